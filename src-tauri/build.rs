@@ -1,17 +1,17 @@
-//! Hands Tauri the list of commands the page may call: the engine's operations and the shell's own few. Both come from
-//! the lists the commands themselves are made from, so a command outside them cannot be called, whoever registers it.
+//! Gives Tauri the list of commands that the page may call: the engine's operations and the shell's own commands. The
+//! commands are generated from the same lists, so no command outside them can be called.
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
-#[path = "crates/engine/src/operations.rs"]
+#[path = "crates/engine/src/operations/list.rs"]
 mod operations;
 #[path = "src/commands/shell_commands.rs"]
 mod shell_commands;
 
 macro_rules! engine_names {
-    ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         const ENGINE: &[&str] = &[$(stringify!($name)),*];
     };
 }
@@ -25,13 +25,13 @@ macro_rules! shell_names {
 crate::shell_commands!(shell_names);
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The folder must exist for the code to compile; what is in it is the UI's build and may come later.
+    // The folder must exist for the code to compile; the UI's build may fill it later.
     fs::create_dir_all("../ui/dist")?;
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     let folder = out.join("own-permissions");
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("own-commands.toml"), own_commands())?;
-    for list in ["crates/engine/src/operations.rs", "src/commands/shell_commands.rs"] {
+    for list in ["crates/engine/src/operations/list.rs", "src/commands/shell_commands.rs"] {
         println!("cargo:rerun-if-changed={list}");
     }
     let pattern = folder.join("*.toml").to_str().ok_or("the target folder's path is not Unicode")?.to_owned();

@@ -1,4 +1,4 @@
-//! Leaving: the window goes at once, the engine gets a moment to keep partial replies and to end its worker.
+//! Closes the app: hides the window at once, and gives the engine time to save partial replies and end its worker.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use tauri::{AppHandle, Manager, RunEvent};
 use crate::core::Core;
 use crate::window;
 
-/// The engine gives up by itself after three seconds; a window that is gone must not leave a process behind for longer.
+/// Longer than the engine's own limit of three seconds. A process without a window must not stay longer.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Ends the app with `code`, after the engine.
+/// Ends the engine, then the app with `code`.
 pub(crate) fn quit(app: &AppHandle, code: i32) {
     end(app, code, |app, code| app.exit(code));
 }
@@ -34,14 +34,14 @@ fn end(app: &AppHandle, code: i32, leave: fn(&AppHandle, i32)) {
             }
         };
         if tokio::time::timeout(PATIENCE, end).await.is_err() {
-            tracing::warn!(seconds = PATIENCE.as_secs(), "the engine did not end in time");
+            tracing::warn!(seconds = PATIENCE.as_secs(), "the engine did not stop in time");
         }
-        tracing::info!(code, "the end");
+        tracing::info!(code, "exiting");
         leave(&app, code);
     });
 }
 
-/// The last window has closed: the process stays until the engine has ended.
+/// Keeps the process alive after the last window has closed, until the engine has ended.
 pub(crate) fn watch(app: &AppHandle, event: RunEvent) {
     if let RunEvent::ExitRequested { code: None, api, .. } = event {
         api.prevent_exit();
@@ -49,7 +49,7 @@ pub(crate) fn watch(app: &AppHandle, event: RunEvent) {
     }
 }
 
-/// Ends the app in order when the system asks for it.
+/// Ends the app in order on SIGTERM and SIGINT.
 #[cfg(unix)]
 pub(crate) async fn watch_signals(app: AppHandle) -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};

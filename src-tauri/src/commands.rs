@@ -1,7 +1,7 @@
-//! The commands the page may call, made from two lists: the engine's operations and the shell's own few.
+//! Commands that the page may call, generated from two lists: the engine's operations and the shell's own commands.
 //!
-//! Commands are private functions of this module, for Tauri exports the helper macro of a public one, and an exported
-//! macro that comes out of another macro cannot be named.
+//! They are private functions of this module, because Tauri exports the helper macro of a public command, and an
+//! exported macro from another macro's expansion cannot be named.
 
 pub(crate) mod links;
 pub(crate) mod shell;
@@ -15,7 +15,7 @@ use tauri::ipc::Invoke;
 use crate::core::Core;
 
 macro_rules! engine_commands {
-    ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         $(
             $(#[doc = $doc])*
             #[tauri::command]
@@ -25,7 +25,7 @@ macro_rules! engine_commands {
             }
         )*
 
-        /// Answers the page's calls.
+        /// Returns the handler of the page's calls.
         pub(crate) fn handler() -> impl Fn(Invoke) -> bool + Send + Sync + 'static {
             tauri::generate_handler![
                 $($name,)*

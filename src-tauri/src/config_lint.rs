@@ -1,4 +1,4 @@
-//! The shell's configuration, checked: what the page may load, call and reach is as little as it needs.
+//! Checks the shell's configuration: the page may load, call and reach only what it needs.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn sources(directive: &str) -> BTreeSet<String> {
 }
 
 fn sources_of(csp: &Value, directive: &str) -> BTreeSet<String> {
-    let sources = csp[directive].as_str().unwrap_or_else(|| panic!("the CSP does not say {directive}"));
+    let sources = csp[directive].as_str().unwrap_or_else(|| panic!("the CSP has no directive {directive}"));
     sources.split_whitespace().map(str::to_owned).collect()
 }
 
@@ -32,7 +32,7 @@ fn set(words: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn scripts_come_from_the_bundle_alone() {
+fn allows_scripts_from_the_bundle_only() {
     assert_eq!(sources("script-src"), set(&["'self'"]));
     for directive in ["default-src", "object-src", "base-uri", "form-action", "frame-ancestors"] {
         assert_eq!(sources(directive), set(&["'none'"]), "{directive}");
@@ -40,14 +40,14 @@ fn scripts_come_from_the_bundle_alone() {
 }
 
 #[test]
-fn the_page_reaches_the_shell_and_no_network() {
+fn page_can_reach_the_shell_but_no_network() {
     assert_eq!(sources("connect-src"), set(&["ipc:"]));
     assert_eq!(sources("font-src"), set(&["'self'"]));
     assert_eq!(sources("img-src"), set(&["'self'", "nook:", "data:", "blob:"]));
 }
 
-/// WebView2 serves the schemes `nook:` and `ipc:` as `http://nook.localhost` and `http://ipc.localhost`. On other systems
-/// such an address is an ordinary request, which a proxy may send to another machine.
+/// WebView2 serves the schemes `nook:` and `ipc:` as `http://nook.localhost` and `http://ipc.localhost`. On other
+/// systems these are ordinary requests, which a proxy may forward to another machine.
 #[test]
 fn only_windows_allows_the_http_form_of_our_schemes() {
     let windows = json("tauri.windows.conf.json");
@@ -69,7 +69,7 @@ fn inline_styles_are_the_only_relaxation() {
 }
 
 #[test]
-fn the_page_finds_no_global_api_and_cannot_change_prototypes() {
+fn page_has_no_global_api_and_frozen_prototypes() {
     let app = json("tauri.conf.json")["app"].take();
     assert_eq!(app["withGlobalTauri"], false);
     assert_eq!(app["security"]["freezePrototype"], true);
@@ -78,7 +78,7 @@ fn the_page_finds_no_global_api_and_cannot_change_prototypes() {
 }
 
 #[test]
-fn one_capability_allows_our_commands_to_our_window() {
+fn one_capability_allows_commands_in_our_window() {
     let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("capabilities")).unwrap();
     assert_eq!(files.count(), 1);
     assert_eq!(security()["capabilities"], serde_json::json!(["main"]));
@@ -93,18 +93,18 @@ fn one_capability_allows_our_commands_to_our_window() {
 }
 
 #[test]
-fn one_window_is_declared_and_made_by_us() {
+fn one_window_is_declared_and_created_by_us() {
     let windows = json("tauri.conf.json")["app"]["windows"].take();
     let windows = windows.as_array().unwrap();
     assert_eq!(windows.len(), 1);
     assert_eq!(windows[0]["label"], crate::window::LABEL);
-    // Tauri would open it without our refusal of other pages.
+    // Tauri would open it without our navigation filter.
     assert_eq!(windows[0]["create"], false);
 }
 
-/// Versions below these have holes that the page or a hostile file could use.
+/// Older versions have vulnerabilities that the page or a hostile file could use.
 #[test]
-fn versions_are_above_their_floors() {
+fn dependency_versions_are_above_their_minimum() {
     let lock = text("../Cargo.lock");
     for (name, floor) in [("tauri", [2, 11, 1]), ("rusqlite", [0, 41, 0]), ("rustls", [0, 23, 18])] {
         let versions = versions(&lock, name);

@@ -1,9 +1,9 @@
-//! The engine as the shell holds it: opened beside the window, so that neither waits for the other.
+//! The engine as the shell holds it. It opens in parallel with the window.
 
 use engine::Engine;
 use tokio::sync::watch;
 
-/// Shared by all commands. Whoever comes before the engine is open waits.
+/// State shared by all commands. Commands that arrive before the engine is open wait for it.
 pub(crate) struct Core {
     engine: watch::Sender<Option<Engine>>,
     pages: watch::Sender<u64>,
@@ -21,11 +21,11 @@ impl Core {
         }
     }
 
-    /// The engine, as soon as it is open; never again once the app is ending. Keep it no longer than one call: the database
-    /// is closed in order when the last clone goes.
+    /// Returns the engine as soon as it is open; waits forever once the app is closing. Keep the clone only for one
+    /// call, because the database closes with the last clone.
     pub(crate) async fn engine(&self) -> Engine {
         let mut opened = self.engine.subscribe();
-        // Neither can fail while `self` holds the sender.
+        // Cannot fail while `self` holds the sender.
         let engine = opened.wait_for(Option::is_some).await.ok().and_then(|engine| engine.clone());
         match engine {
             Some(engine) => engine,
@@ -37,37 +37,37 @@ impl Core {
         self.engine.send_replace(Some(engine));
     }
 
-    /// Takes the engine away, for the end.
+    /// Removes the engine when the app closes.
     pub(crate) fn take(&self) -> Option<Engine> {
         self.engine.send_replace(None)
     }
 
-    /// Changes when another page takes the place of the present one, as a reload does.
+    /// Changes when a new page replaces the current one, for example on reload.
     pub(crate) fn page(&self) -> watch::Receiver<u64> {
         self.pages.subscribe()
     }
 
-    /// Ends the streams of the page before.
+    /// Ends the event streams of the previous page.
     pub(crate) fn new_page(&self) {
         self.pages.send_modify(|page| *page += 1);
     }
 
-    /// A page listens to the engine's news.
+    /// Records that a page receives the engine's events.
     pub(crate) fn is_heard(&self) {
         self.heard.send_replace(true);
     }
 
-    /// Waits until a page listens, so that what is told next is not told to nobody.
+    /// Waits until a page receives events, so that the next event is not lost.
     pub(crate) async fn heard(&self) {
         self.heard.subscribe().wait_for(|heard| *heard).await.ok();
     }
 
-    /// The window is on the screen, with its page.
+    /// Records that the window is visible with its page.
     pub(crate) fn is_shown(&self) {
         self.shown.send_replace(true);
     }
 
-    /// Waits until the window is on the screen, so that what can wait does not slow that down.
+    /// Waits until the window is visible, so that background work does not delay it.
     pub(crate) async fn shown(&self) {
         self.shown.subscribe().wait_for(|shown| *shown).await.ok();
     }

@@ -1,4 +1,4 @@
-//! Questions and messages in dialogs of the system, for when there is no page to show them.
+//! System dialogs for questions and messages when there is no page to show them.
 
 use tauri::{AppHandle, Manager};
 use tauri_plugin_dialog::{
@@ -8,13 +8,13 @@ use tokio::sync::oneshot;
 
 use crate::window;
 
-/// Says that something failed. The app goes on meanwhile.
+/// Shows a failure without blocking the app.
 pub(crate) fn tell(app: &AppHandle, title: &str, message: &str) {
     message_in_front(app, title, message).show(|_| {});
 }
 
-/// Lets the user choose one of two or three ways on and returns its place in `ways`; the last one is taken when the dialog is
-/// closed without a choice.
+/// Lets the user choose one of two or three options and returns its index in `ways`. Closing the dialog chooses the
+/// last one.
 pub(crate) async fn ask(app: &AppHandle, title: &str, message: &str, ways: &[&str]) -> usize {
     let last = ways.len().saturating_sub(1);
     let buttons = match ways {
@@ -25,11 +25,11 @@ pub(crate) async fn ask(app: &AppHandle, title: &str, message: &str, ways: &[&st
         }
         [] => MessageDialogButtons::Ok,
     };
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     message_in_front(app, title, message).buttons(buttons).show_with_result(move |result| {
-        tell.send(result).ok();
+        sender.send(result).ok();
     });
-    match told.await {
+    match receiver.await {
         Ok(MessageDialogResult::Custom(chosen)) => ways.iter().position(|way| *way == chosen).unwrap_or(last),
         Ok(MessageDialogResult::Ok | MessageDialogResult::Yes) => 0,
         Ok(MessageDialogResult::No) => 1.min(last),
@@ -37,7 +37,7 @@ pub(crate) async fn ask(app: &AppHandle, title: &str, message: &str, ways: &[&st
     }
 }
 
-/// A dialog in front of the window, where there is one to see.
+/// Creates a dialog in front of the window, if it is visible.
 fn message_in_front(app: &AppHandle, title: &str, message: &str) -> MessageDialogBuilder<tauri::Wry> {
     let dialog = app.dialog().message(message).title(title).kind(MessageDialogKind::Error);
     match app.get_webview_window(window::LABEL) {

@@ -1,4 +1,4 @@
-//! Files that come from outside: dropped on the window, or named on the command line of this or a second start.
+//! Imports files that are dropped on the window, or passed on the command line of this or a second start.
 
 use std::path::{Path, PathBuf};
 
@@ -10,23 +10,23 @@ use crate::dialogs;
 use crate::places::Arguments;
 use crate::window;
 
-/// Imports what is dropped on the window.
+/// Imports files that are dropped on the window.
 pub(crate) fn watch(window: &tauri::Window, event: &WindowEvent) {
     if let WindowEvent::DragDrop(event) = event {
         import(window.app_handle(), dropped(event));
     }
 }
 
-/// A second start: the first window comes to the front and takes the files.
+/// Handles a second start: brings the window to the front and imports the files.
 pub(crate) fn second_start(app: &AppHandle, arguments: &[String], folder: &str) {
     window::focus(app);
     match Arguments::try_parse_from(arguments) {
         Ok(arguments) => import(app, from_folder(arguments.files, Path::new(folder))),
-        Err(error) => tracing::warn!(kind = ?error.kind(), "the second start's arguments make no sense"),
+        Err(error) => tracing::warn!(kind = ?error.kind(), "cannot parse the arguments of a second start"),
     }
 }
 
-/// Imports in the background. The engine announces the outcome, refusals included, to the page.
+/// Imports in the background. The engine sends the result, including refusals, to the page.
 pub(crate) fn import(app: &AppHandle, paths: Vec<PathBuf>) {
     if paths.is_empty() {
         return;
@@ -41,14 +41,14 @@ pub(crate) fn import(app: &AppHandle, paths: Vec<PathBuf>) {
                 imported = report.imported.len(),
                 skipped = report.skipped.len(),
                 refused = report.refused.len(),
-                "files came in"
+                "files imported"
             ),
             Err(error) => dialogs::tell(&app, "The files could not be imported", &error.to_string()),
         }
     });
 }
 
-/// Files named on our own command line.
+/// Makes the paths of our own command line absolute.
 pub(crate) fn from_here(files: Vec<PathBuf>) -> Vec<PathBuf> {
     files.into_iter().map(|file| std::path::absolute(&file).unwrap_or(file)).collect()
 }
@@ -60,7 +60,7 @@ fn dropped(event: &DragDropEvent) -> Vec<PathBuf> {
     }
 }
 
-/// A second start may stand in another folder than the first.
+/// Resolves paths against the folder of the second start, which may be another one.
 fn from_folder(files: Vec<PathBuf>, folder: &Path) -> Vec<PathBuf> {
     files.into_iter().map(|file| folder.join(file)).collect()
 }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_drop_itself_brings_files_in() {
+    fn imports_only_on_the_drop_event() {
         let (paths, position) = (vec![PathBuf::from("/cards/Mira.png")], PhysicalPosition::new(1.0, 2.0));
         assert_eq!(dropped(&DragDropEvent::Drop { paths: paths.clone(), position }), paths);
         assert!(dropped(&DragDropEvent::Enter { paths, position }).is_empty());
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_a_second_start_are_found_from_its_own_folder() {
+    fn resolves_files_of_a_second_start() {
         let files = from_folder(vec!["Mira.png".into(), "/cards/Tom.json".into()], Path::new("/elsewhere"));
         assert_eq!(files, [PathBuf::from("/elsewhere/Mira.png"), "/cards/Tom.json".into()]);
     }

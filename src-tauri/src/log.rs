@@ -1,4 +1,4 @@
-//! The log: one file a day in the data folder, a week kept. It holds what happened, never what was said: no message, no
+//! The log: one file per day in the data folder, kept for a week. It records events but no content: no message, no
 //! card, no key.
 
 use std::path::Path;
@@ -9,22 +9,22 @@ use tracing_subscriber::EnvFilter;
 
 const KEPT: usize = 7;
 
-/// Why there is no log. The app goes on without one.
+/// Reason why there is no log. The app continues without one.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoLog {
-    #[error("its folder cannot be made: {0}")]
+    #[error("cannot create its folder: {0}")]
     Folder(#[from] std::io::Error),
     #[error(transparent)]
     File(#[from] InitError),
 }
 
-/// Starts logging into `logs` of `data_dir`. What is still queued is written when the guard goes.
+/// Starts logging to `logs` in `data_dir`. Dropping the guard writes queued lines.
 ///
 /// # Errors
-/// When the folder cannot be made.
+/// The folder cannot be created.
 pub(crate) fn start(data_dir: &Path) -> Result<WorkerGuard, NoLog> {
     let logs = data_dir.join("logs");
-    // Often the first folder that is made in the data folder, and so the one that makes that, too.
+    // This is often the first write to the data folder, so it also creates that.
     engine::make_private_folder(&logs)?;
     let file = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
@@ -54,7 +54,7 @@ fn make_private(logs: &Path) {
     let _ = logs;
 }
 
-/// A panic's message may quote the text it stumbled over, so only its place is kept.
+/// Logs only the place of a panic, because its message may quote private text.
 fn note_panic(panic: &std::panic::PanicHookInfo<'_>) {
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     let thread = std::thread::current();

@@ -1,12 +1,12 @@
-//! The desktop shell: one window around the engine.
+//! Desktop shell: one window for the engine.
 //!
-//! Promises
-//! - Every command is a thin door to one operation of the engine, made from the engine's own list.
-//! - The page can call those commands and nothing else; it names no path, opens no other page and reaches no network.
-//! - A second start brings the first window to the front and hands over its files.
-//! - An engine that does not open is a question with ways out, never a silent end.
+//! Guarantees
+//! - Every command calls exactly one operation of the engine and is generated from the engine's list.
+//! - The page can only call those commands. It passes no path, opens no other page and reaches no network.
+//! - A second start brings the first window to the front and passes on its files.
+//! - If the engine cannot open, a dialog offers remedies.
 //!
-//! Absent: prompts, SQL, HTTP, anything that another face would need as well.
+//! Not in this crate: prompts, SQL, HTTP, and everything that another front end needs too.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
 mod closing;
@@ -38,7 +38,7 @@ use crate::shell_store::ShellStore;
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     if let Err(error) = renderer::apply(arguments.dmabuf_renderer) {
-        eprintln!("inglenook: the window may stay blank with this graphics driver: {error}");
+        eprintln!("inglenook: cannot disable the DMABUF renderer, so the window may stay blank: {error}");
     }
     let options = places::options(&arguments)?;
     let app = tauri::Builder::default()
@@ -58,13 +58,13 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs in the first instance alone: a second one has left before.
+/// Runs only in the first instance; a second one has already exited.
 fn set_up(app: &mut App, arguments: Arguments, options: Options) -> Result<(), Box<dyn Error>> {
     match log::start(&options.data_dir) {
         Ok(guard) => {
             app.manage(guard);
         }
-        // A folder that cannot be written is told by the engine, with what to do about it.
+        // The engine reports an unwritable folder, with a remedy.
         Err(error) => eprintln!("inglenook: no log: {error}"),
     }
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "start");
@@ -77,7 +77,7 @@ fn set_up(app: &mut App, arguments: Arguments, options: Options) -> Result<(), B
     Ok(())
 }
 
-/// A data folder of one's own is an Inglenook of one's own: it does not wake the usual one.
+/// Each data folder has its own instance, so a start with another folder does not activate the usual one.
 fn single_instance(arguments: &Arguments) -> tauri::plugin::TauriPlugin<tauri::Wry> {
     let plugin = tauri_plugin_single_instance::Builder::new()
         .callback(|app, arguments, folder| files::second_start(app, &arguments, &folder));

@@ -1,4 +1,4 @@
-//! Opening the engine, and the ways out when it does not open. Nothing is deleted, and nothing fails silently.
+//! Opens the engine, and offers remedies if it does not open. Nothing is deleted, and every failure is shown.
 
 use engine::api::{Changed, Event};
 use engine::{Engine, Events, OpenError, Options};
@@ -7,7 +7,7 @@ use tauri::{AppHandle, Manager};
 use crate::core::Core;
 use crate::{closing, dialogs, window};
 
-/// What the user can do about an engine that does not open.
+/// Remedy for an engine that does not open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     TryAgain,
@@ -23,7 +23,7 @@ struct Trouble {
     ways: Vec<Way>,
 }
 
-/// Opens the engine for the commands that wait for it, or quits because the user says so.
+/// Opens the engine for the waiting commands, or quits if the user chooses so.
 pub(crate) async fn open(app: AppHandle, options: Options) {
     loop {
         match Engine::open(options.clone()).await {
@@ -44,14 +44,15 @@ pub(crate) async fn open(app: AppHandle, options: Options) {
     }
 }
 
-/// Loads the model and reads ahead, once the window is shown: on few cores the two would slow each other down.
+/// Loads the model and prefills the prompt after the window is shown, because on few cores both would slow each other
+/// down.
 async fn warm_up(app: &AppHandle) {
     let core = app.state::<Core>();
     core.shown().await;
     core.engine().await.warm_up_in_background();
 }
 
-/// Asks until one way leads on; `false` means that the user gives up.
+/// Asks until a remedy works. Returns `false` if the user quits.
 async fn solve(app: &AppHandle, options: &Options, mut trouble: Trouble) -> bool {
     loop {
         let labels: Vec<_> = trouble.ways.iter().map(|way| way.label()).collect();
@@ -80,12 +81,14 @@ fn trouble(error: &OpenError) -> Trouble {
     match error {
         OpenError::InUse { message } => Trouble {
             title: "Inglenook is already running",
-            message: format!("{message}\n\nEnd the other one and try again."),
+            message: format!("{message}\n\nClose the other one and try again."),
             ways: vec![Way::TryAgain, Way::Quit],
         },
         OpenError::Damaged { message, newest_backup } => {
             let (backup, restore) = match newest_backup {
-                Some(backup) => (format!("The newest good backup is\n{}", backup.display()), vec![Way::RestoreBackup]),
+                Some(backup) => {
+                    (format!("The newest intact backup is\n{}", backup.display()), vec![Way::RestoreBackup])
+                }
                 None => ("There is no backup.".into(), vec![]),
             };
             Trouble {
@@ -121,7 +124,7 @@ fn class(error: &OpenError) -> &'static str {
     }
 }
 
-/// The window follows the theme in the settings.
+/// Keeps the window's theme in sync with the settings.
 async fn follow(app: AppHandle, mut news: Events) {
     show_theme(&app).await;
     while let Some(event) = news.next().await {
@@ -149,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_database_is_named_with_its_ways_out() {
+    fn damaged_database_offers_remedies() {
         let trouble = trouble(&damaged(Some("/data/backups/monday.db")));
         assert!(trouble.message.contains("/data/inglenook.db"));
         assert!(trouble.message.contains("/data/backups/monday.db"));
@@ -157,15 +160,15 @@ mod tests {
     }
 
     #[test]
-    fn without_a_backup_none_is_offered() {
+    fn offers_no_restore_without_a_backup() {
         assert_eq!(trouble(&damaged(None)).ways, [Way::StartFresh, Way::Quit]);
     }
 
     #[test]
-    fn a_closed_dialog_never_changes_files() {
+    fn closed_dialog_never_changes_files() {
         let storage = OpenError::Storage { message: String::new(), hint: String::new() };
         for error in [damaged(Some("x")), damaged(None), OpenError::InUse { message: String::new() }, storage] {
-            // `ask` takes the last way then.
+            // `ask` returns the last option then.
             assert_eq!(trouble(&error).ways.last(), Some(&Way::Quit));
         }
     }

@@ -1,4 +1,5 @@
-//! Pictures for the page, by content hash: `nook://localhost/asset/<hash>`, and `/thumbnail/<hash>` for lists. The page cannot name a file.
+//! Serves pictures by content hash to the page: `nook://localhost/asset/<hash>`, and `/thumbnail/<hash>` for lists. The
+//! page cannot request a file by name.
 
 use engine::Asset;
 use engine::api::ApiError;
@@ -9,7 +10,7 @@ use crate::core::Core;
 
 pub(crate) const SCHEME: &str = "nook";
 
-/// What the page may see drawn. Anything else, SVG above all, is handed over as plain bytes.
+/// Types that the page may display. Everything else, especially SVG, is served as plain bytes.
 const PICTURES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "image/gif", "image/avif"];
 
 /// Answers one request.
@@ -26,14 +27,14 @@ pub(crate) fn serve(context: UriSchemeContext<'_, Wry>, request: Request<Vec<u8>
     });
 }
 
-/// Of a picture there is a small copy.
+/// Requested size of a picture; each has a scaled-down copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
     Whole,
     Small,
 }
 
-/// What `/asset/<hash>` and `/thumbnail/<hash>` ask for; the hash has 64 small hex digits and nothing else.
+/// Parses `/asset/<hash>` and `/thumbnail/<hash>`; a hash has exactly 64 lower-case hex digits.
 fn wanted(path: &str) -> Option<(Size, &str)> {
     let whole = path.strip_prefix("/asset/").map(|hash| (Size::Whole, hash));
     let (size, hash) = whole.or_else(|| path.strip_prefix("/thumbnail/").map(|hash| (Size::Small, hash)))?;
@@ -43,7 +44,7 @@ fn wanted(path: &str) -> Option<(Size, &str)> {
 
 fn response(asset: Result<Asset, ApiError>) -> Response<Vec<u8>> {
     let (status, mime, cache, bytes) = match asset {
-        // The address is the content's hash, so what was there once is there for ever.
+        // The address contains the content's hash, so the content never changes.
         Ok(asset) => (StatusCode::OK, drawable(&asset.mime), "private, max-age=31536000, immutable", asset.bytes),
         Err(_) => (StatusCode::NOT_FOUND, "text/plain", "no-store", Vec::new()),
     };
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_hash_is_looked_up() {
+    fn accepts_only_hashes() {
         let digits = "0123456789abcdef".repeat(4);
         assert_eq!(wanted(&format!("/asset/{digits}")), Some((Size::Whole, digits.as_str())));
         assert_eq!(wanted(&format!("/thumbnail/{digits}")), Some((Size::Small, digits.as_str())));
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_calls_itself_a_picture_is_not_run() {
+    fn svg_is_served_as_plain_bytes() {
         let response = response(Ok(Asset { bytes: b"<svg onload=alert(1)>".to_vec(), mime: "image/svg+xml".into() }));
         assert_eq!(response.headers()[header::CONTENT_TYPE], "application/octet-stream");
         assert_eq!(response.headers()[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_picture_is_not_found() {
+    fn unknown_picture_is_not_found() {
         let response = response(Err(ApiError::NotFound { message: String::new() }));
         assert_eq!(response.status(), StatusCode::NOT_FOUND);
     }

@@ -1,4 +1,4 @@
-//! What the command line and the environment say, and where the app's files are.
+//! Parses the command line and the environment, and finds the app's folders.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::renderer::DmabufRenderer;
 #[derive(Debug, Parser)]
 #[command(name = "inglenook", version, about = "Private character chat on your own machine")]
 pub(crate) struct Arguments {
-    /// Keeps everything in this folder instead of the user's data folder.
+    /// Keep all data in this folder instead of the user's data folder.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Whether WebKitGTK uses its DMABUF renderer, often blank with NVIDIA's own driver (Linux only).
+    /// Use of WebKitGTK's DMABUF renderer, which often stays blank with NVIDIA's own driver (Linux only).
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub(crate) dmabuf_renderer: DmabufRenderer,
     /// Cards and models to import.
@@ -24,16 +24,16 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The folder asked for on the command line or in the environment.
+    /// Returns the data folder from the command line or the environment.
     pub(crate) fn own_data_dir(&self) -> Option<PathBuf> {
         self.data_dir.clone().or_else(|| variable("INGLENOOK_DATA_DIR"))
     }
 }
 
-/// Where the engine finds its files.
+/// Returns the options with the places of the engine's files.
 ///
 /// # Errors
-/// When no folder was named and the machine names no home folder.
+/// No folder was given, and the user has no home folder.
 pub(crate) fn options(arguments: &Arguments) -> Result<Options, NoHome> {
     let data_dir = match arguments.own_data_dir() {
         Some(folder) => std::path::absolute(&folder).unwrap_or(folder),
@@ -49,7 +49,7 @@ pub(crate) fn options(arguments: &Arguments) -> Result<Options, NoHome> {
     })
 }
 
-/// A name on the session bus for the app that keeps its data in `folder`.
+/// Returns the session-bus name of the app instance for `folder`.
 pub(crate) fn instance_name(folder: &Path) -> String {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let hash = hex::encode(&Sha256::digest(folder.as_os_str().as_encoded_bytes())[..8]);
@@ -66,7 +66,7 @@ fn model_dirs(exe: Option<&Path>, named: Option<PathBuf>, home: Option<directori
     named.into_iter().chain(installed).chain(cached).collect()
 }
 
-/// `None` lets the engine look.
+/// Finds the worker binary; with `None` the engine searches for it.
 fn worker(exe: Option<&Path>, named: Option<PathBuf>) -> Option<PathBuf> {
     let name = format!("inglenook-worker{}", env::consts::EXE_SUFFIX);
     let beside = exe.and_then(Path::parent).map(|folder| folder.join(&name));
@@ -74,7 +74,7 @@ fn worker(exe: Option<&Path>, named: Option<PathBuf>) -> Option<PathBuf> {
     named.or_else(|| [beside, installed].into_iter().flatten().find(|path| path.is_file()))
 }
 
-/// `lib/inglenook` beside the folder of the program, where packages put what is not for the user's path.
+/// Returns `lib/inglenook` next to the program's folder, where packages install internal files.
 fn installed(exe: &Path) -> Option<PathBuf> {
     Some(exe.parent()?.parent()?.join("lib").join("inglenook"))
 }
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_and_a_folder_are_told_apart() {
+    fn distinguishes_files_from_the_data_folder() {
         let arguments = Arguments::parse_from(["inglenook", "--data-dir", "here", "Mira.png", "Tom.json"]);
         assert_eq!(arguments.data_dir, Some("here".into()));
         assert_eq!(arguments.files, [PathBuf::from("Mira.png"), "Tom.json".into()]);
@@ -96,19 +96,19 @@ mod tests {
     }
 
     #[test]
-    fn each_folder_has_its_own_instance() {
+    fn each_data_folder_has_its_own_instance() {
         assert_eq!(instance_name(Path::new("/a/b")), instance_name(Path::new("/a/./b")));
         assert_ne!(instance_name(Path::new("/a")), instance_name(Path::new("/b")));
     }
 
     #[test]
-    fn named_models_come_before_those_of_the_package() {
+    fn configured_models_precede_those_of_the_package() {
         let found = model_dirs(Some(Path::new("/usr/bin/inglenook")), Some("/named".into()), None);
         assert_eq!(found, [PathBuf::from("/named"), "/usr/lib/inglenook/models".into()]);
     }
 
     #[test]
-    fn the_worker_beside_the_program_is_taken() {
+    fn uses_the_worker_next_to_the_program() {
         let folder = tempfile::tempdir().unwrap();
         let exe = folder.path().join("inglenook");
         assert_eq!(worker(Some(&exe), None), None);

@@ -27,7 +27,7 @@ pub(crate) enum DmabufRenderer {
 /// Re-executes the program without the renderer if that is requested or needed. Returns otherwise.
 ///
 /// # Errors
-/// When the program cannot re-execute itself. It can continue with the renderer.
+/// The program cannot re-execute itself. It can continue with the renderer.
 #[cfg(target_os = "linux")]
 pub(crate) fn apply(choice: DmabufRenderer) -> std::io::Result<()> {
     use std::os::unix::process::CommandExt;
@@ -68,19 +68,19 @@ mod tests {
     }
 
     #[test]
-    fn auto_acts_only_with_nvidias_driver() {
+    fn auto_disables_only_with_nvidia_driver() {
         assert!(disables(DmabufRenderer::Auto, true, &[]));
         assert!(!disables(DmabufRenderer::Auto, false, &[]));
     }
 
     #[test]
-    fn the_switch_decides_on_any_driver() {
+    fn switch_overrides_the_driver_check() {
         assert!(disables(DmabufRenderer::Off, false, &[]));
         assert!(!disables(DmabufRenderer::On, true, &[]));
     }
 
     #[test]
-    fn a_variable_that_is_set_already_stays() {
+    fn keeps_an_existing_variable() {
         for choice in [DmabufRenderer::Auto, DmabufRenderer::Off] {
             assert!(!disables(choice, true, &[VARIABLE]));
         }

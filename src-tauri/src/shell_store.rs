@@ -1,5 +1,5 @@
-//! What only the window needs between two starts: where it stood, and which colours to paint it in before the page does.
-//! Everything a user would miss is in the engine's database.
+//! Window state between two starts: position, and background colour before the page is painted. User data is in the
+//! engine's database.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use tauri::{App, Wry};
 use tauri_plugin_store::{Store, StoreExt};
 
-/// Long enough for a window that is being dragged, short enough for a crash.
+/// Delay before saving: long enough while a window is dragged, short enough for a crash.
 const SAVED_AFTER: Duration = Duration::from_millis(500);
 
-/// Where the window stands, in physical pixels.
+/// Position and size of the window in physical pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Place {
     pub(crate) x: i32,
@@ -72,12 +72,12 @@ impl Place {
     }
 }
 
-/// The shell's own small file.
+/// Store of the shell in its own small file.
 pub(crate) struct ShellStore(Arc<Store<Wry>>);
 
 impl ShellStore {
     /// # Errors
-    /// When the store cannot be made. An unreadable file is not an error: it counts as empty.
+    /// The store cannot be created. An unreadable file counts as empty.
     pub(crate) fn open(app: &App, data_dir: &Path) -> Result<Self, tauri_plugin_store::Error> {
         Ok(Self(app.store_builder(data_dir.join("shell.json")).auto_save(SAVED_AFTER).build()?))
     }
@@ -114,7 +114,7 @@ mod tests {
     const SCREEN: Screen = (0, 0, 1920, 1080);
 
     #[test]
-    fn a_reachable_window_stays_where_it_was() {
+    fn reachable_window_keeps_its_position() {
         for place in [at(100, 100), at(-1200, 0), at(-8, -8), at(1800, 1000)] {
             assert_eq!(place.in_view(&[SCREEN]), place);
         }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_out_of_reach_comes_to_the_middle() {
+    fn unreachable_window_is_centered() {
         let far = [(9000, 9000), (-32_000, -32_000), (1920, 100), (100, 1080), (100, -400), (i32::MIN, i32::MAX)];
         for (x, y) in far {
             assert_eq!(at(x, y).in_view(&[SCREEN]), at(320, 130), "{x}, {y}");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_without_size_gets_the_usual_one() {
+    fn window_without_size_gets_the_default_size() {
         for (width, height) in [(0, 0), (0, 820), (1280, 3), (1, 1)] {
             let place = Place { width, height, ..at(100, 100) };
             assert_eq!(place.in_view(&[SCREEN]), at(100, 100));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minimized_window_has_no_place_to_keep() {
+    fn minimized_window_position_is_not_saved() {
         assert!(at(-1200, 0).is_real() && !at(-32_000, -32_000).is_real());
     }
 }

@@ -1,4 +1,4 @@
-//! The one window: opened unseen where it last stood, shown when its page is there, and shut to every page but ours.
+//! The main window: created hidden at its last position, shown when its page has loaded, and restricted to our page.
 
 use std::path::Path;
 
@@ -15,14 +15,14 @@ use crate::shell_store::{Place, ShellStore};
 
 pub(crate) const LABEL: &str = "main";
 
-/// Surface 0 of the two themes: what stands there until the page has painted.
+/// Background colours of the two themes, shown until the page has painted.
 const DARK: Color = Color(0x17, 0x14, 0x12, 0xff);
 const LIGHT: Color = Color(0xf7, 0xf3, 0xec, 0xff);
 
-/// Opens the window.
+/// Creates the window.
 ///
 /// # Errors
-/// When the web view cannot be made.
+/// The web view cannot be created.
 pub(crate) fn open(app: &App, data_dir: &Path) -> tauri::Result<()> {
     let config =
         app.config().app.windows.iter().find(|window| window.label == LABEL).ok_or(tauri::Error::WindowNotFound)?;
@@ -57,40 +57,40 @@ pub(crate) fn focus(app: &AppHandle) {
     if let Some(window) = app.get_webview_window(LABEL) {
         present(&window);
         if let Err(error) = window.unminimize().and_then(|()| window.set_focus()) {
-            tracing::warn!(%error, "the window could not be brought to the front");
+            tracing::warn!(%error, "cannot bring the window to the front");
         }
     }
 }
 
-/// Keeps the window's place as it changes.
+/// Saves the window's position when it changes.
 pub(crate) fn watch(window: &tauri::Window, event: &WindowEvent) {
     if window.label() == LABEL && matches!(event, WindowEvent::Moved(_) | WindowEvent::Resized(_)) {
         let store = window.state::<ShellStore>();
         match place(window, store.place()) {
             Ok(Some(place)) => store.keep_place(place),
             Ok(None) => {}
-            Err(error) => tracing::debug!(%error, "the window's place is unknown"),
+            Err(error) => tracing::debug!(%error, "cannot read the position of the window"),
         }
     }
 }
 
-/// Follows the theme that the user chose.
+/// Applies the theme that the user chose.
 pub(crate) fn set_theme(app: &AppHandle, theme: Theme) {
     app.state::<ShellStore>().keep_theme(theme);
     if let Some(window) = app.get_webview_window(LABEL)
         && let Err(error) = window.set_theme(native(theme))
     {
-        tracing::warn!(%error, "the window's theme could not be set");
+        tracing::warn!(%error, "cannot set the window's theme");
     }
 }
 
 fn present(window: &WebviewWindow) {
     if let Err(error) = window.show() {
-        tracing::error!(%error, "the window could not be shown");
+        tracing::error!(%error, "cannot show the window");
     }
 }
 
-/// Whether the page may go to `url`: only to itself.
+/// Whether the page may navigate to `url`: only to our own pages.
 fn is_ours(url: &Url) -> bool {
     match url.scheme() {
         "tauri" => url.host_str() == Some("localhost"),
@@ -118,7 +118,8 @@ fn put(window: &WebviewWindow, place: Place) -> tauri::Result<()> {
     Ok(())
 }
 
-/// A maximized window keeps the place it will return to. `None` while the window is unseen: those are our own first moves.
+/// Returns the position to save. A maximized window keeps the position that it will return to. `None` while the window
+/// is hidden, because then we move it ourselves.
 fn place(window: &tauri::Window, before: Option<Place>) -> tauri::Result<Option<Place>> {
     if !window.is_visible()? || window.is_minimized()? {
         return Ok(None);
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_goes_nowhere_but_to_itself() {
+    fn page_navigates_only_to_our_pages() {
         assert!(is_ours(&"tauri://localhost/index.html".parse().unwrap()));
         for elsewhere in [
             "https://example.org/",

@@ -1,10 +1,10 @@
-//! One turn's prompt through the engine's own path, from the store to the bytes, with neither model nor network: a card with
-//! 1,000 lorebook entries, 100 regex scripts, 10,000 memories and thousands of messages.
+//! Benchmark of building one turn's prompt with neither model nor network: a card with 1,000 lorebook entries, 100
+//! regex scripts, 10,000 memories and thousands of messages.
 //!
-//! What has a bar is what a turn does between the user's words on the disk and the model: from the store to the bytes. The
-//! whole call is longer by the words' own macros and by the report for the X-ray.
+//! The limit applies to the work between storing the user's message and calling the model: from the store to the final
+//! bytes. The whole call also expands the message's macros and builds the report for the X-ray.
 //!
-//! `cargo xtask bench assembly`, after `cargo xtask setup`.
+//! Run `cargo xtask bench assembly` after `cargo xtask setup`.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
 
@@ -27,20 +27,20 @@ use tests::reuse::script;
 const ENTRIES: usize = 1_000;
 const SCRIPTS: usize = 100;
 const MEMORIES: usize = 10_000;
-/// Texts that the encoder reads.
+/// Number of texts that the encoder embeds.
 const READ: usize = 50;
 const WARM_UP: usize = 10;
 const ROUNDS: usize = 100;
 
-/// What is measured.
+/// One measurement.
 struct Case {
     name: &'static str,
     messages: usize,
-    /// Tokens.
+    /// Context size in tokens.
     context: u32,
-    /// The default model, counting exactly; else an endpoint, whose counts are estimates.
+    /// Use the default model, with exact counts; else an endpoint, with estimated counts.
     local: bool,
-    /// Milliseconds that 95 of 100 turns may take.
+    /// Maximum milliseconds for 95 of 100 turns.
     bar: f64,
 }
 
@@ -84,7 +84,7 @@ impl Case {
             read(dir.path()).await;
         }
         let engine = self.open(dir.path()).await;
-        // A turn is sent, as in any chat that is older than its window: from then on the window has its anchor.
+        // One sent turn sets the window's anchor, as in any chat that is longer than its window.
         let sampler = domain::sampling::SamplerOptions { max_tokens: Some(1), ..Default::default() };
         let mut events = engine.subscribe();
         let options = TurnOptions { sampler, ..TurnOptions::default() };
@@ -104,7 +104,7 @@ impl Case {
             model_dirs: if self.local { vec![models_dir()] } else { Vec::new() },
             worker: self.local.then(worker),
             without_keychain: true,
-            // Learning is another matter: it keeps the cores busy.
+            // Learning would keep the cores busy.
             environment: [("CONTEXT_LIMIT", self.context.to_string()), ("MEMORY_LEARN", "off".to_owned())]
                 .map(|(name, value)| (format!("INGLENOOK_{name}"), value))
                 .into(),
@@ -114,8 +114,8 @@ impl Case {
         Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Every turn brings other words, as every send does. What was `typed` with a pause before Enter was a draft before it is
-    /// sent; else the encoder reads it first.
+    /// Every turn sends another message. With `typed`, the user pauses before sending, so the draft is processed first;
+    /// else the encoder embeds the message during the turn.
     async fn measure(&self, engine: &Engine, chat: &str, typed: bool) {
         let mut taken: Vec<(Duration, AssemblyTimings)> = Vec::new();
         let mut last: Option<PromptReport> = None;
@@ -152,7 +152,7 @@ impl Case {
             report.blocks.iter().filter(|block| block.kept && kinds.contains(&block.kind.as_str())).count()
         };
         println!(
-            "{:<40} {} tokens, {} messages in the window, {} memories told",
+            "{:<40} {} tokens, {} messages in the window, {} memories included",
             "",
             report.tokens.total,
             kept(&["message"]),
@@ -161,7 +161,7 @@ impl Case {
     }
 }
 
-/// Replies of some 250 tokens; one message in three names a lorebook entry.
+/// Stores messages with replies of about 250 tokens. One message in three names a lorebook entry.
 async fn fill(dir: &Path, chat: ChatId, messages: usize) {
     let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
     let message = move |index: usize| {
@@ -188,7 +188,7 @@ async fn fill(dir: &Path, chat: ChatId, messages: usize) {
     store.write(append).await.unwrap();
 }
 
-/// What years with one character leave behind, of all importances; every fourth names what turns are about.
+/// Stores memories of every importance, as after years with one character. One in four matches the turns' topics.
 async fn remember(dir: &Path, character: CharacterId) {
     let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
     let memory = move |index: usize| {
@@ -220,8 +220,8 @@ async fn remember(dir: &Path, character: CharacterId) {
     store.write(insert).await.unwrap();
 }
 
-/// Everything is read, so that a search looks at all of it. What is kept for a text is what the encoder makes of one of
-/// [`READ`]: to read them all would take minutes.
+/// Marks everything as embedded, so that a search covers all of it. Reuses the vectors of [`READ`] texts, because
+/// embedding all would take minutes.
 async fn read(dir: &Path) {
     let settings = local::Settings { worker: worker(), ..local::Settings::default() };
     let encoder = Encoder::run_by(&settings, &[models_dir()]).unwrap().unwrap();
@@ -258,7 +258,7 @@ const SYLLABLES: [&str; 20] = [
     "sae", "tir", "nok",
 ];
 
-/// A word of its own for every number.
+/// Returns a distinct word for each number.
 fn word(mut number: usize) -> String {
     let mut word = String::new();
     for _ in 0..4 {
@@ -268,7 +268,7 @@ fn word(mut number: usize) -> String {
     word
 }
 
-/// The card of the reuse script with a larger world.
+/// The card of the reuse script with a larger lorebook.
 fn card() -> Value {
     let entries: Vec<Value> = (0..ENTRIES)
         .map(|number| {
@@ -284,7 +284,7 @@ fn card() -> Value {
     card
 }
 
-/// What people write: status lines, thoughts, words to soften; every tenth looks around.
+/// Typical user scripts: status lines, thoughts, softened words. One in ten uses look-around.
 fn regex_script(index: usize) -> RegexScriptRow {
     let find = match index % 10 {
         0 => format!(r"/<status{index}>([\s\S]*?)<\/status{index}>/g"),

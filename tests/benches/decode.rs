@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 const PAIRS: usize = 10;
 const GENERATE: u32 = 128;
 const THREADS: u32 = 2;
-/// `GOMP_SPINCOUNT` of the sweep. 0 sleeps at every barrier, as `OMP_WAIT_POLICY=passive` does.
+/// Values of `GOMP_SPINCOUNT` in the sweep. 0 sleeps at every barrier, like `OMP_WAIT_POLICY=passive`.
 const SPINS: [u32; 6] = [0, 100, 200, 400, 1_000, 3_000];
 const SWEEP_ROUNDS: usize = 3;
 
@@ -71,7 +71,12 @@ async fn compare(model: &Path) {
         };
         // The first round is not measured, because it loads the models.
         if round > 0 {
-            println!("pair {round:>2}: decode {:>6.1} beside {:>6.1} = {:.2}", a.decode, b.decode, a.decode / b.decode);
+            println!(
+                "pair {round:>2}: decode {:>6.1} against {:>6.1} = {:.2}",
+                a.decode,
+                b.decode,
+                a.decode / b.decode
+            );
             worker.push(a);
             peer.push(b);
         }
@@ -142,7 +147,7 @@ fn busy_process() -> Child {
     Command::new("sh").args(["-c", "while :; do :; done"]).kill_on_drop(true).spawn().unwrap()
 }
 
-/// One reply of [`GENERATE`] tokens to a prompt that shares nothing with the one before.
+/// Generates [`GENERATE`] tokens for a prompt that shares no prefix with the previous one.
 async fn measure(provider: &dyn Provider, round: usize) -> Speed {
     let text = format!(
         "Round {round}. {}Count on in words: one, two, three, four,",

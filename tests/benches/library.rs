@@ -1,6 +1,6 @@
-//! A library of 20,000 cards: how long its list, a search in it and a change of tags take.
+//! Benchmark of a library of 20,000 cards: listing, searching and changing tags.
 //!
-//! `cargo bench -p tests --bench library [-- CARDS]`.
+//! Run `cargo bench -p tests --bench library [-- CARDS]`.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
 

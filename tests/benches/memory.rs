@@ -1,6 +1,6 @@
-//! What memory costs: how fast the encoder reads what was said, and how much later a reply begins while much is unread.
+//! Benchmark of memory: the speed of the encoder, and the delay of a reply while many messages are not embedded yet.
 //!
-//! `cargo xtask bench memory`, on an idle machine.
+//! Run `cargo xtask bench memory` on an idle machine.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
 
@@ -13,9 +13,9 @@ use engine::{Engine, Options};
 use tests::headless::{ended, first_token, models_dir, worker};
 use tests::planted::{Plan, Size};
 
-/// Messages that are read.
+/// Number of messages to embed.
 const READ: usize = 1_000;
-/// Jobs that wait while a reply is made (requirements, S3.34).
+/// Number of jobs that wait during a reply.
 const QUEUED: usize = 50;
 const ROUNDS: usize = 15;
 
@@ -26,7 +26,7 @@ async fn main() {
     first_words(&said).await;
 }
 
-/// What a made-up world says, in order.
+/// Returns the messages of a generated world, in order.
 fn said() -> Vec<String> {
     let plan = Plan::new(Size { messages: 2 * READ, ..Size::of(1_000) }, 1);
     let text = |step| if let Step::Say(said) = step { Some(said.text.replace('\n', " ")) } else { None };
@@ -59,7 +59,7 @@ async fn indexing(said: &[String]) {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path()).await;
     engine.startup().await.unwrap();
-    // The encoder is loaded by the first.
+    // The first call loads the encoder.
     engine.learn().await.unwrap();
     tell(&engine, &said[..READ]).await;
     let started = Instant::now();
@@ -74,7 +74,7 @@ async fn indexing(said: &[String]) {
     );
 }
 
-/// Turns by turns, with nothing to read and with much.
+/// Alternates turns with nothing to embed and with a backlog.
 async fn first_words(said: &[String]) {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path()).await;
@@ -90,7 +90,7 @@ async fn first_words(said: &[String]) {
                 tell(&engine, said.next().unwrap()).await;
             }
             let took = first_word(&engine, &chat, round).await;
-            // The first round loads.
+            // The first round loads the models.
             if round > 0 {
                 times.push(took);
             }

@@ -1,8 +1,8 @@
-//! Planted facts in a large world: what comes back of them, group by group, and how long a prompt takes.
+//! Recall of planted facts in a large world by group, and the time per prompt.
 //!
-//! `cargo xtask bench planted [words] [misses] [MESSAGES [SEED]]`; 20,000 messages and seed 1 unless said otherwise, and with the
-//! encoder that comes with the app unless words alone are to do. `misses` tells each question that was not answered, and what
-//! came back for it.
+//! Run `cargo xtask bench planted [words] [misses] [MESSAGES [SEED]]`. The default is 20,000 messages and seed 1.
+//! `words` disables the encoder that ships with the app. `misses` prints each question that was not answered, and what
+//! was recalled for it.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
 
@@ -28,7 +28,7 @@ async fn main() {
     }
 }
 
-/// What memory takes in the mean where nothing is to be found, as a part of its budget.
+/// Returns the mean share of the budget that memory uses for questions without an answer.
 fn used_for_nothing(plan: &Plan, answers: &[Probed]) -> f64 {
     let of_nothing =
         |answer: &&Probed| matches!(plan.wants.get(&answer.id).map(|case| &case.wants), Some(Wants::AtMost(_)));

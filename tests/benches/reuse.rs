@@ -1,8 +1,8 @@
-//! Of 200 scripted turns with the real worker and model: which part of the prompts was read before, beside a sliding window
+//! Share of reused prompt tokens over 200 scripted turns with the real worker and model, compared with a sliding window
 //! over the same chat.
 //!
-//! `cargo xtask bench reuse [--context 8192] [--turns 200]`, after `cargo xtask setup`; it takes a quarter of an hour. The
-//! replies are prepared ones; with `--write 250` the model writes its own, of up to so many tokens, which takes hours.
+//! Run `cargo xtask bench reuse [--context 8192] [--turns 200]` after `cargo xtask setup`; it takes 15 minutes. The
+//! replies are prepared. With `--write 250` the model writes them, up to that many tokens, which takes hours.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
 
@@ -12,7 +12,7 @@ use domain::ModelId;
 use local::{LocalHost, Settings, Tokenizer};
 use tests::reuse::{Control, Measure, Replies, Side, script};
 
-/// Turns of the control that the worker reads as well, to hold the counted figure against.
+/// Number of control turns that the worker also evaluates, to verify the calculated figure.
 const CHECKED: usize = 3;
 
 #[tokio::main]
@@ -42,7 +42,7 @@ async fn main() {
     let row = local::inspect(&model, |_, _| {}).unwrap().into_model(ModelId(Default::default()));
     let (measured, counted) = control.by_provider(host.provider(&row, measure.context).as_ref(), CHECKED).await;
     host.shutdown().await;
-    assert_eq!(measured, counted, "the worker reuses another number of tokens than prompts share");
+    assert_eq!(measured, counted, "the worker's reused tokens differ from the common prefix");
 
     let turns = measure.turns as u64;
     println!("{} turns at {} tokens of context, {} epochs", turns, measure.context, held.epochs);
@@ -60,7 +60,7 @@ fn line(name: &str, side: &Side) {
     println!("{name:>16} {:>10.1} % {median:>20} {p95:>6} {worst:>6}", side.share() * 100.0);
 }
 
-/// The number behind `name` on the command line. Cargo adds words of its own.
+/// Returns the number after `name` on the command line. Cargo adds arguments of its own.
 fn argument(name: &str, default: u32) -> u32 {
     let mut words = std::env::args().skip_while(|word| word != name).skip(1);
     words.next().map_or(default, |word| word.parse().unwrap_or_else(|_| panic!("{name} takes a number")))

@@ -1,6 +1,7 @@
-//! A folder of SillyTavern's with 2,000 cards and 500 chats: how long its import takes, and a second one that finds it all here.
+//! Benchmark of importing a SillyTavern folder with 2,000 cards and 500 chats, and of a second import that finds
+//! everything known.
 //!
-//! `cargo bench -p tests --bench tavern [-- CARDS CHATS]`.
+//! Run `cargo bench -p tests --bench tavern [-- CARDS CHATS]`.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
 
@@ -51,7 +52,7 @@ async fn import(engine: &Engine, run: &str, folder: &std::path::Path) {
     let (moves, pause) = watch.await.unwrap();
     let [imported, skipped, refused] = [report.imported.len(), report.skipped.len(), report.refused.len()];
     println!("{run} import: {took:.1?}; {imported} in, {skipped} passed over, {refused} refused");
-    println!("  the bar moved {moves} times, and stood still for {pause:.1?} at the most");
+    println!("  the progress bar moved {moves} times; its longest pause was {pause:.1?}");
 }
 
 fn size(folder: &std::path::Path) -> u64 {

@@ -1,4 +1,4 @@
-//! An engine in a folder of its own, answered by the scripted provider.
+//! An engine in a temporary folder with the scripted provider.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use engine::{Clock, Engine, Events, Options};
 use provider::fake::FakeProvider;
 use tempfile::TempDir;
 
-/// When the tests take place: 21 November 2026, 23:11 UTC.
+/// Time of the tests: 21 November 2026, 23:11 UTC.
 pub const NOW: Timestamp = Timestamp(1_795_302_660_000);
 
-/// An engine with its folder and the model that answers it.
+/// An engine with its folder and its scripted model.
 pub struct Headless {
     pub engine: Engine,
     pub model: FakeProvider,
@@ -22,12 +22,12 @@ pub struct Headless {
 }
 
 impl Headless {
-    /// The first start.
+    /// Starts the app for the first time.
     pub async fn new() -> Self {
         Self::with_environment(&[]).await
     }
 
-    /// The first start, answered by whatever the settings say.
+    /// Starts the app for the first time, with the model from the settings.
     pub async fn without_provider() -> Self {
         let (dir, model) = (tempfile::tempdir().expect("a temporary folder"), FakeProvider::new());
         let options = Options {
@@ -40,7 +40,7 @@ impl Headless {
         Self { engine, model, dir, environment: BTreeMap::new() }
     }
 
-    /// The first start, with variables that override settings.
+    /// Starts the app for the first time, with environment variables that override settings.
     pub async fn with_environment(variables: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let model = FakeProvider::new();
@@ -49,12 +49,12 @@ impl Headless {
         Self { engine, model, dir, environment }
     }
 
-    /// Ends the engine, as at closing the window, and starts another one in the same folder.
+    /// Ends the engine as on closing the window, and starts another one in the same folder.
     pub async fn restart(self) -> Self {
         self.restart_after(|_| {}).await
     }
 
-    /// [`Self::restart`], with something done to the folder while no engine holds it.
+    /// Like [`Self::restart`], but runs `meanwhile` on the folder between the two engines.
     pub async fn restart_after(self, meanwhile: impl FnOnce(&Path)) -> Self {
         let Self { engine, model, dir, environment } = self;
         engine.shutdown().await;
@@ -64,26 +64,26 @@ impl Headless {
         Self { engine, model, dir, environment }
     }
 
-    /// The chat that the first start opens.
+    /// Returns the chat that the first start opens.
     pub async fn first_chat(&self) -> Chat {
         let startup = self.engine.startup().await.expect("a startup");
         self.engine.open_chat(startup.chat.expect("a first chat")).await.expect("the first chat opens")
     }
 
-    /// A character with nothing but a name: its id.
+    /// Creates a character with only a name and returns its id.
     pub async fn character(&self, name: &str) -> String {
         let fields = CharacterFields { name: name.to_owned(), ..CharacterFields::default() };
         self.engine.create_character(fields).await.expect("a character").id
     }
 
-    /// Sends `text` and waits until the reply has ended.
+    /// Sends `text` and waits for the end of the reply.
     pub async fn say(&self, chat: &str, text: &str) -> (Option<Message>, EndReason) {
         let mut events = self.engine.subscribe();
         self.engine.send_message(chat.to_owned(), text.to_owned()).await.expect("the message is taken");
         ended(&mut events, chat).await
     }
 
-    /// The chat's texts as they are shown, speaker first.
+    /// Returns the displayed texts of the chat, each with its speaker.
     pub async fn transcript(&self, chat: &str) -> Vec<String> {
         let chat = self.engine.whole_chat(chat.to_owned()).await.expect("the chat is there");
         let line = |message: &Message| format!("{}: {}", message.name, shown(message));
@@ -129,7 +129,7 @@ pub async fn first_token(events: &mut Events, chat: &str) {
     }
 }
 
-/// A fact of a character and whoever the user plays, as somebody writes it down.
+/// A fact about a character and the user's persona, as entered by the user.
 pub fn fact(character: &str, text: &str, importance: u32) -> MemoryDraft {
     MemoryDraft {
         id: String::new(),
@@ -145,7 +145,7 @@ pub fn fact(character: &str, text: &str, importance: u32) -> MemoryDraft {
     }
 }
 
-/// Where `cargo xtask setup` puts the default models.
+/// Returns the folder in which `cargo xtask setup` stores the default models.
 pub fn models_dir() -> PathBuf {
     let cache = || std::env::home_dir().expect("a home folder").join(".cache/inglenook/models");
     let dir = std::env::var_os("INGLENOOK_MODELS").map_or_else(cache, PathBuf::from);
@@ -156,13 +156,13 @@ pub fn models_dir() -> PathBuf {
     dir
 }
 
-/// The worker that was built beside this test; a measurement of the release build takes any, for the C++ inside is optimised
-/// in all of them.
+/// Returns the worker next to this test binary. A benchmark of the release build accepts any build, because the C++
+/// code is always optimised.
 pub fn worker() -> PathBuf {
     program("inglenook-worker")
 }
 
-/// A program that was built beside this test, or else in the debug build.
+/// Returns a program next to this test binary, or else from the debug build.
 pub fn program(name: &str) -> PathBuf {
     let exe = std::env::current_exe().expect("a running test");
     let beside = exe.ancestors().nth(2).expect("a target folder").join(name);

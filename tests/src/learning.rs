@@ -1,4 +1,4 @@
-//! A stage on which a model is asked to learn in idle time, for whole turns with the scripted provider.
+//! Test setup for learning in idle time, for whole turns with the scripted provider.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 #![allow(clippy::missing_panics_doc, reason = "a failed helper fails the test")]
@@ -12,7 +12,7 @@ use crate::headless::Headless;
 pub const FACT: &str = "You own a boat called Zebulon.";
 pub const TOLD: &str = "I own a boat that is called Zebulon.";
 
-/// An app in which a model is asked to learn, and a chat with one character.
+/// An app with learning enabled, and a chat with one character.
 pub struct Stage {
     pub app: Headless,
     pub character: String,
@@ -29,7 +29,7 @@ impl Stage {
         Self { app, character, chat }
     }
 
-    /// One exchange, what the model says in it, and what it answers to the jobs behind it.
+    /// Runs one exchange. The user says `said`; `answers` are the model's answers to the background jobs after it.
     pub async fn exchange(&self, said: &str, answers: &[&str]) {
         self.app.model.reply("Is that so.");
         answers.iter().for_each(|answer| _ = self.app.model.reply(answer));
@@ -43,7 +43,7 @@ impl Stage {
         }
     }
 
-    /// Ten exchanges, the first of which says [`TOLD`]: no fact is found in them, and `summary` is what they came to.
+    /// Runs ten exchanges, the first with [`TOLD`]. The model finds no facts and returns `summary`.
     pub async fn summed_up(summary: &str) -> Self {
         let stage = Self::learning("on").await;
         stage.exchange(TOLD, &[]).await;
@@ -63,12 +63,12 @@ impl Stage {
         self.app.engine.list_memories(self.character.clone(), String::new()).await.unwrap()
     }
 
-    /// What the next prompt of a chat would be.
+    /// Returns the next prompt of a chat for the message `words`.
     pub async fn prompt(&self, chat: &str, words: &str) -> String {
         self.app.engine.preview_prompt(chat.to_owned(), words.to_owned(), WhatIf::default()).await.unwrap().text
     }
 
-    /// First and last message of each keyframe, from 0, and whether no model has read them.
+    /// Returns the first and last message of each keyframe, from 0, and whether it was made without a model.
     pub fn keyframes(&self) -> Vec<(i64, i64, bool)> {
         let conn = rusqlite::Connection::open(self.app.dir.path().join("inglenook.db")).unwrap();
         let mut rows = conn.prepare("SELECT first, last, fallback FROM keyframe ORDER BY first").unwrap();
@@ -82,7 +82,7 @@ impl Stage {
         self.app.engine.set_setting(owner, "message_ceiling".into(), ceiling).await.unwrap();
     }
 
-    /// The id of the message that says `text`.
+    /// Returns the id of the message with `text`.
     pub async fn message(&self, text: &str) -> String {
         let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
         let says = |message: &&engine::api::Message| message.swipes.iter().any(|swipe| swipe.text == text);

@@ -1,8 +1,8 @@
-//! A model file that says other things about itself. Values are replaced in place, so that everything stays where it is.
+//! Modifies the header of a GGUF file. Values are replaced in place, so that all offsets stay valid.
 
 use std::path::Path;
 
-/// The bytes of a GGUF.
+/// The bytes of a GGUF file.
 pub struct ModelFile(Vec<u8>);
 
 impl ModelFile {
@@ -14,17 +14,17 @@ impl ModelFile {
         std::fs::write(path, &self.0).expect("the copy of the model is written");
     }
 
-    /// Takes `tokens` of context.
+    /// Sets the context length to `tokens`.
     pub fn context(&mut self, tokens: u32) {
         self.put("llama.context_length", &tokens.to_le_bytes());
     }
 
-    /// Wants a begin token in front of prompts.
+    /// Makes the model require a beginning-of-sequence token.
     pub fn add_bos(&mut self) {
         self.put("tokenizer.ggml.add_bos_token", &[1]);
     }
 
-    /// Has `source` for a chat template, which must not be longer than its own.
+    /// Replaces the chat template; the new one must not be longer than the old one.
     pub fn chat_template(&mut self, source: &str) {
         let at = self.value("tokenizer.chat_template");
         let length: [u8; 8] = self.0[at..at + 8].try_into().expect("eight bytes of length");
@@ -38,7 +38,7 @@ impl ModelFile {
         self.0[at..at + value.len()].copy_from_slice(value);
     }
 
-    /// Behind the key stands the type of the value, 4 bytes, then the value.
+    /// Returns the position of a value, which follows the key and the 4 bytes of its type.
     fn value(&self, key: &str) -> usize {
         let found = self.0.windows(key.len()).position(|window| window == key.as_bytes());
         found.unwrap_or_else(|| panic!("the model tells its {key}")) + key.len() + 4

@@ -1,6 +1,6 @@
-//! PDFs written by hand: a page for each text, in a font that every program has.
+//! Writes simple PDFs: one page per text, in a standard font.
 
-/// Each text on a page of its own; it must have no brackets.
+/// Writes each text, which must not contain brackets, on a separate page.
 pub fn pdf(pages: &[&str]) -> Vec<u8> {
     let page = |at: usize| 4 + 2 * at;
     let kids: Vec<String> = (0..pages.len()).map(|at| format!("{} 0 R", page(at))).collect();

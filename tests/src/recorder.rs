@@ -1,4 +1,4 @@
-//! An OpenAI-compatible endpoint on this machine that writes down what it is sent, byte for byte.
+//! A local OpenAI-compatible endpoint that records the exact bytes of its requests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use engine::api::{EndpointDraft, ModelRef};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A whole reply that says "Hm.".
+/// A complete reply with the text "Hm.".
 const REPLY: &str = concat!(
     "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/event-stream\r\n\r\n",
     "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hm.\"},\"finish_reason\":null}]}\n\n",
@@ -17,7 +17,7 @@ const REPLY: &str = concat!(
 
 type Bodies = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// Answers until the test ends.
+/// Answers requests until the test ends.
 pub struct Recorder {
     port: u16,
     bodies: Bodies,
@@ -41,7 +41,7 @@ impl Recorder {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// Tells `engine` of it, as `model`, which holds 16,384 tokens.
+    /// Adds the endpoint to `engine` as `model` with 16,384 tokens of context.
     pub async fn join(&self, engine: &Engine, model: &str) -> ModelRef {
         let draft = EndpointDraft {
             id: None,
@@ -55,14 +55,14 @@ impl Recorder {
         ModelRef::Remote { id: engine.save_endpoint(draft).await.expect("an endpoint").id }
     }
 
-    /// The body of the newest request that holds `text`.
+    /// Returns the body of the newest request that contains `text`.
     pub fn body_with(&self, text: &str) -> Option<Vec<u8>> {
         let bodies = self.bodies.lock().unwrap_or_else(PoisonError::into_inner);
         bodies.iter().rev().find(|body| holds(body, text)).cloned()
     }
 }
 
-/// Whether the bytes of `text` are among those of `body`.
+/// Whether `body` contains the bytes of `text`.
 pub fn holds(body: &[u8], text: &str) -> bool {
     body.windows(text.len()).any(|window| window == text.as_bytes())
 }
@@ -70,7 +70,7 @@ pub fn holds(body: &[u8], text: &str) -> bool {
 async fn answer(mut stream: TcpStream, bodies: Bodies) {
     let Some(body) = read_body(&mut stream).await else { return };
     bodies.lock().unwrap_or_else(PoisonError::into_inner).push(body);
-    // The client may be gone already; the test sees that for itself.
+    // The client may have disconnected already; the test detects that itself.
     stream.write_all(REPLY.as_bytes()).await.ok();
     stream.shutdown().await.ok();
 }

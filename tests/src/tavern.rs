@@ -1,5 +1,5 @@
-//! A folder as SillyTavern keeps one, made up: cards in pictures, chats with swipes, groups, worlds, personas, tags, favourites,
-//! presets, and what has no place here.
+//! Generates a SillyTavern folder: cards in pictures, chats with swipes, groups, lorebooks, personas, tags, favourites,
+//! presets, and unsupported files.
 
 use std::fs;
 use std::io::Cursor;
@@ -9,31 +9,31 @@ use domain::card::Card;
 use image::{ImageFormat, RgbImage};
 use serde_json::{Map, Value, json};
 
-/// How much of each there is.
+/// Numbers of items.
 #[derive(Debug, Clone, Copy)]
 pub struct Tavern {
     pub cards: usize,
     pub chats: usize,
-    /// In each chat, the greeting included; every fourth has two swipes more.
+    /// Messages per chat, including the greeting. One in four has two more swipes.
     pub messages: usize,
     pub worlds: usize,
     pub personas: usize,
-    /// Each has three members and a chat.
+    /// Groups with three members and one chat each.
     pub groups: usize,
-    /// Of the pictures, in pixels.
+    /// Width of the pictures in pixels.
     pub width: u32,
     pub height: u32,
 }
 
 impl Tavern {
-    /// What a heavy user has.
+    /// Size of a heavy user's folder.
     pub const LARGE: Self =
         Self { cards: 2_000, chats: 500, messages: 40, worlds: 60, personas: 12, groups: 20, width: 400, height: 600 };
-    /// Enough to be interrupted in.
+    /// Large enough to interrupt its import.
     pub const SMALL: Self =
         Self { cards: 60, chats: 30, messages: 6, worlds: 6, personas: 3, groups: 4, width: 48, height: 72 };
 
-    /// Writes it into `folder`, which is to be like `data/default-user`.
+    /// Writes the files into `folder`, which corresponds to `data/default-user`.
     pub fn write(&self, folder: &Path) {
         for number in 0..self.cards {
             write(folder, &format!("characters/{}.png", name(number)), self.card(number));
@@ -87,11 +87,11 @@ impl Tavern {
         card.to_png(&self.picture(number)).expect("a card in a picture")
     }
 
-    /// No two are the same, and none is smooth.
+    /// Returns a unique picture that does not compress well.
     fn picture(&self, number: usize) -> Vec<u8> {
         let mut state = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let picture = RgbImage::from_fn(self.width, self.height, |x, y| {
-            // Xorshift: noise over a slope, as a drawing has.
+            // Xorshift noise over a gradient, similar to a drawing.
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
@@ -174,7 +174,7 @@ impl Tavern {
     }
 }
 
-/// Of a character, and of its files.
+/// Name of a character and of its files.
 pub fn name(number: usize) -> String {
     format!("Keeper {number:04}")
 }

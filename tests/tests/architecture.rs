@@ -1,4 +1,4 @@
-//! The walls of the house: which crate may know which, and what each is free of.
+//! Checks the architecture: dependencies between crates, and what each crate must not use.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A crate may use those of the rows above its own, never one of its own row.
+/// Layers. A crate may depend on crates of the rows above its own, never on one of the same row.
 const FLOORS: [&[&str]; 6] = [
     &["domain", "worker"],
     &["context", "store", "provider"],
@@ -27,7 +27,7 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Our crates, each with those of ours that its manifest names (dev-dependencies left out).
+/// Returns our crates, each with its dependencies on other crates of ours (without dev-dependencies).
 fn our_arrows() -> BTreeMap<String, BTreeSet<String>> {
     let metadata = cargo(&["metadata", "--offline", "--locked", "--no-deps", "--format-version", "1"]);
     let metadata: serde_json::Value = serde_json::from_str(&metadata).unwrap();
@@ -43,9 +43,9 @@ fn our_arrows() -> BTreeMap<String, BTreeSet<String>> {
         .collect()
 }
 
-/// Every crate that is compiled into `package` when it is built by itself.
+/// Returns every crate that is compiled into `package` when it is built separately.
 fn reached_by(package: &str) -> BTreeSet<String> {
-    // Not `cargo metadata`: it joins the features of the whole workspace, and the worker's would hide the wall.
+    // `cargo metadata` merges the features of the whole workspace, so the worker's features would hide a violation.
     let tree = cargo(&["tree", "--offline", "--locked", "-p", package, "-e", "normal,build", "--prefix", "none"]);
     tree.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
@@ -58,18 +58,18 @@ fn assert_free_of(package: &str, forbidden: &[&str]) {
 }
 
 #[test]
-fn arrows_go_down_only() {
+fn dependencies_go_down_only() {
     let floor_of = |name: &str| FLOORS.iter().position(|floor| floor.contains(&name));
     for (name, dependencies) in our_arrows() {
         let Some(floor) = floor_of(&name) else { continue };
         for dependency in dependencies {
-            assert!(floor_of(&dependency).is_some_and(|below| below < floor), "{name} must not know {dependency}");
+            assert!(floor_of(&dependency).is_some_and(|below| below < floor), "{name} must not depend on {dependency}");
         }
     }
 }
 
 #[test]
-fn every_crate_has_its_floor() {
+fn every_crate_has_a_layer() {
     let crates: BTreeSet<String> = our_arrows().into_keys().collect();
     let on_floors = FLOORS.iter().copied().flatten().copied();
     let expected = on_floors.chain(["tests", "xtask"]).map(str::to_owned).collect();
@@ -84,14 +84,14 @@ fn domain_and_context_do_no_io() {
 }
 
 #[test]
-fn store_knows_no_network_and_the_network_no_store() {
+fn store_and_network_are_independent() {
     assert_free_of("store", &["reqwest", "hyper", "tauri"]);
     assert_free_of("provider", &["rusqlite", "tauri"]);
     assert_free_of("local", &["rusqlite", "tauri"]);
 }
 
 #[test]
-fn engine_knows_no_window_and_no_server() {
+fn engine_does_not_depend_on_window_or_server() {
     assert_free_of("engine", &["tauri", "axum"]);
 }
 
@@ -103,10 +103,10 @@ fn only_the_worker_builds_llama_cpp() {
     }
 }
 
-/// `cargo build --workspace` joins features, so the library half of `worker` must stay empty of llama.cpp by itself:
-/// else it would be linked into every program.
+/// `cargo build --workspace` merges features, so the library of `worker` must not use llama.cpp itself. Otherwise every
+/// program would link it.
 #[test]
-fn the_protocol_half_of_the_worker_never_names_llama_cpp() {
+fn worker_protocol_does_not_use_llama_cpp() {
     let source = root().join("src-tauri/crates/worker/src");
     let library = fs::read_to_string(source.join("lib.rs")).unwrap();
     let modules = library.lines().filter_map(|line| line.trim().strip_prefix("pub mod ")?.strip_suffix(';'));
@@ -127,7 +127,7 @@ fn there_is_one_sqlite_and_one_tls() {
 }
 
 #[test]
-fn the_top_folder_holds_the_rooms_of_the_design() {
+fn top_folder_has_the_expected_entries() {
     let tracked = Command::new("git").current_dir(root()).args(["ls-files"]).output().unwrap();
     let tracked = String::from_utf8(tracked.stdout).unwrap();
     let folders: BTreeSet<&str> = tracked.lines().filter_map(|path| path.split_once('/')).map(|(top, _)| top).collect();
@@ -135,12 +135,12 @@ fn the_top_folder_holds_the_rooms_of_the_design() {
     assert_eq!(rooms, BTreeSet::from(["models", "presets", "src-tauri", "tests", "ui"]));
 }
 
-/// What marks a turn in some chat format; only `context` writes prompts.
+/// Turn markers of chat formats; only `context` builds prompts.
 const TURN_MARKS: [&str; 5] = ["<|im_start|>", "[INST]", "<start_of_turn>", "<|start_header_id|>", "### Instruction"];
 
-/// S0.17: the window's code neither holds what prompts say nor knows how a chat is written for a model.
+/// The UI contains no prompt text and no chat format.
 #[test]
-fn the_ui_holds_no_prompt() {
+fn ui_contains_no_prompt_text() {
     let sentences: Vec<String> = files_in("presets/prompts", &["json"])
         .iter()
         .flat_map(|(_, text)| sentences(&serde_json::from_str(text).unwrap()))
@@ -150,12 +150,12 @@ fn the_ui_holds_no_prompt() {
     assert!(sources.len() > 100, "only {} files in the window's code", sources.len());
     for (name, code) in sources {
         for told in sentences.iter().map(String::as_str).chain(TURN_MARKS) {
-            assert!(!code.contains(told), "{name} holds {told:?} of a prompt");
+            assert!(!code.contains(told), "{name} contains {told:?} of a prompt");
         }
     }
 }
 
-/// The lines of a template's texts that are long enough to be told from other words.
+/// Returns the lines of a template's texts that are long enough to be unique.
 fn sentences(template: &serde_json::Value) -> Vec<String> {
     match template {
         serde_json::Value::String(text) if text.contains(' ') => {
@@ -170,7 +170,7 @@ fn sentences(template: &serde_json::Value) -> Vec<String> {
     }
 }
 
-/// The tracked files below `folder` that end so, each with its text.
+/// Returns the tracked files below `folder` with these extensions, each with its text.
 fn files_in(folder: &str, endings: &[&str]) -> Vec<(String, String)> {
     let tracked = Command::new("git").current_dir(root()).args(["ls-files", folder]).output().unwrap();
     let tracked = String::from_utf8(tracked.stdout).unwrap();
@@ -182,7 +182,7 @@ fn files_in(folder: &str, endings: &[&str]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Where a length becomes a number of tokens, and why it may.
+/// Files that may estimate tokens from a length, with the reason.
 const ESTIMATES: [(&str, &str); 4] = [
     ("crates/context/src/count.rs", "the one fallback, for models whose tokens nobody knows"),
     ("crates/context/src/lore/cases.rs", "recorded cases name the counter they were recorded with"),
@@ -190,9 +190,9 @@ const ESTIMATES: [(&str, &str); 4] = [
     ("crates/context/src/plan/fill.rs", "a low bound: what cannot fit is not counted"),
 ];
 
-/// S2.5: one counting trait, and nobody takes a part of a length for tokens but its fallback.
+/// Only the counting trait's fallback estimates tokens from a length.
 #[test]
-fn tokens_are_counted_in_one_place() {
+fn tokens_are_estimated_in_one_place() {
     let (mut traits, mut estimating) = (Vec::new(), BTreeSet::new());
     for (name, code) in product_code() {
         let declared =
@@ -208,7 +208,7 @@ fn tokens_are_counted_in_one_place() {
 }
 
 #[test]
-fn a_length_taken_for_tokens_is_found() {
+fn detects_token_estimates_from_lengths() {
     for guess in [
         "let tokens = text.len() / 4;",
         "text.chars().count().div_ceil(3)",
@@ -225,7 +225,7 @@ fn a_length_taken_for_tokens_is_found() {
     }
 }
 
-/// A length, divided within the same expression by about as many letters as a token has.
+/// Whether the code divides a length by about the number of letters per token.
 fn estimates_tokens(code: &str) -> bool {
     let joined: String = code
         .lines()
@@ -242,7 +242,7 @@ fn estimates_tokens(code: &str) -> bool {
     })
 }
 
-/// Every source file of the product by its path below `src-tauri`, without comments and tests.
+/// Returns every source file of the product by its path below `src-tauri`, without comments and tests.
 fn product_code() -> Vec<(String, String)> {
     let tracked = Command::new("git").current_dir(root()).args(["ls-files", "src-tauri"]).output().unwrap();
     let tracked = String::from_utf8(tracked.stdout).unwrap();

@@ -1,5 +1,5 @@
-//! Jobs beside the chat: a draft for the user, a title, going on with a reply in words (S4.16). Each is one more message
-//! behind the chat's own prompt.
+//! Background tasks: drafting the user's message, a title, and continuing a reply by request. Each adds one message
+//! after the chat's own prompt.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -35,7 +35,7 @@ fn last(messages: &[PromptMessage]) -> &str {
 }
 
 #[tokio::test]
-async fn a_draft_is_streamed_into_the_composer_and_not_sent() {
+async fn draft_streams_into_the_composer() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("Come in.").play(Script::new().prefill(9, 9, 7).words("Traveller: Thank you, it is cold out. "));
@@ -63,9 +63,9 @@ async fn a_draft_is_streamed_into_the_composer_and_not_sent() {
     assert_eq!(app.transcript(&chat).await, before);
 }
 
-/// The task stands behind the chat's own bytes, so a model that has read the chat reads no more than the task.
+/// The task follows the chat's own bytes, so a model that has the chat cached only evaluates the task.
 #[tokio::test]
-async fn what_is_asked_begins_with_what_was_read_and_ends_no_epoch() {
+async fn task_prompt_extends_the_cached_chat() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("Come in.").reply("Gladly.").reply("Sit down.");
@@ -86,9 +86,9 @@ async fn what_is_asked_begins_with_what_was_read_and_ends_no_epoch() {
     assert_eq!((manifest.epoch, manifest.new_epoch), (1, None));
 }
 
-/// Preview bytes are sent bytes, here as well.
+/// The preview equals the sent prompt here too.
 #[tokio::test]
-async fn what_would_be_asked_can_be_seen_before() {
+async fn task_prompt_can_be_previewed() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let what_if = WhatIf { ask: Some(Ask::Impersonate), ..WhatIf::default() };
@@ -105,7 +105,7 @@ async fn what_would_be_asked_can_be_seen_before() {
 }
 
 #[tokio::test]
-async fn stopping_a_draft_keeps_what_is_there() {
+async fn stopping_a_draft_keeps_its_text() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let gate = Gate::new();
@@ -114,7 +114,7 @@ async fn stopping_a_draft_keeps_what_is_there() {
     app.engine.impersonate(chat.clone()).await.unwrap();
     gate.reached().await;
     let joined = app.engine.open_chat(chat.clone()).await.unwrap().drafting.unwrap();
-    assert_eq!((joined.text.as_str(), joined.seq), ("Half a ", 2), "a window that was reloaded joins it");
+    assert_eq!((joined.text.as_str(), joined.seq), ("Half a ", 2), "a reloaded window joins the draft");
     let busy = app.engine.send_message(chat.clone(), "Hello?".into()).await.unwrap_err();
     assert!(matches!(busy, ApiError::Busy { .. }), "{busy:?}");
     app.engine.stop(chat.clone()).await.unwrap();
@@ -124,7 +124,7 @@ async fn stopping_a_draft_keeps_what_is_there() {
 }
 
 #[tokio::test]
-async fn words_in_the_composer_are_not_written_over() {
+async fn draft_does_not_overwrite_the_composer() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.engine.save_draft(chat.clone(), "I was going to".into()).await.unwrap();
@@ -137,7 +137,7 @@ async fn words_in_the_composer_are_not_written_over() {
 }
 
 #[tokio::test]
-async fn the_users_own_words_for_a_job_are_used_until_they_are_reset() {
+async fn custom_task_text_is_used_until_reset() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let json = app.engine.get_template("impersonate".into()).await.unwrap().json;
@@ -163,7 +163,7 @@ async fn the_users_own_words_for_a_job_are_used_until_they_are_reset() {
 }
 
 #[tokio::test]
-async fn a_reply_goes_on_because_it_is_asked_to_where_the_user_says_so() {
+async fn continues_by_request_if_set_so() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     set(&app, "continue_by", "asking").await;
@@ -180,7 +180,7 @@ async fn a_reply_goes_on_because_it_is_asked_to_where_the_user_says_so() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_refuses_an_unfinished_reply_is_asked_once_and_for_all() {
+async fn learns_that_an_endpoint_refuses_prefill() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let refusal = || ProviderError::new(ProviderErrorKind::NoPrefill, "no", "");
@@ -198,7 +198,7 @@ async fn an_endpoint_that_refuses_an_unfinished_reply_is_asked_once_and_for_all(
 }
 
 #[tokio::test]
-async fn a_chat_is_named_when_there_is_something_to_name() {
+async fn chat_gets_a_title_after_some_messages() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     set(&app, "chat_titles", "on").await;
@@ -211,7 +211,7 @@ async fn a_chat_is_named_when_there_is_something_to_name() {
     app.engine.settle().await;
 
     let requests = app.model.requests();
-    assert_eq!(requests.len(), 4, "a chat with a name is not named again");
+    assert_eq!(requests.len(), 4, "a chat with a title gets no other");
     let (turn, ask) = (&requests[1].prompt.messages, &requests[2].prompt.messages);
     assert_eq!(ask[..turn.len()], turn[..]);
     assert!(last(ask).starts_with("Give this conversation a title."), "{ask:?}");
@@ -219,7 +219,7 @@ async fn a_chat_is_named_when_there_is_something_to_name() {
 }
 
 #[tokio::test]
-async fn a_name_that_the_user_gave_stays_and_a_silly_one_is_not_taken() {
+async fn keeps_user_titles_and_rejects_bad_ones() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     set(&app, "chat_titles", "on").await;
@@ -237,7 +237,7 @@ async fn a_name_that_the_user_gave_stays_and_a_silly_one_is_not_taken() {
 }
 
 #[tokio::test]
-async fn who_speaks_comes_before_a_title() {
+async fn message_precedes_a_title_request() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     set(&app, "chat_titles", "on").await;
@@ -252,9 +252,9 @@ async fn who_speaks_comes_before_a_title() {
     assert_eq!(title(&app, &chat).await, "A Name");
 }
 
-/// Endpoints may cost money, so nothing is asked of them that nobody asked for.
+/// Endpoints may cost money, so they get no requests that the user did not ask for.
 #[tokio::test]
-async fn no_endpoint_names_chats_unasked() {
+async fn endpoint_does_not_create_titles_unasked() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     for words in ["1", "2", "3"] {

@@ -1,4 +1,4 @@
-//! What bad input gets: a clear message that names the thing and the way out, and nothing lost.
+//! Bad input: clear errors that name the item and the remedy, and no lost data.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -13,7 +13,7 @@ fn options(dir: &tempfile::TempDir) -> Options {
     Options { data_dir: dir.path().to_owned(), without_keychain: true, ..Options::default() }
 }
 
-/// Imports one file and returns the reason of its refusal.
+/// Imports one file and returns the message and the hint of its refusal.
 async fn refusal(app: &Headless, name: &str, content: &[u8]) -> (String, String) {
     let path = app.dir.path().join(name);
     fs::write(&path, content).unwrap();
@@ -24,7 +24,7 @@ async fn refusal(app: &Headless, name: &str, content: &[u8]) -> (String, String)
 }
 
 #[tokio::test]
-async fn files_that_are_no_cards_are_refused_with_a_reason_each() {
+async fn refuses_other_files_with_a_reason() {
     let app = Headless::new().await;
     let before = app.engine.list_characters().await.unwrap().len();
     let png = app.engine.export_character(app.first_chat().await.character, CardFormat::Png).await.unwrap().bytes;
@@ -46,7 +46,7 @@ async fn files_that_are_no_cards_are_refused_with_a_reason_each() {
 }
 
 #[tokio::test]
-async fn a_hundred_megabytes_are_refused_unread() {
+async fn refuses_a_large_file_unread() {
     let app = Headless::new().await;
     let path = app.dir.path().join("huge.png");
     fs::File::create(&path).unwrap().set_len(100 << 20).unwrap();
@@ -57,7 +57,7 @@ async fn a_hundred_megabytes_are_refused_unread() {
 }
 
 #[tokio::test]
-async fn one_bad_file_does_not_keep_the_others_out_and_nothing_comes_in_twice() {
+async fn bad_file_does_not_block_others() {
     let app = Headless::new().await;
     let card = CharacterFields { name: "Wren".into(), description: "A bird.".into(), ..CharacterFields::default() };
     let id = app.engine.create_character(card).await.unwrap().id;
@@ -76,7 +76,7 @@ async fn one_bad_file_does_not_keep_the_others_out_and_nothing_comes_in_twice() 
 }
 
 #[tokio::test]
-async fn a_second_engine_in_the_same_folder_is_told_so() {
+async fn second_engine_in_the_same_folder_is_refused() {
     let app = Headless::new().await;
     let Err(error) = Engine::open(options(&app.dir)).await else { panic!("it opened twice") };
     assert!(matches!(error, OpenError::InUse { .. }), "{error}");
@@ -84,7 +84,7 @@ async fn a_second_engine_in_the_same_folder_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_damaged_database_can_be_set_aside_and_is_kept() {
+async fn damaged_database_can_be_set_aside() {
     let app = Headless::new().await;
     let dir = app.dir;
     app.engine.shutdown().await;
@@ -105,7 +105,7 @@ async fn a_damaged_database_can_be_set_aside_and_is_kept() {
 }
 
 #[tokio::test]
-async fn no_model_is_an_error_card_and_the_message_stays() {
+async fn missing_model_is_an_error_and_keeps_the_message() {
     let dir = tempfile::tempdir().unwrap();
     let engine = Engine::open(options(&dir)).await.unwrap_or_else(|error| panic!("{error}"));
     let chat = engine.startup().await.unwrap().chat.unwrap();
@@ -120,7 +120,7 @@ async fn no_model_is_an_error_card_and_the_message_stays() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_down_is_diagnosed_by_name() {
+async fn unreachable_endpoint_is_named() {
     let app = Headless::new().await;
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let draft = EndpointDraft {
@@ -140,7 +140,7 @@ async fn an_endpoint_that_is_down_is_diagnosed_by_name() {
     assert!(saved.has_key && saved.key_is_for_session);
     let wrong = EndpointDraft { url: "ftp://example.org".into(), ..draft };
     assert!(app.engine.save_endpoint(wrong).await.is_err());
-    // S4.75: the key is in no file.
+    // The key is in no file.
     app.engine.shutdown().await;
     for entry in fs::read_dir(app.dir.path()).unwrap().flatten().filter(|entry| entry.path().is_file()) {
         let bytes = fs::read(entry.path()).unwrap();
@@ -149,7 +149,7 @@ async fn an_endpoint_that_is_down_is_diagnosed_by_name() {
 }
 
 #[tokio::test]
-async fn words_that_make_no_sense_are_refused_and_change_nothing() {
+async fn invalid_arguments_change_nothing() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let bad = |result: Result<(), ApiError>| matches!(result, Err(ApiError::BadInput { .. }));
@@ -164,9 +164,9 @@ async fn words_that_make_no_sense_are_refused_and_change_nothing() {
     assert_eq!(app.transcript(&chat).await.len(), 1);
 }
 
-/// S4.75: whoever may change an address may not have the key sent there.
+/// Changing an endpoint's address must not send its key to the new address.
 #[tokio::test]
-async fn a_stored_key_does_not_follow_to_another_address() {
+async fn stored_key_is_not_sent_to_another_address() {
     let app = Headless::new().await;
     let draft = |id: Option<String>, url: &str, key: Option<&str>| EndpointDraft {
         id,
@@ -191,7 +191,7 @@ async fn a_stored_key_does_not_follow_to_another_address() {
 }
 
 #[tokio::test]
-async fn a_welcome_that_was_cut_off_is_finished_by_the_next_start() {
+async fn next_start_completes_an_interrupted_setup() {
     let app = Headless::new().await;
     let chats = app.engine.list_chats().await.unwrap().len();
     let dir = app.dir;

@@ -1,4 +1,4 @@
-//! What goes over the wire to an endpoint, in the bytes of the request itself (invariants 6 and 12).
+//! Exact request bytes that an endpoint receives.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -27,7 +27,7 @@ fn card() -> Value {
     })
 }
 
-/// An engine whose only model is the endpoint that records.
+/// An engine whose only model is the recording endpoint.
 struct Wired {
     engine: Engine,
     endpoint: Recorder,
@@ -56,13 +56,13 @@ impl Wired {
         self.engine.set_setting(owner, key.into(), Some(SettingValue::Text(value.into()))).await.unwrap();
     }
 
-    /// The body of the request that `text` led to.
+    /// Sends `text` and returns the body of its request.
     async fn say(&self, chat: &str, text: &str) -> Vec<u8> {
         let mut events = self.engine.subscribe();
         self.engine.send_message(chat.to_owned(), text.to_owned()).await.unwrap();
         let (reply, reason) = ended(&mut events, chat).await;
         assert!(reply.is_some() && matches!(reason, EndReason::Stop), "{reason:?}");
-        self.endpoint.body_with(text).expect("the words were sent")
+        self.endpoint.body_with(text).expect("the message was sent")
     }
 }
 
@@ -75,7 +75,7 @@ fn assert_holds(body: &[u8], canaries: &[&str]) {
 }
 
 #[tokio::test]
-async fn memory_lore_persona_and_mode_are_in_the_bytes_of_the_request() {
+async fn request_contains_memory_lore_persona_and_mode() {
     let wired = Wired::with(card()).await;
     let told = wired.chat().await;
     let persona = Persona {
@@ -104,9 +104,9 @@ async fn memory_lore_persona_and_mode_are_in_the_bytes_of_the_request() {
     );
 }
 
-/// S3.3: memory, history and settings are the chat's, whoever answers.
+/// Memory, history and settings belong to the chat, whichever model replies.
 #[tokio::test]
-async fn a_chat_goes_on_with_another_endpoint_as_if_nothing_had_changed() {
+async fn chat_continues_with_another_endpoint() {
     let wired = Wired::with(card()).await;
     let chat = wired.chat().await;
     wired.set(&chat, "extra_instructions", "Mind the tides.").await;
@@ -119,24 +119,24 @@ async fn a_chat_goes_on_with_another_endpoint_as_if_nothing_had_changed() {
     let mut events = wired.engine.subscribe();
     wired.engine.send_message(chat.clone(), "And now?".into()).await.unwrap();
     ended(&mut events, &chat).await;
-    let after = other.body_with("And now?").expect("the words went to the other endpoint");
-    assert!(wired.endpoint.body_with("And now?").is_none(), "and to that one alone");
+    let after = other.body_with("And now?").expect("the message was sent to the other endpoint");
+    assert!(wired.endpoint.body_with("And now?").is_none(), "only the new endpoint gets the request");
 
     let [before, after] = [before, after].map(|body| serde_json::from_slice::<Value>(&body).unwrap());
     let [said, now] = [&before, &after].map(|body| body["messages"].as_array().unwrap());
     assert_eq!(now[..said.len()], said[..], "the same head, and the same history");
     assert_eq!((&before["model"], &after["model"]), (&json!("tiny"), &json!("vast")));
     let kept = wired.engine.layered_settings(SettingOwner::Chat { id: chat }).await.unwrap().settings;
-    // What there is to choose from has grown.
+    // The list of choices has grown.
     let set = |settings: Vec<LayeredSetting>| -> Vec<_> {
         settings.into_iter().map(|setting| (setting.key, setting.value, setting.origin, setting.layers)).collect()
     };
     assert_eq!(set(kept), set(settings));
 }
 
-/// V2-06, and macros that put in whole texts of the card, which have macros of their own.
+/// Includes macros that insert whole card texts, which contain macros themselves.
 #[tokio::test]
-async fn an_imported_prompt_manager_preset_sends_no_macro() {
+async fn imported_preset_sends_no_unresolved_macro() {
     let mut card = card();
     card["data"]["system_prompt"] = json!("{{original}} Speak in rhyme, {{char}}.");
     let wired = Wired::with(card).await;
@@ -158,7 +158,7 @@ async fn an_imported_prompt_manager_preset_sends_no_macro() {
         ]}]
     });
     let report = wired.engine.import_bytes("Lantern.json".into(), preset.to_string().into_bytes()).await.unwrap();
-    let template = report.imported.iter().find(|one| one.kind == "template").expect("a template came in").id.clone();
+    let template = report.imported.iter().find(|one| one.kind == "template").expect("an imported template").id.clone();
     let chat = wired.chat().await;
     wired.set(&chat, "template", &template).await;
     let body = wired.say(&chat, "Good evening.").await;

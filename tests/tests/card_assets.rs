@@ -1,5 +1,4 @@
-//! The files of a card in its editor: told, shown, renamed, taken out and put in; and every form in which a card leaves keeps them
-//! (V3-07 to V3-16).
+//! Files of a card in the editor: list, show, rename, remove and add. Every export format keeps them.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -68,7 +67,7 @@ impl House {
         self.app.engine.add_card_asset(self.mira.clone(), kind.into(), file.into(), data).await
     }
 
-    /// The same card as somebody else would have it.
+    /// Returns the card as another user would import it.
     async fn handed_on(&self, format: CardFormat) -> Self {
         let exported = self.app.engine.export_character(self.mira.clone(), format).await.unwrap();
         assert_eq!(exported.warnings, Vec::<String>::new(), "{format:?}");
@@ -86,9 +85,9 @@ fn told(list: &[CardAsset]) -> Vec<String> {
     list.iter().map(|one| format!("{} {} {}", one.kind, one.name, place(one))).collect()
 }
 
-/// V3-09 to V3-11: each place is told; nothing is asked of another machine, which here would fail the import.
+/// Every place is listed. Nothing is requested from another machine, which would fail the import here.
 #[tokio::test]
-async fn every_file_is_told_with_its_place_and_pictures_are_shown() {
+async fn lists_every_file_and_shows_pictures() {
     let assets = json!([
         asset("icon", "main", "embeded://main.png"),
         asset("emotion", "joy", "embeded://faces/joy.png"),
@@ -114,18 +113,18 @@ async fn every_file_is_told_with_its_place_and_pictures_are_shown() {
         ]
     );
     let joy = image::load_from_memory(&house.shown("joy").await.unwrap()).unwrap().to_rgb8();
-    assert!(joy.get_pixel(0, 0).0[0].abs_diff(2) < 3, "the very picture");
+    assert!(joy.get_pixel(0, 0).0[0].abs_diff(2) < 3, "the exact picture");
     assert!(house.shown("inline").await.is_some());
     for name in ["tune", "gone"] {
-        assert_eq!(house.shown(name).await, None, "{name} is no picture that is there");
+        assert_eq!(house.shown(name).await, None, "{name} is not an available picture");
     }
     let unknown = house.app.engine.show_card_asset(house.mira.clone(), "1-000000000000".into()).await;
     assert!(matches!(unknown, Err(ApiError::NotFound { .. })), "an id of another list");
 }
 
-/// V3-11, V3-12, RT-1: what was changed leaves with the card, what was not stays as it was, in every form.
+/// Changed files are exported with the card, and unchanged ones stay identical, in every format.
 #[tokio::test]
-async fn files_are_renamed_put_in_and_taken_out_and_leave_with_the_card() {
+async fn edited_files_are_exported_with_the_card() {
     let assets = json!([asset("icon", "main", "embeded://main.png"), asset("emotion", "joy", "embeded://joy.png")]);
     let files: [(&str, &[u8]); 2] = [("main.png", &picture(1)), ("joy.png", &picture(2))];
     let house = House::with("mira.charx", charx(assets, &files)).await;
@@ -138,14 +137,14 @@ async fn files_are_renamed_put_in_and_taken_out_and_leave_with_the_card() {
     let renamed = engine.update_card_asset(mira.clone(), list[1].id.clone(), "emotion".into(), "delight".into());
     assert_eq!(told(&renamed.await.unwrap())[1], "emotion delight here");
     let second = engine.update_card_asset(mira.clone(), list[2].id.clone(), "icon".into(), "main".into()).await;
-    assert!(matches!(second, Err(ApiError::BadInput { .. })), "V3-12: {second:?}");
+    assert!(matches!(second, Err(ApiError::BadInput { .. })), "{second:?}");
     let stale = engine.remove_card_asset(mira.clone(), list[1].id.clone()).await;
-    assert!(matches!(stale, Err(ApiError::NotFound { .. })), "it is called otherwise now");
+    assert!(matches!(stale, Err(ApiError::NotFound { .. })), "it was renamed");
 
     for format in [CardFormat::Charx, CardFormat::Png, CardFormat::JsonV3] {
         let exported = engine.export_character(mira.clone(), format).await.unwrap();
         let left = usize::from(format != CardFormat::Charx);
-        assert_eq!(exported.warnings.len(), left, "what lay in the archive has no place in {format:?}");
+        assert_eq!(exported.warnings.len(), left, "{format:?} cannot contain the archive's other files");
         let other = House::with(&exported.file_name, exported.bytes).await;
         let (own, theirs) = (told(&house.list().await), told(&other.list().await));
         assert_eq!(theirs[2..], own[2..], "{format:?}");
@@ -161,22 +160,26 @@ async fn files_are_renamed_put_in_and_taken_out_and_leave_with_the_card() {
     assert!(matches!(engine.restore_card_asset(mira.clone(), trap).await, Err(ApiError::BadInput { .. })));
     let card = engine.export_character(mira, CardFormat::JsonV3).await.unwrap();
     let card: Value = serde_json::from_slice(&card.bytes).unwrap();
-    assert_eq!(card["data"]["assets"][1]["own"], json!([7]), "what is unknown stays");
+    assert_eq!(card["data"]["assets"][1]["own"], json!([7]), "unknown fields stay");
 }
 
-/// V3-07: a card that lists no files has its own picture, also once it has another file.
+/// A card without a file list has its own picture, also after another file is added.
 #[tokio::test]
-async fn a_card_without_a_list_keeps_its_picture_beside_the_first_file() {
+async fn card_without_a_list_keeps_its_picture() {
     let house = House::with("mira.json", card(Value::Null).into_bytes()).await;
     assert_eq!(house.list().await, []);
     let list = house.add("emotion", "joy.png", &picture(5)).await.unwrap();
     assert_eq!(told(&list), ["icon main own", "emotion joy here"]);
-    assert_eq!(house.add("emotion", "joy.png", &picture(5)).await.unwrap(), list, "the same file again is no news");
+    assert_eq!(
+        house.add("emotion", "joy.png", &picture(5)).await.unwrap(),
+        list,
+        "adding the same file again changes nothing"
+    );
     let (png, charx) = (house.handed_on(CardFormat::Png).await, house.handed_on(CardFormat::Charx).await);
     assert!(png.shown("joy").await.is_some() && charx.shown("joy").await.is_some());
     assert!(matches!(house.add("", "x.png", b"x").await, Err(ApiError::BadInput { .. })));
 
     let id = house.mira.clone();
     let app = house.app.restart().await;
-    assert_eq!(told(&app.engine.card_assets(id).await.unwrap()), told(&list), "it outlives the app");
+    assert_eq!(told(&app.engine.card_assets(id).await.unwrap()), told(&list), "it survives a restart");
 }

@@ -1,4 +1,4 @@
-//! Cards with files of their own, through the engine: in, looked at, and out again.
+//! Cards with embedded files through the engine: import, display and export.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -39,7 +39,7 @@ fn members(archive: &[u8]) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// A picture of the library's own making, which says its size in its header.
+/// A picture from the app's library with its dimensions in the header.
 async fn picture(app: &Headless, name: &str) -> Vec<u8> {
     let card = CharacterFields { name: name.into(), ..CharacterFields::default() };
     let id = app.engine.create_character(card).await.unwrap().id;
@@ -52,7 +52,7 @@ async fn import(app: &Headless, file: &str, bytes: &[u8]) -> ImportReport {
     app.engine.import_paths(vec![path]).await.unwrap()
 }
 
-/// The chunks of a PNG that are no texts: what is seen.
+/// Returns the chunks of a PNG that are not text.
 fn pixels(png: &[u8]) -> Vec<Vec<u8>> {
     let (mut found, mut rest) = (Vec::new(), &png[8..]);
     while let Some((length, _)) = rest.split_first_chunk::<4>() {
@@ -66,7 +66,7 @@ fn pixels(png: &[u8]) -> Vec<Vec<u8>> {
 }
 
 #[tokio::test]
-async fn rt_3_v3_11_a_charx_comes_in_whole_and_leaves_whole() {
+async fn charx_survives_import_and_export() {
     let app = Headless::new().await;
     let icon = picture(&app, "Icon").await;
     let source = archive(&[
@@ -90,14 +90,14 @@ async fn rt_3_v3_11_a_charx_comes_in_whole_and_leaves_whole() {
     assert!(after.iter().all(|(name, bytes)| before[name] == *bytes) && after.len() == 3);
 
     let png = app.engine.export_character(wren.id.clone(), CardFormat::Png).await.unwrap();
-    assert_eq!(pixels(&png.bytes), pixels(&icon), "RT-2: the icon's own pixels");
-    assert!(png.warnings[0].contains("no place in this form: 1;"), "V3-11: {:?}", png.warnings);
+    assert_eq!(pixels(&png.bytes), pixels(&icon), "the icon's own pixels");
+    assert!(png.warnings[0].contains("in this format: 1;"), "{:?}", png.warnings);
     let again = import(&app, "again.charx", &source).await;
     assert_eq!((again.imported.len(), again.skipped.len()), (0, 1), "{again:?}");
 }
 
 #[tokio::test]
-async fn a_picture_that_was_replaced_is_the_one_that_leaves() {
+async fn exports_the_replaced_picture() {
     let app = Headless::new().await;
     let (old, new) = (picture(&app, "Old").await, include_bytes!("../../src-tauri/icons/32x32.png"));
     let source = archive(&[("card.json", CARD.as_bytes()), ("assets/icon/images/wren.png", &old)]);
@@ -109,7 +109,7 @@ async fn a_picture_that_was_replaced_is_the_one_that_leaves() {
 }
 
 #[tokio::test]
-async fn a_card_behind_a_photograph_is_found_by_its_content() {
+async fn finds_a_card_after_a_photograph() {
     let app = Headless::new().await;
     let photograph = b"\xff\xd8\xff\xe0 no picture at all".to_vec();
     let both = [photograph.clone(), archive(&[("card.json", CARD.as_bytes())])].concat();
@@ -119,7 +119,7 @@ async fn a_card_behind_a_photograph_is_found_by_its_content() {
 }
 
 #[tokio::test]
-async fn hostile_archives_are_refused_by_name_and_leave_nothing() {
+async fn refuses_hostile_archives_by_name() {
     let app = Headless::new().await;
     let before = app.engine.list_characters().await.unwrap().len();
     let slip = archive(&[("card.json", CARD.as_bytes()), ("../../evil.sh", b"x")]);
@@ -138,7 +138,7 @@ async fn hostile_archives_are_refused_by_name_and_leave_nothing() {
     assert!(!app.dir.path().join("evil.sh").exists());
 }
 
-/// Two scenarios of Backyard's, the second with a chat and hotter samplers.
+/// A Backyard archive with two scenarios, the second with a chat and other sampler settings.
 fn byaf() -> Vec<u8> {
     let scenario = |title: &str, greeting: &str, temperature: f64, messages: Value| {
         let scenario = json!({"schemaVersion": 1, "title": title, "formattingInstructions": "Be brief.", "minP": 0.2,
@@ -164,7 +164,7 @@ fn byaf() -> Vec<u8> {
     ])
 }
 
-/// What the owner's own layer says, by key.
+/// Returns the values of the owner's own layer by key.
 async fn own_settings(app: &Headless, owner: SettingOwner, layer: SettingLayer) -> BTreeMap<String, String> {
     let all = app.engine.layered_settings(owner).await.unwrap().settings.into_iter();
     let own = |setting: LayeredSetting| {
@@ -175,7 +175,7 @@ async fn own_settings(app: &Headless, owner: SettingOwner, layer: SettingLayer) 
 }
 
 #[tokio::test]
-async fn a_character_of_backyards_brings_its_chats_and_its_samplers() {
+async fn backyard_character_includes_chats_and_samplers() {
     let app = Headless::new().await;
     let report = import(&app, "wren.byaf", &byaf()).await;
     let [wren, chat] = &report.imported[..] else { panic!("{report:?}") };
@@ -190,7 +190,7 @@ async fn a_character_of_backyards_brings_its_chats_and_its_samplers() {
     assert_eq!(messages[2].swipes.iter().map(|swipe| swipe.text.as_str()).collect::<Vec<_>>(), ["One.", "Two."]);
     let texts = app.engine.chat_texts(chat.id.clone()).await.unwrap();
     let own: Vec<_> = texts.into_iter().filter_map(|text| text.own).collect();
-    assert_eq!(own, ["At the pier."], "only what the chat says otherwise than the card");
+    assert_eq!(own, ["At the pier."], "only the texts that differ from the card");
 
     let of_wren = own_settings(&app, SettingOwner::Character { id: wren.id.clone() }, SettingLayer::Character).await;
     assert_eq!(

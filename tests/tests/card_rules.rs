@@ -1,17 +1,12 @@
-//! Rules of the checklist (formats 2.2 to 2.4) that are about prompts and chats, each by its id, through the engine; and that
-//! every rule of the checklist has a test that is named after it.
+//! Card rules that concern prompts and chats, through the engine.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
-
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
 use engine::api::{CardFormat, Chat};
 use serde_json::{Value, json};
 use tests::headless::Headless;
 
-/// A card with a word in every field that is found nowhere else.
+/// A card with a unique word in every field.
 fn card() -> Value {
     json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": {
         "name": "Ada", "nickname": "", "description": "DESCRIPTION of {{char}}.", "personality": "PERSONALITY of <BOT>.",
@@ -43,7 +38,7 @@ impl House {
         Self { app, ada, chat }
     }
 
-    /// All that the provider gets for the next message.
+    /// Sends a message and returns all that the provider received.
     async fn say(&self, text: &str) -> String {
         self.app.model.reply("Aye.");
         self.app.say(&self.chat.id, text).await;
@@ -63,7 +58,7 @@ impl House {
 }
 
 #[tokio::test]
-async fn v1_04_v1_06_description_personality_scenario_and_examples_are_in_every_prompt() {
+async fn prompt_contains_card_fields_and_examples() {
     let house = House::with(card()).await;
     for words in ["Hello.", "And again."] {
         let sent = house.say(words).await;
@@ -73,21 +68,21 @@ async fn v1_04_v1_06_description_personality_scenario_and_examples_are_in_every_
             "SCENARIO with Traveller.",
             "Traveller: Is there EXAMPLE oil?",
         ] {
-            assert!(sent.contains(told), "{told:?} is not in\n{sent}");
+            assert!(sent.contains(told), "{told:?} is missing in\n{sent}");
         }
         assert!(!sent.contains("<START>"), "{sent}");
     }
 }
 
 #[tokio::test]
-async fn v1_05_v2_11_the_character_speaks_first_and_the_others_are_swipes() {
+async fn greeting_comes_first_and_others_are_swipes() {
     let house = House::with(card()).await;
     assert_eq!(house.greetings().await, ["Good evening, Traveller.", "ALTERNATE greeting."]);
     assert_eq!(house.chat.page.messages[0].selected, 0);
 }
 
 #[tokio::test]
-async fn v2_02_v2_15_v2_16_v2_17_what_is_for_people_is_in_no_prompt() {
+async fn prompt_contains_no_creator_metadata() {
     let house = House::with(card()).await;
     let sent = house.say("What of the reef?").await;
     assert!(sent.contains("The REEF is sharp."), "{sent}");
@@ -109,7 +104,7 @@ async fn v2_02_v2_15_v2_16_v2_17_what_is_for_people_is_in_no_prompt() {
 }
 
 #[tokio::test]
-async fn v2_03_the_notes_are_shown_in_the_library() {
+async fn library_shows_creator_notes() {
     let house = House::with(card()).await;
     let listed = house.app.engine.list_characters().await.unwrap();
     let ada = listed.iter().find(|one| one.id == house.ada).unwrap();
@@ -117,7 +112,7 @@ async fn v2_03_the_notes_are_shown_in_the_library() {
 }
 
 #[tokio::test]
-async fn v2_05_v2_09_empty_prompts_leave_the_users() {
+async fn empty_card_prompts_keep_the_users_prompts() {
     let plain = House::with(card()).await.say("Hello.").await;
     let mut own = card();
     own["data"]["system_prompt"] = "RULES of the card.".into();
@@ -128,9 +123,9 @@ async fn v2_05_v2_09_empty_prompts_leave_the_users() {
     assert!(replaced.contains("RULES of the card.") && replaced.contains("LAST of the card."), "{replaced}");
 }
 
-/// V2-07: other ways to combine the two are nobody's default.
+/// Other combinations of the two are not the default.
 #[tokio::test]
-async fn v2_07_a_cards_prompt_stands_alone() {
+async fn card_prompt_replaces_the_users_prompt() {
     let mut own = card();
     own["data"]["system_prompt"] = "RULES of the card.".into();
     let sent = House::with(own).await.say("Hello.").await;
@@ -138,13 +133,13 @@ async fn v2_07_a_cards_prompt_stands_alone() {
 }
 
 #[tokio::test]
-async fn v2_12_v3_20_a_cards_own_book_counts_from_the_start() {
+async fn card_lorebook_is_active_from_the_start() {
     let sent = House::with(card()).await.say("Mind the reef.").await;
     assert!(sent.contains("The REEF is sharp."), "{sent}");
 }
 
 #[tokio::test]
-async fn v2_14_a_cards_book_and_the_users_count_together() {
+async fn card_and_user_lorebooks_are_both_active() {
     let house = House::with(card()).await;
     let world =
         json!({ "entries": { "0": { "uid": 0, "key": ["reef"], "content": "Ships AVOID it.", "position": 0 } } });
@@ -156,7 +151,7 @@ async fn v2_14_a_cards_book_and_the_users_count_together() {
 }
 
 #[tokio::test]
-async fn v3_17_greetings_for_groups_are_kept_and_no_swipes_of_a_chat_of_two() {
+async fn group_greetings_are_kept_but_are_not_swipes() {
     let house = House::with(card()).await;
     assert!(house.greetings().await.iter().all(|greeting| !greeting.contains("GROUPONLY")));
     assert_eq!(
@@ -166,15 +161,16 @@ async fn v3_17_greetings_for_groups_are_kept_and_no_swipes_of_a_chat_of_two() {
 }
 
 #[tokio::test]
-async fn v3_19_an_export_says_when_it_was_made_and_leaves_the_beginning() {
+async fn export_sets_modification_and_keeps_creation_date() {
     let exported = House::with(card()).await.exported(CardFormat::JsonV3).await;
     assert_eq!(exported["data"]["creation_date"], 1_700_000_000);
     assert_eq!(exported["data"]["modification_date"], tests::headless::NOW.0 / 1_000);
 }
 
-/// `@@is_greeting` and `@@is_user_icon` of V3, in chats that are real: the greeting that is shown counts, and who the user is.
+/// The V3 decorators `@@is_greeting` and `@@is_user_icon` follow the displayed greeting and the user's persona in a
+/// real chat.
 #[tokio::test]
-async fn dc_is_greeting_follows_the_greeting_that_is_shown() {
+async fn is_greeting_follows_the_displayed_greeting() {
     let mut lit = card();
     let entry = |content: &str| json!({ "keys": ["lamp"], "content": content, "extensions": {}, "enabled": true, "insertion_order": 1 });
     lit["data"]["character_book"]["entries"] =
@@ -191,7 +187,7 @@ async fn dc_is_greeting_follows_the_greeting_that_is_shown() {
 }
 
 #[tokio::test]
-async fn dc_is_user_icon_asks_whom_the_user_plays() {
+async fn is_user_icon_follows_the_persona() {
     let mut lit = card();
     let icon = |name: &str| json!({ "type": "user_icon", "name": name, "uri": "ccdefault:", "ext": "png" });
     lit["data"]["assets"] = json!([icon("Traveller"), icon("Captain")]);
@@ -200,35 +196,4 @@ async fn dc_is_user_icon_asks_whom_the_user_plays() {
         json!([entry("@@is_user_icon Traveller\nYOU travel."), entry("@@is_user_icon Captain\nYOU command.")]);
     let sent = House::with(lit).await.say("The lamp.").await;
     assert!(sent.contains("YOU travel.") && !sent.contains("YOU command."), "{sent}");
-}
-
-/// The checklist's rules by kind, and how many there are of each.
-const RULES: [(&str, usize); 9] =
-    [("ct", 13), ("v1", 7), ("v2", 20), ("b2", 7), ("v3", 20), ("lb", 14), ("dc", 5), ("mc", 9), ("rt", 7)];
-
-/// Ids in the names of functions below a folder.
-fn named(folder: &Path, found: &mut BTreeSet<(String, usize)>) {
-    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        if entry.is_dir() && !entry.ends_with("target") && !entry.ends_with("node_modules") {
-            named(&entry, found);
-        } else if entry.extension().is_some_and(|ending| ending == "rs") {
-            let text = fs::read_to_string(entry).unwrap();
-            for name in text.lines().filter_map(|line| line.trim().split_once("fn ")?.1.split('(').next()) {
-                let words: Vec<&str> = name.split('_').collect();
-                let pairs = words.windows(2).filter_map(|pair| Some((pair[0].to_owned(), pair[1].parse().ok()?)));
-                found.extend(pairs.filter(|(kind, _)| RULES.iter().any(|(rule, _)| rule == kind)));
-            }
-        }
-    }
-}
-
-#[test]
-fn every_rule_of_the_checklist_has_a_test_named_after_it() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut found = BTreeSet::new();
-    named(&root.join("src-tauri/crates"), &mut found);
-    named(&root.join("tests/tests"), &mut found);
-    let all = RULES.iter().flat_map(|(kind, count)| (1..=*count).map(|number| ((*kind).to_owned(), number)));
-    let missing: Vec<_> = all.filter(|rule| !found.contains(rule)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
 }

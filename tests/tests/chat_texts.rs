@@ -1,4 +1,4 @@
-//! What a chat says instead of its character's card, and whose instructions the model follows (S2.20, C20).
+//! Text overrides of a chat, and whose instructions are sent.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -6,7 +6,7 @@ use engine::api::{ApiError, CardField, Origin, Persona, PromptReport, SettingOwn
 use serde_json::json;
 use tests::headless::Headless;
 
-/// Ada, with whom Wren talks in one chat and in another.
+/// Ada, with two chats with Wren.
 struct Lighthouse {
     app: Headless,
     ada: String,
@@ -66,27 +66,27 @@ impl Lighthouse {
         self.app.engine.preview_prompt(chat.to_owned(), "Hm?".into(), WhatIf::default()).await.unwrap()
     }
 
-    /// Says something and gives the head of what was sent.
+    /// Sends a message and returns the head of the prompt.
     async fn head(&self) -> String {
         self.app.model.reply("Hm.");
         self.app.say(&self.chat, "Hm?").await;
         self.app.model.last_request().unwrap().prompt.messages.remove(0).text
     }
 
-    /// Of the last reply.
+    /// Returns the prompt report of the last reply.
     async fn sent(&self) -> PromptReport {
         let messages = self.app.engine.whole_chat(self.chat.clone()).await.unwrap().page.messages;
         self.app.engine.manifest(messages.last().unwrap().swipes[0].id.clone()).await.unwrap()
     }
 }
 
-/// What a block that says `text` comes from.
+/// Returns the origin of the block with `text`.
 fn origin(report: &PromptReport, text: &str) -> Origin {
     report.blocks.iter().find(|block| block.text.contains(text)).unwrap().origin.clone()
 }
 
 #[tokio::test]
-async fn a_chat_says_something_else_than_its_card_and_no_other_chat_does() {
+async fn overrides_apply_to_one_chat_only() {
     let house = Lighthouse::open().await;
     let elsewhere = house.preview(&house.other).await.text;
     for (field, card, own) in [
@@ -118,7 +118,7 @@ async fn a_chat_says_something_else_than_its_card_and_no_other_chat_does() {
 }
 
 #[tokio::test]
-async fn a_chats_own_words_stay_over_a_restart_and_over_edits_of_the_card_until_they_are_taken_back() {
+async fn overrides_survive_restart_and_card_edits() {
     let house = Lighthouse::open().await;
     house.put(CardField::Scenario, "A storm.").await;
     let head = house.head().await;
@@ -132,19 +132,19 @@ async fn a_chats_own_words_stay_over_a_restart_and_over_edits_of_the_card_until_
 }
 
 #[tokio::test]
-async fn an_empty_text_leaves_the_cards_out() {
+async fn empty_override_omits_the_cards_text() {
     let house = Lighthouse::open().await;
     house.put(CardField::Scenario, "").await;
     house.put(CardField::SystemPrompt, "").await;
     let head = house.head().await;
     assert!(!head.contains("Scenario:") && !head.contains("The card instructs."), "{head}");
-    assert!(head.contains("You are Ada, talking with Traveller."), "the template's own instructions stand:\n{head}");
+    assert!(head.contains("You are Ada, talking with Traveller."), "the template's own instructions are sent:\n{head}");
     assert_eq!(house.own(CardField::Scenario).await.as_deref(), Some(""));
 }
 
-/// What the card says is no text of the chat's own, so that the chat follows the card again.
+/// An override equal to the card's text is not stored, so that the chat follows the card again.
 #[tokio::test]
-async fn the_cards_own_words_are_not_kept_twice() {
+async fn override_equal_to_the_card_is_not_stored() {
     let house = Lighthouse::open().await;
     house.put(CardField::Scenario, "A storm.").await;
     house.put(CardField::Scenario, "A calm night.").await;
@@ -153,14 +153,14 @@ async fn the_cards_own_words_are_not_kept_twice() {
     assert!(house.head().await.contains("Scenario: Fog."));
 }
 
-/// An epoch begins where the bytes of the head change, and nowhere else.
+/// An epoch begins exactly when the bytes of the head change.
 #[tokio::test]
-async fn only_what_changes_the_head_begins_an_epoch() {
+async fn epoch_begins_only_if_the_head_changes() {
     let house = Lighthouse::open().await;
     house.head().await;
     let before = house.sent().await;
     house.put(CardField::Scenario, "A {{getvar::weather}}calm night.").await;
-    assert_eq!(house.preview(&house.chat).await.new_epoch, None, "the model reads the same words");
+    assert_eq!(house.preview(&house.chat).await.new_epoch, None, "the head is unchanged");
     house.put(CardField::Scenario, "A storm.").await;
     house.head().await;
     let stormy = house.sent().await;
@@ -168,7 +168,7 @@ async fn only_what_changes_the_head_begins_an_epoch() {
     house.head().await;
     assert_eq!((house.sent().await.epoch, house.sent().await.new_epoch), (stormy.epoch, None));
 
-    // In its classic place the text after the history is none of the head's.
+    // With classic placement, the post-history text is not part of the head.
     let chat = SettingOwner::Chat { id: house.chat.clone() };
     let classic = SettingValue::Text("classic".into());
     house.app.engine.set_setting(chat, "placement".into(), Some(classic)).await.unwrap();
@@ -179,9 +179,10 @@ async fn only_what_changes_the_head_begins_an_epoch() {
     assert_eq!(report.new_epoch, None);
 }
 
-/// S2.20: persona > chat > card, in all eight combinations, on what is sent. Whoever instructs, the description stays (C20).
+/// Precedence of instructions: persona, then chat, then card, in all eight combinations. The description is always
+/// sent.
 #[tokio::test]
-async fn the_persona_instructs_before_the_chat_and_the_chat_before_the_card() {
+async fn persona_overrides_chat_and_chat_overrides_card() {
     let all =
         ["The persona instructs.", "The chat instructs.", "The card instructs.", "You are Ada, talking with Wren."];
     for persona in [true, false] {
@@ -208,7 +209,7 @@ async fn the_persona_instructs_before_the_chat_and_the_chat_before_the_card() {
 }
 
 #[tokio::test]
-async fn the_xray_tells_whose_words_they_are() {
+async fn xray_shows_the_origin_of_overrides() {
     let house = Lighthouse::open().await;
     let card = |field: &str| Origin::Card { character: house.ada.clone(), field: field.into() };
     let chats = |field: &str| Origin::ChatText { field: field.into() };
@@ -226,9 +227,9 @@ async fn the_xray_tells_whose_words_they_are() {
     assert!(matches!(origin(&report, "The persona instructs."), Origin::Persona { .. }));
 }
 
-/// One card's instructions are for that card alone, but what the user wrote for this chat is for all in it.
+/// A card's instructions apply to that card only, but the chat's overrides apply to every participant.
 #[tokio::test]
-async fn in_a_scene_of_several_the_chats_own_words_stand_and_no_cards_instructions_do() {
+async fn group_scene_uses_chat_overrides_only() {
     let house = Lighthouse::open().await;
     house.app.engine.set_members(house.chat.clone(), vec![house.mira.clone()]).await.unwrap();
     let head = house.head().await;
@@ -243,9 +244,9 @@ async fn in_a_scene_of_several_the_chats_own_words_stand_and_no_cards_instructio
     assert!(!head.contains("Ada keeps the lighthouse."));
 }
 
-/// What a macro of the user's own words names is what this chat says.
+/// A macro in an override resolves to the chat's texts.
 #[tokio::test]
-async fn macros_name_the_chats_own_words() {
+async fn macros_resolve_to_overrides() {
     let house = Lighthouse::open().await;
     house.put(CardField::Scenario, "a storm").await;
     house.app.model.reply("Yes.");
@@ -254,7 +255,7 @@ async fn macros_name_the_chats_own_words() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_kept_is_refused() {
+async fn refuses_invalid_overrides() {
     let house = Lighthouse::open().await;
     let nowhere = house.app.engine.chat_texts(house.ada.clone()).await.unwrap_err();
     assert!(matches!(nowhere, ApiError::NotFound { .. }), "{nowhere:?}");

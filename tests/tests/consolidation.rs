@@ -1,5 +1,5 @@
-//! Memories held against each other (S3.35), in whole turns: what says the same is one, what is so no longer is told with its
-//! date, and whatever goes with its words leaves what others said (memory.md, groups B and G).
+//! Consolidation of memories in whole turns: duplicates are merged, outdated facts are sent with their date, and
+//! deleting a source keeps what other sources said.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -26,7 +26,7 @@ impl Stage {
         Self { app, character: chat.character, chat: chat.id }
     }
 
-    /// One exchange, and what the model answers to the jobs behind it.
+    /// Runs one exchange with the model's answers to the background tasks after it.
     async fn exchange(&self, said: &str, answers: &[String]) {
         self.app.model.reply("Is that so.");
         answers.iter().for_each(|answer| _ = self.app.model.reply(answer));
@@ -43,7 +43,7 @@ impl Stage {
         self.app.engine.find_memories(self.character.clone(), String::new(), filter, 1).await.unwrap().memories
     }
 
-    /// The facts alone, sorted.
+    /// Returns only the facts, sorted.
     async fn facts(&self) -> Vec<String> {
         let facts = self.memories(false).await.into_iter().filter(|memory| memory.kind == "fact");
         let mut facts: Vec<String> = facts.map(|memory| memory.text).collect();
@@ -51,7 +51,7 @@ impl Stage {
         facts
     }
 
-    /// What the first prompt of another chat of the pair would be.
+    /// Returns the first prompt of another chat of the pair.
     async fn prompt(&self, words: &str) -> String {
         let chat = self.app.engine.new_chat(self.character.clone()).await.unwrap().id;
         let prompt = self.app.engine.preview_prompt(chat.clone(), words.to_owned(), WhatIf::default()).await.unwrap();
@@ -59,21 +59,21 @@ impl Stage {
         prompt.text
     }
 
-    /// The id of the message that says `text`.
+    /// Returns the id of the message with `text`.
     async fn message(&self, text: &str) -> String {
         let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
         let says = |message: &&engine::api::Message| message.swipes.iter().any(|swipe| swipe.text == text);
         chat.page.messages.iter().find(says).unwrap().id.clone()
     }
 
-    /// Memories as a model would have left them, told by their texts.
+    /// Imports memories as a model would have created them.
     async fn import(&self, items: Vec<Value>) {
         let json = json!({ "items": items }).to_string();
         let imported = self.app.engine.import_memories(self.character.clone(), json).await.unwrap();
         assert_eq!(imported.refused, [""; 0]);
     }
 
-    /// Thirty exchanges, from which a model learns four facts and three summaries.
+    /// Runs thirty exchanges, from which a model learns four facts and three summaries.
     async fn thirty_episodes(&self) {
         for number in 1..=30 {
             let lamp = format!("The lamp number {number} is lit now.");
@@ -118,7 +118,7 @@ fn texts(memories: &[Memory]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn thirty_episodes_come_to_facts_that_lead_to_their_words() {
+async fn thirty_episodes_yield_facts_with_sources() {
     let stage = Stage::learning("on").await;
     stage.thirty_episodes().await;
     let done = stage.consolidated().await;
@@ -129,12 +129,12 @@ async fn thirty_episodes_come_to_facts_that_lead_to_their_words() {
     assert_eq!(boat.sources, [stage.message(CALLED).await, stage.message(BOAT).await]);
     assert_eq!(boat.echoes, [stage.message(BOAT).await]);
     let events = stage.memories(false).await.into_iter().filter(|memory| memory.kind == "event").count();
-    assert_eq!(events, 3, "each summary tells of its own messages");
-    assert_eq!(stage.consolidated().await, Consolidation::default(), "the second time there is nothing to do");
+    assert_eq!(events, 3, "each summary covers its own messages");
+    assert_eq!(stage.consolidated().await, Consolidation::default(), "a second run changes nothing");
 }
 
 #[tokio::test]
-async fn what_is_so_no_longer_is_told_with_its_date_until_the_newer_words_go() {
+async fn outdated_fact_is_sent_with_its_date() {
     let stage = Stage::learning("on").await;
     stage.thirty_episodes().await;
     assert!(stage.prompt("Good morning.").await.contains("lives in Lisbon"));
@@ -150,9 +150,9 @@ async fn what_is_so_no_longer_is_told_with_its_date_until_the_newer_words_go() {
     assert!(!greeted.contains("not so now"), "{greeted}");
 }
 
-/// Group G: of a deleted source nothing is left, and what another source said as well stays.
+/// Nothing of a deleted source remains, and what another source also said stays.
 #[tokio::test]
-async fn a_merged_memory_falls_back_to_the_words_that_are_left() {
+async fn merged_memory_keeps_its_remaining_sources() {
     let stage = Stage::learning("on").await;
     stage.thirty_episodes().await;
     stage.consolidated().await;
@@ -165,7 +165,7 @@ async fn a_merged_memory_falls_back_to_the_words_that_are_left() {
 }
 
 #[tokio::test]
-async fn what_was_merged_is_forgotten_together_and_comes_back_together() {
+async fn merged_memories_are_forgotten_together() {
     let stage = Stage::learning("on").await;
     stage.thirty_episodes().await;
     stage.consolidated().await;
@@ -182,9 +182,9 @@ async fn what_was_merged_is_forgotten_together_and_comes_back_together() {
     assert_eq!((stage.facts().await.len(), stage.consolidated().await), (4, Consolidation::default()));
 }
 
-/// C8: by itself it is done while nobody waits, once a day, and not where memory is off.
+/// It runs in idle time once a day, but not if memory is off.
 #[tokio::test]
-async fn it_is_done_in_idle_time_once_a_day() {
+async fn runs_in_idle_time_once_a_day() {
     let stage = Stage::learning("off").await;
     let twice = |first: usize| (first..first + 2).map(|number| learned(number, "The user owns a boat.", 5)).collect();
     let memory = async |on: bool| {
@@ -201,12 +201,12 @@ async fn it_is_done_in_idle_time_once_a_day() {
     stage.import(twice(3)).await;
     stage.exchange("Hello.", &[]).await;
     assert_eq!(stage.memories(false).await.len(), 3, "not again on the same day");
-    assert_eq!(stage.consolidated().await.merged.len(), 2, "but when it is asked for");
+    assert_eq!(stage.consolidated().await.merged.len(), 2, "but on request");
 }
 
-/// Of too many those worth least go into the archive, and can be brought back.
+/// Beyond the limit, the least valuable memories are archived and can be restored.
 #[tokio::test]
-async fn a_scope_has_a_thousand_memories_at_the_most() {
+async fn scope_has_at_most_a_thousand_memories() {
     let stage = Stage::learning("off").await;
     let importance = |number| if number % 500 == 0 { 2 } else { 5 };
     let lamp = |number| format!("The user has seen the lamp number {number}.");

@@ -1,4 +1,4 @@
-//! Messages whose content is more than text, through whole turns.
+//! Whole turns with messages that contain more than text.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -15,21 +15,21 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-/// Texts of the messages that the model was sent last, newest first.
+/// Returns the texts of the messages in the last request, newest first.
 fn sent(app: &Headless) -> Vec<String> {
     let prompt = app.model.last_request().expect("a request").prompt;
     prompt.messages.into_iter().rev().map(|message| message.text).collect()
 }
 
-/// The blocks of the prompt that `text` would send, that say `words`.
+/// Returns the blocks with `words` in the prompt for `text`.
 async fn blocks(app: &Headless, chat: &str, text: &str, words: &str) -> Vec<PromptBlock> {
     let report = app.engine.preview_prompt(chat.to_owned(), text.to_owned(), Default::default()).await.unwrap();
     report.blocks.into_iter().filter(|block| block.text.contains(words)).collect()
 }
 
-/// S3.27: no tools are offered, and what is asked of them all the same does not vanish.
+/// No tools are offered, but tool calls of the model are kept.
 #[tokio::test]
-async fn a_reply_of_tool_calls_alone_is_kept_and_the_model_is_told_of_it() {
+async fn keeps_and_sends_a_reply_of_tool_calls() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.play(Script::new().call("weather", "{\"city\":\"Oslo\"}").call("time", "{\"zo"));
@@ -52,7 +52,7 @@ async fn a_reply_of_tool_calls_alone_is_kept_and_the_model_is_told_of_it() {
 }
 
 #[tokio::test]
-async fn a_reply_that_goes_on_goes_on_behind_its_words_and_keeps_what_it_asked_for() {
+async fn continued_reply_keeps_its_tool_calls() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.play(Script::new().words("Let me look").call("look", "{}").finish(FinishReason::Length));
@@ -73,9 +73,9 @@ async fn a_reply_that_goes_on_goes_on_behind_its_words_and_keeps_what_it_asked_f
     );
 }
 
-/// S1.6: text that looks like a call is text.
+/// Text that looks like a tool call stays text.
 #[tokio::test]
-async fn text_in_the_form_of_a_call_is_text() {
+async fn text_like_a_tool_call_stays_text() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let text = "{\"tool_calls\":[{\"function\":{\"name\":\"look\"}}]}";
@@ -103,9 +103,9 @@ async fn let_it_see(engine: &Engine) {
     engine.set_setting(SettingOwner::Global, "sees_images".into(), Some(SettingValue::Switch(true))).await.unwrap();
 }
 
-/// S2.8: a picture counts in plan, manifest and X-ray, and goes out the same with every turn.
+/// A picture is counted in plan, manifest and X-ray, and is sent identically in every turn.
 #[tokio::test]
-async fn a_model_that_sees_gets_the_picture_and_its_tokens_are_counted() {
+async fn vision_model_gets_pictures_with_token_count() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let_it_see(&app.engine).await;
@@ -130,7 +130,7 @@ async fn a_model_that_sees_gets_the_picture_and_its_tokens_are_counted() {
     assert_eq!(messages[1].pictures, sent.pictures);
     let report = app.engine.manifest(messages[2].swipes[0].id.clone()).await.unwrap();
     let block = report.blocks.iter().find(|block| block.text == "What is this?").unwrap();
-    assert_eq!((report.tokens.total, block.reason.as_str()), (with, "what is answered; 1 image, 765 tokens"));
+    assert_eq!((report.tokens.total, block.reason.as_str()), (with, "your message; 1 image, 765 tokens"));
     assert!(block.tokens >= 765);
 
     app.say(&chat, "And now?").await;
@@ -140,7 +140,7 @@ async fn a_model_that_sees_gets_the_picture_and_its_tokens_are_counted() {
 }
 
 #[tokio::test]
-async fn a_model_that_sees_nothing_is_told_that_there_was_a_picture() {
+async fn text_model_gets_a_note_about_pictures() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let picture = dot(&app.engine).await;
@@ -152,7 +152,7 @@ async fn a_model_that_sees_nothing_is_told_that_there_was_a_picture() {
     assert_eq!(texts[0], "[2 pictures came with this. You cannot see them.]");
     assert!(texts[2].ends_with("What is this?\n\n[1 picture came with this. You cannot see it.]"), "{}", texts[2]);
 
-    // Once it sees, it sees what was sent before as well.
+    // A model that can see also gets earlier pictures.
     let_it_see(&app.engine).await;
     app.say(&chat, "And now?").await;
     assert_eq!(app.model.last_request().unwrap().prompt.pictures.len(), 3);
@@ -160,7 +160,7 @@ async fn a_model_that_sees_nothing_is_told_that_there_was_a_picture() {
 }
 
 #[tokio::test]
-async fn only_what_was_taken_in_as_a_picture_is_sent_as_one() {
+async fn sends_only_stored_pictures() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let picture = dot(&app.engine).await;
@@ -180,7 +180,7 @@ async fn only_what_was_taken_in_as_a_picture_is_sent_as_one() {
 }
 
 #[tokio::test]
-async fn a_chat_that_goes_out_tells_that_its_pictures_do_not() {
+async fn chat_export_warns_about_pictures() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let warnings = async || app.engine.export_chat(chat.clone(), ChatFileFormat::Jsonl).await.unwrap().warnings;
@@ -190,7 +190,7 @@ async fn a_chat_that_goes_out_tells_that_its_pictures_do_not() {
     assert_eq!(warnings().await, ["2 pictures are not in the file"]);
 }
 
-/// An endpoint that hands on the bodies of the requests it gets.
+/// An endpoint that forwards the bodies of its requests.
 async fn endpoint() -> (String, mpsc::UnboundedReceiver<Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -224,7 +224,7 @@ async fn body(stream: &mut TcpStream) -> Value {
 }
 
 #[tokio::test]
-async fn an_endpoint_gets_the_words_and_the_picture() {
+async fn endpoint_gets_text_and_picture() {
     let dir = tempfile::tempdir().unwrap();
     let options = Options { data_dir: dir.path().to_owned(), without_keychain: true, ..Options::default() };
     let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
@@ -256,9 +256,9 @@ async fn an_endpoint_gets_the_words_and_the_picture() {
     let kept = engine.asset(pictures[0].hash.clone()).await.unwrap();
     let url = content[1]["image_url"]["url"].as_str().unwrap();
     let base64 = url.strip_prefix("data:image/jpeg;base64,").unwrap();
-    assert_eq!(base64.len(), kept.bytes.len().div_ceil(3) * 4, "all of it");
+    assert_eq!(base64.len(), kept.bytes.len().div_ceil(3) * 4, "the complete picture");
     assert!(body["messages"][0]["content"].is_string(), "plain text stays plain");
     let counting = engine.list_endpoints().await.unwrap().remove(0);
-    assert_eq!(counting.mean_error, None, "what a picture costs there teaches nothing about words");
+    assert_eq!(counting.mean_error, None, "pictures do not affect the calibration of text");
     engine.shutdown().await;
 }

@@ -1,4 +1,4 @@
-//! Counting for remote models, through the engine: by what, how far off, and what is said of it (S0.6).
+//! Token counts for remote models: method, error and display.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -16,7 +16,7 @@ async fn open(dir: &TempDir) -> Engine {
     Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An endpoint that answers every chat from now on.
+/// Adds an endpoint and makes it the default.
 async fn connect(engine: &Engine, url: &str, model: &str) -> Endpoint {
     let draft = EndpointDraft {
         id: None,
@@ -33,7 +33,7 @@ async fn connect(engine: &Engine, url: &str, model: &str) -> Endpoint {
     saved
 }
 
-/// A server of a model whose tokens are those of cl100k, with some more around each message. It reports them.
+/// A server whose tokens are those of cl100k plus some per message, and which reports its usage.
 async fn reporting() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -88,13 +88,13 @@ async fn health(engine: &Engine) -> (bool, String) {
 }
 
 #[tokio::test]
-async fn after_twenty_turns_counts_are_within_five_percent_and_it_is_said() {
+async fn reports_count_error_within_five_percent() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(&dir).await;
     connect(&engine, &reporting().await, "mystery-7b").await;
     let before = counted(&engine).await.1;
     assert_eq!(before, Counted { with: CountedWith::Estimate, margin: 819, mean_error: None });
-    assert_eq!(health(&engine).await, (true, "about, counted with an estimate by letters".into()));
+    assert_eq!(health(&engine).await, (true, "Estimated from text length".into()));
 
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let mut events = engine.subscribe();
@@ -104,15 +104,12 @@ async fn after_twenty_turns_counts_are_within_five_percent_and_it_is_said() {
         ended(&mut events, &chat).await;
     }
     let (total, after) = counted(&engine).await;
-    assert_eq!((after.with, after.margin), (CountedWith::Estimate, 245), "three hundredths of 8,192");
+    assert_eq!((after.with, after.margin), (CountedWith::Estimate, 245), "3 % of 8,192");
     let error = after.mean_error.unwrap();
     assert!(error > 0.0 && error <= 0.05, "{error}");
     let endpoint = &engine.list_endpoints().await.unwrap()[0];
     assert_eq!((endpoint.counted_with, endpoint.mean_error), (CountedWith::Estimate, Some(error)));
-    let said = format!(
-        "about, counted with an estimate by letters, off by {:.1} % on average over its last prompts",
-        error * 100.0
-    );
+    let said = format!("Estimated from text length, off by {:.1} % on average over its last prompts", error * 100.0);
     assert_eq!(health(&engine).await, (true, said));
 
     engine.send_message(chat.clone(), "Who goes there?".into()).await.unwrap();
@@ -122,7 +119,7 @@ async fn after_twenty_turns_counts_are_within_five_percent_and_it_is_said() {
     engine.shutdown().await;
 }
 
-/// A `tokenizer.json` by which every word is a token.
+/// A `tokenizer.json` that counts every word as a token.
 fn words() -> Vec<u8> {
     let words = json!({
         "version": "1.0", "truncation": { "direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0 },
@@ -140,7 +137,7 @@ async fn tokens(engine: &Engine, endpoint: &Endpoint) -> u32 {
 }
 
 #[tokio::test]
-async fn a_tokenizer_json_counts_until_it_is_removed() {
+async fn tokenizer_json_counts_until_removed() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(&dir).await;
     let endpoint = connect(&engine, "http://127.0.0.1:9/v1", "gpt-4o").await;
@@ -155,7 +152,7 @@ async fn a_tokenizer_json_counts_until_it_is_removed() {
     assert_eq!(how.with, CountedWith::TokenizerJson);
     assert!(by_words < total, "{by_words} words, {total} tokens");
 
-    // Edits of the endpoint leave it there, and so does the next start.
+    // The tokenizer survives edits of the endpoint and a restart.
     let engine = again(engine, &dir).await;
     assert_eq!((tokens(&engine, &endpoint).await, health(&engine).await.0), (5, true));
 
@@ -165,7 +162,7 @@ async fn a_tokenizer_json_counts_until_it_is_removed() {
     engine.shutdown().await;
 }
 
-/// A card whose book may take 12 tokens, for two texts of five long words.
+/// A card whose lorebook has a budget of 12 tokens, for two texts of five long words.
 fn book_of_twelve() -> Vec<u8> {
     let entry = json!({ "keys": ["lamp"], "content": LINE, "enabled": true, "insertion_order": 1, "extensions": {}, "use_regex": false });
     let mut other = entry.clone();
@@ -183,9 +180,9 @@ fn book_of_twelve() -> Vec<u8> {
     .into_bytes()
 }
 
-/// LB-04, B2-02: what lore costs is counted like the rest of the prompt.
+/// The cost of lore is counted with the same tokenizer as the rest of the prompt.
 #[tokio::test]
-async fn a_lorebooks_budget_is_counted_by_the_models_own_tokenizer() {
+async fn lorebook_budget_uses_the_models_tokenizer() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(&dir).await;
     let endpoint = connect(&engine, "http://127.0.0.1:9/v1", "mystery-7b").await;
@@ -195,14 +192,14 @@ async fn a_lorebooks_budget_is_counted_by_the_models_own_tokenizer() {
         let prompt = engine.preview_prompt(chat.clone(), "The lamp?".into(), WhatIf::default()).await.unwrap();
         prompt.blocks.iter().filter(|block| block.kind == "lore" && block.kept).count()
     };
-    assert_eq!(entries().await, 0, "thirteen tokens by the estimate");
+    assert_eq!(entries().await, 0, "thirteen tokens by estimate");
     engine.set_endpoint_tokenizer(endpoint.id, words()).await.unwrap();
     assert_eq!(entries().await, 2, "five words each");
     engine.shutdown().await;
 }
 
 #[tokio::test]
-async fn what_is_no_tokenizer_json_is_refused_and_changes_nothing() {
+async fn refuses_other_files_as_tokenizer_json() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(&dir).await;
     let endpoint = connect(&engine, "http://127.0.0.1:9/v1", "gpt-4o").await;
@@ -210,9 +207,9 @@ async fn what_is_no_tokenizer_json_is_refused_and_changes_nothing() {
         let refused = engine.set_endpoint_tokenizer(endpoint.id.clone(), json.to_vec()).await;
         let Err(ApiError::BadInput { message, hint }) = refused else { panic!("{refused:?}") };
         assert!(message.contains(why), "{message}");
-        assert!(hint.contains("published beside the model"), "{hint}");
+        assert!(hint.contains("published with the model"), "{hint}");
     };
-    refused(b"not json", "no tokenizer.json").await;
+    refused(b"not json", "not a tokenizer.json").await;
     assert_eq!(engine.list_endpoints().await.unwrap()[0].counted_with, CountedWith::O200k);
 
     let file = dir.path().join("tokenizer.json");
@@ -221,14 +218,14 @@ async fn what_is_no_tokenizer_json_is_refused_and_changes_nothing() {
     refused(&words()[..40], "EOF").await;
     assert_eq!(tokens(&engine, &endpoint).await, 5);
     let folder = engine.set_endpoint_tokenizer_file(endpoint.id.clone(), dir.path().to_owned()).await;
-    assert!(matches!(folder, Err(ApiError::BadInput { message, .. }) if message.contains("no file")));
+    assert!(matches!(folder, Err(ApiError::BadInput { message, .. }) if message.contains("not a file")));
     let gone = engine.set_endpoint_tokenizer("0190a0a0-0000-7000-8000-000000000000".into(), words()).await;
     assert!(matches!(gone, Err(ApiError::NotFound { .. })));
     engine.shutdown().await;
 }
 
 #[tokio::test]
-async fn a_tokenizer_json_that_is_lost_gives_way_and_the_health_report_says_so() {
+async fn health_reports_a_lost_tokenizer_json() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(&dir).await;
     let endpoint = connect(&engine, "http://127.0.0.1:9/v1", "gpt-4o").await;
@@ -241,7 +238,7 @@ async fn a_tokenizer_json_that_is_lost_gives_way_and_the_health_report_says_so()
     let engine = open(&dir).await;
     assert_eq!(counted(&engine).await.1.with, CountedWith::O200k);
     let (ok, reason) = health(&engine).await;
-    assert!(!ok && reason.contains("gone or damaged"), "{reason}");
+    assert!(!ok && reason.contains("missing or damaged"), "{reason}");
     engine.set_endpoint_tokenizer(endpoint.id.clone(), words()).await.unwrap();
     assert_eq!((tokens(&engine, &endpoint).await, health(&engine).await.0), (5, true));
     engine.shutdown().await;
@@ -268,9 +265,9 @@ async fn again(engine: Engine, dir: &TempDir) -> Engine {
     open(dir).await
 }
 
-/// What is typed is counted while it is, and its count is not stored; what was in a prompt is never counted again.
+/// Counts of drafts are not stored. Text of a sent prompt is never counted again.
 #[tokio::test]
-async fn what_is_typed_is_counted_and_kept_once_it_is_in_a_prompt() {
+async fn counts_are_stored_once_sent() {
     let dir = tempfile::tempdir().unwrap();
     let open = async || {
         let options = Options {
@@ -302,7 +299,7 @@ async fn what_is_typed_is_counted_and_kept_once_it_is_in_a_prompt() {
     drop(engine);
 
     let engine = open().await;
-    assert!(counted(&engine, FIRST).await > 5, "the draft's counts were kept");
+    assert!(counted(&engine, FIRST).await > 5, "the draft's counts were stored");
     typed(&engine, SECOND).await;
     assert_eq!(counted(&engine, SECOND).await, 0, "the draft was not counted");
     engine.shutdown().await;

@@ -1,4 +1,4 @@
-//! Documents that are no plain text: pages of the web, books, PDFs. Each is told by what stands in it, and cited by where (S4.27).
+//! Documents in other formats: web pages, e-books, PDFs. Passages are cited by their place.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -49,7 +49,7 @@ fn of_chat(id: &str) -> DocumentOwner {
     DocumentOwner::Chat { id: id.to_owned() }
 }
 
-/// What a model is sent for a question about a file.
+/// Returns the prompt for a question about a file.
 async fn asked(name: &str, file: Vec<u8>, question: &str) -> String {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
@@ -61,29 +61,29 @@ async fn asked(name: &str, file: Vec<u8>, question: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_page_of_the_web_is_cited_by_its_headings_and_says_what_its_readers_see() {
+async fn web_page_is_cited_by_headings() {
     let sent = asked("guide.html", PAGE.into(), "What does the lamp burn?").await;
     assert!(sent.contains("- guide.html, The lamp: The lamp burns train oil & nothing else."), "{sent}");
     assert!(!sent.contains("ZEBULON"), "{sent}");
 }
 
 #[tokio::test]
-async fn a_book_is_cited_by_its_chapters_whatever_its_file_is_called() {
+async fn epub_is_cited_by_chapters_under_any_file_name() {
     let chapters = [("Of the sea", "<p>It is wide.</p>"), ("Of the lamp", "<p>The lamp burns ZEBULON oil.</p>")];
     let sent = asked("guide.txt", book(&chapters), "What does the lamp burn?").await;
     assert!(sent.contains("- guide.txt, Of the lamp: The lamp burns ZEBULON oil."), "{sent}");
 }
 
 #[tokio::test]
-async fn a_pdf_is_cited_by_its_pages() {
+async fn pdf_is_cited_by_pages() {
     let file = pdf(&["It stands on a rock of granite.", "Eighty steps.", "The lamp burns ZEBULON oil."]);
     let sent = asked("guide.pdf", file, "What does the lamp burn?").await;
     assert!(sent.contains("- guide.pdf, Page 3: The lamp burns ZEBULON oil."), "{sent}");
-    assert!(!sent.contains("Eighty"), "nobody asked for the steps:\n{sent}");
+    assert!(!sent.contains("Eighty"), "the question was not about the steps:\n{sent}");
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_refused_with_a_reason_and_a_way() {
+async fn refuses_unreadable_files_with_a_remedy() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let algorithm = r#"<EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes256-cbc"/>"#;
@@ -91,18 +91,18 @@ async fn what_cannot_be_read_is_refused_with_a_reason_and_a_way() {
         archive(&[("META-INF/container.xml", "<rootfile full-path='a'/>"), ("META-INF/encryption.xml", algorithm)]);
     for (name, file, why, way) in [
         ("bought.epub", locked, "copy-protected", "without copy protection"),
-        ("letter.docx", archive(&[("word/document.xml", "<w/>")]), "no EPUB", "Save it as PDF"),
-        ("escape.epub", archive(&[("../../etc/passwd", "x")]), "lead out of a folder", "Get the file anew"),
+        ("letter.docx", archive(&[("word/document.xml", "<w/>")]), "not an EPUB", "Save it as PDF"),
+        ("escape.epub", archive(&[("../../etc/passwd", "x")]), "lead out of a folder", "Download the file again"),
         ("scan.pdf", pdf(&["", ""]), "pictures", "OCR"),
-        ("broken.pdf", b"%PDF-1.7\nbroken".to_vec(), "damaged", "Get the file anew"),
-        ("empty.html", b"<html><script>x</script>".to_vec(), "no text in it", "Choose another"),
+        ("broken.pdf", b"%PDF-1.7\nbroken".to_vec(), "damaged", "Download the file again"),
+        ("empty.html", b"<html><script>x</script>".to_vec(), "contains no text", "Choose another"),
         (
             "huge.html",
             [b"<html>".as_slice(), &vec![b'a'; (4 << 20) + 1]].concat(),
             "4194304 bytes of text",
             "4 MiB of text",
         ),
-        ("huge.pdf", [b"%PDF-1.7\n".as_slice(), &vec![0; 32 << 20]].concat(), "33554432 is the most", "32 MiB"),
+        ("huge.pdf", [b"%PDF-1.7\n".as_slice(), &vec![0; 32 << 20]].concat(), "the limit is 33554432", "32 MiB"),
     ] {
         match app.engine.attach_document_bytes(of_chat(&chat), name.into(), file).await {
             Err(ApiError::BadInput { message, hint }) => {

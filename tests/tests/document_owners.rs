@@ -1,5 +1,5 @@
-//! Documents of a character, told in all its chats, and of a lorebook, told wherever it counts; in no other chat, and in none any more
-//! once they are gone (S4.27; memory.md, groups F and G).
+//! Documents of a character, used in all its chats, and of a lorebook, used with the lorebook. They are used in no
+//! other chat, and nowhere once they are removed.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -12,7 +12,7 @@ const GUIDE: &str =
 const CANARY: &str = "ZEBULON";
 const QUESTION: &str = "What does the lamp burn?";
 
-/// Ada with two chats, Ben with one, and a world that counts nowhere yet.
+/// Ada with two chats, Ben with one, and a lorebook that is not assigned yet.
 struct House {
     app: Headless,
     ada: String,
@@ -48,7 +48,7 @@ impl House {
         self.app.engine.bind_lorebook(self.world.clone(), bindings).await.unwrap();
     }
 
-    /// Says `text` and returns all that the provider got for it.
+    /// Sends `text` and returns all that the provider received.
     async fn say(&self, chat: &str, text: &str) -> String {
         self.app.model.reply("Hm.");
         self.app.say(chat, text).await;
@@ -67,7 +67,7 @@ impl House {
 }
 
 #[tokio::test]
-async fn a_characters_document_is_told_in_all_its_chats_and_in_no_other() {
+async fn character_document_is_used_in_its_chats_only() {
     let house = House::open().await;
     let guide = house.attach(house.ada()).await;
     assert_eq!(guide.owner, house.ada());
@@ -80,7 +80,7 @@ async fn a_characters_document_is_told_in_all_its_chats_and_in_no_other() {
     assert!(!sent.contains(CANARY) && !sent.contains("guide.md"), "another character never gets it:\n{sent}");
     let later = house.app.engine.new_chat(house.ada.clone()).await.unwrap().id;
     let sent = house.say(&later, "Hello!").await;
-    assert!(!sent.contains("guide.md"), "it is there to be looked up, and nobody asked:\n{sent}");
+    assert!(!sent.contains("guide.md"), "the question was not about the document:\n{sent}");
     assert!(house.tells(&later).await);
     assert_eq!(house.listed(house.ada()).await, ["guide.md"]);
     assert!(house.listed(DocumentOwner::Character { id: house.ben.clone() }).await.is_empty());
@@ -88,23 +88,23 @@ async fn a_characters_document_is_told_in_all_its_chats_and_in_no_other() {
 }
 
 #[tokio::test]
-async fn a_worlds_document_is_told_where_the_world_counts() {
+async fn lorebook_document_is_used_with_its_lorebook() {
     let house = House::open().await;
     house.attach(house.world()).await;
-    assert!(!house.tells(&house.bens).await, "it counts nowhere yet");
+    assert!(!house.tells(&house.bens).await, "the lorebook is not used anywhere yet");
     house.bind(vec![LorebookBinding::Character { id: house.ben.clone() }]).await;
     assert!(house.tells(&house.bens).await && !house.tells(&house.chats[0]).await);
     house.bind(vec![LorebookBinding::Chat { id: house.chats[0].clone() }]).await;
-    assert!(!house.tells(&house.bens).await, "what was said of it before is withdrawn");
+    assert!(!house.tells(&house.bens).await, "earlier passages are withdrawn");
     assert!(house.tells(&house.chats[0]).await && !house.tells(&house.chats[1]).await);
     house.bind(vec![LorebookBinding::Global]).await;
     assert!(house.tells(&house.bens).await && house.tells(&house.chats[1]).await);
     house.app.engine.enable_lorebook(house.world.clone(), false).await.unwrap();
-    assert!(!house.tells(&house.bens).await && !house.tells(&house.chats[0]).await, "it is off");
+    assert!(!house.tells(&house.bens).await && !house.tells(&house.chats[0]).await, "the lorebook is off");
     house.app.engine.enable_lorebook(house.world.clone(), true).await.unwrap();
     assert!(house.tells(&house.bens).await);
     house.app.engine.delete_lorebook(house.world.clone()).await.unwrap();
-    assert!(!house.tells(&house.bens).await && !house.tells(&house.chats[0]).await, "it is gone");
+    assert!(!house.tells(&house.bens).await && !house.tells(&house.chats[0]).await, "the lorebook is deleted");
     let gone = house.app.engine.list_documents(house.world()).await.unwrap_err();
     assert!(matches!(gone, ApiError::NotFound { .. }), "{gone:?}");
     house.app.engine.restore_lorebook(house.world.clone()).await.unwrap();
@@ -112,7 +112,7 @@ async fn a_worlds_document_is_told_where_the_world_counts() {
 }
 
 #[tokio::test]
-async fn what_is_removed_is_in_no_later_prompt_of_any_chat_and_an_undo_brings_it_back() {
+async fn removed_document_is_not_sent_and_can_be_restored() {
     let house = House::open().await;
     let hers = house.attach(house.ada()).await;
     house.bind(vec![LorebookBinding::Global]).await;
@@ -136,7 +136,7 @@ async fn what_is_removed_is_in_no_later_prompt_of_any_chat_and_an_undo_brings_it
 }
 
 #[tokio::test]
-async fn limits_and_names_are_those_of_each_owner() {
+async fn limits_and_names_are_per_owner() {
     let house = House::open().await;
     house.attach(house.ada()).await;
     house.attach(house.world()).await;
@@ -161,9 +161,9 @@ async fn limits_and_names_are_those_of_each_owner() {
     assert!(matches!(nobody, Err(ApiError::NotFound { .. })), "{nobody:?}");
 }
 
-/// A book in a card answers to the id of its character, and counts where that does.
+/// A card's lorebook has the id of its character and is used in the same chats.
 #[tokio::test]
-async fn the_book_of_a_card_has_the_documents_of_its_character() {
+async fn card_lorebook_has_its_characters_documents() {
     let house = House::open().await;
     let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": { "name": "Cay", "character_book": {
         "name": "Rocks", "entries": [], "extensions": {} } } });
@@ -176,7 +176,7 @@ async fn the_book_of_a_card_has_the_documents_of_its_character() {
 }
 
 #[tokio::test]
-async fn they_are_there_after_a_restart_and_go_with_their_character() {
+async fn documents_survive_restart_and_go_with_character() {
     let house = House::open().await;
     let guide = house.attach(house.ada()).await;
     let House { app, ada, chats, bens, ben, world } = house;

@@ -1,4 +1,4 @@
-//! One endpoint with several models: the list, the choice in a chat, and requests with the endpoint's headers.
+//! One endpoint with several models: the list, the choice per chat, and requests with the endpoint's headers.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -102,7 +102,7 @@ fn header(name: &str, value: Option<&str>) -> HeaderDraft {
 }
 
 #[tokio::test]
-async fn a_chat_chooses_one_of_an_endpoints_models() {
+async fn chat_selects_a_model_of_an_endpoint() {
     let world = World::new().await;
     let saved = world.app.engine.save_endpoint(world.draft()).await.unwrap();
     world.app.engine.refresh_endpoint(saved.id.clone()).await.unwrap();
@@ -195,7 +195,7 @@ async fn a_models_settings_build_on_its_endpoints() {
 }
 
 #[tokio::test]
-async fn the_health_report_asks_no_endpoint() {
+async fn health_report_contacts_no_endpoint() {
     let world = World::new().await;
     world.app.engine.save_endpoint(world.draft()).await.unwrap();
     world.app.engine.health().await.unwrap();

@@ -1,4 +1,4 @@
-//! What other programs wrote, through the engine: each file is known by its content, and the report says what became of it.
+//! Files of other programs: each is recognised by its content, and the report describes the result.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -20,7 +20,7 @@ async fn import(app: &Headless, file: &str, bytes: &[u8]) -> ImportReport {
     app.engine.import_paths(vec![path]).await.unwrap()
 }
 
-/// The kinds and names of what came in.
+/// Returns the kinds and names of the imported items.
 fn kinds(report: &ImportReport) -> Vec<String> {
     report.imported.iter().map(|one| format!("{} {}", one.kind, one.name)).collect()
 }
@@ -43,7 +43,7 @@ fn risuai_chat() -> Value {
 }
 
 #[tokio::test]
-async fn a_chat_of_risuais_comes_in_with_its_greeting_its_note_and_its_lore() {
+async fn risuai_chat_includes_greeting_note_and_lore() {
     let app = Headless::new().await;
     wren(&app).await;
     let bytes = risuai_chat().to_string().into_bytes();
@@ -62,7 +62,7 @@ async fn a_chat_of_risuais_comes_in_with_its_greeting_its_note_and_its_lore() {
 }
 
 #[tokio::test]
-async fn all_chats_of_risuais_come_in_each_under_a_title_of_its_own() {
+async fn risuai_chats_get_unique_titles() {
     let app = Headless::new().await;
     let id = wren(&app).await;
     let chat = risuai_chat()["data"].take();
@@ -74,7 +74,7 @@ async fn all_chats_of_risuais_come_in_each_under_a_title_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_talk_that_was_written_down_is_a_chat_of_whoever_talks_in_it() {
+async fn transcript_becomes_a_chat_of_its_speakers() {
     let app = Headless::new().await;
     wren(&app).await;
     let talk = "Wren: Ahoy.\n\nTom: Hello.\n\nIs there oil?\n\nWren: Whale.\n\nTom: Good.\n";
@@ -85,11 +85,11 @@ async fn a_talk_that_was_written_down_is_a_chat_of_whoever_talks_in_it() {
     let stranger = import(&app, "other.txt", b"Ann: Hi.\nBob: Hi.\n").await;
     assert_eq!(stranger.refused[0].kind, "noCharacter", "{stranger:?}");
     let novel = import(&app, "novel.txt", b"It was a dark night.\n").await;
-    assert!(novel.refused[0].reason.contains("no talk"), "{novel:?}");
+    assert!(novel.refused[0].reason.contains("not a chat"), "{novel:?}");
 }
 
 #[tokio::test]
-async fn presets_of_risuais_and_sillytaverns_bundle_are_known_by_their_content() {
+async fn recognises_risuai_and_sillytavern_presets() {
     let app = Headless::new().await;
     let risuai = json!({"name": "Lantern", "mainPrompt": "Play {{char}}.", "jailbreak": "", "globalNote": "", "temperature": 70,
         "formatingOrder": ["main", "description", "chats"]});
@@ -107,7 +107,7 @@ async fn presets_of_risuais_and_sillytaverns_bundle_are_known_by_their_content()
 }
 
 #[tokio::test]
-async fn quick_replies_are_kept_as_they_came() {
+async fn quick_replies_are_stored_unchanged() {
     let app = Headless::new().await;
     let set = json!({"version": 2, "name": "Doors", "qrList": [{"id": 1, "label": "Knock", "message": "/send knock"}], "idIndex": 2});
     let report = import(&app, "Doors.json", set.to_string().as_bytes()).await;
@@ -119,7 +119,7 @@ async fn quick_replies_are_kept_as_they_came() {
 }
 
 fn chunk(kind: &str, data: &[u8]) -> Vec<u8> {
-    // Nothing here looks at the checksums.
+    // The importer does not check the checksums.
     [&(data.len() as u32).to_be_bytes()[..], kind.as_bytes(), data, &[0; 4]].concat()
 }
 
@@ -129,7 +129,7 @@ fn png(keyword: &str, text: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn pictures_that_hold_something_else_than_a_card_are_known() {
+async fn recognises_pictures_without_a_card() {
     let app = Headless::new().await;
     let book = r#"{"lorebookVersion":5,"entries":[{"displayName":"Lamps","keys":["lamp"],"text":"They burn."}]}"#;
     let report = import(&app, "lamps.png", &png("naidata", &STANDARD.encode(book))).await;
@@ -140,7 +140,7 @@ async fn pictures_that_hold_something_else_than_a_card_are_known() {
 }
 
 #[tokio::test]
-async fn a_folder_is_searched_to_its_end_and_chats_find_the_cards_beside_them() {
+async fn searches_folders_recursively() {
     let app = Headless::new().await;
     let folder = app.dir.path().join("brought");
     let card = |name: &str| format!(r#"{{"spec":"chara_card_v2","spec_version":"2.0","data":{{"name":"{name}"}}}}"#);
@@ -162,7 +162,7 @@ async fn a_folder_is_searched_to_its_end_and_chats_find_the_cards_beside_them() 
     assert_eq!((report.refused.len(), report.skipped[0].file.as_str()), (0, "plain.png"), "{report:?}");
 }
 
-/// An archive of Backyard's with two scenarios, each with a message.
+/// A Backyard archive with two scenarios, each with a message.
 fn byaf() -> Vec<u8> {
     let scenario = |title: &str, text: &str| {
         let said = json!([{"type": "human", "createdAt": "2025-06-12T19:03:56.873Z", "text": text}]);
@@ -187,9 +187,9 @@ fn byaf() -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// The app may end between a card and its chats; what the folder holds then is made here by taking the rest away again.
+/// The app may end between a card and its chats. Removing the chats again simulates that.
 #[tokio::test]
-async fn an_archive_whose_import_was_cut_off_is_finished_by_the_next_one() {
+async fn next_import_completes_an_interrupted_archive() {
     let app = Headless::new().await;
     let whole = import(&app, "wren.byaf", &byaf()).await;
     assert_eq!(kinds(&whole), ["character Wren", "chat mill", "chat pier"], "{whole:?}");
@@ -201,7 +201,7 @@ async fn an_archive_whose_import_was_cut_off_is_finished_by_the_next_one() {
         .await;
     let rest = import(&app, "wren.byaf", &byaf()).await;
     assert_eq!(kinds(&rest), ["chat pier"], "{rest:?}");
-    assert_eq!(rest.skipped[0].reason, "Wren is in the library already");
+    assert_eq!(rest.skipped[0].reason, "Wren is already in the library");
     assert_eq!(app.transcript(&rest.imported[0].id).await, ["Traveller: Two."]);
     let again = import(&app, "wren.byaf", &byaf()).await;
     assert_eq!((again.imported.len(), again.skipped.len()), (0, 1), "{again:?}");

@@ -1,5 +1,5 @@
-//! What the user forgets while a prompt is made may still be in that one, and is in none after it (invariant 10; memory.md, group
-//! G): what was called to mind for it is not frozen.
+//! Text that the user forgets while a prompt is built may still be in that prompt but in none after it, because its
+//! recalled block is not frozen.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -16,7 +16,7 @@ use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
 const CANARY: &str = "ZEBULON";
 
-/// Holds the first turn whose prompt is planned, until something else is done.
+/// Pauses the first turn after planning its prompt, until the test continues it.
 struct Hold(Mutex<Option<(Sender<()>, Receiver<()>)>>);
 
 impl<S: tracing::Subscriber> Layer<S> for Hold {
@@ -41,7 +41,7 @@ impl Visit for Planned {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_forgotten_while_a_prompt_is_made_is_in_no_later_one() {
+async fn text_forgotten_during_a_turn_is_not_sent_later() {
     let app = Headless::new().await;
     let ada = app.character("Ada").await;
     let chat = app.engine.new_chat(ada.clone()).await.unwrap().id;

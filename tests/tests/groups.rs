@@ -1,4 +1,4 @@
-//! Group scenes: several characters and a narrator, one of whom speaks at a time (S4.20, S2.33).
+//! Group scenes: several characters and a narrator, one of whom speaks per turn.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -7,7 +7,7 @@ use engine::api::{ApiError, EndReason, Message, Role, SettingOwner, SettingValue
 use serde_json::json;
 use tests::headless::{Headless, ended, shown};
 
-/// Mira's workshop, with Ada and Bo.
+/// Mira's workshop with Ada and Bo.
 struct Scene {
     app: Headless,
     chat: String,
@@ -54,7 +54,7 @@ impl Scene {
         let started = self.app.engine.let_speak(self.chat.clone(), speaker.map(str::to_owned)).await.unwrap();
         let (reply, _) = ended(&mut events, &self.chat).await;
         let reply = reply.unwrap();
-        assert_eq!(started.reply.name, reply.name, "who is written for is known from the start");
+        assert_eq!(started.reply.name, reply.name, "the speaker is known from the start");
         reply
     }
 
@@ -63,16 +63,16 @@ impl Scene {
         prompt.messages.into_iter().map(|message| (message.role, message.text)).collect()
     }
 
-    /// What stands in front of the words that are answered.
+    /// Returns the context block before the answered message.
     fn context(&self) -> String {
         self.sent().pop().unwrap().1
     }
 }
 
 #[tokio::test]
-async fn everybody_speaks_in_turn_and_under_the_own_name() {
+async fn characters_speak_in_turn_under_their_names() {
     let scene = Scene::open().await;
-    // Mira has greeted, so Ada is next.
+    // Mira has sent the greeting, so Ada is next.
     let reply = scene.say("Good evening, all.", "Ada: Evening.").await;
     assert_eq!(
         (reply.name.as_str(), reply.speaker.as_deref(), shown(&reply)),
@@ -84,20 +84,20 @@ async fn everybody_speaks_in_turn_and_under_the_own_name() {
     }
     assert!(scene.context().contains("It is Ada's turn to speak, and nobody else's."), "{}", scene.context());
     assert_eq!(scene.say("And the sea?", "Calm.").await.name, "Bo");
-    assert_eq!(scene.say("And you, Ada?", "Fine.").await.name, "Ada", "who is named is next");
-    assert_eq!(scene.say("Bobby is fine.", "Aye.").await.name, "Bo", "a part of a word names nobody");
+    assert_eq!(scene.say("And you, Ada?", "Fine.").await.name, "Ada", "a named character is next");
+    assert_eq!(scene.say("Bobby is fine.", "Aye.").await.name, "Bo", "a name inside a word does not match");
     assert_eq!(scene.say("Go on.", "So.").await.name, "Mira");
 
     let said: Vec<String> = scene.sent().into_iter().map(|(_, text)| text).collect();
-    assert_eq!(said[0], head, "the head stays as it is whoever speaks");
+    assert_eq!(said[0], head, "the head does not depend on the speaker");
     assert!(said.iter().any(|text| text == "Ada: Evening.") && said.iter().any(|text| text == "Bo: Calm."), "{said:?}");
     let names: Vec<String> = scene.app.transcript(&scene.chat).await.into_iter().skip(1).collect();
     assert_eq!(names[..4], ["Traveller: Good evening, all.", "Ada: Evening.", "Traveller: And the sea?", "Bo: Calm."]);
 }
 
-/// Nobody speaks for the persona, nor for each other.
+/// A character speaks neither for the user nor for another character.
 #[tokio::test]
-async fn every_other_voice_ends_a_reply() {
+async fn reply_ends_at_another_speaker() {
     let scene = Scene::open().await;
     scene.say("Hello.", "Evening.").await;
     let stop = scene.app.model.last_request().unwrap().prompt.stop;
@@ -108,7 +108,7 @@ async fn every_other_voice_ends_a_reply() {
 }
 
 #[tokio::test]
-async fn anybody_can_be_called_upon_and_the_narrator_too() {
+async fn any_character_and_the_narrator_can_be_called() {
     let scene = Scene::open().await;
     scene.say("Hello.", "Evening.").await;
     let bo = scene.bo.clone();
@@ -126,13 +126,13 @@ async fn anybody_can_be_called_upon_and_the_narrator_too() {
     let (again, _) = ended(&mut events, &scene.chat).await;
     let again = again.unwrap();
     assert_eq!((again.role, again.swipes.len(), shown(&again)), (Role::Narrator, 2, "The wind turns."));
-    assert_eq!(scene.say("At last.", "Hm.").await.name, "Ada", "after Mira, whoever tells the story in between");
+    assert_eq!(scene.say("At last.", "Hm.").await.name, "Ada", "after Mira, regardless of narration in between");
     let sent = scene.sent();
     assert!(sent.contains(&(PromptRole::User, "Narrator: The wind turns.".into())), "{sent:?}");
 }
 
 #[tokio::test]
-async fn another_swipe_is_by_the_same_voice_and_previews_are_what_is_sent() {
+async fn swipe_keeps_the_speaker_and_matches_the_preview() {
     let scene = Scene::open().await;
     let preview =
         scene.app.engine.preview_prompt(scene.chat.clone(), "Bo, sing!".into(), WhatIf::default()).await.unwrap();
@@ -149,9 +149,9 @@ async fn another_swipe_is_by_the_same_voice_and_previews_are_what_is_sent() {
     assert_eq!(scene.sent().into_iter().map(|(_, text)| text).collect::<Vec<_>>(), sent);
 }
 
-/// Invariant 4 holds whoever speaks; S2.33: what is no speech counts as history, too.
+/// Prompts are append-only for every speaker. Narration is part of the history too.
 #[tokio::test]
-async fn a_scene_only_grows_and_outlives_a_restart() {
+async fn group_prompt_is_append_only_across_restarts() {
     let mut scene = Scene::open().await;
     for turn in 0..3 {
         scene.say(&format!("Question {turn}."), "Hm.").await;
@@ -170,7 +170,7 @@ async fn a_scene_only_grows_and_outlives_a_restart() {
 }
 
 #[tokio::test]
-async fn who_takes_part_is_checked_and_can_be_changed() {
+async fn participants_are_validated_and_can_change() {
     let scene = Scene::open().await;
     let open = async || scene.app.engine.open_chat(scene.chat.clone()).await.unwrap();
     assert_eq!(open().await.members.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["Ada", "Bo"]);
@@ -187,13 +187,13 @@ async fn who_takes_part_is_checked_and_can_be_changed() {
     ));
     let reply = scene.say("Are we alone?", "We are.").await;
     assert_eq!((reply.name.as_str(), reply.speaker), ("Mira", None));
-    assert_eq!(open().await.page.messages[2].name, "Ada", "what was said stays said");
+    assert_eq!(open().await.page.messages[2].name, "Ada", "earlier messages keep their speaker");
     assert!(!scene.sent()[0].1.contains("a scene with"));
 }
 
-/// A template that somebody chose stays; only the automatic one makes room for several.
+/// A template that the user selected stays; only the automatic one changes for a group.
 #[tokio::test]
-async fn a_chosen_template_stays() {
+async fn selected_template_stays() {
     let scene = Scene::open().await;
     let owner = SettingOwner::Chat { id: scene.chat.clone() };
     let sms = SettingValue::Text("sms".into());
@@ -202,9 +202,9 @@ async fn a_chosen_template_stays() {
     assert!(!scene.sent()[0].1.contains("a scene with"));
 }
 
-/// MC-01: in a scene the macros for those who take part name all of them.
+/// In a group scene, the participant macros list all participants.
 #[tokio::test]
-async fn macros_name_those_who_take_part() {
+async fn macros_list_the_participants() {
     let scene = Scene::open().await;
     let owner = SettingOwner::Chat { id: scene.chat.clone() };
     let note = SettingValue::Text("Present: {{group}}. Besides {{char}}: {{notChar}}.".into());

@@ -46,7 +46,7 @@ impl Library {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// The next prompt.
+    /// Returns the next prompt.
     async fn sent(&self, chat: &Imported) -> String {
         let report =
             self.app.engine.preview_prompt(chat.id.clone(), "And now?".into(), WhatIf::default()).await.unwrap();
@@ -114,17 +114,17 @@ fn full_chat() -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_full_chat_goes_out_as_it_came_in() {
+async fn full_chat_survives_import_and_export() {
     let (here, elsewhere) = (Library::with("Nora").await, Library::with("Nora").await);
     let chat = here.chat(&full_chat()).await;
     let once = here.lines(&chat).await;
     assert_kept(&full_chat(), &once);
     let again = elsewhere.chat(&once).await;
-    assert_eq!(elsewhere.lines(&again).await, once, "and elsewhere");
+    assert_eq!(elsewhere.lines(&again).await, once, "also in another library");
 }
 
 #[tokio::test]
-async fn the_authors_note_of_a_chat_is_used() {
+async fn uses_the_authors_note_of_a_chat() {
     let library = Library::with("Nora").await;
     let chat = library.chat(&full_chat()).await;
     let owner = SettingOwner::Chat { id: chat.id.clone() };
@@ -144,11 +144,11 @@ async fn the_authors_note_of_a_chat_is_used() {
         .unwrap();
     assert_eq!(library.lines(&chat).await[0]["chat_metadata"]["note_prompt"], "By the sea.");
     library.app.engine.set_setting(owner, "author_note".into(), None).await.unwrap();
-    assert_eq!(library.lines(&chat).await[0]["chat_metadata"]["note_prompt"], "", "it was taken out here");
+    assert_eq!(library.lines(&chat).await[0]["chat_metadata"]["note_prompt"], "", "it was removed here");
 }
 
 #[tokio::test]
-async fn an_edited_message_drops_its_translation() {
+async fn editing_a_message_removes_its_translation() {
     let library = Library::with("Nora").await;
     let chat = library.chat(&full_chat()).await;
     let first = library.messages(&chat).await[0].id.clone();
@@ -184,7 +184,7 @@ async fn hidden_messages_and_notes_are_never_sent() {
 }
 
 #[tokio::test]
-async fn a_reply_to_hidden_last_words_is_a_new_one() {
+async fn reply_to_a_hidden_message_is_a_new_message() {
     let library = Library::with("Nora").await;
     let lines =
         [header(), line("Tom", true, "Hi.", json!({})), line("Nora", false, "Secret.", json!({ "is_system": true }))];
@@ -199,7 +199,7 @@ async fn a_reply_to_hidden_last_words_is_a_new_one() {
 }
 
 #[tokio::test]
-async fn dates_that_nobody_knows_stay_unknown() {
+async fn unknown_dates_stay_unknown() {
     let library = Library::with("Nora").await;
     let dates = [
         json!("June 19, 2023 2:20pm"),
@@ -226,12 +226,12 @@ async fn dates_that_nobody_knows_stay_unknown() {
 }
 
 #[tokio::test]
-async fn the_users_name_stays_and_becomes_a_persona() {
+async fn user_name_is_kept_as_a_persona() {
     let library = Library::with("Nora").await;
     let lines = [header(), line("Nora", false, "Hello.", json!({})), line("Tom", true, "Hi.", json!({}))];
     let chat = library.chat(&lines).await;
     let engine = &library.app.engine;
-    assert!(chat.warnings.iter().any(|warning| warning.contains("no persona \"Tom\"")), "{:?}", chat.warnings);
+    assert!(chat.warnings.iter().any(|warning| warning.contains("no persona named \"Tom\"")), "{:?}", chat.warnings);
     assert_eq!(library.app.transcript(&chat.id).await, ["Nora: Hello.", "Tom: Hi."]);
     let open = engine.open_chat(chat.id.clone()).await.unwrap();
     assert_eq!((open.persona.name.as_str(), open.name_kept.as_deref()), ("Tom", Some("Tom")));
@@ -243,7 +243,7 @@ async fn the_users_name_stays_and_becomes_a_persona() {
 }
 
 #[tokio::test]
-async fn what_is_cut_off_or_changed_is_told() {
+async fn reports_truncated_and_changed_data() {
     let library = Library::with("Nora").await;
     let versions: Vec<String> = (0..600).map(|number| format!("v{number}")).collect();
     let swiped = line("Nora", false, "v599", json!({ "swipes": versions, "swipe_id": 3 }));
@@ -258,7 +258,7 @@ async fn what_is_cut_off_or_changed_is_told() {
 }
 
 #[tokio::test]
-async fn chats_of_other_apps_come_in_or_are_named() {
+async fn imports_or_names_chats_of_other_apps() {
     let library = Library::with("Miller").await;
     let engine = &library.app.engine;
     let webui = json!({ "internal": [["<|BEGIN-VISIBLE-CHAT|>", "Hello."], ["Hi.", "Bread?"]], "visible": [["", "Hello."], ["Hi.", "Bread?"]] });
@@ -283,7 +283,7 @@ async fn chats_of_other_apps_come_in_or_are_named() {
 
 /// The selected greeting decides the route, regardless of earlier selections.
 #[tokio::test]
-async fn only_the_shown_greeting_sets_variables() {
+async fn only_the_selected_greeting_sets_variables() {
     let app = Headless::new().await;
     let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
         "name": "Router", "description": "The route is [{{getvar::route}}]. [{{getvar::only}}]", "first_mes": "{{setvar::route::A}}Greeting A.",
@@ -349,7 +349,7 @@ fn tavern_folder() -> tempfile::TempDir {
 }
 
 #[tokio::test]
-async fn a_folder_brings_its_settings_and_names_of_both_forms() {
+async fn folder_import_handles_settings_and_unicode_names() {
     let (app, folder) = (Headless::new().await, tavern_folder());
     let report = app.engine.import_sillytavern(folder.path().to_owned()).await.unwrap();
     let names: Vec<&str> =
@@ -358,7 +358,7 @@ async fn a_folder_brings_its_settings_and_names_of_both_forms() {
     let table = report.imported.iter().find(|one| one.name == "Table, first").unwrap();
     assert_eq!(app.transcript(&table.id).await, ["Zoé: Second talk."]);
     let zoe = app.engine.whole_chat(table.id.clone()).await.unwrap().page.messages[0].speaker.clone().unwrap();
-    assert!(!zoe.is_empty(), "she is one of the library");
+    assert!(!zoe.is_empty(), "the library has this character");
     let skipped: Vec<String> = report.skipped.iter().map(|one| format!("{}: {}", one.file, one.reason)).collect();
     assert!(
         skipped.iter().any(|line| line.starts_with("Table: 1 chats") && line.contains("missing.jsonl")),
@@ -388,7 +388,7 @@ async fn a_folder_brings_its_settings_and_names_of_both_forms() {
 }
 
 #[tokio::test]
-async fn stop_strings_of_the_user_end_a_reply() {
+async fn user_stop_texts_end_a_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let lines = SettingValue::Text("\\n{{user}}:\n\n\\\\end".into());

@@ -1,5 +1,5 @@
-//! The invariants of requirements, section 2.5, over whole turns: generated cards, lorebooks, personas, limits and layouts,
-//! through the engine with its store, answered by the scripted provider.
+//! Invariants of prompts over whole turns: generated cards, lorebooks, personas, limits and layouts, through the engine
+//! with its store and the scripted provider.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tests::headless::{Headless, ended, fact};
 
-/// What a memory says, and nobody else.
+/// Text of a memory that occurs nowhere else.
 const CANARY: &str = "the seventh lantern is green";
 
-/// Texts that cards and books have: macros, attempts at control text, examples, nothing.
+/// Texts of cards and lorebooks: macros, attempts at control text, examples, nothing.
 const TEXTS: [&str; 8] = [
     "{{char}} keeps the lamps of the harbour, and {{user}} knows it.",
     "",
@@ -35,7 +35,7 @@ struct Entry {
 
 #[derive(Debug, Clone)]
 enum Act {
-    /// Words with these keys, so long.
+    /// A message with these keys and this length.
     Say {
         keys: Vec<usize>,
         length: usize,
@@ -47,7 +47,7 @@ enum Act {
 
 #[derive(Debug, Clone)]
 struct World {
-    /// Description, personality, scenario, examples, the persona's description.
+    /// Indexes of description, personality, scenario, examples and the persona's description.
     texts: [usize; 5],
     entries: Vec<Entry>,
     limit: u32,
@@ -110,7 +110,7 @@ struct Stage {
     world: World,
     chat: String,
     character: String,
-    /// The prompt before, and its reply.
+    /// The previous prompt and its reply.
     before: Option<(PromptReport, String)>,
 }
 
@@ -150,9 +150,9 @@ impl Stage {
                 self.app.model.reply("<think>secret plan</think>\nSo it is said in the harbour.");
                 self.app.say(&self.chat, said).await;
                 let sent = self.sent().await;
-                // 2: what is previewed is what is sent.
+                // Invariant: the preview equals the sent prompt.
                 assert_eq!((&preview.text, preview.tokens.total), (&sent.text, sent.tokens.total));
-                assert!(sent.messages.last().unwrap().text.contains(said), "the user's words pass whole");
+                assert!(sent.messages.last().unwrap().text.contains(said), "the user's message is complete");
                 self.check_prefix(&sent);
                 self.before = Some((sent, "So it is said in the harbour.".into()));
             }
@@ -168,7 +168,7 @@ impl Stage {
                 self.before = Some((sent, "Or so.".into()));
             }
             Act::Restart => {
-                // 8: the same bytes before and after.
+                // Invariant: the same bytes before and after a restart.
                 let before = self.preview("And then?").await;
                 self.app = self.app.restart().await;
                 let after = self.preview("And then?").await;
@@ -187,11 +187,11 @@ impl Stage {
         self
     }
 
-    /// The manifest of the last reply, checked, and checked against the request.
+    /// Returns the manifest of the last reply, after checking it and comparing it with the request.
     async fn sent(&self) -> PromptReport {
         let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
         let reply = chat.page.messages.last().unwrap();
-        // 7: nothing hidden is shown.
+        // Invariant: hidden text is not displayed.
         let swipe = &reply.swipes[reply.selected as usize];
         let seen = swipe.display.as_ref().map_or(&swipe.text, |display| &display.text);
         assert!(!seen.contains("secret plan") && !seen.contains("think>"), "{seen}");
@@ -199,30 +199,30 @@ impl Stage {
         let request = self.app.model.last_request().unwrap();
         let bytes: Vec<&str> = request.prompt.messages.iter().map(|message| message.text.as_str()).collect();
         assert_eq!(bytes, sent.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>());
-        // 1: it fits, with the reply.
+        // Invariant: the prompt fits together with the reply.
         assert!(sent.tokens.total + sent.tokens.reserve <= sent.tokens.limit);
         let kept = sent.blocks.iter().filter(|block| block.kept);
         assert_eq!(kept.clone().map(|block| block.tokens).sum::<u32>(), sent.tokens.total);
-        // 3: no message twice.
+        // Invariant: no message occurs twice.
         let mut ids: Vec<&str> = kept.filter(|block| block.kind == "message").map(|block| block.key.as_str()).collect();
         let all = ids.len();
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), all);
-        // 6: macros of cards, books and persona are resolved, and hidden words are not sent again.
+        // Invariant: macros of cards, lorebooks and persona are resolved, and hidden text is not sent again.
         for text in &bytes {
             for unresolved in ["{{char}}", "{{user}}", "{{//", "secret plan"] {
                 assert!(!text.contains(unresolved), "{unresolved} in {text}");
             }
         }
-        // 9: what is left out has its reason.
+        // Invariant: every dropped block has its reason.
         assert!(sent.blocks.iter().all(|block| block.kept == block.dropped_reason.is_none()));
-        // 10 and 12: what is remembered is in the bytes; and nothing is, where memory is off.
+        // Invariant: the request contains memories, and none if memory is off.
         assert_eq!(bytes.iter().any(|text| text.contains(CANARY)), self.world.remembers, "{bytes:?}");
         sent
     }
 
-    /// 4: between epochs a prompt begins with the one before it, reply included.
+    /// Invariant: between epochs a prompt begins with the previous one, including its reply.
     fn check_prefix(&self, now: &PromptReport) {
         let Some((before, reply)) = &self.before else { return };
         if now.new_epoch.is_none() && !self.world.classic && !self.world.ephemeral {
@@ -236,7 +236,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_talked_about_the_invariants_hold(world in worlds()) {
+    fn invariants_hold_for_generated_chats(world in worlds()) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async {
             let acts = world.acts.clone();
@@ -249,9 +249,9 @@ proptest! {
     }
 }
 
-/// S4.36: what matters is kept word for word when it leaves the window, by itself, also over several trims and a restart.
+/// Important messages are kept verbatim when they leave the window, also over several trims and a restart.
 #[tokio::test]
-async fn a_promise_outlives_the_small_talk_around_it() {
+async fn promise_outlives_small_talk() {
     const PROMISE: &str = "I promise: on the 3rd of May we meet Anna at the mill of Harrow.";
     let mut app =
         Headless::with_environment(&[("INGLENOOK_CONTEXT_LIMIT", "2000"), ("INGLENOOK_MAX_TOKENS", "100")]).await;
@@ -271,7 +271,7 @@ async fn a_promise_outlives_the_small_talk_around_it() {
     }
     assert!(epochs > 2, "the window moved {epochs} times");
     let last = app.engine.preview_prompt(chat, "Let us go.".into(), WhatIf::default()).await.unwrap();
-    // A cloud may have been called up again; the message itself is gone.
+    // An excerpt may have been recalled again, but the message itself is gone.
     let messages: Vec<&str> =
         last.blocks.iter().filter(|block| block.kind == "message").map(|block| block.text.as_str()).collect();
     let shown = [3, 39].map(|turn: i32| messages.contains(&format!("And what of the {turn}th cloud?").as_str()));

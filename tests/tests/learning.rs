@@ -1,5 +1,4 @@
-//! Learning in idle time, in whole turns: keyframes (S4.31-S4.33, S4.64, C26) and facts (S4.58, S4.59), and that they go with the
-//! words they were made from (memory.md, group G).
+//! Learning in idle time over whole turns: keyframes and facts. Both are removed together with their source messages.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -9,9 +8,9 @@ use serde_json::json;
 use tests::headless::ended;
 use tests::learning::{FACT, Stage, TOLD, card, fact, keyframe};
 
-/// S4.58, S4.31: five extractions and two keyframes in 25 exchanges; of nothing, nothing is kept.
+/// Five extractions and two keyframes in 25 exchanges; empty results are not stored.
 #[tokio::test]
-async fn facts_are_looked_for_in_every_five_exchanges() {
+async fn extracts_facts_every_five_exchanges() {
     let stage = Stage::learning("on").await;
     for number in 1..=25 {
         let summary = keyframe("You lit the lamps.");
@@ -27,14 +26,14 @@ async fn facts_are_looked_for_in_every_five_exchanges() {
     let second = &facts[1].prompt.messages.last().unwrap().text;
     assert!(second.contains("number 6 ") && second.contains("number 10 "), "{second}");
     assert!(!second.contains("number 5 ") && !second.contains("number 11 "), "{second}");
-    assert_ne!(facts[0].cache_key, stage.chat, "the chat's own cache is left alone");
+    assert_ne!(facts[0].cache_key, stage.chat, "the chat's own cache is not used");
     let kinds: Vec<String> = stage.memories().await.into_iter().map(|memory| memory.kind).collect();
     assert_eq!(kinds, ["event", "event"], "two keyframes, and no fact");
 }
 
-/// C24, S4.76: how many messages and exchanges that takes is a setting.
+/// The intervals in messages and exchanges are settings.
 #[tokio::test]
-async fn how_often_it_learns_is_a_setting() {
+async fn learning_intervals_are_settings() {
     let stage = Stage::learning("on").await;
     for (key, value) in [("keyframe_every_messages", 6), ("memory_extract_every_exchanges", 2)] {
         let owner = SettingOwner::Chat { id: stage.chat.clone() };
@@ -48,21 +47,21 @@ async fn how_often_it_learns_is_a_setting() {
     assert_eq!(stage.keyframes(), [(0, 5, false)]);
 }
 
-/// S4.59, C30: off, no model is asked; nor is an endpoint, unless the user wants it.
+/// If learning is off, no model is called; endpoints are called only if the user enables it.
 #[tokio::test]
-async fn without_learning_no_model_is_asked() {
+async fn no_model_is_called_without_learning() {
     for how in ["off", "auto"] {
         let stage = Stage::learning(how).await;
         stage.exchanges(11).await;
         assert_eq!(stage.app.model.requests().len(), 11, "{how}");
         assert!(stage.memories().await.is_empty());
-        assert_eq!(stage.keyframes(), [(0, 19, true)], "first sentences ask nobody");
+        assert_eq!(stage.keyframes(), [(0, 19, true)], "first sentences need no model");
     }
 }
 
-/// S3.24: memory that is off keeps no summaries either.
+/// If memory is off, no summaries are stored either.
 #[tokio::test]
-async fn without_memory_nothing_is_kept() {
+async fn nothing_is_stored_without_memory() {
     let stage = Stage::learning("on").await;
     let off = Some(SettingValue::Switch(false));
     stage.app.engine.set_setting(SettingOwner::Global, "memory".into(), off).await.unwrap();
@@ -71,9 +70,9 @@ async fn without_memory_nothing_is_kept() {
     assert_eq!((stage.app.model.requests().len(), stage.keyframes()), (15, vec![]));
 }
 
-/// S4.58: an answer that cannot be read is asked for once more, and then left.
+/// An invalid answer is requested once more and then skipped.
 #[tokio::test]
-async fn a_broken_answer_is_asked_for_once_more() {
+async fn invalid_answer_is_requested_once_more() {
     let stage = Stage::learning("on").await;
     stage.exchange(TOLD, &[]).await;
     stage.exchanges(3).await;
@@ -84,13 +83,13 @@ async fn a_broken_answer_is_asked_for_once_more() {
     stage.exchange("Fine.", &["Hm.", "Hm.", "Hm.", "Hm."]).await;
     assert_eq!(stage.asked("worth remembering").len(), 4);
     stage.exchanges(1).await;
-    assert_eq!((stage.asked("worth remembering").len(), stage.memories().await.len()), (4, 1), "skipped for good");
-    assert_eq!(stage.keyframes(), [(0, 19, true)], "first sentences stay where a model made nothing of them");
+    assert_eq!((stage.asked("worth remembering").len(), stage.memories().await.len()), (4, 1), "permanently skipped");
+    assert_eq!(stage.keyframes(), [(0, 19, true)], "first sentences stay if the model gives no summary");
 }
 
-/// S4.53, group F: what a model has found is told in the pair's next chat, with its source, and to nobody else.
+/// A learned fact is sent with its source in the pair's next chat, and in no other pair's.
 #[tokio::test]
-async fn a_fact_is_learned_and_told_in_the_next_chat_of_the_pair() {
+async fn learned_fact_is_sent_in_the_pairs_next_chat() {
     let stage = Stage::learning("on").await;
     let mut events = stage.app.engine.subscribe();
     stage.exchange(TOLD, &[]).await;
@@ -116,9 +115,9 @@ async fn a_fact_is_learned_and_told_in_the_next_chat_of_the_pair() {
     assert!(!stage.prompt(&next, "Do I own a boat?").await.contains("Zebulon"));
 }
 
-/// memory.md, section 5: what was not said, is known, or says nothing is not kept.
+/// Facts that were not said, are already known, or are empty are not stored.
 #[tokio::test]
-async fn only_what_was_said_and_is_new_is_kept() {
+async fn stores_only_new_facts_that_were_said() {
     let stage = Stage::learning("on").await;
     stage.exchange(TOLD, &[]).await;
     stage.exchange("Remember that I sleep until noon.", &[]).await;
@@ -134,9 +133,9 @@ async fn only_what_was_said_and_is_new_is_kept() {
     assert_eq!(texts, ["Traveller said: \"I sleep until noon\""]);
 }
 
-/// S3.43, C8: who speaks comes first; what was interrupted is due still, now or after a restart.
+/// A message interrupts learning, which continues later or after a restart.
 #[tokio::test]
-async fn learning_gives_way_to_a_message_and_goes_on_later() {
+async fn message_interrupts_learning_until_later() {
     let stage = Stage::learning("on").await;
     stage.exchange(TOLD, &[]).await;
     stage.exchanges(3).await;
@@ -158,9 +157,9 @@ async fn learning_gives_way_to_a_message_and_goes_on_later() {
     assert_eq!(stage.memories().await.len(), 1);
 }
 
-/// S4.32, C26: whatever left the window is covered; the last two keyframes that left it stand in the digest, and no other.
+/// Everything that left the window is covered by keyframes. The digest contains exactly the last two that left it.
 #[tokio::test]
-async fn what_leaves_the_window_is_covered() {
+async fn keyframes_cover_what_leaves_the_window() {
     let stage = Stage::learning("off").await;
     stage.ceiling(20).await;
     stage.exchanges(40).await;
@@ -176,8 +175,8 @@ async fn what_leaves_the_window_is_covered() {
     let origin = report.blocks.iter().find(|block| block.kept && block.kind == "keyframe").unwrap().origin.clone();
     let first = stage.app.engine.whole_chat(stage.chat.clone()).await.unwrap().page.messages[20].id.clone();
     let engine::api::Origin::Keyframe { first: Some(leads_to), .. } = origin else { panic!("{origin:?}") };
-    assert_eq!(leads_to, first, "the X-ray leads to the first message it tells of");
-    // 81 messages: the second keyframe tells of 21 to 40, lamps 10 to 19; the third of lamps 20 to 29.
+    assert_eq!(leads_to, first, "the X-ray links to the first message of the keyframe");
+    // 81 messages: the second keyframe covers 21 to 40, lamps 10 to 19; the third covers lamps 20 to 29.
     assert!(told[0].contains("number 1") && told[1].contains("number 2"), "{told:?}");
     assert!(!told.iter().any(|text| text.contains("number 3")), "{told:?}");
     assert!(report.text.contains("The story so far:"), "{}", report.text);
@@ -185,12 +184,12 @@ async fn what_leaves_the_window_is_covered() {
     let shown = stage.app.engine.keyframes(stage.character.clone()).await.unwrap();
     assert_eq!((shown.len(), shown[3].messages, shown[3].chat.as_str()), (4, 20, stage.chat.as_str()));
     assert!(shown[0].text.contains("number 3") && shown[3].text.contains("number 0"), "{shown:?}");
-    assert_eq!(shown[2].message, first, "the second leads to its first message");
+    assert_eq!(shown[2].message, first, "the second links to its first message");
 }
 
-/// C26: a window that is cut before twenty messages are there is covered with the cut itself.
+/// A window that is trimmed before it has twenty messages is covered at the trim.
 #[tokio::test]
-async fn a_small_window_is_covered_as_it_is_cut() {
+async fn small_window_is_covered_when_trimmed() {
     let stage = Stage::learning("off").await;
     stage.ceiling(8).await;
     stage.exchanges(8).await;
@@ -201,9 +200,9 @@ async fn a_small_window_is_covered_as_it_is_cut() {
     assert!(prompt.contains("- Traveller: The lamp number 0 is lit now. Traveller: The lamp number 1"), "{prompt}");
 }
 
-/// Group G, in summaries: edited, deleted or swiped away, it is in no later prompt.
+/// After an edit, a deletion or another swipe, the summary is in no later prompt.
 #[tokio::test]
-async fn a_summary_goes_with_the_words_it_was_made_from() {
+async fn summary_is_removed_with_its_messages() {
     const PARROT: &str = "My parrot is called KORALLE.";
     for change in 0..2 {
         let stage = Stage::learning("off").await;
@@ -221,13 +220,13 @@ async fn a_summary_goes_with_the_words_it_was_made_from() {
         let prompt = stage.prompt(&stage.chat, "Well?").await;
         assert!(!prompt.contains("KORALLE"), "change {change}:\n{prompt}");
         stage.exchanges(1).await;
-        assert_eq!(stage.keyframes()[0].0, 0, "what it covered is covered anew");
+        assert_eq!(stage.keyframes()[0].0, 0, "the range is covered again");
     }
 }
 
-/// S4.33, S4.64: a model's keyframe is a memory as well, for the pair's other chats, until its words change.
+/// A keyframe from a model is also a memory for the pair's other chats, until its messages change.
 #[tokio::test]
-async fn a_keyframe_is_recalled_in_the_next_chat_of_the_pair() {
+async fn keyframe_is_recalled_in_the_pairs_next_chat() {
     const SUMMARY: &str = "You told Ada of the boat Zebulon.";
     let stage = Stage::summed_up(SUMMARY).await;
     assert_eq!(stage.keyframes(), [(0, 19, false)]);
@@ -238,7 +237,7 @@ async fn a_keyframe_is_recalled_in_the_next_chat_of_the_pair() {
     let engine = &stage.app.engine;
     let next = engine.new_chat(stage.character.clone()).await.unwrap().id;
     assert!(stage.prompt(&next, "What did I tell you of the boat?").await.contains(SUMMARY));
-    // S4.55, S4.56: a new chat begins with what the one before came to, and none goes on with its own.
+    // A new chat begins with a summary of the previous one, but no chat with its own.
     let greeted = stage.prompt(&next, "Good morning.").await;
     assert!(greeted.contains(&format!("Last session:\n- 21 November 2026, 8/10: {SUMMARY}")), "{greeted}");
     assert!(!stage.prompt(&stage.chat, "Good morning.").await.contains("Last session:"));
@@ -247,9 +246,9 @@ async fn a_keyframe_is_recalled_in_the_next_chat_of_the_pair() {
     assert!(stage.memories().await.is_empty() && stage.keyframes().is_empty());
 }
 
-/// A title is asked for at its own time, and a reply that is stopped is no occasion to learn.
+/// A stopped reply triggers neither learning nor a title.
 #[tokio::test]
-async fn a_stopped_reply_teaches_nothing() {
+async fn stopped_reply_triggers_no_learning() {
     let stage = Stage::learning("on").await;
     stage.exchanges(4).await;
     let gate = Gate::new();
@@ -263,9 +262,9 @@ async fn a_stopped_reply_teaches_nothing() {
     assert_eq!(stage.app.model.requests().len(), 5);
 }
 
-/// Group G, in summaries: what is forgotten is in none, not even in one that a model wrote of twenty messages.
+/// Forgotten text is in no summary, not even in one of twenty messages.
 #[tokio::test]
-async fn a_summary_goes_with_what_is_forgotten() {
+async fn summary_is_removed_with_forgotten_text() {
     const SUMMARY: &str = "You told Ada of the boat Zebulon.";
     let stage = Stage::learning("on").await;
     stage.exchange(TOLD, &[]).await;
@@ -288,9 +287,9 @@ async fn a_summary_goes_with_what_is_forgotten() {
     assert!(told.contains(SUMMARY) && told.contains(FACT), "{told}");
 }
 
-/// What was learned long ago goes with its words; of those in their place the model is asked once more, and of nothing else.
+/// A late edit removes what was learned from the message. The model is called once more, only for that message.
 #[tokio::test]
-async fn a_message_that_is_reworded_long_after_is_learned_from_anew() {
+async fn late_edit_is_learned_again() {
     let stage = Stage::learning("on").await;
     stage.exchange(TOLD, &[]).await;
     stage.exchanges(3).await;
@@ -312,17 +311,17 @@ async fn a_message_that_is_reworded_long_after_is_learned_from_anew() {
     assert_eq!(stage.asked("worth remembering").len(), asked + 1, "once");
 }
 
-/// A reply that is written anew is not told what was learned from the one before it.
+/// A regenerated reply does not get facts that were learned from the previous version.
 #[tokio::test]
-async fn what_a_reply_has_taught_is_not_known_to_the_one_in_its_place() {
+async fn regenerated_reply_lacks_facts_of_the_old_one() {
     let stage = Stage::learning("on").await;
     stage.exchanges(4).await;
     stage.app.model.reply("She is the Zebulon.");
     stage.app.model.reply(&fact("Ada owns a boat called Zebulon.", 8).replace("You", "Ada"));
     stage.app.say(&stage.chat, "Is there a boat that you own?").await;
     stage.app.engine.settle().await;
-    assert_eq!(stage.memories().await[0].sources.len(), 2, "what was asked, and what was answered");
-    // Another epoch tells what is known by now.
+    assert_eq!(stage.memories().await[0].sources.len(), 2, "the question and the answer");
+    // A new epoch includes what is known by then.
     let lamp = stage.message("The lamp number 0 is lit now.").await;
     stage.app.engine.edit_message(lamp, "The lamp number 0 is out.".into()).await.unwrap();
     let again = WhatIf { regenerate: true, ..WhatIf::default() };
@@ -332,9 +331,9 @@ async fn what_a_reply_has_taught_is_not_known_to_the_one_in_its_place() {
     assert!(stage.prompt(&second, "Do you own a boat?").await.contains("owns a boat called Zebulon"));
 }
 
-/// Who forgets what a model summed up forgets that, and not the messages: they were said, and nothing is wrong with them.
+/// Forgetting a summary removes only the summary, not its messages.
 #[tokio::test]
-async fn a_summary_is_forgotten_without_its_messages() {
+async fn forgetting_a_summary_keeps_its_messages() {
     const SUMMARY: &str = "You told Ada of the boat Zebulon.";
     let stage = Stage::summed_up(SUMMARY).await;
     let summary = stage.memories().await.remove(0).id;
@@ -346,16 +345,16 @@ async fn a_summary_is_forgotten_without_its_messages() {
     let told = asked().await;
     assert!(!told.contains(SUMMARY) && told.contains(TOLD), "{told}");
     stage.exchanges(1).await;
-    assert_eq!(stage.keyframes(), [(0, 19, true)], "first sentences stand for it");
-    assert_eq!(stage.asked("go on with this conversation").len(), 1, "and no model is asked again");
+    assert_eq!(stage.keyframes(), [(0, 19, true)], "first sentences replace it");
+    assert_eq!(stage.asked("go on with this conversation").len(), 1, "no model is called again");
 
     engine.restore_memory(summary).await.unwrap();
     assert!(asked().await.contains(SUMMARY));
 }
 
-/// For good: the mark that it was forgotten outlives what was forgotten.
+/// The record of a forgotten summary outlives the summary.
 #[tokio::test]
-async fn a_forgotten_summary_is_not_made_again_after_a_restart() {
+async fn forgotten_summary_is_not_recreated() {
     let stage = Stage::summed_up("You lit the lamps.").await;
     stage.app.engine.delete_memory(stage.memories().await.remove(0).id).await.unwrap();
 
@@ -366,9 +365,9 @@ async fn a_forgotten_summary_is_not_made_again_after_a_restart() {
     assert_eq!(stage.asked("go on with this conversation").len(), 1);
 }
 
-/// What is learned late is as old as its words: of two that contradict each other the one counts that was said last (group B).
+/// A fact that is learned late has the date of its message. Of two contradicting facts, the later message decides.
 #[tokio::test]
-async fn a_fact_is_dated_by_when_it_was_said() {
+async fn fact_has_the_date_of_its_message() {
     let stage = Stage::learning("on").await;
     let says = |user: bool, text: &str| {
         let name = if user { "Traveller" } else { "Ada" };
@@ -386,9 +385,9 @@ async fn a_fact_is_dated_by_when_it_was_said() {
     assert_eq!((learned.text.as_str(), &learned.created[..10]), (FACT, "2024-03-05"));
 }
 
-/// What is said otherwise is read again where facts were looked for in it lately.
+/// An edited message is processed again if facts were extracted from it recently.
 #[tokio::test]
-async fn what_is_reworded_is_learned_anew() {
+async fn edited_message_is_learned_again() {
     let stage = Stage::learning("on").await;
     stage.exchange(TOLD, &[]).await;
     stage.exchanges(3).await;

@@ -1,4 +1,4 @@
-//! Who learns (S4.39): the chat's own model, or the one that somebody chose for it. Nothing of the chat goes to another one.
+//! The model for learning: the chat's own, or the selected one. No other model gets any text of the chat.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -32,7 +32,7 @@ impl Wired {
         self.app.engine.set_setting(owner, key.into(), value).await.unwrap();
     }
 
-    /// After five exchanges facts are looked for.
+    /// Runs five exchanges, which trigger fact extraction.
     async fn talk(&self) {
         let mut events = self.app.engine.subscribe();
         for number in 0..5 {
@@ -42,14 +42,14 @@ impl Wired {
         }
     }
 
-    /// Whether the one who talks, and the one who learns, were asked for facts.
+    /// Returns whether the chat's model and the learning model were called for facts.
     fn asked(&self) -> (bool, bool) {
         (self.talks.body_with(LEARNS).is_some(), self.learns.body_with(LEARNS).is_some())
     }
 }
 
 #[tokio::test]
-async fn the_model_of_the_chat_learns_where_no_other_is_chosen() {
+async fn chat_model_learns_by_default() {
     let wired = Wired::open().await;
     wired.set(SettingOwner::Global, "memory_learn", "on").await;
     wired.talk().await;
@@ -57,17 +57,17 @@ async fn the_model_of_the_chat_learns_where_no_other_is_chosen() {
 }
 
 #[tokio::test]
-async fn the_chosen_one_learns_and_the_chat_decides_over_everybody() {
+async fn selected_model_learns_and_chat_setting_wins() {
     let wired = Wired::open().await;
     wired.set(SettingOwner::Global, "memory_model", "nobody").await;
     wired.set(SettingOwner::Chat { id: wired.chat.clone() }, "memory_model", &wired.learner).await;
     wired.talk().await;
-    assert_eq!(wired.asked(), (false, true), "an endpoint too, for somebody has named it");
+    assert_eq!(wired.asked(), (false, true), "an endpoint too, because the user selected it");
     assert!(wired.learns.body_with("\"model\":\"learner\"").is_some());
 }
 
 #[tokio::test]
-async fn one_that_is_gone_gives_way_and_none_is_asked_where_learning_is_off() {
+async fn falls_back_if_the_selected_model_is_gone() {
     let wired = Wired::open().await;
     wired.set(SettingOwner::Global, "memory_model", &wired.learner).await;
     wired.set(SettingOwner::Global, "memory_learn", "off").await;

@@ -1,4 +1,4 @@
-//! The library: what lists show, what is found, and what is done to many characters at once (issue 4, section 3).
+//! The library: lists, search, and bulk actions on characters.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -15,7 +15,7 @@ fn card(name: &str, data: Value) -> Vec<u8> {
     json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": all }).to_string().into_bytes()
 }
 
-/// A library of its own, without the characters that come with the app.
+/// A library without the sample characters.
 struct Shelf {
     app: Headless,
 }
@@ -54,7 +54,7 @@ impl Shelf {
 }
 
 #[tokio::test]
-async fn characters_are_found_by_everything_a_card_says_of_them_as_it_is_now() {
+async fn search_finds_the_current_text_of_cards() {
     let shelf = Shelf::with(&[
         ("Ada", json!({ "description": "She keeps the lighthouse at Évora.", "creator": "Kit", "tags": ["Sea"] })),
         ("Bea", json!({ "description": "她住在灯塔里", "creator_notes": "For a calm evening." })),
@@ -82,7 +82,7 @@ async fn characters_are_found_by_everything_a_card_says_of_them_as_it_is_now() {
 }
 
 #[tokio::test]
-async fn a_favourite_of_sillytavern_is_one_here_and_stays_the_users_choice() {
+async fn sillytavern_favourite_is_imported_once() {
     let shelf = Shelf::with(&[("Ada", json!({ "extensions": { "fav": true } })), ("Bea", json!({}))]).await;
     assert_eq!((shelf.one("Ada").await.favourite, shelf.one("Bea").await.favourite), (true, false));
 
@@ -91,17 +91,17 @@ async fn a_favourite_of_sillytavern_is_one_here_and_stays_the_users_choice() {
     shelf.app.engine.set_favourites(vec![shelf.one("Ada").await.id], false).await.unwrap();
     assert_eq!((shelf.one("Ada").await.favourite, shelf.one("Bea").await.favourite), (false, true));
     let same = shelf.app.engine.get_character(card.id.clone()).await.unwrap();
-    assert_eq!(same, card, "the card does not know of it");
+    assert_eq!(same, card, "the card is unchanged");
 }
 
 #[tokio::test]
-async fn tags_of_many_are_changed_in_their_cards_and_nothing_else_is() {
+async fn bulk_tag_change_edits_only_tags() {
     let odd = json!({ "tags": ["Sea", "quiet"], "extensions": { "mine": { "x": [1, null] } } });
     let shelf = Shelf::with(&[("Ada", odd), ("Bea", json!({ "tags": ["cozy"] })), ("Cleo", json!({}))]).await;
     let (add, remove) = (vec![" Cozy ".to_owned(), String::new()], vec!["sea".to_owned()]);
     shelf.app.engine.tag_characters(shelf.ids().await, add, remove).await.unwrap();
     assert_eq!(shelf.one("Ada").await.tags, ["quiet", "Cozy"]);
-    assert_eq!(shelf.one("Bea").await.tags, ["cozy"], "the spelling that is there stays");
+    assert_eq!(shelf.one("Bea").await.tags, ["cozy"], "the existing spelling stays");
     assert_eq!(shelf.one("Cleo").await.tags, ["Cozy"]);
 
     let id = shelf.one("Ada").await.id;
@@ -116,7 +116,7 @@ async fn tags_of_many_are_changed_in_their_cards_and_nothing_else_is() {
 }
 
 #[tokio::test]
-async fn many_are_deleted_at_once_or_not_at_all_and_come_back_together() {
+async fn bulk_delete_is_atomic_and_can_be_undone() {
     let shelf = Shelf::with(&[("Ada", json!({})), ("Bea", json!({})), ("Cleo", json!({}))]).await;
     let two = vec![shelf.one("Ada").await.id, shelf.one("Bea").await.id];
     shelf.app.engine.delete_characters(two.clone()).await.unwrap();
@@ -125,14 +125,14 @@ async fn many_are_deleted_at_once_or_not_at_all_and_come_back_together() {
     let gone_and_there = vec![shelf.one("Cleo").await.id, two[0].clone()];
     let refused = shelf.app.engine.delete_characters(gone_and_there).await;
     assert!(matches!(refused, Err(ApiError::NotFound { .. })), "{refused:?}");
-    assert_eq!(shelf.all().await.len(), 1, "one that is gone keeps the others");
+    assert_eq!(shelf.all().await.len(), 1, "a missing character prevents the deletion");
 
     shelf.app.engine.restore_characters(two).await.unwrap();
     assert_eq!(shelf.all().await.len(), 3);
 }
 
 #[tokio::test]
-async fn a_large_picture_has_a_small_copy_that_is_made_once() {
+async fn thumbnail_is_created_once() {
     let app = Headless::new().await;
     let picture = app.engine.get_character(app.first_chat().await.character).await.unwrap().picture.unwrap();
     let (whole, small) =
@@ -147,7 +147,7 @@ async fn a_large_picture_has_a_small_copy_that_is_made_once() {
 }
 
 #[tokio::test]
-async fn a_chat_that_was_exported_comes_back_into_the_character_it_is_given_to() {
+async fn exported_chat_can_be_imported_for_a_character() {
     let shelf = Shelf::with(&[("Ada", json!({})), ("Bea", json!({}))]).await;
     let engine = &shelf.app.engine;
     let (ada, bea) = (shelf.one("Ada").await.id, shelf.one("Bea").await.id);
@@ -161,13 +161,13 @@ async fn a_chat_that_was_exported_comes_back_into_the_character_it_is_given_to()
     assert_eq!((back.character, back.page.messages.len()), (bea.clone(), 1));
 
     let again = engine.import_chats_with(bea, vec![path]).await.unwrap();
-    assert_eq!((again.imported.len(), again.skipped.len()), (0, 1), "the same file is not taken twice");
+    assert_eq!((again.imported.len(), again.skipped.len()), (0, 1), "the same file is imported once");
     let nobody = engine.import_chats_with(uuid::Uuid::nil().to_string(), Vec::new()).await;
     assert!(matches!(nobody, Err(ApiError::NotFound { .. })));
 }
 
 #[tokio::test]
-async fn texts_are_counted_one_by_one_and_estimated_without_a_model() {
+async fn counts_texts_or_estimates_without_a_model() {
     let app = Headless::new().await;
     let counts = app.engine.count_fields(vec![String::new(), "one two three".into(), "one".into()]).await.unwrap();
     let [none, three, one] = counts.tokens[..] else { panic!("{counts:?}") };

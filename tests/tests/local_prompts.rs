@@ -1,5 +1,5 @@
-//! Prompts for a model on this machine: counted whole, counted once, and the same bytes while nobody changes them. With the
-//! real worker and copies of the small model that say other things about themselves.
+//! Prompts for a local model: counted completely and once, with stable bytes. Uses the real worker and modified copies
+//! of the small model.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -11,7 +11,7 @@ use tests::model_file::ModelFile;
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// A chat template that tells the date, shorter than the model's own, whose place it takes.
+/// A chat template with the date. It replaces the model's own and must be shorter.
 const DATED: &str = "{{ '<|im_start|>system\\nToday is ' + strftime_now('%d %B') + '.<|im_end|>\\n' }}\
                      {% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}\
                      {% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
@@ -35,7 +35,7 @@ impl Local {
         Self { engine, dir, chat }
     }
 
-    /// Ends the engine and starts another one, so many days later.
+    /// Restarts the engine `days` later.
     async fn restart(self, days: i64) -> Self {
         let Self { engine, dir, chat } = self;
         engine.shutdown().await;
@@ -57,7 +57,7 @@ impl Local {
         self.engine.preview_prompt(self.chat.clone(), text.to_owned(), WhatIf::default()).await.unwrap()
     }
 
-    /// Sends `text`. Returns the reply, what was planned, and the tokens of the prompt as the worker counted them.
+    /// Sends `text`. Returns the reply, the manifest, and the prompt's tokens as counted by the worker.
     async fn say(&self, text: &str) -> (String, PromptReport, u32) {
         let mut events = self.engine.subscribe();
         self.engine.send_message(self.chat.clone(), text.to_owned()).await.unwrap();
@@ -84,16 +84,16 @@ async fn open(dir: &tempfile::TempDir, now: Timestamp) -> Engine {
     Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// S0.6: the plan's total is the worker's, and both begin with one begin token.
+/// The plan's total equals the worker's, including one beginning-of-sequence token.
 #[tokio::test]
-async fn a_begin_token_is_counted_and_never_doubled() {
+async fn bos_token_is_counted_and_not_doubled() {
     let local = Local::new(|file| file.add_bos()).await;
     for format in ["auto", "alpaca", "llama-2"] {
         local.format(format).await;
         let (_, manifest, prompt) = local.say("Who are you?").await;
         assert!(manifest.tokens.exact);
         assert_eq!(manifest.tokens.total, prompt, "{format}");
-        // This model's begin token is the one that opens its turns.
+        // This model's beginning-of-sequence token is the one that opens its turns.
         assert!(manifest.text.starts_with("<|im_start|>"), "{format}: {}", manifest.text);
         assert!(!manifest.text.starts_with("<|im_start|><|im_start|>"), "{format}");
         assert_eq!(manifest.segments[0].text == "<|im_start|>", format == "alpaca");
@@ -102,7 +102,7 @@ async fn a_begin_token_is_counted_and_never_doubled() {
 }
 
 #[tokio::test]
-async fn another_chat_format_begins_an_epoch_and_one_that_re_reads_says_so() {
+async fn changed_chat_format_begins_an_epoch() {
     let local = Local::new(|_| {}).await;
     local.say("Hello.").await;
     assert_eq!(local.preview("And now?").await.new_epoch, None);
@@ -116,9 +116,9 @@ async fn another_chat_format_begins_an_epoch_and_one_that_re_reads_says_so() {
     local.engine.shutdown().await;
 }
 
-/// What a template tells of the date stays what it was until the prefix is a new one anyway.
+/// The template's date stays the same until the prefix changes anyway.
 #[tokio::test]
-async fn a_template_tells_the_date_of_its_epoch() {
+async fn template_date_is_fixed_for_the_epoch() {
     let local = Local::new(|file| file.chat_template(DATED)).await;
     let (reply, sent, _) = local.say("What day is it?").await;
     assert!(sent.text.contains("Today is 21 November."), "{}", sent.text);
@@ -135,9 +135,9 @@ async fn a_template_tells_the_date_of_its_epoch() {
     local.engine.shutdown().await;
 }
 
-/// Invariant 8, and counting once: what was counted is not counted again, whoever asks.
+/// The prompt is the same after a restart, and counted text is not counted again.
 #[tokio::test]
-async fn after_a_restart_a_chat_is_the_same_and_no_old_text_is_counted() {
+async fn restart_keeps_the_prompt_and_its_counts() {
     let local = Local::new(|_| {}).await;
     for words in ["Hello! Who are you?", "What do you like about the fire?"] {
         assert!(local.say(words).await.1.timings.counted > 0);
@@ -148,14 +148,14 @@ async fn after_a_restart_a_chat_is_the_same_and_no_old_text_is_counted() {
     let after = local.preview("And what is in that pot?").await;
     assert_eq!((after.timings.counted, after.text == before.text), (0, true));
     assert_eq!((after.tokens, after.new_epoch), (before.tokens, None));
-    // Only the new words are.
+    // Only the new message is counted.
     assert!((1..=3).contains(&local.preview("And in the other one?").await.timings.counted));
     local.engine.shutdown().await;
 }
 
-/// A format of the user's own ends replies where it says, also after it was imported anew.
+/// Stop texts of a custom format apply, also after it was imported again.
 #[tokio::test]
-async fn the_stop_strings_of_an_own_format_end_a_reply() {
+async fn stop_texts_of_a_custom_format_end_a_reply() {
     let local = Local::new(|_| {}).await;
     let preset = |stop: &str| {
         serde_json::json!({

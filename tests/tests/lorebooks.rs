@@ -1,4 +1,4 @@
-//! Lorebooks outside cards over whole turns: where they count, in which order, and what editing them does (formats 1.4.3).
+//! Lorebooks outside cards over whole turns: assignment, order, and edits.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -9,7 +9,7 @@ use engine::api::{
 use serde_json::{Value, json};
 use tests::headless::Headless;
 
-/// Ada, whose card has a book of its own, and somebody else.
+/// Ada, whose card has its own lorebook, and another character.
 struct House {
     app: Headless,
     ada: String,
@@ -29,7 +29,7 @@ fn card(name: &str, book: Value, extensions: Value) -> Value {
         "character_version": "1", "group_only_greetings": [], "extensions": extensions, "character_book": book } })
 }
 
-/// A book in SillyTavern's form; each entry is `key: text`.
+/// A lorebook in SillyTavern's format; each entry is `key: text`.
 fn world(entries: &[&str]) -> Vec<u8> {
     let entry = |(uid, line): (usize, &&str)| {
         let (key, content) = line.split_once(": ").unwrap();
@@ -57,7 +57,7 @@ impl House {
         Self { app, ada, chat, other }
     }
 
-    /// Imports a book and binds it.
+    /// Imports a lorebook and assigns it.
     async fn book(&self, name: &str, entries: &[&str], bindings: &[LorebookBinding]) -> String {
         let file = format!("{name}.json");
         let report = self.app.engine.import_bytes(file, world(entries)).await.unwrap();
@@ -67,7 +67,7 @@ impl House {
         id
     }
 
-    /// What the provider gets for the next message of a chat.
+    /// Returns all that the provider received for the next message of a chat.
     async fn say_in(&self, chat: &str, text: &str) -> String {
         self.app.model.reply("Aye.");
         self.app.say(chat, text).await;
@@ -83,7 +83,7 @@ impl House {
         self.app.engine.get_lorebook(id.into()).await.unwrap()
     }
 
-    /// The lorebook blocks of the last turn, as the X-ray has them: source and reason.
+    /// Returns source and reason of the last turn's lorebook blocks, as in the X-ray.
     async fn blocks(&self) -> Vec<(String, String)> {
         let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
         let reply = chat.page.messages.last().unwrap();
@@ -97,7 +97,7 @@ fn character(id: &str) -> LorebookBinding {
     LorebookBinding::Character { id: id.into() }
 }
 
-/// Where each text stands in `sent`, in that order.
+/// Returns the texts that occur in `sent`, in order of position.
 fn order<'t>(sent: &str, texts: &[&'t str]) -> Vec<&'t str> {
     let mut found: Vec<(usize, &str)> = texts.iter().filter_map(|text| Some((sent.find(text)?, *text))).collect();
     found.sort_unstable();
@@ -105,7 +105,7 @@ fn order<'t>(sent: &str, texts: &[&'t str]) -> Vec<&'t str> {
 }
 
 #[tokio::test]
-async fn books_speak_where_they_are_bound_and_an_unbound_one_is_silent() {
+async fn lorebooks_apply_only_where_assigned() {
     let house = House::open().await;
     let persona = house.app.engine.list_personas().await.unwrap().remove(0);
     house.book("World", &["reef: GLOBAL the sea is old."], &[LorebookBinding::Global]).await;
@@ -122,7 +122,7 @@ async fn books_speak_where_they_are_bound_and_an_unbound_one_is_silent() {
     assert_eq!(blocks.len(), 5, "{blocks:?}");
     for book in ["World", "Hers", "Here", "His", "Rocks"] {
         let (source, reason) = blocks.iter().find(|(source, _)| source.contains(book)).unwrap();
-        assert_eq!(reason, "key \"reef\" in the words of Traveller", "{source}");
+        assert_eq!(reason, "key \"reef\" in the message of Traveller", "{source}");
     }
 
     let elsewhere = house.say_in(&house.other, "Tell me of the reef.").await;
@@ -130,10 +130,10 @@ async fn books_speak_where_they_are_bound_and_an_unbound_one_is_silent() {
     assert!(["OWN", "HERS", "HERE", "LOOSE"].iter().all(|text| !elsewhere.contains(text)), "{elsewhere}");
 }
 
-/// Step 1: a book that is bound twice is told once. Steps 2, 6 and 11: chat before persona before character before global when
-/// the budget decides, and at the same place the one that was listed first stands last.
+/// A lorebook with two assignments is used once. If the budget decides, the order is chat, persona, character, global.
+/// At the same position, the first in the list comes last.
 #[tokio::test]
-async fn a_book_bound_twice_is_told_once_and_the_nearer_binding_comes_first() {
+async fn lorebook_with_two_assignments_is_used_once() {
     let house = House::open().await;
     let everywhere = [LorebookBinding::Global, character(&house.ada), LorebookBinding::Chat { id: house.chat.clone() }];
     let twice = house.book("World", &["reef: TWICE the sea is old."], &everywhere).await;
@@ -141,13 +141,13 @@ async fn a_book_bound_twice_is_told_once_and_the_nearer_binding_comes_first() {
     house.app.engine.try_lore(None, "x".into(), Some(house.chat.clone())).await.unwrap();
     let trial = house.app.engine.try_lore(Some(twice), "The reef!".into(), Some(house.chat.clone())).await.unwrap();
     let books: Vec<&str> = trial.told.iter().map(|told| told.book.as_str()).collect();
-    assert_eq!(books, ["Here", "Rocks", "World"], "a book that counts everywhere is global, and global comes last");
+    assert_eq!(books, ["Here", "Rocks", "World"], "global lorebooks come last");
     assert_eq!(house.say("The reef!").await.matches("TWICE").count(), 1);
 }
 
-/// Step 2: the strategy of the chat decides which books are listed first. Of entries of the same order these are told first.
+/// The chat's strategy decides which lorebooks come first, also among entries of the same order.
 #[tokio::test]
-async fn the_strategy_of_a_chat_decides_between_the_characters_books_and_those_that_count_everywhere() {
+async fn strategy_orders_character_and_global_lorebooks() {
     let house = House::open().await;
     let engine = &house.app.engine;
     let world = house.book("World", &["reef: GLOBAL the sea is old."], &[LorebookBinding::Global]).await;
@@ -164,7 +164,7 @@ async fn the_strategy_of_a_chat_decides_between_the_characters_books_and_those_t
         assert_eq!(order(&sent, &expected), expected, "{strategy}: {sent}");
     }
 
-    // Between her two, of 100 and of 10.
+    // Between her two entries, of orders 100 and 10.
     let mut entry = house.whole(&world).await.entries.remove(0);
     entry.order = 50.0;
     engine.save_lore_entry(world, entry).await.unwrap();
@@ -183,7 +183,7 @@ async fn the_strategy_of_a_chat_decides_between_the_characters_books_and_those_t
 }
 
 #[tokio::test]
-async fn a_book_that_is_off_or_deleted_is_silent_from_the_next_turn_on() {
+async fn disabled_or_deleted_lorebook_is_not_used() {
     let house = House::open().await;
     let id = house.book("World", &["oil: GLOBAL it burns."], &[LorebookBinding::Global]).await;
     let engine = &house.app.engine;
@@ -197,12 +197,12 @@ async fn a_book_that_is_off_or_deleted_is_silent_from_the_next_turn_on() {
     assert!(house.say("Oil again.").await.contains("GLOBAL it burns."));
 }
 
-/// SillyTavern writes a copy of the linked book into the card: the linked one counts then, once.
+/// SillyTavern copies the linked lorebook into the card; only the linked one is used then.
 #[tokio::test]
-async fn a_copy_of_a_linked_book_in_the_card_does_not_speak_as_well() {
+async fn copy_of_a_linked_lorebook_is_not_used() {
     let copy = json!({ "name": "Sea", "extensions": {}, "entries": [entry("reef", "OLD copy.", 10)] });
     let house = House::with(card("Ada", copy, json!({ "world": "Sea" }))).await;
-    assert!(house.say("The reef.").await.contains("OLD copy."), "nothing is bound yet");
+    assert!(house.say("The reef.").await.contains("OLD copy."), "nothing is assigned yet");
     let book = house.book("Sea", &["reef: NEW words."], &[LorebookBinding::Global]).await;
     let sent = house.say("The reef?").await;
     assert_eq!(order(&sent, &["OLD copy.", "NEW words."]).len(), 2, "another book may have that name");
@@ -213,7 +213,7 @@ async fn a_copy_of_a_linked_book_in_the_card_does_not_speak_as_well() {
 }
 
 #[tokio::test]
-async fn a_book_of_the_same_texts_as_the_cards_is_told_once() {
+async fn identical_lorebooks_are_used_once() {
     let house = House::open().await;
     let exported = house.app.engine.export_lorebook(house.ada.clone(), LorebookFormat::Native).await.unwrap();
     let report = house.app.engine.import_bytes("copy.json".into(), exported.bytes).await.unwrap();
@@ -223,7 +223,7 @@ async fn a_book_of_the_same_texts_as_the_cards_is_told_once() {
 }
 
 #[tokio::test]
-async fn a_file_comes_in_once_and_never_over_another_of_its_name() {
+async fn import_never_overwrites_another_lorebook() {
     let house = House::open().await;
     let engine = &house.app.engine;
     let first = house.book("Sea", &["a: One."], &[]).await;
@@ -238,15 +238,15 @@ async fn a_file_comes_in_once_and_never_over_another_of_its_name() {
     assert_eq!(names[..3], ["Sea", "Sea (2)", "Sky"]);
     assert_eq!(house.whole(&first).await.entries[0].content, "One.");
     let unread = house.whole(&v3.imported[0].id).await.unread;
-    assert_eq!(unread, ["entry 1 is left out: it is no object"]);
+    assert_eq!(unread, ["entry 1 was skipped: it is not an object"]);
     let out = engine.export_lorebook(v3.imported[0].id.clone(), LorebookFormat::V3).await.unwrap();
     let out: Value = serde_json::from_slice(&out.bytes).unwrap();
-    assert_eq!(out["data"]["entries"][1], 7, "what is not understood goes out as it came");
+    assert_eq!(out["data"]["entries"][1], 7, "unknown entries are exported unchanged");
 }
 
-/// RT-1: an edit changes what was edited, in books outside cards and in cards.
+/// An edit changes only the edited fields, in lorebooks outside and inside cards.
 #[tokio::test]
-async fn v2_13_an_edited_entry_speaks_anew_and_keeps_what_is_strange() {
+async fn edited_entry_keeps_unknown_fields() {
     let house = House::open().await;
     let engine = &house.app.engine;
     let file = json!({ "own": 7, "entries": { "3": { "uid": 3, "key": ["oil"], "content": "OLD.", "position": 0,
@@ -286,14 +286,17 @@ async fn v2_13_an_edited_entry_speaks_anew_and_keeps_what_is_strange() {
         .await
         .unwrap();
     let new = engine.save_lore_entry(house.ada.clone(), LorebookEntry { id: String::new(), ..own }).await.unwrap();
-    assert_eq!(new.id, "1", "a new entry has a name of its own");
+    assert_eq!(new.id, "1", "a new entry has a unique id");
     assert!(house.say("The reef.").await.contains("MENDED."));
     assert_eq!(engine.card_lore(house.ada.clone()).await.unwrap().len(), 2);
-    assert!(engine.enable_lorebook(house.ada.clone(), false).await.is_err(), "a card's own is part of it");
+    assert!(
+        engine.enable_lorebook(house.ada.clone(), false).await.is_err(),
+        "a card's own lorebook is part of the card"
+    );
 }
 
 #[tokio::test]
-async fn entries_are_switched_ordered_moved_and_brought_back_together() {
+async fn entries_can_be_toggled_sorted_moved_and_restored() {
     let house = House::open().await;
     let engine = &house.app.engine;
     let from = house.book("From", &["a: One.", "b: Two.", "c: Three."], &[]).await;
@@ -306,7 +309,7 @@ async fn entries_are_switched_ordered_moved_and_brought_back_together() {
     let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<String>>();
     let ordered = engine.order_lore_entries(from.clone(), ids(&["2", "0"])).await.unwrap();
     assert_eq!(texts(ordered), ["Three.", "One.", "Two."]);
-    // SillyTavern's list has its own index (formats 1.4.1); the place in the prompt is another matter.
+    // SillyTavern's list has a separate index, independent of the position in the prompt.
     let file = engine.export_lorebook(from.clone(), LorebookFormat::Native).await.unwrap();
     let file: serde_json::Value = serde_json::from_slice(&file.bytes).unwrap();
     let places = ["0", "1", "2"].map(|uid| file["entries"][uid]["displayIndex"].as_i64());
@@ -323,12 +326,12 @@ async fn entries_are_switched_ordered_moved_and_brought_back_together() {
     engine.copy_lore_entries(from.clone(), ids(&["1", "2"]), house.ada.clone(), true).await.unwrap();
     assert_eq!(texts(house.whole(&from).await), ["One. off"]);
     assert_eq!(texts(house.whole(&house.ada).await), ["OWN the reef is sharp.", "Two. off", "Three."]);
-    assert!(house.say("c").await.contains("Three."), "what was moved into the card counts there");
+    assert!(house.say("c").await.contains("Three."), "an entry moved into the card is active there");
     assert!(matches!(engine.delete_lore_entries(from, ids(&["9"])).await, Err(ApiError::NotFound { .. })));
 }
 
 #[tokio::test]
-async fn a_trial_tells_what_fires_why_and_at_what_cost() {
+async fn test_run_shows_entries_reasons_and_cost() {
     let house = House::open().await;
     let engine = &house.app.engine;
     let book = house.book("World", &["lamp: The lamps burn oil.", "oil: Oil is dear.", "fog: Grey."], &[]).await;
@@ -345,17 +348,17 @@ async fn a_trial_tells_what_fires_why_and_at_what_cost() {
     let chat = Some(house.chat.clone());
     let there = engine.try_lore(Some(book.clone()), "Fog on the reef.".into(), chat.clone()).await.unwrap();
     let books: Vec<_> = there.told.iter().map(|told| told.book.as_str()).collect();
-    assert_eq!(books, ["Rocks", "World"], "the chat's own counts too, and the one that is tried, bound or not");
+    assert_eq!(books, ["Rocks", "World"], "includes the chat's lorebooks and the tested one");
     let without = engine.try_lore(None, "Fog on the reef.".into(), chat.clone()).await.unwrap();
     assert_eq!(without.told.len(), 1);
     assert!(house.say("Fog on the reef.").await.contains("OWN"));
     let last = engine.try_lore(Some(book), String::new(), chat).await.unwrap();
-    assert_eq!(last.told.len(), 2, "without words, what the last ones woke");
+    assert_eq!(last.told.len(), 2, "without a message, the entries of the last ones");
     assert!(engine.try_lore(None, "x".into(), None).await.is_err());
 }
 
 #[tokio::test]
-async fn bindings_outlive_a_restart_and_end_with_whom_they_name() {
+async fn assignments_survive_restart_and_end_with_owner() {
     let house = House::open().await;
     let wren =
         Persona { id: String::new(), name: "Wren".into(), ..house.app.engine.list_personas().await.unwrap().remove(0) };

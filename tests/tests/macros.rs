@@ -1,4 +1,4 @@
-//! Macros in whole turns: what they tell of the chat, what their variables outlive, and what is said of those nobody knows.
+//! Macros over whole turns: chat values, persistence of variables, and unknown macros.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -29,7 +29,7 @@ fn entry(key: &str, content: &str) -> Value {
     json!({ "keys": [key], "content": content, "extensions": {}, "enabled": true, "insertion_order": 10, "use_regex": false })
 }
 
-/// An entry that is always there.
+/// A constant lorebook entry.
 fn constant(content: &str) -> Value {
     let mut entry = entry("", content);
     entry["constant"] = true.into();
@@ -58,7 +58,7 @@ impl Evening {
         Self { dir, model, engine, chat }
     }
 
-    /// The same chat at another time.
+    /// Returns the same chat at another time.
     async fn at(self, now: Timestamp) -> Self {
         let Self { dir, model, engine, chat } = self;
         engine.shutdown().await;
@@ -92,13 +92,13 @@ impl Evening {
         self.sent()
     }
 
-    /// All that the provider got for the last turn.
+    /// Returns all that the provider received for the last turn.
     fn sent(&self) -> String {
         let prompt = self.model.last_request().expect("a request").prompt;
         prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
     }
 
-    /// Each message as it is stored.
+    /// Returns each message as stored.
     async fn texts(&self) -> Vec<String> {
         let messages = self.engine.whole_chat(self.chat.clone()).await.unwrap().page.messages;
         messages.iter().map(|message| shown(message).to_owned()).collect()
@@ -138,7 +138,7 @@ async fn open(dir: &TempDir, model: &FakeProvider, now: Timestamp) -> Engine {
 }
 
 #[tokio::test]
-async fn message_ids_count_the_whole_chat_and_not_only_the_window() {
+async fn message_ids_cover_the_whole_chat() {
     let evening = Evening::with("A keeper.", "").await;
     evening.note("Note: {{lastMessageId}} of {{allChatRange}} from {{firstIncludedMessageId}}.").await;
     evening.set("context_limit", SettingValue::Whole(1_500)).await;
@@ -155,7 +155,7 @@ async fn message_ids_count_the_whole_chat_and_not_only_the_window() {
 }
 
 #[tokio::test]
-async fn idle_time_is_that_since_the_users_words_before() {
+async fn idle_time_counts_from_the_users_last_message() {
     let evening = Evening::with("A keeper, away {{idleDuration}}.", "Reef: {{idleDuration}}.").await;
     evening.note("Note: {{idleDuration}}.").await;
     let first = evening.say("Hello.").await;
@@ -168,9 +168,9 @@ async fn idle_time_is_that_since_the_users_words_before() {
 }
 
 #[tokio::test]
-async fn the_kind_of_reply_and_its_swipe_are_told() {
+async fn macros_show_reply_kind_and_swipe() {
     let evening = Evening::with("A keeper.", "").await;
-    // Elsewhere a note stays with the message that it was sent with, as it was.
+    // With other placements, a note stays unchanged in the message that it was sent with.
     evening.set("placement", SettingValue::Text("classic".into())).await;
     evening.note("Note: {{lastGenerationType}} {{currentSwipeId}}/{{lastSwipeId}} [{{input}}]").await;
     let sent = evening.say("Hello.").await;
@@ -183,7 +183,7 @@ async fn the_kind_of_reply_and_its_swipe_are_told() {
 }
 
 #[tokio::test]
-async fn variables_set_by_the_card_and_by_lore_are_kept() {
+async fn variables_of_card_and_lore_persist() {
     let description = "Moods. {{setvar::mood::calm}}{{setglobalvar::town::Cove}}";
     let evening = Evening::with(description, "The reef was named {{incvar::named}} times.").await;
     assert!(evening.preview("The reef?").await.text.contains("named 1 times"));
@@ -196,9 +196,9 @@ async fn variables_set_by_the_card_and_by_lore_are_kept() {
     assert_eq!(evening.last_user_text().await, "9");
 }
 
-/// Design, section 4: between epochs every prompt begins with the one before, whatever the head counts.
+/// Between epochs every prompt begins with the previous one, even if macros in the head change variables.
 #[tokio::test]
-async fn a_head_that_counts_does_so_once_an_epoch() {
+async fn counter_in_the_head_changes_once_per_epoch() {
     let evening = Evening::with("Told {{incvar::told}} times.", "").await;
     let before = evening.say("Hello.").await;
     assert!(before.contains("Told 1 times."), "{before}");
@@ -210,14 +210,14 @@ async fn a_head_that_counts_does_so_once_an_epoch() {
     assert!(sent.contains("Told 2 times."), "{sent}");
 }
 
-/// The line of the constant entry.
+/// Returns the line of the constant entry.
 fn told(prompt: &str) -> &str {
     prompt.lines().find(|line| line.starts_with("It is ")).unwrap_or_else(|| panic!("no such line in\n{prompt}"))
 }
 
-/// Design, section 4: constant lore is part of the head, and says what it said when the epoch began.
+/// Constant lore is part of the head and keeps its text from the start of the epoch.
 #[tokio::test]
-async fn constant_lore_with_the_time_and_chance_in_it_keeps_the_epoch() {
+async fn constant_lore_with_time_and_chance_is_stable() {
     let says =
         "It is {{time}}, {{idle_duration}}. {{random::ash::birch::cedar::dogwood}} {{roll:1000}} {{incvar::told}}";
     let mut evening = Evening::with_entries("A keeper.", json!([constant(says)])).await;
@@ -229,7 +229,7 @@ async fn constant_lore_with_the_time_and_chance_in_it_keeps_the_epoch() {
         let preview = evening.preview(&words).await;
         let sent = evening.say(&words).await;
         let manifest = evening.manifest().await;
-        assert!(sent.starts_with(&before), "turn {turn} begins anew:\n{sent}");
+        assert!(sent.starts_with(&before), "turn {turn} changes the prefix:\n{sent}");
         assert_eq!((manifest.epoch, manifest.new_epoch.as_deref()), (1, None), "turn {turn}");
         assert_eq!((preview.text, preview.new_epoch), (manifest.text, None), "turn {turn}");
         before = sent;
@@ -242,7 +242,7 @@ async fn constant_lore_with_the_time_and_chance_in_it_keeps_the_epoch() {
 }
 
 #[tokio::test]
-async fn constant_lore_tells_the_hour_of_each_turn_where_it_stands_as_in_sillytavern() {
+async fn classic_placement_updates_time_in_constant_lore() {
     let evening = Evening::with_entries("A keeper.", json!([constant("It is {{time}}.")])).await;
     evening.set("placement", SettingValue::Text("classic".into())).await;
     let first = told(&evening.say("Hello.").await).to_owned();
@@ -250,9 +250,9 @@ async fn constant_lore_tells_the_hour_of_each_turn_where_it_stands_as_in_sillyta
     assert_ne!(told(&evening.say("Still there?").await), first);
 }
 
-/// Whatever stands in the head, the texts of the turn see what it set, and it sees what they set.
+/// Entries in the head and in the turn share variables in both directions.
 #[tokio::test]
-async fn entries_of_the_head_and_of_the_turn_share_their_variables() {
+async fn head_and_turn_entries_share_variables() {
     let entries = json!([
         constant("{{setvar::mood::calm}}It is set."),
         entry("reef", "Mood: {{getvar::mood}}, {{incvar::named}}."),
@@ -264,9 +264,9 @@ async fn entries_of_the_head_and_of_the_turn_share_their_variables() {
     assert_eq!(evening.last_user_text().await, "calm 1");
 }
 
-/// The preview foretells what chance will say of words that are not sent yet, and of the lore that they wake.
+/// The preview shows the results of probability for unsent text and for its lore.
 #[tokio::test]
-async fn a_preview_foretells_chance() {
+async fn preview_shows_results_of_chance() {
     let evening = Evening::with("A keeper.", "Waves: {{roll:100000}}. {{random::a::b::c::d::e::f}}").await;
     evening.note("Wind: {{roll:100000}}.").await;
     for _ in 0..3 {
@@ -277,7 +277,7 @@ async fn a_preview_foretells_chance() {
     }
 }
 
-/// A section of lore that the template has switched off tells no lore, and says so.
+/// A lore section that the template disables sends nothing and reports it.
 #[tokio::test]
 async fn lore_without_a_section_is_not_sent() {
     let entries = json!([constant("The sea is cold."), entry("reef", "It is sharp.")]);
@@ -301,9 +301,8 @@ async fn lore_without_a_section_is_not_sent() {
     assert!(sent.text.contains("The sea is cold.") && sent.text.contains("It is sharp."), "{}", sent.text);
 }
 
-/// MC-07.
 #[tokio::test]
-async fn a_hidden_key_wakes_lore_and_is_not_sent() {
+async fn hidden_key_triggers_lore_and_is_not_sent() {
     let entries = json!([constant("The door is shut.{{hidden_key:cellar}}"), entry("cellar", "It smells of brine.")]);
     let evening = Evening::with_entries("A keeper.", entries).await;
     let sent = evening.say("Hello.").await;
@@ -312,7 +311,7 @@ async fn a_hidden_key_wakes_lore_and_is_not_sent() {
 }
 
 #[tokio::test]
-async fn unknown_macros_are_told_wherever_they_stand() {
+async fn reports_unknown_macros_in_every_text() {
     let evening = Evening::with("A keeper. {{currentSwipeId}}{{rigging}}", "The {{mast}} reef.").await;
     let sent = evening.say("The reef, {{sail}}?").await;
     for text in ["Evening. {{lamp}}", "The {{mast}} reef.", "The reef, {{sail}}?"] {
@@ -320,13 +319,13 @@ async fn unknown_macros_are_told_wherever_they_stand() {
     }
     let notices = evening.manifest().await.notices.join("\n");
     for told in ["messages stay as text: lamp, sail", "lorebook stay as text: mast", "stay as text: rigging"] {
-        assert!(notices.contains(told), "{told:?} was not told:\n{notices}");
+        assert!(notices.contains(told), "{told:?} was not reported:\n{notices}");
     }
     assert!(notices.contains("left out: currentswipeid"), "{notices}");
 }
 
 #[tokio::test]
-async fn an_edited_message_has_its_macros_resolved() {
+async fn editing_a_message_resolves_its_macros() {
     let evening = Evening::with("A keeper.", "").await;
     evening.say("Hello.").await;
     let messages = evening.engine.whole_chat(evening.chat.clone()).await.unwrap().page.messages;
@@ -339,9 +338,9 @@ async fn an_edited_message_has_its_macros_resolved() {
     assert_eq!(evening.texts().await[1], "I wave at Ada.");
 }
 
-/// The preview is what is sent: macros of the words in it too.
+/// The preview equals the sent prompt, including macros in the message.
 #[tokio::test]
-async fn a_preview_resolves_the_macros_of_the_words() {
+async fn preview_resolves_macros_of_the_message() {
     let evening = Evening::with("A keeper.", "").await;
     let chat = evening.chat.clone();
     let preview = evening.engine.preview_prompt(chat, "I wave at {{char}}.".into(), WhatIf::default()).await.unwrap();

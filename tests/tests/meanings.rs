@@ -1,4 +1,4 @@
-//! Recall by meaning, with the real encoder in the real worker, through whole turns.
+//! Recall by meaning over whole turns, with the real encoder in the real worker.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -36,7 +36,7 @@ impl Told {
         Self { engine, model, chat }
     }
 
-    /// Says `text` in `chat` and returns all that the provider got for it.
+    /// Sends `text` in `chat` and returns all that the provider received.
     async fn say(&self, chat: &str, text: &str) -> String {
         self.model.reply("Hm.");
         let mut events = self.engine.subscribe();
@@ -64,7 +64,7 @@ impl Told {
     }
 }
 
-/// To the worker of this process that understands words.
+/// Sends a signal to the encoder's worker of this process.
 #[cfg(unix)]
 fn signal_encoder(signal: &str) {
     let parent = std::process::id().to_string();
@@ -77,7 +77,7 @@ fn models() -> PathBuf {
     folder.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models"))).unwrap()
 }
 
-/// Enough other talk that what fits best is chosen and not merely all there is.
+/// Adds unrelated messages, so that recall must select.
 async fn talk_of_other_things(told: &Told) {
     for (number, matter) in
         ["the tide tables", "a leaking roof", "soup with leeks", "an old sea chart", "the price of lamp oil"]
@@ -90,9 +90,9 @@ async fn talk_of_other_things(told: &Told) {
     }
 }
 
-/// memory.md, section 5, the third tier: the question shares no word with what was told.
+/// The question shares no word with the statement.
 #[tokio::test]
-async fn what_was_told_is_found_by_its_meaning_in_the_pairs_next_chat() {
+async fn finds_a_fact_by_meaning_in_the_pairs_next_chat() {
     let dir = tempfile::tempdir().unwrap();
     let told = Told::open(dir.path(), vec![models()]).await;
     told.say(&told.chat, "We adopted a puppy last week; ZEBULON chews on every shoe.").await;
@@ -102,13 +102,13 @@ async fn what_was_told_is_found_by_its_meaning_in_the_pairs_next_chat() {
     let sent = told.say(&next, "Which pets live at home with me?").await;
     assert!(sent.contains("ZEBULON"), "{sent}");
     assert_eq!(told.notices(&next).await, [""; 0]);
-    assert_eq!(told.engine.learn().await.unwrap(), 3, "what is new is read, greeting and all, and nothing twice");
+    assert_eq!(told.engine.learn().await.unwrap(), 3, "embeds every new message once, including the greeting");
     told.engine.shutdown().await;
 }
 
-/// P-6: what is typed is looked for while it is, and what is sent is what would be sent without.
+/// Prefetching during typing must not change the sent prompt.
 #[tokio::test]
-async fn a_question_that_was_looked_for_while_it_was_typed_finds_the_same() {
+async fn prefetch_while_typing_finds_the_same() {
     const ASKED: &str = "Which pets live at home with me?";
     let dir = tempfile::tempdir().unwrap();
     let told = Told::open(dir.path(), vec![models()]).await;
@@ -133,9 +133,9 @@ async fn a_question_that_was_looked_for_while_it_was_typed_finds_the_same() {
     told.engine.shutdown().await;
 }
 
-/// S2.31: without the encoder words do, and no turn fails.
+/// Without the encoder, recall uses words, and no turn fails.
 #[tokio::test]
-async fn without_the_encoder_words_do() {
+async fn recall_uses_words_without_the_encoder() {
     let dir = tempfile::tempdir().unwrap();
     let told = Told::open(dir.path(), Vec::new()).await;
     told.say(&told.chat, "We adopted a puppy last week; ZEBULON chews on every shoe.").await;
@@ -145,9 +145,9 @@ async fn without_the_encoder_words_do() {
     told.engine.shutdown().await;
 }
 
-/// S2.31: an encoder that cannot be run is told of, and words do.
+/// A broken encoder is reported, and recall uses words.
 #[tokio::test]
-async fn a_broken_encoder_is_told_of_and_words_do() {
+async fn broken_encoder_is_reported_and_words_are_used() {
     let dir = tempfile::tempdir().unwrap();
     let told = Told::run_by(dir.path(), vec![models()], Some(dir.path().join("no-worker"))).await;
     told.say(&told.chat, "We adopted a puppy last week; ZEBULON chews on every shoe.").await;
@@ -157,10 +157,10 @@ async fn a_broken_encoder_is_told_of_and_words_do() {
     told.engine.shutdown().await;
 }
 
-/// S3.32: what was said before has been understood while nobody waited, and an encoder that hangs keeps no turn waiting.
+/// Earlier messages are already embedded, and a hanging encoder does not delay a turn.
 #[cfg(unix)]
 #[tokio::test]
-async fn an_encoder_that_hangs_leaves_a_turn_what_was_understood_in_advance() {
+async fn hanging_encoder_does_not_delay_a_turn() {
     let dir = tempfile::tempdir().unwrap();
     let told = Told::open(dir.path(), vec![models()]).await;
     told.say(&told.chat, "The puppy has chewed on another shoe.").await;
@@ -171,6 +171,6 @@ async fn an_encoder_that_hangs_leaves_a_turn_what_was_understood_in_advance() {
     let sent = told.say(&told.chat, "Well, that is how it goes.").await;
     signal_encoder("-CONT");
     assert!(sent.contains("ZEBULON"), "{sent}");
-    assert!(told.notices(&told.chat).await.iter().any(|notice| notice.contains("cached")));
+    assert!(told.notices(&told.chat).await.iter().any(|notice| notice.contains("older embedding")));
     told.engine.shutdown().await;
 }

@@ -1,5 +1,5 @@
-//! What is found by its meaning besides messages, with the real encoder in the real worker: memories, passages of documents and
-//! entries of lorebooks (S2.32, S4.52, S4.63).
+//! Search by meaning beyond messages, with the real encoder in the real worker: memories, document passages and
+//! lorebook entries.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -44,7 +44,7 @@ impl Desk {
         self.engine.save_memory(draft).await.unwrap().id
     }
 
-    /// What comes back for `words`, of one kind, that was called for: standing facts are there whatever is said.
+    /// Returns the recalled items of one kind for `words`, without standing facts, which are always included.
     async fn called(&self, words: &str, kind: &str) -> Vec<Recollected> {
         let found = self.engine.try_recall(self.chat.clone(), words.into()).await.unwrap().items;
         let near = |item: &Recollected| {
@@ -53,7 +53,7 @@ impl Desk {
         found.into_iter().filter(|item| item.kind == kind && near(item)).collect()
     }
 
-    /// A lorebook that counts everywhere, with one entry that has no key that anybody says.
+    /// Creates a global lorebook with one entry whose key nobody uses.
     async fn book(&self) -> (String, LorebookEntry) {
         let book = self.engine.create_lorebook("The coast".into()).await.unwrap().about.id;
         self.engine.bind_lorebook(book.clone(), vec![LorebookBinding::Global]).await.unwrap();
@@ -94,9 +94,9 @@ fn blank() -> LorebookEntry {
     .unwrap()
 }
 
-/// S4.63: a fact that shares no word with the question comes back, nobody else's does, and nothing does where nothing fits.
+/// A fact that shares no word with the question is found, of this pair only, and nothing if nothing matches.
 #[tokio::test]
-async fn a_fact_is_found_by_its_meaning_and_nothing_where_nothing_fits() {
+async fn finds_a_fact_by_meaning_or_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let desk = Desk::open(dir.path()).await;
     let nuts = desk.remember("The user gets a rash from cashews and almonds.").await;
@@ -123,7 +123,7 @@ async fn a_fact_is_found_by_its_meaning_and_nothing_where_nothing_fits() {
 }
 
 #[tokio::test]
-async fn a_passage_is_found_by_its_meaning() {
+async fn finds_a_passage_by_meaning() {
     let dir = tempfile::tempdir().unwrap();
     let desk = Desk::open(dir.path()).await;
     let guide = "# The lighthouse\n\nIt stands on a rock of granite.\n\n## The stairs\n\nEighty-one steps lead up.\n\n\
@@ -144,10 +144,10 @@ async fn a_passage_is_found_by_its_meaning() {
     desk.engine.shutdown().await;
 }
 
-/// S2.32, formats.md: an entry that is marked is told where its meaning fits, with the reason; its keys keep working; without the
-/// mark, or without the encoder, only they do.
+/// A marked entry is used if its meaning matches, with that reason. Its keys keep working. Without the mark or the
+/// encoder, only keys apply.
 #[tokio::test]
-async fn a_marked_entry_is_told_by_its_meaning_and_says_so() {
+async fn marked_entry_is_triggered_by_meaning() {
     let dir = tempfile::tempdir().unwrap();
     let desk = Desk::open(dir.path()).await;
     let (book, entry) = desk.book().await;
@@ -162,7 +162,7 @@ async fn a_marked_entry_is_told_by_its_meaning_and_says_so() {
         "{told:?}"
     );
     assert_eq!(told[0].signals[0].of, SignalKind::Nearness);
-    assert_eq!(desk.called(words, "lore").await.len(), 1, "and it is shown with what comes back");
+    assert_eq!(desk.called(words, "lore").await.len(), 1, "it is listed with the recalled items");
     assert!(desk.lore("How many moons does Jupiter have?").await.is_empty());
     assert!(desk.lore("zzyzx!").await[0].reason.starts_with("key \"zzyzx\""));
     desk.engine.save_lore_entry(book.clone(), LorebookEntry { vectorized: false, ..entry }).await.unwrap();
@@ -171,9 +171,9 @@ async fn a_marked_entry_is_told_by_its_meaning_and_says_so() {
     desk.engine.shutdown().await;
 }
 
-/// S2.32: a new entry counts within five seconds by itself, and what was not read yet is read after a restart.
+/// A new entry is indexed within five seconds, and after a restart if it was not.
 #[tokio::test]
-async fn an_entry_is_read_in_idle_time_and_after_a_restart() {
+async fn entry_is_indexed_in_idle_time_and_after_restart() {
     let dir = tempfile::tempdir().unwrap();
     let desk = Desk::with_models(dir.path(), Vec::new()).await;
     let (book, _) = desk.book().await;

@@ -1,5 +1,4 @@
-//! Memory on the wire: what was told is in the bytes of later prompts, and what was forgotten is in none (invariants 3, 10,
-//! 12).
+//! Memory in requests: remembered facts are in the bytes of later prompts, and forgotten ones in none.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -30,7 +29,7 @@ impl Pair {
         self.app.engine.new_chat(character.to_owned()).await.unwrap().id
     }
 
-    /// Says `text` and returns all that the provider got for it.
+    /// Sends `text` and returns all that the provider received.
     async fn say(&self, chat: &str, text: &str) -> String {
         self.app.model.reply("Hm.");
         self.app.say(chat, text).await;
@@ -71,9 +70,9 @@ async fn card(app: &Headless, name: &str) -> String {
     report.imported[0].id.clone()
 }
 
-/// S4.53, S3.31, and the gate of group F: the pair's next chat knows it, nobody else ever does.
+/// The pair's next chat gets the fact, and no other pair's chat does.
 #[tokio::test]
-async fn what_one_chat_is_told_the_next_one_of_the_pair_knows() {
+async fn pairs_next_chat_gets_the_fact() {
     let pair = Pair::open().await;
     let first = pair.chat(&pair.ada).await;
     let mut events = pair.app.engine.subscribe();
@@ -94,13 +93,13 @@ async fn what_one_chat_is_told_the_next_one_of_the_pair_knows() {
     assert_eq!(sent.matches(CANARY).count(), 1, "{sent}");
     let other = pair.chat(&pair.bo).await;
     let sent = pair.say(&other, "Am I allergic to nuts, or to something else? Nuts!").await;
-    assert_eq!(sent.matches(CANARY).count(), 1, "only what was just asked:\n{sent}");
+    assert_eq!(sent.matches(CANARY).count(), 1, "only the question itself:\n{sent}");
     assert!(pair.memories(&pair.bo).await.is_empty());
 }
 
-/// S4.57, S4.78: a template may say in its own words what memories are.
+/// A template may define the heading of memories.
 #[tokio::test]
-async fn a_templates_heading_stands_above_its_memories() {
+async fn template_heading_precedes_memories() {
     let pair = Pair::open().await;
     pair.add("The sailor lives by the sea.").await;
     let chat = pair.chat(&pair.ada).await;
@@ -118,9 +117,9 @@ async fn a_templates_heading_stands_above_its_memories() {
     assert!(prompt.contains(&format!("Known:\n{line}")) && !prompt.contains("Facts:"), "{prompt}");
 }
 
-/// Invariant 3: while the words themselves are in the window, nothing says them again.
+/// While the source message is in the window, its memory is not sent.
 #[tokio::test]
-async fn a_memory_is_not_sent_beside_the_words_it_was_made_from() {
+async fn memory_is_not_sent_with_its_source_message() {
     let pair = Pair::open().await;
     let chat = pair.chat(&pair.ada).await;
     pair.say(&chat, TOLD).await;
@@ -128,9 +127,9 @@ async fn a_memory_is_not_sent_beside_the_words_it_was_made_from() {
     assert_eq!(sent.matches(CANARY).count(), 1, "{sent}");
 }
 
-/// Group G: forgotten, deleted or edited, it is in no later prompt, and an undo brings it back.
+/// Forgotten, deleted or edited text is in no later prompt, and an undo restores it.
 #[tokio::test]
-async fn what_is_forgotten_is_in_no_later_prompt() {
+async fn forgotten_text_is_in_no_later_prompt() {
     let pair = Pair::open().await;
     let (first, second) = (pair.chat(&pair.ada).await, pair.chat(&pair.ada).await);
     pair.say(&first, TOLD).await;
@@ -153,9 +152,9 @@ async fn what_is_forgotten_is_in_no_later_prompt() {
     assert!(pair.memories(&pair.ada).await.is_empty());
 }
 
-/// S3.31: forgetting needs no model either, and takes only what is meant.
+/// Forgetting works without a model and removes only the intended memory.
 #[tokio::test]
-async fn forget_that_in_a_message_forgets_it() {
+async fn forget_command_removes_the_memory() {
     let pair = Pair::open().await;
     pair.add("Likes green tea.").await;
     pair.add("Has a sister called Ida.").await;
@@ -167,9 +166,9 @@ async fn forget_that_in_a_message_forgets_it() {
     assert_eq!(left, ["Likes green tea."]);
 }
 
-/// S2.15, S2.16, S1.14: what has left the window comes back when it is asked about.
+/// Text that has left the window is recalled when the user asks about it.
 #[tokio::test]
-async fn an_old_message_comes_back_when_it_is_asked_about() {
+async fn old_message_is_recalled_by_a_question() {
     let pair = Pair::open().await;
     let chat = pair.chat(&pair.ada).await;
     pair.set(&chat, "context_limit", SettingValue::Whole(2_000)).await;
@@ -180,19 +179,19 @@ async fn an_old_message_comes_back_when_it_is_asked_about() {
             .say(&chat, &format!("Evening {number}: the sea was calm and the gulls were loud over the pier."))
             .await;
     }
-    assert!(!sent.contains("ZEBULON"), "it never left the window, so this shows nothing");
+    assert!(!sent.contains("ZEBULON"), "the message never left the window, so the test proves nothing");
     let told = pair.say(&chat, "My uncle would love the pier, and his parrot the gulls.").await;
-    assert!(!told.contains("ZEBULON"), "nobody asked, and every excerpt fills the window:\n{told}");
+    assert!(!told.contains("ZEBULON"), "recalled without a question:\n{told}");
     let asked = pair.say(&chat, "What did my uncle call his parrot?").await;
     assert_eq!(asked.matches("ZEBULON").count(), 1, "{asked}");
-    assert!(asked.contains("21 November 2026: My uncle named"), "it says whose words, of which day:\n{asked}");
+    assert!(asked.contains("21 November 2026: My uncle named"), "the excerpt needs its speaker and day:\n{asked}");
     let again = pair.say(&chat, "A parrot, of all birds, my uncle's parrot!").await;
     assert_eq!(again.matches("ZEBULON").count(), 1, "{again}");
 }
 
-/// What is said beside a wish is not lost with it.
+/// Other text in a message with a command is not lost.
 #[tokio::test]
-async fn what_else_was_said_beside_a_wish_is_recalled() {
+async fn recalls_other_text_of_a_command_message() {
     let pair = Pair::open().await;
     let chat = pair.chat(&pair.ada).await;
     pair.say(&chat, "Remember that I am allergic to nuts. My sister's dog is called ZEBULON.").await;
@@ -203,9 +202,9 @@ async fn what_else_was_said_beside_a_wish_is_recalled() {
     assert!(pair.say(&chat, "What is my sister's dog called?").await.contains("ZEBULON"));
 }
 
-/// Memory.md, group E: in a chat of its own, what others remember is not told; what somebody wrote down is.
+/// A chat that is limited to itself gets no memories of other chats, except those that the user entered.
 #[tokio::test]
-async fn a_chat_that_knows_only_itself_is_told_nothing_from_others() {
+async fn isolated_chat_gets_no_memories_of_others() {
     let pair = Pair::open().await;
     pair.add("The sailor lives by the sea.").await;
     let (first, second) = (pair.chat(&pair.ada).await, pair.chat(&pair.ada).await);
@@ -215,13 +214,13 @@ async fn a_chat_that_knows_only_itself_is_told_nothing_from_others() {
     assert!(!sent.contains(CANARY) && sent.contains("lives by the sea"), "{sent}");
     pair.say(&second, "Remember that my boat is called ZEBULON.").await;
     pair.app.engine.new_scene(second.clone()).await.unwrap();
-    assert!(pair.say(&second, "What is my boat called?").await.contains("ZEBULON"), "its own it knows");
+    assert!(pair.say(&second, "What is my boat called?").await.contains("ZEBULON"), "it uses its own messages");
     assert!(pair.say(&first, "What must I not eat, am I allergic?").await.contains(CANARY));
 }
 
-/// Of a correction in one message the old goes, and not what the same message tells.
+/// A correction within one message removes the old value, but not the rest of the message.
 #[tokio::test]
-async fn a_wish_does_not_forget_what_its_own_message_tells() {
+async fn forget_command_keeps_the_rest_of_its_message() {
     let pair = Pair::open().await;
     let chat = pair.chat(&pair.ada).await;
     pair.say(&chat, "Remember that my dog is called Bruno.").await;
@@ -231,9 +230,10 @@ async fn a_wish_does_not_forget_what_its_own_message_tells() {
     assert!(memories[0].text.contains("Rex"), "{memories:?}");
 }
 
-/// Group G: the wish says what is forgotten, so it is not told, neither with what else it tells nor when that is brought back.
+/// The command names the forgotten text, so the message is not recalled either, not even when its other facts are
+/// restored.
 #[tokio::test]
-async fn a_wish_that_something_be_forgotten_is_not_told_again() {
+async fn forget_command_itself_is_not_recalled() {
     let pair = Pair::open().await;
     let bruno = pair.add("My dog is called Bruno.").await.id;
     let chat = pair.chat(&pair.ada).await;
@@ -252,9 +252,9 @@ async fn a_wish_that_something_be_forgotten_is_not_told_again() {
     assert!(told.contains("Rex") && !told.contains("Bruno"), "{told}");
 }
 
-/// C25: the scenes before are older messages too.
+/// Messages of earlier scenes are recalled too.
 #[tokio::test]
-async fn an_earlier_scene_is_recalled_when_it_is_asked_about() {
+async fn earlier_scene_is_recalled_by_a_question() {
     let pair = Pair::open().await;
     let chat = pair.chat(&pair.ada).await;
     pair.say(&chat, "My uncle named his parrot ZEBULON.").await;
@@ -263,9 +263,9 @@ async fn an_earlier_scene_is_recalled_when_it_is_asked_about() {
     assert!(pair.say(&chat, "What was the parrot called?").await.contains("ZEBULON"));
 }
 
-/// S4.62: a pair's chats know each other, unless the user does not want it; nobody else's chat does.
+/// Chats of a pair share memories, unless the user disables it; chats of other pairs never do.
 #[tokio::test]
-async fn what_was_said_in_one_chat_is_recalled_in_the_next_one_of_the_pair() {
+async fn message_is_recalled_in_the_pairs_next_chat() {
     let pair = Pair::open().await;
     let (first, second, other) = (pair.chat(&pair.ada).await, pair.chat(&pair.ada).await, pair.chat(&pair.bo).await);
     pair.say(&first, "My uncle named his parrot ZEBULON.").await;
@@ -276,16 +276,16 @@ async fn what_was_said_in_one_chat_is_recalled_in_the_next_one_of_the_pair() {
     let sent = pair.say(&second, "What did my uncle call his parrot?").await;
     assert_eq!(sent.matches("ZEBULON").count(), 1, "{sent}");
     let again = pair.say(&second, "So what is the parrot's name?").await;
-    assert_eq!(again.matches("ZEBULON").count(), 1, "it stands in the window already");
+    assert_eq!(again.matches("ZEBULON").count(), 1, "it is in the window already");
 
     pair.app.engine.delete_chat(first).await.unwrap();
     let sent = pair.say(&second, "Tell me once more: what is that parrot called?").await;
     assert!(!sent.contains("ZEBULON"), "{sent}");
 }
 
-/// S3.24, invariant 10.
+/// Memory off applies to recall and learning.
 #[tokio::test]
-async fn memory_off_recalls_nothing_and_learns_nothing() {
+async fn memory_off_disables_recall_and_learning() {
     let pair = Pair::open().await;
     pair.add("The canary of the pair.").await;
     let chat = pair.chat(&pair.ada).await;
@@ -297,9 +297,9 @@ async fn memory_off_recalls_nothing_and_learns_nothing() {
     assert!(pair.say(&chat, "And the canary now?").await.contains("canary of the pair"));
 }
 
-/// S2.31: a memory that cannot be read costs the memory, not the reply; and off, it is not even looked at.
+/// An unreadable memory is skipped, and the reply still comes. If memory is off, it is not read at all.
 #[tokio::test]
-async fn a_broken_memory_does_not_stop_the_chat() {
+async fn unreadable_memory_does_not_stop_the_chat() {
     let Pair { app, ada, bo } = Pair::open().await;
     let app = app
         .restart_after(|dir| {
@@ -310,15 +310,15 @@ async fn a_broken_memory_does_not_stop_the_chat() {
     let pair = Pair { app, ada, bo };
     let chat = pair.chat(&pair.ada).await;
     assert!(pair.say(&chat, "Hello there.").await.contains("Hello there."));
-    assert_eq!(pair.notices(&chat).await, ["Memory skipped: it could not be read."]);
+    assert_eq!(pair.notices(&chat).await, ["Memories were not searched: reading them failed."]);
     pair.set(&chat, "memory", SettingValue::Switch(false)).await;
     pair.say(&chat, "And off?").await;
     assert!(pair.notices(&chat).await.is_empty());
 }
 
-/// Receipts: each memory leads to the words it was made from, in whichever chat they were said.
+/// Each memory lists its source messages, in any chat.
 #[tokio::test]
-async fn a_memory_names_the_words_it_was_made_from_until_they_are_gone() {
+async fn memory_lists_its_existing_source_messages() {
     let pair = Pair::open().await;
     let chat = pair.chat(&pair.ada).await;
     pair.app.engine.rename_chat(chat.clone(), "A first evening".into()).await.unwrap();
@@ -335,9 +335,9 @@ async fn a_memory_names_the_words_it_was_made_from_until_they_are_gone() {
     assert!(pair.app.engine.receipts(memory.sources).await.unwrap().is_empty());
 }
 
-/// S4.65: importance decides what is told first.
+/// Importance decides the order of memories.
 #[tokio::test]
-async fn the_user_sees_changes_and_pins_memories() {
+async fn user_can_list_edit_and_pin_memories() {
     let pair = Pair::open().await;
     let tea = pair.add("Likes green tea.").await;
     pair.add("Has a sister called Ida.").await;
@@ -364,9 +364,9 @@ fn told(recollection: &Recollection) -> Vec<&str> {
     recollection.items.iter().filter(|item| item.kept).map(|item| item.id.as_str()).collect()
 }
 
-/// memory.md, section 4: what is shown for words that are tried is what a turn with them does, of every source, with reasons.
+/// The recall test shows exactly what a turn would use, from every source, with reasons.
 #[tokio::test]
-async fn recall_is_tried_as_a_turn_would_do_it_and_says_why() {
+async fn recall_test_matches_a_turn_and_gives_reasons() {
     let pair = Pair::open().await;
     let engine = &pair.app.engine;
     let parrot = pair.add("The sailor keeps a parrot in the galley.").await;
@@ -393,12 +393,12 @@ async fn recall_is_tried_as_a_turn_would_do_it_and_says_why() {
     assert!(signals(&[SignalKind::Words, SignalKind::Importance, SignalKind::Recency], fact), "{fact:?}");
     assert!(signals(&[SignalKind::Words, SignalKind::Who], message) && signals(&[SignalKind::Words], document));
     assert!(tried.tokens > 0 && tried.tokens <= tried.budget);
-    assert_eq!(engine.whole_chat(second.clone()).await.unwrap().page.messages.len(), before, "nothing is kept");
+    assert_eq!(engine.whole_chat(second.clone()).await.unwrap().page.messages.len(), before, "nothing is stored");
 
     let sent = pair.say(&second, words).await;
     assert!(tried.items.iter().filter(|item| item.kept).all(|item| sent.contains(&item.text)), "{sent}\n{tried:?}");
     let recalled = engine.recalled(second.clone()).await.unwrap();
-    assert_eq!(told(&recalled), told(&tried), "the turn did what was shown, and says so");
+    assert_eq!(told(&recalled), told(&tried), "the turn uses what the test showed");
     assert!(signals(
         &[SignalKind::Words, SignalKind::Who],
         recalled.items.iter().find(|item| item.kind == "message").unwrap()
@@ -407,9 +407,9 @@ async fn recall_is_tried_as_a_turn_would_do_it_and_says_why() {
     assert_eq!(engine.recalled(pair.chat(&pair.bo).await).await.unwrap(), Recollection::default());
 }
 
-/// S2.26: how much is called to mind is a matter of tokens, and of no fixed number of pieces.
+/// The limit of recall is a number of tokens, not of items.
 #[tokio::test]
-async fn of_five_hundred_small_notes_more_than_a_handful_is_told_and_the_budget_holds() {
+async fn recall_is_limited_by_tokens_not_by_items() {
     let pair = Pair::open().await;
     for number in 0..500 {
         pair.add(&format!("The user paints lamp {number} red.")).await;

@@ -1,5 +1,5 @@
-//! What was called to mind for one prompt stands in the next ones of its chat; where it counts no longer, it stands in none
-//! (S3.24, invariant 10; memory.md, groups E and G).
+//! Changes after recall: a recalled text stays in the next prompts of its chat, and is removed once it no longer
+//! applies.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -26,7 +26,7 @@ impl Pair {
         Self { app, first, second }
     }
 
-    /// Whether the prompt for `text` tells of the canary.
+    /// Whether the prompt for `text` contains the canary.
     async fn tells(&self, chat: &str, text: &str) -> bool {
         self.app.model.reply("Hm.");
         self.app.say(chat, text).await;
@@ -44,12 +44,12 @@ impl Pair {
 }
 
 #[tokio::test]
-async fn a_reply_that_is_written_anew_is_quoted_nowhere() {
+async fn regenerated_reply_is_no_longer_quoted() {
     let pair = Pair::open().await;
     pair.app.model.reply(TOLD);
     pair.app.say(&pair.first, "Tell me something.").await;
     assert!(pair.tells(&pair.second, ASKED).await);
-    assert!(pair.tells(&pair.second, "I see.").await, "it stands in the window");
+    assert!(pair.tells(&pair.second, "I see.").await, "it is in the window");
 
     let mut events = pair.app.engine.subscribe();
     pair.app.model.reply("The wind turns.");
@@ -59,7 +59,7 @@ async fn a_reply_that_is_written_anew_is_quoted_nowhere() {
 }
 
 #[tokio::test]
-async fn memory_that_is_switched_off_takes_back_what_it_told() {
+async fn memory_off_withdraws_recalled_text() {
     let pair = Pair::open().await;
     pair.tells(&pair.first, TOLD).await;
     for (owner, key) in
@@ -74,12 +74,12 @@ async fn memory_that_is_switched_off_takes_back_what_it_told() {
     pair.app.engine.delete_chat(pair.second.clone()).await.unwrap();
     pair.switch(SettingOwner::Global, "memory", false).await;
     pair.app.engine.restore_chat(pair.second.clone()).await.unwrap();
-    assert!(!pair.tells(&pair.second, "I see.").await, "of a chat that was deleted meanwhile");
+    assert!(!pair.tells(&pair.second, "I see.").await, "recalled from a chat that was then deleted");
 }
 
-/// S3.31: what is wished in other words than at first is wished too.
+/// A command added by an edit applies too.
 #[tokio::test]
-async fn a_wish_may_be_put_into_a_message_later() {
+async fn command_added_by_an_edit_applies() {
     let pair = Pair::open().await;
     pair.app.model.reply("Hm.");
     let said = pair.app.say(&pair.first, "The parrot is called Zebu.").await;
@@ -90,14 +90,14 @@ async fn a_wish_may_be_put_into_a_message_later() {
         let wish = format!("Remember that {TOLD}{more}");
         pair.app.engine.edit_message(message.clone(), wish).await.unwrap();
         let known = pair.app.engine.list_memories(chat.character.clone(), String::new()).await.unwrap();
-        assert_eq!(known.len(), 1, "once, however often it is saved: {known:?}");
+        assert_eq!(known.len(), 1, "stored once, however often the message is saved: {known:?}");
         assert!(known[0].text.contains(CANARY));
     }
 }
 
-/// S3.31: what was only said and never learned can be forgotten too, and remembered again.
+/// Text that was never learned can be forgotten too, and remembered again.
 #[tokio::test]
-async fn what_was_only_said_is_forgotten_when_the_user_asks() {
+async fn forget_command_applies_to_unlearned_text() {
     let pair = Pair::open().await;
     let engine = &pair.app.engine;
     pair.tells(&pair.first, TOLD).await;
@@ -117,7 +117,8 @@ async fn what_was_only_said_is_forgotten_when_the_user_asks() {
     assert!(forgotten.text.contains("parrots") && forgotten.sources.len() == 2, "{forgotten:?}");
     assert!(!pair.tells(&pair.second, ASKED).await);
 
-    // Of two that say it one is deleted meanwhile; the other is brought back by its own words, and not as something learned.
+    // One of two messages with the text is deleted in between. The other is restored by its own text, not as a learned
+    // fact.
     engine.delete_message(again).await.unwrap();
     engine.restore_memory(forgotten.id).await.unwrap();
     let ada = engine.whole_chat(pair.first.clone()).await.unwrap().character;
@@ -125,18 +126,18 @@ async fn what_was_only_said_is_forgotten_when_the_user_asks() {
     assert!(pair.tells(&pair.second, ASKED).await);
 }
 
-/// S2.15: many who ask type no mark.
+/// Many users type no question mark.
 #[tokio::test]
-async fn what_is_asked_without_a_mark_is_answered() {
+async fn question_without_a_mark_is_recognised() {
     let pair = Pair::open().await;
     pair.tells(&pair.first, TOLD).await;
-    assert!(!pair.tells(&pair.second, "The parrot of my uncle flew away.").await, "a story asks nothing");
+    assert!(!pair.tells(&pair.second, "The parrot of my uncle flew away.").await, "a statement is not a question");
     assert!(pair.tells(&pair.second, "Tell me what my uncle's parrot is called.").await);
 }
 
-/// C25: who deletes a chat may keep what was learned in it; if the chat comes back, that leads there again.
+/// Deleting a chat may keep its learned memories. Restoring the chat restores the links to their sources.
 #[tokio::test]
-async fn what_was_learned_may_outlive_its_chat() {
+async fn memories_may_outlive_their_chat() {
     let pair = Pair::open().await;
     let engine = &pair.app.engine;
     assert_eq!(engine.learned_in(pair.first.clone()).await.unwrap(), 0);

@@ -1,4 +1,4 @@
-//! What several memories or messages say is said once, and why is told (C11).
+//! Duplicates across memories and messages are sent once, and the X-ray says why.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -23,7 +23,7 @@ impl Pair {
         Self { app, ada }
     }
 
-    /// A new chat in which the user says `text`, and all that the provider got for it.
+    /// Starts a new chat with `text`. Returns the chat and all that the provider received.
     async fn chat(&self, text: &str) -> (String, String) {
         let chat = self.app.engine.new_chat(self.ada.clone()).await.unwrap().id;
         self.app.model.reply("Hm.");
@@ -48,7 +48,7 @@ fn of<'r>(recalled: &'r Recollection, id: &str) -> Vec<&'r Recollected> {
 }
 
 #[tokio::test]
-async fn what_is_known_of_the_user_and_of_the_pair_is_said_once() {
+async fn fact_of_user_and_pair_is_sent_once() {
     let pair = Pair::open().await;
     let everywhere = pair.add("The user owns a boat.", MemoryScope::Profile).await;
     let longer = pair.add("The user owns a boat called Zebulon.", MemoryScope::Pair).await;
@@ -62,7 +62,7 @@ async fn what_is_known_of_the_user_and_of_the_pair_is_said_once() {
 }
 
 #[tokio::test]
-async fn what_the_user_pinned_is_said_whatever_others_say() {
+async fn pinned_memory_is_always_sent() {
     let pair = Pair::open().await;
     pair.add("The user owns a boat called Zebulon.", MemoryScope::Profile).await;
     let pinned = MemoryDraft { pinned: true, ..fact(&pair.ada, "The user owns a boat.", 5) };
@@ -72,7 +72,7 @@ async fn what_the_user_pinned_is_said_whatever_others_say() {
 }
 
 #[tokio::test]
-async fn the_greeting_of_other_chats_is_not_told_beside_this_ones() {
+async fn greetings_of_other_chats_are_not_recalled() {
     let pair = Pair::open().await;
     pair.chat("Good evening.").await;
     pair.chat("Good morning.").await;
@@ -84,7 +84,7 @@ async fn the_greeting_of_other_chats_is_not_told_beside_this_ones() {
 }
 
 #[tokio::test]
-async fn what_was_said_several_times_is_recalled_once_and_says_so() {
+async fn repeated_text_is_recalled_once_with_a_note() {
     let pair = Pair::open().await;
     for _ in 0..3 {
         pair.chat("My uncle named his parrot ZEBULON.").await;

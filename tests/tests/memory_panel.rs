@@ -1,5 +1,4 @@
-//! The memory panel's own doors: memories narrowed down, merged, forgotten together, taken along and measured (memory.md,
-//! section 4).
+//! Operations of the memory panel: filter, merge, forget in bulk, export, import and statistics.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -27,7 +26,7 @@ impl Panel {
         self.app.engine.save_memory(draft).await.unwrap()
     }
 
-    /// Says `text` and returns all that the provider got for it.
+    /// Sends `text` and returns all that the provider received.
     async fn say(&self, chat: &str, text: &str) -> String {
         self.app.model.reply("Hm.");
         self.app.say(chat, text).await;
@@ -49,9 +48,8 @@ impl Panel {
     }
 }
 
-/// S4.51, S4.63.
 #[tokio::test]
-async fn memories_are_narrowed_down_with_and_without_words() {
+async fn filters_memories_with_and_without_a_query() {
     let panel = Panel::open().await;
     panel.say(&panel.chat, TOLD).await;
     panel.add("Eats nuts on Sundays, says Ida.", MemoryScope::Profile, 3).await;
@@ -67,7 +65,7 @@ async fn memories_are_narrowed_down_with_and_without_words() {
 }
 
 #[tokio::test]
-async fn more_than_a_page_is_told_of_and_comes_with_the_next() {
+async fn pages_report_that_more_follow() {
     let panel = Panel::open().await;
     for lamp in 0..51 {
         panel.add(&format!("Lamp {lamp} stands on the quay."), MemoryScope::Character, 5).await;
@@ -82,7 +80,7 @@ async fn more_than_a_page_is_told_of_and_comes_with_the_next() {
 }
 
 #[tokio::test]
-async fn two_memories_become_one_with_the_words_of_both_and_two_again() {
+async fn merge_combines_sources_and_can_be_undone() {
     let panel = Panel::open().await;
     let engine = &panel.app.engine;
     panel.say(&panel.chat, TOLD).await;
@@ -110,9 +108,9 @@ async fn two_memories_become_one_with_the_words_of_both_and_two_again() {
     assert!(engine.merge_memories(one.id, other.id, "  ".into()).await.is_err());
 }
 
-/// S1.19, group G: what is forgotten together is in no later prompt, and can be brought back.
+/// Memories that are forgotten together are in no later prompt, and can be restored.
 #[tokio::test]
-async fn all_of_a_pair_of_a_character_or_of_everybody_is_forgotten_and_comes_back() {
+async fn bulk_forget_by_scope_can_be_undone() {
     let panel = Panel::open().await;
     let engine = &panel.app.engine;
     panel.say(&panel.chat, TOLD).await;
@@ -138,7 +136,7 @@ async fn all_of_a_pair_of_a_character_or_of_everybody_is_forgotten_and_comes_bac
 }
 
 #[tokio::test]
-async fn memories_are_taken_along_and_come_in_once() {
+async fn exported_memories_are_imported_once() {
     let panel = Panel::open().await;
     panel.say(&panel.chat, TOLD).await;
     panel.add("Likes green tea.", MemoryScope::Pair, 9).await;
@@ -169,13 +167,13 @@ async fn memories_are_taken_along_and_come_in_once() {
 }
 
 #[tokio::test]
-async fn what_memories_take_is_told() {
+async fn reports_the_storage_of_memories() {
     let panel = Panel::open().await;
     let before = panel.app.engine.memory_storage().await.unwrap();
     panel.add("Likes green tea.", MemoryScope::Pair, 9).await;
     let after = panel.app.engine.memory_storage().await.unwrap();
     assert_eq!((after.memories - before.memories, after.memory_bytes - before.memory_bytes), (1, 16));
-    assert_eq!((after.vectors, after.vector_bytes), (0, 0), "there is no encoder here");
+    assert_eq!((after.vectors, after.vector_bytes), (0, 0), "no encoder is available");
     assert!(!after.by_meaning);
     let health = panel.app.engine.health().await.unwrap();
     let memory = health.checks.iter().find(|check| check.name == "memory").unwrap();

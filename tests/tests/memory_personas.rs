@@ -1,5 +1,4 @@
-//! What one persona told a character, another one does not bring into the chat, even if nobody could tell the two apart
-//! (memory.md, group F).
+//! Personas: text from one persona is not used for another one in the same chat, even if both have the same name.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -8,7 +7,7 @@ use tests::headless::Headless;
 
 const CANARY: &str = "ZEBULON";
 
-/// Ada, whom the first of two personas of one name told a secret.
+/// Ada, and two personas of the same name, the first of which told a secret.
 struct House {
     app: Headless,
     ada: String,
@@ -54,7 +53,7 @@ async fn tom(app: &Headless) -> String {
 const QUESTION: &str = "What is my boat called?";
 
 #[tokio::test]
-async fn who_is_played_in_a_chat_takes_what_was_told_along() {
+async fn changing_the_persona_changes_recall() {
     let house = House::open().await;
     let chat = house.chat().await;
     house.app.engine.set_chat_persona(chat.clone(), house.first.clone()).await.unwrap();
@@ -64,7 +63,7 @@ async fn who_is_played_in_a_chat_takes_what_was_told_along() {
 }
 
 #[tokio::test]
-async fn a_default_that_changes_or_goes_takes_it_along_too() {
+async fn changing_the_default_persona_changes_recall() {
     let house = House::open().await;
     let chat = house.chat().await;
     let third = tom(&house.app).await;
@@ -77,6 +76,6 @@ async fn a_default_that_changes_or_goes_takes_it_along_too() {
     house.default(&house.first).await;
     assert!(house.tells(&chat, QUESTION).await);
     house.app.engine.delete_persona(house.first.clone()).await.unwrap();
-    // Its chats are the default persona's from now on, who may ask for what was said there.
+    // Its chats now belong to the default persona, which may recall their messages.
     assert!(!house.tells(&chat, "Good evening.").await);
 }

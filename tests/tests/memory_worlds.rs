@@ -1,5 +1,5 @@
-//! Memories of a world: told in every chat in which its lorebook counts and in no other, gone with the book, and taken along to
-//! wherever a book of its name is (memory.md, groups F and G).
+//! Memories of a world: sent in every chat that uses its lorebook, deleted with the lorebook, and exported for
+//! lorebooks of the same name.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -10,7 +10,7 @@ const KNOWN: &str = "The lighthouse burns ZEBULON oil.";
 const CANARY: &str = "ZEBULON";
 const QUESTION: &str = "What does the lighthouse burn?";
 
-/// Ada and Ben with a chat each, and a world that counts nowhere yet.
+/// Ada and Ben with a chat each, and a lorebook that is not assigned yet.
 struct House {
     app: Headless,
     ada: String,
@@ -47,7 +47,7 @@ impl House {
         LorebookBinding::Character { id: character.to_owned() }
     }
 
-    /// Whether what the provider got for `text` tells what is known of the world.
+    /// Whether the provider received the world's memory for `text`.
     async fn tells(&self, chat: &str, text: &str) -> bool {
         self.app.model.reply("Hm.");
         self.app.say(chat, text).await;
@@ -55,7 +55,7 @@ impl House {
         prompt.messages.iter().any(|message| message.text.contains(CANARY))
     }
 
-    /// What of it is told to Ada and to Ben, whether they are asked about it or not.
+    /// Returns whether Ada and Ben get the memory, with or without a question about it.
     async fn told(&self) -> (bool, bool) {
         let mut told = [false; 2];
         for (told, chat) in told.iter_mut().zip([&self.adas, &self.bens]) {
@@ -80,11 +80,11 @@ impl House {
 }
 
 #[tokio::test]
-async fn a_worlds_memory_is_told_where_its_book_counts_and_in_no_other_chat() {
+async fn world_memory_is_used_with_its_lorebook_only() {
     let house = House::open().await;
     let memory = house.add().await;
     assert_eq!((memory.scope, memory.world.as_ref()), (MemoryScope::World, Some(&house.world)));
-    assert_eq!(house.told().await, (false, false), "it counts nowhere yet");
+    assert_eq!(house.told().await, (false, false), "the lorebook is not used anywhere yet");
     let nobody = house.app.engine.list_personas().await.unwrap().remove(0).id;
     let offered = async |character: &str, chat: Option<&String>| {
         house.app.engine.memory_worlds(character.to_owned(), nobody.clone(), chat.cloned()).await.unwrap()
@@ -92,21 +92,25 @@ async fn a_worlds_memory_is_told_where_its_book_counts_and_in_no_other_chat() {
     assert!(offered(&house.ada, Some(&house.adas)).await.is_empty());
     house.bind(vec![House::with(&house.ben)]).await;
     assert_eq!(house.told().await, (false, true));
-    assert_eq!(offered(&house.ben, None).await, std::slice::from_ref(&house.world), "a memory may belong to it there");
+    assert_eq!(
+        offered(&house.ben, None).await,
+        std::slice::from_ref(&house.world),
+        "the lorebook is a possible scope there"
+    );
     assert!(offered(&house.ada, Some(&house.adas)).await.is_empty());
     house.bind(vec![LorebookBinding::Chat { id: house.adas.clone() }]).await;
-    assert_eq!(house.told().await, (true, false), "what was said of it to Ben is withdrawn");
+    assert_eq!(house.told().await, (true, false), "the memory sent to Ben is withdrawn");
     house.bind(vec![LorebookBinding::Global]).await;
     assert_eq!(house.told().await, (true, true));
     house.app.engine.enable_lorebook(house.world.clone(), false).await.unwrap();
-    assert_eq!(house.told().await, (false, false), "it is off");
+    assert_eq!(house.told().await, (false, false), "the lorebook is off");
     house.app.engine.enable_lorebook(house.world.clone(), true).await.unwrap();
     assert_eq!(house.told().await, (true, true));
 }
 
-/// Whoever plays in the chat decides as well; what was said as somebody else is withdrawn.
+/// The persona's lorebooks apply too; after a change of persona their memories are withdrawn.
 #[tokio::test]
-async fn a_persona_brings_its_worlds_into_a_chat_and_takes_them_along() {
+async fn persona_adds_and_removes_its_lorebooks() {
     let house = House::open().await;
     let engine = &house.app.engine;
     let nobody = engine.list_personas().await.unwrap().remove(0);
@@ -128,7 +132,7 @@ async fn a_persona_brings_its_worlds_into_a_chat_and_takes_them_along() {
 }
 
 #[tokio::test]
-async fn a_worlds_memory_goes_with_its_book_and_comes_back_with_it() {
+async fn world_memory_is_deleted_and_restored_with_its_book() {
     let house = House::open().await;
     house.bind(vec![LorebookBinding::Global]).await;
     house.add().await;
@@ -142,7 +146,7 @@ async fn a_worlds_memory_goes_with_its_book_and_comes_back_with_it() {
 }
 
 #[tokio::test]
-async fn a_worlds_memory_is_listed_where_its_book_counts_and_narrowed_down_to() {
+async fn world_memory_is_listed_and_filtered() {
     let house = House::open().await;
     let memory = house.add().await;
     house.bind(vec![House::with(&house.ada)]).await;
@@ -153,7 +157,7 @@ async fn a_worlds_memory_is_listed_where_its_book_counts_and_narrowed_down_to() 
 }
 
 #[tokio::test]
-async fn a_memory_of_no_world_that_is_there_is_refused() {
+async fn refuses_a_memory_of_an_unknown_world() {
     let house = House::open().await;
     let gone = house.app.engine.create_lorebook("The town".into()).await.unwrap().about.id;
     house.app.engine.delete_lorebook(gone.clone()).await.unwrap();
@@ -164,7 +168,7 @@ async fn a_memory_of_no_world_that_is_there_is_refused() {
 }
 
 #[tokio::test]
-async fn a_worlds_memory_is_taken_along_to_the_book_of_its_name_or_else_to_the_character() {
+async fn world_memory_import_finds_lorebook_by_name() {
     let house = House::open().await;
     house.bind(vec![House::with(&house.ada)]).await;
     house.add().await;

@@ -1,4 +1,4 @@
-//! Whole turns with careless or strict endpoints: displayed and stored texts, retries, and learned quirks.
+//! Whole turns with careless or strict endpoints: displayed and stored texts, retries, and learned dialects.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -148,13 +148,13 @@ async fn thoughts_stay_out_of_view_store_and_prompt() {
         let sent = server.sent();
         assert!(sent.contains(&"assistant: Come in.".to_owned()), "{pieces:?}: {sent:?}");
         assert!(sent.iter().all(|line| !line.contains("Cold.")), "{pieces:?}: {sent:?}");
-        assert!(sent.iter().any(|line| line.contains("It is </think> cold.")), "the user's words stay");
+        assert!(sent.iter().any(|line| line.contains("It is </think> cold.")), "the user's text stays");
         app.engine.shutdown().await;
     }
 }
 
 #[tokio::test]
-async fn listeners_hear_that_words_were_thoughts() {
+async fn listeners_learn_that_text_was_a_thought() {
     let server = Server::start(|_| says(&["She is cold.\n", "</think>", "Come in."])).await;
     let app = App::answered_by(&server).await;
     let mut events = app.engine.subscribe();
@@ -172,7 +172,7 @@ async fn listeners_hear_that_words_were_thoughts() {
 }
 
 #[tokio::test]
-async fn thoughts_alone_are_told_and_leave_no_blank_turn() {
+async fn reply_of_thoughts_only_is_reported() {
     let alone = |reason: &str| {
         let body = json!({"choices": [{"delta": {"reasoning_content": "Hm."}}]});
         let end = json!({"choices": [{"delta": {"content": ""}, "finish_reason": reason}]});
@@ -194,11 +194,11 @@ async fn thoughts_alone_are_told_and_leave_no_blank_turn() {
     let app = App::answered_by(&server).await;
     let (message, ended) = app.say("Hello?").await;
     assert!(matches!(ended, EndReason::Failed { .. }), "{ended:?}");
-    assert_eq!(shown(message), (String::new(), "She is cold and wet.".into()), "what it thought can be read");
+    assert_eq!(shown(message), (String::new(), "She is cold and wet.".into()), "the thoughts are readable");
 }
 
 #[tokio::test]
-async fn what_an_endpoint_refuses_is_remembered_and_shown() {
+async fn learned_dialect_is_stored_and_shown() {
     let script = |body: &Value| match body.get("top_k") {
         Some(_) => refuses("top_k must be -1 (disable), or at least 1, got 40."),
         None => says(&["Come in."]),
@@ -210,9 +210,9 @@ async fn what_an_endpoint_refuses_is_remembered_and_shown() {
     let top_k = Quirk::LeavesOut { parameters: vec!["top_k".into()] };
     assert_eq!(app.learned().await, [top_k]);
     assert_eq!(app.say("Still there?").await.1, EndReason::Stop);
-    assert_eq!(server.asked_for(|body| body.get("top_k").is_some()), 1, "nothing is refused twice");
+    assert_eq!(server.asked_for(|body| body.get("top_k").is_some()), 1, "no parameter is refused twice");
     app.engine.save_endpoint(app.endpoint.clone()).await.unwrap();
-    assert_eq!(app.learned().await, [], "who saves the endpoint begins anew");
+    assert_eq!(app.learned().await, [], "saving the endpoint resets the dialect");
 }
 
 /// Whether user and assistant messages alternate, starting with the user, after an optional system message.
@@ -224,7 +224,7 @@ fn alternates(body: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn a_chat_with_a_greeting_pleases_strict_roles() {
+async fn chat_with_a_greeting_fits_strict_roles() {
     let server = Server::start(|body| match alternates(body) {
         true => says(&["Come in."]),
         false => refuses("Conversation roles must alternate user/assistant/user/assistant/..."),
@@ -238,7 +238,7 @@ async fn a_chat_with_a_greeting_pleases_strict_roles() {
 }
 
 #[tokio::test]
-async fn a_reply_ends_where_the_user_would_speak() {
+async fn reply_ends_at_the_users_turn() {
     let server = Server::start(|body| {
         let stop = body["stop"][0].as_str().unwrap_or("\nYou:").to_owned();
         says(&["Come in.", &stop, " Thanks!"])
@@ -250,7 +250,7 @@ async fn a_reply_ends_where_the_user_would_speak() {
 }
 
 #[tokio::test]
-async fn a_key_that_can_never_work_is_refused_when_it_is_saved() {
+async fn invalid_key_is_refused_on_save() {
     let server = Server::start(|_| says(&["Come in."])).await;
     let app = App::answered_by(&server).await;
     for key in ["sk-a\nsk-b", "sk-…", "sk a"] {

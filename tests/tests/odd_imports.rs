@@ -50,25 +50,33 @@ fn v2(name: &str) -> String {
 }
 
 #[tokio::test]
-async fn files_of_other_kinds_are_named_and_not_taken() {
+async fn names_unsupported_kinds_of_files() {
     let app = Headless::new().await;
     let (characters, templates) =
         (app.engine.list_characters().await.unwrap().len(), app.engine.list_templates().await.unwrap().len());
     for (file, json, what) in [
-        ("theme.json", json!({"name":"Plain","blur_strength":10,"main_text_color":"x","chat_width":50}), "a theme"),
+        (
+            "theme.json",
+            json!({"name":"Plain","blur_strength":10,"main_text_color":"x","chat_width":50}),
+            "SillyTavern theme",
+        ),
         (
             "think.json",
             json!({"name":"R1","prefix":"<think>","suffix":"</think>","separator":""}),
-            "a reasoning preset",
+            "a SillyTavern reasoning preset",
         ),
-        ("two.json", json!({"id":"1","name":"Two","members":["A.png"],"chat_id":"1","chats":["1"]}), "a group"),
         (
-            "kayra.json",
-            json!({"presetVersion":3,"name":"Mine","parameters":{"temperature":1.2}}),
-            "a preset of NovelAI",
+            "two.json",
+            json!({"id":"1","name":"Two","members":["A.png"],"chat_id":"1","chats":["1"]}),
+            "a SillyTavern group",
         ),
-        ("clock.json", json!({"type":"script","id":"a","name":"Clock","content":"import 'x'"}), "a script"),
-        ("settings.json", json!({"power_user":{},"oai_settings":{}}), "SillyTavern's settings"),
+        ("kayra.json", json!({"presetVersion":3,"name":"Mine","parameters":{"temperature":1.2}}), "a NovelAI preset"),
+        (
+            "clock.json",
+            json!({"type":"script","id":"a","name":"Clock","content":"import 'x'"}),
+            "a Tavern-Helper script",
+        ),
+        ("settings.json", json!({"power_user":{},"oai_settings":{}}), "SillyTavern settings"),
         ("package.json", json!({"name":"x","version":"1","description":"y","dependencies":{}}), "package"),
     ] {
         let report = import_json(&app, file, &json).await;
@@ -80,14 +88,14 @@ async fn files_of_other_kinds_are_named_and_not_taken() {
     for json in [json!({"name":"Mira"}), json!({"name":"x","version":1,"tags":[]}), json!([1]), json!({})] {
         let report = import_json(&app, "something.json", &json).await;
         assert_eq!((report.imported.len(), report.refused.len()), (0, 1), "{json}: {report:?}");
-        assert!(report.refused[0].reason.contains("a kind that is not known here"), "{report:?}");
+        assert!(report.refused[0].reason.contains("a JSON file of an unknown kind"), "{report:?}");
     }
     assert_eq!(app.engine.list_characters().await.unwrap().len(), characters);
     assert_eq!(app.engine.list_templates().await.unwrap().len(), templates);
 }
 
 #[tokio::test]
-async fn entries_without_a_book_become_one() {
+async fn entries_without_a_lorebook_become_one() {
     let app = Headless::new().await;
     let entry = json!({"uid":0,"key":["mill"],"comment":"x","content":"The mill.","order":100,"position":0});
     let report = import_json(&app, "mill.json", &entry).await;
@@ -97,7 +105,7 @@ async fn entries_without_a_book_become_one() {
 }
 
 #[tokio::test]
-async fn a_backup_of_personas_comes_in_once() {
+async fn persona_backup_is_imported_once() {
     let app = Headless::new().await;
     let backup = json!({"personas":{"sam.png":"Sam","x.png":" ","ann.png":"Ann","y.png":7},"default_persona":"sam.png",
         "persona_descriptions":{"sam.png":{"description":"A baker.","position":0},"ann.png":{"lorebook":"Sea"}}});
@@ -109,11 +117,11 @@ async fn a_backup_of_personas_comes_in_once() {
     let again = import_json(&app, "personas.json", &backup).await;
     assert_eq!((again.imported.len(), again.skipped.len()), (0, 2), "{again:?}");
     let blank = import_json(&app, "none.json", &json!({"personas":{"a.png":""},"persona_descriptions":{}})).await;
-    assert!(blank.refused[0].reason.contains("backup of personas"), "{blank:?}");
+    assert!(blank.refused[0].reason.contains("this persona backup contains"), "{blank:?}");
 }
 
 #[tokio::test]
-async fn scripts_of_a_card_wait_and_the_report_says_so() {
+async fn scripts_of_a_card_wait_for_permission() {
     let app = Headless::new().await;
     let script = json!({"id":"1","scriptName":"A","findRegex":"/a/g","replaceString":"b","placement":[2]});
     let card = json!({"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Miller","description":"A.",
@@ -121,12 +129,12 @@ async fn scripts_of_a_card_wait_and_the_report_says_so() {
         "character_book":{"entries":[{"keys":["a"],"content":"b"}, null, "x"]}}});
     let report = import_json(&app, "miller.json", &card).await;
     let warnings = report.imported[0].warnings.join("\n");
-    assert!(warnings.contains("2 regex scripts wait for your permission"), "{warnings}");
-    assert!(warnings.contains("its lorebook: entry 1 is left out"), "{warnings}");
+    assert!(warnings.contains("2 regex scripts need your permission"), "{warnings}");
+    assert!(warnings.contains("its lorebook: entry 1 was skipped"), "{warnings}");
 }
 
 #[tokio::test]
-async fn damaged_json_says_what_it_was_and_where() {
+async fn error_for_damaged_json_has_kind_and_position() {
     let app = Headless::new().await;
     for (json, reason) in [
         ("{\"entries\":{\n \"0\": {\"key\": [}", "the lorebook is not valid JSON, line 2, column 16"),
@@ -141,7 +149,7 @@ async fn damaged_json_says_what_it_was_and_where() {
 }
 
 #[tokio::test]
-async fn a_cut_emoji_costs_itself_in_every_kind_of_file() {
+async fn truncated_emoji_damages_only_itself() {
     let app = Headless::new().await;
     for (file, json, expected) in [
         ("card.json", v2("Mira \\ud83d"), "character Mira \u{fffd}"),
@@ -184,7 +192,7 @@ async fn utf_16_is_read_in_every_kind_of_file() {
 }
 
 #[tokio::test]
-async fn a_nameless_card_is_called_as_its_file() {
+async fn card_without_a_name_gets_the_file_name() {
     let app = Headless::new().await;
     let report = import(&app, "old copy (Marta).json", v2("").as_bytes()).await;
     assert_eq!(kinds(&report), ["character old copy (Marta)"], "{report:?}");
@@ -192,7 +200,7 @@ async fn a_nameless_card_is_called_as_its_file() {
 }
 
 #[tokio::test]
-async fn files_packed_into_one_archive_come_in_one_by_one() {
+async fn imports_each_file_of_an_archive() {
     let app = Headless::new().await;
     let chat = "{\"user_name\":\"Tom\",\"character_name\":\"Archie\"}\n{\"name\":\"Archie\",\"mes\":\"Hi.\"}\n";
     let book = r#"{"name":"Sea","entries":{"0":{"key":["a"],"content":"x"}}}"#;
@@ -239,7 +247,7 @@ async fn an_icon_of_any_kind_is_the_picture_of_a_png_export() {
 }
 
 #[tokio::test]
-async fn a_picture_that_cannot_be_read_is_told_at_both_ends() {
+async fn reports_unreadable_picture_on_import_and_export() {
     let app = Headless::new().await;
     let packed = archive(&[("card.json", &card_with_icon("gif")), ("icon.gif", b"GIF89a rubbish")]);
     let report = import(&app, "jay.charx", &packed).await;
@@ -249,7 +257,7 @@ async fn a_picture_that_cannot_be_read_is_told_at_both_ends() {
 }
 
 #[tokio::test]
-async fn a_damaged_picture_keeps_its_card_and_can_be_exported() {
+async fn card_in_a_damaged_picture_is_kept() {
     let app = Headless::new().await;
     let data = format!("tEXtchara\0{}", STANDARD.encode(v2("Mira")));
     // The wrong checksum adds one warning.

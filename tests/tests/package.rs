@@ -1,4 +1,4 @@
-//! The Debian package, unpacked into an empty folder: it holds all it needs, and answers with the network denied.
+//! The Debian package, unpacked into an empty folder: it is complete and works without a network.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
@@ -24,7 +24,7 @@ fn unpacked() -> tempfile::TempDir {
     root
 }
 
-/// Runs the packaged command line in a network namespace with nothing in it, and a home that knows no models.
+/// Runs the packaged command line in an empty network namespace, with a home folder without models.
 fn nook(root: &Path, home: &Path, arguments: &[&str]) -> Vec<Value> {
     let output = Command::new("unshare")
         .args(["--map-root-user", "--net", "--"])
@@ -43,7 +43,7 @@ fn nook(root: &Path, home: &Path, arguments: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn an_unpacked_package_answers_with_the_network_denied() {
+fn unpacked_package_works_without_network() {
     let (root, home) = (unpacked(), tempfile::tempdir().unwrap());
     let lines =
         nook(root.path(), home.path(), &["chat", "--character", "Mira", "--max-tokens", "12", "--message", "Hello!"]);
@@ -54,7 +54,7 @@ fn an_unpacked_package_answers_with_the_network_denied() {
 }
 
 #[test]
-fn a_package_holds_the_window_its_model_and_the_web_ui() {
+fn package_contains_app_model_and_web_ui() {
     let root = unpacked();
     let wanted = [
         "usr/bin/inglenook",

@@ -1,4 +1,4 @@
-//! A chat without anything optional: what is sent for it, and how it is kept.
+//! A chat without any optional feature: its prompt and its stored data.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -11,12 +11,12 @@ use rusqlite::types::ValueRef;
 use serde_json::{Value, json};
 use tests::headless::Headless;
 
-/// A character of two lines, and a chat with it in which nothing optional is on.
+/// A character with two lines of text, and a chat without optional features.
 async fn plain() -> (Headless, String) {
     knowing(&[]).await
 }
 
-/// [`plain`], with a character that knows these things: keyword and text.
+/// Like [`plain`], with a lorebook of these entries: key and text.
 async fn knowing(things: &[(&str, &str)]) -> (Headless, String) {
     let app = Headless::new().await;
     let entry = |(keyword, text): &(&str, &str)| json!({ "keys": [keyword], "content": text, "enabled": true, "insertion_order": 1, "extensions": {} });
@@ -40,9 +40,9 @@ async fn knowing(things: &[(&str, &str)]) -> (Headless, String) {
     (app, chat)
 }
 
-/// S0.18: rules, what was said, and the words; nothing stands beside them.
+/// The prompt consists of rules, history and the message only.
 #[tokio::test]
-async fn with_nothing_optional_a_prompt_is_rules_history_and_words() {
+async fn minimal_prompt_is_rules_history_and_message() {
     let (app, chat) = plain().await;
     app.model.reply("Warm enough.");
     app.say(&chat, "Is it warm up here?").await;
@@ -64,9 +64,9 @@ async fn with_nothing_optional_a_prompt_is_rules_history_and_words() {
     );
 }
 
-/// S0.3: system, lore, history and the words, each with what it is, where it is from, how dear it is and what it costs.
+/// Each block of the prompt (system, lore, history, message) has a kind, source, priority and token count.
 #[tokio::test]
-async fn the_parts_of_a_prompt_are_named_weighed_and_counted() {
+async fn blocks_have_kind_source_priority_and_tokens() {
     let (app, chat) = knowing(&[("lamp", "The lamp burns whale oil.")]).await;
     let report = app.engine.preview_prompt(chat, "Is the lamp lit?".into(), WhatIf::default()).await.unwrap();
     let report = serde_json::to_value(&report).unwrap();
@@ -89,12 +89,12 @@ async fn the_parts_of_a_prompt_are_named_weighed_and_counted() {
         ]
     );
     let ids: HashSet<&str> = blocks.iter().filter_map(|block| block["id"].as_str()).collect();
-    assert_eq!(ids.len(), blocks.len(), "each has a name of its own");
+    assert_eq!(ids.len(), blocks.len(), "each block has a unique key");
 }
 
-/// S3.5: the words of providers for who speaks are theirs; nothing that is kept has them.
+/// Role names of providers are not stored.
 #[tokio::test]
-async fn a_character_is_never_an_assistant_in_what_is_kept() {
+async fn stored_data_never_says_assistant() {
     let (app, chat) = plain().await;
     for turn in 0..5 {
         app.model.reply("The lamp turns.");
@@ -114,7 +114,7 @@ async fn a_character_is_never_an_assistant_in_what_is_kept() {
     .await;
 }
 
-/// Every text in every column of the rows.
+/// Returns the texts of all columns of the rows.
 fn texts(database: &Connection, query: &str) -> Vec<String> {
     let mut statement = database.prepare(query).unwrap();
     let columns = statement.column_count();

@@ -1,4 +1,4 @@
-//! Memory that is cut short, rebuilt, or asked twice (memory.md, section 5, group K).
+//! Robustness of memory: interrupted, rebuilt and repeated runs.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -11,17 +11,17 @@ use rusqlite::{Connection, OpenFlags};
 use tests::headless::program;
 use tests::planted::{Plan, Size, answers};
 
-/// Of the probes, one in so many is asked.
+/// Asks one in this many probes.
 const ONE_IN: usize = 4;
 const SMALL: Size = Size { messages: 400, facts: 3, swept: 0, each: 1 };
 
-/// All that is answered, but how long it took.
+/// Returns all answers without their times.
 async fn played(dir: &Path, steps: Vec<Timed>) -> Vec<Probed> {
     let answers = answers(dir, None, steps).await.unwrap();
     answers.into_iter().map(|answer| Probed { milliseconds: 0.0, ..answer }).collect()
 }
 
-/// A small plan's steps, with a few of its probes, and every message named.
+/// Returns the steps of a small plan with some of its probes; every message has an id.
 fn story(seed: u64) -> Vec<Timed> {
     let (mut probes, mut named) = (0_usize, 0);
     let mut kept = |timed: &Timed| {
@@ -43,7 +43,7 @@ fn database(dir: &Path) -> Connection {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_story_gives_the_same_bytes_however_often_the_app_is_opened() {
+async fn reopening_the_app_gives_the_same_bytes() {
     let steps = story(11);
     let [one, other, reopened] = [(); 3].map(|()| tempfile::tempdir().unwrap());
     let first = played(one.path(), steps.clone()).await;
@@ -55,7 +55,7 @@ async fn the_same_story_gives_the_same_bytes_however_often_the_app_is_opened() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_index_that_was_rebuilt_finds_the_same() {
+async fn rebuilt_index_finds_the_same() {
     let (steps, dir) = (story(12), tempfile::tempdir().unwrap());
     answers(dir.path(), None, steps.clone()).await.unwrap();
     let asks = |timed: &Timed| matches!(timed.step, Step::Pair(_) | Step::Probe(_));
@@ -66,9 +66,9 @@ async fn an_index_that_was_rebuilt_finds_the_same() {
     assert_eq!(before, played(dir.path(), questions).await);
 }
 
-/// Killed while thousands of messages come in: what is kept is whole, and is found.
+/// Kills the app while thousands of messages are imported. The stored ones must be complete and searchable.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_death_while_messages_are_indexed_leaves_them_whole() {
+async fn kill_during_indexing_keeps_messages_complete() {
     let dir = tempfile::tempdir().unwrap();
     let plan = Plan::new(Size { messages: 20_000, ..SMALL }, 13);
     let told = |timed: &&Timed| matches!(timed.step, Step::Pair(_) | Step::Say(_));
@@ -97,10 +97,10 @@ async fn a_death_while_messages_are_indexed_leaves_them_whole() {
         |table| -> u32 { conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap() };
     let kept = count("message_shown");
     assert_eq!(kept, count("message_text"));
-    assert!((1_000..lines.len() as u32).contains(&kept), "{kept} are kept: it was not killed in between");
+    assert!((1_000..lines.len() as u32).contains(&kept), "{kept} are stored: the import was not interrupted");
 }
 
-/// Something for the first pair's main chat.
+/// Returns a question for the first pair's main chat.
 fn first_question(plan: &Plan) -> Vec<Timed> {
     let pairs = plan.steps.iter().find_map(|timed| match &timed.step {
         Step::Pair(pair) => Some(pair.clone()),
@@ -113,12 +113,12 @@ fn first_question(plan: &Plan) -> Vec<Timed> {
     [Step::Pair(pair), Step::Probe(probe)].map(|step| Timed { time: None, step }).to_vec()
 }
 
-/// Until some are on the disk.
+/// Waits until some messages are stored.
 async fn wait_for_messages(data: &Path, child: &mut Child) {
     let mut tick = tokio::time::interval(Duration::from_millis(2));
     loop {
         tick.tick().await;
-        assert!(child.try_wait().unwrap().is_none(), "it ended before it could be killed");
+        assert!(child.try_wait().unwrap().is_none(), "the process ended before it could be killed");
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let Ok(conn) = Connection::open_with_flags(data.join("inglenook.db"), flags) else { continue };
         let count = conn.query_row("SELECT count(*) FROM message", [], |row| row.get::<_, u32>(0));

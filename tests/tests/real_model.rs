@@ -28,7 +28,7 @@ async fn open_with(dir: &tempfile::TempDir, variables: &[(&str, &str)]) -> Engin
 }
 
 #[tokio::test]
-async fn a_second_turn_reads_only_what_is_new() {
+async fn second_turn_evaluates_only_new_tokens() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(&dir).await;
     let chat = engine.startup().await.unwrap().chat.unwrap();
@@ -42,7 +42,7 @@ async fn a_second_turn_reads_only_what_is_new() {
         println!("{words}\n  {}\n  {:?}", shown(&reply), reply.swipes[0].figures);
         let manifest = engine.manifest(reply.swipes[0].id.clone()).await.unwrap();
         let usage = reply.swipes[0].figures.clone().unwrap();
-        // S0.6: what was planned is what the worker counted.
+        // The planned token count equals the worker's.
         assert!(manifest.tokens.exact);
         assert_eq!(usage.prompt, Some(manifest.tokens.total));
         figures.push(usage);
@@ -52,7 +52,7 @@ async fn a_second_turn_reads_only_what_is_new() {
         let (before, after) = (&pair[0], &pair[1]);
         let known = before.prompt.unwrap() + before.generated.unwrap();
         let reused = after.reused.unwrap();
-        // The reply's last token is never fed back, and a reply may be tokenized anew in another way.
+        // The reply's last token is never evaluated, and a reply may be tokenized differently later.
         assert!(reused >= before.prompt.unwrap() && reused <= known, "{before:?} then {after:?}");
         assert_eq!(after.prompt.unwrap() - reused, after.evaluated.unwrap());
     }
@@ -60,7 +60,7 @@ async fn a_second_turn_reads_only_what_is_new() {
 }
 
 #[tokio::test]
-async fn a_killed_worker_leaves_the_text_and_the_next_reply_is_good() {
+async fn killed_worker_keeps_text_and_next_reply_works() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(&dir).await;
     let chat = engine.startup().await.unwrap().chat.unwrap();
@@ -81,9 +81,9 @@ async fn a_killed_worker_leaves_the_text_and_the_next_reply_is_good() {
     assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
 }
 
-/// S4.16: a job beside the chat reads its task and no more, and the turn after it reads no more than it would have.
+/// A background task only evaluates its own text, and the next turn is not affected.
 #[tokio::test]
-async fn a_draft_and_a_title_leave_the_chat_where_it_was_read() {
+async fn background_tasks_keep_the_chats_cache() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open_with(&dir, &[("INGLENOOK_MEMORY", "off"), ("INGLENOOK_MAX_TOKENS", "40")]).await;
     let chat = engine.startup().await.unwrap().chat.unwrap();
@@ -121,7 +121,8 @@ const SMALL: [(&str, &str); 4] = [
 const WORDS: &str =
     "The fog came in over the quay tonight, and the lamplighter was late again. What do you make of it?";
 
-/// Turns at which the window had been cut before, and of all turns the most tokens that were read beside the input.
+/// Returns the number of turns whose window had been trimmed in advance, and the maximum of tokens evaluated besides
+/// the input.
 async fn windows_cut_before_turns(engine: &Engine) -> (usize, u32) {
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let (mut epoch, mut cuts, mut most) = (1, 0, 0);
@@ -142,20 +143,20 @@ async fn windows_cut_before_turns(engine: &Engine) -> (usize, u32) {
     (cuts, most)
 }
 
-/// Design, section 4: the next prefix is read in idle time, the trimmed one if the next turn will trim.
+/// The next prefix is evaluated in idle time, and the trimmed one if the next turn will trim.
 #[tokio::test]
-async fn a_full_window_is_cut_and_read_while_nobody_waits() {
+async fn full_window_is_trimmed_and_prefetched_when_idle() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open_with(&dir, &SMALL).await;
     let (cuts, most) = windows_cut_before_turns(&engine).await;
     assert!(cuts > 0, "no window was full");
-    // What opens and ends a message; and a reply may be tokenized anew in another way.
-    assert!(most < 64, "{most} tokens were read while the user waited");
+    // Markers around a message remain; and a reply may be tokenized differently later.
+    assert!(most < 64, "{most} tokens were evaluated while the user waited");
     engine.shutdown().await;
 }
 
 #[tokio::test]
-async fn nothing_is_read_ahead_where_that_is_switched_off() {
+async fn no_prefetch_if_disabled() {
     let dir = tempfile::tempdir().unwrap();
     let variables: Vec<_> = SMALL.into_iter().chain([("INGLENOOK_READ_AHEAD", "off")]).collect();
     let engine = open_with(&dir, &variables).await;
@@ -164,10 +165,10 @@ async fn nothing_is_read_ahead_where_that_is_switched_off() {
     engine.shutdown().await;
 }
 
-/// Jobs beside the chat read with a cache of their own: the chat's is there for the next turn, as if nobody had learned
-/// anything. Whatever a tiny model says, nothing of it stands in a prompt by itself.
+/// Background tasks use a separate cache, so the chat's cache is available for the next turn. Arbitrary output of a
+/// tiny model never gets into a prompt by itself.
 #[tokio::test]
-async fn what_is_learned_in_idle_time_leaves_the_chats_cache_alone() {
+async fn learning_keeps_the_chats_cache() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open_with(&dir, &[("INGLENOOK_MAX_TOKENS", "12")]).await;
     let chat = engine.startup().await.unwrap().chat.unwrap();
@@ -186,7 +187,7 @@ async fn what_is_learned_in_idle_time_leaves_the_chats_cache_alone() {
     let before = say("She is a doctor.").await;
     let conn = rusqlite::Connection::open(dir.path().join("inglenook.db")).unwrap();
     let learned: i64 = conn.query_row("SELECT position FROM chat_learned", [], |row| row.get(0)).unwrap();
-    assert_eq!(learned, 10, "five exchanges behind the greeting");
+    assert_eq!(learned, 10, "five exchanges after the greeting");
     let after = say("Where do I sail?").await;
     let known = before.prompt.unwrap() + before.generated.unwrap();
     assert!((before.prompt.unwrap()..=known).contains(&after.reused.unwrap()), "{before:?} then {after:?}");
@@ -204,7 +205,7 @@ async fn chat_with(engine: &Engine, name: &str) -> String {
     engine.new_chat(report.imported[0].id.clone()).await.unwrap().id
 }
 
-/// Says `words` and returns the prompt, which the worker has counted as it was planned.
+/// Sends `words` and returns the prompt, whose planned token count the worker confirmed.
 async fn sent(engine: &Engine, chat: &str, words: &str) -> String {
     let mut events = engine.subscribe();
     engine.send_message(chat.to_owned(), words.to_owned()).await.unwrap();
@@ -216,9 +217,9 @@ async fn sent(engine: &Engine, chat: &str, words: &str) -> String {
     manifest.text
 }
 
-/// S4.62, with everything real: model, encoder, and whatever they learned of an evening.
+/// End to end with the real model and encoder.
 #[tokio::test(flavor = "multi_thread")]
-async fn after_forty_exchanges_the_next_chat_of_the_pair_knows_what_was_told_and_nobody_else_does() {
+async fn facts_reach_the_pairs_next_chat_only() {
     let dir = tempfile::tempdir().unwrap();
     let small = [("INGLENOOK_CONTEXT_LIMIT", "2048"), ("INGLENOOK_MAX_TOKENS", "8")];
     let engine = open_with(&dir, &small).await;
@@ -236,13 +237,13 @@ async fn after_forty_exchanges_the_next_chat_of_the_pair_knows_what_was_told_and
     engine.shutdown().await;
 }
 
-/// Caches that are saved of a chat.
+/// Returns the number of saved caches of a chat.
 fn saved_caches(dir: &tempfile::TempDir) -> usize {
     let folders = std::fs::read_dir(dir.path().join("cache")).into_iter().flatten();
     folders.filter_map(|folder| Some(std::fs::read_dir(folder.unwrap().path()).ok()?.count())).sum()
 }
 
-/// A chat in which `words` were said and answered, and whose cache is saved.
+/// Creates a chat with an answered message and a saved cache.
 async fn answered(dir: &tempfile::TempDir, words: &str) -> String {
     let engine = open(dir).await;
     let chat = engine.startup().await.unwrap().chat.unwrap();
@@ -254,9 +255,9 @@ async fn answered(dir: &tempfile::TempDir, words: &str) -> String {
     chat
 }
 
-/// Invariant 11: what a model has read of a chat is on the disk token by token, so words that are taken back leave it as well.
+/// The saved cache contains the chat's tokens, so withdrawn text must leave it too.
 #[tokio::test]
-async fn words_that_are_taken_back_leave_the_saved_cache_at_once_and_for_good() {
+async fn withdrawn_text_leaves_the_saved_cache() {
     let dir = tempfile::tempdir().unwrap();
     for how in ["delete", "edit", "forget"] {
         let chat = answered(&dir, "Remember that my secret word is Brimblewick.").await;
@@ -284,7 +285,7 @@ async fn words_that_are_taken_back_leave_the_saved_cache_at_once_and_for_good() 
 }
 
 #[tokio::test]
-async fn another_reply_and_a_look_at_the_first_one_cost_no_saved_cache() {
+async fn swipes_keep_the_saved_cache() {
     let dir = tempfile::tempdir().unwrap();
     let chat = answered(&dir, "Hello! Who are you?").await;
     let engine = open(&dir).await;

@@ -1,5 +1,5 @@
-//! Recall on real talk: one conversation of LoCoMo, held three points below the goals of memory.md, section 2. Where the data is
-//! absent the test says so and passes; `planted.rs` asks of talk of our own making, everywhere.
+//! Recall on real conversations: one conversation of LoCoMo, with a floor three points below the goals. Without the
+//! data the test reports that and passes; `planted.rs` covers generated text everywhere.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,25 +15,25 @@ use engine::corpus::{CorpusMessage, CorpusQuery, rank};
 use jiff::civil::DateTime;
 use serde_json::Value;
 
-/// Percents of what answers a question that must be among the first ten.
+/// Minimum percentage of relevant messages among the first ten.
 const BY_WORDS: f64 = 74.0 - 3.0;
 const BY_MEANING: f64 = 82.5 - 3.0;
-/// Of questions: those that nothing answers.
+/// Category of questions without an answer.
 const ADVERSARIAL: i64 = 5;
 
 struct Conversation {
     messages: Vec<CorpusMessage>,
     queries: Vec<CorpusQuery>,
-    /// By question, the messages that answer it.
+    /// Relevant messages by question.
     answers: HashMap<String, HashSet<String>>,
     user: String,
 }
 
-/// The first conversation of the development part; `None` where it is not on this machine.
+/// Returns the first conversation of the development set, or `None` if the data is missing.
 fn conversation() -> Option<Conversation> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/locomo/locomo_dev.json");
     let Ok(text) = std::fs::read_to_string(&file) else {
-        eprintln!("LoCoMo is not here: nothing was asked");
+        eprintln!("LoCoMo is missing: the test is skipped");
         return None;
     };
     let all: Value = serde_json::from_str(&text).unwrap();
@@ -78,12 +78,12 @@ fn message(turn: &Value, time: Option<String>) -> CorpusMessage {
     }
 }
 
-/// "1:56 pm on 8 May, 2023" as ISO 8601.
+/// Converts "1:56 pm on 8 May, 2023" to ISO 8601.
 fn date(told: &str) -> Option<String> {
     DateTime::strptime("%I:%M %p on %d %B, %Y", told).ok().map(|date| date.to_string())
 }
 
-/// The mean share of what answers a question that is among the first ten, in percent.
+/// Returns the mean recall among the first ten, in percent.
 async fn found(of: &Conversation, encoder: Option<&Encoder>) -> f64 {
     let users = [of.user.clone()];
     let rankings = rank(of.messages.clone(), of.queries.clone(), &users, encoder).await.unwrap();
@@ -96,7 +96,7 @@ async fn found(of: &Conversation, encoder: Option<&Encoder>) -> f64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_alone_find_what_answers_a_question() {
+async fn lexical_recall_meets_its_floor() {
     let Some(conversation) = conversation() else { return };
     assert!(conversation.queries.len() > 100, "{} questions were read", conversation.queries.len());
     let found = found(&conversation, None).await;
@@ -104,7 +104,7 @@ async fn words_alone_find_what_answers_a_question() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_encoder_finds_more() {
+async fn encoder_recall_meets_its_floor() {
     let Some(conversation) = conversation() else { return };
     let folder = std::env::var_os("INGLENOOK_MODELS").map(PathBuf::from);
     let folder = folder.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/inglenook/models")));

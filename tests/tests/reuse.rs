@@ -1,4 +1,4 @@
-//! The short form of `cargo xtask bench reuse`: the promise that a full window is not read anew on every turn.
+//! Short form of `cargo xtask bench reuse`: a full window is not evaluated again on every turn.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -7,12 +7,12 @@ use local::{LocalHost, Settings, Tokenizer};
 use tests::reuse::{Control, Measure, Replies};
 
 #[tokio::test]
-async fn most_of_a_long_chat_is_read_once() {
+async fn most_of_a_long_chat_is_reused() {
     let dir = tempfile::tempdir().unwrap();
     let measure = Measure { context: 2_048, turns: 40, brief: true, replies: Replies::Prepared(1) };
     let held = measure.hold(dir.path(), |_, _| {}).await;
-    // The first, and two more.
-    assert!(held.epochs > 2, "the window moved too seldom to show anything: {} epochs", held.epochs);
+    // The first epoch and two more.
+    assert!(held.epochs > 2, "too few epochs to prove anything: {}", held.epochs);
 
     let model = measure.model(dir.path());
     let tokenizer = Tokenizer::open(&model).unwrap();
@@ -21,7 +21,8 @@ async fn most_of_a_long_chat_is_read_once() {
     let host = LocalHost::new(settings).unwrap();
     let provider =
         host.provider(&local::inspect(&model, |_, _| {}).unwrap().into_model(ModelId(Default::default())), 2_048);
-    // In a smaller room, which takes less time: what the tokens say is what the worker says, and so for the whole chat.
+    // A smaller context, to save time: the calculated tokens equal the worker's, so the calculation is valid for the
+    // whole chat.
     let (measured, counted) =
         Control::new(&tokenizer, &held.head, 640, &held.chat).by_provider(provider.as_ref(), 1).await;
     host.shutdown().await;

@@ -1,7 +1,8 @@
-//! RT-1, RT-2, RT-3: every card and lorebook file there is comes in through the engine and leaves in every form; every JSON
-//! leaf is still there with the same value, and every picture has its pixels byte for byte.
+//! Round trips: every card and lorebook file is imported through the engine and exported in every format. Every JSON
+//! leaf must keep its value, and every picture its exact pixels.
 //!
-//! Our own fixtures are always there. Other people's files lie beside the project on some machines, and are not ours to ship.
+//! Our own fixtures are always tested. Files of other people are next to the project on some machines and cannot be
+//! published.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -18,7 +19,7 @@ use tests::headless::Headless;
 use zip::ZipArchive;
 
 const FORMATS: [CardFormat; 4] = [CardFormat::Png, CardFormat::JsonV2, CardFormat::JsonV3, CardFormat::Charx];
-/// What an export may say otherwise: which form it is in, and when it was made (V3-19).
+/// Fields that an export may change: its format and its date.
 const RESTATED: [&str; 3] = ["/spec", "/spec_version", "/data/modification_date"];
 
 fn root() -> PathBuf {
@@ -32,7 +33,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Those of `../shared/data`; says so where they are not on this machine.
+/// Returns the files of `../shared/data`; prints a note if they are missing.
 fn shared(folder: &str) -> Vec<PathBuf> {
     let files = files_in(&root().join("../shared/data").join(folder));
     if files.is_empty() {
@@ -45,7 +46,7 @@ fn name(file: &Path) -> String {
     file.file_name().unwrap().to_string_lossy().into_owned()
 }
 
-/// Every scalar and empty container by its JSON pointer.
+/// Returns every scalar and empty container by its JSON pointer.
 fn leaves(value: &Value) -> BTreeMap<String, Value> {
     fn collect(path: String, value: &Value, leaves: &mut BTreeMap<String, Value>) {
         match value {
@@ -64,7 +65,7 @@ fn leaves(value: &Value) -> BTreeMap<String, Value> {
     found
 }
 
-/// What was compared, file by file.
+/// Results of the comparisons by file.
 #[derive(Default)]
 struct Tally {
     files: usize,
@@ -74,12 +75,12 @@ struct Tally {
 }
 
 impl Tally {
-    /// Every leaf of `before` is in `after`, at its place or, for a V1 card that was upgraded, inside `data`.
+    /// Checks that every leaf of `before` is in `after`, at its place or, for an upgraded V1 card, inside `data`.
     fn compare(&mut self, what: &str, before: &Value, after: &Value, restated: impl Fn(&str) -> bool) {
         for (path, value) in leaves(before).iter().filter(|(path, _)| !restated(path)) {
             self.leaves += 1;
             let found = after.pointer(path).or_else(|| after.pointer(&format!("/data{path}")));
-            // An object that was empty may have been filled.
+            // An empty object may have been filled.
             let filled = value.is_object() && found.is_some_and(Value::is_object);
             if found != Some(value) && !filled {
                 self.differences.push(format!("{what}: {path} was {value}, is {found:?}"));
@@ -87,7 +88,7 @@ impl Tally {
         }
     }
 
-    /// As [`Self::compare`], where the entries may have other names: SillyTavern's own are the uids, and a list has none.
+    /// Like [`Self::compare`], but entries may have other keys: SillyTavern uses uids, and a list has none.
     fn compare_entries(&mut self, what: &str, before: &Value, after: &Value) {
         let entries = |book: &Value| -> Vec<Value> {
             match &book["entries"] {
@@ -139,7 +140,7 @@ impl Tally {
     }
 }
 
-/// Kind and data of every chunk.
+/// Returns type and data of every chunk.
 fn chunks(png: &[u8]) -> Vec<([u8; 4], &[u8])> {
     let (mut found, mut rest) = (Vec::new(), &png[8..]);
     while let Some((length, _)) = rest.split_first_chunk::<4>() {
@@ -150,7 +151,7 @@ fn chunks(png: &[u8]) -> Vec<([u8; 4], &[u8])> {
     found
 }
 
-/// All chunks but the texts of cards: IDAT and palette, the frames of a moving picture, and what else it says.
+/// Returns all chunks except card texts: pixels, palette, animation frames and other metadata.
 fn pixels(png: &[u8]) -> Vec<([u8; 4], &[u8])> {
     let is_card = |chunk: &([u8; 4], &[u8])| {
         card_text(chunk, "chara").or(card_text(chunk, "ccv3")).is_some() || is_exif_card(chunk)
@@ -169,7 +170,7 @@ fn card_text<'a>((kind, data): &([u8; 4], &'a [u8]), keyword: &str) -> Option<&'
     (kind == b"tEXt" && is_keyword).then_some(text)
 }
 
-/// The JSON of a card text, read without the code under test.
+/// Returns the JSON of a card text, parsed without the code under test.
 fn card_in(png: &[u8], keyword: &str) -> Option<Value> {
     let text = chunks(png).iter().find_map(|chunk| card_text(chunk, keyword))?;
     Some(serde_json::from_slice(&STANDARD.decode(text).unwrap()).unwrap())
@@ -200,7 +201,7 @@ fn json_of(member: &[u8]) -> Value {
     serde_json::from_slice(member).unwrap()
 }
 
-/// The parts of a card file that have to come out again: the card itself, or what Backyard kept.
+/// The original data that must be exported again: the card itself, or Backyard's document.
 enum Source {
     Card(Value),
     Backyard(Value),
@@ -231,7 +232,7 @@ async fn import(app: &Headless, file: &Path) -> ImportReport {
     app.engine.import_paths(vec![file.to_owned()]).await.unwrap()
 }
 
-/// Imports a card and compares it in every form that it leaves in.
+/// Imports a card and compares it with its export in every format.
 async fn check_card(app: &Headless, file: &Path, tally: &mut Tally) {
     let (file_name, bytes) = (name(file), fs::read(file).unwrap());
     let report = import(app, file).await;
@@ -247,7 +248,7 @@ async fn check_card(app: &Headless, file: &Path, tally: &mut Tally) {
             CardFormat::JsonV2 | CardFormat::JsonV3 => json_of(&exported),
             CardFormat::Charx => json_of(&members(&exported)["card.json"]),
         };
-        // An archive has the picture as a file, and the card says where (V3-12).
+        // An archive contains the picture as a file, and the card refers to it.
         let moved = |path: &str| {
             format == CardFormat::Charx
                 && path.starts_with("/data/assets/")
@@ -265,7 +266,7 @@ async fn check_card(app: &Headless, file: &Path, tally: &mut Tally) {
     check_chats(app, &report, &bytes, file, tally).await;
 }
 
-/// Pixels, and the other files of an archive.
+/// Compares pixels, and the other files of an archive.
 fn check_files(what: &str, file: &Path, before: &[u8], (format, after): (CardFormat, &[u8]), tally: &mut Tally) {
     let ending = file.extension().unwrap();
     match format {
@@ -287,7 +288,7 @@ fn check_files(what: &str, file: &Path, before: &[u8], (format, after): (CardFor
     }
 }
 
-/// The messages of Backyard's scenarios are chats: every text that was said is in what they are exported as.
+/// Backyard's scenarios become chats; every message must be in their export.
 async fn check_chats(app: &Headless, report: &ImportReport, bytes: &[u8], file: &Path, tally: &mut Tally) {
     if file.extension().is_none_or(|ending| ending != "byaf") {
         return;
@@ -310,7 +311,7 @@ async fn check_chats(app: &Headless, report: &ImportReport, bytes: &[u8], file: 
 }
 
 #[tokio::test]
-async fn rt_1_rt_2_rt_3_every_card_there_is_leaves_as_it_came() {
+async fn every_card_survives_import_and_export() {
     let app = Headless::new().await;
     let mut tally = Tally::default();
     let ours = files_in(&root().join("src-tauri/crates/domain/tests/fixtures/cards"));
@@ -321,14 +322,14 @@ async fn rt_1_rt_2_rt_3_every_card_there_is_leaves_as_it_came() {
             assert!(report.imported[0].warnings.iter().any(|told| told.contains("name")), "{report:?}");
             continue;
         }
-        // The same card again is not kept twice; each file is looked at by itself.
+        // Each file gets a new app, because the same card is stored only once.
         let app = Headless::new().await;
         check_card(&app, file, &mut tally).await;
     }
     tally.assert_same("cards", 9);
 }
 
-/// The book in both forms; what comes back from the other form says the same in its own.
+/// Compares the lorebook in both formats.
 async fn check_book(app: &Headless, what: &str, id: &str, before: &Value, tally: &mut Tally) {
     let export =
         async |id: &str, format| json_of(&app.engine.export_lorebook(id.to_owned(), format).await.unwrap().bytes);
@@ -350,7 +351,7 @@ async fn check_book(app: &Headless, what: &str, id: &str, before: &Value, tally:
 }
 
 #[tokio::test]
-async fn rt_1_every_lorebook_there_is_leaves_as_it_came() {
+async fn every_lorebook_survives_import_and_export() {
     let app = Headless::new().await;
     let mut tally = Tally::default();
     for card in files_in(&root().join("src-tauri/crates/domain/tests/fixtures/cards")) {
@@ -377,7 +378,7 @@ async fn rt_1_every_lorebook_there_is_leaves_as_it_came() {
     tally.assert_same("lorebooks", 1);
 }
 
-/// The books of the recorded cases (`VECTORS.md`).
+/// Compares the lorebooks of the recorded cases (`VECTORS.md`).
 async fn check_recorded(app: &Headless, lines: &str, tally: &mut Tally) {
     for line in lines.lines().skip(1) {
         let case: Value = serde_json::from_str(line).unwrap();

@@ -1,4 +1,4 @@
-//! Sampler presets: imported, chosen on any layer, and found in what the model is asked.
+//! Sampler presets: import, selection on any layer, and use in requests.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tests::headless::{Headless, ended};
 use tests::recorder::Recorder;
 
-/// As SillyTavern's text completion writes one, a few of its forty fields.
+/// A SillyTavern text-completion preset with some of its forty fields.
 fn big_o() -> Value {
     json!({
         "temp": 0.87, "temperature_last": true, "top_p": 0.99, "top_k": 85, "top_a": 0, "tfs": 0.68, "typical_p": 0.68,
@@ -48,7 +48,7 @@ fn own(name: &str, values: &[(&str, f64)]) -> SamplerPreset {
 }
 
 #[tokio::test]
-async fn an_imported_preset_draws_the_tokens_of_whoever_chooses_it() {
+async fn imported_preset_applies_where_selected() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let (id, warnings) = import(&app, "Big O", &big_o()).await;
@@ -78,16 +78,16 @@ async fn an_imported_preset_draws_the_tokens_of_whoever_chooses_it() {
     };
     assert_eq!(drawn, expected);
     let limit = setting(&app, SettingOwner::Chat { id: chat.id.clone() }, "context_limit").await;
-    assert_eq!((limit.origin, limit.value), (SettingLayer::BuiltIn, limit.default), "as much is remembered as before");
-    assert_eq!(sampled(&app, &chat.id).await.seed, 77, "the same seed asks for the same tokens");
+    assert_eq!((limit.origin, limit.value), (SettingLayer::BuiltIn, limit.default), "the context size is unchanged");
+    assert_eq!(sampled(&app, &chat.id).await.seed, 77, "the seed is unchanged");
     let other = app.engine.list_characters().await.unwrap().into_iter().find(|one| one.id != chat.character).unwrap();
     let other = app.engine.new_chat(other.id).await.unwrap().id;
     assert_eq!(sampled(&app, &other).await.temperature, before.temperature);
 }
 
-/// One preset is in force: that of the nearest layer that names one. Its values give way to those of the same layer.
+/// Only one preset applies: that of the most specific layer with one. Values set on the same layer override it.
 #[tokio::test]
-async fn a_preset_counts_on_its_layer_and_says_where_a_value_comes_from() {
+async fn preset_applies_on_its_layer_with_origin() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let save = async |preset| app.engine.save_sampler_preset(preset).await.unwrap().id;
@@ -113,7 +113,7 @@ async fn a_preset_counts_on_its_layer_and_says_where_a_value_comes_from() {
     choose(&app, owner(), &wild).await;
     app.engine.delete_sampler_preset(wild).await.unwrap();
     let gone = setting(&app, owner(), "sampler_preset").await;
-    assert!(gone.layers.iter().any(|at| at.problem.as_ref().is_some_and(|why| why.contains("no sampler preset"))));
+    assert!(gone.layers.iter().any(|at| at.problem.as_ref().is_some_and(|why| why.contains("sampler preset"))));
     assert_eq!(sampled(&app, &chat.id).await.temperature, 0.8);
 }
 
@@ -129,7 +129,7 @@ fn at(setting: LayeredSetting) -> SettingAtChat {
 }
 
 #[tokio::test]
-async fn presets_are_changed_and_go_out_as_they_came_in() {
+async fn presets_can_be_edited_and_exported() {
     let app = Headless::new().await;
     let (id, _) = import(&app, "Big O", &big_o()).await;
     let mut preset = app.engine.list_sampler_presets().await.unwrap().remove(0);
@@ -150,7 +150,7 @@ async fn presets_are_changed_and_go_out_as_they_came_in() {
     }
     assert!(!written.contains_key("typical_p"));
     let (again, _) = import(&app, "Big O", &json!(written)).await;
-    assert_eq!(again, "big-o-2", "nothing is overwritten");
+    assert_eq!(again, "big-o-2", "no preset is overwritten");
 
     for (key, value) in [("temperature", 9.0), ("context_limit", 4096.0), ("author_note", 1.0), ("sampler_preset", 1.0)]
     {
@@ -160,9 +160,9 @@ async fn presets_are_changed_and_go_out_as_they_came_in() {
     assert!(app.engine.save_sampler_preset(own(" ", &[])).await.is_err());
 }
 
-/// The bytes of the request hold the preset's samplers, and of those that do nothing none.
+/// The request contains the active samplers of the preset, and no inactive ones.
 #[tokio::test]
-async fn the_request_to_an_endpoint_has_exactly_the_samplers_that_work() {
+async fn request_contains_only_active_samplers() {
     let app = Headless::without_provider().await;
     let endpoint = Recorder::start().await;
     let model = endpoint.join(&app.engine, "tiny").await;

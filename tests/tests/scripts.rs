@@ -1,4 +1,4 @@
-//! Regex scripts in SillyTavern's form, over whole turns: what is stored, shown and sent, and what the user is told of it.
+//! Regex scripts in SillyTavern's format over whole turns: stored, displayed and sent text, and notices.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -22,7 +22,7 @@ fn card(scripts: Value) -> Value {
     })
 }
 
-/// What a script is, but for the defaults.
+/// Creates a script with default values except these.
 fn script(name: &str, find: &str, replace: &str, more: Value) -> RegexScriptRow {
     let mut json = json!({ "scriptName": name, "findRegex": find, "replaceString": replace, "placement": [1, 2] });
     json.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -51,7 +51,7 @@ impl House {
         Self { app, character, chat }
     }
 
-    /// Sends `text`, which gets `reply`, and returns all that the provider got.
+    /// Sends `text` with the reply `reply` and returns all that the provider received.
     async fn say(&self, text: &str, reply: &str) -> String {
         self.app.model.reply(reply);
         self.app.say(&self.chat, text).await;
@@ -63,7 +63,7 @@ impl House {
         self.app.transcript(&self.chat).await
     }
 
-    /// Puts `text` in the place of the last message's words; what is stored then.
+    /// Edits the last message to `text` and returns the stored text.
     async fn edit_last(&self, text: &str) -> String {
         let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
         let last = chat.page.messages.last().unwrap().id.clone();
@@ -92,7 +92,7 @@ async fn scripts_change_what_is_stored_or_only_what_is_sent() {
     let sent = house.say("Open teh Secret door.", "Teh door opens.").await;
     assert!(sent.contains("Open the [hidden] door."), "{sent}");
     let lines = house.stored().await;
-    assert!(lines[0].ends_with("the lamp is lit, Traveller."), "a greeting is a reply: {lines:?}");
+    assert!(lines[0].ends_with("the lamp is lit, Traveller."), "scripts for replies apply to greetings: {lines:?}");
     assert!(lines[1].ends_with("Open the Secret door."), "{lines:?}");
     assert!(lines[2].ends_with("the door opens."), "{lines:?}");
 }
@@ -113,14 +113,14 @@ async fn a_cards_scripts_run_only_after_consent() {
     assert!(house.say("Thin fog.", "Hm.").await.contains("Thin fog."));
 }
 
-/// `runOnEdit`: without it a script leaves an edit as the user wrote it.
+/// Without `runOnEdit` a script does not change an edited text.
 #[tokio::test]
-async fn an_edit_meets_the_scripts_that_ask_for_edits() {
+async fn edits_run_only_scripts_for_edits() {
     let on_edit = script("both", "/teh/g", "the", json!({ "runOnEdit": true }));
     let house = House::open(&[on_edit, script("new only", "/fog/g", "mist", json!({}))]).await;
     house.say("teh fog", "teh fog").await;
     let edited = house.edit_last("<think>\nteh fog\n</think>\nteh fog again").await;
-    assert_eq!(edited, "<think>\nteh fog\n</think>\nthe fog again", "thoughts have scripts of their own");
+    assert_eq!(edited, "<think>\nteh fog\n</think>\nthe fog again", "thoughts have separate scripts");
     let chat = house.app.engine.whole_chat(house.chat.clone()).await.unwrap();
     let mine = chat.page.messages[1].id.clone();
     assert_eq!(shown(&chat.page.messages[1]), "the mist");
@@ -130,9 +130,9 @@ async fn an_edit_meets_the_scripts_that_ask_for_edits() {
     assert!(house.app.engine.edit_message(mine, "gone".into()).await.is_err(), "a message is never empty");
 }
 
-/// The base of a continued reply has met the scripts already.
+/// The existing part of a continued reply was already processed by the scripts.
 #[tokio::test]
-async fn going_on_with_a_reply_leaves_what_was_there() {
+async fn continuing_a_reply_keeps_its_existing_text() {
     let house = House::open(&[script("doubled", "/oil/g", "oil oil", json!({}))]).await;
     house.say("What burns?", "Whale oil,").await;
     assert!(house.stored().await.last().unwrap().ends_with("Whale oil oil,"));
@@ -143,7 +143,7 @@ async fn going_on_with_a_reply_leaves_what_was_there() {
     assert!(house.stored().await.last().unwrap().ends_with("Whale oil oil, and olive oil oil."));
 }
 
-/// Lore is rewritten on its way into the prompt, and the X-ray names the script.
+/// Scripts rewrite lore for the prompt, and the X-ray names the script.
 #[tokio::test]
 async fn the_xray_names_the_scripts_that_rewrote_a_block() {
     let lore = script("Spelling", "/Teh/g", "The", json!({ "placement": [5] }));
@@ -153,18 +153,18 @@ async fn the_xray_names_the_scripts_that_rewrote_a_block() {
     let report = house.report().await;
     let reason = |text: &str| &report.blocks.iter().find(|block| block.text.contains(text)).unwrap().reason;
     assert!(reason("Marianne").ends_with("; rewritten by the script \"Spelling\""), "{}", reason("Marianne"));
-    assert_eq!(reason("[hidden]"), "what is answered; rewritten by the script \"Veil\"");
+    assert_eq!(reason("[hidden]"), "your message; rewritten by the script \"Veil\"");
     assert!(!reason("lamp is lit").contains("rewritten"));
 }
 
-/// Deep messages lose their gold; the twentieth from the end is deep.
+/// A script that applies to messages at depth 20 or more.
 fn of_depth_20() -> RegexScriptRow {
     script("Deep", "/gold/g", "[hidden]", json!({ "promptOnly": true, "minDepth": 20 }))
 }
 
-/// Design, section 4: what was sent stays as it was sent, until the epoch ends.
+/// Sent text stays unchanged until the epoch ends.
 #[tokio::test]
-async fn a_script_for_deep_messages_waits_for_the_next_epoch() {
+async fn depth_script_applies_at_the_next_epoch() {
     let house = House::open(&[of_depth_20()]).await;
     let mut before = house.say("gold 0", "gold").await;
     for turn in 1..15 {
@@ -174,7 +174,7 @@ async fn a_script_for_deep_messages_waits_for_the_next_epoch() {
         before = sent;
     }
     assert!(!before.contains("[hidden]"));
-    // An edit reads the window anew, and this is the depth it keeps.
+    // An edit begins a new epoch, which uses the depths of that time.
     house.edit_last("gold, I said").await;
     for turn in [15, 16] {
         let sent = house.say(&format!("gold {turn}"), "gold").await;
@@ -182,11 +182,11 @@ async fn a_script_for_deep_messages_waits_for_the_next_epoch() {
         assert_eq!(house.report().await.new_epoch.is_some(), turn == 15);
         let again = WhatIf { regenerate: true, ..WhatIf::default() };
         let preview = house.app.engine.preview_prompt(house.chat.clone(), String::new(), again).await;
-        assert_eq!(preview.unwrap().text, house.report().await.text, "regenerating sends the same");
+        assert_eq!(preview.unwrap().text, house.report().await.text, "regenerating sends the same prompt");
     }
 }
 
-/// SillyTavern counts anew on every turn; what that costs is no edit by anybody.
+/// Classic placement calculates depths on every turn, like SillyTavern. Its cost does not appear as an edit.
 #[tokio::test]
 async fn under_classic_placement_depths_are_exact() {
     let house = House::open(&[of_depth_20()]).await;
@@ -201,7 +201,7 @@ async fn under_classic_placement_depths_are_exact() {
     }
 }
 
-/// Each script works on the result of the one before.
+/// Each script processes the result of the previous one.
 #[tokio::test]
 async fn the_order_of_scripts_can_be_changed() {
     let house = House::open(&[script("a", "/a/g", "b", json!({})), script("b", "/b/g", "c", json!({}))]).await;
@@ -216,7 +216,7 @@ async fn the_order_of_scripts_can_be_changed() {
 }
 
 #[tokio::test]
-async fn a_script_is_tried_on_a_sample_before_it_is_saved() {
+async fn script_can_be_tested_before_saving() {
     let house = House::open(&[]).await;
     let trial = async |find: &str, sample: &str, chat: Option<&String>| {
         let more =

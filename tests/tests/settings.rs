@@ -1,4 +1,4 @@
-//! Settings in layers, through the engine: who wins, what is refused, and what they do to a turn.
+//! Layered settings through the engine: precedence, validation, and their effect on a turn.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -36,9 +36,9 @@ async fn endpoint(app: &Headless, name: &str, context: u32) -> ModelRef {
     ModelRef::Remote { id: app.engine.save_endpoint(draft).await.unwrap().id }
 }
 
-/// S2.4: per-chat over per-character over per-model over global over built-in, and the environment over all.
+/// Precedence: environment, chat, character, model, global, built-in.
 #[tokio::test]
-async fn the_layer_nearest_to_the_chat_wins_and_says_so() {
+async fn most_specific_layer_wins_and_is_shown() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let model = endpoint(&app, "big", 100_000).await;
@@ -67,7 +67,7 @@ async fn the_layer_nearest_to_the_chat_wins_and_says_so() {
 }
 
 #[tokio::test]
-async fn the_environment_overrides_every_layer_and_is_visible() {
+async fn environment_overrides_every_layer() {
     let app = Headless::with_environment(&[("INGLENOOK_CONTEXT_LIMIT", "4096"), ("INGLENOOK_TOP_P", "lots")]).await;
     let chat = app.first_chat().await.id;
     let all = set(&app, &chat_owner(&chat), "context_limit", SettingValue::Whole(9_000)).await;
@@ -93,9 +93,9 @@ async fn the_environment_overrides_every_layer_and_is_visible() {
     assert_eq!((check.ok, check.reason.as_str()), (true, "INGLENOOK_CONTEXT_LIMIT=4096 overrides context_limit"));
 }
 
-/// S2.4: contradictory values are refused with the sum shown, and nothing is written.
+/// Contradictory values are refused with the calculated sum, and nothing is stored.
 #[tokio::test]
-async fn values_that_cannot_all_be_meant_are_refused_with_their_sum() {
+async fn contradictory_values_are_refused_with_their_sum() {
     let app = Headless::new().await;
     let global = SettingOwner::Global;
     set(&app, &global, "context_limit", SettingValue::Whole(8_192)).await;
@@ -104,13 +104,13 @@ async fn values_that_cannot_all_be_meant_are_refused_with_their_sum() {
     let Err(ApiError::BadInput { message, .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(
         message,
-        "history cap cannot be so: reply reserve 2000 + history cap 7000 are 9000 tokens together, and the context limit is \
+        "history cap cannot be so: reply reserve 2000 + history cap 7000 = 9000 tokens, which exceeds the context limit of \
          8192."
     );
     let all = app.engine.layered_settings(global).await.unwrap();
     assert_eq!(one(&all, "history_cap").origin, SettingLayer::BuiltIn);
 
-    // What a lower limit makes contradictory later is told, and turns go on.
+    // A contradiction caused later by a lower limit is reported, and turns continue.
     let chat = app.first_chat().await.id;
     set(&app, &chat_owner(&chat), "history_cap", SettingValue::Whole(6_000)).await;
     app.engine
@@ -121,14 +121,14 @@ async fn values_that_cannot_all_be_meant_are_refused_with_their_sum() {
     let all = app.engine.layered_settings(chat_owner(&chat)).await.unwrap();
     assert_eq!(
         all.contradictions,
-        ["reply reserve 2100 + history cap 6000 are 8100 tokens together, and the context limit is 4096"]
+        ["reply reserve 2100 + history cap 6000 = 8100 tokens, which exceeds the context limit of 4096"]
     );
     app.model.reply("Still here.");
     assert_eq!(shown(&app.say(&chat, "Hello?").await.0.unwrap()), "Still here.");
 }
 
 #[tokio::test]
-async fn a_value_is_checked_and_an_owner_must_be_there() {
+async fn values_and_owners_are_validated() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let try_set = async |owner: SettingOwner, key: &str, value: SettingValue| {
@@ -165,7 +165,7 @@ fn uuid_of_nobody() -> String {
 }
 
 #[tokio::test]
-async fn a_change_is_announced_and_survives_a_restart() {
+async fn change_sends_an_event_and_survives_restart() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let mut events = app.engine.subscribe();
@@ -179,7 +179,7 @@ async fn a_change_is_announced_and_survives_a_restart() {
 }
 
 #[tokio::test]
-async fn one_bad_stored_value_takes_no_other_with_it() {
+async fn invalid_stored_value_does_not_affect_others() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     for (key, value) in [("temperature", SettingValue::Number(0.3)), ("top_k", SettingValue::Whole(7))] {
@@ -205,7 +205,7 @@ async fn one_bad_stored_value_takes_no_other_with_it() {
     assert_eq!((settings.theme, settings.language.as_str()), (Theme::System, "de"));
 }
 
-/// Two windows that each change their own field do not undo each other.
+/// Two windows that each change a different field do not undo each other.
 #[tokio::test]
 async fn a_change_of_one_field_leaves_the_others() {
     let app = Headless::new().await;
@@ -217,9 +217,9 @@ async fn a_change_of_one_field_leaves_the_others() {
     assert_eq!((settings.theme, settings.language.as_str()), (Theme::Dark, "de"));
 }
 
-/// S4.8: what a template suggests counts while nobody says otherwise, and is told from what people set.
+/// A template's suggestion applies unless the user sets a value, and has its own origin.
 #[tokio::test]
-async fn a_template_suggests_how_long_replies_are() {
+async fn template_suggests_the_reply_length() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let owner = chat_owner(&chat);
@@ -249,10 +249,10 @@ async fn a_template_suggests_how_long_replies_are() {
         "sections": [{"name": "a", "lines": ["Be brief."]}]});
     let own = app.engine.save_template(String::new(), own.to_string()).await.unwrap().summary.id;
     set(&app, &owner, "template", SettingValue::Text(own)).await;
-    assert_eq!(sent().await, 90, "its style is that of short messages");
+    assert_eq!(sent().await, 90, "its style is short messages");
 }
 
-/// S3.25: limits come from the model's profile.
+/// Limits come from the model's profile.
 #[tokio::test]
 async fn two_models_have_two_profiles() {
     let app = Headless::new().await;
@@ -270,9 +270,9 @@ async fn two_models_have_two_profiles() {
     }
 }
 
-/// S1.14: history cap 3,000 in 200 random chats; whole messages only.
+/// With a history cap of 3,000 in 200 random chats, only whole messages are sent.
 #[tokio::test]
-async fn the_history_never_exceeds_its_cap_and_no_message_is_cut() {
+async fn history_stays_below_its_cap_in_whole_messages() {
     let app = Headless::new().await;
     let character = app.first_chat().await.character;
     set(&app, &SettingOwner::Global, "history_cap", SettingValue::Whole(3_000)).await;
@@ -294,15 +294,19 @@ async fn the_history_never_exceeds_its_cap_and_no_message_is_cut() {
         let is_sent = |block: &&PromptBlock| block.zone == Zone::Window && block.kind == "message" && block.kept;
         for block in report.blocks.iter().filter(is_sent) {
             messages += 1;
-            assert!(said.iter().any(|text| text.trim() == block.text.trim()), "a message was cut: {}", block.text);
+            assert!(
+                said.iter().any(|text| text.trim() == block.text.trim()),
+                "a message was truncated: {}",
+                block.text
+            );
         }
     }
     assert!(full > 20 && messages > 500, "{full} of 200 chats came near the cap, with {messages} messages");
 }
 
-/// S4.24: `none` leaves the chat empty.
+/// `none` starts a chat without a greeting.
 #[tokio::test]
-async fn a_chat_may_begin_empty() {
+async fn chat_can_start_without_a_greeting() {
     let app = Headless::new().await;
     let character = app.first_chat().await.character;
     let owner = SettingOwner::Character { id: character.clone() };
@@ -312,9 +316,9 @@ async fn a_chat_may_begin_empty() {
     assert_eq!(app.engine.new_chat(character).await.unwrap().page.messages.len(), 1);
 }
 
-/// S4.40: without streaming no listener sees a token, and the same message is stored and shown at the end.
+/// Without streaming, listeners get no tokens, and the same message is stored and displayed at the end.
 #[tokio::test]
-async fn a_reply_may_be_shown_at_once() {
+async fn reply_can_be_shown_without_streaming() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     set(&app, &chat_owner(&chat), "show_streaming", SettingValue::Switch(false)).await;
@@ -331,9 +335,9 @@ async fn a_reply_may_be_shown_at_once() {
     }
 }
 
-/// S1.13, with the size of the eager part as it is set.
+/// The number of messages to load is a setting.
 #[tokio::test]
-async fn an_opened_chat_loads_as_much_as_it_is_told() {
+async fn opened_chat_loads_the_configured_number() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     for _ in 0..4 {
@@ -347,7 +351,7 @@ async fn an_opened_chat_loads_as_much_as_it_is_told() {
 }
 
 #[tokio::test]
-async fn templates_and_modes_are_offered_by_name() {
+async fn lists_templates_and_modes_by_name() {
     let app = Headless::new().await;
     let all = app.engine.layered_settings(SettingOwner::Global).await.unwrap();
     let offered = |key| {
@@ -357,12 +361,12 @@ async fn templates_and_modes_are_offered_by_name() {
     assert_eq!(offered("mode"), ["default", "study", "chill", "creative"]);
     let templates = offered("template");
     assert!(templates.contains(&"base-roleplay") && templates.contains(&"sms"), "{templates:?}");
-    assert!(!templates.contains(&"summary"), "a job beside the chat is no template of a chat");
+    assert!(!templates.contains(&"summary"), "templates of background tasks are not offered for chats");
 }
 
-/// S4.30: at most so many messages are sent; the others stay in the chat.
+/// At most this many messages are sent; the others stay in the chat.
 #[tokio::test]
-async fn a_ceiling_of_messages_counts_messages() {
+async fn message_ceiling_limits_sent_messages() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     for turn in 0..6 {
@@ -380,7 +384,7 @@ async fn a_ceiling_of_messages_counts_messages() {
 }
 
 #[tokio::test]
-async fn a_chat_format_of_the_users_own_is_offered_and_those_that_ship_stay_as_they_are() {
+async fn custom_chat_formats_do_not_change_built_in_ones() {
     let app = Headless::new().await;
     let shipped = app.engine.list_chat_formats().await.unwrap().into_iter().find(|one| one.id == "chatml").unwrap();
     let refused = app.engine.save_chat_format(ChatFormat { name: "Mine".into(), ..shipped.clone() }).await.unwrap_err();
@@ -397,7 +401,7 @@ async fn a_chat_format_of_the_users_own_is_offered_and_those_that_ship_stay_as_t
     assert_eq!((renamed.id.as_str(), renamed.name.as_str()), ("chatml-2", "Letters"));
 
     let long = ChatFormat { name: "\u{0130}".repeat(100), ..copy.clone() };
-    assert!(app.engine.save_chat_format(long).await.unwrap().id.len() <= 200, "the setting takes no longer name");
+    assert!(app.engine.save_chat_format(long).await.unwrap().id.len() <= 200, "the setting accepts no longer id");
     for wrong in [
         ChatFormat { jinja: "{% for %}".into(), ..copy.clone() },
         ChatFormat { name: " ".into(), ..copy.clone() },

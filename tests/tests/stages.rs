@@ -1,4 +1,4 @@
-//! The stages of a prompt, over whole turns (S0.11): as it is written, filled in, after the budget, as sent.
+//! Stages of a prompt over whole turns: source, filled, after the budget, sent.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -10,7 +10,7 @@ use tests::headless::Headless;
 
 const STAGES: [PromptStage; 4] = [PromptStage::Sources, PromptStage::Filled, PromptStage::Budget, PromptStage::Sent];
 
-/// Macros in a field, in lore, and in examples that no window of this size has room for.
+/// A card with macros in a field, in lore, and in examples that do not fit into the window.
 fn card() -> Value {
     json!({
         "spec": "chara_card_v3", "spec_version": "3.0",
@@ -51,7 +51,7 @@ impl Lighthouse {
         self.app.say(&self.chat, text).await;
     }
 
-    /// The stages of the prompt that the last reply answered.
+    /// Returns the stages of the last reply's prompt.
     async fn stages(&self) -> Vec<StageComparison> {
         let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
         let swipe = chat.page.messages.last().unwrap().swipes[0].id.clone();
@@ -62,7 +62,7 @@ impl Lighthouse {
         stages
     }
 
-    /// Those of the prompt that `text` would send.
+    /// Returns the stages of the prompt for `text`.
     async fn next_stages(&self, text: &str) -> Vec<StageComparison> {
         let mut stages = Vec::new();
         for stage in STAGES {
@@ -73,7 +73,7 @@ impl Lighthouse {
     }
 }
 
-/// The text that is left of a comparison without what was `gone`.
+/// Returns the text of a comparison without the parts marked `gone`.
 fn without(comparison: &StageComparison, gone: Change) -> String {
     comparison.parts.iter().filter(|part| part.change != gone).map(|part| part.text.as_str()).collect()
 }
@@ -92,7 +92,7 @@ fn check(text: &str, there: &[&str], absent: &[&str]) {
         assert!(text.contains(words), "{words:?} is missing:\n{text}");
     }
     for words in absent {
-        assert!(!text.contains(words), "{words:?} is there:\n{text}");
+        assert!(!text.contains(words), "{words:?} is present:\n{text}");
     }
 }
 
@@ -125,19 +125,23 @@ async fn each_stage_of_a_turn_says_what_it_did() {
     check(&now(sent), &[&wire[..], &put_in[..2], &put_in[3..]].concat(), &["canary"]);
     for pair in stages.windows(2) {
         assert_eq!(pair[1].before, Some(pair[0].stage));
-        assert_eq!(without(&pair[1], Change::Added), now(&pair[0]), "a stage begins where the one before it ended");
+        assert_eq!(
+            without(&pair[1], Change::Added),
+            now(&pair[0]),
+            "a stage begins with the result of the previous one"
+        );
     }
     assert_eq!((sources.before, only(sources, Change::Same).len()), (None, now(sources).lines().count()));
 }
 
-/// What was recorded decides, in a manifest that is stored whole and in one that leans on the one before.
+/// The stored manifest decides, whether it is stored completely or as a difference to the previous one.
 #[tokio::test]
-async fn a_sent_turn_has_the_same_stages_after_a_restart() {
+async fn stages_of_a_sent_turn_survive_a_restart() {
     let house = Lighthouse::open().await;
     let foretold = house.next_stages("Tell me of the reef.").await;
     house.say("Tell me of the reef.").await;
     let first = house.stages().await;
-    assert_eq!(first, foretold, "the preview is what is sent");
+    assert_eq!(first, foretold, "the preview equals the sent prompt");
     let house = house.restart().await;
     assert_eq!(house.stages().await, first);
 
@@ -148,7 +152,7 @@ async fn a_sent_turn_has_the_same_stages_after_a_restart() {
 }
 
 #[tokio::test]
-async fn a_template_and_a_script_of_ones_own_are_told_as_they_are_written() {
+async fn source_stage_shows_custom_template_and_script() {
     let house = Lighthouse::open().await;
     let engine = &house.app.engine;
     let TemplateDocument { json, .. } = engine.get_template("base-roleplay".into()).await.unwrap();

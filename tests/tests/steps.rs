@@ -1,4 +1,4 @@
-//! The steps of a turn come in the order of design.md, section 3 (S3.18). They are read where a maintainer reads them.
+//! The steps of a turn run in their defined order, as recorded in the log.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -15,19 +15,19 @@ use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
 const UNTIL_THE_CALL: [&str; 7] = ["Said", "Collect", "Activate", "Frame", "Plan", "Freeze", "Call"];
 
-/// The steps that the log tells, each with its chat.
+/// Steps from the log, each with its chat.
 #[derive(Clone, Default)]
 struct Trace(Arc<Mutex<Vec<(String, String)>>>);
 
 impl Trace {
-    /// The log of this process from now on.
+    /// Records the log of this process from now on.
     fn of_this_process() -> Self {
         let trace = Self::default();
         tracing::subscriber::set_global_default(tracing_subscriber::registry().with(trace.clone())).unwrap();
         trace
     }
 
-    /// The steps of `chat` since the last time.
+    /// Returns the steps of `chat` since the last call.
     fn take(&self, chat: &str) -> Vec<String> {
         let told = std::mem::take(&mut *self.0.lock().unwrap());
         assert!(told.iter().all(|(of, _)| of == chat), "a step names another chat: {told:?}");
@@ -56,13 +56,13 @@ impl Visit for Fields {
         match field.name() {
             "chat" => self.chat = format!("{value:?}"),
             "step" => self.step = format!("{value:?}"),
-            // Nothing of what people wrote is in a step.
-            other => panic!("a step tells `{other}`: {value:?}"),
+            // A step contains no text of the user.
+            other => panic!("a step contains `{other}`: {value:?}"),
         }
     }
 }
 
-/// Sends `text`, waits until nothing is at work any more, and tells how the reply ended.
+/// Sends `text`, waits for all background work, and returns how the reply ended.
 async fn say(app: &Headless, chat: &str, text: &str) -> EndReason {
     let (_, end) = app.say(chat, text).await;
     app.engine.settle().await;
@@ -74,7 +74,7 @@ fn behind_the_call(steps: &[&'static str]) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn a_turn_takes_its_steps_in_order() {
+async fn turn_runs_its_steps_in_order() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.engine.settle().await;
@@ -96,9 +96,5 @@ async fn a_turn_takes_its_steps_in_order() {
     app.model.play(Script::new().text("Half a").cut());
     let end = say(&app, &chat, "And then?").await;
     assert!(matches!(end, EndReason::Failed { .. }), "{end:?}");
-    assert_eq!(
-        trace.take(&chat),
-        behind_the_call(&["Stream", "Keep"]),
-        "no idle work follows a reply that broke off (S3.23)"
-    );
+    assert_eq!(trace.take(&chat), behind_the_call(&["Stream", "Keep"]), "no idle work follows an interrupted reply");
 }

@@ -1,4 +1,4 @@
-//! What a chat tells of its story: scene, setting, introductions, episodes, goal and rating, and who opens it.
+//! Story features of a chat: scene, setting, introductions, episodes, goal, rating, and who starts.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -48,7 +48,7 @@ impl Story {
         }
     }
 
-    /// Says something and gives what was sent: the messages, with their roles.
+    /// Sends a message and returns the sent messages with their roles.
     async fn say(&self, text: &str, reply: &str) -> Vec<(PromptRole, String)> {
         self.app.model.reply(reply);
         let (_, reason) = self.app.say(&self.chat, text).await;
@@ -61,7 +61,7 @@ impl Story {
         prompt.messages.into_iter().map(|message| (message.role, message.text)).collect()
     }
 
-    /// The head of what is sent next.
+    /// Returns the head of the next prompt.
     async fn head(&self, text: &str) -> String {
         self.say(text, "Hm.").await.remove(0).1
     }
@@ -86,9 +86,9 @@ fn whole(sent: &[(PromptRole, String)]) -> String {
     sent.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n---\n")
 }
 
-/// S4.11, S4.23: what is set is told, the scene before the setting, and neither where the chat leaves them out.
+/// Scene and setting are sent in this order, unless the chat omits them.
 #[tokio::test]
-async fn the_scene_is_told_unless_the_chat_leaves_it_out() {
+async fn scene_is_sent_unless_the_chat_omits_it() {
     let story = Story::open().await;
     assert!(!story.head("Hello.").await.contains("Scene:"));
     story.write("setting", "a harbour town").await;
@@ -100,14 +100,14 @@ async fn the_scene_is_told_unless_the_chat_leaves_it_out() {
     assert!(!story.head("Hello.").await.contains("pier"));
 }
 
-/// S4.23: `random` draws once for each chat; what was drawn is stored and stays.
+/// `random` selects once per chat, and the choice is stored.
 #[tokio::test]
-async fn a_random_setting_is_drawn_once_for_each_chat() {
+async fn random_setting_is_selected_once_per_chat() {
     let mut story = Story::open().await;
     story.put(SettingOwner::Global, "setting", SettingValue::Text("random".into())).await;
     let preview =
         story.app.engine.preview_prompt(story.chat.clone(), "Where are we?".into(), WhatIf::default()).await.unwrap();
-    assert_eq!(story.text_of("setting").await, "random", "a preview keeps nothing");
+    assert_eq!(story.text_of("setting").await, "random", "a preview stores nothing");
     let head = story.head("Where are we?").await;
     assert_eq!(head, preview.messages[0].text);
     let drawn = story.text_of("setting").await;
@@ -120,9 +120,9 @@ async fn a_random_setting_is_drawn_once_for_each_chat() {
     assert!(again != "random" && story.head("Elsewhere?").await.contains(&again));
 }
 
-/// S4.2, S4.77: two flows beside the system text, in front of the chat, and only where they are asked for.
+/// Two introductions next to the system text, before the chat, only on request.
 #[tokio::test]
-async fn introductions_stand_before_the_chat() {
+async fn introductions_precede_the_chat() {
     let story = Story::open().await;
     let roles = |sent: &[(PromptRole, String)]| sent.iter().map(|(role, _)| *role).take(4).collect::<Vec<_>>();
     let without = story.say("Hello.", "Hm.").await;
@@ -140,9 +140,9 @@ async fn introductions_stand_before_the_chat() {
 
 const PLAN: &str = "The storm: clouds; rain\nThe calm: repairs\n";
 
-/// S4.22: a mark in a reply ends an episode: it is hidden, the next one is told of, and so until the plan is over.
+/// A hidden marker in a reply ends an episode and starts the next one, until the plan ends.
 #[tokio::test]
-async fn a_reply_that_ends_an_episode_begins_the_next() {
+async fn end_of_an_episode_starts_the_next() {
     let story = Story::open().await;
     story.write("episodes", PLAN).await;
     let head = story.head("We sail.").await;
@@ -161,9 +161,9 @@ async fn a_reply_that_ends_an_episode_begins_the_next() {
     assert!(!head.contains("Episode:") && !head.contains("#NEXT"), "the plan is over: {head}");
 }
 
-/// The transcript tells which episode is on: what is taken back is taken back whole.
+/// The transcript determines the current episode, so an undo restores it completely.
 #[tokio::test]
-async fn an_episode_that_is_taken_back_is_on_again() {
+async fn undo_restores_the_previous_episode() {
     let story = Story::open().await;
     story.write("episodes", PLAN).await;
     story.say("Land!", "<think>Shall I write #NEXT EPISODE#?</think>Not yet.").await;
@@ -182,12 +182,13 @@ async fn an_episode_that_is_taken_back_is_on_again() {
     story.app.engine.delete_message(ending.unwrap().id).await.unwrap();
     assert!(story.head("Was it so?").await.contains("Episode: The storm"));
     story.put(story.owner(), "episode", SettingValue::Whole(2)).await;
-    assert!(story.head("Go on.").await.contains("Episode: The calm"), "the user has the last word");
+    assert!(story.head("Go on.").await.contains("Episode: The calm"), "the last message is the user's");
 }
 
-/// S4.25, S4.26: a goal is a rule and a reminder, a rating is a line; unset, neither leaves a trace, and words stay as they are.
+/// A goal is a rule and a reminder, a rating is one line. Without them the prompt contains neither, and texts never
+/// change.
 #[tokio::test]
-async fn goal_and_rating_are_told_and_change_nobodys_words() {
+async fn goal_and_rating_are_sent_and_change_no_text() {
     let story = Story::open().await;
     let without = whole(&story.say("Damn this rain.", "Hm.").await);
     assert!(!without.contains("steer") && !without.contains("Content rating"), "{without}");
@@ -204,18 +205,18 @@ async fn goal_and_rating_are_told_and_change_nobodys_words() {
     }
 }
 
-/// S4.34: every so many messages, never in the chat itself, and not at all where there is nothing to remind of.
+/// A reminder is sent every n messages, is not part of the chat, and is omitted if it is empty.
 #[tokio::test]
-async fn a_reminder_comes_when_it_is_due() {
+async fn reminder_is_sent_when_due() {
     let story = Story::open().await;
     story.write("context_retention", "ephemeral").await;
     story.write("reminder", "Stay in the tower.").await;
     let mut due = Vec::new();
     for turn in 0..6 {
-        // The greeting is the first message: the words of this turn are number 2, 4, 6 ...
+        // The greeting is the first message, so the messages of these turns are number 2, 4, 6 ...
         let sent = story.say("Go on.", "Hm.").await;
         let reminded = sent.iter().filter(|(_, text)| text.contains("Stay in the tower.")).count();
-        assert!(reminded <= 1, "gone from the turn after: {sent:?}");
+        assert!(reminded <= 1, "not repeated in the next turn: {sent:?}");
         if reminded == 1 {
             due.push(2 * turn + 2);
         }
@@ -228,9 +229,9 @@ async fn a_reminder_comes_when_it_is_due() {
     assert!(!whole(&sent).contains("Reminder"), "{sent:?}");
 }
 
-/// However the messages are numbered: without a greeting the user's have the odd numbers, and six is never one of them.
+/// Without a greeting the user's messages have odd numbers, so none of them is number six.
 #[tokio::test]
-async fn a_reminder_comes_in_a_chat_that_began_without_a_greeting() {
+async fn reminder_works_without_a_greeting() {
     let mut story = Story::open().await;
     story.put(SettingOwner::Global, "start_mode", SettingValue::Text("empty".into())).await;
     let character = story.whole().await.character;
@@ -246,9 +247,9 @@ async fn a_reminder_comes_in_a_chat_that_began_without_a_greeting() {
     assert_eq!(due, [7, 13], "the first after six messages, and after twelve");
 }
 
-/// The author's note counts the user's messages from the chat's first on, wherever the window begins.
+/// The author's note counts the user's messages from the start of the chat, not of the window.
 #[tokio::test]
-async fn the_authors_note_comes_as_often_as_it_should() {
+async fn authors_note_follows_its_interval() {
     let story = Story::open().await;
     story.write("context_retention", "ephemeral").await;
     story.write("author_note", "It is foggy.").await;
@@ -263,9 +264,9 @@ async fn the_authors_note_comes_as_often_as_it_should() {
     assert_eq!(due, [7, 14]);
 }
 
-/// S4.24: where the card has no greeting, the character can be asked to open, and that reply can be written anew.
+/// If the card has no greeting, the character can start on request, and that reply can be regenerated.
 #[tokio::test]
-async fn a_character_without_a_greeting_opens_when_asked() {
+async fn character_without_greeting_starts_on_request() {
     let mut story = Story::open().await;
     let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
         "name": "Ada", "description": "A keeper of lamps.", "personality": "", "scenario": "", "first_mes": "",
@@ -284,9 +285,9 @@ async fn a_character_without_a_greeting_opens_when_asked() {
     assert_eq!(story.app.transcript(&story.chat).await[1..], ["Traveller: A friend.", "Ada: Come up."]);
 }
 
-/// S4.1, S4.17, S4.28: what is known of the two is told where a template asks for it; what is not leaves no trace.
+/// Details of user and character are sent where a template uses them; missing ones leave no trace.
 #[tokio::test]
-async fn details_are_told_where_a_template_asks_for_them() {
+async fn details_are_sent_where_a_template_uses_them() {
     let story = Story::open().await;
     story.switch("introductions", true).await;
     let without = whole(&story.say("Hello.", "Hm.").await);
@@ -299,7 +300,7 @@ async fn details_are_told_where_a_template_asks_for_them() {
     let chat = story.whole().await;
     let swipe = chat.page.messages.last().unwrap().swipes[0].id.clone();
     let notices = story.app.engine.manifest(swipe).await.unwrap().notices;
-    assert!(notices.iter().any(|notice| notice == "The details name what there is not: person.age"), "{notices:?}");
+    assert!(notices.iter().any(|notice| notice == "The details contain unknown names: person.age"), "{notices:?}");
 
     story.write("template", "director").await;
     story.write("details", "command: a calm evening\nimageTags: smile, sea").await;

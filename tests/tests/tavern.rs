@@ -1,4 +1,4 @@
-//! A whole folder of SillyTavern's comes in: with a bar that moves, cancelled and gone on with, killed and gone on with (issue 4).
+//! Import of a whole SillyTavern folder: progress, cancellation, kills, and resumption.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -24,7 +24,7 @@ fn kinds(report: &ImportReport, kind: &str) -> usize {
     report.imported.iter().filter(|one| one.kind == kind).count()
 }
 
-/// What is in a data folder, as another process sees it; nothing while there is none.
+/// Reads a data folder like another process; empty while there is no database.
 struct Shelf(Connection);
 
 impl Shelf {
@@ -37,13 +37,13 @@ impl Shelf {
         self.so_far(of).unwrap()
     }
 
-    /// While it is being made, there may be no tables yet.
+    /// Counts rows; during creation the tables may be missing.
     fn so_far(&self, of: &str) -> rusqlite::Result<usize> {
         let count: i64 = self.0.query_row(&format!("SELECT count(*) FROM {of}"), [], |row| row.get(0))?;
         Ok(count as usize)
     }
 
-    /// Everything of the folder is there, once and whole.
+    /// Checks that everything of the folder is stored completely and once.
     #[track_caller]
     fn assert_complete(&self) {
         let keepers = "character WHERE name LIKE 'Keeper %'";
@@ -59,7 +59,7 @@ impl Shelf {
         assert_eq!(self.count(together), SMALL.groups);
         assert_eq!(self.count("chat_member"), SMALL.groups * 2);
         assert_eq!(self.count("message_speaker WHERE character IS NULL"), 0);
-        // Of six messages the second, the third and the sixth are theirs: the fourth is the user's.
+        // Of six messages the second, third and sixth are the group's; the fourth is the user's.
         assert_eq!(self.count("message_speaker"), SMALL.groups * 3);
         assert_eq!(self.count("character WHERE card_json LIKE '%\"shelf\"%'"), SMALL.cards.div_ceil(5));
         assert_eq!(self.count("lorebook WHERE name LIKE 'Reefs %'"), SMALL.worlds);
@@ -89,33 +89,33 @@ fn nook(data: &Path, folder: &Path) -> Command {
     command
 }
 
-/// Kills the import as soon as so many rows are there.
+/// Kills the import as soon as this many rows exist.
 fn kill_at(data: &Path, folder: &Path, of: &str, count: usize) {
     let mut child: Child = nook(data, folder).spawn().unwrap();
     while Shelf::open(data).and_then(|shelf| shelf.so_far(of).ok()).is_none_or(|found| found < count) {
-        assert!(child.try_wait().unwrap().is_none(), "it was through before there were {count} of {of}");
+        assert!(child.try_wait().unwrap().is_none(), "the import ended before there were {count} of {of}");
         std::thread::yield_now();
     }
     // SIGKILL on Unix.
     child.kill().unwrap();
-    assert!(!child.wait().unwrap().success(), "it was through before it was killed");
+    assert!(!child.wait().unwrap().success(), "the import ended before it was killed");
 }
 
 #[test]
-fn an_import_that_is_killed_again_and_again_is_finished_by_the_next() {
+fn killed_import_is_completed_by_the_next() {
     let (folder, data) = (made(), tempfile::tempdir().unwrap());
     let keepers = "character WHERE name LIKE 'Keeper %'";
     for (of, count) in [(keepers, 1), (keepers, 20), (keepers, 40), ("chat WHERE title LIKE 'Evening %'", 4)] {
         kill_at(data.path(), folder.path(), of, count);
     }
     let before = Shelf::open(data.path()).unwrap().count(keepers);
-    assert!(before >= 40, "what came in stays: {before}");
+    assert!(before >= 40, "imported items stay: {before}");
     let output = nook(data.path(), folder.path()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["cancelled"], false);
     let again = report["imported"].as_array().unwrap().iter().filter(|one| one["kind"] == "character").count();
-    assert_eq!(again, SMALL.cards - before, "only what was missing");
+    assert_eq!(again, SMALL.cards - before, "only the missing items");
     Shelf::open(data.path()).unwrap().assert_complete();
 
     let output = nook(data.path(), folder.path()).output().unwrap();
@@ -124,7 +124,7 @@ fn an_import_that_is_killed_again_and_again_is_finished_by_the_next() {
 }
 
 #[tokio::test]
-async fn a_cancelled_import_keeps_what_came_in_and_the_next_brings_the_rest() {
+async fn cancelled_import_is_completed_by_the_next() {
     let (app, folder) = (Headless::new().await, made());
     let (mut events, place) = (app.engine.subscribe(), folder.path().to_owned());
     let engine = app.engine.clone();
@@ -142,7 +142,7 @@ async fn a_cancelled_import_keeps_what_came_in_and_the_next_brings_the_rest() {
     app.engine.cancel_import().await.unwrap();
     let report = import.await.unwrap().unwrap();
     let first = kinds(&report, "character");
-    assert!(report.cancelled && first > 0 && first < SMALL.cards, "{first} came in");
+    assert!(report.cancelled && first > 0 && first < SMALL.cards, "{first} were imported");
     assert_eq!(kinds(&report, "chat"), 0);
     let there = app.engine.list_characters().await.unwrap();
     let there = there.iter().filter(|one| one.name.starts_with("Keeper ")).count();
@@ -157,7 +157,7 @@ async fn a_cancelled_import_keeps_what_came_in_and_the_next_brings_the_rest() {
 }
 
 #[tokio::test]
-async fn what_was_changed_here_is_neither_brought_again_nor_changed_back() {
+async fn repeated_import_keeps_local_changes() {
     let (app, folder) = (Headless::new().await, made());
     let engine = &app.engine;
     let report = engine.import_sillytavern(folder.path().to_owned()).await.unwrap();
@@ -175,15 +175,15 @@ async fn what_was_changed_here_is_neither_brought_again_nor_changed_back() {
 
     let again = engine.import_sillytavern(folder.path().to_owned()).await.unwrap();
     assert_eq!(again.imported, []);
-    assert_eq!(engine.card_assets(keeper.clone()).await.unwrap().len(), faces.len() - 1, "it was taken out");
+    assert_eq!(engine.card_assets(keeper.clone()).await.unwrap().len(), faces.len() - 1, "the file was removed");
     assert!(engine.get_character(keeper).await.unwrap().fields.tags.contains(&"mine".to_owned()));
     assert_eq!(engine.get_lorebook(id("lorebook")).await.unwrap().about.bindings, []);
     assert_eq!(engine.open_chat(chat).await.unwrap().title, "The long night");
 }
 
-/// Where the progress goes, in the order of the work.
+/// The progress advances in the order of the work.
 #[tokio::test]
-async fn the_bar_goes_forward_from_nothing_to_all() {
+async fn progress_advances_from_zero_to_all() {
     let (app, folder) = (Headless::new().await, made());
     let mut events = app.engine.subscribe();
     let told = app.engine.import_sillytavern(folder.path().to_owned()).await.unwrap();
@@ -204,7 +204,7 @@ async fn the_bar_goes_forward_from_nothing_to_all() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_none_is_refused_and_the_next_may_begin() {
+async fn refuses_another_folder_and_allows_a_new_import() {
     let (app, folder) = (Headless::new().await, tempfile::tempdir().unwrap());
     for _ in 0..2 {
         let refused = app.engine.import_sillytavern(PathBuf::from(folder.path())).await;

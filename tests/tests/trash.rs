@@ -35,7 +35,7 @@ fn chat_ref(id: &str) -> Vec<TrashRef> {
 }
 
 #[tokio::test]
-async fn a_deleted_chat_comes_back_after_a_restart() {
+async fn deleted_chat_can_be_restored_after_a_restart() {
     let app = Headless::new().await;
     let chat = a_chat_about_it(&app).await;
     app.engine.delete_chat(chat.clone()).await.unwrap();
@@ -50,7 +50,7 @@ async fn a_deleted_chat_comes_back_after_a_restart() {
 }
 
 #[tokio::test]
-async fn deleted_for_good_leaves_no_word_in_any_file() {
+async fn purged_text_is_in_no_file() {
     let app = Headless::new().await;
     let chat = a_chat_about_it(&app).await;
     app.engine.backup().await.unwrap();
@@ -63,7 +63,7 @@ async fn deleted_for_good_leaves_no_word_in_any_file() {
 }
 
 #[tokio::test]
-async fn backups_keep_what_is_deleted_unless_told() {
+async fn backups_keep_deleted_items_by_default() {
     let app = Headless::new().await;
     let chat = a_chat_about_it(&app).await;
     let backup = app.engine.backup().await.unwrap();
@@ -73,7 +73,7 @@ async fn backups_keep_what_is_deleted_unless_told() {
 }
 
 #[tokio::test]
-async fn an_emptied_trash_takes_single_messages_too() {
+async fn emptying_the_trash_includes_single_messages() {
     let app = Headless::new().await;
     let chat = a_chat_about_it(&app).await;
     app.engine.backup().await.unwrap();
@@ -86,7 +86,7 @@ async fn an_emptied_trash_takes_single_messages_too() {
 }
 
 #[tokio::test]
-async fn only_what_is_in_the_trash_can_go_for_good() {
+async fn only_items_in_the_trash_can_be_purged() {
     let app = Headless::new().await;
     let chat = a_chat_about_it(&app).await;
     app.engine.delete_from_trash(chat_ref(&chat), true).await.unwrap_err();
@@ -94,7 +94,7 @@ async fn only_what_is_in_the_trash_can_go_for_good() {
 }
 
 #[tokio::test]
-async fn a_restore_shows_its_changes_and_happens_at_the_next_start() {
+async fn restore_previews_changes_and_runs_at_next_start() {
     let app = Headless::new().await;
     let backup = app.engine.backup().await.unwrap();
     let chat = a_chat_about_it(&app).await;
@@ -105,6 +105,6 @@ async fn a_restore_shows_its_changes_and_happens_at_the_next_start() {
     app.engine.restore_at_next_start(backup.file).await.unwrap();
     assert!(app.engine.backups().await.unwrap().restore_pending);
     let app = app.restart().await;
-    assert_eq!(app.engine.whole_chat(chat).await.unwrap().page.messages.len(), 1, "the greeting alone");
+    assert_eq!(app.engine.whole_chat(chat).await.unwrap().page.messages.len(), 1, "only the greeting");
     assert!(app.engine.startup().await.unwrap().notices.iter().any(|notice| notice.contains("was restored")));
 }

@@ -1,4 +1,4 @@
-//! Whole turns through the engine, answered by the scripted provider.
+//! Whole turns through the engine with the scripted provider.
 
 use engine::api::{ApiError, EndReason, Event, Origin, ProviderClass, Role, SwipeState, WhatIf};
 use provider::fake::{Gate, Script};
@@ -6,7 +6,7 @@ use provider::{FinishReason, ProviderError, ProviderErrorKind};
 use tests::headless::{Headless, ended, shown};
 
 #[tokio::test]
-async fn the_first_start_shows_a_character_that_has_greeted() {
+async fn first_start_shows_a_greeting() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     assert_eq!(chat.character_name, "Mira");
@@ -17,7 +17,7 @@ async fn the_first_start_shows_a_character_that_has_greeted() {
 }
 
 #[tokio::test]
-async fn a_message_is_answered_and_both_survive_a_restart() {
+async fn message_and_reply_survive_a_restart() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("  Welcome, *traveller*. ");
@@ -34,9 +34,9 @@ async fn a_message_is_answered_and_both_survive_a_restart() {
     assert_eq!(app.first_chat().await.id, chat);
 }
 
-/// S1.12, and the first line of safety: words are on the disk before any model is called.
+/// The message is stored before any model is called.
 #[tokio::test]
-async fn the_users_words_are_stored_before_the_model_is_called() {
+async fn message_is_stored_before_the_model_is_called() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let gate = Gate::new();
@@ -71,7 +71,7 @@ async fn tokens_arrive_in_order_at_every_listener() {
 }
 
 #[tokio::test]
-async fn regenerating_adds_a_swipe_and_overwrites_nothing() {
+async fn regenerating_adds_a_swipe() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("First.").reply("Second.");
@@ -90,7 +90,7 @@ async fn regenerating_adds_a_swipe_and_overwrites_nothing() {
 }
 
 #[tokio::test]
-async fn a_reply_is_continued_where_it_ended() {
+async fn continue_extends_the_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.play(Script::new().words("Once upon").finish(FinishReason::Length)).reply(" a time.");
@@ -104,7 +104,7 @@ async fn a_reply_is_continued_where_it_ended() {
 }
 
 #[tokio::test]
-async fn stopping_keeps_what_was_written() {
+async fn stopping_keeps_the_text_so_far() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let gate = Gate::new();
@@ -120,7 +120,7 @@ async fn stopping_keeps_what_was_written() {
 }
 
 #[tokio::test]
-async fn a_cut_stream_keeps_its_text_and_says_what_happened() {
+async fn cut_stream_keeps_its_text_and_explains() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.play(Script::new().words("All that ").cut());
@@ -133,7 +133,7 @@ async fn a_cut_stream_keeps_its_text_and_says_what_happened() {
 }
 
 #[tokio::test]
-async fn a_reply_that_never_began_leaves_no_empty_message_and_can_be_tried_again() {
+async fn failed_reply_leaves_no_message_and_can_be_retried() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let refused = ProviderError::new(ProviderErrorKind::Unreachable, "nothing listens on 127.0.0.1:1", "start it");
@@ -148,9 +148,9 @@ async fn a_reply_that_never_began_leaves_no_empty_message_and_can_be_tried_again
     assert_eq!(app.transcript(&chat).await[1..], ["Traveller: Hello?", "Mira: Now I can."]);
 }
 
-/// S1.20: two chats at once, and no event of one in the other.
+/// Two replies at once, without events of one chat in the other.
 #[tokio::test]
-async fn two_chats_are_answered_at_once() {
+async fn two_chats_reply_at_once() {
     let app = Headless::new().await;
     let first = app.first_chat().await;
     let second = app.engine.new_chat(first.character.clone()).await.unwrap();
@@ -167,9 +167,9 @@ async fn two_chats_are_answered_at_once() {
     assert_eq!(shown(&reply.unwrap()), "First.");
 }
 
-/// S1.25: a window that was reloaded joins the reply.
+/// A reloaded window joins the running reply.
 #[tokio::test]
-async fn a_late_listener_joins_a_running_reply() {
+async fn late_listener_joins_a_running_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let gate = Gate::new();
@@ -199,7 +199,7 @@ async fn a_late_listener_joins_a_running_reply() {
 }
 
 #[tokio::test]
-async fn edits_and_deletions_reach_the_next_prompt_and_can_be_undone() {
+async fn edits_and_deletions_affect_the_next_prompt() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("Blue, I think.").reply("As you say.");
@@ -216,9 +216,9 @@ async fn edits_and_deletions_reach_the_next_prompt_and_can_be_undone() {
     assert!(app.transcript(&chat).await[1].ends_with("the fox?"));
 }
 
-/// Invariant 4 on the whole path, restart included, and S3.10 to S3.13.
+/// Prompts are append-only over whole turns, including a restart.
 #[tokio::test]
-async fn each_prompt_begins_with_the_one_before_it() {
+async fn each_prompt_begins_with_the_previous_one() {
     let mut app = Headless::new().await;
     let chat = app.first_chat().await.id;
     for turn in 0..6 {
@@ -239,9 +239,9 @@ async fn each_prompt_begins_with_the_one_before_it() {
     assert_eq!(clocks[0].text, "[CONTEXT: Saturday, 21 November 2026, 23:11]\n\nQuestion 0, please.");
 }
 
-/// Invariant 2: what is previewed is what is sent, and what the manifest holds.
+/// The preview equals the sent prompt and the manifest.
 #[tokio::test]
-async fn the_preview_is_what_is_sent_and_what_is_recorded() {
+async fn preview_equals_sent_prompt_and_manifest() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let preview = app.engine.preview_prompt(chat.clone(), "Who are you?".into(), WhatIf::default()).await.unwrap();
@@ -262,9 +262,9 @@ async fn the_preview_is_what_is_sent_and_what_is_recorded() {
     assert_eq!(kept, manifest.tokens.total);
 }
 
-/// S2.30: too long is an error with its figures, and nothing is sent.
+/// A message that is too long is an error with the token counts, and nothing is sent.
 #[tokio::test]
-async fn a_message_that_cannot_fit_is_refused_with_its_token_count() {
+async fn message_that_cannot_fit_is_refused_with_count() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let (reply, reason) = app.say(&chat, &"word ".repeat(20_000)).await;
@@ -280,9 +280,9 @@ async fn a_message_that_cannot_fit_is_refused_with_its_token_count() {
     assert!(block.tokens > 20_000);
 }
 
-/// S0.9: the error leads to the very field that is too long.
+/// The error names the field that is too long.
 #[tokio::test]
-async fn a_card_that_cannot_fit_is_named_with_its_field_and_can_be_shortened() {
+async fn card_that_cannot_fit_is_refused_with_its_field() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let character = app.engine.get_character(chat.character.clone()).await.unwrap();
@@ -293,7 +293,7 @@ async fn a_card_that_cannot_fit_is_named_with_its_field_and_can_be_shortened() {
     let ApiError::ContextOverflow { block: Some(block), missing, .. } = error else { panic!("{error:?}") };
     let origin = Origin::Card { character: chat.character.clone(), field: "description".into() };
     assert_eq!((block.kind.as_str(), &block.origin), ("description", &origin));
-    // Without so many tokens of it, it fits.
+    // Without the surplus tokens it fits.
     fields.description =
         "She keeps bees. ".repeat(4_000 * (block.tokens - missing - 100) as usize / block.tokens as usize);
     app.engine.update_character(chat.character, fields).await.unwrap();
@@ -301,7 +301,7 @@ async fn a_card_that_cannot_fit_is_named_with_its_field_and_can_be_shortened() {
 }
 
 #[tokio::test]
-async fn an_edited_card_and_persona_change_the_next_prompt() {
+async fn edited_card_and_persona_change_the_next_prompt() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let character = app.engine.get_character(chat.character.clone()).await.unwrap();
@@ -317,7 +317,7 @@ async fn an_edited_card_and_persona_change_the_next_prompt() {
 }
 
 #[tokio::test]
-async fn a_reply_that_begins_with_its_speakers_name_is_shown_without_it() {
+async fn removes_the_speakers_name_from_a_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.play(Script::new().text("\nMi").text("ra: Sit").text(" down."));
@@ -326,9 +326,9 @@ async fn a_reply_that_begins_with_its_speakers_name_is_shown_without_it() {
     assert_eq!(app.model.last_request().unwrap().prompt.stop, ["\nTraveller:", "\nMira:"]);
 }
 
-/// Text that is on the screen is on the disk within half a second, even if no more follows.
+/// Displayed text is stored within half a second, even if no more follows.
 #[tokio::test]
-async fn a_stalled_stream_keeps_nothing_from_the_disk() {
+async fn stalled_stream_is_stored() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let gate = Gate::new();
@@ -345,7 +345,7 @@ async fn a_stalled_stream_keeps_nothing_from_the_disk() {
 }
 
 #[tokio::test]
-async fn nothing_is_edited_or_deleted_under_a_running_reply() {
+async fn running_reply_blocks_edits_and_deletions() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let gate = Gate::new();
@@ -360,13 +360,13 @@ async fn nothing_is_edited_or_deleted_under_a_running_reply() {
     refused(app.engine.continue_reply(chat.id.clone()).await.map(drop));
     app.engine.stop(chat.id.clone()).await.unwrap();
     let (message, reason) = ended(&mut events, &chat.id).await;
-    assert!(message.is_none() && reason == EndReason::Cancelled, "stopped before a word: nothing is left behind");
+    assert!(message.is_none() && reason == EndReason::Cancelled, "stopped before any text: no message is left");
     app.engine.edit_message(greeting, "Mine.".into()).await.unwrap();
 }
 
-/// Requirements 2.3, rule 6: a smaller model trims for itself, and the larger one has everything again.
+/// A smaller model trims only its own prompt; the larger one gets the whole history again.
 #[tokio::test]
-async fn one_turn_with_a_small_context_does_not_cost_the_history() {
+async fn turn_with_small_context_keeps_the_history() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     for turn in 0..8 {
@@ -385,9 +385,9 @@ async fn one_turn_with_a_small_context_does_not_cost_the_history() {
     );
 }
 
-/// S4.72: thoughts are told apart while they stream, kept with the reply, and not sent again.
+/// Thoughts are separated while they stream, stored with the reply, and not sent again.
 #[tokio::test]
-async fn a_models_thoughts_are_kept_apart_from_its_words() {
+async fn thoughts_are_separated_from_the_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.play(Script::new().words("<think>She looks cold.</think>\n\nCome in.")).reply("Sit.");

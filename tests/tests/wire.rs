@@ -1,4 +1,4 @@
-//! What reaches the provider: whatever the user set up is found in the bytes that were sent (invariant 12), and nothing else.
+//! Contents of requests: every configured text is in the sent bytes, and nothing else.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -8,7 +8,7 @@ use engine::api::{
 use serde_json::{Value, json};
 use tests::headless::{Headless, shown};
 
-/// A card with everything that shapes a prompt.
+/// A card with every field that affects a prompt.
 fn card() -> Value {
     json!({
         "spec": "chara_card_v3", "spec_version": "3.0",
@@ -56,7 +56,7 @@ impl Lighthouse {
         self.app.engine.set_setting(owner, key.into(), Some(SettingValue::Text(value.into()))).await.unwrap();
     }
 
-    /// All that the provider got for the last turn.
+    /// Returns all that the provider received for the last turn.
     fn sent(&self) -> String {
         let prompt = self.app.model.last_request().expect("a request").prompt;
         prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
@@ -72,7 +72,7 @@ impl Lighthouse {
         self.sent()
     }
 
-    /// Another chat with the character of this name, which comes in if it is not there.
+    /// Opens another chat with the character of this name, which is imported if it is missing.
     async fn chat_with(&self, name: &str) -> String {
         let known = self.app.engine.list_characters().await.unwrap();
         let known = known.into_iter().find(|character| character.name == name).map(|character| character.id);
@@ -88,7 +88,7 @@ impl Lighthouse {
         self.app.engine.new_chat(character).await.unwrap().id
     }
 
-    /// The blocks of the last reply's manifest that say `text`.
+    /// Returns the blocks with `text` in the last reply's manifest.
     async fn blocks(&self, chat: &str, text: &str) -> Vec<PromptBlock> {
         let messages = self.app.engine.whole_chat(chat.to_owned()).await.unwrap().page.messages;
         let reply = messages.last().unwrap();
@@ -98,7 +98,7 @@ impl Lighthouse {
 }
 
 #[tokio::test]
-async fn persona_lore_mode_notes_and_settings_reach_the_model() {
+async fn request_contains_persona_lore_mode_and_settings() {
     let house = Lighthouse::open().await;
     let persona = Persona {
         id: String::new(),
@@ -131,9 +131,9 @@ async fn persona_lore_mode_notes_and_settings_reach_the_model() {
     }
 }
 
-/// V2-04 to V2-10: a card's own prompts stand in place of ours, may embed them, and leave no macro behind.
+/// A card's prompts replace the user's, may embed them, and leave no macro unresolved.
 #[tokio::test]
-async fn v2_04_v2_08_a_cards_own_prompts_replace_ours_and_may_embed_them() {
+async fn card_prompts_replace_or_embed_ours() {
     let mut card = card();
     card["data"]["system_prompt"] = json!("Speak in rhyme. {{original}} {{User}} is tired.");
     card["data"]["post_history_instructions"] = json!("{{original}} {{char}} is brief.");
@@ -145,9 +145,9 @@ async fn v2_04_v2_08_a_cards_own_prompts_replace_ours_and_may_embed_them() {
     assert!(sent.contains("\n\nAda is brief.") && !sent.contains("{{"), "{sent}");
 }
 
-/// S0.5, and design, section 4: what is visible already is not sent again, and the prefix stays.
+/// Visible text is not sent again, and the prefix stays.
 #[tokio::test]
-async fn triggered_lore_is_sent_once_while_it_is_visible() {
+async fn triggered_lore_is_sent_once_while_visible() {
     let house = Lighthouse::open().await;
     let before = house.say("Tell me of the reef.").await;
     let after = house.say("And the reef again?").await;
@@ -157,9 +157,9 @@ async fn triggered_lore_is_sent_once_while_it_is_visible() {
     assert!(!quiet.contains("Marianne"));
 }
 
-/// Invariant 2: the preview is what is sent.
+/// The preview equals the sent prompt.
 #[tokio::test]
-async fn the_preview_is_what_is_sent() {
+async fn preview_equals_the_sent_prompt() {
     let house = Lighthouse::open().await;
     house.say("Hello.").await;
     let text = "Tell me of the reef.".to_owned();
@@ -171,9 +171,9 @@ async fn the_preview_is_what_is_sent() {
     assert_eq!(previewed, wired);
 }
 
-/// The X-ray's "what if": nothing is sent, nothing is stored.
+/// The X-ray's "what if" sends and stores nothing.
 #[tokio::test]
-async fn what_if_leaves_a_block_out_and_changes_nothing() {
+async fn what_if_excludes_a_block_and_changes_nothing() {
     let house = Lighthouse::open().await;
     house.say("Tell me of the reef.").await;
     let chat = || house.chat.clone();
@@ -188,9 +188,9 @@ async fn what_if_leaves_a_block_out_and_changes_nothing() {
     assert_eq!(house.app.model.requests().len(), 1);
 }
 
-/// What was sent with earlier messages, and these themselves, can be left out as well.
+/// Earlier messages and their blocks can be excluded too.
 #[tokio::test]
-async fn what_if_leaves_out_what_was_sent_before() {
+async fn what_if_excludes_earlier_messages() {
     let house = Lighthouse::open().await;
     house.say("Tell me of the reef.").await;
     let preview = async |without: Vec<String>| {
@@ -207,9 +207,9 @@ async fn what_if_leaves_out_what_was_sent_before() {
     assert_eq!(preview(Vec::new()).await.text, plain.text);
 }
 
-/// What would be sent with lore and notes in their classic places, is what is sent once the setting says so.
+/// The preview with classic placement equals the prompt after changing the setting.
 #[tokio::test]
-async fn another_placement_is_seen_as_it_would_be_sent() {
+async fn previews_another_placement() {
     let mut card = card();
     card["data"]["post_history_instructions"] = "Answer in rhyme.".into();
     let house = Lighthouse::with(card).await;
@@ -226,9 +226,9 @@ async fn another_placement_is_seen_as_it_would_be_sent() {
     assert_eq!(preview(None).await.text, seen.text);
 }
 
-/// Issue 3, section 5: the next prompt, too, is told apart from the one before.
+/// The next prompt is compared with the last one too.
 #[tokio::test]
-async fn the_next_prompt_is_compared_with_the_one_sent_last() {
+async fn compares_the_next_prompt_with_the_last() {
     let house = Lighthouse::open().await;
     let compare = |text: &str| house.app.engine.compare_next(house.chat.clone(), text.to_owned());
     let first = compare("Hello.").await.unwrap();
@@ -243,9 +243,9 @@ async fn the_next_prompt_is_compared_with_the_one_sent_last() {
     assert!(compare("").await.unwrap().parts.iter().any(|part| part.change == Change::Added));
 }
 
-/// Issue 3, section 5: a template that is not saved is seen in the whole prompt, with lore, notes and history.
+/// An unsaved template is previewed in the whole prompt, with lore, notes and history.
 #[tokio::test]
-async fn a_template_that_is_not_stored_is_previewed_in_the_whole_prompt() {
+async fn previews_an_unsaved_template() {
     let house = Lighthouse::open().await;
     house.set("author_note", "It is foggy.").await;
     let engine = &house.app.engine;
@@ -263,9 +263,9 @@ async fn a_template_that_is_not_stored_is_previewed_in_the_whole_prompt() {
     assert!(matches!(preview("{}".into()).await, Err(ApiError::BadInput { .. })));
 }
 
-/// A block of lore leads to its entry: the card's list and the prompt name it alike.
+/// A lore block links to its entry; the card's list and the prompt use the same key.
 #[tokio::test]
-async fn a_block_of_lore_is_found_in_the_cards_lorebook() {
+async fn lore_block_links_to_its_entry() {
     let house = Lighthouse::open().await;
     house.say("Tell me of the reef.").await;
     let block = house.blocks(&house.chat, "The reef took").await.remove(0);
@@ -277,9 +277,9 @@ async fn a_block_of_lore_is_found_in_the_cards_lorebook() {
     assert_eq!(flags, [(false, true), (true, true), (false, false)]);
 }
 
-/// S4.36: what the user pins stays word for word, whatever leaves the window.
+/// A pinned message is always sent verbatim.
 #[tokio::test]
-async fn a_pinned_message_stays_when_it_leaves_the_window() {
+async fn pinned_message_is_sent_after_leaving_the_window() {
     let house = Lighthouse::open().await;
     house.set("context_limit", "auto").await;
     let owner = SettingOwner::Chat { id: house.chat.clone() };
@@ -296,20 +296,20 @@ async fn a_pinned_message_stays_when_it_leaves_the_window() {
         let anchor = house.app.engine.open_chat(house.chat.clone()).await.unwrap().anchor;
         left |= anchor.is_some_and(|anchor| anchor > told.id);
     }
-    assert!(left, "the message never left the window, so this shows nothing");
+    assert!(left, "the message never left the window, so the test proves nothing");
 }
 
-/// Issue 3: a fact told in one chat is sent in another one with the same character when the words call for it, says that it
-/// is a memory, is sent to nobody else, and is gone once it is forgotten.
+/// A fact from one chat is sent in another chat with the same character if the message calls for it. It is marked as a
+/// memory, sent to no other character, and removed once it is forgotten.
 #[tokio::test]
-async fn a_remembered_fact_is_sent_where_it_is_called_for_until_it_is_forgotten() {
+async fn remembered_fact_is_sent_until_forgotten() {
     const CANARY: &str = "ZEPHYRINE";
     const QUESTION: &str = "What is the name of my boat?";
     let house = Lighthouse::open().await;
     let later = house.chat_with("Ada").await;
     house.say_in(&later, "Good evening.").await;
     house.say("Remember that I own a boat named ZEPHYRINE.").await;
-    assert!(!house.say_in(&later, "Nice weather.").await.contains(CANARY), "nothing called for it");
+    assert!(!house.say_in(&later, "Nice weather.").await.contains(CANARY), "the message does not call for it");
 
     let sent = house.say_in(&later, QUESTION).await;
     assert_eq!(sent.matches(CANARY).count(), 1, "{sent}");
@@ -334,7 +334,7 @@ async fn a_remembered_fact_is_sent_where_it_is_called_for_until_it_is_forgotten(
     }
 }
 
-/// C25, S3.30: a new scene forgets nothing and sends nothing of the old one.
+/// A new scene forgets nothing and sends nothing of the old one.
 #[tokio::test]
 async fn a_new_scene_starts_with_an_empty_window() {
     let house = Lighthouse::open().await;
@@ -345,9 +345,9 @@ async fn a_new_scene_starts_with_an_empty_window() {
     assert!(house.app.transcript(&house.chat).await.iter().any(|line| line.contains("The old canary.")));
 }
 
-/// Macros are resolved once, at send: the history does not change under the cache.
+/// Macros are resolved once on sending, so that the cached history does not change.
 #[tokio::test]
-async fn macros_of_the_user_are_resolved_once_and_stored() {
+async fn user_macros_are_resolved_once_and_stored() {
     let house = Lighthouse::open().await;
     let sent = house.say("I roll {{roll:d6}} and wave at {{char}}. {{nobody knows this}}").await;
     assert!(
@@ -358,9 +358,9 @@ async fn macros_of_the_user_are_resolved_once_and_stored() {
     assert!(after.starts_with(&sent), "the stored text changed:\n{after}");
 }
 
-/// SillyTavern's presets come in as templates, with a word on what has no counterpart, and can be chosen at once.
+/// SillyTavern presets are imported as templates, with notes on unsupported parts, and can be selected at once.
 #[tokio::test]
-async fn a_prompt_manager_preset_becomes_a_template_that_composes_the_prompt() {
+async fn imported_preset_composes_the_prompt() {
     let house = Lighthouse::open().await;
     let preset = json!({
         "temperature": 0.9,
@@ -378,7 +378,7 @@ async fn a_prompt_manager_preset_becomes_a_template_that_composes_the_prompt() {
     });
     let engine = &house.app.engine;
     let report = engine.import_bytes("Lantern.json".into(), preset.to_string().into_bytes()).await.unwrap();
-    let template = report.imported.iter().find(|one| one.kind == "template").expect("a template came in");
+    let template = report.imported.iter().find(|one| one.kind == "template").expect("an imported template");
     assert!(report.refused.is_empty() && !template.warnings.is_empty(), "{report:?}");
     house.set("template", &template.id).await;
     let sent = house.say("Hello.").await;
@@ -390,16 +390,16 @@ async fn a_prompt_manager_preset_becomes_a_template_that_composes_the_prompt() {
     house.say("Remember that I own a boat named ZEPHYRINE.").await;
     let later = house.chat_with("Ada").await;
     house.set_in(&later, "template", &template.id).await;
-    assert!(house.say_in(&later, "What is the name of my boat?").await.contains("ZEPHYRINE"), "it recalls");
+    assert!(house.say_in(&later, "What is the name of my boat?").await.contains("ZEPHYRINE"), "memory works");
     let sent = house.say("Go on.").await;
     for set in ["Mind the tides.", "towards this: light the lamp", "Traveller is studying now."] {
         assert!(sent.contains(set), "{set:?} was not sent:\n{sent}");
     }
 }
 
-/// A preset's format and place of lore are kept on the wire, and each entry stays a block that names its source.
+/// A preset's format and lore placement apply, and each entry stays a block with its source.
 #[tokio::test]
-async fn lore_stands_where_and_as_a_preset_says() {
+async fn preset_defines_lore_format_and_placement() {
     let house = Lighthouse::open().await;
     let marker = |identifier: &str| json!({ "identifier": identifier, "name": identifier, "marker": true });
     let main = json!({ "identifier": "main", "name": "Main", "role": "system", "content": "Play {{char}}." });
@@ -426,10 +426,10 @@ async fn lore_stands_where_and_as_a_preset_says() {
     assert!(both.iter().all(|part| sent.contains(part)), "{sent}");
 }
 
-/// S4.54, S4.60: a template of an older form names memories beside its rules. They are sent as blocks with receipts and the
-/// head stays as it was: each prompt begins with the one before it.
+/// An older template includes memories next to its rules. They are sent as blocks with sources, and the head stays
+/// unchanged, so prompts stay append-only.
 #[tokio::test]
-async fn memories_of_an_older_template_are_blocks_and_leave_the_head_alone() {
+async fn older_template_sends_memories_as_blocks() {
     let house = Lighthouse::open().await;
     let old = json!({"schema": "olio.llm.promptTemplate", "name": "Old", "sections": {
         "identity": {"order": 10, "content": ["You are ${system.firstName}."]},
@@ -448,18 +448,18 @@ async fn memories_of_an_older_template_are_blocks_and_leave_the_head_alone() {
     assert!(matches!(block.origin, Origin::Memory { .. }) && block.zone == Zone::Input, "{block:?}");
 }
 
-/// S4.2, S4.20: what ships reads well for the one character whom a chat has.
+/// The built-in group template also works for a single character.
 #[tokio::test]
-async fn a_group_scene_of_one_character_lacks_no_word() {
+async fn group_template_works_for_one_character() {
     let house = Lighthouse::open().await;
     house.set("template", "group-scene").await;
     let sent = house.say("Good evening.").await;
     assert!(sent.starts_with("This is a scene with Ada and Traveller.\n\n1. Write only for Ada,"), "{sent}");
 }
 
-/// S4.21: a template is filled in for a chat before it is saved, and what is wrong with one is said by section.
+/// A template can be rendered for a chat before it is saved, and errors name the section.
 #[tokio::test]
-async fn a_template_is_checked_and_rendered_without_being_stored() {
+async fn template_is_checked_and_rendered_unsaved() {
     let house = Lighthouse::open().await;
     let engine = &house.app.engine;
     let before = engine.list_templates().await.unwrap();
@@ -506,7 +506,7 @@ async fn empty_composer_previews_the_next_turn() {
 
 /// The share of reused tokens is the same in the X-ray and below the reply.
 #[tokio::test]
-async fn xray_and_reply_have_the_same_share() {
+async fn xray_and_reply_show_the_same_share() {
     let house = Lighthouse::open().await;
     house.say("Tell me of the reef.").await;
     let chat = house.app.engine.whole_chat(house.chat.clone()).await.unwrap();

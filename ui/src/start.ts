@@ -6,9 +6,9 @@ import { keepComposing } from "./lib/parts/composing";
 import { keepContextMenu } from "./lib/parts/contextMenu";
 import { App } from "./lib/state/app.svelte";
 
-/** Puts the UI on the page, talking to the engine through `transport`. */
+/** Mounts the UI on the page, connected to the engine through `transport`. */
 export function start(transport: Transport): App {
-	// This listener must be the first.
+	// This listener must be registered first.
 	keepComposing(window);
 	if (transport.desktop && !import.meta.env.DEV) window.addEventListener("contextmenu", keepContextMenu);
 	const app = new App(transport);

@@ -1,4 +1,4 @@
-//! An empty Tauri window: what the app's start and memory are measured against, in the same run (P-11, P-12). The story
+//! An empty Tauri window, the baseline for the app's startup time and memory. The test
 //! `start_and_memory_stay_near_an_empty_window` starts it.
 
 use tauri::WebviewWindowBuilder;
@@ -9,7 +9,7 @@ fn main() -> tauri::Result<()> {
         .setup(|app| {
             for window in &app.config().app.windows {
                 WebviewWindowBuilder::from_config(app, window)?
-                    // Shown when its page is there, as the app's window is.
+                    // Shown when its page has loaded, like the app's window.
                     .on_page_load(|window, page| {
                         if page.event() == PageLoadEvent::Finished
                             && let Err(error) = window.show()

@@ -23,7 +23,9 @@ pub(crate) async fn open_link(address: String) -> Result<(), ApiError> {
 #[tauri::command]
 pub(crate) async fn set_zoom(window: WebviewWindow, factor: f64) -> Result<(), ApiError> {
     let factor = if factor.is_finite() { factor.clamp(*ZOOM.start(), *ZOOM.end()) } else { 1.0 };
-    window.set_zoom(factor).map_err(|error| ApiError::Internal { message: format!("The window cannot zoom: {error}.") })
+    window
+        .set_zoom(factor)
+        .map_err(|error| ApiError::Internal { message: format!("Cannot change the zoom of the window: {error}.") })
 }
 
 /// Accepts only web and mail addresses, never files or programs. The page asks the user first, but any script on it could
@@ -53,7 +55,7 @@ mod tests {
     use super::openable;
 
     #[test]
-    fn only_web_and_mail_addresses_are_opened() {
+    fn opens_only_web_and_mail_addresses() {
         for address in ["https://example.org/a?b=c#d", "http://127.0.0.1:8080/", "mailto:sam@example.org"] {
             assert_eq!(openable(address).unwrap().as_str(), address);
         }
@@ -77,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_looks_like_another_is_spelled_out() {
+    fn lookalike_host_is_shown_in_punycode() {
         assert_eq!(openable("https://аpple.example/").unwrap().host_str(), Some("xn--pple-43d.example"));
     }
 }

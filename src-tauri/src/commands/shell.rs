@@ -1,5 +1,5 @@
-//! Commands that need the window: the stream of events, and files that the user picks in a dialog of the system. The page
-//! never names a path.
+//! Commands that need the window: the event stream, and files that the user selects in a system dialog. The page never
+//! passes a path.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,17 +16,17 @@ use tokio::sync::oneshot;
 use crate::core::Core;
 use crate::dialogs;
 
-/// Sends the engine's events to `events` until the page goes away.
+/// Sends the engine's events to `events` until the page is closed.
 #[tauri::command]
 pub(crate) async fn subscribe(core: State<'_, Core>, events: Channel<Event>) -> Result<(), ApiError> {
-    // The subscription exists before the answer: what the page asks next is already watched.
+    // Subscribes before the response, so that no event of the page's next call is missed.
     let mut page = core.page();
-    let mut news = core.engine().await.subscribe();
+    let mut engine_events = core.engine().await.subscribe();
     core.is_heard();
     tauri::async_runtime::spawn(async move {
         loop {
             let event = tokio::select! {
-                event = news.next() => event,
+                event = engine_events.next() => event,
                 _ = page.changed() => None,
             };
             match event.map(|event| events.send(event)) {
@@ -38,7 +38,7 @@ pub(crate) async fn subscribe(core: State<'_, Core>, events: Channel<Event>) -> 
     Ok(())
 }
 
-/// Lets the user pick cards, chats and model files and imports them; `null` when nothing was picked.
+/// Lets the user select cards, chats and model files and imports them. Returns `null` if the dialog was cancelled.
 #[tauri::command]
 pub(crate) async fn pick_import(
     window: WebviewWindow,
@@ -56,8 +56,8 @@ pub(crate) async fn pick_import(
     }
 }
 
-/// Lets the user pick a folder of SillyTavern's and imports all of it; `null` when nothing was picked. How far it is, and what
-/// came in, is told by events: the page may be another one by then.
+/// Lets the user select a SillyTavern folder and imports all of it. Returns `null` if the dialog was cancelled.
+/// Progress and result are sent as events, because the page may have been reloaded.
 #[tauri::command]
 pub(crate) async fn pick_sillytavern(window: WebviewWindow, core: State<'_, Core>) -> Result<Option<()>, ApiError> {
     let dialog = dialog(&window, "Import from SillyTavern");
@@ -68,7 +68,7 @@ pub(crate) async fn pick_sillytavern(window: WebviewWindow, core: State<'_, Core
     Ok(Some(()))
 }
 
-/// The forms that the report of an import can be saved in.
+/// File formats of an import report.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ReportFormat {
@@ -76,8 +76,8 @@ pub(crate) enum ReportFormat {
     Json,
 }
 
-/// Writes the report of an import, which the page has in the user's language, to where the user says; tells the page where
-/// that was, or `null` when the dialog was cancelled.
+/// Saves an import report, which the page has in the user's language, at a path that the user chooses. Returns the
+/// path, or `null` if the dialog was cancelled.
 #[tauri::command]
 pub(crate) async fn save_report(
     window: WebviewWindow,
@@ -92,7 +92,7 @@ pub(crate) async fn save_report(
     save(&window, Exported { file_name, mime, bytes, warnings: Vec::new() }).await
 }
 
-/// Lets the user pick chats that SillyTavern wrote and imports them as chats of `character`; `null` when nothing was picked.
+/// Lets the user select SillyTavern chats and imports them for `character`. Returns `null` if the dialog was cancelled.
 #[tauri::command]
 pub(crate) async fn pick_chats(
     window: WebviewWindow,
@@ -106,7 +106,7 @@ pub(crate) async fn pick_chats(
     }
 }
 
-/// Lets the user pick a model file and adds it in place; `null` when nothing was picked.
+/// Lets the user select a model file and adds it in its place. Returns `null` if the dialog was cancelled.
 #[tauri::command]
 pub(crate) async fn pick_model(window: WebviewWindow, core: State<'_, Core>) -> Result<Option<Model>, ApiError> {
     let dialog = dialog(&window, "Add a model").add_filter("Models (GGUF)", &["gguf"]);
@@ -116,7 +116,7 @@ pub(crate) async fn pick_model(window: WebviewWindow, core: State<'_, Core>) -> 
     }
 }
 
-/// Lets the user pick the `tokenizer.json` of an endpoint's model; `null` when nothing was picked.
+/// Lets the user select the `tokenizer.json` of an endpoint's model. Returns `null` if the dialog was cancelled.
 #[tauri::command]
 pub(crate) async fn pick_tokenizer(
     window: WebviewWindow,
@@ -130,7 +130,7 @@ pub(crate) async fn pick_tokenizer(
     }
 }
 
-/// Writes a card to where the user says, and tells the page where that was; `null` when the dialog was cancelled.
+/// Saves a card at a path that the user chooses. Returns the path, or `null` if the dialog was cancelled.
 #[tauri::command]
 pub(crate) async fn export_character(
     window: WebviewWindow,
@@ -142,7 +142,7 @@ pub(crate) async fn export_character(
     save(&window, exported).await
 }
 
-/// Writes a chat to where the user says, as [`export_character`] does.
+/// Saves a chat, like [`export_character`].
 #[tauri::command]
 pub(crate) async fn export_chat(
     window: WebviewWindow,
@@ -154,8 +154,8 @@ pub(crate) async fn export_chat(
     save(&window, exported).await
 }
 
-/// Writes cards into a folder that the user picks, beside what is there already, and tells the page which folder it was;
-/// `null` when nothing was picked.
+/// Saves cards in a folder that the user selects, without overwriting files. Returns the folder, or `null` if the
+/// dialog was cancelled.
 #[tauri::command]
 pub(crate) async fn export_characters(
     window: WebviewWindow,
@@ -179,12 +179,12 @@ pub(crate) async fn export_characters(
         }
     }
     if !failed.is_empty() {
-        dialogs::tell(window.app_handle(), "Not every card could be exported", &failed.join("\n"));
+        dialogs::tell(window.app_handle(), "Some cards could not be exported", &failed.join("\n"));
     }
     Ok(Some(folder.display().to_string()))
 }
 
-/// Writes a lorebook to where the user says, and tells the page where that was; `null` when the dialog was cancelled.
+/// Saves a lorebook at a path that the user chooses. Returns the path, or `null` if the dialog was cancelled.
 #[tauri::command]
 pub(crate) async fn export_lorebook(
     window: WebviewWindow,
@@ -195,7 +195,7 @@ pub(crate) async fn export_lorebook(
     save(&window, core.engine().await.export_lorebook(id, format).await?).await
 }
 
-/// Writes what a character remembers to where the user says, as [`export_lorebook`] does.
+/// Saves the memories of a character, like [`export_lorebook`].
 #[tauri::command]
 pub(crate) async fn export_memories(
     window: WebviewWindow,
@@ -214,7 +214,7 @@ async fn save(window: &WebviewWindow, exported: Exported) -> Result<Option<Strin
     if !exported.warnings.is_empty() {
         dialogs::tell(
             window.app_handle(),
-            "Saved, but this format could not hold everything",
+            "Saved, but this format cannot contain everything",
             &exported.warnings.join("\n"),
         );
     }
@@ -223,12 +223,12 @@ async fn save(window: &WebviewWindow, exported: Exported) -> Result<Option<Strin
 
 fn not_written(path: &Path, error: &io::Error) -> ApiError {
     ApiError::Storage {
-        message: format!("{} could not be written: {error}", path.display()),
-        hint: "Export again to a folder you may write to, with room on its disk.".into(),
+        message: format!("Could not write {}: {error}.", path.display()),
+        hint: "Export again to a writable folder with enough free space.".into(),
     }
 }
 
-/// A place in `folder` that no file has: `Mira.png`, else `Mira-2.png` and so on.
+/// Returns an unused path in `folder`: `Mira.png`, else `Mira-2.png` and so on.
 fn free_path(folder: &Path, name: &str) -> PathBuf {
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
     let numbered = (2_u32..).map(|number| format!("{stem}-{number}.{ending}"));
@@ -240,20 +240,20 @@ pub(super) fn dialog(window: &WebviewWindow, title: &str) -> FileDialogBuilder<t
     window.dialog().file().set_parent(window).set_title(title)
 }
 
-/// What the user answered. A dialog that never answers, because the app ends, counts as cancelled.
+/// Waits for the user's answer. A dialog that never answers, because the app is closing, counts as cancelled.
 pub(super) async fn answer<T: Send + 'static>(show: impl FnOnce(Box<dyn FnOnce(Option<T>) + Send>)) -> Option<T> {
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     show(Box::new(move |picked| {
-        tell.send(picked).ok();
+        sender.send(picked).ok();
     }));
-    told.await.ok().flatten()
+    receiver.await.ok().flatten()
 }
 
 fn paths(files: Vec<FilePath>) -> Vec<PathBuf> {
     files.into_iter().filter_map(|file| file.into_path().ok()).collect()
 }
 
-/// Writes beside the target first, so that a full disk does not leave half a card in the place of an older one.
+/// Writes to a temporary file first, so that a full disk does not leave half a card in place of an older one.
 async fn write(path: &Path, bytes: Vec<u8>) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
@@ -285,7 +285,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn an_export_is_readable_by_its_owner_alone() {
+    async fn export_is_readable_by_its_owner_only() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let card = folder.path().join("Mira.png");
@@ -294,18 +294,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failed_export_leaves_the_older_card_alone() {
+    async fn failed_export_keeps_the_older_card() {
         let folder = tempfile::tempdir().unwrap();
         let card = folder.path().join("Mira.png");
         write(&card, b"first".to_vec()).await.unwrap();
-        // The name of the unfinished file is taken by a folder, so that writing fails.
+        // A folder has the name of the temporary file, so that writing fails.
         std::fs::create_dir(folder.path().join("Mira.png.part")).unwrap();
         write(&card, b"second".to_vec()).await.unwrap_err();
         assert_eq!(std::fs::read(&card).unwrap(), b"first");
     }
 
     #[test]
-    fn an_export_of_many_stands_beside_what_is_there() {
+    fn export_of_many_does_not_overwrite_files() {
         let folder = tempfile::tempdir().unwrap();
         for expected in ["Mira.png", "Mira-2.png", "Mira-3.png"] {
             let place = free_path(folder.path(), "Mira.png");
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_dialog_that_never_answers_counts_as_cancelled() {
+    async fn dialog_without_an_answer_is_cancelled() {
         assert_eq!(answer::<u8>(drop).await, None);
     }
 }

@@ -15,7 +15,7 @@ pub(crate) async fn pick_second_place(
     window: WebviewWindow,
     core: State<'_, Core>,
 ) -> Result<Option<Backups>, ApiError> {
-    let dialog = dialog(&window, "Second place for backups");
+    let dialog = dialog(&window, "Second folder for backups");
     match answer(|tell| dialog.pick_folder(tell)).await.and_then(|folder| folder.into_path().ok()) {
         Some(folder) => core.engine().await.set_second_place(folder).await.map(Some),
         None => Ok(None),

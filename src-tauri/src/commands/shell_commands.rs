@@ -1,4 +1,4 @@
-//! The one list of the shell's own commands: those that need the window and not only the engine.
+//! List of the shell's own commands: those that need the window in addition to the engine.
 
 /// Calls `$then!` with the names of the functions of `commands::shell`.
 #[macro_export]

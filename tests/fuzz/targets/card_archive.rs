@@ -1,5 +1,5 @@
-//! Archives with a card: bytes as they come, and proper archives of CHARX and of Backyard's around any document. What was
-//! read is written into the same archive and read again (RT-1).
+//! Fuzz target: arbitrary bytes, and valid CHARX and Backyard archives around any document. A parsed card is written
+//! into the same archive and parsed again without loss.
 #![no_main]
 
 use std::io::{Cursor, Write as _};
@@ -27,7 +27,7 @@ fn check(file: &[u8]) {
     if let Ok(Some(scenarios)) = domain::backyard::scenarios(file) {
         scenarios.for_each(|scenario| _ = scenario.into_chat("Wren", "You"));
     }
-    // One that is as large as can be may grow too large.
+    // A card of maximum size may exceed the limit when written.
     let Ok(written) = card.to_charx(Some(file), None) else { return };
     let Ok((again, _)) = Card::read(&written) else { return };
     assert_eq!((again.name(), again.greetings()), (card.name(), card.greetings()));

@@ -1,4 +1,4 @@
-//! A card's JSON: never a panic, and what was read is written and read again as the same card (RT-1).
+//! Fuzz target: card JSON never panics, and a parsed card is written and parsed again as the same card.
 #![no_main]
 
 use domain::card::Card;
@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok((card, _)) = Card::from_json(bytes) else { return };
-    let (again, _) = Card::from_json(card.to_json().as_bytes()).expect("what was written is a card");
+    let (again, _) = Card::from_json(card.to_json().as_bytes()).expect("a written card can be parsed");
     assert_eq!(again, card);
     for json in [card.to_json_v2(), card.to_json_v3()] {
         let (other, _) = Card::from_json(json.as_bytes()).expect("every version is a card");

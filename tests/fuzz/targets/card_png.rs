@@ -1,5 +1,5 @@
-//! A picture with a card: bytes as they come, and a proper picture around any text. What was read is written into the same
-//! picture and read again (RT-2).
+//! Fuzz target: arbitrary bytes, and a valid PNG around any text. A parsed card is written into the same picture and
+//! parsed again without loss.
 #![no_main]
 
 use base64::Engine as _;
@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
-    // Wrong checksums are let pass with a warning.
+    // Wrong checksums only cause a warning.
     [&(data.len() as u32).to_be_bytes()[..], kind, data, &[0; 4]].concat()
 }
 
@@ -22,7 +22,7 @@ fn picture(keyword: &[u8], text: &[u8]) -> Vec<u8> {
 fn check(png: &[u8]) {
     let Ok((card, _)) = Card::from_png(png) else { return };
     let written = card.to_png(png).expect("a card goes back into the picture it came from");
-    let (again, _) = Card::from_png(&written).expect("what was written is a card");
+    let (again, _) = Card::from_png(&written).expect("a written card can be parsed");
     assert_eq!((again.name(), again.greetings()), (card.name(), card.greetings()));
 }
 

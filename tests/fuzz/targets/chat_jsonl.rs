@@ -1,4 +1,4 @@
-//! A chat as SillyTavern writes it: never a panic, and what was read is written and read again as the same chat.
+//! Fuzz target: a SillyTavern chat never panics, and a parsed chat is written and parsed again as the same chat.
 #![no_main]
 
 use domain::chat_file::ChatFile;
@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok((chat, _)) = ChatFile::from_jsonl(bytes) else { return };
-    let (again, losses) = ChatFile::from_jsonl(chat.to_jsonl().as_bytes()).expect("what was written is a chat");
+    let (again, losses) = ChatFile::from_jsonl(chat.to_jsonl().as_bytes()).expect("a written chat can be parsed");
     assert!(losses.unread.is_empty(), "{losses:?}");
     assert_eq!(again.messages.len(), chat.messages.len());
 });

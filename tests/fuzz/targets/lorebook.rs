@@ -1,4 +1,5 @@
-//! A lorebook of any form: never a panic, and what was read is written in both forms and read again with all its entries.
+//! Fuzz target: a lorebook in any format never panics. A parsed book is written in both formats and parsed again with
+//! all its entries.
 #![no_main]
 
 use domain::lorebook::Book;
@@ -7,8 +8,8 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     let Ok((book, left)) = Book::read(bytes) else { return };
     for value in [book.to_native(), book.to_lorebook_v3()] {
-        let (again, skipped) = Book::from_value(value).expect("what was written is a book");
-        assert_eq!(skipped.len(), left.len(), "what could not be read is kept");
+        let (again, skipped) = Book::from_value(value).expect("a written lorebook can be parsed");
+        assert_eq!(skipped.len(), left.len(), "unreadable entries are kept");
         assert_eq!(again.entries.len(), book.entries.len());
     }
 });

@@ -1,4 +1,4 @@
-//! A small window that a file can be dragged from, as from a file manager. The desktop's tests drag it over the app.
+//! A small window to drag a file from, like a file manager. The desktop tests drag it onto the app.
 
 #[cfg(target_os = "linux")]
 fn main() {

@@ -3,7 +3,7 @@
 use super::story::Who;
 use super::{Case, Making, Wants};
 
-/// Language, what is told, what is asked; the question has some of its words.
+/// Language, statements and questions; each question shares some words with its statement.
 const LANGUAGES: [(&str, [(&str, &str); 2]); 5] = [
     (
         "German",

@@ -1,4 +1,4 @@
-//! Group J: a long card, a long lorebook and a long chat want the same tokens.
+//! Group J: a long card, a long lorebook and a long chat compete for the token budget.
 
 use engine::scenario::{Character, LoreEntry, Lorebook, Pair, Probe, Say, Set, Step};
 
@@ -9,11 +9,11 @@ const PAIR: &str = "heavy";
 const CHAT: &str = "long";
 const CHARACTER: &str = "Archivist";
 const LIMITS: [u32; 4] = [2_048, 4_096, 8_192, 16_384];
-/// More than the largest window holds.
+/// More messages than the largest window holds.
 const MESSAGES: usize = 400;
-/// What the app keeps free for a reply by default, of a small context a quarter.
+/// Tokens that the app reserves for a reply by default; in a small context it reserves a quarter.
 const REPLY: u32 = 512;
-/// Messages that no budget may push out.
+/// Number of messages that the budget must never drop.
 const NEWEST: usize = 2;
 const TOLD: &str = "Long ago my uncle bought the boat {x}, the pride of the quay.";
 const ASKED: &str = "What was the boat called that my uncle bought, the pride of the quay?";
@@ -51,7 +51,7 @@ fn introduce(making: &mut Making) {
         Step::Pair(Pair { pair: pair.clone(), persona: super::story::PERSONAS[0].into(), character }),
         Step::Lorebook(Lorebook { pair, name: "All of the quay".into(), entries }),
     ]);
-    // Here the context alone is to be scarce.
+    // Only the context size must limit the prompt here.
     set(making, "history_cap", "auto");
 }
 

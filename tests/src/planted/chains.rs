@@ -1,15 +1,16 @@
-//! Group B: what changes. Chains of two to four values, each marked as new or simply contradicting the one before.
+//! Group B: values that change. Chains of two to four values; each value is marked as new or simply contradicts the
+//! previous one.
 
 use super::story::Who;
 use super::{Case, Making, Wants};
 
-/// Something of the user's that changes.
+/// A changing attribute of the user.
 struct Topic {
     first: &'static str,
     marked: [&'static str; 2],
     unmarked: [&'static str; 2],
     now: [&'static str; 2],
-    /// For the value before the last.
+    /// Question for the previous value.
     before: &'static str,
 }
 
@@ -50,7 +51,7 @@ const TOPICS: [Topic; 4] = [
 pub(super) fn plant(making: &mut Making) {
     for pair in 0..making.pairs() {
         for (at, topic) in TOPICS.iter().enumerate().take(making.size.each.max(2)) {
-            // Two to four values, as many as there are evenings for.
+            // Two to four values, limited by the number of sessions.
             let count = (2 + (at + pair) % 3).min(making.sessions(pair));
             let values = chain(making, pair, topic, count);
             ask(making, pair, topic, &values);

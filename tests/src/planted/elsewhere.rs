@@ -1,4 +1,4 @@
-//! Group E, as far as somebody asks to remember: it counts in every chat of the pair.
+//! Group E, as far as the user asks to remember something: such memories apply in every chat of the pair.
 
 use super::recall::SECOND;
 use super::story::Who;

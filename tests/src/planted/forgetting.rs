@@ -1,5 +1,5 @@
-//! Group G: what is deleted, edited, swiped or branched away, or forgotten, is in no later prompt; and what is not there to be
-//! undone is in no byte of the files once all is compacted.
+//! Group G: text that was deleted, edited, swiped away, branched away or forgotten is in no later prompt. If it cannot
+//! be restored, no byte of it is in the files after compaction.
 
 use engine::scenario::{Branch, Deleted, Noted, Rewritten, Step, Turn, Where};
 
@@ -8,7 +8,7 @@ use super::recall::SECOND;
 use super::story::{MAIN, Who};
 use super::{BUDGET, Case, Making, Wants};
 
-/// Who is told of, for each way to forget.
+/// Subject of the facts, one per way to forget.
 const TAILOR: &str = "tailor";
 const MILKMAN: &str = "milkman";
 const ORGANIST: &str = "organist";
@@ -16,13 +16,13 @@ const FERRYMAN: &str = "ferryman";
 const MIDWIFE: &str = "midwife";
 const GARDENER: &str = "gardener";
 const LODGER: &str = "lodger";
-/// Says nothing of anybody.
+/// Replacement text without any fact.
 const INSTEAD: &str = "Never mind, it was nothing.";
 
-/// Something that is to be forgotten.
+/// A fact to forget.
 struct Gone {
     pair: usize,
-    /// How the scenario names the message.
+    /// Id of the message in the scenario.
     id: String,
     told: String,
     asked: String,
@@ -60,8 +60,8 @@ impl Gone {
         Case { name: name.to_owned(), goal: 100, wants: Wants::Nowhere(vec![self.answer.clone()]) }
     }
 
-    /// Says it in an early evening, and has a turn at the end recall it: its words are then in a context block and a manifest
-    /// as well.
+    /// Plants the fact in an early session and recalls it in a later turn, so that it is also in a context block and a
+    /// manifest.
     fn tell(&self, making: &mut Making, who: Who) {
         making.plant_in(self.pair, 0, who, self.told.clone(), Some(self.id.clone()));
         self.turn(making, MAIN);
@@ -73,7 +73,7 @@ impl Gone {
         making.then(Step::Turn(Turn { pair, chat: chat.into(), text, reply, id: None }));
     }
 
-    /// In both chats.
+    /// Asks in both chats.
     fn ask(&self, making: &mut Making, name: &str) {
         making.ask(self.pair, self.asked.clone(), self.nowhere(name));
         making.ask_in(self.pair, SECOND, self.asked.clone(), Some(BUDGET), self.nowhere(name));
@@ -102,7 +102,7 @@ fn edited(making: &mut Making, pair: usize) -> Gone {
     gone
 }
 
-/// The old swipe stays to go back to.
+/// The user selects another swipe; the old one stays available.
 fn swiped(making: &mut Making, pair: usize) -> Gone {
     let gone = Gone::of(making, pair, ORGANIST);
     gone.tell(making, Who::Character);
@@ -111,7 +111,7 @@ fn swiped(making: &mut Making, pair: usize) -> Gone {
     gone
 }
 
-/// A memory that was made from a message: the message stays where it is, and is not told again either.
+/// Forgets a memory that came from a message. The message stays in the chat but is not recalled either.
 fn wished(making: &mut Making, pair: usize) -> Gone {
     let mut gone = Gone::of(making, pair, FERRYMAN);
     gone.told = format!("Remember that my ferryman's favourite thing is {}.", gone.answer);
@@ -124,7 +124,7 @@ fn wished(making: &mut Making, pair: usize) -> Gone {
     gone
 }
 
-/// A memory that was written down by hand.
+/// Forgets a memory that the user entered.
 fn noted(making: &mut Making, pair: usize) -> Gone {
     let gone = Gone::of(making, pair, GARDENER);
     let noted = |text: &str, making: &Making| Noted { pair: making.pair(pair), text: text.to_owned() };
@@ -148,7 +148,7 @@ fn with_its_chat(making: &mut Making, pair: usize) -> Gone {
     gone
 }
 
-/// What was said behind the place where the branch begins.
+/// Text after the start of a branch is not in the branch.
 fn branched(making: &mut Making, pair: usize) {
     const BRANCH: &str = "branch";
     let gone = Gone::of(making, pair, LODGER);

@@ -1,18 +1,17 @@
-//! What can be told of somebody, in six wordings, and how it is asked for: with the words of the telling, with some of them,
-//! and with none.
+//! Kinds of facts in six wordings, with questions that share all, some or none of their words.
 
-/// `{r}` is whom it is about, `{x}` the answer.
+/// In the texts, `{r}` is the person and `{x}` the answer.
 pub(super) struct Kind {
-    /// In a word.
+    /// Topic in one word.
     pub(super) matter: &'static str,
     pub(super) told: [&'static str; 6],
-    /// By tier: shared, some and no words of the telling. `{my}` is my or your, `{about}` says in other words who `{r}` is.
+    /// Questions by tier: shared words, some words, no words. `{my}` is my or your; `{about}` paraphrases `{r}`.
     pub(super) asked: [[&'static str; 2]; 3],
-    /// The same, of nobody.
+    /// A hypothetical statement about the same topic, without a person.
     pub(super) if_ever: &'static str,
 }
 
-/// Somebody, and who that is in other words: with `{my}`, `{me}` and `{i}` for whose relation it is.
+/// A person and a paraphrase, in which `{my}`, `{me}` and `{i}` refer to the person with this relation.
 pub(super) struct Relation {
     pub(super) noun: &'static str,
     pub(super) about: &'static str,
@@ -33,7 +32,7 @@ pub(super) const RELATIONS: [Relation; 12] = [
     Relation { noun: "barber", about: "whoever cuts {my} hair" },
 ];
 
-/// Of whom nothing is ever told.
+/// Persons without any fact.
 pub(super) const STRANGERS: [&str; 4] = ["nephew", "landlord", "piano tuner", "stepdaughter"];
 
 pub(super) const KINDS: [Kind; 12] = [

@@ -1,4 +1,4 @@
-//! Group D: several facts, told on different evenings, that one question wants all of.
+//! Group D: several facts from different sessions that one question needs together.
 
 use super::story::Who;
 use super::{Case, Making, Wants};

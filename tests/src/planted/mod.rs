@@ -1,7 +1,7 @@
-//! Planted facts: a made-up world whose answers are words that occur nowhere else; whether a prompt has them is a matter of
-//! strings, and nobody judges (memory.md, section 5).
+//! Planted facts: a generated world whose answers are words that occur nowhere else. Whether a prompt contains an
+//! answer is therefore a string comparison without a judge.
 //!
-//! A [`Plan`] is a scenario and what is wanted of its probes. It is a pure function of size and seed.
+//! A [`Plan`] contains a scenario and the expectations for its probes. It is a pure function of size and seed.
 
 mod abroad;
 mod budget;
@@ -28,21 +28,21 @@ pub use run::{answers, play};
 pub use score::{Case, Table, Wants};
 use story::{MAIN, Plant, Who, World, afterwards};
 
-/// How much is said, and how much of it is asked for.
+/// Number of messages and of questions.
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
-    /// Of all pairs together.
+    /// Messages of all pairs together.
     pub messages: usize,
-    /// Facts of group A for each pair.
+    /// Facts of group A per pair.
     pub facts: usize,
-    /// Of them, how many are asked for with other budgets as well.
+    /// Number of those facts that are also asked for with other budgets.
     pub swept: usize,
-    /// Questions of each of the other groups for each pair.
+    /// Questions of each other group per pair.
     pub each: usize,
 }
 
 impl Size {
-    /// The parts of a plan for so many messages.
+    /// Returns the sizes of a plan with this many messages.
     pub fn of(messages: usize) -> Self {
         match messages {
             0..2_000 => Self { messages, facts: 12, swept: 2, each: 2 },
@@ -52,23 +52,23 @@ impl Size {
     }
 }
 
-/// A scenario and what is wanted of it.
+/// A scenario and the expectations for its probes.
 pub struct Plan {
     pub steps: Vec<Timed>,
     pub wants: BTreeMap<String, Case>,
-    /// To which pair an answer belongs: no prompt of another one may have it (group F).
+    /// Maps each answer to its pair; no prompt of another pair may contain it (group F).
     pub canaries: BTreeMap<String, String>,
-    /// Words that must not be in the bytes of the files once all is compacted (group G).
+    /// Words that no file may contain after compaction (group G).
     pub erased: Vec<String>,
 }
 
-/// Tokens that everything retrieved may take, where a group does not say otherwise.
+/// Default budget of retrieval in tokens.
 pub const BUDGET: u32 = 1_000;
-/// Tokens of history: so little that what was planted has left the window.
+/// History budget in tokens, small enough that planted facts have left the window.
 const HISTORY: &str = "1500";
 
 impl Plan {
-    /// What a probe asks.
+    /// Returns the probe with this id.
     pub fn question(&self, id: &str) -> Option<&Probe> {
         self.steps.iter().find_map(|timed| match &timed.step {
             Step::Probe(probe) if probe.id == id => Some(probe),
@@ -77,7 +77,7 @@ impl Plan {
     }
 }
 
-/// A plan in the making: what is planted goes into the world, what is asked comes behind it.
+/// Builder of a plan: plants facts in the world and adds questions after it.
 struct Making {
     world: World,
     size: Size,
@@ -88,7 +88,7 @@ struct Making {
 }
 
 impl Plan {
-    /// The same size and seed give the same plan.
+    /// Builds a plan, which is the same for the same size and seed.
     pub fn new(size: Size, seed: u64) -> Self {
         let mut making = Making::new(size, seed);
         let facts = recall::plant(&mut making);
@@ -119,7 +119,7 @@ impl Making {
         }
     }
 
-    /// A new answer, which only prompts of the pair may have.
+    /// Creates an answer that only prompts of this pair may contain.
     fn answer(&mut self, pair: usize) -> String {
         let word = self.world.canary();
         self.canaries.insert(word.clone(), self.pair(pair));
@@ -134,22 +134,22 @@ impl Making {
         self.world.stories.len()
     }
 
-    /// Sessions that something can be planted in.
+    /// Returns the number of sessions in which facts can be planted.
     fn sessions(&self, pair: usize) -> usize {
         self.world.stories[pair].sessions()
     }
 
-    /// Somewhere in the main chat, with prose around it.
+    /// Plants a fact at a random position in the main chat, with prose around it.
     fn plant(&mut self, pair: usize, who: Who, text: String) {
         self.put(pair, None, Plant { who, text, id: None, alone: false });
     }
 
-    /// [`Self::plant`], but that the message says nothing else.
+    /// Like [`Self::plant`], but the message contains nothing else.
     fn plant_alone(&mut self, pair: usize, who: Who, text: String) {
         self.put(pair, None, Plant { who, text, id: None, alone: true });
     }
 
-    /// [`Self::plant`] in a certain session, and when that is; `id` names the message.
+    /// Like [`Self::plant`], in a given session. Returns the time; `id` names the message.
     fn plant_in(&mut self, pair: usize, session: usize, who: Who, text: String, id: Option<String>) -> Timestamp {
         self.put(pair, Some(session), Plant { who, text, id, alone: false })
     }
@@ -167,7 +167,7 @@ impl Making {
         self.after.push(step);
     }
 
-    /// Something said after everything else.
+    /// Adds a message after all others.
     fn then_said(&mut self, pair: usize, chat: &str, who: &str, text: impl Into<String>, id: Option<&str>) {
         let said = Say {
             pair: self.pair(pair),
@@ -179,7 +179,7 @@ impl Making {
         self.then(Step::Say(said));
     }
 
-    /// A question in the main chat, with the usual budget.
+    /// Asks a question in the main chat with the default budget.
     fn ask(&mut self, pair: usize, text: impl Into<String>, case: Case) {
         self.ask_in(pair, MAIN, text, Some(BUDGET), case);
     }
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_repeats_itself_has_its_size_and_says_each_answer_where_it_belongs() {
+    fn plan_is_reproducible_and_isolates_answers() {
         let size = Size::of(1_000);
         let [one, same, other] = [5, 5, 6].map(|seed| Plan::new(size, seed));
         assert_eq!(one.steps, same.steps);

@@ -1,4 +1,4 @@
-//! What people say between what matters: role-play prose and small talk. Some of it has the words of the facts.
+//! Filler text between the facts: role-play prose and small talk. Some of it shares words with the facts.
 
 use super::random::Random;
 
@@ -94,7 +94,7 @@ fn sentence(random: &mut Random) -> String {
     filled(template, random)
 }
 
-/// A message that says nothing to remember.
+/// A message without any fact.
 pub(super) fn small_talk(random: &mut Random) -> String {
     if random.percent(13) {
         return paragraphs(random);
@@ -103,7 +103,7 @@ pub(super) fn small_talk(random: &mut Random) -> String {
     acted(&said, random)
 }
 
-/// `said`, as it stands in a message: alone, acted out, between other sentences, or at the end of a long one.
+/// Embeds `said` in a message: alone, as action, between other sentences, or at the end of a long text.
 pub(super) fn around(said: &str, random: &mut Random) -> String {
     match random.below(20) {
         0..6 => said.to_owned(),
@@ -123,7 +123,7 @@ fn acted(said: &str, random: &mut Random) -> String {
     }
 }
 
-/// 200 to 400 tokens.
+/// Returns 200 to 400 tokens.
 pub(super) fn paragraphs(random: &mut Random) -> String {
     let count = 18 + random.below(14);
     let mut text = String::new();
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_message_in_seven_is_long_and_none_is_endless() {
+    fn one_message_in_seven_is_long() {
         let mut random = Random::new(3);
         let texts: Vec<String> = (0..1_000).map(|_| small_talk(&mut random)).collect();
         let long = texts.iter().filter(|text| text.len() > 600).count();

@@ -1,8 +1,8 @@
-//! Chance that is the same on every machine, and words that nobody has ever written.
+//! Reproducible random numbers, and words that occur in no other text.
 
 use std::collections::HashSet;
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): small, and its numbers never change with a library.
+/// SplitMix64 (Steele, Lea and Flood, 2014): small, and independent of library versions.
 pub(super) struct Random {
     state: u64,
 }
@@ -20,7 +20,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 to `end`, exclusive.
+    /// Returns a number from 0 to `end`, exclusive.
     pub(super) fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }
@@ -53,7 +53,7 @@ const ENDS: [&str; 20] = [
     "sund", "tarn", "vane", "wick", "yard", "zell",
 ];
 
-/// Answers: each a word of its own that stands in no other text.
+/// Generator of answers, each a unique word.
 pub(super) struct Canaries {
     told: HashSet<String>,
 }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chance_repeats_itself_and_answers_do_not() {
+    fn random_is_reproducible_and_answers_are_unique() {
         let draw = |seed| {
             let (mut random, mut canaries) = (Random::new(seed), Canaries::new());
             (0..2_000).map(|_| canaries.next(&mut random)).collect::<Vec<_>>()

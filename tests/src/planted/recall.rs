@@ -1,19 +1,19 @@
-//! Groups A, E, H and I: facts that either of the two tells, asked for in the same chat, in another one, and after words that
-//! name the matter; near facts beside them; and questions about things that were never told.
+//! Groups A, E, H and I: facts from either speaker, with questions in the same chat, in another chat, and as follow-ups
+//! after messages that name the topic; similar facts as distractors; and questions without an answer.
 
 use super::kinds::{KINDS, Kind, RELATIONS, Relation, STRANGERS};
 use super::story::{MAIN, Who};
 use super::{BUDGET, Case, Making, Wants};
 
-/// Where the pair talks for the second time.
+/// Name of the pair's second chat.
 pub(super) const SECOND: &str = "second";
-/// By tier: its name and the goal at the usual budget.
+/// Name of each tier and its goal in percent at the default budget.
 const TIERS: [(&str, u32); 3] = [("shared words", 98), ("some words", 95), ("no word", 85)];
 const OTHER_BUDGETS: [u32; 2] = [500, 2_000];
-/// Of the budget, where there is nothing to find.
+/// Maximum tokens if there is nothing to find.
 const LITTLE: u32 = BUDGET * 2 / 5;
 
-/// Something of somebody.
+/// A planted fact about a person.
 pub(super) struct Fact {
     pub(super) kind: &'static Kind,
     pub(super) relation: &'static Relation,
@@ -26,7 +26,7 @@ impl Fact {
         self.kind.told[wording].replace("{r}", self.relation.noun).replace("{x}", &self.answer)
     }
 
-    /// A question of the user's.
+    /// Returns a question of the user.
     pub(super) fn asked(&self, tier: usize, variant: usize) -> String {
         let (my, me, i) = match self.who {
             Who::User => ("my", "me", "I"),
@@ -42,13 +42,13 @@ impl Fact {
     }
 }
 
-/// Gives the facts of each pair.
+/// Plants the facts and returns those of each pair.
 pub(super) fn plant(making: &mut Making) -> Vec<Vec<Fact>> {
     let mut combinations: Vec<(usize, usize)> =
         (0..KINDS.len()).flat_map(|kind| (0..RELATIONS.len()).map(move |relation| (kind, relation))).collect();
     making.world.random.shuffle(&mut combinations);
     let mut told = Vec::new();
-    // All pairs tell of the same things, so that each prompt has seven wrong answers to choose from.
+    // All pairs have facts on the same topics, so that seven wrong answers exist for each prompt.
     for pair in 0..making.pairs() {
         let of_pair: Vec<(usize, usize)> = combinations[..making.size.facts].to_vec();
         let facts: Vec<Fact> = of_pair.into_iter().map(|of| tell(making, pair, of)).collect();
@@ -69,7 +69,7 @@ fn tell(making: &mut Making, pair: usize, (kind, relation): (usize, usize)) -> F
     fact
 }
 
-/// The same matters, of nobody: one for each second kind.
+/// Plants hypothetical statements on the same topics, for every second kind.
 fn near_facts(making: &mut Making, pair: usize) -> Vec<(&'static str, String)> {
     let mut decoys = Vec::new();
     for kind in KINDS.iter().step_by(2) {
@@ -94,7 +94,7 @@ fn ask(making: &mut Making, pair: usize, facts: &[Fact]) {
     }
 }
 
-/// In a chat that has just begun.
+/// Asks in a new chat.
 fn ask_elsewhere(making: &mut Making, pair: usize, facts: &[Fact]) {
     for fact in facts.iter().take(making.size.each) {
         let case = fact.in_memory("E told in another chat", 98);
@@ -116,8 +116,8 @@ fn ask_for_nothing(making: &mut Making, pair: usize, facts: &[Fact], decoys: &[(
     }
 }
 
-/// The question names nothing; the two messages before it do. They are said when everything else was asked, for every short
-/// question has to do with them from then on.
+/// Asks follow-up questions that name nothing; the two messages before them do. They come last, because those messages
+/// affect every later short question.
 pub(super) fn follow_up(making: &mut Making, pair: usize, facts: &[Fact]) {
     for (at, fact) in facts.iter().enumerate().rev().take(making.size.each) {
         let whose = if fact.who == Who::User { "my" } else { "your" };

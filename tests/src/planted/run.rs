@@ -1,4 +1,4 @@
-//! Plays a plan through the engine, and counts.
+//! Runs a plan through the engine and scores it.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,11 +13,11 @@ use provider::FakeProvider;
 use super::{Plan, Table};
 use crate::headless::worker;
 
-/// Answers of `steps` in the data folder `dir`, counted by estimate, so that they are the same on every machine. What is said
-/// is understood by the encoder in `models`; by its words alone where there is none.
+/// Runs `steps` in the data folder `dir` and returns the answers. Counts tokens by estimate, so that results are the
+/// same on every machine. Uses the encoder in `models`, or only lexical search without one.
 ///
 /// # Errors
-/// As [`scenario::run`].
+/// Same as [`scenario::run`].
 pub async fn answers(dir: &Path, models: Option<PathBuf>, steps: Vec<Timed>) -> Result<Vec<Probed>, ScenarioError> {
     let provider: Option<Arc<dyn provider::Provider>> = Some(Arc::new(FakeProvider::new()));
     let options = Options {
@@ -31,10 +31,11 @@ pub async fn answers(dir: &Path, models: Option<PathBuf>, steps: Vec<Timed>) -> 
     scenario::run(options, steps).await
 }
 
-/// Plays the whole of `plan` in the empty folder `dir`, with the encoder in `models` if any: how it went, and what was answered.
+/// Runs the whole `plan` in the empty folder `dir`, with the encoder in `models` if given. Returns the scores and the
+/// answers.
 ///
 /// # Errors
-/// As [`scenario::run`].
+/// Same as [`scenario::run`].
 pub async fn play(plan: &Plan, dir: &Path, models: Option<PathBuf>) -> Result<(Table, Vec<Probed>), ScenarioError> {
     let answers = answers(dir, models, plan.steps.clone()).await?;
     let mut table = Table::of(plan, &answers);
@@ -45,7 +46,7 @@ pub async fn play(plan: &Plan, dir: &Path, models: Option<PathBuf>) -> Result<(T
     Ok((table, answers))
 }
 
-/// Which of `words` stand somewhere in the files of the database, in whatever case: its indexes write small.
+/// Returns the `words` that occur in the database files, ignoring case, because indexes store lower case.
 fn left_in<'w>(dir: &Path, words: &'w [String]) -> HashSet<&'w str> {
     let Ok(search) = AhoCorasick::builder().ascii_case_insensitive(true).build(words) else { return HashSet::new() };
     let files = database(dir);
@@ -53,7 +54,7 @@ fn left_in<'w>(dir: &Path, words: &'w [String]) -> HashSet<&'w str> {
     found.map(|found| words[found.pattern()].as_str()).collect()
 }
 
-/// The files of the database. Backups keep what they hold (the store's promise).
+/// Returns the contents of the database files. Backups are excluded, because they keep deleted data.
 fn database(dir: &Path) -> Vec<Vec<u8>> {
     let files: Vec<PathBuf> = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     files.iter().filter(|path| path.is_file()).filter_map(|path| fs::read(path).ok()).collect()

@@ -1,5 +1,5 @@
-//! Group F in company: what is said in a scene while somebody is away is not told in that one's own chats. (Back in the same
-//! scene it is: the app does not keep who heard which message.)
+//! Group F in group scenes: messages from a scene that a character did not attend are not recalled in that character's
+//! own chats. (They are recalled in the same scene, because the app does not record who heard a message.)
 
 use engine::scenario::{Chat, Step};
 
@@ -7,10 +7,10 @@ use super::story::MAIN;
 use super::{BUDGET, Case, Making, Wants};
 
 const SCENE: &str = "scene";
-/// Whose scene it is, and who is away: two pairs of one persona.
+/// The pair with the scene, and the absent one; both have the same persona.
 const HOST: usize = 0;
 const GUEST: usize = 1;
-/// Chosen by hand, so that the worlds stay as they are without it.
+/// Chosen manually, so that other plans stay unchanged.
 const SECRET: &str = "Zyphermoor";
 
 pub(super) fn plant(making: &mut Making) {

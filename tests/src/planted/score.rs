@@ -1,4 +1,4 @@
-//! What a prompt must have, and how often that was so: strings only.
+//! Expectations for prompts, and their scores, based only on string comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,33 +7,33 @@ use engine::scenario::Probed;
 
 use super::Plan;
 
-/// One question's group, and what is wanted of its prompt.
+/// Group of a question and the expectation for its prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// "A shared, 1000": the group first.
+    /// Group first, for example "A shared, 1000".
     pub name: String,
-    /// Percent of the questions that are to pass.
+    /// Percentage of the questions that must pass.
     pub goal: u32,
     pub wants: Wants,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wants {
-    /// All of them in the memory section.
+    /// The memory section contains all of these.
     All(Vec<String>),
-    /// The newest value in it, and of the older ones none without a date on its line.
+    /// The memory section contains the newest value, and older values only with a date on the same line.
     Newest { newest: String, older: Vec<String> },
-    /// No older value in it unless the newest is there as well.
+    /// The memory section contains no older value without the newest.
     NotOnlyStale { newest: String, older: Vec<String> },
-    /// On a line of the memory section that has the day.
+    /// A line of the memory section contains the text and the day.
     Dated { string: String, day: String },
-    /// No more tokens than that.
+    /// Memory uses at most this many tokens.
     AtMost(u32),
-    /// Not in the first item.
+    /// The first item does not contain these.
     NotFirst(Vec<String>),
-    /// Nowhere in the prompt.
+    /// The prompt does not contain these.
     Nowhere(Vec<String>),
-    /// The prompt leaves that many tokens free, and has all of these in its messages.
+    /// The prompt leaves this many tokens free, and its messages contain all of these.
     Fits { reserve: u32, newest: Vec<String> },
 }
 
@@ -63,7 +63,7 @@ impl Wants {
     }
 }
 
-/// A year that this story plays in, behind a month's name.
+/// Whether the text contains a year of the story after a month's name.
 fn has_date(text: &str) -> bool {
     const MONTHS: [&str; 12] = [
         "January",
@@ -87,19 +87,19 @@ struct Row {
     passed: usize,
     asked: usize,
     goal: u32,
-    /// Questions that failed, for whoever wants to know why.
+    /// Ids of failed questions, for diagnosis.
     failed: Vec<String>,
 }
 
-/// Group by group how often it was as it should be.
+/// Scores by group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
     rows: BTreeMap<String, Row>,
-    /// Of all probes, sorted.
+    /// Times of all probes, sorted.
     milliseconds: Vec<u64>,
 }
 
-/// What is wanted of every prompt, whatever its group: group F.
+/// Expectation for every prompt of any group (group F).
 const ISOLATION: &str = "F nobody else's answers";
 
 impl Table {
@@ -116,7 +116,7 @@ impl Table {
         table
     }
 
-    /// Counts something that was found out elsewhere.
+    /// Adds the result of a separate check.
     pub fn count(&mut self, name: &str, goal: u32, what: &str, passed: bool) {
         let row = self.rows.entry(name.to_owned()).or_insert_with(|| Row { goal, ..Row::default() });
         row.asked += 1;
@@ -126,7 +126,7 @@ impl Table {
         }
     }
 
-    /// Percent of the questions that passed; of a case that was not asked none.
+    /// Returns the percentage of passed questions; 0 for a case without any.
     pub fn percent(&self, name: &str) -> f64 {
         self.rows.get(name).map_or(0.0, |row| 100.0 * row.passed as f64 / row.asked as f64)
     }
@@ -135,7 +135,7 @@ impl Table {
         self.rows.get(name).map_or(&[], |row| &row.failed)
     }
 
-    /// Cases with their percents and goals.
+    /// Returns the cases with their percentages and goals.
     pub fn cases(&self) -> impl Iterator<Item = (&str, f64, u32)> {
         self.rows.iter().map(|(name, row)| (name.as_str(), self.percent(name), row.goal))
     }
@@ -153,7 +153,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// No word of the prompt is another pair's answer.
+/// Whether the prompt contains no answer of another pair.
 fn alone(plan: &Plan, answer: &Probed) -> bool {
     let prompt = answer.prompt.as_deref().unwrap_or_default();
     let words: BTreeSet<&str> = prompt.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();

@@ -1,4 +1,4 @@
-//! The world, and its days: who plays with whom, when, and which message says what.
+//! The generated world: pairs, sessions and messages.
 
 use engine::scenario::{Pair, Say, Step, Timed};
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use super::random::{Canaries, Random};
 
 pub(super) const PERSONAS: [&str; 2] = ["Rowan", "Linnea"];
 pub(super) const CHARACTERS: [&str; 4] = ["Mathilde", "Osric", "Yevgenia", "Tobin"];
-/// Where nearly all is said.
+/// Name of the main chat, which has nearly all messages.
 pub(super) const MAIN: &str = "main";
 
 /// 3 March 2026, 20:00 UTC.
@@ -17,14 +17,14 @@ const FIRST_EVENING: i64 = 1_772_568_000_000;
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
 const MONTHS_OF_PLAY: i64 = 270 * DAY;
-/// Between two messages.
+/// Milliseconds between two messages.
 const PAUSE: i64 = 90_000;
-/// Messages of an evening, about.
+/// Approximate number of messages per session.
 const EVENING: usize = 32;
-/// Sessions in which nothing is planted: what they say fills the window when it is asked.
+/// Number of final sessions without facts; they fill the window before the questions.
 const WITHOUT: usize = 1;
 
-/// Who says something.
+/// Speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
     User,
@@ -40,37 +40,37 @@ impl Who {
     }
 }
 
-/// A message that says something to be asked for, with prose around it.
+/// A message with a fact, with prose around it.
 #[derive(Debug, Clone)]
 pub(super) struct Plant {
     pub(super) who: Who,
     pub(super) text: String,
-    /// How the scenario names it.
+    /// Id in the scenario.
     pub(super) id: Option<String>,
-    /// Without prose around it: for wishes, which begin a sentence.
+    /// Without prose, for commands, which must begin a sentence.
     pub(super) alone: bool,
 }
 
-/// A message of an evening: what it is to say, if anything matters in it.
+/// A message of a session, with its fact if it has one.
 type Slot = Option<Plant>;
 
-/// All that a pair says in its main chat.
+/// All messages of a pair's main chat.
 pub(super) struct Story {
     pub(super) pair: String,
     pub(super) persona: &'static str,
     pub(super) character: &'static str,
-    /// The user speaks first, then they take turns.
+    /// Start time and messages of each session. The user speaks first, then both alternate.
     evenings: Vec<(i64, Vec<Slot>)>,
 }
 
 impl Story {
-    /// Of `messages` messages; `number` is the pair's.
+    /// Creates a story of `messages` messages; `number` is the pair's index.
     fn new(number: usize, messages: usize, random: &mut Random) -> Self {
         let count = (messages / EVENING).max(3 + WITHOUT);
         let apart = MONTHS_OF_PLAY / count as i64;
         let mut evenings = Vec::with_capacity(count);
         for evening in 0..count as i64 {
-            // No two pairs play at the same time.
+            // No two pairs have sessions at the same time.
             let at = FIRST_EVENING + evening * apart + number as i64 * HOUR + random.below(20) as i64 * 60_000;
             let length = messages / count + random.below(9) - 4;
             evenings.push((at, vec![None; length]));
@@ -80,12 +80,12 @@ impl Story {
         Self { pair, persona, character, evenings }
     }
 
-    /// Sessions that something can be planted in.
+    /// Returns the number of sessions in which facts can be planted.
     pub(super) fn sessions(&self) -> usize {
         self.evenings.len() - WITHOUT
     }
 
-    /// Puts `plant` somewhere into a session, and says when that is.
+    /// Puts `plant` at a random position in a session and returns its time.
     pub(super) fn put(&mut self, session: usize, plant: Plant, random: &mut Random) -> Timestamp {
         let (at, slots) = &mut self.evenings[session];
         let turn = usize::from(plant.who == Who::Character);
@@ -119,7 +119,7 @@ impl Story {
     }
 }
 
-/// All pairs.
+/// The stories of all pairs.
 pub(super) struct World {
     pub(super) stories: Vec<Story>,
     pub(super) random: Random,
@@ -138,7 +138,7 @@ impl World {
         self.canaries.next(&mut self.random)
     }
 
-    /// What is said, evening by evening; all pairs in the order of time.
+    /// Returns all messages as scenario steps, in order of time.
     pub(super) fn told(self) -> Vec<Timed> {
         let Self { stories, mut random, .. } = self;
         let mut steps: Vec<Timed> = stories.iter().map(introduced).collect();
@@ -149,7 +149,7 @@ impl World {
     }
 }
 
-/// When all is said that there is to say.
+/// Returns a time after all messages.
 pub(super) fn afterwards() -> Timestamp {
     moment(FIRST_EVENING + MONTHS_OF_PLAY + 2 * DAY)
 }
@@ -160,7 +160,7 @@ fn introduced(story: &Story) -> Timed {
     Timed { time: None, step }
 }
 
-/// As the memory section names it: "3 May 2026".
+/// Formats a day as in the memory section: "3 May 2026".
 pub(super) fn day(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%-d %B %Y").to_string()
 }

@@ -1,4 +1,4 @@
-//! Group C: when something was told or done.
+//! Group C: questions about when something was said or done.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -29,13 +29,13 @@ fn in_a_week(making: &mut Making, pair: usize, session: usize) {
     making.ask(pair, question, dated("C told in a week", answer, told));
 }
 
-/// The line has the day on which it was told, and so the day that it tells of.
+/// The line must contain the day of the message, from which the day of the event follows.
 fn yesterday(making: &mut Making, pair: usize, session: usize) {
     let answer = making.answer(pair);
     let told =
         making.plant_in(pair, session, Who::User, format!("Yesterday I bought a {answer} lamp at the fair."), None);
     let question = format!("When did I buy the {answer} lamp?");
-    // The question has the answer, so only a line with the day counts.
+    // The question contains the answer, so only a line with the day passes.
     making.ask(pair, question, dated("C yesterday", "Yesterday I bought a ".to_owned() + &answer, told));
 }
 

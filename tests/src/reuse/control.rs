@@ -1,5 +1,5 @@
-//! The control: the same chat sent as a sliding window does. Lore stands in the head, and the oldest message is left out
-//! whenever the prompt is over the limit, anew on every turn.
+//! The control: sends the same chat with a sliding window. Lore is in the head. Whenever the prompt exceeds the limit,
+//! the oldest messages are dropped, again on every turn.
 
 use domain::prompt::{Prompt, Segment};
 use domain::sampling::SamplerOptions;
@@ -10,21 +10,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Side, script};
 
-/// Messages that are searched for keys, as SillyTavern does unless it is told otherwise.
+/// Number of messages that are scanned for keys: SillyTavern's default.
 const SCAN_DEPTH: usize = 2;
 
-/// A message of the chat that is replayed.
+/// A message of the replayed chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     pub by_user: bool,
     pub text: String,
 }
 
-/// The sliding window over a chat that was held before.
+/// A sliding window over a recorded chat.
 pub struct Control<'a> {
     tokenizer: &'a Tokenizer,
     head: &'a str,
-    /// Tokens that a prompt may take.
+    /// Maximum tokens of a prompt.
     room: usize,
     chat: &'a [Said],
     tokens: Vec<usize>,
@@ -37,19 +37,19 @@ impl<'a> Control<'a> {
         control
     }
 
-    /// What the model would reuse over the whole chat: the tokens that a prompt shares with the one before and its reply.
+    /// Calculates the reuse over the whole chat: the tokens that a prompt shares with the previous one and its reply.
     pub fn by_tokens(&self) -> Side {
         self.shared(&self.asked())
     }
 
-    /// The last turns through `provider`, by its own figures; and the same turns by their tokens.
+    /// Sends the last turns through `provider`. Returns its own figures, and the calculated ones for the same turns.
     pub async fn by_provider(&self, provider: &dyn Provider, turns: usize) -> (Side, Side) {
         let asked = self.asked();
         let last = &asked[asked.len().saturating_sub(turns + 1)..];
         let mut side = Side::default();
         for (index, at) in last.iter().enumerate() {
             let (prompt, reused) = send(provider, self.prompt(*at)).await;
-            // The first one fills the cache.
+            // The first turn fills the cache.
             if index > 0 {
                 side.add(prompt, reused);
             }
@@ -57,7 +57,7 @@ impl<'a> Control<'a> {
         (side, self.shared(last).without_first())
     }
 
-    /// Places of the user's messages that got a reply.
+    /// Returns the indexes of the user's messages that have a reply.
     fn asked(&self) -> Vec<usize> {
         let pairs = self.chat.windows(2).enumerate();
         pairs.filter(|(_, pair)| pair[0].by_user && !pair[1].by_user).map(|(at, _)| at).collect()
@@ -76,7 +76,7 @@ impl<'a> Control<'a> {
         side
     }
 
-    /// The prompt that asks for an answer to the message at `at`.
+    /// Builds the prompt for a reply to the message at `at`.
     fn prompt(&self, at: usize) -> Vec<Segment> {
         let mut prompt =
             vec![control("<|im_start|>system\n"), plain(&self.head_with_lore(at)), control("<|im_end|>\n")];
@@ -119,7 +119,7 @@ fn plain(text: &str) -> Segment {
     Segment { text: text.to_owned(), control: false }
 }
 
-/// Tokens of the prompt, and how many of them the provider had read before.
+/// Returns the tokens of the prompt, and how many of them the provider reused.
 async fn send(provider: &dyn Provider, segments: Vec<Segment>) -> (u32, u32) {
     let sampling = SamplerOptions { max_tokens: Some(1), ..SamplerOptions::default() }.resolve(1);
     let prompt = Prompt { segments, ..Prompt::default() };
@@ -127,7 +127,7 @@ async fn send(provider: &dyn Provider, segments: Vec<Segment>) -> (u32, u32) {
     let mut stream = provider.stream(request, CancellationToken::new());
     while let Some(event) = stream.next().await {
         if let GenerationEvent::Finished { usage, .. } = event.expect("the control is answered") {
-            return (usage.prompt.expect("a prompt's size"), usage.reused.expect("what was reused"));
+            return (usage.prompt.expect("a prompt's size"), usage.reused.expect("the reused tokens"));
         }
     }
     panic!("the stream ended without a word");

@@ -1,5 +1,5 @@
-//! How much of its prompts a model need not read again: a long scripted chat through the engine with the real worker, and
-//! the same chat sent by a sliding window.
+//! Measures prompt reuse: a long scripted chat through the engine with the real worker, and the same chat with a
+//! sliding window.
 
 mod control;
 pub mod script;
@@ -16,40 +16,40 @@ use local::Tokenizer;
 use crate::headless::{ended, models_dir, shown, worker};
 use crate::model_file::ModelFile;
 
-/// What the small model was trained for. Beyond, it talks nonsense, but reads and reuses as ever.
+/// Training length of the small model. Beyond it the replies are nonsense, but evaluation and reuse work as usual.
 const TRAINED: u32 = 8_192;
-/// Kept free for a reply, as the settings have it when nobody changed them.
+/// Tokens reserved for a reply by default.
 const RESERVE: u32 = 512;
 
-/// Tokens that are enough to have a reply at all, which a prepared one can then take the place of.
+/// Length of a generated reply that a prepared text then replaces.
 const FEW: u32 = 4;
 
 /// A chat to measure.
 #[derive(Debug, Clone, Copy)]
 pub struct Measure {
-    /// Tokens of context.
+    /// Context size in tokens.
     pub context: u32,
     pub turns: usize,
-    /// The user says one sentence and not three.
+    /// The user's messages have one sentence instead of three.
     pub brief: bool,
     pub replies: Replies,
 }
 
-/// Where the replies come from.
+/// Source of the replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replies {
-    /// The model writes so many tokens, or stops before.
+    /// The model writes at most this many tokens.
     Written(u32),
-    /// The model writes a few tokens; then a prepared text of so many sentences takes its place. The model reads it with the
-    /// next turn, and it counts as reused where the prompt only grew, as it would be had the model written it. That is ten
-    /// times as fast, and every reply has its length.
+    /// The model writes a few tokens, and a prepared text of this many sentences replaces them. The model evaluates the
+    /// text with the next turn. It counts as reused if the prompt only grew, as if the model had written it. This is
+    /// ten times as fast and gives every reply the same length.
     Prepared(usize),
 }
 
-/// Sums of prompt tokens, and of those that the model had read before.
+/// Prompt tokens and reused tokens per turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Side {
-    /// Of each turn: tokens, and how many were reused.
+    /// For each turn: prompt tokens and reused tokens.
     turns: Vec<(u32, u32)>,
 }
 
@@ -63,13 +63,13 @@ impl Side {
         self
     }
 
-    /// Of all prompt tokens the part that was reused, from 0 to 1.
+    /// Returns the share of reused prompt tokens, from 0 to 1.
     pub fn share(&self) -> f64 {
         let sum = |part: fn(&(u32, u32)) -> u32| self.turns.iter().map(part).map(f64::from).sum::<f64>();
         sum(|turn| turn.1) / sum(|turn| turn.0)
     }
 
-    /// Tokens read at send: in the middle of the turns, in the slowest of twenty, at worst.
+    /// Returns the tokens evaluated per turn: median, 95th percentile and maximum.
     pub fn read(&self) -> [u32; 3] {
         let mut read: Vec<u32> = self.turns.iter().map(|(prompt, reused)| prompt - reused).collect();
         read.sort_unstable();
@@ -78,28 +78,28 @@ impl Side {
     }
 }
 
-/// A chat that was held, with its figures.
+/// A completed chat with its figures.
 #[derive(Debug, Clone, Default)]
 pub struct Held {
     pub ours: Side,
-    /// Tokens that the model wrote.
+    /// Number of tokens that the model wrote.
     pub generated: u64,
-    /// How often the prefix began anew.
+    /// Number of epochs.
     pub epochs: u32,
-    /// The system message of the first prompt.
+    /// System message of the first prompt.
     pub head: String,
     pub chat: Vec<Said>,
-    /// Tokens of the last reply that the model would know, had it written them.
+    /// Tokens of the last prepared reply, which the cache would contain if the model had written it.
     unread: u32,
 }
 
 impl Measure {
-    /// Tokens that a prompt may take.
+    /// Returns the maximum tokens of a prompt.
     pub fn room(&self) -> usize {
         (self.context - RESERVE) as usize
     }
 
-    /// The default model, in a copy that says it takes the context where it was trained for less.
+    /// Returns the default model, or a copy with a larger context length if it was trained for less.
     pub fn model(&self, dir: &Path) -> PathBuf {
         let name = "SmolLM2-135M-Instruct.Q4_1.gguf";
         let original = models_dir().join(name);
@@ -113,12 +113,12 @@ impl Measure {
         copy
     }
 
-    /// Holds the chat. `told` hears the figures of each turn.
+    /// Runs the chat. `told` receives the figures of each turn.
     pub async fn hold(&self, dir: &Path, mut told: impl FnMut(usize, &Figures)) -> Held {
         let engine = self.open(dir).await;
-        let tokenizer = Tokenizer::open(&self.model(dir)).expect("the model's words are known");
+        let tokenizer = Tokenizer::open(&self.model(dir)).expect("the model has a supported tokenizer");
         let card = script::card().to_string().into_bytes();
-        let imported = engine.import_bytes("odile.json".into(), card).await.expect("the card is taken");
+        let imported = engine.import_bytes("odile.json".into(), card).await.expect("the card is imported");
         let chat = engine.new_chat(imported.imported[0].id.clone()).await.expect("a chat").id;
         let mut held = Held { head: head(&engine, &chat).await, ..Held::default() };
         for turn in 0..self.turns {
@@ -161,7 +161,7 @@ impl Measure {
         ];
         let mut environment: BTreeMap<_, _> =
             variables.map(|(name, value)| (name.to_owned(), value.to_string())).into();
-        // Else much would be read between the turns, and counted as reused.
+        // Prefetching between the turns would count as reuse.
         environment.insert("INGLENOOK_READ_AHEAD".to_owned(), "off".to_owned());
         let options = Options {
             data_dir: dir.join("data"),
@@ -178,7 +178,7 @@ impl Measure {
     async fn turn(&self, engine: &Engine, chat: &str, turn: usize, held: &mut Held) -> Message {
         let sampler = domain::sampling::SamplerOptions {
             seed: Some(turn as u32 + 1),
-            // Else so small a model soon copies its own last reply, each time a shorter one.
+            // A higher temperature keeps so small a model from copying its last reply.
             temperature: Some(if self.prepared() { 0.0 } else { 1.3 }),
             repeat_penalty: Some(1.25),
             ..Default::default()
@@ -186,15 +186,15 @@ impl Measure {
         let options = TurnOptions { sampler, ..TurnOptions::default() };
         let mut events = engine.subscribe();
         let words = if self.brief { script::said_briefly(turn) } else { script::said(turn) };
-        engine.send_with(chat.to_owned(), words, options).await.expect("the words are taken");
+        engine.send_with(chat.to_owned(), words, options).await.expect("the message is accepted");
         let (reply, reason) = ended(&mut events, chat).await;
         assert!(matches!(reason, EndReason::Stop | EndReason::Length), "turn {turn}: {reason:?}");
         let reply = reply.expect("a reply");
         let swipe = &reply.swipes[0];
         let figures = swipe.figures.as_ref().expect("figures");
-        let reused = figures.reused.expect("what was reused");
+        let reused = figures.reused.expect("the reused tokens");
         let moved = engine.manifest(swipe.id.clone()).await.expect("a manifest").new_epoch.is_some();
-        // The last token of a reply is never read.
+        // The last token of a reply is never evaluated.
         let known = if moved { 0 } else { held.unread.saturating_sub(1) };
         let prompt = figures.prompt.expect("a prompt's size");
         held.ours.add(prompt, (reused + known).min(prompt));
@@ -206,7 +206,7 @@ impl Measure {
     }
 }
 
-/// Puts `text` in the place of a reply. Not by the engine: what a user edits begins a new epoch.
+/// Replaces the text of a reply in the database, because an edit through the engine would begin a new epoch.
 fn put(dir: &Path, swipe: &str, text: &str) {
     let id: domain::SwipeId = swipe.parse().expect("an id");
     let database = rusqlite::Connection::open(dir.join("data/inglenook.db")).expect("the database opens");

@@ -1,19 +1,19 @@
-//! The script: what the user says turn by turn, what the card knows, and which settings change on the way.
+//! The script: the user's messages, the card, and settings that change on the way.
 
 use serde_json::{Value, json};
 
-/// Entries of the card's lorebook.
+/// Number of entries in the card's lorebook.
 const ENTRIES: usize = 40;
 
 const FIRST: [&str; 8] = ["Marrow", "Tarn", "Vesper", "Ostler", "Quill", "Harrow", "Cinder", "Lorn"];
 const SECOND: [&str; 5] = ["mere", "gate", "holm", "wick", "stead"];
 
-/// One name in the places of the lorebook; no word of the script or of everyday speech.
+/// Returns a unique place name for the lorebook that occurs in no other text.
 fn place(entry: usize) -> String {
     format!("{}{}", FIRST[entry % FIRST.len()], SECOND[entry % SECOND.len()])
 }
 
-/// An entry: its key and its text of some 60 tokens.
+/// Returns an entry: its key and a text of about 60 tokens.
 pub fn entry(index: usize) -> (String, String) {
     let place = place(index);
     let text = format!(
@@ -24,12 +24,12 @@ pub fn entry(index: usize) -> (String, String) {
     (place, text)
 }
 
-/// All of them.
+/// Returns all entries.
 pub fn entries() -> impl Iterator<Item = (String, String)> {
     (0..ENTRIES).map(entry)
 }
 
-/// The entry that is asked for in a turn: new lore on three turns of ten.
+/// Returns the entry that the user asks for in this turn: new lore on three turns of ten.
 pub fn asked(turn: usize) -> Option<usize> {
     let of_ten = [2, 5, 9].iter().position(|at| *at == turn % 10)?;
     Some((turn / 10 * 3 + of_ten) % ENTRIES)
@@ -60,14 +60,14 @@ const QUESTIONS: [&str; 5] = [
     "Go on, I have all evening: tell me more.",
 ];
 
-/// The words of the user in a turn: some 60 tokens.
+/// Returns the user's message in this turn, about 60 tokens.
 pub fn said(turn: usize) -> String {
     let (way, thought, question) =
         (WAYS[turn % WAYS.len()], THOUGHTS[turn % THOUGHTS.len()], QUESTIONS[turn % QUESTIONS.len()]);
     format!("{way} {thought}{} {question}", asks(turn))
 }
 
-/// The same in a third of the words.
+/// Returns the same message in a third of the words.
 pub fn said_briefly(turn: usize) -> String {
     format!("{}{}", WAYS[turn % WAYS.len()], asks(turn))
 }
@@ -76,17 +76,17 @@ fn asks(turn: usize) -> String {
     asked(turn).map(|index| format!(" They speak of {} too.", place(index))).unwrap_or_default()
 }
 
-/// Sentences of a long reply: some 250 tokens.
+/// Number of sentences of a long reply of about 250 tokens.
 pub const LONG: usize = 13;
 
-/// A reply that was written beforehand: of each sentence some 20 tokens.
+/// Returns a prepared reply; each sentence has about 20 tokens.
 pub fn replied(turn: usize, length: usize) -> String {
     let sentences: Vec<&str> = WAYS.iter().chain(&THOUGHTS).copied().collect();
     let parts = (0..length).map(|part| sentences[(turn * 5 + part * 3) % sentences.len()]);
     std::iter::once(format!("\"{} evenings,\" she says.", turn + 2).as_str()).chain(parts).collect::<Vec<_>>().join(" ")
 }
 
-/// A setting of the chat that changes before a turn: key and new value.
+/// Returns the setting that changes before this turn: key and new value.
 pub fn changed(turn: usize, turns: usize) -> Option<(&'static str, &'static str)> {
     match turn * 8 {
         at if at == turns => Some(("author_note", "The fog comes in; keep the scene slow.")),
@@ -97,7 +97,7 @@ pub fn changed(turn: usize, turns: usize) -> Option<(&'static str, &'static str)
     }
 }
 
-/// The card with its lorebook.
+/// Returns the card with its lorebook.
 pub fn card() -> Value {
     let entries: Vec<Value> = entries()
         .map(|(key, content)| {
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_turns_of_ten_ask_for_lore_and_name_it() {
+    fn three_turns_of_ten_ask_for_lore() {
         let asking: Vec<usize> = (0..200).filter(|turn| asked(*turn).is_some()).collect();
         assert_eq!(asking.len(), 60);
         for turn in asking {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn no_place_is_named_by_another_ones_entry() {
+    fn place_names_are_unique_to_their_entry() {
         let entries: Vec<_> = entries().collect();
         for (index, (key, _)) in entries.iter().enumerate() {
             let naming = entries.iter().filter(|(_, text)| text.contains(key.as_str())).count();

@@ -1,4 +1,4 @@
-//! What a story works with: a home folder, a display, and the app under WebDriver.
+//! Environment of a desktop test: home folder, display, and the app under WebDriver.
 
 use std::env;
 use std::future::Future;
@@ -15,10 +15,10 @@ use crate::display::Display;
 use crate::window::Window;
 use crate::{failure, processes};
 
-/// Debug builds on a busy machine are slow; a story that waits this long has failed.
+/// Timeout of a test step, long enough for debug builds on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// WebKitWebDriver now and then never answers the request for a session, although the app runs.
+/// WebKitWebDriver sometimes never answers the session request although the app runs.
 const ATTEMPTS: u32 = 3;
 
 pub(crate) struct Desk {
@@ -42,7 +42,7 @@ impl Desk {
         }
         let models = models();
         let model = models.join("SmolLM2-135M-Instruct.Q4_1.gguf");
-        assert!(model.is_file(), "{} is missing; `cargo xtask setup` fetches it", model.display());
+        assert!(model.is_file(), "{} is missing; run `cargo xtask setup`", model.display());
         let home = tempfile::Builder::new().prefix("inglenook-desk-").tempdir().unwrap();
         std::fs::create_dir(home.path().join("run")).unwrap();
         let desk = Self { display: Display::start(), story: story.to_owned(), home, programs, models };
@@ -54,7 +54,7 @@ impl Desk {
         self.home.path()
     }
 
-    /// The data folder of the app, below the home folder.
+    /// Returns the data folder of the app, below the home folder.
     pub(crate) fn data(&self) -> PathBuf {
         self.home().join(".local/share/inglenook")
     }
@@ -67,14 +67,14 @@ impl Desk {
         self.programs.join("inglenook-worker")
     }
 
-    /// The example of `src-tauri` that is a Tauri window and nothing else.
+    /// Returns the example program of `src-tauri` with an empty Tauri window.
     pub(crate) fn empty_window(&self) -> PathBuf {
         let program = self.programs.join("examples/empty-window");
-        assert!(program.is_file(), "{} is not built; `cargo build --examples -p inglenook` does it", program.display());
+        assert!(program.is_file(), "{} is missing; run `cargo build --examples -p inglenook`", program.display());
         program
     }
 
-    /// A call of `program` as this story's user.
+    /// Creates a call of `program` as the user of this test.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = self.display.command(program);
         command.env("HOME", self.home()).env("XDG_RUNTIME_DIR", self.home().join("run"));
@@ -108,7 +108,7 @@ impl Desk {
                 }
                 Err(_) => {
                     let left = processes::running(&self.app());
-                    eprintln!("no session in time; the app's processes: {left:?}");
+                    eprintln!("no session within the timeout; the app's processes: {left:?}");
                     left.into_iter().for_each(|id| processes::signal(id, "KILL"));
                 }
             }
@@ -120,7 +120,7 @@ impl Desk {
     fn driver(&self, port: u16) -> Driver {
         let mut driver = self.command("WebKitWebDriver");
         driver.arg(format!("--port={port}"));
-        // Without these two the session's request would hang.
+        // Without these variables the session request would hang.
         driver.env("TAURI_AUTOMATION", "true").env("TAURI_WEBVIEW_AUTOMATION", "true");
         Driver(driver.spawn().expect("WebKitWebDriver is needed; `cargo xtask setup` installs it"))
     }
@@ -134,14 +134,14 @@ impl Desk {
             .expect("the app starts under WebDriver")
     }
 
-    /// Where a screenshot of this story belongs.
+    /// Returns the path for a screenshot of this test.
     pub(crate) fn picture(&self, step: &str) -> PathBuf {
         let folder = self.programs.parent().unwrap().join("e2e");
         std::fs::create_dir_all(&folder).unwrap();
         folder.join(format!("{}-{step}.png", self.story))
     }
 
-    /// A file of this repository's fixtures, as a file in the user's home.
+    /// Writes a fixture as a file in the user's home folder.
     pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let path = self.home().join(name);
         std::fs::write(&path, bytes).unwrap();
@@ -149,7 +149,7 @@ impl Desk {
     }
 }
 
-/// Ends with the session it serves.
+/// The WebDriver process; it is killed with its session.
 pub(crate) struct Driver(Child);
 
 impl Drop for Driver {
@@ -185,7 +185,7 @@ pub(crate) async fn within<T, F: Future<Output = Option<T>>>(
     }
 }
 
-/// `INGLENOOK_BIN_DIR`, else the folder above this test's.
+/// Returns `INGLENOOK_BIN_DIR`, else the folder above this test's binary.
 fn programs() -> PathBuf {
     let beside = || env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
     env::var_os("INGLENOOK_BIN_DIR").map_or_else(beside, PathBuf::from)

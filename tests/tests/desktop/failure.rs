@@ -1,5 +1,5 @@
-//! What a story that waits in vain leaves behind: a picture of the screen, and in words what page, engine and log say. On a
-//! machine that nobody can look at, the words are all there is.
+//! Diagnosis of a failed desktop test: a screenshot, and the state of the page, the engine and the log as text. On a
+//! remote machine only the text is available.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::desk::{Desk, Session};
 
-/// The one desk of this process.
+/// The test environment of this process.
 static SCENE: OnceLock<Scene> = OnceLock::new();
 
 struct Scene {
@@ -22,7 +22,7 @@ struct Scene {
 
 const LINES_OF_LOG: usize = 25;
 
-/// A page that hangs does not answer.
+/// Timeout for a page that hangs.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 const PAGE: &str = "

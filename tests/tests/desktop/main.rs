@@ -1,6 +1,6 @@
-//! The real window with the real worker and the real SmolLM2, driven as a user drives it, with no network at all.
+//! Desktop tests: the real window with the real worker and the real SmolLM2, controlled like a user, without a network.
 //!
-//! Each story runs behind walls of its own (`sealed`); screenshots go to `e2e` in the target folder.
+//! Each test runs isolated (`sealed`). Screenshots are stored in `e2e` in the target folder.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
@@ -25,9 +25,9 @@ macro_rules! stories {
 }
 
 stories! {
-    /// Greeting, first words, figures, swipes.
+    /// Greeting, first message, figures, swipes.
     the_first_start_answers_offline: stories::first_light::answers_offline;
-    /// Chat, swipes and imports are there again.
+    /// Chat, swipes and imports survive a restart.
     everything_is_there_after_a_restart: stories::first_light::survives_a_restart;
     a_card_dropped_on_the_window_is_imported: stories::imports::by_drop;
     a_card_picked_in_the_dialog_is_imported: stories::imports::by_dialog;

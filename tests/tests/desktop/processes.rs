@@ -1,17 +1,17 @@
-//! The processes of this story, which has a `/proc` to itself.
+//! The processes of this test, which has its own `/proc`.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Ids of the living processes that run `program`.
+/// Returns the ids of the running processes of `program`.
 pub(crate) fn running(program: &Path) -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     ids.filter(|id| is_alive(*id) && fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|exe| exe == program)).collect()
 }
 
-/// Those of them that write replies; another one may be reading what was said.
+/// Returns the workers that generate replies; another one may be embedding messages.
 pub(crate) fn writing(worker: &Path) -> Vec<u32> {
     let writes = |id: &u32| {
         let told = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
@@ -20,16 +20,16 @@ pub(crate) fn writing(worker: &Path) -> Vec<u32> {
     running(worker).into_iter().filter(writes).collect()
 }
 
-/// A zombie, dead but not yet collected, does not live.
+/// Whether the process runs; a zombie does not.
 pub(crate) fn is_alive(id: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim_start().starts_with('Z'))
 }
 
-/// Sends `signal`, such as `KILL`.
+/// Sends a signal such as `KILL`.
 pub(crate) fn signal(id: u32, signal: &str) {
     let sent = Command::new("kill").arg(format!("-{signal}")).arg(id.to_string()).status().unwrap();
-    assert!(sent.success() || !is_alive(id), "process {id} does not take SIG{signal}");
+    assert!(sent.success() || !is_alive(id), "process {id} does not accept SIG{signal}");
 }
 
 /// Proportional share of memory of a process and all its descendants, in MiB.
@@ -42,7 +42,7 @@ pub(crate) fn memory_of_tree(root: u32) -> f64 {
     kib.sum::<u64>() as f64 / 1024.0
 }
 
-/// A process and all its descendants.
+/// Returns a process and all its descendants.
 pub(crate) fn tree(root: u32) -> Vec<u32> {
     let mut found = vec![root];
     let mut next = 0;

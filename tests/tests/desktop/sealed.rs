@@ -1,5 +1,5 @@
-//! Runs a story in a world of its own: no network but loopback, its own processes, display and session bus. Whatever the
-//! story leaves behind ends with it.
+//! Isolates a test: no network except loopback, its own processes, display and session bus. Everything that the test
+//! starts ends with it.
 
 use std::env;
 use std::fs::File;
@@ -10,14 +10,15 @@ use crate::desk::Desk;
 
 const INSIDE: &str = "INGLENOOK_DESKTOP_STORY";
 
-/// Runs `tell` as the test `name`: outside, by starting this program again behind the walls; inside, for real.
+/// Runs `tell` as the test `name`. The outer process starts this program again in isolation; the inner one runs the
+/// test.
 pub(crate) fn sealed<F: Future<Output = ()>>(name: &str, tell: impl FnOnce(Desk) -> F) {
     if env::var_os(INSIDE).is_some() {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         runtime.block_on(async { tell(Desk::new(name).await).await });
         return;
     }
-    // Stories share two cores with a language model: one at a time, whichever runner started them.
+    // The tests share two cores with a language model, so only one runs at a time, whichever runner started it.
     let turn = File::create(env::temp_dir().join("inglenook-desktop-tests.lock")).unwrap();
     turn.lock().unwrap();
     let status = Command::new("unshare")
@@ -29,5 +30,5 @@ pub(crate) fn sealed<F: Future<Output = ()>>(name: &str, tell: impl FnOnce(Desk)
         .env(INSIDE, "1")
         .status()
         .expect("`unshare` and `dbus-run-session` are needed; `cargo xtask setup` installs them");
-    assert!(status.success(), "the story failed ({status}); its words are above");
+    assert!(status.success(), "the test failed ({status}); its output is above");
 }

@@ -1,4 +1,4 @@
-//! The app's one window, as a user finds it: by what is on it.
+//! The app's window, with the actions of a user.
 
 use std::time::Duration;
 
@@ -16,18 +16,18 @@ pub(crate) struct Window<'a> {
     _driver: Driver,
 }
 
-/// One message as it stands on the page.
+/// A message as displayed on the page.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 pub(crate) struct Shown {
     pub(crate) id: String,
     pub(crate) role: String,
     /// `streaming`, `finished` or `interrupted`.
     pub(crate) state: String,
-    /// The words themselves, without the buttons and figures around them.
+    /// The text without the buttons and figures around it.
     pub(crate) text: String,
 }
 
-/// What stands in the composer.
+/// Returns the text in the composer.
 const COMPOSED: &str = "return document.querySelector('[data-testid=composer]').value";
 
 impl<'a> Window<'a> {
@@ -35,7 +35,7 @@ impl<'a> Window<'a> {
         Self { desk, session, app, _driver: driver }
     }
 
-    /// The element with this `data-testid`, as soon as it is there; that of the last message where every message has one.
+    /// Waits for the element with this `data-testid`; for that of the last message if every message has one.
     pub(crate) async fn part(&self, id: &str) -> Element {
         let selector = format!("[data-testid='{id}']");
         until(&format!("{id} on the page"), || async {
@@ -44,7 +44,7 @@ impl<'a> Window<'a> {
         .await
     }
 
-    /// Presses the element, as soon as it can be pressed, stands still and nothing is in front of it.
+    /// Clicks the element once it is enabled, does not move and is not covered.
     pub(crate) async fn press(&self, id: &str) {
         until(&format!("{id} to be pressed"), || async {
             let part = self.part(id).await;
@@ -53,7 +53,8 @@ impl<'a> Window<'a> {
         .await;
     }
 
-    /// Whether the element is enabled and is two frames later where it was: a press on what moves would meet something else.
+    /// Whether the element is enabled and has not moved for two frames; a click on a moving element could hit another
+    /// one.
     async fn stands_still(&self, id: &str) -> bool {
         let script = "const [id, done] = arguments;
             const part = [...document.querySelectorAll(`[data-testid='${id}']`)].at(-1);
@@ -69,7 +70,7 @@ impl<'a> Window<'a> {
         self.session.execute(script, arguments).await.unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
-    /// Calls a command as the page does; `Err` is what the page would be told.
+    /// Calls a command like the page. `Err` is the error that the page would get.
     pub(crate) async fn invoke(&self, command: &str, arguments: Value) -> Result<Value, Value> {
         let script = "const [command, args, done] = arguments;
             window.__TAURI_INTERNALS__.invoke(command, args)
@@ -83,7 +84,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// The messages on the page, top to bottom.
+    /// Returns the messages on the page, top to bottom.
     pub(crate) async fn messages(&self) -> Vec<Shown> {
         let script = "return [...document.querySelectorAll('[data-testid=message]')].map((message) => ({
             id: message.dataset.messageId ?? '', role: message.dataset.role ?? '', state: message.dataset.state ?? '',
@@ -92,7 +93,7 @@ impl<'a> Window<'a> {
         serde_json::from_value(self.script(script, vec![]).await).unwrap()
     }
 
-    /// Types into the composer and presses Enter. Returns the id of the message that was last before.
+    /// Types into the composer and presses Enter. Returns the id of the previously last message.
     pub(crate) async fn say(&self, text: &str) -> String {
         let last = self.messages().await.pop().map(|message| message.id).unwrap_or_default();
         let composer = self.part("composer").await;
@@ -104,19 +105,19 @@ impl<'a> Window<'a> {
         last
     }
 
-    /// Waits until no reply is being written.
+    /// Waits until no reply is running.
     pub(crate) async fn quiet(&self) {
         within(PATIENCE * 2, "the end of the reply", || async { self.is_idle().await.then_some(()) }).await;
     }
 
-    /// Whether no reply is being written.
+    /// Whether no reply is running.
     pub(crate) async fn is_idle(&self) -> bool {
         let idle = "return document.querySelector('[data-testid=stop]') === null \
                     && document.querySelector('[data-testid=send]') !== null";
         self.script(idle, vec![]).await == json!(true)
     }
 
-    /// Says something and waits for the reply's first words. Returns the reply's id.
+    /// Sends a message and waits for the first text of the reply. Returns the reply's id.
     pub(crate) async fn ask(&self, text: &str) -> String {
         let before = self.say(text).await;
         until("the first words of the reply", || async {
@@ -126,15 +127,15 @@ impl<'a> Window<'a> {
         .await
     }
 
-    /// The text of the element with this `data-testid`. The driver's own command returns no text for a toolbar that CSS
-    /// hides and shows.
+    /// Returns the text of the element with this `data-testid`. The driver's own command returns no text for a toolbar
+    /// that CSS hides.
     pub(crate) async fn text(&self, id: &str) -> String {
         self.part(id).await;
         let script = "return [...document.querySelectorAll(`[data-testid='${arguments[0]}']`)].at(-1)?.innerText ?? ''";
         self.script(script, vec![json!(id)]).await.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until the page's pictures are loaded and what changed is painted.
+    /// Waits until the page's pictures are loaded and all changes are painted.
     pub(crate) async fn painted(&self) {
         let script = "const done = arguments[arguments.length - 1];
             const loaded = [...document.images].filter((image) => !image.complete)
@@ -144,14 +145,14 @@ impl<'a> Window<'a> {
         self.session.execute_async(script, vec![]).await.unwrap();
     }
 
-    /// Photographs the page.
+    /// Takes a screenshot of the page.
     pub(crate) async fn photograph(&self, step: &str) {
         self.painted().await;
         let png = self.session.screenshot().await.expect("a screenshot");
         std::fs::write(self.desk.picture(step), png).unwrap();
     }
 
-    /// Ends the app as a user does, and waits until it and its worker are gone.
+    /// Closes the app like a user, and waits until it and its worker have ended.
     pub(crate) async fn close(self) {
         processes::signal(self.app, "TERM");
         within(Duration::from_secs(10), "the end of the app and its worker", || async {

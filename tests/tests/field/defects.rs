@@ -1,11 +1,11 @@
-//! A panic is always our defect. It costs one turn or one row of a list, never text or the app.
+//! A panic is a bug of ours. It may cost one turn or one row of a list, but never text or the app.
 
 use engine::api::{ApiError, CharacterFields, EndReason};
 use provider::fake::Script;
 use tests::headless::{Headless, ended, shown};
 
 #[tokio::test]
-async fn a_turn_that_panics_keeps_words_and_says_so() {
+async fn panicked_turn_keeps_the_message_and_reports() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.play(Script::new().panic()).play(Script::new().words("One two").panic());
@@ -22,7 +22,7 @@ async fn a_turn_that_panics_keeps_words_and_says_so() {
 }
 
 #[tokio::test]
-async fn the_next_turn_and_start_work_after_a_panic() {
+async fn next_turn_and_restart_work_after_a_panic() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.play(Script::new().panic()).reply("Yes.");
@@ -34,7 +34,7 @@ async fn the_next_turn_and_start_work_after_a_panic() {
 }
 
 #[tokio::test]
-async fn a_draft_that_panics_frees_the_chat() {
+async fn panicked_draft_releases_the_chat() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.play(Script::new().panic()).reply("Yes.");
@@ -44,7 +44,7 @@ async fn a_draft_that_panics_frees_the_chat() {
     assert_eq!(reason, EndReason::Stop);
 }
 
-/// Each of these macros has broken a parser.
+/// Each of these macros once broke a parser.
 #[tokio::test]
 async fn hostile_macros_in_every_text_start_the_app() {
     let hostile = "{{setvar::x::{{if 1}}a::b{{/if}}}}{{random\n{{if 1}}::a{{/if}}\n{{if 1}}::b{{/if}}\n}}\

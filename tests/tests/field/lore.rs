@@ -24,7 +24,7 @@ fn sent(app: &Headless) -> String {
 }
 
 #[tokio::test]
-async fn an_entry_without_room_is_told_and_spares_others() {
+async fn entry_without_room_is_reported() {
     let app = Headless::new().await;
     let big = format!("BIG {}", "mill and flour. ".repeat(900));
     let entries = json!([entry(&[], &big, 100), entry(&[], "SMALL-CONST", 50), entry(&["flour"], "SMALL-KEY", 10)]);
@@ -34,17 +34,20 @@ async fn an_entry_without_room_is_told_and_spares_others() {
     assert!(sent.contains("SMALL-CONST") && sent.contains("SMALL-KEY") && !sent.contains("BIG"), "{sent}");
 
     let report = app.engine.preview_prompt(chat.clone(), "More flour!".into(), WhatIf::default()).await.unwrap();
-    assert!(report.notices.iter().any(|notice| notice.contains("without room")), "{:?}", report.notices);
+    assert!(report.notices.iter().any(|notice| notice.contains("over the token limit")), "{:?}", report.notices);
     let row = report.blocks.iter().find(|block| block.text.starts_with("BIG")).unwrap();
     assert!(!row.kept && row.dropped_reason.is_some() && row.tokens > 1_000, "{row:?}");
 
     let trial = app.engine.try_lore(None, "Flour!".into(), Some(chat)).await.unwrap();
-    assert!(trial.overflowed && trial.notices.iter().any(|notice| notice.contains("without room")), "{trial:?}");
+    assert!(
+        trial.overflowed && trial.notices.iter().any(|notice| notice.contains("over the token limit")),
+        "{trial:?}"
+    );
     assert_eq!(trial.silent.iter().map(|entry| entry.rule.as_str()).collect::<Vec<_>>(), ["budget"]);
 }
 
 #[tokio::test]
-async fn word_stems_match_where_settings_say_so() {
+async fn word_stems_match_if_enabled() {
     let app = Headless::new().await;
     let (chat, _) =
         chat_with(&app, json!([entry(&["мельниц"], "STEMHIT", 1), entry(&["мельница"], "FULLHIT", 1)])).await;

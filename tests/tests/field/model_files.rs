@@ -35,7 +35,7 @@ fn with_vocabulary(mut file: Vec<u8>, settings: u64) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_model_without_a_template_says_its_format_is_a_guess() {
+async fn model_without_template_reports_guessed_format() {
     let app = Headless::new().await;
     let named = ("general.name", "Mistral 7B Instruct");
     let settings = [("general.architecture", "llama"), named, ("tokenizer.ggml.model", "llama")];
@@ -49,16 +49,16 @@ async fn a_model_without_a_template_says_its_format_is_a_guess() {
 }
 
 #[tokio::test]
-async fn what_cannot_chat_is_named_when_it_is_added() {
+async fn refuses_models_for_other_tasks() {
     let app = Headless::new().await;
     let llama = [("general.architecture", "llama"), ("tokenizer.ggml.model", "gpt2")];
     for (name, bytes, named) in [
-        ("mmproj.gguf", gguf(&[("general.architecture", "clip")], "v.patch_embd.weight"), "looks at pictures"),
+        ("mmproj.gguf", gguf(&[("general.architecture", "clip")], "v.patch_embd.weight"), "reads pictures"),
         ("lora.gguf", gguf(&[("general.architecture", "llama"), ("general.type", "adapter")], "x.lora_a"), "LoRA"),
         ("control.gguf", gguf(&[("general.architecture", "controlvector")], "direction.1"), "control vector"),
         ("whisper.gguf", gguf(&[("general.architecture", "whisper")], "encoder.conv1.weight"), "Whisper"),
-        ("flux.gguf", gguf(&[("general.architecture", "flux")], "double_blocks.0.w"), "makes pictures"),
-        ("bert.gguf", gguf(&[("general.architecture", "nomic-bert")], "token_embd.weight"), "makes embeddings"),
+        ("flux.gguf", gguf(&[("general.architecture", "flux")], "double_blocks.0.w"), "generates pictures"),
+        ("bert.gguf", gguf(&[("general.architecture", "nomic-bert")], "token_embd.weight"), "embedding model"),
         ("half.gguf", gguf(&llama, "token_embd.weight"), "no vocabulary"),
         ("page.gguf", b"<!DOCTYPE html>".to_vec(), "a web page"),
         ("lfs.gguf", b"version https://git-lfs.github.com/spec/v1\n".to_vec(), "Git LFS pointer"),

@@ -34,7 +34,7 @@ async fn scripts_in_a_preset_wait_for_permission() {
 }
 
 #[tokio::test]
-async fn a_preset_may_have_eight_mebibytes_and_no_more() {
+async fn preset_size_is_limited_to_8_mebibytes() {
     let app = Headless::new().await;
     let preset = |bytes: usize| {
         json!({ "temperature": 1, "openai_max_context": 8_000,
@@ -50,7 +50,7 @@ async fn a_preset_may_have_eight_mebibytes_and_no_more() {
 }
 
 #[tokio::test]
-async fn every_oddity_of_a_preset_is_told() {
+async fn reports_every_oddity_of_a_preset() {
     let app = Headless::new().await;
     let all = imported(
         &app,
@@ -94,7 +94,7 @@ async fn every_oddity_of_a_preset_is_told() {
 }
 
 #[tokio::test]
-async fn a_fault_in_an_own_format_blames_no_model() {
+async fn error_in_a_custom_format_does_not_blame_the_model() {
     let app = Headless::new().await;
     let format = engine::api::ChatFormat {
         id: String::new(),

@@ -1,4 +1,4 @@
-//! Carriage returns, and macros in the head of the prompt.
+//! Tests of carriage returns, and of macros in the head of the prompt.
 
 use engine::api::{EndReason, SettingOwner, SettingValue, WhatIf};
 use serde_json::json;
@@ -67,7 +67,7 @@ async fn examples_stay_apart() {
 
 /// The head stays unchanged until the epoch ends. Its macros show the last message at the start of the epoch.
 #[tokio::test]
-async fn the_head_tells_the_message_that_began_its_epoch() {
+async fn head_macros_are_fixed_for_the_epoch() {
     let app = Headless::new().await;
     let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
         "name": "Ada", "description": "Last said: [{{lastMessage}}]", "first_mes": "Hello.", "mes_example": "" } });

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 const source = readFile(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const runOnly = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
-/** What axe finds wrong on the page, one line each. */
+/** Runs axe on the page and returns one line per violation. */
 export async function axe(page) {
 	await page.evaluate(`if (!window.axe) { ${await source} }`);
 	const { violations, passes } = await page.evaluate((options) => window.axe.run(document, options), { runOnly });

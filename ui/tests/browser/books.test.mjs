@@ -1,4 +1,4 @@
-// The lorebooks on the scripted engine: entries by keyboard, what is unsaved, several at once, bindings, trying.
+// The lorebooks on the scripted engine: keyboard, unsaved drafts, bulk actions, bindings and tests of entries.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "./eventually.mjs";
@@ -7,7 +7,7 @@ import { scriptedPage } from "./scripted.mjs";
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
 const entries = () => id("entry").locator(".title").allTextContents();
 
-test("an entry is written by keyboard, waits unsaved, and is kept once it is saved", async () => {
+test("entry is edited by keyboard and saved", async () => {
 	await show("book");
 	await id("new-entry").focus();
 	await page.keyboard.press("Enter");
@@ -27,7 +27,7 @@ test("an entry is written by keyboard, waits unsaved, and is kept once it is sav
 	await eventually(async () => assert.equal((await entries()).at(-1), "The weathercock"));
 });
 
-test("several entries are switched off, deleted and brought back", async () => {
+test("entries are disabled, deleted and restored in bulk", async () => {
 	await show("bookchosen");
 	await id("bulk-off").click();
 	await id("entries").locator("li.off").nth(2).waitFor();
@@ -41,7 +41,7 @@ test("several entries are switched off, deleted and brought back", async () => {
 	await eventually(async () => assert.deepEqual(await entries(), before));
 });
 
-test("an entry moves down without losing the focus", async () => {
+test("moved entry keeps the focus", async () => {
 	await show("book");
 	const [first, second] = await entries();
 	const down = page.getByRole("button", { name: `Move ${first} down` });
@@ -51,7 +51,7 @@ test("an entry moves down without losing the focus", async () => {
 	await eventually(async () => assert.ok(await down.evaluate((node) => node === document.activeElement)));
 });
 
-/** Takes hold of a row, in the middle of `to` and `part` of the way down; the pointer stays down. */
+/** Grabs a row by its handle and drags it over the row `to`, at the fraction `part` of its height. The pointer stays down. */
 async function dragOver(entry, to, part) {
 	const grip = await id("grip").nth(entry).boundingBox();
 	const row = await id("entries").locator("[data-entry]").nth(to).boundingBox();
@@ -60,7 +60,7 @@ async function dragOver(entry, to, part) {
 	await page.mouse.move(grip.x + 8, row.y + row.height * part, { steps: 5 });
 }
 
-test("an entry is dragged to where the mark shows it, and Escape leaves it where it was", async () => {
+test("drag moves an entry, and Escape cancels", async () => {
 	await show("book");
 	const [first, second, third] = await entries();
 	await dragOver(0, 2, 0.8);
@@ -69,7 +69,7 @@ test("an entry is dragged to where the mark shows it, and Escape leaves it where
 	await page.mouse.up();
 	await page.waitForFunction((name) => document.querySelectorAll("[data-testid=entry] .title")[2]?.textContent === name, first);
 	await eventually(async () => assert.deepEqual((await entries()).slice(0, 3), [second, third, first]));
-	await page.getByText(`${first}: place 3 of 5`).waitFor({ state: "attached" });
+	await page.getByText(`${first}: position 3 of 5`).waitFor({ state: "attached" });
 	await dragOver(0, 2, 0.8);
 	await page.keyboard.press("Escape");
 	await id("entries").locator("li.after").waitFor({ state: "detached" });
@@ -77,39 +77,39 @@ test("an entry is dragged to where the mark shows it, and Escape leaves it where
 	await eventually(async () => assert.deepEqual((await entries()).slice(0, 3), [second, third, first]));
 });
 
-test("Alt with an arrow moves the entry that has the focus, and says where it is now", async () => {
+test("Alt with an arrow key moves and announces an entry", async () => {
 	await show("book");
 	const [first, second] = await entries();
 	const row = id("entry").filter({ hasText: first });
 	await row.focus();
 	await page.keyboard.press("Alt+ArrowDown");
-	await page.getByText(`${first}: place 2 of 5`).waitFor({ state: "attached" });
+	await page.getByText(`${first}: position 2 of 5`).waitFor({ state: "attached" });
 	await eventually(async () => assert.deepEqual((await entries()).slice(0, 2), [second, first]));
 	await eventually(async () => assert.ok(await row.evaluate((node) => node === document.activeElement)));
 	await page.getByRole("button", { name: `Move ${first}`, exact: true }).focus();
 	await page.keyboard.press("ArrowUp");
-	await page.getByText(`${first}: place 1 of 5`).waitFor({ state: "attached" });
+	await page.getByText(`${first}: position 1 of 5`).waitFor({ state: "attached" });
 });
 
-test("a book is bound to a persona by typing its name, and the binding is taken away again", async () => {
+test("book is bound to a persona and unbound", async () => {
 	await show("bookabout");
 	const find = id("bind-find").nth(2);
 	await find.fill("wan");
 	await find.press("Enter");
-	await page.getByRole("button", { name: "Take away Wanderer" }).click();
-	await page.getByRole("button", { name: "Take away Wanderer" }).waitFor({ state: "detached" });
+	await page.getByRole("button", { name: "Remove Wanderer" }).click();
+	await page.getByRole("button", { name: "Remove Wanderer" }).waitFor({ state: "detached" });
 });
 
-test("words that are tried tell which entries they wake, and what keeps the others out", async () => {
+test("test shows triggered entries and reasons", async () => {
 	await show("booktry");
-	await eventually(async () => assert.match((await id("try-told").textContent()) ?? "", /3 entries are told, in this order · 58 tokens/));
+	await eventually(async () => assert.match((await id("try-told").textContent()) ?? "", /3 entries would be added, in this order · 58 tokens/));
 	await id("try-text").fill("Nothing of that.");
 	await page.waitForFunction(() => document.querySelector("[data-testid=try-told]")?.textContent?.includes("1 entry"));
-	await page.getByText("4 entries are not told").click();
-	await page.getByText("switched off").waitFor();
+	await page.getByText("4 entries not used").click();
+	await page.getByText("turned off").waitFor();
 });
 
-test("a deleted book comes back, and a card's own cannot be deleted", async () => {
+test("deleted book is restored, a card's book stays", async () => {
 	await show("book");
 	await id("book-menu").click();
 	await id("delete-book").click();
@@ -122,4 +122,4 @@ test("a deleted book comes back, and a card's own cannot be deleted", async () =
 	await eventually(async () => assert.equal(await id("delete-book").count(), 0));
 });
 
-test("no script failed", () => assert.deepEqual(errors, []));
+test("no script error", () => assert.deepEqual(errors, []));

@@ -5,7 +5,7 @@ import { chromium } from "playwright-core";
 
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
-/** A Chromium of its own, with a fresh profile and no traffic of its own. */
+/** Launches a separate Chromium with a fresh profile and without background traffic. */
 export async function launch(options = {}) {
 	const profile = await mkdtemp(join(tmpdir(), "inglenook-browser-"));
 	return chromium.launchPersistentContext(profile, {

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from "node:zlib";
 
-/** A character card in a small PNG, as other apps write it. */
+/** A character card in a small PNG, in the format of other apps. */
 export function cardPng(name, greeting) {
 	const data = { name, description: `${name} keeps bees.`, personality: "calm", scenario: "", first_mes: greeting, mes_example: "", creator_notes: "", system_prompt: "", post_history_instructions: "", alternate_greetings: [], tags: ["bees"], creator: "test", character_version: "1", extensions: {} };
 	const card = Buffer.from(JSON.stringify({ spec: "chara_card_v2", spec_version: "2.0", data })).toString("base64");

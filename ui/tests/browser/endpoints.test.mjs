@@ -5,7 +5,7 @@ import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
 
-test("a model is searched for and chosen by keyboard", async () => {
+test("model is searched and chosen by keyboard", async () => {
 	await show("chat", "dark");
 	await id("model-chip").focus();
 	await page.keyboard.press("Enter");
@@ -24,7 +24,7 @@ test("a model is searched for and chosen by keyboard", async () => {
 	await id("model-chip").getByText("SmolLM2 135M Instruct").waitFor();
 });
 
-test("a service prefills its endpoint and says where to get a key", async () => {
+test("service fills in its endpoint, links to its keys", async () => {
 	await show("models", "light");
 	await id("add-endpoint").click();
 	await id("service-openrouter").click();
@@ -44,7 +44,7 @@ test("a service prefills its endpoint and says where to get a key", async () => 
 	await id("endpoint").filter({ hasText: "My router" }).getByText("2 models").waitFor();
 });
 
-test("health asks an endpoint only when told to", async () => {
+test("health tests an endpoint only on request", async () => {
 	await show("health", "dark");
 	const row = id("endpoint-check").filter({ hasText: "OpenRouter" });
 	await row.getByText("https://openrouter.ai/api/v1", { exact: true }).waitFor();
@@ -54,7 +54,7 @@ test("health asks an endpoint only when told to", async () => {
 	assert.equal(await other.getByRole("status").innerText(), "http://127.0.0.1:1234/v1");
 });
 
-test("an import report can be opened again", async () => {
+test("import report can be opened again", async () => {
 	await show("imports", "light");
 	assert.equal(await id("import-record").count(), 3);
 	await id("import-record").first().getByRole("button").click();
@@ -63,7 +63,7 @@ test("an import report can be opened again", async () => {
 	await id("import-report").waitFor({ state: "detached" });
 });
 
-test("an unknown command stays in the composer", async () => {
+test("unknown command stays in the composer", async () => {
 	await show("chat", "dark");
 	await id("composer").fill("/sys The lights go out.");
 	await page.keyboard.press("Enter");
@@ -71,11 +71,11 @@ test("an unknown command stays in the composer", async () => {
 	assert.equal(await id("composer").inputValue(), "/sys The lights go out.");
 });
 
-test("a lost connection leaves the words in the composer", async () => {
+test("lost connection keeps the text in the composer", async () => {
 	await show("lost", "light");
 	await id("composer").fill("Wait for me");
 	assert.equal(await id("composer").inputValue(), "Wait for me");
 	await page.getByText("The connection to Inglenook was lost").waitFor();
 });
 
-test("nothing failed on the way", () => assert.deepEqual(errors, []));
+test("no script error", () => assert.deepEqual(errors, []));

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** Starts the real engine with its own empty data folder: `nook serve --ui`. */
+/** Starts the real engine with an empty data folder: `nook serve --ui`. */
 export async function serve() {
 	const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 	const program = process.env.INGLENOOK_NOOK ?? join(target, "debug", "nook");

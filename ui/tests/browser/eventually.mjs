@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 const PATIENCE = 5_000;
 
-/** Asserts as soon as it holds: the page draws when it has time, so what is looked at right after a click may come a moment later. */
+/** Retries the assertion until it holds, because the page may render a moment after a click. */
 export async function eventually(assertion) {
 	const end = Date.now() + PATIENCE;
 	for (;;) {
@@ -15,5 +15,5 @@ export async function eventually(assertion) {
 	}
 }
 
-/** Waits until the element has the focus, so that the next key reaches it: a menu or a list may take it a moment after the key before. */
+/** Waits until the element has the focus, because a menu or list may take it a moment after the previous key. */
 export const hasFocus = (locator) => eventually(async () => assert.ok(await locator.evaluate((node) => node === document.activeElement)));

@@ -1,11 +1,11 @@
-// How long 20,000 cards take to show, to filter and to scroll through, on the scripted engine: figures, no judgement.
+// Measures how long 20,000 cards take to show, filter and scroll, on the scripted engine. It prints figures without limits.
 import { launch } from "./browser.mjs";
 import { serveScripted } from "./scripted.mjs";
 
 const scripted = await serveScripted();
 const context = await launch({ locale: "en-US", reducedMotion: "reduce", viewport: { width: 1440, height: 900 } });
 const page = await context.newPage();
-/** Milliseconds until what `action` changes has been drawn. */
+/** Milliseconds until the change made by `action` has been rendered. */
 const timed = (name, action) => page.evaluate(action).then((ms) => console.log(`${name}: ${ms.toFixed(0)} ms`));
 try {
 	await page.goto(`${scripted.address}?scene=horde`);

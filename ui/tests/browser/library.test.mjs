@@ -1,4 +1,4 @@
-// The library on the scripted engine: found, narrowed down, chosen and changed, by pointer and by keyboard.
+// The library on the scripted engine: search, filters, selection and changes, by pointer and by keyboard.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually, hasFocus } from "./eventually.mjs";
@@ -12,7 +12,7 @@ const showsFirst = (name) => page.waitForFunction((first) => document.querySelec
 const chosen = (count) => id("selection-bar").getByText(`${count} selected`, { exact: true }).waitFor();
 const tag = (name) => id("library-bar").getByRole("button", { name: new RegExp(`^${name}\\b`) });
 
-test("what is typed is looked for in names, tags and descriptions, and filters are taken back at once", async () => {
+test("search covers names, tags and descriptions", async () => {
 	await show("people");
 	await id("search").fill("cartographer");
 	await shows("Captain Osei");
@@ -23,7 +23,7 @@ test("what is typed is looked for in names, tags and descriptions, and filters a
 	await eventually(async () => assert.equal(await id("search").inputValue(), ""));
 });
 
-test("tags narrow the library together, or widen it", async () => {
+test("tags narrow or widen the library", async () => {
 	await show("people");
 	await tag("cozy").click();
 	await shows("Mira", "Juniper");
@@ -41,7 +41,7 @@ test("tags narrow the library together, or widen it", async () => {
 	await showsSome(6);
 });
 
-test("favourites are marked, shown alone and put first", async () => {
+test("favourites are marked, filtered and sorted first", async () => {
 	await show("people");
 	const star = card("Captain Osei").getByTestId("card-star");
 	await star.focus();
@@ -56,7 +56,7 @@ test("favourites are marked, shown alone and put first", async () => {
 	await showsFirst("Basil the Unlikely");
 });
 
-test("the list shows the same, and arrows walk through it", async () => {
+test("list view shows the same cards, by arrow keys too", async () => {
 	await show("people");
 	await id("view-list").click();
 	await page.locator(".grid.list").waitFor();
@@ -66,7 +66,7 @@ test("the list shows the same, and arrows walk through it", async () => {
 	await eventually(async () => assert.match(await page.evaluate(() => document.activeElement.textContent), /Captain Osei/));
 });
 
-test("cards are chosen with Control, Shift and all at once, and Escape lets them go", async () => {
+test("Ctrl, Shift and select all choose cards", async () => {
 	await show("people");
 	const press = (name, modifiers) => card(name).locator("[data-card]").click({ modifiers });
 	await press("Captain Osei", ["Control"]);
@@ -87,7 +87,7 @@ test("cards are chosen with Control, Shift and all at once, and Escape lets them
 	await chosen(1);
 });
 
-test("the chosen get a tag and lose one, and both can be undone", async () => {
+test("bulk tags are added and removed with undo", async () => {
 	await show("chosen");
 	await id("bulk-tags").click();
 	await page.getByRole("dialog").getByTestId("field-tags").fill("evening");
@@ -101,7 +101,7 @@ test("the chosen get a tag and lose one, and both can be undone", async () => {
 	await page.waitForFunction(() => document.querySelector("[data-character-id=c1] .tags").textContent === "fantasy · slice of life · cozy");
 });
 
-test("the chosen are deleted together, and one undo brings all of them back", async () => {
+test("bulk deletion has one undo", async () => {
 	await show("chosen");
 	await id("bulk-delete").click();
 	await shows("Captain Osei", "Dr. Ines Valdivieso-Montenegro", "雪");
@@ -110,23 +110,23 @@ test("the chosen are deleted together, and one undo brings all of them back", as
 	await id("library-bar").waitFor();
 });
 
-test("the chosen leave as files", async () => {
+test("selected cards are exported", async () => {
 	await show("chosen");
 	await id("bulk-export").click();
 	await id("export-png").click();
 	await id("toast").getByText("3 cards exported").waitFor();
 });
 
-test("an import of many tells why each file was not taken", async () => {
+test("bulk import gives a reason for each skipped file", async () => {
 	await show("imported");
 	const report = id("import-report");
-	await report.getByText("Mira is in the library already").waitFor();
-	await report.getByText("The picture holds no character card.").waitFor();
+	await report.getByText("Mira is already in the library").waitFor();
+	await report.getByText("The picture contains no character card.").waitFor();
 	await page.keyboard.press("Escape");
 	await report.waitFor({ state: "detached" });
 });
 
-test("a folder of SillyTavern's comes in while the library stays usable, and its report is saved", async () => {
+test("folder import runs in the background with a report", async () => {
 	await show("people");
 	await id("import-more").focus();
 	await page.keyboard.press("Enter");
@@ -143,7 +143,7 @@ test("a folder of SillyTavern's comes in while the library stays usable, and its
 	await id("import-show").click();
 	const report = id("import-report");
 	await report.getByText("Files imported so far stay; import again to get the rest.").waitFor();
-	await report.getByText("left there, 48 in all").waitFor();
+	await report.getByText("48 files skipped").waitFor();
 	await id("save-report").click();
 	await id("save-report-json").click();
 	await id("toast").getByText("Saved").waitFor();
@@ -152,7 +152,7 @@ test("a folder of SillyTavern's comes in while the library stays usable, and its
 	await id("import-ended").waitFor({ state: "detached" });
 });
 
-test("the bar of an import says how far it is, and no second one begins", async () => {
+test("import bar shows progress and blocks a second one", async () => {
 	await show("folder");
 	await eventually(async () => assert.equal(await id("import-count").textContent(), "1,042 of 2,574"));
 	await eventually(async () => assert.equal(await id("import-stage").textContent(), "Characters"));
@@ -160,7 +160,7 @@ test("the bar of an import says how far it is, and no second one begins", async 
 	await eventually(async () => assert.equal(await id("import-sillytavern").getAttribute("aria-disabled"), "true", "one at a time"));
 });
 
-test("a chat leaves in three forms from its menu", async () => {
+test("chat is exported in three formats", async () => {
 	await show("chat");
 	for (const form of ["jsonl", "text", "markdown"]) {
 		await id("chat-menu").click();
@@ -169,7 +169,7 @@ test("a chat leaves in three forms from its menu", async () => {
 	}
 });
 
-test("the editor previews a greeting, takes changes back and keeps every field", async () => {
+test("editor previews a greeting and undoes changes", async () => {
 	await show("editor");
 	const tab = (name) => page.getByRole("tab", { name }).click();
 	await id("editor-tokens").getByText("60 tokens in every prompt").waitFor();
@@ -197,25 +197,25 @@ test("the editor previews a greeting, takes changes back and keeps every field",
 	assert.deepEqual(kept.translatedNotes.at(-1), { language: "fr", text: "Elle écoute." });
 });
 
-test("the files of a card are told, renamed, taken out and brought back, and new ones come in", async () => {
+test("card files are added, renamed, removed, restored", async () => {
 	const outside = [];
 	page.on("request", (request) => new URL(request.url()).hostname.endsWith("example") && outside.push(request.url()));
 	await show("editorfiles");
 	const files = () => id("card-file").locator(".name").allTextContents();
 	await eventually(async () => assert.equal((await files()).length, 6));
-	await page.getByText("On another machine; it is never fetched from there.").waitFor();
+	await page.getByText("On another server. Inglenook never downloads it.").waitFor();
 	await page.getByRole("button", { name: "Edit joy" }).click();
 	await id("file-name").fill("main");
 	await id("file-is").fill("icon");
 	await id("file-save").click();
-	await page.getByRole("dialog").getByText("The card has a main icon already.").waitFor();
+	await page.getByRole("dialog").getByText("The card already has a main icon.").waitFor();
 	await id("file-is").fill("x_pose");
 	await id("file-name").fill("delight");
 	await page.keyboard.press("Enter");
 	await id("card-file").filter({ hasText: "delight" }).getByText("x_pose · png").waitFor();
 	await page.getByRole("button", { name: "Remove delight" }).focus();
 	await page.keyboard.press("Enter");
-	await page.getByRole("button", { name: "Undo", exact: true }).click();
+	await id("undo").click();
 	await id("card-file").filter({ hasText: "delight" }).waitFor();
 	await id("file-kind").selectOption("background");
 	await id("file-input").setInputFiles([{ name: "sea.png", mimeType: "image/png", buffer: Buffer.from("x") }, { name: "sky.png", mimeType: "image/png", buffer: Buffer.from("x") }]);
@@ -224,7 +224,7 @@ test("the files of a card are told, renamed, taken out and brought back, and new
 	assert.deepEqual(outside, []);
 });
 
-test("a persona has a picture, which stands beside the user's words, and loses it again", async () => {
+test("persona picture is added, shown and removed", async () => {
 	await show("personas");
 	const mine = () => page.locator("[data-role=user] .face img");
 	await page.getByRole("button", { name: "Edit Wanderer" }).click();
@@ -244,4 +244,4 @@ test("a persona has a picture, which stands beside the user's words, and loses i
 	await mine().first().waitFor({ state: "attached" });
 });
 
-test("nothing failed in any scene", () => assert.deepEqual(errors, []));
+test("no script error", () => assert.deepEqual(errors, []));

@@ -11,7 +11,7 @@ const row = (memory) => page.locator(`[data-memory=${memory}]`);
 const order = () => rows().evaluateAll((all) => all.map((one) => one.dataset.memory).join(" "));
 const focused = () => page.evaluate(() => document.activeElement?.dataset.memory ?? document.activeElement?.dataset.testid);
 
-test("a block of memory leads to the memory, and the memory to the words it was made from", async () => {
+test("memory block leads to its memory and its sources", async () => {
 	await show("xray");
 	await id("xray-panel").getByTestId("search").fill("candle at night");
 	await page.locator("[data-row]").first().click();
@@ -24,13 +24,13 @@ test("a block of memory leads to the memory, and the memory to the words it was 
 	await id("memory-panel").waitFor();
 });
 
-test("words that were said in another chat are shown there", async () => {
+test("source in another chat opens that chat", async () => {
 	await show("memory");
 	await row("m3").getByTestId("receipt").click();
 	await page.waitForFunction(() => document.activeElement?.dataset.messageId === "x1");
 });
 
-test("a memory that is gone is told of", async () => {
+test("missing memory is reported", async () => {
 	await show("xray");
 	await id("xray-panel").getByTestId("search").fill("left for the sea");
 	await page.locator("[data-row]").first().click();
@@ -38,9 +38,9 @@ test("a memory that is gone is told of", async () => {
 	await id("memory-panel").getByText("not on this list").waitFor();
 });
 
-test("one stop leads into the memories; arrows walk, Enter changes one, Escape gives up", async () => {
+test("list is one tab stop with keys for editing", async () => {
 	await show("memorynone");
-	await id("memory-panel").getByText("Nothing is remembered yet").waitFor();
+	await id("memory-panel").getByText("No memories yet").waitFor();
 	await show("memory");
 	await eventually(async () => assert.equal(await page.locator("[data-memory][tabindex='0']").count(), 1));
 	await rows().first().focus();
@@ -56,7 +56,7 @@ test("one stop leads into the memories; arrows walk, Enter changes one, Escape g
 	await eventually(async () => assert.ok(!(await row(second).innerText()).includes("And more.")));
 });
 
-test("a memory is changed in its place, and says so", async () => {
+test("memory is edited in place", async () => {
 	await show("memory");
 	const before = await order();
 	await eventually(async () => assert.match(await row("m1").innerText(), /found by a model(?! ·)/, "that it was learned later than it was said is no change"));
@@ -70,7 +70,7 @@ test("a memory is changed in its place, and says so", async () => {
 	await eventually(async () => assert.equal(await focused(), "m1"));
 });
 
-test("a memory is given another type, and is found by it", async () => {
+test("memory type can be changed and filtered", async () => {
 	await show("memory");
 	await id("filter-type").selectOption("fact");
 	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 2);
@@ -85,22 +85,22 @@ test("a memory is given another type, and is found by it", async () => {
 	await eventually(async () => assert.match(await row("m1").innerText(), /Relationship · importance 8/));
 });
 
-test("a memory counts with a lorebook that counts there, says so, and is narrowed down to", async () => {
+test("memory can belong to a lorebook and be filtered", async () => {
 	await show("memory");
 	await row("m6").getByTestId("memory-edit").click();
 	const options = () => id("memory-scope").locator("option").allInnerTexts();
-	await eventually(async () => assert.ok((await options()).includes("in every chat with the lorebook “The hill town”")));
+	await eventually(async () => assert.ok((await options()).includes("every chat with the lorebook “The hill town”")));
 	await eventually(async () => assert.ok(!/Names of the sea|Winter|lantern/.test((await options()).join())));
-	await id("memory-scope").selectOption({ label: "in every chat with the lorebook “The hill town”" });
+	await id("memory-scope").selectOption({ label: "every chat with the lorebook “The hill town”" });
 	await page.keyboard.press("Control+Enter");
-	await eventually(async () => assert.match(await row("m6").innerText(), /in every chat with the lorebook “The hill town”/));
+	await eventually(async () => assert.match(await row("m6").innerText(), /every chat with the lorebook “The hill town”/));
 	await id("filter-scope").selectOption("world");
 	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 1);
 	await row("m6").getByTestId("memory-edit").click();
 	await eventually(async () => assert.equal(await id("memory-scope").inputValue(), "b1"));
 });
 
-test("a memory is pinned without moving, and forgotten with a way back", async () => {
+test("pinned memory stays in place, forget has undo", async () => {
 	await show("memory");
 	const before = await order();
 	await row("m5").getByTestId("memory-pin").click();
@@ -116,9 +116,9 @@ test("a memory is pinned without moving, and forgotten with a way back", async (
 	await eventually(async () => assert.equal(await order(), before));
 });
 
-test("one is written down, refused ones keep their words, and it comes first", async () => {
+test("rejected memory keeps its text, a new one is first", async () => {
 	await show("memorynone");
-	await page.getByRole("button", { name: "Write something down" }).click();
+	await page.getByRole("button", { name: "Add a memory" }).click();
 	await eventually(async () => assert.ok(await id("memory-save").isDisabled()));
 	await id("memory-text").fill("refuse this");
 	await id("memory-save").click();
@@ -130,17 +130,17 @@ test("one is written down, refused ones keep their words, and it comes first", a
 	await eventually(async () => assert.match(await rows().first().innerText(), /Written by you · now.*Emotion.*Wanderer & Mira/s));
 });
 
-test("memories are searched, and the search is taken back with Escape", async () => {
+test("Escape clears the search", async () => {
 	await show("memory");
 	await id("memory-panel").getByTestId("search").fill("ferry");
 	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 1);
 	await id("memory-panel").getByTestId("search").fill("submarine");
-	await id("memory-panel").getByText("Nothing found for “submarine”.").waitFor();
+	await id("memory-panel").getByText("No results for “submarine”.").waitFor();
 	await page.keyboard.press("Escape");
 	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 6);
 });
 
-test("memory that is off in the chat says so, and leads to its setting", async () => {
+test("disabled memory links to its setting", async () => {
 	await show("memory");
 	await page.evaluate(() => window.app.api.setSetting({ scope: "chat", id: "chat0" }, "memory", false));
 	await id("memory-off").getByRole("button").click();
@@ -150,7 +150,7 @@ test("memory that is off in the chat says so, and leads to its setting", async (
 	await id("chat-settings").waitFor({ state: "detached" });
 });
 
-test("on a phone memory is in the chat's menu, and a receipt leads back to the chat", async () => {
+test("narrow window shows memory in the chat's menu", async () => {
 	await page.setViewportSize({ width: 390, height: 844 });
 	await show("chat");
 	await id("chat-menu").click();
@@ -161,16 +161,16 @@ test("on a phone memory is in the chat's menu, and a receipt leads back to the c
 	await page.setViewportSize({ width: 1440, height: 900 });
 });
 
-test("recall is tried with words, and each thing found leads to where it comes from", async () => {
+test("tried recall links each result to its source", async () => {
 	await show("memory");
 	await id("choice-try").click();
 	await eventually(async () => assert.ok(await id("recall-try").isDisabled()));
 	await id("recall-words").fill("What did my sister sail?");
 	await page.keyboard.press("Enter");
 	await id("recall-told").waitFor();
-	await eventually(async () => assert.match(await id("recall-sum").innerText(), /4 things, 84 tokens of 1,500/));
-	await eventually(async () => assert.match(await id("recall-told").innerText(), /third sandbank.*document The harbour\.md.*Words\s+0\.7\s+Meaning\s+0\.58/s));
-	await eventually(async () => assert.match(await id("recall-out").innerText(), /I saw your light.*this chat.*Not told: its messages are in the window/s));
+	await eventually(async () => assert.match(await id("recall-sum").innerText(), /4 recalled, 84 tokens of 1,500/));
+	await eventually(async () => assert.match(await id("recall-told").innerText(), /third sandbank.*document The harbour\.md.*Same words\s+0\.7\s+Similar meaning\s+0\.58/s));
+	await eventually(async () => assert.match(await id("recall-out").innerText(), /I saw your light.*this chat.*Not used: its messages are in the window/s));
 	await eventually(async () => assert.equal(await page.locator("[data-recalled][tabindex='0']").count(), 1));
 	await page.locator("[data-recalled]").first().focus();
 	await page.keyboard.press("ArrowDown");
@@ -179,25 +179,25 @@ test("recall is tried with words, and each thing found leads to where it comes f
 	await page.waitForFunction(() => document.activeElement?.dataset.messageId === "x1");
 });
 
-test("a memory that would come back is shown on the list", async () => {
+test("recalled memory opens in the list", async () => {
 	await show("memorytry");
 	await page.locator("[data-recalled]").first().click();
 	await page.waitForFunction(() => document.activeElement?.dataset.memory === "m3");
 	await eventually(async () => assert.ok(await id("choice-list").getAttribute("aria-checked")));
 });
 
-test("nothing that fits is told of, and so is what is wrong", async () => {
+test("empty and failed recall are reported", async () => {
 	await show("memory");
 	await id("choice-try").click();
 	await id("recall-words").fill("Is there a submarine?");
 	await id("recall-try").click();
-	await id("recall-sum").getByText("Nothing would come back.").waitFor();
+	await id("recall-sum").getByText("Nothing would be recalled.").waitFor();
 	await id("recall-words").fill("refuse");
 	await id("recall-try").click();
-	await id("error").getByText("nobody can answer").waitFor();
+	await id("error").getByText("there is no reply").waitFor();
 });
 
-test("what came back in the last turn is shown with why, and what was missing", async () => {
+test("last turn shows recalled items and reasons", async () => {
 	await show("memory");
 	await id("choice-turn").click();
 	await id("recall-told").waitFor();
@@ -206,7 +206,7 @@ test("what came back in the last turn is shown with why, and what was missing", 
 	await eventually(async () => assert.deepEqual(await axe(page), []));
 });
 
-test("while a reply is written, the last turn is said to be the one before it", async () => {
+test("last turn shows the previous one during a reply", async () => {
 	await show("memory");
 	await id("choice-turn").click();
 	await id("recall-told").waitFor();
@@ -218,7 +218,7 @@ test("while a reply is written, the last turn is said to be the one before it", 
 	await id("recall-earlier").waitFor({ state: "detached" });
 });
 
-test("memories are told month by month", async () => {
+test("timeline groups memories by month", async () => {
 	await show("memorytime");
 	const months = await id("memories").locator("h3").allInnerTexts();
 	assert.ok(months.length >= 1 && /\d{4}/.test(months[0]), months.join());
@@ -227,15 +227,15 @@ test("memories are told month by month", async () => {
 	await eventually(async () => assert.deepEqual(await axe(page), []));
 });
 
-test("what no model has summed up stands in the timeline alone, and leads to where it was said", async () => {
+test("keyframes appear only in the timeline", async () => {
 	const keyframes = () => page.locator("[data-keyframe]");
 	const told = () => page.locator("[data-memory], [data-keyframe]").evaluateAll((all) => all.map((one) => one.dataset.memory ?? one.dataset.keyframe));
 	await show("memorynone");
-	await id("memory-panel").getByText("Nothing is remembered yet").waitFor();
+	await id("memory-panel").getByText("No memories yet").waitFor();
 	assert.equal(await keyframes().count(), 0);
 	await id("choice-timeline").click();
 	await eventually(async () => assert.deepEqual(await told(), ["k1", "k2"]));
-	assert.equal(await id("memory-panel").getByText("Nothing is remembered yet").count(), 0);
+	assert.equal(await id("memory-panel").getByText("No memories yet").count(), 0);
 	await show("memorytime");
 	await eventually(async () => assert.deepEqual((await told()).slice(0, 2), ["m1", "k1"]));
 	await eventually(async () => assert.match(await keyframes().first().innerText(), /I saw your light.*First sentences of 20 messages · this chat · \d+ min/s));
@@ -258,18 +258,18 @@ test("what no model has summed up stands in the timeline alone, and leads to whe
 	await page.waitForFunction(() => window.app.chat?.id === "chat3" && document.activeElement?.dataset.messageId === "g");
 });
 
-test("memories are narrowed down, and what leads to one shows all again", async () => {
+test("target clears the filters", async () => {
 	await show("memory");
 	await id("filter-type").selectOption("preference");
 	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 1);
 	await eventually(async () => assert.equal(await order(), "m6"));
 	await id("filter-made").selectOption("words");
-	await id("memory-panel").getByText("No memory is of that kind.").waitFor();
+	await id("memory-panel").getByText("No memories match these filters.").waitFor();
 	await id("filter-type").selectOption("");
 	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 3);
 });
 
-test("two memories are merged by keyboard, and are two again", async () => {
+test("memories are merged by keyboard and separated", async () => {
 	await show("memory");
 	await row("m6").getByTestId("memory-merge").click();
 	await id("merging").getByText("Likes tea dark and fragrant.").waitFor();
@@ -290,7 +290,7 @@ test("two memories are merged by keyboard, and are two again", async () => {
 	await eventually(async () => assert.equal(await rows().count(), 6));
 });
 
-test("all memories of a pair are forgotten once it is confirmed, and come back", async () => {
+test("forgetting a pair asks first and has undo", async () => {
 	await show("memory");
 	await id("memory-menu").click();
 	await id("forget-pair").click();
@@ -300,28 +300,28 @@ test("all memories of a pair are forgotten once it is confirmed, and come back",
 	await page.waitForFunction(() => document.querySelectorAll("[data-memory]").length === 6);
 });
 
-test("where nothing finds memories by their meaning, the panel says so", async () => {
+test("missing embedding model is reported", async () => {
 	await show("memorywords");
 	await id("memory-by-words").waitFor();
 	await eventually(async () => assert.match(await id("memory-storage").innerText(), /38 MB$/));
 	await show("memory");
-	await id("memory-storage").getByText("12 texts to be read").waitFor();
+	await id("memory-storage").getByText("12 texts not indexed yet").waitFor();
 	assert.equal(await id("memory-by-words").count(), 0);
 });
 
-test("memories are taken along and in, and what they take is told", async () => {
+test("memories are exported and imported with their size", async () => {
 	await show("memory");
-	await eventually(async () => assert.match(await id("memory-storage").innerText(), /6 memories in all, 412 byte · 3,180 vectors, 38 MB · 12 texts to be read/));
+	await eventually(async () => assert.match(await id("memory-storage").innerText(), /6 memories, 412 bytes · search index: 3,180 entries, 38 MB · 12 texts not indexed yet/));
 	await id("memory-menu").click();
 	await id("memory-export").click();
 	await page.getByText("Mira-memories.json").waitFor();
 	const items = [{ id: "m1", text: "x" }, { id: "new", text: "Owns a boat.", created: "2026-01-02T10:00:00Z", updated: "2026-01-02T10:00:00Z" }];
 	await id("memory-file").setInputFiles({ name: "memories.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify({ items })) });
-	await page.getByText("1 memory came in, 1 were there").waitFor();
+	await page.getByText("1 memory imported, 1 already there").waitFor();
 	await id("memories").getByText("Owns a boat.").waitFor();
 });
 
-test("memory is switched off for the chat, its character or everywhere", async () => {
+test("memory is disabled per chat, character or globally", async () => {
 	await show("memory");
 	await id("memory-menu").click();
 	await page.waitForFunction(() => document.querySelector("[data-testid=learn-chat]")?.textContent.includes(": on"));
@@ -333,7 +333,7 @@ test("memory is switched off for the chat, its character or everywhere", async (
 	await id("memory-off").waitFor({ state: "detached" });
 });
 
-test("what was learned in a chat goes with it or stays, as is chosen by keyboard", async () => {
+test("chat deletion asks about its memories", async () => {
 	const dialog = page.getByRole("dialog", { name: "Delete the chat “Mira”?" });
 	const keep = dialog.getByRole("switch", { name: "Keep what was learned" });
 	const ask = async () => {
@@ -343,7 +343,7 @@ test("what was learned in a chat goes with it or stays, as is chosen by keyboard
 		await page.keyboard.press("End");
 		await hasFocus(page.getByRole("menuitem", { name: "Delete chat" }));
 		await page.keyboard.press("Enter");
-		await dialog.getByText("2 things that were learned in it").waitFor();
+		await dialog.getByText("2 memories learned from it").waitFor();
 		await hasFocus(keep);
 		assert.ok(!(await keep.isChecked()), "who says nothing deletes all of it");
 	};
@@ -376,7 +376,7 @@ test("what was learned in a chat goes with it or stays, as is chosen by keyboard
 	await row("m1").waitFor();
 });
 
-test("a character's memories have a page of their own", async () => {
+test("character has a memory page", async () => {
 	await show("editormemory");
 	await id("character-memory").getByTestId("choice-timeline").click();
 	await id("character-memory").locator("h3").first().waitFor();
@@ -388,18 +388,18 @@ test("a character's memories have a page of their own", async () => {
 	await row("m5").waitFor();
 });
 
-test("a block of lore leads to its entry in the card's lorebook", async () => {
+test("lore block leads to its entry in the card", async () => {
 	await show("xray");
 	await id("xray-panel").getByTestId("search").fill("miller's boy");
 	await page.locator("[data-row]").first().click();
 	await id("jump-to").click();
 	await page.waitForFunction(() => document.activeElement?.dataset.entry === "e4");
 	await eventually(async () => assert.equal(await page.locator("[data-entry=e4]").getAttribute("aria-current"), "true"));
-	await eventually(async () => assert.match(await page.locator("[data-entry=e4]").innerText(), /^The mill\s+Keys:\s+mill\s+miller\s+and\s+tower\s+night\s+The mill has stood dark/));
+	await eventually(async () => assert.match(await page.locator("[data-entry=e4]").innerText(), /^The mill\s+Keywords:\s+mill\s+miller\s+and\s+tower\s+night\s+The mill has stood dark/));
 	await eventually(async () => assert.deepEqual(await axe(page), []));
 });
 
-test("a card without a lorebook has no such tab", async () => {
+test("card without a lorebook has no lorebook tab", async () => {
 	await show("editor");
 	await id("editor-lore").waitFor();
 	await page.evaluate(() => window.app.edit("c2"));
@@ -407,4 +407,4 @@ test("a card without a lorebook has no such tab", async () => {
 	await eventually(async () => assert.equal(await id("editor-lore").count(), 0));
 });
 
-test("nothing failed", () => assert.deepEqual(errors, []));
+test("no script error", () => assert.deepEqual(errors, []));

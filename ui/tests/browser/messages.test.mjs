@@ -11,7 +11,7 @@ const message = (of) => page.locator(`[data-message-id=${of}]`);
 const reveal = (of) => page.evaluate((name) => window.app.chat.reveal(name), of);
 const isFocused = (locator) => locator.evaluate((node) => node === document.activeElement);
 
-/** Limit for 64 KiB of each pattern on an idle machine. The test uses the best of three runs, as a build may run too. */
+/** Time limit for 64 KiB of each pattern on an idle machine. The test uses the best of three runs, because a build may run too. */
 const MOST_MS = Number(process.env.INGLENOOK_MOST_MS ?? 100);
 
 /** Adds messages of the character to the end of the open chat. */
@@ -22,7 +22,7 @@ const say = (...texts) =>
 		await window.app.chat.load();
 	}, texts);
 
-test("64 KiB of any pattern is read within 100 ms", async () => {
+test("parses 64 KiB of any pattern within 100 ms", async () => {
 	await show("chat");
 	const slow = await page.evaluate(async (most) => {
 		const { extras, patterns, Streamed } = window.text;
@@ -39,7 +39,7 @@ test("64 KiB of any pattern is read within 100 ms", async () => {
 	assert.deepEqual(slow, []);
 });
 
-test("a message too deep for the parser is plain, and the chat stays", async () => {
+test("too deep message is plain text", async () => {
 	await show("chat");
 	await say(">".repeat(8000), "- ".repeat(4000), "*".repeat(64_000), "[a][".repeat(32_000), "Still *here*.");
 	await page.locator(".prose em", { hasText: "here" }).waitFor();
@@ -50,7 +50,7 @@ test("a message too deep for the parser is plain, and the chat stays", async () 
 	await id("stop").waitFor();
 });
 
-test("a view that fails shows the words and takes no other message with it", async () => {
+test("failed message view shows text and isolates errors", async () => {
 	await show("chat");
 	await page.evaluate(() => window.engine.say("These are the words.", { pictures: null }));
 	await page.evaluate(() => window.app.chat.load());
@@ -59,7 +59,7 @@ test("a view that fails shows the words and takes no other message with it", asy
 	await message("a2").waitFor();
 });
 
-test("nothing in a message fetches", async () => {
+test("message fetches nothing", async () => {
 	const asked = [];
 	const watch = (request) => asked.push(request.url());
 	await show("chat");
@@ -76,7 +76,7 @@ test("nothing in a message fetches", async () => {
 	assert.deepEqual(asked, []);
 });
 
-test("code is coloured and copied, formulas are set, prices are text", async () => {
+test("renders code, formulas and prices", async () => {
 	await show("rich");
 	await reveal("r1");
 	const rich = message("r1");
@@ -87,7 +87,7 @@ test("code is coloured and copied, formulas are set, prices are text", async () 
 	await eventually(async () => assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^def burning.*box$/s));
 });
 
-test("a link opens only after its whole address was shown", async () => {
+test("link opens only after showing its full address", async () => {
 	await show("chat");
 	await say("See [my bank](https://аpple.example/login?Next=1).");
 	const link = page.getByRole("link", { name: "my bank" });
@@ -102,7 +102,7 @@ test("a link opens only after its whole address was shown", async () => {
 	await eventually(async () => assert.deepEqual(await page.evaluate(() => window.engine.opened), ["https://xn--pple-43d.example/login?Next=1"]));
 });
 
-test("a wide table scrolls in its box and splits no word", async () => {
+test("wide table scrolls in its box without splitting", async () => {
 	await page.setViewportSize({ width: 390, height: 844 });
 	await show("rich");
 	await reveal("r0");
@@ -118,14 +118,14 @@ test("a wide table scrolls in its box and splits no word", async () => {
 	await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test("a stopped reply has no cursor and is not called cut off", async () => {
+test("stopped reply has no cursor and no cut-off mark", async () => {
 	await show("interrupted");
 	await id("interrupted").waitFor();
 	assert.equal(await page.locator(".prose.caret").count(), 0);
 	assert.doesNotMatch(await id("interrupted").textContent(), /cut off/i);
 });
 
-test("Home leads to the first message and End to the last", async () => {
+test("Home and End jump to the first and last message", async () => {
 	await show("long");
 	await message("l599").waitFor();
 	await id("composer").focus();
@@ -135,7 +135,7 @@ test("Home leads to the first message and End to the last", async () => {
 	await eventually(async () => assert.ok(await isFocused(message("l599"))));
 });
 
-test("a date leads to the first message of that day", async () => {
+test("date jumps to the first message of that day", async () => {
 	await show("chat");
 	await page.evaluate(async () => {
 		for (const [at, text] of [["2024-03-01T12:00:00", "The first of March."], ["2024-03-05T09:00:00", "The fifth of March."], ["2024-03-05T10:00:00", "Later that day."]]) window.engine.say(text, { created: new Date(at).toISOString() });
@@ -151,7 +151,7 @@ test("a date leads to the first message of that day", async () => {
 });
 
 for (const width of [1280, 390]) {
-	test(`actions of older messages and notes cover no words or buttons at ${width} px`, async () => {
+	test(`actions and toasts cover nothing at ${width} px`, async () => {
 		await page.setViewportSize({ width, height: 800 });
 		await show("chat");
 		for (const of of ["u1", "a1", "u2"]) {
@@ -178,7 +178,7 @@ for (const width of [1280, 390]) {
 	});
 }
 
-test("the name in the header can be read at every width", async () => {
+test("name in the header is readable at every width", async () => {
 	for (const scene of ["chat", "group"]) {
 		for (let width = 320; width <= 1440; width += 70) {
 			await page.setViewportSize({ width, height: 800 });
@@ -196,7 +196,7 @@ test("the name in the header can be read at every width", async () => {
 /** The event that WebKit sends when Enter accepts or Escape dismisses a candidate. */
 const compose = (locator, key) => locator.dispatchEvent("keydown", { key, keyCode: 229, isComposing: false });
 
-test("a key of an input method does nothing in any field", async () => {
+test("composing keys do nothing in any field", async () => {
 	await show("chat");
 	await id("composer").fill("にほん");
 	await compose(id("composer"), "Enter");
@@ -231,7 +231,7 @@ test("a key of an input method does nothing in any field", async () => {
 	assert.equal(await id("search").inputValue(), "にほん");
 });
 
-test("each list is one stop of the Tab key", async () => {
+test("each list is one tab stop", async () => {
 	const stops = (of) => page.locator(of).evaluate((list) => [...list.querySelectorAll("button, input, a, [tabindex]")].filter((one) => one.tabIndex === 0 && one.checkVisibility({ visibilityProperty: true })).length);
 	await show("chat");
 	await eventually(async () => assert.equal(await stops(".list .rows"), 1));
@@ -261,7 +261,7 @@ test("Ctrl with plus, minus and 0 zooms the window", async () => {
 	assert.deepEqual(await page.evaluate(() => window.engine.zooms), [1.1, 1.25, 1.1, 1]);
 });
 
-test("the web view's own menu comes only where it edits or copies", async () => {
+test("native context menu opens only for edit and copy", async () => {
 	await show("chat");
 	const kept = (of) => page.locator(of).first().evaluate((node) => node.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true })));
 	assert.equal(await kept("[data-testid=composer]"), true);
@@ -272,4 +272,4 @@ test("the web view's own menu comes only where it edits or copies", async () => 
 	assert.equal(await kept(".rail"), false);
 });
 
-test("nothing failed with any message", () => assert.deepEqual(errors, []));
+test("no script error", () => assert.deepEqual(errors, []));

@@ -21,7 +21,7 @@ const errors = [];
 before(async () => {
 	engine = await serve();
 	context = await launch({ locale: "en-US", reducedMotion: "reduce" });
-	// The desktop window freezes it too; code that writes to it must fail here already.
+	// The desktop window freezes prototypes too. Code that writes to them must fail here already.
 	await context.addInitScript(() => Object.freeze(Object.prototype));
 	page = await context.newPage();
 	const own = new URL(engine.url).host;
@@ -45,14 +45,14 @@ const messages = () => page.locator("[data-testid=message]");
 const last = () => messages().last();
 const lastText = () => last().getByTestId("message-text").innerText();
 
-/** Waits until no reply is being written; a reply that failed says why. */
+/** Waits until no reply is being written, and reports the error of a failed reply. */
 async function done() {
 	await id("stop").waitFor({ state: "detached", timeout: LONG });
 	const [failure] = await id("error").allInnerTexts();
 	assert.equal(failure, undefined);
 }
 
-/** Waits until the last reply has some text of its own; false if it came to an end before. */
+/** Waits until the last reply has some text; false if it ended before. */
 const writing = () =>
 	page
 		.waitForFunction(
@@ -67,10 +67,10 @@ const writing = () =>
 		)
 		.then(async (seen) => (await seen.jsonValue()) === "writing");
 
-/** The last message. How many there are cannot be told from the page: the list draws only those near the reader. */
+/** Id of the last message. The page cannot tell how many there are, because the list renders only the visible ones. */
 const lastId = () => last().getAttribute("data-message-id");
 
-/** Says something, and waits until a reply to it has begun. */
+/** Sends a message and waits until a reply has started. */
 async function say(text) {
 	const before = await lastId();
 	await id("composer").fill(text);
@@ -85,7 +85,7 @@ async function say(text) {
 	);
 }
 
-/** Asks for another reply, and waits until it has begun. */
+/** Requests another reply and waits until it has started. */
 async function again() {
 	const count = await last().getByTestId("swipe-count").allInnerTexts();
 	await last().getByTestId("regenerate").click();
@@ -100,16 +100,16 @@ async function again() {
 	);
 }
 
-test("the first start shows a face, a greeting and a place to type", async () => {
+test("first start shows picture, greeting and composer", async () => {
 	await last().waitFor();
 	await eventually(async () => assert.equal(await last().getAttribute("data-role"), "character"));
 	await eventually(async () => assert.ok((await lastText()).length > 40));
 	await page.locator(".opening img.shown").waitFor();
 	await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "composer"));
-	await eventually(async () => assert.match(await id("answering").innerText(), /answers on this machine\. Nothing you write leaves it\./));
+	await eventually(async () => assert.match(await id("answering").innerText(), /runs on this computer\. Nothing you write leaves it\./));
 });
 
-test("the token has left the address", async () => {
+test("token is removed from the address", async () => {
 	assert.ok(!page.url().includes("token"));
 });
 
@@ -125,16 +125,16 @@ test("greetings are swipes", async () => {
 	await eventually(async () => assert.equal(await lastText(), first));
 });
 
-test("Enter sends, the reply streams, and its figures appear", async () => {
+test("Enter sends, the reply streams and shows figures", async () => {
 	await say("Good evening. What is that lamp?");
 	const [own, reply] = await messages().evaluateAll((all) => all.slice(-2).map((one) => one.dataset.role));
 	assert.deepEqual([own, reply], ["user", "character"]);
 	await done();
 	await eventually(async () => assert.equal(await last().getAttribute("data-state"), "finished"));
-	await eventually(async () => assert.match(await last().getByTestId("figures").innerText(), /^[\d,]+ tokens · \d+% reused · [\d.]+ s$/));
+	await eventually(async () => assert.match(await last().getByTestId("figures").innerText(), /^[\d,]+ tokens · \d+% cached · [\d.]+ s$/));
 });
 
-test("the figures open the X-ray of that reply", async () => {
+test("figures open the X-ray of their reply", async () => {
 	await last().getByTestId("figures").click();
 	await id("xray-panel").locator("li button").first().waitFor();
 	await eventually(async () => assert.match(await id("xray-panel").innerText(), /of [\d,]+ tokens/));
@@ -142,14 +142,14 @@ test("the figures open the X-ray of that reply", async () => {
 	await id("xray-panel").waitFor({ state: "detached" });
 });
 
-test("the second turn reuses what the model has read", async () => {
+test("second turn uses the prompt cache", async () => {
 	await say("And who lives up here?");
 	await done();
-	const [, percent] = (await last().getByTestId("figures").innerText()).match(/(\d+)% reused/);
+	const [, percent] = (await last().getByTestId("figures").innerText()).match(/(\d+)% cached/);
 	assert.ok(Number(percent) > 50, `${percent} % reused`);
 });
 
-test("another reply is a swipe, and the first one stays", async () => {
+test("regenerated reply is a swipe, the first one stays", async () => {
 	const first = await lastText();
 	await again();
 	await done();
@@ -159,7 +159,7 @@ test("another reply is a swipe, and the first one stays", async () => {
 	await eventually(async () => assert.equal(await lastText(), first));
 });
 
-/** Asks the engine, as the page does. */
+/** Calls the engine as the page does. */
 const ask = (operation, args = {}) =>
 	page.evaluate(
 		async ([operation, args]) => {
@@ -172,7 +172,7 @@ const ask = (operation, args = {}) =>
 		[operation, args],
 	);
 
-/** While `talk` goes on, whoever answers in the only chat takes their time. */
+/** Runs `talk` while the model of the only chat answers slowly. */
 async function withSlowReplies(talk) {
 	const slow = await slowEndpoint();
 	const [chat] = await ask("list_chats");
@@ -187,7 +187,7 @@ async function withSlowReplies(talk) {
 	}
 }
 
-test("a stopped reply keeps what was there", () =>
+test("stopped reply keeps its text", () =>
 	withSlowReplies(async () => {
 		await say("Tell me a long story about the hill, the town and every lamp in it.");
 		assert.ok(await writing());
@@ -198,7 +198,7 @@ test("a stopped reply keeps what was there", () =>
 		await last().getByTestId("interrupted").waitFor();
 	}));
 
-test("a reload in the middle of a reply joins it", () =>
+test("reload joins the running reply", () =>
 	withSlowReplies(async () => {
 		await say("Go on, and take your time: tell me everything about the town.");
 		assert.ok(await writing());
@@ -215,7 +215,7 @@ test("a reload in the middle of a reply joins it", () =>
 		await done();
 	}));
 
-test("a message is edited in place with Up", async () => {
+test("Up edits the last message in place", async () => {
 	await id("composer").focus();
 	await page.keyboard.press("ArrowUp");
 	await id("edit-text").fill("Tell me about *the mill*.");
@@ -225,7 +225,7 @@ test("a message is edited in place with Up", async () => {
 	await own.locator("em", { hasText: "the mill" }).waitFor();
 });
 
-test("a deleted message comes back with Undo", async () => {
+test("undo restores a deleted message", async () => {
 	const text = await lastText();
 	const deleted = page.locator(`[data-message-id="${await last().getAttribute("data-message-id")}"]`);
 	await last().getByTestId("delete").click();
@@ -235,7 +235,7 @@ test("a deleted message comes back with Undo", async () => {
 	await eventually(async () => assert.equal(await lastText(), text));
 });
 
-test("a draft survives a reload", async () => {
+test("draft survives a reload", async () => {
 	await id("composer").fill("Half a thought");
 	await page.waitForResponse((response) => response.url().endsWith("/api/op/save_draft"));
 	await page.reload();
@@ -244,7 +244,7 @@ test("a draft survives a reload", async () => {
 	await id("composer").fill("");
 });
 
-test("a card is imported through the file dialog and greets", async () => {
+test("imported card shows its greeting", async () => {
 	await id("nav-people").click();
 	const cards = await id("library-card").count();
 	const chooser = page.waitForEvent("filechooser");
@@ -256,7 +256,7 @@ test("a card is imported through the file dialog and greets", async () => {
 	await eventually(async () => assert.equal(await messages().count(), 1));
 });
 
-test("a picture without a card is refused with its name and reason", async () => {
+test("picture without a card is rejected with a reason", async () => {
 	await id("nav-people").click();
 	const chooser = page.waitForEvent("filechooser");
 	await id("import").click();
@@ -264,7 +264,7 @@ test("a picture without a card is refused with its name and reason", async () =>
 	await id("toast").filter({ hasText: "holiday.png was not imported" }).waitFor();
 });
 
-test("a new character is written, saved and exported", async () => {
+test("new character is written, saved and exported", async () => {
 	await id("new-character").click();
 	await id("field-name").fill("Juniper");
 	await id("field-description").fill("A hedge witch's apprentice.");
@@ -289,7 +289,7 @@ test("a new character is written, saved and exported", async () => {
 	await id("library-card").filter({ hasText: "Juniper" }).waitFor();
 });
 
-test("characters are found by their descriptions, marked, tagged, exported and deleted together", async () => {
+test("characters are searched, tagged, exported, deleted", async () => {
 	const card = (name) => id("library-card").filter({ hasText: name });
 	const pick = (name) => card(name).locator("[data-card]").click({ modifiers: ["Control"] });
 	await id("search").fill("calm quilla");
@@ -320,7 +320,7 @@ test("characters are found by their descriptions, marked, tagged, exported and d
 	await card("Juniper").waitFor();
 });
 
-test("a chat leaves as a file and comes back into another character", async () => {
+test("exported chat is imported for another character", async () => {
 	const menu = async (name) => {
 		await id("library-card").filter({ hasText: name }).hover();
 		await id("library-card").filter({ hasText: name }).getByTestId("card-menu").click();
@@ -336,12 +336,12 @@ test("a chat leaves as a file and comes back into another character", async () =
 	const chooser = page.waitForEvent("filechooser");
 	await id("import-chats").click();
 	await (await chooser).setFiles({ name: "The bees.jsonl", mimeType: "application/jsonl", buffer: chat });
-	await id("toast").filter({ hasText: "The bees is here" }).getByTestId("toast-action").click();
+	await id("toast").filter({ hasText: "Imported The bees" }).getByTestId("toast-action").click();
 	await page.locator("[data-testid=message] q", { hasText: "Hold still" }).waitFor();
 	await page.locator("header .who", { hasText: "Juniper" }).waitFor();
 });
 
-test("the theme is kept by the engine", async () => {
+test("engine stores the theme", async () => {
 	await id("nav-settings").click();
 	const light = page.waitForResponse((response) => response.url().endsWith("/api/op/update_settings"));
 	await id("choice-light").click();
@@ -351,7 +351,7 @@ test("the theme is kept by the engine", async () => {
 	await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
 });
 
-test("the interface changes its language", async () => {
+test("language can be changed", async () => {
 	await id("nav-settings").click();
 	await id("choice-de").click();
 	await page.getByRole("button", { name: "Modelle" }).waitFor();
@@ -359,7 +359,7 @@ test("the interface changes its language", async () => {
 	await page.getByRole("button", { name: "Models" }).waitFor();
 });
 
-test("an endpoint that nobody serves is diagnosed", async () => {
+test("unreachable endpoint is diagnosed", async () => {
 	const port = await freePort();
 	await id("nav-models").click();
 	await id("model").first().waitFor();
@@ -367,13 +367,13 @@ test("an endpoint that nobody serves is diagnosed", async () => {
 	await id("endpoint-url").fill(`http://127.0.0.1:${port}/v1`);
 	await id("endpoint-test").click();
 	const text = await id("error").innerText();
-	assert.match(text, /Nobody answers at this address/);
+	assert.match(text, /No server at this address/);
 	await page.keyboard.press("Escape");
 	await id("endpoint-form").waitFor({ state: "detached" });
 });
 
 test("Ctrl+K searches", async () => {
-	// Titles and last lines are searched too, so it is a name that no model writes by chance.
+	// Search also covers titles and last lines, so this is a name that no model writes by chance.
 	await id("nav-chats").click();
 	await page.keyboard.press("Control+k");
 	await page.keyboard.type("Quillabee");
@@ -381,7 +381,7 @@ test("Ctrl+K searches", async () => {
 	await page.keyboard.press("Escape");
 });
 
-test("the X-ray of the next turn follows the composer, and tries changes without sending", async () => {
+test("X-ray follows the composer and tries changes", async () => {
 	await id("nav-chats").click();
 	await id("chat-row").last().click();
 	await last().waitFor();
@@ -395,13 +395,13 @@ test("the X-ray of the next turn follows the composer, and tries changes without
 	await id("xray-whatIf").click();
 	await id("trial").getByRole("checkbox").nth(1).waitFor();
 	await id("trial").getByRole("checkbox").nth(1).click();
-	await id("trial-result").getByText(/blocks? falls? out/).waitFor();
+	await id("trial-result").getByText(/blocks? dropped/).waitFor();
 	await eventually(async () => assert.match(await id("trial-result").innerText(), /^−[\d,]+ tokens: /));
 	await id("composer").fill("");
 	await eventually(async () => assert.equal(await lastId(), before));
 });
 
-test("a block of the card leads to its field", async () => {
+test("card block leads to its field", async () => {
 	await id("xray-blocks").click();
 	await id("xray-panel").getByTestId("search").fill("");
 	await id("kind-description").click();
@@ -410,7 +410,7 @@ test("a block of the card leads to its field", async () => {
 	await page.waitForFunction(() => document.activeElement?.dataset.testid === "field-description");
 });
 
-test("past turns, the raw prompt and the difference are told from what was stored", async () => {
+test("past turns, raw prompt and diff use stored data", async () => {
 	await id("nav-chats").click();
 	await id("chat-row").last().click();
 	await page.locator("[data-testid=figures]").last().click();
@@ -418,7 +418,7 @@ test("past turns, the raw prompt and the difference are told from what was store
 	await page.locator(".raw .control", { hasText: "<|im_start|>" }).first().waitFor();
 	await id("xray-turns").click();
 	const turns = page.locator("[data-turn]");
-	// Said before the message that was edited: the words of a prompt that quotes it are on their way out.
+	// A turn before the edited message, because stored prompts that quote an edited message lose their text.
 	await turns.nth(3).click();
 	await id("xray-diff").click();
 	await id("xray-difference").locator(".added").first().waitFor();
@@ -428,7 +428,7 @@ test("past turns, the raw prompt and the difference are told from what was store
 	await id("xray-panel").waitFor({ state: "detached" });
 });
 
-test("/mode switches the mode of the chat, and what the mode says is in the next prompt", async () => {
+test("/mode changes the mode and the next prompt", async () => {
 	const before = await lastId();
 	await id("composer").fill("/mode study");
 	await id("composer").press("Enter");
@@ -443,8 +443,8 @@ test("/mode switches the mode of the chat, and what the mode says is in the next
 	await id("composer").fill("");
 });
 
-test("a message is pinned, and a new scene leaves it in the chat", async () => {
-	// The last one: the list draws only those near the reader, and a new scene leads to the end.
+test("new scene keeps a pinned message in the chat", async () => {
+	// The last message, because the list renders only visible ones and a new scene scrolls to the end.
 	const pinned = await last().getAttribute("data-message-id");
 	await last().getByTestId("message-menu").click();
 	await id("pin").click();
@@ -452,12 +452,12 @@ test("a message is pinned, and a new scene leaves it in the chat", async () => {
 	await id("chat-menu").click();
 	await id("new-scene").click();
 	const begun = page.waitForResponse((response) => response.url().endsWith("/api/op/new_scene"));
-	await page.getByRole("button", { name: "Begin a new scene" }).click();
+	await page.getByRole("button", { name: "Start new scene" }).click();
 	await eventually(async () => assert.ok((await begun).ok()));
 	await page.locator(`[data-message-id="${pinned}"] .pinned`).waitFor();
 });
 
-test("what is remembered is in the prompt, leads to its memory, and that to the words it was made from", async () => {
+test("memory block leads to its memory and its sources", async () => {
 	await say("Remember that my sister Wilhelmina sails the ferry.");
 	await done();
 	await id("chat-menu").click();
@@ -473,18 +473,18 @@ test("what is remembered is in the prompt, leads to its memory, and that to the 
 	await id("receipt").first().click();
 	await page.locator("[data-testid=message]:focus", { hasText: "Wilhelmina" }).waitFor();
 	await id("memory-forget").first().click();
-	await id("memory-panel").getByText("Nothing is remembered yet").waitFor();
+	await id("memory-panel").getByText("No memories yet").waitFor();
 	await id("toast").filter({ hasText: "Forgotten" }).getByTestId("undo").click();
 	await id("memory-panel").locator("[data-memory]").waitFor();
 	await page.keyboard.press("Escape");
 	await id("memory-panel").waitFor({ state: "detached" });
 });
 
-test("the next prompt is compared with the one that was sent last", async () => {
+test("next prompt is compared with the last sent one", async () => {
 	await id("xray").click();
 	await id("composer").fill("Who lit the brass heron?");
 	await id("xray-diff").click();
-	// Only lines in view are drawn, and a long reply stands before these.
+	// Only visible lines are rendered, and a long reply precedes these.
 	await id("xray-difference").waitFor();
 	await page.waitForFunction(() => {
 		const lines = document.querySelector("[data-testid=xray-difference]");
@@ -497,7 +497,7 @@ test("the next prompt is compared with the one that was sent last", async () => 
 	await page.keyboard.press("Escape");
 });
 
-test("a template is changed on a real chat, checked, saved and reset", async () => {
+test("template is changed, checked, saved and reset", async () => {
 	await id("nav-prompts").click();
 	await id("template").filter({ hasText: "SMS" }).click();
 	await id("preview").getByRole("button", { name: "identity" }).waitFor();
@@ -522,7 +522,7 @@ test("a template is changed on a real chat, checked, saved and reset", async () 
 	await id("variables").getByText("${character.name}", { exact: true }).waitFor();
 });
 
-test("a mode and a regex script of one's own are kept", async () => {
+test("own mode and regex script are stored", async () => {
 	await id("prompts-modes").click();
 	await id("new-mode").click();
 	await id("mode-name").fill("storm");
@@ -557,7 +557,7 @@ for (const screen of ["chats", "people", "prompts", "models", "settings"]) {
 const OVERLAYS = {
 	editor: async () => {
 		await id("nav-people").click();
-		await page.getByRole("button", { name: "More about Juniper" }).click();
+		await page.getByRole("button", { name: "More actions for Juniper" }).click();
 		await id("edit-character").click();
 		await id("field-name").waitFor();
 	},
@@ -599,7 +599,7 @@ for (const [name, open] of Object.entries(OVERLAYS)) {
 	});
 }
 
-test("files dropped on the window are imported", async () => {
+test("dropped files are imported", async () => {
 	const card = [...cardPng("Otis", "“Hm.”")];
 	const files = await page.evaluateHandle((bytes) => {
 		const transfer = new DataTransfer();
@@ -610,10 +610,10 @@ test("files dropped on the window are imported", async () => {
 	await id("drop-target").waitFor();
 	await page.dispatchEvent("body", "drop", { dataTransfer: files });
 	await id("drop-target").waitFor({ state: "detached" });
-	await id("toast").filter({ hasText: "Otis is here" }).waitFor();
+	await id("toast").filter({ hasText: "Imported Otis" }).waitFor();
 });
 
-test("at 320 pixels nothing is cut off", async () => {
+test("nothing is cut off at 320 pixels", async () => {
 	await id("nav-chats").click();
 	await page.setViewportSize({ width: 320, height: 640 });
 	for (const screen of ["people", "prompts", "models", "settings", "chats"]) {
@@ -631,7 +631,7 @@ test("at 320 pixels nothing is cut off", async () => {
 	await eventually(async () => assert.ok(await id("send").isVisible()));
 });
 
-test("no request left for another host, and no script failed", () => {
+test("no request to another host and no script error", () => {
 	assert.deepEqual(foreign, []);
 	assert.deepEqual(errors, []);
 });

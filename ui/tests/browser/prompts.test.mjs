@@ -1,4 +1,4 @@
-// The X-ray, the commands and the screen of prompts on the scripted engine, by pointer and by keyboard.
+// The X-ray, the commands and the prompts screen on the scripted engine, by pointer and by keyboard.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
@@ -10,7 +10,7 @@ const rows = () => page.locator("[data-row]");
 const focused = (read) => page.evaluate(read);
 const value = (name) => id(name).inputValue();
 
-test("blocks are found by fate, kind and words, and open to their text", async () => {
+test("blocks filter by fate, kind and text, and expand", async () => {
 	await show("xray");
 	await id("choice-leftOut").click();
 	await eventually(async () => assert.equal(await rows().count(), 4));
@@ -26,18 +26,18 @@ test("blocks are found by fate, kind and words, and open to their text", async (
 	await eventually(async () => assert.ok((await rows().count()) > 8));
 });
 
-test("blocks are found by why they are there, and by why they are not", async () => {
+test("blocks are found by inclusion and drop reasons", async () => {
 	await show("xray");
 	await id("xray-panel").getByTestId("search").fill("half an hour has passed");
 	await eventually(async () => assert.equal(await rows().count(), 1));
 	await id("xray-panel").getByTestId("search").fill("no room for examples");
-	await eventually(async () => assert.match(await rows().first().innerText(), /Examples/));
+	await eventually(async () => assert.match(await rows().first().innerText(), /Example dialogue/));
 });
 
-test("the stages of a turn are told, and the model's only once it has answered", async () => {
+test("stages show times, the model's after the reply", async () => {
 	await show("xray");
 	const summary = id("xray-timings").locator("summary");
-	await eventually(async () => assert.equal(await summary.innerText(), "made in 7.4 ms · read 270 ms · first words 310 ms"));
+	await eventually(async () => assert.equal(await summary.innerText(), "built in 7.4 ms · read 270 ms · first words 310 ms"));
 	await summary.click();
 	const stages = await id("xray-timings").locator("dt, dd:not(.about)").allInnerTexts();
 	assert.deepEqual(stages, ["collect", "3.1 ms", "recall", "1.8 ms", "count", "0.4 ms", "plan", "1 ms", "read", "270 ms", "first words", "310 ms"]);
@@ -45,16 +45,16 @@ test("the stages of a turn are told, and the model's only once it has answered",
 	await page.waitForFunction(() => !document.querySelector("[data-testid=xray-timings]")?.textContent.includes("first words"));
 });
 
-test("the next prompt is compared with the one sent last, as it is typed", async () => {
+test("next prompt is compared while typing", async () => {
 	await show("xraynext");
 	await id("xray-diff").click();
 	await id("xray-difference").locator(".added", { hasText: "And the mill? Who lit it last?" }).waitFor();
 	await id("composer").fill("Only the baker knows.");
 	await id("xray-difference").locator(".added", { hasText: "Only the baker knows." }).waitFor();
-	await page.getByText("Beside the prompt sent last: 1 lines more, 0 fewer.").waitFor();
+	await page.getByText("Compared with the last prompt sent: 1 lines added, 0 removed.").waitFor();
 });
 
-test("one stop leads into the blocks, and the arrows walk through them", async () => {
+test("block list is one tab stop with arrow keys", async () => {
 	await show("xraymany");
 	await eventually(async () => assert.ok((await rows().count()) < 60, "only what is near the reader is in the page"));
 	await eventually(async () => assert.equal(await page.locator("[data-row][tabindex='0']").count(), 1));
@@ -66,7 +66,7 @@ test("one stop leads into the blocks, and the arrows walk through them", async (
 	await page.getByText("The wind has turned, and with it").first().waitFor();
 });
 
-test("a block leads to the field of the card, the section of the template and the setting", async () => {
+test("block leads to its field, section or setting", async () => {
 	await show("xray");
 	await page.getByRole("button", { name: /^Personality/ }).last().click();
 	await id("jump-to").last().click();
@@ -85,21 +85,21 @@ test("a block leads to the field of the card, the section of the template and th
 	await page.waitForFunction(() => document.activeElement.closest("[data-testid=setting-row-author_note]"));
 });
 
-test("a block leads to its message, even one that is far up", async () => {
+test("block leads to its message far up", async () => {
 	await show("xraymany");
 	await show("long");
 	await id("message").last().hover();
 	await page.evaluate(() => document.querySelector("[data-testid=composer]").focus());
 	await id("xray").click();
 	await rows().first().waitFor();
-	// The scripted prompt names the first messages of the other chat; the page of this one is asked for by hand.
+	// The scripted prompt contains messages of another chat, so the test opens the target message directly.
 	await page.evaluate(() => window.app.follow({ of: "message", id: "l12" }));
 	await page.waitForFunction(() => document.activeElement?.dataset.messageId === "l12");
 	const box = await page.locator("[data-message-id=l12]").boundingBox();
 	assert.ok(box.y > 0 && box.y < 900, `at ${box.y}`);
 });
 
-test("the next turn follows what is typed", async () => {
+test("next prompt follows the composer", async () => {
 	await show("xraynext");
 	await id("composer").fill("Only the baker knows.");
 	await id("xray-panel").getByTestId("search").fill("baker");
@@ -107,14 +107,14 @@ test("the next turn follows what is typed", async () => {
 	await id("xray-list").getByText("Only the baker knows.").waitFor();
 });
 
-test("the raw prompt shows its control tokens and can be copied", async () => {
+test("raw prompt shows control tokens and can be copied", async () => {
 	await show("xrayraw");
 	await eventually(async () => assert.ok((await page.locator(".raw .control", { hasText: "<|im_start|>" }).count()) > 5));
 	await id("copy-prompt").click();
 	await eventually(async () => assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^<\|im_start\|>system\nWrite Mira's next reply/));
 });
 
-test("a prompt is followed from what is written to what is sent, and a block tells how it was written", async () => {
+test("stages show the prompt from source to sent text", async () => {
 	await show("xraystages");
 	const lines = (change) => id("xray-stage").locator(`.${change}`).allInnerTexts().then((texts) => texts.join("\n"));
 	await eventually(async () => assert.match(await lines("removed"), /\$\{character\.name\}/));
@@ -131,23 +131,23 @@ test("a prompt is followed from what is written to what is sent, and a block tel
 	await id("written").getByText("{{char}}").waitFor();
 });
 
-test("lines that are alike are folded and open", async () => {
+test("unchanged lines are folded and expand", async () => {
 	await show("xraydiff");
-	await page.getByRole("button", { name: "… 418 lines alike …" }).click();
+	await page.getByRole("button", { name: "… 418 unchanged lines …" }).click();
 	await id("xray-difference").getByText("Mira keeps the lamps of a small hill town.").first().waitFor();
 });
 
-test("what is tried out shows its difference and is taken back", async () => {
+test("trial shows its difference and can be reverted", async () => {
 	await show("xraytry");
 	await eventually(async () => assert.match(await id("trial-result").innerText(), /−112 tokens: 535 of 1,000/));
-	await id("trial-result").getByText("2 blocks fall out").click();
+	await id("trial-result").getByText("2 blocks dropped").click();
 	await id("trial-result").getByText(/^Summary/).waitFor();
 	await page.getByRole("button", { name: "Undo all" }).click();
-	await id("trial-result").getByText("Nothing is changed yet.").waitFor();
+	await id("trial-result").getByText("Nothing changed yet.").waitFor();
 	await eventually(async () => assert.equal(await value("trial-limit"), ""));
 });
 
-test("past turns come in pages, each with its prompt, and Back leads to the chat", async () => {
+test("past turns load by pages, Back leads to the chat", async () => {
 	await show("xraypage");
 	const turns = page.locator("[data-turn]");
 	await eventually(async () => assert.equal(await turns.count(), 41));
@@ -163,7 +163,7 @@ test("past turns come in pages, each with its prompt, and Back leads to the chat
 	await id("xray-panel").getByText("Past turn").waitFor();
 });
 
-test("the message's menu pins it and opens its prompt", async () => {
+test("message menu pins it and opens its prompt", async () => {
 	await show("chat");
 	const last = id("message").last();
 	await last.getByTestId("message-menu").click();
@@ -175,7 +175,7 @@ test("the message's menu pins it and opens its prompt", async () => {
 	await id("xray-page").waitFor();
 });
 
-test("the window's beginning is drawn once, below what the model no longer reads", async () => {
+test("context mark is drawn once at its message", async () => {
 	await show("long");
 	await id("log").evaluate((node) => (node.scrollTop = node.scrollHeight - node.clientHeight - 200));
 	await page.evaluate(() => window.app.follow({ of: "message", id: "l560" }));
@@ -185,7 +185,7 @@ test("the window's beginning is drawn once, below what the model no longer reads
 	await eventually(async () => assert.ok(!(await page.locator("[data-message-id=l560]").evaluate((node) => node.classList.contains("outside")))));
 });
 
-test("/mode is completed by keyboard, switches the mode and sends nothing", async () => {
+test("/mode completes by keyboard and sends nothing", async () => {
 	await show("chat");
 	await id("composer").fill("/");
 	await id("completions").waitFor();
@@ -199,7 +199,7 @@ test("/mode is completed by keyboard, switches the mode and sends nothing", asyn
 	await eventually(async () => assert.equal(await id("message").last().getAttribute("data-message-id"), "a2"));
 });
 
-test("a mode that does not exist is refused with those that do", async () => {
+test("unknown mode lists the available ones", async () => {
 	await show("unknown");
 	await eventually(async () => assert.match(await id("command-failure").innerText(), /“pirate”.*default, study, chill, creative, noir/));
 	await eventually(async () => assert.equal(await value("composer"), "/mode pirate"));
@@ -209,35 +209,35 @@ test("a mode that does not exist is refused with those that do", async () => {
 	await page.waitForFunction(() => /chill/i.test(document.querySelector("[data-testid=mode-chip]").textContent));
 });
 
-test("a new scene asks, and says that nothing is deleted", async () => {
+test("new scene asks first and deletes nothing", async () => {
 	await show("chat");
 	const messages = await id("message").count();
 	await id("chat-menu").click();
 	await id("new-scene").click();
 	await page.getByText("Nothing is deleted").waitFor();
-	await page.getByRole("button", { name: "Begin a new scene" }).click();
+	await page.getByRole("button", { name: "Start new scene" }).click();
 	await page.getByText("Nothing is deleted").waitFor({ state: "detached" });
 	await eventually(async () => assert.equal(await id("message").count(), messages));
 });
 
-test("a prompt that does not fit offers the ways out", async () => {
+test("too long prompt offers solutions", async () => {
 	await show("overflow");
-	await eventually(async () => assert.match(await id("overflow").innerText(), /562 tokens are missing/));
-	await page.getByRole("button", { name: "Other model" }).click();
-	await page.getByRole("group", { name: "On this machine" }).getByRole("option", { name: /Mistral Small/ }).waitFor();
+	await eventually(async () => assert.match(await id("overflow").innerText(), /562 tokens over the limit/));
+	await page.getByRole("button", { name: "Choose another model" }).click();
+	await page.getByRole("group", { name: "On this computer" }).getByRole("option", { name: /Mistral Small/ }).waitFor();
 	const ids = await page.getByRole("option").evaluateAll((rows) => rows.map((row) => row.id));
 	assert.equal(new Set(ids).size, ids.length, "each row has an id of its own");
 	await page.keyboard.press("Escape");
 	await id("shorten").click();
 	await page.waitForFunction(() => document.activeElement.dataset.testid === "field-description");
 	await show("overflow");
-	await page.getByRole("button", { name: "Larger context" }).click();
+	await page.getByRole("button", { name: "Increase context size" }).click();
 	await page.waitForFunction(() => document.activeElement.closest("[data-testid=setting-row-context_limit]"));
 });
 
-test("a template's problem points to its section, and saving keeps what was typed", async () => {
+test("template problem links to its section", async () => {
 	await show("templatebad");
-	await page.getByRole("button", { name: "To identity" }).click();
+	await page.getByRole("button", { name: "Go to identity" }).click();
 	await page.waitForFunction(() => {
 		const code = document.querySelector("[data-testid=code]");
 		return code.value.slice(code.selectionStart, code.selectionEnd) === '"name": "identity"';
@@ -257,7 +257,7 @@ test("a template's problem points to its section, and saving keeps what was type
 	await page.getByRole("heading", { name: /My Role-play/ }).waitFor();
 });
 
-test("the screen begins with the template in use, and shows the whole prompt of the chat", async () => {
+test("prompts screen opens the template in use", async () => {
 	await show("templates");
 	await page.getByRole("heading", { name: "Base Role-play" }).waitFor();
 	const whole = id("whole-prompt");
@@ -266,11 +266,11 @@ test("the screen begins with the template in use, and shows the whole prompt of 
 	await whole.getByText("Wanderer reads by candle at night.").waitFor();
 	await whole.getByText("It has begun to rain. The lamps hiss.").waitFor();
 	await whole.getByText("4 messages").waitFor();
-	await id("preview").getByText("4 blocks are left out").click();
+	await id("preview").getByText("4 blocks left out").click();
 	await id("preview").getByText(/no room for examples/).waitFor();
 });
 
-test("a template is duplicated, given up, and put to use", async () => {
+test("template is duplicated, discarded and selected", async () => {
 	await show("template");
 	await id("template-menu").click();
 	await id("duplicate-template").click();
@@ -279,10 +279,10 @@ test("a template is duplicated, given up, and put to use", async () => {
 	await id("template").filter({ hasText: "Base Role-play (copy)" }).waitFor();
 	await id("use-template").click();
 	await page.getByRole("menuitem", { name: "For all chats" }).click();
-	await id("toast").filter({ hasText: "All chats use it" }).waitFor();
+	await id("toast").filter({ hasText: "in all chats without their own choice" }).waitFor();
 });
 
-test("a variable is put where the cursor is", async () => {
+test("variable is inserted at the cursor", async () => {
 	await show("variables");
 	await id("code").evaluate((node) => node.setSelectionRange(0, 0));
 	await id("prompts").getByTestId("search").fill("first sentences");
@@ -290,19 +290,19 @@ test("a variable is put where the cursor is", async () => {
 	await page.waitForFunction(() => document.querySelector("[data-testid=code]").value.startsWith("${character.shortDescription}"));
 });
 
-test("modes are written and refused by the engine's own words", async () => {
+test("mode is saved, or rejected by the engine", async () => {
 	await show("modes");
 	await id("new-mode").click();
 	await id("mode-name").fill("two words");
 	await id("save-mode").click();
-	await id("error").filter({ hasText: "A mode's name is one short word." }).waitFor();
+	await id("error").filter({ hasText: "The name of a mode must be one short word." }).waitFor();
 	await id("mode-name").fill("Storm");
 	await id("mode-text").fill("Everything is wet.");
 	await id("save-mode").click();
 	await id("mode").filter({ hasText: "storm" }).waitFor();
 });
 
-test("a regex script is written, switched off and deleted with a way back", async () => {
+test("script is saved, disabled, deleted and restored", async () => {
 	await show("scripts");
 	await id("new-script").click();
 	await id("script-name").fill("No dashes");
@@ -310,7 +310,7 @@ test("a regex script is written, switched off and deleted with a way back", asyn
 	await id("save-script").click();
 	const row = id("script").filter({ hasText: "No dashes" });
 	await row.waitFor();
-	await page.getByRole("switch", { name: "Runs" }).click();
+	await page.getByRole("switch", { name: "Active" }).click();
 	await row.getByText("off").waitFor();
 	await id("delete-script").click();
 	await row.waitFor({ state: "detached" });
@@ -318,7 +318,7 @@ test("a regex script is written, switched off and deleted with a way back", asyn
 	await row.waitFor();
 });
 
-test("a script is tried on a sample while it is written, and says what is wrong", async () => {
+test("script runs on a sample while it is edited", async () => {
 	await show("scripts");
 	await id("script").filter({ hasText: "Asterisks" }).click();
 	await id("script-sample").fill("She *waves* and *laughs*.");
@@ -327,16 +327,16 @@ test("a script is tried on a sample while it is written, and says what is wrong"
 	await id("script-replace").fill("<$1>");
 	await id("script-result").getByText("She <waves> and <laughs>.").waitFor();
 	await id("script-find").fill("/dance/g");
-	await id("script-told").getByText("Finds nothing here.").waitFor();
+	await id("script-told").getByText("No matches here.").waitFor();
 	await id("script-find").fill("/(/g");
 	await id("script-told").getByText("its pattern is not valid").waitFor();
 	await eventually(async () => assert.equal(await id("script-result").count(), 0));
 	await id("script").filter({ hasText: "Looks behind" }).click();
-	await id("script-told").getByText("It took too long on this text").waitFor();
+	await id("script-told").getByText("This took too long").waitFor();
 	await eventually(async () => assert.deepEqual(await axe(page), []));
 });
 
-test("a script is run earlier or later by keyboard, and the focus stays", async () => {
+test("script moves by keyboard and keeps the focus", async () => {
 	await show("scripts");
 	const names = () => id("script").locator(".name").allTextContents();
 	const before = await names();
@@ -351,11 +351,11 @@ test("a script is run earlier or later by keyboard, and the focus stays", async 
 	await eventually(async () => assert.equal(await focused(() => document.activeElement.dataset.testid), "script-later"));
 });
 
-test("what is typed into a sampler preset waits there while another is looked at", async () => {
+test("draft of a preset stays when another one opens", async () => {
 	await show("samplers");
 	const row = (name) => id("sampler").filter({ hasText: name });
 	const top = id("sampler-row-top_p");
-	await top.getByText("Does nothing while Mirostat is on.").waitFor();
+	await top.getByText("Has no effect while Mirostat is on.").waitFor();
 	await row("Min-P").click();
 	await eventually(async () => assert.equal(await value("sampler-name"), "Min-P"));
 	await eventually(async () => assert.match(await row("Big O").innerText(), /unsaved/));
@@ -368,13 +368,13 @@ test("what is typed into a sampler preset waits there while another is looked at
 	await id("discard-sampler").click();
 	await eventually(async () => assert.equal(await row("Mine").count(), 0));
 	await row("Big O").click();
-	await top.getByText("Does nothing while Mirostat is on.").waitFor();
+	await top.getByText("Has no effect while Mirostat is on.").waitFor();
 	await id("save-sampler").click();
 	await page.waitForFunction(() => document.querySelector("[data-testid=save-sampler]").disabled);
 	await eventually(async () => assert.doesNotMatch(await row("Big O").innerText(), /unsaved/));
 });
 
-test("a chat format that ships is changed in a copy", async () => {
+test("built-in chat format is changed in a copy", async () => {
 	await show("formats");
 	await id("format").filter({ hasText: "ChatML" }).click();
 	await eventually(async () => assert.equal(await id("format-jinja").getAttribute("readonly"), ""));
@@ -384,7 +384,7 @@ test("a chat format that ships is changed in a copy", async () => {
 	await id("format").filter({ hasText: "ChatML (copy)" }).filter({ hasText: "yours" }).waitFor();
 });
 
-test("a card's scripts are off until the user agrees", async () => {
+test("card scripts are off until the user agrees", async () => {
 	await show("cardscripts");
 	const consent = page.getByRole("switch", { name: "Let this card's scripts run" });
 	await eventually(async () => assert.equal(await consent.getAttribute("aria-checked"), "false"));
@@ -392,7 +392,7 @@ test("a card's scripts are off until the user agrees", async () => {
 	await page.waitForFunction(() => document.querySelector("[role=switch]").getAttribute("aria-checked") === "true");
 });
 
-test("on a narrow window list and editor are two screens", async () => {
+test("narrow window shows either list or editor", async () => {
 	await page.setViewportSize({ width: 390, height: 844 });
 	await show("templates");
 	await id("template").first().click();
@@ -403,4 +403,4 @@ test("on a narrow window list and editor are two screens", async () => {
 	await page.setViewportSize({ width: 1440, height: 900 });
 });
 
-test("nothing failed", () => assert.deepEqual(errors, []));
+test("no script error", () => assert.deepEqual(errors, []));

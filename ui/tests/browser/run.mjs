@@ -1,10 +1,10 @@
-// Runs the browser tests and ends with one line that counts them.
+// Runs the browser tests and ends with a summary line.
 import { run } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const counts = { passed: 0, failed: 0 };
 const files = ["scenes.test.mjs", "messages.test.mjs", "prompts.test.mjs", "books.test.mjs", "memory.test.mjs", "library.test.mjs", "endpoints.test.mjs", "safety.test.mjs", "path.test.mjs"].map((name) => fileURLToPath(new URL(name, import.meta.url)));
-// One after the other: two browsers and a model would starve each other.
+// Sequential, because two browsers and a model would slow each other down.
 const stream = run({ files, concurrency: 1, timeout: 900_000 });
 
 stream.on("test:pass", ({ name, details }) => {

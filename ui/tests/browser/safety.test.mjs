@@ -7,7 +7,7 @@ import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1024, height: 768 } });
 
-test("axe finds nothing on the pages of backups and trash", async () => {
+test("axe finds nothing on backups and trash", async () => {
 	const found = [];
 	for (const scene of ["backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete"]) {
 		for (const theme of ["dark", "light"]) {
@@ -18,33 +18,33 @@ test("axe finds nothing on the pages of backups and trash", async () => {
 	assert.deepEqual(found, []);
 });
 
-test("a restore says what it changes before it happens", async () => {
+test("restore previews its changes", async () => {
 	await show("backups");
 	await id("backup").first().getByRole("button", { name: "Restore" }).focus();
 	await page.keyboard.press("Enter");
 	await id("restore-preview").waitFor();
 	const told = await id("restore-preview").textContent();
-	for (const text of ["2 come back", "A lamp in the window", "36 go"]) assert.ok(told.includes(text), told);
+	for (const text of ["2 will be restored", "A lamp in the window", "36 will be removed"]) assert.ok(told.includes(text), told);
 	await page.keyboard.press("Escape");
 	await id("restore-preview").waitFor({ state: "detached" });
 	await id("backup").first().getByRole("button", { name: "Restore" }).click();
 	await id("confirm-restore").click();
-	await page.getByText("A backup will be restored when Inglenook starts again.").waitFor();
+	await page.getByText("A backup will be restored the next time Inglenook starts.").waitFor();
 });
 
-test("a backup by hand stands first", async () => {
+test("manual backup is first", async () => {
 	await show("backups");
 	await id("back-up-now").click();
 	await page.getByText("Your data is backed up").waitFor();
-	assert.ok((await id("backup").first().textContent()).includes("By hand"));
+	assert.ok((await id("backup").first().textContent()).includes("Manual"));
 });
 
-test("things leave the trash by either way", async () => {
+test("trash items are restored or deleted", async () => {
 	await show("trash");
 	await page.getByRole("button", { name: "Restore “The night ferry”" }).click();
 	await eventually(async () => assert.equal(await id("trash-item").count(), 2));
 	await page.getByRole("button", { name: /^Delete “Juniper/ }).click();
-	await page.getByRole("switch", { name: "Remove those backups too" }).click();
+	await page.getByRole("switch", { name: "Delete those backups too" }).click();
 	await id("delete-for-good").click();
 	await eventually(async () => assert.equal(await id("trash-item").count(), 1));
 	await id("empty-trash").click();
@@ -52,7 +52,7 @@ test("things leave the trash by either way", async () => {
 	await page.getByText("The trash is empty").waitFor();
 });
 
-test("Ctrl+Z brings a deleted chat back, and leaves typing alone", async () => {
+test("Ctrl+Z restores a deleted chat, not typed text", async () => {
 	await show("deleting");
 	await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
 	await page.getByRole("button", { name: "Undo" }).waitFor();
@@ -67,4 +67,4 @@ test("Ctrl+Z brings a deleted chat back, and leaves typing alone", async () => {
 	await page.getByRole("button", { name: "Undo" }).waitFor({ state: "detached" });
 });
 
-test("no script failed meanwhile", () => assert.deepEqual(errors, []));
+test("no script error", () => assert.deepEqual(errors, []));

@@ -1,4 +1,4 @@
-// Every state on the scripted engine: drawn without an error, and right for keyboard, screen reader and scrolling.
+// Checks every scene on the scripted engine for errors, keyboard use, accessibility and scrolling.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
@@ -23,7 +23,7 @@ for (const theme of ["dark", "light"]) {
 	});
 }
 
-test("a picture of a message is shown large by keyboard, and closing it gives the focus back", async () => {
+test("picture enlarges by keyboard and returns the focus", async () => {
 	await show("pictures");
 	const first = id("message-pictures").getByRole("button").first();
 	await eventually(async () => assert.equal(await first.getByRole("img").getAttribute("alt"), "harbour.jpg"));
@@ -35,7 +35,7 @@ test("a picture of a message is shown large by keyboard, and closing it gives th
 	await eventually(async () => assert.ok(await first.evaluate((node) => node === document.activeElement)));
 });
 
-test("a picture that waits is told of, and can be taken back by keyboard", async () => {
+test("attached picture can be removed by keyboard", async () => {
 	await show("pictures");
 	await id("blind").waitFor();
 	await eventually(async () => assert.ok(await id("send").isEnabled()));
@@ -47,12 +47,12 @@ test("a picture that waits is told of, and can be taken back by keyboard", async
 	await eventually(async () => assert.ok(await id("send").isDisabled()));
 });
 
-test("texts are attached, counted, and taken out and back by keyboard", async () => {
+test("documents are attached and removed by keyboard", async () => {
 	await show("documents");
 	await id("setting-row-document-book1").waitFor();
 	await id("document-file").setInputFiles({ name: "notes.md", mimeType: "text/markdown", buffer: Buffer.from("# The lamp\n\nIt burns oil.") });
 	await page.getByTitle("notes.md").waitFor();
-	await eventually(async () => assert.equal(await id("documents-count").textContent(), "3 texts attached"));
+	await eventually(async () => assert.equal(await id("documents-count").textContent(), "3 documents attached"));
 	await page.getByRole("button", { name: "Remove notes.md" }).focus();
 	await page.keyboard.press("Enter");
 	await page.getByTitle("notes.md").waitFor({ state: "detached" });
@@ -61,7 +61,7 @@ test("texts are attached, counted, and taken out and back by keyboard", async ()
 	await page.getByTitle("notes.md").waitFor();
 });
 
-test("the composer takes texts for the chat and pictures for the message", async () => {
+test("composer takes documents and pictures", async () => {
 	await show("chat");
 	const file = (name, mimeType) => ({ name, mimeType, buffer: Buffer.from("text") });
 	await id("attach-file").setInputFiles([file("notes.md", ""), file("lamp.png", "image/png")]);
@@ -72,18 +72,18 @@ test("the composer takes texts for the chat and pictures for the message", async
 	await page.getByTitle("notes.md").waitFor();
 });
 
-test("a chat opens at its end", async () => {
+test("chat opens at its end", async () => {
 	await show("long");
 	await page.locator("[data-message-id=l599]").waitFor();
 	await eventually(async () => assert.ok((await distance()) < 2));
 });
 
-test("only what is near the reader is in the page", async () => {
+test("only visible messages are rendered", async () => {
 	await show("long");
 	await eventually(async () => assert.ok((await id("message").count()) < 40));
 });
 
-test("two thousand characters and chats are there at once", async () => {
+test("shows 2,000 characters and chats at once", async () => {
 	await show("crowd");
 	await id("library-card").first().waitFor();
 	await eventually(async () => assert.ok((await id("library-card").count()) < 80));
@@ -98,7 +98,7 @@ test("two thousand characters and chats are there at once", async () => {
 	assert.ok(Date.now() - started < 3_000, `${Date.now() - started} ms`);
 });
 
-test("older messages load above the reader without moving what is read", async () => {
+test("older messages load without moving the view", async () => {
 	await show("long");
 	const box = await id("log").boundingBox();
 	await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
@@ -121,7 +121,7 @@ test("older messages load above the reader without moving what is read", async (
 	await eventually(async () => assert.ok((await distance()) < 60));
 });
 
-/** Where the log stands once the wheel's own movement has ended. */
+/** The scroll position of the log after the wheel's own scrolling has ended. */
 async function still() {
 	let [before, now] = [-1, await log((node) => node.scrollTop)];
 	while (before !== now) {
@@ -132,7 +132,7 @@ async function still() {
 	return now;
 }
 
-test("the end stays in view while a reply streams, unless the reader has moved up", async () => {
+test("reply scrolls along unless the reader scrolled up", async () => {
 	await show("chat");
 	await id("composer").fill("Show me.");
 	await id("composer").press("Enter");
@@ -151,7 +151,7 @@ test("the end stays in view while a reply streams, unless the reader has moved u
 	await eventually(async () => assert.ok((await distance()) < 4));
 });
 
-test("Enter in an input method chooses a word and sends nothing", async () => {
+test("Enter in an input method sends nothing", async () => {
 	await show("chat");
 	await id("composer").fill("にほん");
 	await id("composer").dispatchEvent("keydown", { key: "Enter", isComposing: true });
@@ -160,7 +160,7 @@ test("Enter in an input method chooses a word and sends nothing", async () => {
 	await eventually(async () => assert.equal(await id("message").last().getAttribute("data-message-id"), "a2"));
 });
 
-test("Shift+Enter breaks the line and the composer grows", async () => {
+test("Shift+Enter adds a line and the composer grows", async () => {
 	await show("chat");
 	const low = (await id("composer").boundingBox()).height;
 	await id("composer").fill("one");
@@ -170,7 +170,7 @@ test("Shift+Enter breaks the line and the composer grows", async () => {
 	await eventually(async () => assert.ok((await id("composer").boundingBox()).height > low + 10));
 });
 
-test("the keyboard walks through chats and messages", async () => {
+test("arrow keys move through chats and messages", async () => {
 	await show("chat");
 	await id("chat-row").first().focus();
 	await page.keyboard.press("ArrowDown");
@@ -182,7 +182,7 @@ test("the keyboard walks through chats and messages", async () => {
 	await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement.dataset.messageId), "u2"));
 });
 
-test("a finished reply is told to a screen reader once, whole", async () => {
+test("finished reply is announced once as a whole", async () => {
 	await show("chat");
 	await id("composer").fill("Show me.");
 	await id("composer").press("Enter");
@@ -191,7 +191,7 @@ test("a finished reply is told to a screen reader once, whole", async () => {
 	await eventually(async () => assert.match(await page.locator(".hidden[aria-live=polite]").textContent(), /^Mira: \*She laughs.*Look\.”$/s));
 });
 
-test("a menu opens, moves and closes by keyboard and gives the focus back", async () => {
+test("menu works by keyboard and returns the focus", async () => {
 	await show("chat");
 	await id("chat-menu").focus();
 	await page.keyboard.press("Enter");
@@ -201,7 +201,7 @@ test("a menu opens, moves and closes by keyboard and gives the focus back", asyn
 	await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "chat-menu"));
 });
 
-test("others take part, are called upon, and leave", async () => {
+test("members are added, called and removed", async () => {
 	await show("group");
 	const said = (of) => page.locator(`[data-message-id=${of}]`);
 	const member = (name) => id("members").locator("li", { hasText: name });
@@ -219,7 +219,7 @@ test("others take part, are called upon, and leave", async () => {
 	await id("stop").waitFor({ state: "detached" });
 });
 
-test("a chat has its own words until the card's come back, by keyboard", async () => {
+test("chat overrides a card text and resets it", async () => {
 	await show("owntexts");
 	const row = (field) => id(`setting-row-text-${field}`);
 	const text = (field) => id(`text-${field}`);
@@ -229,7 +229,7 @@ test("a chat has its own words until the card's come back, by keyboard", async (
 	await text("personality").fill("merry");
 	await text("personality").press("Tab");
 	await row("personality").getByText("This chat").waitFor();
-	await row("scenario").getByRole("button", { name: "Scenario: back to the card's words" }).focus();
+	await row("scenario").getByRole("button", { name: "Scenario: restore the card's text" }).focus();
 	await page.keyboard.press("Enter");
 	await row("scenario").getByText("Card", { exact: true }).waitFor();
 	await eventually(async () => assert.doesNotMatch(await text("scenario").inputValue(), /A storm/));
@@ -237,4 +237,4 @@ test("a chat has its own words until the card's come back, by keyboard", async (
 	await eventually(async () => assert.equal(await text("personality").inputValue(), "merry"));
 });
 
-test("nothing failed in any scene", () => assert.deepEqual(errors, []));
+test("no script error", () => assert.deepEqual(errors, []));

@@ -1,4 +1,4 @@
-// Pictures of every scene, theme and size, in test-results/screenshots. Arguments narrow it: scenes, `light`, `dark`, widths.
+// Takes pictures of every scene, theme and size into test-results/screenshots. Arguments select scenes, `light`, `dark` or widths.
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { launch } from "./browser.mjs";

@@ -5,7 +5,7 @@ import { launch } from "./browser.mjs";
 
 const ui = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Every scene of the scripted engine; tests/mock/scenes.ts says what each is about. */
+/** All scenes of the scripted engine. tests/mock/scenes.ts sets them up. */
 export const SCENES = [
 	...["chat", "first", "crowd", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled"],
 	...["failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents"],
@@ -19,7 +19,7 @@ export const SCENES = [
 	...["backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete"],
 ];
 
-/** Builds the UI on the scripted engine and serves it. */
+/** Builds the UI with the scripted engine and serves it. */
 export async function serveScripted() {
 	const config = { configFile: `${ui}/vite.mock.config.ts`, logLevel: "error" };
 	await build(config);
@@ -32,7 +32,7 @@ export async function open(page, address, scene, theme = "dark") {
 	await page.waitForSelector("html[data-ready]");
 }
 
-/** One page of the scripted engine for all tests of a file, and the errors of scripts on it. */
+/** Opens one page of the scripted engine for all tests of a file, and collects its script errors. */
 export async function scriptedPage(options) {
 	const scripted = await serveScripted();
 	const context = await launch({ locale: "en-US", reducedMotion: "reduce", ...options });

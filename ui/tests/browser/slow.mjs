@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 const WORDS = 400;
 const BETWEEN = 30;
 
-/** An OpenAI-compatible endpoint that takes its time, so that there is a middle of a reply: a small model may be done after a word. */
+/** A slow OpenAI-compatible endpoint, so that tests can act during a reply. A small model may finish after one word. */
 export async function slowEndpoint() {
 	const server = createServer((request, response) => {
 		if (request.method !== "POST") return response.writeHead(404).end();

@@ -8,7 +8,7 @@ function backup(hoursAgo: number, kind: BackupKind = "automatic", second = false
 	return { file: `${second ? "/media/sam/Archive/Inglenook backups" : FOLDER}/inglenook-${taken}.db`, taken, bytes: 41_300_000 - hoursAgo * 4_000, pictures: 214, kind, second, foreign: false, checked: true };
 }
 
-/** A ladder of backups, and items in the trash. */
+/** Backups of several ages, and items in the trash. */
 export class MockBackups {
 	info: Backups = {
 		backups: [1, 2, 3, 5, 26, 50, 74, 170, 340, 720].map((ago, at) => backup(ago, at === 3 ? "byHand" : at === 7 ? "upgrade" : "automatic")),
@@ -31,7 +31,7 @@ export class MockBackups {
 	}
 
 	fail(): void {
-		this.info = { ...this.info, failed: "The second place has no copy: /media/sam/Archive/Inglenook backups is not there.", secondPlace: "/media/sam/Archive", secondPlaceMissing: true };
+		this.info = { ...this.info, failed: "The second folder has no copy: /media/sam/Archive/Inglenook backups is not there.", secondPlace: "/media/sam/Archive", secondPlaceMissing: true };
 		this.info.backups.push({ ...backup(5, "setAside"), pictures: null, checked: false });
 	}
 
@@ -70,7 +70,7 @@ export class MockBackups {
 	};
 
 	#take(items: TrashRef[]): void {
-		for (const { id } of items) if (!this.items.some((item) => item.id === id)) throw { kind: "notFound", message: "There is no such thing in the trash." } satisfies ApiError;
+		for (const { id } of items) if (!this.items.some((item) => item.id === id)) throw { kind: "notFound", message: "This item is no longer in the trash." } satisfies ApiError;
 		this.items = this.items.filter((item) => !items.some(({ id }) => id === item.id));
 	}
 }

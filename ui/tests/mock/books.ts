@@ -121,7 +121,7 @@ export class MockBooks {
 
 	#book(id: string): Lorebook {
 		const known = this.#all.find(({ about }) => about.id === id);
-		if (!known) throw { kind: "notFound", message: "This lorebook is not there any more." } satisfies ApiError;
+		if (!known) throw { kind: "notFound", message: "This lorebook no longer exists." } satisfies ApiError;
 		return known;
 	}
 

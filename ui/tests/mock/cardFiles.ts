@@ -2,7 +2,7 @@ import type { ApiError, CardAsset } from "../../src/lib/api/generated";
 
 const asset = (at: number, over: Partial<CardAsset>): CardAsset => ({ id: `${at}-f`, kind: "emotion", name: "", ext: "png", place: { at: "here" }, shows: true, ...over });
 
-/** The files of every card of the scripted engine: one list for all of them. */
+/** The card files of the scripted engine. All cards share one list. */
 export class MockCardFiles {
 	#all = [
 		asset(0, { kind: "icon", name: "main", place: { at: "own" }, shows: false }),
@@ -23,7 +23,7 @@ export class MockCardFiles {
 	};
 	op_update_card_asset = ({ id, kind, name }: { id: string; kind: string; name: string }) => {
 		const known = this.#find(id);
-		if (kind === "icon" && name === "main" && known.name !== "main") throw { kind: "badInput", message: "The card has a main icon already.", hint: "Change the character's picture instead." } satisfies ApiError;
+		if (kind === "icon" && name === "main" && known.name !== "main") throw { kind: "badInput", message: "The card already has a main icon.", hint: "Change the character's picture instead." } satisfies ApiError;
 		this.#all = this.#all.map((one) => (one === known ? { ...one, kind, name } : one));
 		return this.#all;
 	};
@@ -37,7 +37,7 @@ export class MockCardFiles {
 
 	#find(id: string): CardAsset {
 		const known = this.#all.find((one) => one.id === id);
-		if (!known) throw { kind: "notFound", message: "This file is not there any more." } satisfies ApiError;
+		if (!known) throw { kind: "notFound", message: "This file no longer exists." } satisfies ApiError;
 		return known;
 	}
 }

@@ -152,7 +152,7 @@ export function longChat(count: number): Message[] {
 	});
 }
 
-/** Pictures drawn on the spot, so that no file is needed. */
+/** Pictures that are generated, so that no file is needed. */
 export function portrait(hash: string): string {
 	const [back, robe, skin, hair] = { c1: ["#3b2a20", "#7a4a2a", "#e0b088", "#2a1a14"], c2: ["#1f3440", "#2f5666", "#6b4630", "#d8d2c8"], c3: ["#3a2434", "#6b3a58", "#d9a680", "#4a2a1a"], c4: ["#24361f", "#4f7a3a", "#f0c8a8", "#b4501c"], c5: ["#2c3850", "#c8d0e0", "#f2d8c0", "#14141c"] }[hash] ?? ["#333", "#555", "#ccc", "#222"];
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 400"><rect width="300" height="400" fill="${back}"/><circle cx="225" cy="90" r="46" fill="#f2c48d" opacity=".55"/><circle cx="225" cy="90" r="26" fill="#f7dcae"/><path d="M20 400q10-150 130-150t130 150z" fill="${robe}"/><rect x="125" y="200" width="50" height="70" rx="22" fill="${skin}"/><ellipse cx="150" cy="160" rx="60" ry="72" fill="${skin}"/><path d="M86 165q-8-96 64-98t66 98q-14-58-66-62t-64 62z" fill="${hair}"/><circle cx="128" cy="165" r="5" fill="#201410"/><circle cx="172" cy="165" r="5" fill="#201410"/><path d="M132 196q18 12 36 0" stroke="#201410" stroke-width="3" fill="none" stroke-linecap="round"/></svg>`;

@@ -33,12 +33,12 @@ const REPORT: ImportReport = {
 		{ kind: "character", id: "c2", name: "Captain Osei", file: "osei.json", warnings: [] },
 		{ kind: "chat", id: "chat1", name: "The night ferry", file: "The night ferry.jsonl", warnings: ["3 notes that nobody said are left out"] },
 	],
-	skipped: [{ id: "c1", file: "mira (2).png", reason: "Mira is in the library already" }],
-	refused: [{ file: "holiday.png", kind: "noCard", reason: "The picture holds no character card." }],
+	skipped: [{ id: "c1", file: "mira (2).png", reason: "Mira is already in the library" }],
+	refused: [{ file: "holiday.png", kind: "noCard", reason: "The picture contains no character card." }],
 	cancelled: false,
 };
 
-/** An engine that plays a script, for looking at every state. It keeps the real one's promises about order and ids. */
+/** A scripted engine for tests and screenshots. It keeps the order of events and the id formats of the real one. */
 export class MockEngine implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
@@ -61,7 +61,7 @@ export class MockEngine implements Transport {
 	connection: (state: Connection) => void = () => {};
 	drops: Drops | null = null;
 	documents: AttachedDocument[] = [];
-	/** Fails every operation with this. */
+	/** If set, every operation fails with this error. */
 	broken: ApiError | null = null;
 	#deleted: { undo: () => void; id: string }[] = [];
 	readonly #favourites = new Set(["c1", "c5"]);
@@ -107,7 +107,7 @@ export class MockEngine implements Transport {
 		return () => this.listeners.delete(listener);
 	}
 
-	/** Opened addresses. */
+	/** Addresses that were opened. */
 	readonly opened: string[] = [];
 	/** Zoom factors that were set. */
 	readonly zooms: number[] = [];
@@ -121,7 +121,7 @@ export class MockEngine implements Transport {
 	openBackups = async () => {};
 	restart = async () => {};
 	pickChats = async () => null;
-	/** A folder comes in as far as the scene wants it to. */
+	/** Starts a folder import, whose progress the scene controls. */
 	pickSillytavern = async () => this.folder.begin();
 	saveReport = async () => "/home/sam/Documents/Import report.txt";
 	exportCharacters = async () => "/home/sam/Documents/cards";
@@ -160,7 +160,7 @@ export class MockEngine implements Transport {
 		return found;
 	}
 
-	/** Begins a reply to what was `sent`, and leaves it open, so that a scene can hold it wherever it likes. */
+	/** Starts a reply to `sent` and leaves it unfinished, so that a scene can stop at any point. */
 	begin(chat: MockChat, reply = this.#reply(), sent: Message | null = null): Message {
 		const known = chat.messages.findIndex((message) => message.id === reply.id);
 		if (known < 0) chat.messages.push(reply);
@@ -255,7 +255,7 @@ export class MockEngine implements Transport {
 		this.#deleted.splice(at, 1)[0]?.undo();
 	}
 
-	/** `undoMore` brings back what went along. */
+	/** Deletes an item. `undoMore` restores what was deleted with it. */
 	#delete<T extends { id: string }>(list: T[], id: string, undoMore = () => {}): void {
 		const at = list.findIndex((item) => item.id === id);
 		const [gone] = list.splice(at, 1);
@@ -376,7 +376,7 @@ export class MockEngine implements Transport {
 	op_get_document = ({ id }: { id: string }) => this.documents.find((known) => known.id === id);
 	op_attach_document = ({ owner, name, data: file }: { owner: DocumentOwner; name: string; data: string }): AttachedDocument => {
 		const { length } = atob(file);
-		if (length === 0) throw { kind: "badInput", message: `"${name}" cannot be attached: there is no text in it.`, hint: "Choose another file." } satisfies ApiError;
+		if (length === 0) throw { kind: "badInput", message: `"${name}" cannot be attached: it contains no text.`, hint: "Choose another file." } satisfies ApiError;
 		const document = { id: `d${this.#next++}`, owner, name, bytes: length, passages: Math.ceil(length / 800), created: data.ago(0) };
 		this.documents.push(document);
 		this.emit({ event: "changed", what: "documents", id: owner.id });

@@ -2,7 +2,7 @@ import type { Event, ImportProgress, ImportReport, ImportStage } from "../../src
 
 const TOTAL = 2574;
 
-/** A folder of SillyTavern's that comes in step by step, as a scene or a test says. */
+/** A SillyTavern folder import that a scene or a test advances step by step. */
 export class MockFolder {
 	#progress: ImportProgress | null = null;
 
@@ -23,8 +23,8 @@ export class MockFolder {
 		const report: ImportReport = {
 			imported,
 			skipped: [
-				{ id: "c1", file: "Mira.png", reason: "Mira is in the library already" },
-				{ id: "", file: "themes", reason: "left there, 48 in all: they are the looks of another app" },
+				{ id: "c1", file: "Mira.png", reason: "Mira is already in the library" },
+				{ id: "", file: "themes", reason: "48 files skipped: themes of SillyTavern are not supported" },
 			],
 			refused: [{ file: "night.jsonl", kind: "noCharacter", reason: "there is no character \"Nobody\" in the library; import the card first" }],
 			cancelled,

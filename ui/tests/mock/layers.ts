@@ -3,7 +3,7 @@ import list from "./settings.json";
 
 const ORDER: SettingLayer[] = ["global", "model", "character", "chat", "environment"];
 
-/** The settings of the real engine, each layer a map. Layers are told apart by scope alone: one chat's are every chat's. */
+/** The settings of the real engine, with one map per scope. All chats share the chat scope. */
 export class MockLayers {
 	readonly #layers = new Map<SettingLayer, Map<string, SettingValue>>([["environment", new Map([["context_limit", 8192]])]]);
 
@@ -22,7 +22,7 @@ export class MockLayers {
 
 	set(owner: SettingOwner, key: string, value: SettingValue | null): void {
 		if (key === "temperature" && typeof value === "number" && value > 2) {
-			throw { kind: "badInput", message: `temperature cannot be so: "${value}" is not a number from 0 to 2.`, hint: "Set it to a number from 0 to 2." } satisfies ApiError;
+			throw { kind: "badInput", message: `temperature is not valid: "${value}" is not a number from 0 to 2.`, hint: "Set it to a number from 0 to 2." } satisfies ApiError;
 		}
 		if (value === null) this.#layer(owner.scope).delete(key);
 		else this.#layer(owner.scope).set(key, value);

@@ -13,6 +13,6 @@ localStorage.setItem("inglenook.look", JSON.stringify({ theme, layout: query.get
 
 const engine = new MockEngine(scene, theme as "light" | "dark", query.get("language") ?? "en");
 const app = start(engine);
-// Tests lead the window to where no click does.
+// Tests use these to reach states that clicks cannot.
 Object.assign(window, { app, engine, text: { extras, patterns, Streamed } });
 void play(scene, engine, app);

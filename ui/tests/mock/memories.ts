@@ -88,14 +88,14 @@ const FOUND: Recollected[] = [
 /** Memories and lore of the scripted engine. */
 export class MockMemories {
 	items: Memory[] = structuredClone(MEMORIES);
-	/** The encoder is there. */
+	/** The embedding model is available. */
 	byMeaning = true;
 	#deleted: Memory[] = [];
 	#next = 1;
 
 	constructor(private readonly emit: (event: Event) => void) {}
 
-	/** What a chat takes along when it is deleted; the returned function brings it back. */
+	/** Removes what belongs to a deleted chat. The returned function restores it. */
 	leave(chat: string): () => void {
 		const gone = this.#learnedIn(chat);
 		this.items = this.items.filter((one) => !gone.includes(one));
@@ -119,13 +119,13 @@ export class MockMemories {
 	op_memory_worlds = (): string[] => ["b1"];
 	op_receipts = ({ messages }: { messages: string[] }) => messages.flatMap((id) => RECEIPTS.find(({ message }) => message === id) ?? []);
 	op_try_recall = ({ words }: { words: string }): Recollection => {
-		if (words.includes("refuse")) throw { kind: "noModel", message: "No model is set up, so nobody can answer.", hint: "Add a model file, or connect an endpoint." } satisfies ApiError;
+		if (words.includes("refuse")) throw { kind: "noModel", message: "No model is set up, so there is no reply.", hint: "Add a model file, or connect an endpoint." } satisfies ApiError;
 		const items = words.includes("submarine") ? [] : FOUND;
 		return { items, tokens: items.reduce((sum, { kept, tokens }) => sum + (kept ? tokens : 0), 0), budget: 1500, notices: [] };
 	};
-	op_recalled = (): Recollection => ({ items: FOUND.slice(0, 2), tokens: 41, budget: 1500, notices: ["Memory: by words only, the model that understands them did not answer in time."] });
+	op_recalled = (): Recollection => ({ items: FOUND.slice(0, 2), tokens: 41, budget: 1500, notices: ["Memory: searched by words only, because the embedding model did not answer in time."] });
 	op_save_memory = ({ draft }: { draft: MemoryDraft }): Memory => {
-		if (draft.text.includes("refuse")) throw { kind: "badInput", message: "A memory needs a text, and a short one.", hint: "Write a sentence or a few." } satisfies ApiError;
+		if (draft.text.includes("refuse")) throw { kind: "badInput", message: "A memory needs a text, and it must be short.", hint: "Write a sentence or a few." } satisfies ApiError;
 		const known = this.items.find(({ id }) => id === draft.id);
 		const saved = { ...memory("", draft.text, { created: ago(0) }), ...known, ...draft, origin: "user", id: draft.id || `m-own-${this.#next++}`, updated: ago(0) };
 		this.items = known ? this.items.map((one) => (one === known ? saved : one)) : [...this.items, saved];

@@ -23,7 +23,7 @@ const VARIABLES: VariableDoc[] = [
 
 const scriptJson = (over: object) => JSON.stringify({ scriptName: "", findRegex: "", replaceString: "", trimStrings: [], placement: [2], disabled: false, markdownOnly: true, promptOnly: false, runOnEdit: false, substituteRegex: 0, minDepth: null, maxDepth: null, ...over });
 
-/** A template's sections with their words, more or less as a chat with Mira has them. */
+/** Sections of a template with sample texts, similar to those of a chat with Mira. */
 export function sectionsOf(json: string): RenderedSection[] {
 	const { sections = [] } = JSON.parse(json) as { sections?: { name: string; lines?: unknown[]; rules?: unknown[]; exclude?: boolean }[] };
 	return sections
@@ -115,7 +115,7 @@ export class MockPresets {
 	op_list_modes = () => this.#modes;
 	op_save_mode = ({ mode }: { mode: Mode }): Mode => {
 		const name = mode.name.trim().toLowerCase();
-		if (name === "" || /\s/.test(name)) throw { kind: "badInput", message: "A mode's name is one short word.", hint: "Choose a name that /mode can take." } satisfies ApiError;
+		if (name === "" || /\s/.test(name)) throw { kind: "badInput", message: "The name of a mode must be one short word.", hint: "Choose a name without spaces." } satisfies ApiError;
 		const known = this.#modes.find((one) => one.name === name);
 		const saved = { name, text: mode.text, builtIn: known?.builtIn ?? false, changed: known?.builtIn ?? false };
 		if (known) Object.assign(known, saved);

@@ -17,7 +17,7 @@ const left = (droppedReason: string): Partial<PromptBlock> => ({ kept: false, dr
 
 function said(message: Message, over: Partial<PromptBlock> = {}): PromptBlock {
 	const text = message.swipes[message.selected]?.text ?? "";
-	return block("window", "message", `said by ${message.name}`, { of: "message", id: message.id }, Math.ceil(text.length / 4), text, { reason: "in the window", role: message.role === "user" ? "user" : "assistant", ...over });
+	return block("window", "message", `said by ${message.name}`, { of: "message", id: message.id }, Math.ceil(text.length / 4), text, { reason: "recent message", role: message.role === "user" ? "user" : "assistant", ...over });
 }
 
 const RULES = "Write Mira's next reply in a chat with Wanderer. Write two to four paragraphs, in the third person and the present tense.\n1. Never write Wanderer's words or deeds.\n2. Let the world answer back.\n3. End where Wanderer can act.";
@@ -44,7 +44,7 @@ function blocks(): PromptBlock[] {
 		block("input", "mode", "mode creative", { of: "mode", name: "creative" }, 31, "Wanderer and Mira are making something up together.", { reason: "the mode of this chat" }),
 		block("input", "note", "author's note", { of: "setting", key: "author_note" }, 14, "It has begun to rain. The lamps hiss.", { reason: "every message" }),
 		block("input", "clock", "date and time", { of: "clock" }, 12, "Saturday, 21 November 2026, 23:11", { reason: "half an hour has passed" }),
-		block("input", "message", "said by Wanderer", { of: "message", id: "u2" }, 19, "Could you draw me a map of them? All the lights, and who lives beneath.", { reason: "your words" }),
+		block("input", "message", "said by Wanderer", { of: "message", id: "u2" }, 19, "Could you draw me a map of them? All the lights, and who lives beneath.", { reason: "your message" }),
 	];
 }
 
@@ -76,9 +76,9 @@ export function reportOf(all: PromptBlock[], limit = 2048): PromptReport {
 	};
 }
 
-/** A prompt of hundreds of blocks, with everything there can be said about one. */
+/** A prompt of hundreds of blocks, with every kind of note on a block. */
 function crowded(): PromptReport {
-	const lines = Array.from({ length: 400 }, (_, index) => block("window", "message", `said by ${index % 2 ? "Wanderer" : "Mira"}`, { of: "message", id: `l${200 + index}` }, 40 + (index % 60), `${index + 1}. The wind has turned, and with it the smoke of every chimney in the town.`, { reason: "in the window", reused: false }));
+	const lines = Array.from({ length: 400 }, (_, index) => block("window", "message", `said by ${index % 2 ? "Wanderer" : "Mira"}`, { of: "message", id: `l${200 + index}` }, 40 + (index % 60), `${index + 1}. The wind has turned, and with it the smoke of every chimney in the town.`, { reason: "recent message", reused: false }));
 	const report = reportOf([...blocks().slice(0, 8), ...lines, ...blocks().slice(-3)], 32_768);
 	const notices = ["Unknown macros in the card stay as text: {{weather}}, {{moon_phase}}", "Two scripts of the card do not run: they are not allowed yet."];
 	return { ...report, epoch: 4, newEpoch: "the window was full", notices, tokens: { ...report.tokens, exact: false, counted: { with: "o200k_base", margin: 983, meanError: 0.021 }, reusable: 133 } };
@@ -94,7 +94,7 @@ const PARTS: ChangedText[] = [
 const TALK = "Mira keeps the lamps of a small hill town.\nwarm, dry-witted, observant\nIs it true you know every lamp in town?\nCould you draw me a map of them? All the lights, and who lives beneath.\n";
 const EXAMPLES = "<START>\nWanderer: Good evening.\nMira: “Is it? I had lost count.”\n";
 
-/** What each stage has beside the one before it. */
+/** The comparison of each stage with the one before. */
 const STAGES: Record<PromptStage, StageComparison> = {
 	sources: { stage: "sources", before: null, parts: [{ change: "same", text: `${RULES_WRITTEN}\n${TALK}${EXAMPLES_WRITTEN}\n` }] },
 	filled: {
@@ -110,9 +110,9 @@ const STAGES: Record<PromptStage, StageComparison> = {
 	},
 };
 
-/** What the scripted engine knows of prompts. */
+/** The prompt data of the scripted engine. */
 export class MockPrompts {
-	/** Every prompt is refused so. */
+	/** If set, every prompt fails with this error. */
 	failure: ApiError | null = null;
 
 	constructor(private readonly scene: string) {}

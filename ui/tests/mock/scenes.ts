@@ -21,7 +21,7 @@ export type Scene = (typeof SCENES)[number];
 
 const DIED: ApiError = { kind: "provider", class: "workerDied", message: "llama.cpp ended with signal 11 after 23 tokens.", hint: "The model is being loaded again. If it happens twice, choose a smaller context size." };
 
-/** Brings the window into the state the scene is about. */
+/** Brings the app into the state of the scene. */
 export async function play(scene: Scene, engine: MockEngine, app: App): Promise<void> {
 	if (scene === "broken") engine.broken = { kind: "storage", message: "The database is not readable: disk I/O error.", hint: "Check the disk, then try again. A backup from this morning is beside it." };
 	await until(() => (app.startup !== null && app.models.loaded) || app.startFailure !== null);
@@ -37,7 +37,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		if (scene === "prefill") engine.emit({ event: "prefill", chat: id, done: 260, total: 412, reused: 200 });
 		if (scene === "loading") engine.emit({ event: "loading", chat: id, fraction: 0.4 });
 		if (scene === "queued") engine.emit({ event: "queued", chat: id });
-		if (scene === "retrying") engine.emit({ event: "retrying", chat: id, attempt: 2, afterMs: 4000, why: "The endpoint is busy (429)." });
+		if (scene === "retrying") engine.emit({ event: "retrying", chat: id, attempt: 2, afterMs: 4000, why: "The endpoint is busy (429)" });
 		if (scene === "stalled") engine.emit({ event: "stalled", chat: id, seconds: 14 });
 		if (scene === "overflow") engine.end(chat, { kind: "failed", error: TOO_MUCH });
 		if (scene === "failed") engine.end(chat, { kind: "failed", error: DIED });
@@ -57,7 +57,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 			{ id: "g4", role: "narrator", name: "Narrator", speaker: "", swipes: words("g4", "Outside, a lamp goes out."), ...over },
 		);
 		await app.chat?.load();
-		app.tuning = true;
+		app.settingsOpen = true;
 	}
 	if (scene === "pictures" && chat) await pictures(chat, app);
 	if (scene === "documents" && chat) await documents(engine, chat, app);
@@ -75,10 +75,10 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	}
 	if (scene.startsWith("xray")) await xray(scene, engine, app);
 	if (scene.startsWith("memory")) await memory(scene, app);
-	if (scene === "tuning") app.tuning = true;
+	if (scene === "tuning") app.settingsOpen = true;
 	if (scene === "owntexts" && chat) {
 		chat.texts = { scenario: "A storm has put out every lamp but one, and {{user}} comes in from the rain.", messageExamples: "" };
-		app.tune("text-scenario");
+		app.showSetting("text-scenario");
 	}
 	if (scene === "deleting") await app.deletion.ask("chat0", "Mira");
 	if (scene === "toast") {
@@ -145,7 +145,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	document.documentElement.dataset.ready = "yes";
 }
 
-/** The library as a list, with some chosen, with their tags, and narrowed down. */
+/** Shows the library as a list, with a selection, with its tags, and filtered. */
 async function library(scene: Scene, app: App): Promise<void> {
 	app.go("people");
 	await until(() => app.library.loaded);
@@ -159,11 +159,11 @@ async function library(scene: Scene, app: App): Promise<void> {
 	if (scene === "bulktags") await press("[data-testid=bulk-tags]");
 }
 
-/** The field that brings up a tab of the editor. */
+/** The field that opens a tab of the editor. */
 const EDITED: Record<string, TextField> = { editorscene: "scenario", editornote: "postHistoryInstructions", editorcard: "creator" };
 
 async function memory(scene: Scene, app: App): Promise<void> {
-	app.remember(scene === "memory" ? "m4" : null);
+	app.showMemories(scene === "memory" ? "m4" : null);
 	await until(() => app.memories.loaded);
 	const [first] = app.memories.items;
 	if (scene === "memoryedit" && first) app.memories.edit(first);
@@ -200,8 +200,8 @@ async function books(scene: Scene, app: App): Promise<void> {
 	if (scene === "bookabout") app.books.tab = "about";
 	if (scene === "booktry") {
 		app.books.tab = "try";
-		app.books.trying.text = "The miller hears the bell.";
-		await until(() => app.books.trying.result !== null);
+		app.books.test.text = "The miller hears the bell.";
+		await until(() => app.books.test.result !== null);
 	}
 	if (scene === "bookchosen" || scene === "bookcopy") for (const id of ["1", "3"]) book?.chosen.add(id);
 	if (scene === "bookcopy") await press("[data-testid=bulk-copy]");
@@ -252,7 +252,7 @@ async function until(condition: () => boolean): Promise<void> {
 	while (!condition()) await new Promise((resolve) => requestAnimationFrame(resolve));
 }
 
-const TOO_MUCH: ApiError = { kind: "contextOverflow", message: "The prompt needs 2610 tokens with room for the reply; the model takes 2048.", hint: "Shorten the description (card of Mira), which takes 1402 of them, or choose a larger context size.", block: { kind: "description", source: "card of Mira", origin: { of: "card", character: "c1", field: "description" }, tokens: 1402 }, missing: 562, needed: 2610, available: 2048 };
+const TOO_MUCH: ApiError = { kind: "contextOverflow", message: "The prompt and the reply need 2610 tokens; the model takes 2048.", hint: "Shorten the description (card of Mira), which takes 1402 of them, or choose a larger context size.", block: { kind: "description", source: "card of Mira", origin: { of: "card", character: "c1", field: "description" }, tokens: 1402 }, missing: 562, needed: 2610, available: 2048 };
 
 async function xray(scene: Scene, engine: MockEngine, app: App): Promise<void> {
 	const chat = app.chat?.id ?? "";
@@ -274,7 +274,7 @@ async function xray(scene: Scene, engine: MockEngine, app: App): Promise<void> {
 	}
 }
 
-/** Texts that are attached to the chat, one with a name that is too long for its line. */
+/** Documents attached to the chat. One name is too long for its line. */
 async function documents(engine: MockEngine, chat: MockChat, app: App): Promise<void> {
 	const created = new Date().toISOString();
 	const owner = { of: "chat" as const, id: chat.id };
@@ -283,10 +283,10 @@ async function documents(engine: MockEngine, chat: MockChat, app: App): Promise<
 		{ id: "book2", owner, name: "Everything that is known of the hill town, its bell, its mill and those who kept them.txt", bytes: 1_204_880, passages: 1_688, created },
 	];
 	await app.chat?.documents.load();
-	app.tune("documents");
+	app.showSetting("documents");
 }
 
-/** Pictures that were sent, a reply that asked for tools, and a picture that waits in the composer. */
+/** Pictures in sent messages, a reply with tool calls, and a picture in the composer. */
 async function pictures(chat: MockChat, app: App): Promise<void> {
 	const sent = [{ hash: "c1", name: "harbour.jpg" }, { hash: "c2", name: "" }];
 	const toolCalls = [{ name: "look_at", arguments: '{"what": "harbour"}', valid: true }, { name: "zoom", arguments: '{"by": 2', valid: false }];

@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 
-/** Frames that come when the test says so. */
-export function heldFrames(): () => void {
+/** Replaces animation frames. The returned function runs the pending ones. */
+export function stubFrames(): () => void {
 	let waiting: FrameRequestCallback[] = [];
 	vi.stubGlobal("requestAnimationFrame", (callback: FrameRequestCallback) => waiting.push(callback));
 	vi.stubGlobal("cancelAnimationFrame", (id: number) => waiting.splice(id - 1, 1, () => {}));

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 const here = (path: string) => join(import.meta.dirname, "../..", path);
 const read = (path: string) => readFileSync(here(path), "utf8");
 
-test("every font that ships, ships with its licence", () => {
+test("every bundled font has its licence", () => {
 	const fonts = [...read("src/app.css").matchAll(/@import "(@fontsource[^/]*\/[^/]+)/g)].map(([, name]) => name ?? "");
 	const packages = [...new Set(fonts)];
 	expect(packages.length).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import type { Origin, PromptBlock, PromptReport } from "../../src/lib/api/generated";
 
-/** `block("lore 20 the mill")`: kind, tokens and text of a block that is sent. */
+/** `block("lore 20 the mill")` is a sent block with kind, tokens and text. */
 export function block(words: string, over: Partial<PromptBlock> = {}): PromptBlock {
 	const [kind = "", tokens = "", ...text] = words.split(" ");
 	const origin: Origin = { of: "builtIn" };

@@ -3,7 +3,7 @@ import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 
 type Answer = (args: never) => unknown;
 
-/** A way to an engine whose answers each test writes itself. */
+/** A transport whose answers are defined by each test. */
 export class FakeShell implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
@@ -59,7 +59,7 @@ export class FakeShell implements Transport {
 	}
 }
 
-/** `says("a1", "character", "One.", "Two.")`: a message whose last text is shown. */
+/** `says("a1", "character", "One.", "Two.")` is a message with two swipes, the last one selected. */
 export function says(id: string, role: Role, ...texts: string[]): Message {
 	const swipes = texts.map((text, index) => ({ id: `${id}/${index}`, text, state: "finished" as const, created: "", model: null, display: null, figures: null, toolCalls: [] }));
 	return { id, role, name: role === "user" ? "Sam" : "Mira", swipes, selected: texts.length - 1, created: "", pinned: false, pictures: [] };

@@ -1,4 +1,5 @@
-//! Assembly of a turn, with every count known: what a user waits for before the model is called, beside reading the store.
+//! Assembly of a turn with all token counts known: the user's wait before the model call, without reading the
+//! store.
 
 use std::collections::HashMap;
 
@@ -64,7 +65,7 @@ fn frame(messages: usize, words: usize, lore: usize, memories: usize) -> Frame {
     Frame { head: head(), history, context, ..Frame::default() }
 }
 
-/// Counts made elsewhere, by the model's own tokenizer.
+/// Counts computed beforehand, as by the tokenizer of a model.
 #[derive(Default)]
 struct Counts(HashMap<Segment, u32>);
 
@@ -78,7 +79,7 @@ impl CountTokens for Counts {
     }
 }
 
-/// A chat in mid-epoch: counts known, window placed.
+/// A chat within an epoch: counts known, window placed.
 struct Warm {
     frame: Frame,
     template: ChatTemplate,
@@ -128,13 +129,13 @@ fn ten_thousand_messages_in_a_window_of_200k(bencher: Bencher<'_, '_>) {
     measure(bencher, &Warm::new(frame(10_000, 8, 0, 0), 200_000));
 }
 
-/// A window of 200k tokens full of the newest of 10,000 longer ones.
+/// A window of 200k tokens, filled with the newest of 10,000 longer messages.
 #[divan::bench]
 fn a_full_window_of_200k_of_ten_thousand_messages(bencher: Bencher<'_, '_>) {
     measure(bencher, &Warm::new(frame(10_000, 120, 0, 0), 200_000));
 }
 
-/// What a long chat brings to every turn, at the size of a local model.
+/// A turn of a long chat at the size of a local model.
 #[divan::bench]
 fn five_thousand_messages_with_lore_and_memories_8k(bencher: Bencher<'_, '_>) {
     measure(bencher, &Warm::new(frame(5_000, 40, 1_000, 10_000), 8_192));

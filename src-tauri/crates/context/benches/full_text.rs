@@ -1,11 +1,11 @@
-//! Twenty thousand messages by their words (memory.md, section 2: a query over them takes 50 ms at the most, without its embedding).
+//! Lexical search in twenty thousand messages; the target is 50 ms per query, without embedding. Run with
 //! `cargo bench -p context --bench full_text`.
 
 use context::full_text::{Text, TextIndex, search};
 use divan::{Bencher, black_box};
 
 const MESSAGES: usize = 20_000;
-/// Words of a message; few are said often, as people do.
+/// Number of words per message. Few words are frequent, as in natural language.
 const WORDS: usize = 120;
 const VOCABULARY: usize = 8_000;
 
@@ -18,7 +18,7 @@ fn word(rank: usize) -> String {
     format!("w{}", rank * 7_919 % VOCABULARY)
 }
 
-/// About as common as Zipf has it: the word of rank 10 is said a tenth as often as the first.
+/// Messages with word frequencies by Zipf's law: the word of rank 10 occurs a tenth as often as the first.
 fn texts() -> Vec<String> {
     let mut state = 0x9e37_79b9_u32;
     let mut draw = move || {
@@ -37,14 +37,14 @@ fn index(texts: &[String]) -> TextIndex {
     index
 }
 
-/// Of a chat that is opened; later messages join it.
+/// Indexing when a chat is opened; later messages are added to it.
 #[divan::bench(sample_count = 5)]
 fn twenty_thousand_messages_taken_in(bencher: Bencher<'_, '_>) {
     let texts = texts();
     bencher.bench_local(|| index(black_box(&texts)));
 }
 
-/// Two words that a third of the messages have, two that one in twenty has, two rare ones.
+/// Two words that occur in a third of the messages, two in one of twenty, and two rare ones.
 #[divan::bench(sample_count = 100)]
 fn a_question_of_six_words(bencher: Bencher<'_, '_>) {
     let index = index(&texts());
@@ -52,7 +52,7 @@ fn a_question_of_six_words(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| search(black_box(&[(&index, i64::MAX)]), asked.iter().map(String::as_str)));
 }
 
-/// A message that comes in while one talks.
+/// Adding one message during a chat.
 #[divan::bench(sample_count = 100)]
 fn one_more_message(bencher: Bencher<'_, '_>) {
     let (texts, mut place) = (texts(), MESSAGES as i64);

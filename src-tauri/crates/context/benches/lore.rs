@@ -1,4 +1,5 @@
-//! Lore on the sizes that the promises name: 10,000 entries of 4 keys over 100 messages in 45 ms, 1,000 over 4 in 2 ms.
+//! Lore activation. Targets: 10,000 entries of 4 keys over 100 messages in 45 ms, 1,000 entries over 4 messages
+//! in 2 ms.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ fn main() {
     divan::main();
 }
 
-/// Entries of 4 keys, messages.
+/// Number of entries (with 4 keys each) and of messages.
 const SIZES: [(usize, usize); 2] = [(1_000, 4), (10_000, 100)];
 
 const SYLLABLES: [&str; 20] = [
@@ -21,7 +22,7 @@ const SYLLABLES: [&str; 20] = [
     "sae", "tir", "nok",
 ];
 
-/// A word of its own for every number.
+/// A unique word for every number.
 fn word(mut number: usize) -> String {
     let mut word = String::new();
     for _ in 0..4 {
@@ -53,7 +54,7 @@ fn book(entries: usize) -> NamedBook {
     NamedBook { name: "World".into(), book: Arc::new(book) }
 }
 
-/// About 60 words a message, as replies are; one in forty is a key.
+/// About 60 words per message, as in replies; one in forty is a key.
 fn texts(messages: usize, entries: usize) -> Vec<String> {
     let plain =
         ["the", "lamp", "burns", "while", "she", "waits", "by", "a", "window", "and", "listens", "for", "steps"];

@@ -1,10 +1,10 @@
-//! Macros of a card, and texts that mean harm. `cargo bench -p context --bench macros`.
+//! Macros of a card, and hostile texts. Run with `cargo bench -p context --bench macros`.
 
 use context::macros::{MacroScope, MacroState, expand, is_volatile};
 use divan::Bencher;
 use divan::counter::BytesCount;
 
-/// Some 3 kB, as a card's description is.
+/// About 3 kB, like the description of a card.
 fn card() -> String {
     "{{char}} keeps the lamps of the harbour. {{user}} is new in town.\n{{if persona}}{{persona}}{{else}}Nobody knows {{user}}.{{/if}}
 {{// a note }}{{setvar::oil::3}}Today {{char}} is {{pick::calm::tired::cheerful}}; oil left: {{getvar::oil}}.\n"

@@ -1,4 +1,5 @@
-//! The plan alone: what fits of 10,000 memories beside a full window. `cargo bench -p context --bench plan`.
+//! The plan alone: selecting from 10,000 memories next to a full window. Run with `cargo bench -p context
+//! --bench plan`.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the bench")]
 
@@ -19,7 +20,7 @@ fn id(number: usize) -> MessageId {
     serde_json::from_value(serde_json::json!(format!("{number:032x}"))).unwrap()
 }
 
-/// Some 60 tokens, no two alike.
+/// About 60 tokens, all different.
 fn text(number: usize) -> String {
     format!("In the year {number} the lamp burned low, and whoever waited at the window heard {number} steps. ")
         .repeat(3)
@@ -30,7 +31,7 @@ fn memory(number: usize) -> Candidate {
     Candidate::new(BlockKind::Memory, source, "recalled", text(number)).scored((number * 7919 % MEMORIES) as f32)
 }
 
-/// A head of 600 tokens, `messages` of a chat, and the memories.
+/// A head of 600 tokens, `messages` messages, and the memories.
 fn frame(messages: usize) -> Frame {
     let said = |number: usize| {
         let role = if number.is_multiple_of(2) { Role::Character } else { Role::User };
@@ -52,7 +53,7 @@ fn frame(messages: usize) -> Frame {
     }
 }
 
-/// Tokens of context, messages in its window.
+/// Context size in tokens, and number of messages in the window.
 #[divan::bench(args = [(8_192, 80), (200_000, 2_000)], sample_count = 50)]
 fn ten_thousand_memories(bencher: Bencher, (limit, messages): (u32, usize)) {
     let (frame, template) = (frame(messages), ChatTemplate::chatml());

@@ -1,4 +1,4 @@
-//! What the head of a prompt costs, each turn.
+//! Cost of composing the head of a prompt in each turn.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the bench")]
 
@@ -11,7 +11,7 @@ fn main() {
     divan::main();
 }
 
-/// A card of 8 KB, as large ones are.
+/// A large card of 8 KB.
 fn given() -> Given {
     Given::default()
         .text("character.name", "Mira")
@@ -44,7 +44,7 @@ fn resolve_with_a_parent(bencher: Bencher) {
     bencher.bench(|| sms(black_box(library)));
 }
 
-/// 300 sections, as converted presets with many switches have.
+/// 300 sections, as in converted presets with many switches.
 #[divan::bench]
 fn many_sections(bencher: Bencher) {
     let sections: Vec<_> = (0..300)

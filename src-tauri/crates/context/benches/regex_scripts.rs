@@ -1,4 +1,5 @@
-//! Regex scripts over a long chat, and hostile ones over long texts (safety.md S-5, P-6). `cargo bench -p context --bench regex_scripts`.
+//! Regex scripts over a long chat, and hostile ones over long texts. Run with `cargo bench -p context --bench
+//! regex_scripts`.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot begin fails")]
 
@@ -27,7 +28,7 @@ fn set(finds: impl IntoIterator<Item = String>) -> CompiledScripts {
     CompiledScripts::new(&scripts, &MacroScope::default(), &MacroState::default())
 }
 
-/// What people write: status lines, thoughts, quotes, words to soften; every tenth looks around.
+/// Typical scripts for status lines, thoughts, quotes and word replacements; every tenth uses lookaround.
 fn everyday(index: usize) -> String {
     match index % 10 {
         0 => format!(r"/<status{index}>([\s\S]*?)<\/status{index}>/g"),
@@ -68,7 +69,7 @@ fn compile(bencher: Bencher<'_, '_>, scripts: usize) {
     bencher.bench(|| set((0..scripts).map(everyday)));
 }
 
-/// One new message meets 100 scripts; the old ones are remembered by their fingerprint.
+/// One new message with 100 scripts; results for older messages are cached by fingerprint.
 #[divan::bench]
 fn a_message(bencher: Bencher<'_, '_>) {
     let (set, text) = (set((0..100).map(everyday)), message());
@@ -77,7 +78,7 @@ fn a_message(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// What remembering costs on each of 5,000 messages.
+/// The cost of the cache lookup for each of 5,000 messages.
 #[divan::bench]
 fn fingerprints_of_5000_messages(bencher: Bencher<'_, '_>) {
     let set = set((0..100).map(everyday));
@@ -88,7 +89,7 @@ fn fingerprints_of_5000_messages(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// The longest texts that scripts are run on, with the deadline that a door to the outside sets.
+/// The longest texts that scripts run on, with the deadline that API calls set.
 #[divan::bench(args = HOSTILE, sample_count = 5)]
 fn hostile_32_kib(bencher: Bencher<'_, '_>, find: &str) {
     hostile(bencher, find, 32 << 10);

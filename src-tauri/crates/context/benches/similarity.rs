@@ -1,5 +1,5 @@
-//! A hundred thousand vectors of 384 bytes against one (memory.md, section 2): all of them, and the ten nearest.
-//! `cargo bench -p context --bench similarity`. How many of those that exact numbers find are among them, the module's tests say.
+//! Similarity of one query with a hundred thousand vectors of 384 bytes, and selection of the ten nearest. Run
+//! with `cargo bench -p context --bench similarity`. The tests of the module check the recall.
 
 use std::num::NonZero;
 
@@ -44,14 +44,14 @@ fn the_ten_nearest_of_a_hundred_thousand(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// The physical limit beside it: every byte read once.
+/// The physical limit for comparison: reads every byte once.
 #[divan::bench(sample_count = 200)]
 fn the_same_bytes_only_read(bencher: Bencher<'_, '_>) {
     let numbers: Vec<i64> = (0..(VECTORS * DIMENSIONS / 8) as i64).collect();
     bencher.bench_local(|| black_box(&numbers).iter().fold(0_i64, |sum, number| sum ^ number));
 }
 
-/// What a turn looks into: the pieces of its candidates, 40 each, for the eight of a question.
+/// Late interaction of one turn: 40 vectors for each of 120 candidates, for the eight of a query.
 #[divan::bench(sample_count = 200)]
 fn a_question_against_the_pieces_of_120_messages(bencher: Bencher<'_, '_>) {
     let pieces = |first: usize, count: usize| -> Vec<i8> {

@@ -1,20 +1,20 @@
-//! The date and time in the context block (S3.11, S3.12): sent when they have moved on, not every turn, so that what was
-//! sent can stay as it is.
+//! Decides when the context block includes the date and time. They are sent after a pause, not in every turn,
+//! so that earlier messages stay unchanged.
 
 use domain::Timestamp;
 
 use crate::frame::{BlockKind, HistoryMessage};
 
-/// How far the clock moves before the model is told again.
+/// Minimum time between two messages that carry the date and time.
 const MOVED_ON_MS: i64 = 30 * 60 * 1_000;
 
-/// True if words said at `now` need the time, because no message in `window` tells it well enough any more.
+/// True if a message at `now` must carry the time, because no message in `window` has a recent one.
 pub(crate) fn due<'m>(window: impl DoubleEndedIterator<Item = &'m HistoryMessage>, now: Timestamp) -> bool {
-    let told = window.rev().find(|message| tells(message)).map(|message| message.created);
-    told.is_none_or(|told| (now.0 - told.0).abs() >= MOVED_ON_MS)
+    let last = window.rev().find(|message| tells(message)).map(|message| message.created);
+    last.is_none_or(|last| (now.0 - last.0).abs() >= MOVED_ON_MS)
 }
 
-/// True if the time was sent with `message`.
+/// True if `message` was sent with the time.
 pub(crate) fn tells(message: &HistoryMessage) -> bool {
     message.context.iter().flatten().any(|block| block.kind == BlockKind::Clock)
 }
@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_is_told_once_and_again_when_it_has_moved_on() {
+    fn sends_time_first_and_again_after_30_minutes() {
         let due_at = |window: &[HistoryMessage], minute: i64| due(window.iter(), Timestamp(minute * 60_000));
         assert!(due_at(&[], 0));
         assert!(!due_at(&[said(0, Some("noon")), said(5, None)], 10));

@@ -1,17 +1,18 @@
-//! Counting. The caller brings the counts; nothing here tokenizes.
+//! Token counts. The caller supplies them; this crate does not tokenize.
 
 use domain::prompt::Segment;
 
-/// Knows how many tokens a segment costs.
+/// Counts the tokens of a segment.
 pub trait CountTokens {
-    /// `None` where the count is not known yet: [`crate::assemble`] then names the segment, and is called again.
+    /// `None` if the count is not known yet. [`crate::assemble`] then reports the segment, and the caller
+    /// counts it and calls again.
     fn count(&self, segment: &Segment) -> Option<u32>;
-    /// True where the model's own tokenizer counted.
+    /// True if the model's own tokenizer counts.
     fn exact(&self) -> bool;
 }
 
-/// A guess for remote models whose tokenizer we do not have: four characters of Latin, Cyrillic or Greek a token, every
-/// other letter (CJK above all) a token of its own (C1). The budget adds a margin to it.
+/// Estimate for remote models whose tokenizer is not available: four narrow characters per token (Latin, Greek,
+/// Cyrillic), and one token for each other character, such as CJK. The budget adds a margin.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Estimate;
 
@@ -44,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_knows_that_chinese_is_dense() {
+    fn estimate_counts_one_token_per_cjk_character() {
         assert_eq!(tokens("sixteen letters."), 4);
         assert_eq!(tokens("你好,世界"), 5);
         assert_eq!(tokens(""), 0);

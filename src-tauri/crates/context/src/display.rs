@@ -1,24 +1,24 @@
-//! What of a reply is words, and what is not: thoughts and other hidden passages are told apart while they stream (C19,
-//! S4.70 to S4.72).
+//! Splits a streamed reply into visible text and hidden passages, such as the thoughts of a reasoning model.
 //!
-//! A passage begins with its tag at the start of a line and ends with the closing tag, or with the reply. A tag in the
-//! middle of a line is words: people and characters may talk about tags. The mark that ends an episode is a passage by
-//! itself at any position. [`marks`] lists the spellings of models and servers.
+//! A passage begins with its tag at the start of a line and ends with the closing tag or with the reply. A tag
+//! in the middle of a line is visible text, because people and characters may talk about tags. The mark that
+//! ends an episode is a passage at any position. [`marks`] lists the spellings of models and servers.
 //!
-//! If the server's template opened the thoughts, only their closing tag arrives. All text before it was thoughts, which
-//! [`Passage::ThoughtsClosed`] reports.
+//! If the template of the server opened the thoughts, only their closing tag arrives. All text before it was
+//! thoughts, which [`Passage::ThoughtsClosed`] reports.
 
 mod marks;
 
 use marks::{Mark, Marked, Open};
 
-/// A stretch of a reply.
+/// The kind of a part of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Passage {
+    /// Visible text.
     Words,
-    /// What a reasoning model said to itself.
+    /// Reasoning of the model.
     Thoughts,
-    /// All words so far were thoughts, which end here.
+    /// All visible text so far was thoughts, which end here.
     ThoughtsClosed,
     Metrics,
     Keyframe,
@@ -27,26 +27,27 @@ pub enum Passage {
     EpisodeEnd,
 }
 
-/// What a model writes where an episode of the story is over, in capitals or not.
+/// The mark that ends an episode of the story, in any letter case.
 pub const EPISODE_END: &str = "#NEXT EPISODE#";
 
-/// A piece of a reply.
+/// A part of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     pub passage: Passage,
     /// Without tags.
     pub text: String,
-    /// As the model wrote it; the raws of all pieces are the reply.
+    /// The text as the model wrote it. The `raw` texts of all pieces together are the reply.
     pub raw: String,
 }
 
-/// Splits a reply into passages however it arrives; holds back only what may still become a tag.
+/// Splits a reply into passages, for any division into chunks. It holds back only text that may still become a
+/// tag.
 #[derive(Debug, Default)]
 pub struct PassageFilter {
     inside: Option<Open>,
     held: String,
     line: Line,
-    /// Thoughts were opened before, so a lone closing tag has no effect.
+    /// Thoughts were opened earlier, so a lone closing tag has no effect.
     thought: bool,
     /// The reply uses channels, whose marks are not text.
     channels: bool,
@@ -55,7 +56,7 @@ pub struct PassageFilter {
 /// Context before the held text.
 #[derive(Debug, Clone, Copy, Default)]
 struct Line {
-    /// Something other than blanks stands on the line already.
+    /// The line already contains something other than blanks.
     begun: bool,
     /// The last character, and the last one that is not blank.
     last: Option<char>,
@@ -89,7 +90,7 @@ impl PassageFilter {
         Self { inside: Some(Open::thoughts()), thought: true, ..Self::default() }
     }
 
-    /// Takes the next text of the reply and gives what is certain by now.
+    /// Appends text and returns the pieces that are certain.
     pub fn push(&mut self, text: &str) -> Vec<Piece> {
         self.held.push_str(text);
         let mut pieces = Vec::new();
@@ -97,7 +98,7 @@ impl PassageFilter {
         pieces
     }
 
-    /// What is still held when the reply ends.
+    /// Returns the text that is still held when the reply ends.
     pub fn finish(&mut self) -> Vec<Piece> {
         let mut pieces = Vec::new();
         while self.step(&mut pieces, true) {}
@@ -198,7 +199,7 @@ impl PassageFilter {
     }
 }
 
-/// A stored text as it is shown.
+/// A stored text, split for display.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Display {
     pub shown: String,
@@ -209,7 +210,7 @@ pub struct Display {
     pub ends_episode: bool,
 }
 
-/// How the character's `text` is shown; `None` where it is shown as it is.
+/// Splits the character's `text` for display. `None` means that it is shown unchanged.
 pub fn display(text: &str) -> Option<Display> {
     // Most replies contain no character that begins a mark, so they are shown unchanged.
     if memchr::memchr3(b'<', b'#', b'[', text.as_bytes()).is_none() && !text.contains('◁') {
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_are_held_apart_closed_or_not() {
+    fn separates_thoughts_whether_closed_or_not() {
         assert_eq!(
             shown("<think>She is cold.</think>\n\nCome in."),
             ("Come in.".to_owned(), "She is cold.".to_owned())
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_are_known_in_every_spelling() {
+    fn recognizes_every_spelling_of_thoughts() {
         for text in [
             "<think>Cold.</think>Come in.",
             "<think type=\"deep\" x='1'>Cold.</think>Come in.",
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn words_about_tags_are_words() {
+    fn shows_text_that_mentions_tags() {
         for words in [
             "Write </think> first.",
             "Say \"</think>\" to stop.",
@@ -324,14 +325,14 @@ mod tests {
     }
 
     #[test]
-    fn metrics_keyframes_and_reminders_are_hidden_and_flagged() {
+    fn hides_and_flags_metrics_and_keyframes() {
         let display = display("<metrics>joy 3</metrics>Hello.\n<keyframe>They met.</keyframe>").unwrap();
         assert_eq!((display.shown.as_str(), display.has_metrics, display.has_keyframe), ("Hello.", true, true));
     }
 
-    /// S4.71: each flag on its own fixture, and none on plain words.
+    /// Each flag has its own fixture; plain text sets none.
     #[test]
-    fn flags_say_what_is_hidden() {
+    fn sets_flag_for_each_kind_of_hidden_passage() {
         let flags = |text| {
             let found = display(text).unwrap();
             [found.has_thoughts, found.has_metrics, found.has_keyframe, found.ends_episode]
@@ -344,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_an_episode_is_hidden_wherever_it_stands() {
+    fn hides_episode_end_at_any_position() {
         assert_eq!(shown("Good night.\n\n#NEXT EPISODE#").0, "Good night.");
         assert_eq!(shown("So #next episode# it ends.").0, "So  it ends.");
         for words in ["#1 of 2", "the #NEXT EPISODE", "##"] {
@@ -353,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_opened_the_thoughts_is_gone_on_with() {
+    fn starts_in_thoughts_if_prompt_opened_them() {
         let mut filter = PassageFilter::thinking();
         let pieces = filter.push("Hm.</think>Yes.");
         assert_eq!(pieces[0].passage, Passage::Thoughts);
@@ -361,9 +362,9 @@ mod tests {
     }
 
     proptest! {
-        /// However the reply is cut into chunks, nothing hidden flashes up and nothing is lost (S1.9's rule for S4.72).
+        /// For any division into chunks, no hidden text is shown and no text is lost.
         #[test]
-        fn any_cut_gives_the_same_passages(
+        fn any_chunking_gives_the_same_passages(
             parts in proptest::collection::vec(
                 prop_oneof![Just("<think>"), Just("</think>"), Just("</seed:think> "), Just("<think a=\"1\">"), Just("[THINK]"), Just("[/THINK]"), Just("<|channel|>"), Just("final"), Just("<|message|>"), Just("<|channel>"), Just("<channel|>"), Just("<|end|>"), Just("."), Just("`"), Just("<metrics>"), Just("</metrics>"), Just("\n"), Just("wörds "), Just("<"), Just("</"), Just("#"), Just("#NEXT EPISODE#")],
                 0..12,

@@ -1,5 +1,5 @@
-//! What was sent once and stays as it was until the epoch ends: the context blocks of messages, the digest, and marks of
-//! the messages themselves. Stored as JSON beside what it belongs to.
+//! Frozen content of an epoch: context blocks of messages, the digest, and marks of the sent messages. It is
+//! stored as JSON with the chat and re-sent unchanged until the epoch ends.
 
 use domain::MessageId;
 use domain::chat::Role;
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::{BlockKind, Candidate, HistoryMessage, Source};
 
-/// A part of a context block, or of the digest.
+/// An item of a context block or of the digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrozenBlock {
     pub kind: BlockKind,
     pub source: Source,
     pub reason: String,
-    /// As [`Candidate::heading`].
+    /// See [`Candidate::heading`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub heading: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
     pub text: String,
-    /// As [`Candidate::written`].
+    /// See [`Candidate::written`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
 }
@@ -40,12 +40,12 @@ impl From<&Candidate> for FrozenBlock {
 }
 
 impl FrozenBlock {
-    /// The date and time, in words.
+    /// A block with the formatted date and time.
     pub fn clock(words: &str) -> Self {
         Self {
             kind: BlockKind::Clock,
             source: Source::Clock,
-            reason: "time has moved on".to_owned(),
+            reason: "new date or time".to_owned(),
             heading: String::new(),
             title: String::new(),
             text: words.to_owned(),
@@ -54,8 +54,8 @@ impl FrozenBlock {
     }
 }
 
-/// The context block in a stored column. Text that is no JSON was written by a version whose blocks were bare lines of
-/// date and time.
+/// Reads the context blocks of a stored column. Earlier versions stored a bare line with date and time instead
+/// of JSON.
 pub fn read(column: &str) -> Vec<FrozenBlock> {
     if let Ok(blocks) = serde_json::from_str(column) {
         return blocks;
@@ -65,13 +65,14 @@ pub fn read(column: &str) -> Vec<FrozenBlock> {
     if words.is_empty() { Vec::new() } else { vec![FrozenBlock::clock(words)] }
 }
 
-/// For the column that [`read`] reads.
+/// Formats blocks for the column that [`read`] parses.
 pub fn write(blocks: &[FrozenBlock]) -> String {
     serde_json::to_string(blocks).unwrap_or_default()
 }
 
-/// How far from the end each message of `history` stood when it was first sent in the epoch that is under way; `frozen` is
-/// [`WindowState::frozen`](domain::chat::WindowState::frozen). What depends on these depths stays as it was sent.
+/// For each message of `history`, its distance from the end when it was first sent in the current epoch.
+/// `frozen` is [`WindowState::frozen`](domain::chat::WindowState::frozen). Content that depends on these depths
+/// stays as it was sent.
 pub fn depths(frozen: &str, history: &[HistoryMessage]) -> Vec<u32> {
     let began = EpochState::read(frozen).began;
     let began = began.and_then(|id| history.iter().position(|message| message.id == id)).map(|before| before + 1);
@@ -80,7 +81,7 @@ pub fn depths(frozen: &str, history: &[HistoryMessage]) -> Vec<u32> {
     for (index, message) in history.iter().enumerate().rev() {
         match began {
             Some(began) if index <= began => end = began,
-            // It was answered: a prompt ended with it.
+            // A prompt ended with this message, because it was answered.
             _ if message.role != Role::Character => end = index,
             _ => {}
         }
@@ -89,13 +90,13 @@ pub fn depths(frozen: &str, history: &[HistoryMessage]) -> Vec<u32> {
     depths
 }
 
-/// What [`WindowState::frozen`](domain::chat::WindowState::frozen) holds.
+/// The content of [`WindowState::frozen`](domain::chat::WindowState::frozen).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EpochState {
     pub(crate) digest: Vec<FrozenBlock>,
-    /// The newest messages that were sent, each with the hash of the window up to it.
+    /// The newest messages that were sent, each with the hash of the window up to and including it.
     pub(crate) marks: Vec<Mark>,
-    /// The message before the newest when the epoch began: depths are counted from the one behind it.
+    /// The message before the newest one when the epoch began. Depths are counted from the message after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) began: Option<MessageId>,
 }
@@ -107,7 +108,7 @@ pub(crate) struct Mark {
 }
 
 impl EpochState {
-    /// Nothing, if it is not there or cannot be read: then a new epoch will say what is.
+    /// Returns an empty state if `frozen` is empty or unreadable; the caller then starts a new epoch.
     pub(crate) fn read(frozen: &str) -> Self {
         serde_json::from_str(frozen).unwrap_or_default()
     }
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_context_block_comes_back_as_it_was_stored() {
+    fn reads_back_written_context_blocks() {
         let lore = Source::Lore { book: "b".into(), entry: "7".into(), title: "Lamps".into() };
         let lore = Candidate::new(BlockKind::Lore, lore, "key \"lamp\"", "They burn whale oil.");
         let made = FrozenBlock::from(&lore.clone().made_of("They burn {{oil}}."));
@@ -131,7 +132,8 @@ mod tests {
         }
     }
 
-    /// `u` and `c` are who speaks; `began` is the message before the newest at the beginning of the epoch.
+    /// `chat` has one letter per message, `u` for the user and `c` for the character. `began` is the message
+    /// before the newest one at the start of the epoch.
     #[track_caller]
     fn check_depths(chat: &str, began: Option<u128>, expected: &[u32]) {
         let id = |number: u128| serde_json::from_value(format!("{number:032x}").into()).unwrap();
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn depths_are_those_of_the_first_sending() {
+    fn depths_stay_as_first_sent() {
         check_depths("cucu", Some(2), &[3, 2, 1, 0]);
         check_depths("cucucu", Some(2), &[3, 2, 1, 0, 1, 0]);
         check_depths("cucuc", Some(2), &[3, 2, 1, 0, 0]);
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bare_line_of_earlier_versions_is_a_clock() {
+    fn reads_bare_line_of_earlier_versions_as_clock() {
         assert_eq!(read("[CONTEXT: Saturday, 23:11]"), [FrozenBlock::clock("Saturday, 23:11")]);
         assert_eq!(read(""), []);
     }

@@ -1,18 +1,17 @@
-//! Hashes that notice a change and spread keys. Nobody is to be kept out by them; they are the same on every platform and in
-//! every release.
+//! Fast non-cryptographic hashes for change detection and hash tables. They are the same on every platform and
+//! in every release, because some are stored.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
-/// A set of texts and the like, for one turn.
+/// A hash set with the fast hasher, for data of one turn. Its keys need no protection against hash flooding.
 pub(crate) type FastSet<T> = HashSet<T, BuildHasherDefault<Fast>>;
 
-/// The hash of anything.
 pub(crate) fn of(what: &impl Hash) -> u64 {
     BuildHasherDefault::<Fast>::default().hash_one(what)
 }
 
-/// Eight bytes a step, in the manner of FxHash, with the high bits brought down.
+/// FxHash-like: processes eight bytes per step and mixes the high bits into the low ones.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Fast(u64);
 
@@ -45,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_text_ends_matters() {
+    fn boundaries_between_texts_change_the_hash() {
         let hash = |texts: &[&str]| {
             let mut hash = Fast::default();
             texts.iter().for_each(|text| hash.write(text.as_bytes()));

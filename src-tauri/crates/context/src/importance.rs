@@ -1,15 +1,15 @@
-//! How much a message matters beyond its age (S4.36; requirements, section 2.3, item 4). By rules alone, in English and
-//! German: the same words are worth the same everywhere, and every point has its reason.
+//! Scores the importance of a message by rules, in English and German. Every point of the score has a reason
+//! that can be shown.
 
 use std::collections::HashSet;
 
-/// Messages of this importance stay word for word when they leave the window.
+/// Messages of at least this importance stay verbatim when they leave the window.
 pub const IMPORTANT: u8 = 8;
 
-/// Words that are looked at. What is longer is a story, and its summary tells it.
+/// Number of words that are scored. Longer texts are covered by their summary.
 const MOST_WORDS: usize = 400;
 
-/// Beginnings of words that bind, reveal or decide, in small letters.
+/// Lower-case stems of words for promises, secrets and decisions.
 const BINDING: [&str; 31] = [
     "abgemacht",
     "agreed",
@@ -44,7 +44,7 @@ const BINDING: [&str; 31] = [
     "wette",
 ];
 
-/// The same in several words.
+/// Phrases with the same meaning as [`BINDING`].
 const BINDING_PHRASES: [&str; 8] = [
     "my name is",
     "never forget",
@@ -56,23 +56,23 @@ const BINDING_PHRASES: [&str; 8] = [
     "vergiss nie",
 ];
 
-/// What a message is worth, and why.
+/// The score of a message and its reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Importance {
-    /// 1 to 9; 10 is for what people pin.
+    /// 1 to 9; 10 is reserved for pinned messages.
     pub value: u8,
-    /// For people: "a promise or decision", "numbers" and so on.
+    /// Shown to the user: "a promise or decision", "numbers" and so on.
     pub reasons: Vec<&'static str>,
 }
 
 impl Importance {
-    /// In words, for people.
+    /// A readable description, shown to the user.
     pub fn words(&self) -> String {
         format!("important: {}", self.reasons.join(", "))
     }
 }
 
-/// Judges `text`. The names of those who talk, `speakers`, say nothing: they are everywhere.
+/// Scores `text`. The names of the `speakers` add nothing, because they appear everywhere.
 pub fn judge<'s>(text: &str, speakers: impl IntoIterator<Item = &'s str>) -> Importance {
     let found = Findings::of(text, speakers);
     let mut judged = Importance { value: 3, reasons: Vec::new() };
@@ -85,8 +85,8 @@ pub fn judge<'s>(text: &str, speakers: impl IntoIterator<Item = &'s str>) -> Imp
     add(if found.binding { 3 } else { 0 }, "a promise, decision or secret");
     add(found.numbers.min(2) as u8, "numbers");
     add(found.names.len().min(2) as u8, "names");
-    add(u8::from((6..=80).contains(&found.words)), "says it shortly");
-    // A word or two say nothing by themselves, and a long text has no room among excerpts.
+    add(u8::from((6..=80).contains(&found.words)), "concise");
+    // Very short texts say little by themselves, and long ones do not fit among excerpts.
     let less = match found.words {
         0..4 => 2,
         151.. => 3,
@@ -96,7 +96,7 @@ pub fn judge<'s>(text: &str, speakers: impl IntoIterator<Item = &'s str>) -> Imp
     judged
 }
 
-/// What a text has of all that counts.
+/// The features of a text that affect the score.
 #[derive(Default)]
 struct Findings {
     words: usize,
@@ -133,13 +133,12 @@ impl Findings {
     }
 }
 
-/// A word without marks around it, and without what makes it somebody's.
+/// A word without surrounding punctuation and without a possessive `'s`.
 fn bare(token: &str) -> &str {
     let word = token.trim_matches(|letter: char| !letter.is_alphanumeric());
     word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
 }
 
-/// A capital, and then small letters.
 fn is_name(word: &str) -> bool {
     let mut letters = word.chars();
     letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
@@ -155,27 +154,24 @@ mod tests {
     }
 
     #[test]
-    fn what_binds_and_what_has_facts_matters() {
+    fn rates_promises_and_facts_as_important() {
         assert_eq!(
             check("I promise: I will wait at the mill of Harrow on the 3rd of May."),
-            "9 a promise, decision or secret, numbers, names, says it shortly"
+            "9 a promise, decision or secret, numbers, names, concise"
         );
-        assert_eq!(
-            check("Meet Anna at 7 in front of the bakery in Lisbon, on the 4th."),
-            "8 numbers, names, says it shortly"
-        );
+        assert_eq!(check("Meet Anna at 7 in front of the bakery in Lisbon, on the 4th."), "8 numbers, names, concise");
         assert_eq!(
             check("My name is Odile, by the way, from Brest."),
-            "9 a promise, decision or secret, names, says it shortly"
+            "9 a promise, decision or secret, names, concise"
         );
         assert_eq!(
             check("Ich verspreche dir, um 7 Uhr am Bahnhof zu sein."),
-            "9 a promise, decision or secret, numbers, names, says it shortly"
+            "9 a promise, decision or secret, numbers, names, concise"
         );
     }
 
     #[test]
-    fn small_talk_does_not() {
+    fn rates_small_talk_as_unimportant() {
         for text in [
             "",
             "Yes.",
@@ -186,11 +182,11 @@ mod tests {
             assert!(judge(text, ["Sam", "Mira Quay"]).value < IMPORTANT, "{text}");
         }
         let story = "I promised Anna 3 ships and 4 sails in Lisbon, and then the wind came up again. ".repeat(20);
-        assert!(judge(&story, []).value < IMPORTANT, "a story is told by its summary");
+        assert!(judge(&story, []).value < IMPORTANT, "a long story must be left to its summary");
     }
 
     #[test]
-    fn any_text_is_judged_within_bounds() {
+    fn rates_any_text_between_1_and_9() {
         for text in ["9 ".repeat(1 << 20), "Ä".repeat(1 << 20), "你好世界".repeat(999), "\u{0}'s 's’s".into()] {
             assert!((1..=9).contains(&judge(&text, ["'s", ""]).value));
         }

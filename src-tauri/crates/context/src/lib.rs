@@ -1,14 +1,16 @@
-//! What is sent to a model, and why: candidates become a frame, a frame becomes a plan that fits, a plan becomes a prompt.
+//! Prompt assembly: candidates form a frame, the frame becomes a plan that fits the budget, and the plan
+//! compiles to a prompt.
 //!
-//! Promises
-//! - The same card, chat, settings and time give the same bytes, so the model can keep the shared prefix.
-//! - Between epochs every prompt begins with the bytes of the one before it, reply included (invariant 4).
-//! - `tokens of the prompt + reply reserve <= limit`, always (invariant 1). What must stay is never cut: where it does not
+//! Guarantees
+//! - The same card, chat, settings and time give the same bytes, so the model can reuse the shared prefix.
+//! - Between epochs, every prompt begins with the bytes of the previous prompt and its reply.
+//! - `tokens of the prompt + reply reserve <= limit`, always. Required content is never cut: if it does not
 //!   fit, nothing is sent and the error names the block and the missing tokens.
-//! - Text by people, cards and models never becomes a control token: the chat template is rendered with it held apart.
+//! - Text by people, cards and models never becomes a control token, because the chat template is rendered with
+//!   the contents kept apart.
 //! - One function, [`assemble`], makes every prompt: send, regenerate, continue, preview and tests.
 //!
-//! Absent: files, clocks, randomness, async, tokenizers. The one port is [`CountTokens`].
+//! This crate has no files, clocks, randomness, async or tokenizers. Its only port is [`CountTokens`].
 
 pub mod budget;
 pub mod chat_template;

@@ -73,7 +73,7 @@ mod tests {
     use super::unix_lines;
 
     #[test]
-    fn every_kind_of_line_end_becomes_a_newline() {
+    fn turns_every_line_end_into_newline() {
         assert_eq!(unix_lines("a\r\nb\rc\n\r\n\rd"), "a\nb\nc\n\n\nd");
         assert_eq!(unix_lines("a\nb"), "a\nb");
     }

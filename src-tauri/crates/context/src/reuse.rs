@@ -1,19 +1,19 @@
-//! What of a prompt the model has read before.
+//! Measures how much of a prompt is a prefix that the model has read before.
 
 use crate::plan::Assembled;
 
-/// The part of a prompt that is the beginning of what was sent before.
+/// The part of a prompt that is a prefix of the previous prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reuse {
-    /// Bytes that both begin with.
+    /// Length of the common prefix in bytes.
     pub bytes: usize,
-    /// Tokens of the segments that lie in it as a whole.
+    /// Tokens of the segments that lie entirely in the prefix.
     pub tokens: u32,
-    /// For each block of the plan: true if all of its text lies in it.
+    /// For each block of the plan: true if its segment lies entirely in the prefix.
     pub blocks: Vec<bool>,
 }
 
-/// Compares `now` with the texts of the prompt before it: its segments, and the reply's words after them.
+/// Compares `now` with the texts of the previous prompt: its segments, then the text of the reply.
 pub fn reuse<'s>(before: impl IntoIterator<Item = &'s str>, now: &'s Assembled) -> Reuse {
     let bytes = common_prefix(before.into_iter(), now.segments.iter().map(|segment| segment.text.as_str()));
     let mut end = 0;
@@ -28,7 +28,7 @@ pub fn reuse<'s>(before: impl IntoIterator<Item = &'s str>, now: &'s Assembled) 
     Reuse { bytes, tokens, blocks: now.blocks.iter().map(|block| reused(block.segment)).collect() }
 }
 
-/// Length of the longest common beginning of two texts in pieces.
+/// Length in bytes of the longest common prefix of two texts that are given in pieces.
 fn common_prefix<'a>(mut left: impl Iterator<Item = &'a str>, mut right: impl Iterator<Item = &'a str>) -> usize {
     let (mut a, mut b) = ("".as_bytes(), "".as_bytes());
     let mut common = 0;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_do_not_matter() {
+    fn prefix_length_ignores_piece_boundaries() {
         let length =
             |left: &[&'static str], right: &[&'static str]| common_prefix(left.iter().copied(), right.iter().copied());
         assert_eq!(length(&["ab", "", "cd"], &["a", "bc", "x"]), 3);

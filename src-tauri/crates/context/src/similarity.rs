@@ -1,5 +1,5 @@
-//! How near vectors of bytes are to each other: pure arithmetic, all of it over every row. At a hundred thousand rows that takes
-//! less than any index would cost to keep (memory.md, section 2).
+//! Brute-force similarity search over vectors of bytes. Up to a hundred thousand rows, a scan costs less than
+//! an index.
 
 use std::num::NonZero;
 use std::sync::LazyLock;
@@ -7,35 +7,36 @@ use std::thread;
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// The largest number of a vector of bytes.
+/// Largest absolute value of a quantized row.
 const BYTE: f32 = 127.0;
-/// The largest number of what is asked: finer than a row, so that rounding is the rows' alone. Sums of 4,096 products fit 32 bits.
+/// Largest absolute value of a quantized query. It is finer than a row, so that nearly all rounding error comes
+/// from the rows. A sum of 4,096 products fits into 32 bits.
 const FINE: f32 = 2_047.0;
-/// Rows for which another thread is worth its start.
+/// Rows per thread; below this, starting another thread does not pay.
 const ROWS_A_THREAD: usize = 16_384;
-/// To ask for them reads files.
+/// Cached, because the query reads files.
 static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
 
-/// Vectors of one length, as bytes.
+/// Quantized vectors of equal length.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rows {
-    /// One behind the other.
+    /// The rows, one after the other.
     numbers: Vec<i8>,
-    /// What a byte of each row is worth.
+    /// Scale of each row: the value of one unit.
     scales: Vec<f32>,
 }
 
 impl Rows {
-    /// `scale` is what a byte of it is worth. All rows must be of one length.
+    /// Appends a row; `scale` is the value of one unit. All rows must have the same length.
     pub fn push(&mut self, row: &[i8], scale: f32) {
         self.numbers.extend_from_slice(row);
         self.scales.push(scale);
     }
 
-    /// Takes a row out; the last one comes into its place.
+    /// Removes a row and moves the last row to its index.
     ///
     /// # Panics
-    /// There is no such row.
+    /// Panics if the row does not exist.
     pub fn swap_remove(&mut self, row: usize) {
         let dimensions = self.numbers.len() / self.len();
         let last = self.numbers.len() - dimensions;
@@ -52,7 +53,7 @@ impl Rows {
         self.scales.is_empty()
     }
 
-    /// The product of each row with `asked`: the cosine, where both are of length 1. Nothing, if the lengths differ.
+    /// The dot product of each row with `asked`: the cosine if both have length 1. Empty if the lengths differ.
     pub fn products(&self, asked: &[f32]) -> Vec<f32> {
         let dimensions = asked.len();
         if dimensions == 0 || self.numbers.len() != self.len() * dimensions {
@@ -84,14 +85,14 @@ impl Rows {
     }
 }
 
-/// A vector as bytes, and what a byte of it is worth: its largest number is as large as a byte can be.
+/// Quantizes a vector to bytes and returns the scale, the value of one unit. The largest component becomes 127.
 pub fn bytes(vector: &[f32]) -> (Vec<i8>, f32) {
     let (rounded, scale) = rounded(vector, BYTE);
     (rounded.into_iter().map(|number| number as i8).collect(), scale)
 }
 
-/// Of each vector in `asked` the largest product with any of `rows`; both are vectors of so many numbers, one behind the other.
-/// Nothing is met where there are no rows.
+/// For each vector in `asked`, the largest dot product with any of `rows`. Both hold vectors of `dimensions`
+/// numbers, one after the other. Without rows every result is 0.
 pub fn best_products(asked: &[i8], rows: &[i8], dimensions: NonZero<usize>) -> Vec<i32> {
     if rows.len() < dimensions.get() {
         return vec![0; asked.len() / dimensions];
@@ -100,14 +101,13 @@ pub fn best_products(asked: &[i8], rows: &[i8], dimensions: NonZero<usize>) -> V
     Arch::new().dispatch(BestProducts { asked, rows, dimensions: dimensions.get() })
 }
 
-/// The product of one vector with each row.
 struct Products<'a> {
     asked: &'a [i16],
     rows: &'a [i8],
     products: &'a mut [f32],
 }
 
-/// What stands in `with_simd` is compiled for each kind of processor, and the machine's own is run.
+/// `pulp` compiles `with_simd` for several instruction sets and runs the best one for the processor.
 impl WithSimd for Products<'_> {
     type Output = ();
 
@@ -128,7 +128,7 @@ struct BestProducts<'a> {
 impl WithSimd for BestProducts<'_> {
     type Output = Vec<i32>;
 
-    /// Each row is widened once, and meets all that is asked while it is at hand.
+    /// Widens each row once and compares it with every query vector.
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Vec<i32> {
         let mut best = vec![i32::MIN; self.asked.len() / self.dimensions];
@@ -145,13 +145,14 @@ impl WithSimd for BestProducts<'_> {
     }
 }
 
-/// The product of two vectors, of the shorter one's length. Sums of 4,096 products of bytes fit.
+/// The dot product over the length of the shorter vector. A sum of 4,096 products of bytes fits into 32 bits.
 #[inline(always)]
 fn dot<N: Copy + Into<i32>>(a: &[i16], b: &[N]) -> i32 {
     a.iter().zip(b).map(|(a, b)| i32::from(*a) * (*b).into()).sum()
 }
 
-/// Whole numbers, the largest of which is `most`, and what 1 of them is worth.
+/// Scales a vector to whole numbers with the largest absolute value `most`. Returns them with the value of one
+/// unit.
 fn rounded(vector: &[f32], most: f32) -> (Vec<f32>, f32) {
     let largest = vector.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
     if largest == 0.0 {
@@ -165,7 +166,7 @@ fn rounded(vector: &[f32], most: f32) -> (Vec<f32>, f32) {
 mod tests {
     use super::*;
 
-    /// Vectors of length 1 that point anywhere, always the same.
+    /// Pseudo-random vectors of length 1, the same in every run.
     fn vectors(count: usize, dimensions: usize) -> Vec<Vec<f32>> {
         let mut state = 0x9e37_79b9_u32;
         let mut number = || {
@@ -175,7 +176,7 @@ mod tests {
             state as f32 / u32::MAX as f32 - 0.5
         };
         let mut vector = || {
-            // Sums of several are about normal, as the numbers of real vectors are.
+            // A sum of several uniform numbers is approximately normal, as are the components of real vectors.
             let vector: Vec<f32> = (0..dimensions).map(|_| number() + number() + number() + number()).collect();
             let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
             vector.into_iter().map(|number| number / length).collect()
@@ -199,10 +200,10 @@ mod tests {
         order
     }
 
-    /// Vectors that point anywhere are the hardest: the nearest of them is hardly nearer than the next. 98 in 100 are found; the
-    /// aim of memory.md, section 2, is 99.
+    /// Random vectors are the hardest case, because the nearest one is hardly nearer than the next. This
+    /// demands 98 % recall.
     #[test]
-    fn bytes_find_what_exact_numbers_find() {
+    fn bytes_find_same_neighbours_as_exact_numbers() {
         let vectors = vectors(4_050, 384);
         let (asked, kept) = vectors.split_at(50);
         let rows = rows(kept);
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn many_rows_are_looked_at_side_by_side_and_none_is_left_out() {
+    fn threads_together_cover_all_rows() {
         let vectors = vectors(3, 8);
         let many: Vec<Vec<f32>> = vectors.iter().cycle().take(2 * ROWS_A_THREAD + 1).cloned().collect();
         let products = rows(&many).products(&vectors[0]);
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_taken_out_leaves_the_others() {
+    fn swap_remove_keeps_other_rows() {
         let vectors = vectors(4, 8);
         let mut rows = rows(&vectors);
         let before = rows.products(&vectors[0]);
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_direction_or_another_length_is_near_nothing() {
+    fn zero_or_mismatched_vectors_match_nothing() {
         assert_eq!(bytes(&[0.0, 0.0]), (vec![0, 0], 0.0));
         assert_eq!(bytes(&[0.5, -1.0]).0, [64, -127]);
         let rows = rows(&vectors(2, 8));
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn each_piece_takes_the_row_that_meets_it_best() {
+    fn best_products_takes_best_row_for_each_vector() {
         let two = NonZero::new(2).unwrap();
         let rows = [127, 0, 0, 127, -128, -128];
         assert_eq!(best_products(&[127, -128, -1, -1, 0, 9], &rows, two), [127 * 127, 256, 9 * 127]);

@@ -1,10 +1,10 @@
-//! Number of cases for generators of hostile texts.
+//! Configuration of the property tests that generate hostile texts.
 
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
 
-/// Runs for some seconds with a fixed seed, so that failures are reproducible. `PROPTEST_CASES` and `PROPTEST_RNG_SEED`
-/// override both, for longer runs with other cases.
+/// Runs for some seconds with a fixed seed, so that failures are reproducible. `PROPTEST_CASES` and
+/// `PROPTEST_RNG_SEED` override the number of cases and the seed.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     let given = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     ProptestConfig {

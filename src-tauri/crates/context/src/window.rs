@@ -1,47 +1,49 @@
-//! The anchored window (requirements, section 2.3): it only grows, until it must move, and then it moves far.
+//! The anchored window: it grows at the end, and when it is too full, one large trim moves its start.
 
 use domain::chat::Role;
 
 use crate::Budget;
 
-/// A message of the history: its cost in tokens, and whose it is.
+/// The token count and the role of a message of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cost {
     pub(crate) tokens: u32,
     pub(crate) role: Role,
 }
 
-/// How many of the oldest `messages` leave the window, once it is over-full, so that the rest fits into `history` tokens
-/// with a chunk to spare. The last exchange stays, whatever it takes.
+/// How many of the oldest `messages` leave an over-full window, so that the rest fits into `history` tokens
+/// with a chunk to spare. The last exchange always stays.
 pub(crate) fn leaving(messages: &[Cost], history: u32, budget: &Budget) -> usize {
     let chunk = budget.trim_chunk(history);
     let deep = start_of_suffix(messages, history - chunk);
-    // Ten messages stay if that leaves four fifths of a chunk free. With less, a trim would soon follow on the other, and
-    // every trim makes the model read all of it anew; the tokens decide in the end (C2).
+    // Keep ten messages if at least four fifths of a chunk stay free. With less free space the next trim would
+    // soon follow, and every trim makes the model read the window again.
     let floor = messages.len().saturating_sub(budget.min_tail_messages);
     let tail_fits = start_of_suffix(messages, history - chunk * 4 / 5) <= floor;
     let by_tokens = if deep > floor && tail_fits { floor } else { deep };
     at_a_turn(messages, by_tokens.max(over_ceiling(messages.len(), budget))).min(last_exchange(messages))
 }
 
-/// True if `messages` of `tokens` in all are too much for the window, without the one that is answered.
+/// True if `messages` with `tokens` in total overfill the window. The message that is being answered is not
+/// included.
 pub(crate) fn over_full(messages: usize, tokens: u64, history: u32, budget: &Budget) -> bool {
     tokens > u64::from(history) || budget.message_trim.is_some_and(|ceiling| messages >= ceiling.max(1))
 }
 
-/// Where the last exchange starts: the newest words of the user and what came after them.
+/// Index of the last exchange: the newest user message and everything after it.
 pub(crate) fn last_exchange(messages: &[Cost]) -> usize {
     messages.iter().rposition(|message| message.role == Role::User).unwrap_or(messages.len())
 }
 
-/// How many leave under a ceiling of messages: a quarter of it more than needed, for the next turns.
+/// How many messages leave under a limit on messages: a quarter of the limit more than necessary, to leave
+/// space for the next turns.
 fn over_ceiling(messages: usize, budget: &Budget) -> usize {
     let Some(ceiling) = budget.message_trim.filter(|ceiling| messages >= (*ceiling).max(1)) else { return 0 };
     let kept = (ceiling - ceiling / 4).max(budget.min_tail_messages.min(ceiling)).saturating_sub(1);
     messages.saturating_sub(kept)
 }
 
-/// Where the longest suffix of at most `limit` tokens starts.
+/// Start of the longest suffix with at most `limit` tokens.
 pub(crate) fn start_of_suffix(messages: &[Cost], limit: u32) -> usize {
     let mut room = limit;
     for (index, message) in messages.iter().enumerate().rev() {
@@ -53,8 +55,9 @@ pub(crate) fn start_of_suffix(messages: &[Cost], limit: u32) -> usize {
     0
 }
 
-/// A window starts with words of the user, never with a reply whose question is gone or a tool's result without its call
-/// (S3.17). Where nobody but characters speaks, it starts with one of them.
+/// The first index from `start` on at which a window may begin. A window begins with a user message, never with
+/// a reply without its question or a tool result without its call. In a chat without user messages it begins
+/// with any message but a tool result.
 pub(crate) fn at_a_turn(messages: &[Cost], start: usize) -> usize {
     if start == 0 {
         return 0;
@@ -81,15 +84,15 @@ mod tests {
         Budget { chunk: crate::budget::Chunk::Auto { divisor: 8 }, ..Budget::local(16_384, 512) }
     }
 
-    /// As the plan asks: nothing leaves a window that is not over-full.
+    /// Trims only an over-full window, as the plan does.
     fn gone(messages: &[Cost], history: u32, budget: &Budget) -> usize {
         let tokens = messages.iter().map(|message| u64::from(message.tokens)).sum();
         if over_full(messages.len(), tokens, history, budget) { leaving(messages, history, budget) } else { 0 }
     }
 
-    /// S3.15: 8,000 stays, 8,001 goes below 7,000.
+    /// 8,000 tokens stay; 8,001 are trimmed to at most 7,000.
     #[test]
-    fn a_full_window_stays_and_an_over_full_one_is_cut_by_a_chunk() {
+    fn trims_over_full_window_by_a_chunk() {
         let messages = chat([100; 80]);
         assert_eq!(gone(&messages, 8_000, &budget()), 0);
         let messages = chat([100; 80].into_iter().chain([1]));
@@ -98,9 +101,9 @@ mod tests {
         assert!((6_800..=7_000).contains(&left), "{left} tokens left");
     }
 
-    /// S3.16: between trims the start of the window does not move.
+    /// Between trims the start of the window does not move.
     #[test]
-    fn two_hundred_turns_move_the_anchor_seldom() {
+    fn anchor_moves_rarely_in_200_turns() {
         let (mut messages, mut moves) = (Vec::new(), 0);
         for turn in 0..200 {
             messages.push(Cost { tokens: 150, role: if turn % 2 == 0 { Role::User } else { Role::Character } });
@@ -111,9 +114,10 @@ mod tests {
         assert!(moves <= (200 * 150 - 8_000) / 1_000 + 1, "{moves} moves");
     }
 
-    /// A small model's window holds fewer than ten messages of this length; it must not move on every turn for that.
+    /// The window of a small model holds fewer than ten such messages. The message floor must not cause a trim
+    /// in every turn.
     #[test]
-    fn a_small_window_does_not_move_on_every_turn() {
+    fn small_window_does_not_move_every_turn() {
         let (mut messages, mut moves) = (Vec::new(), 0);
         for turn in 0..100 {
             messages.extend([(60, Role::User), (150, Role::Character)].map(|(tokens, role)| Cost { tokens, role }));
@@ -126,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_messages_stay_while_the_tokens_allow_it() {
+    fn keeps_ten_messages_if_tokens_allow() {
         let messages = chat([700; 12]);
         assert_eq!(messages.len() - gone(&messages, 8_000, &budget()), 10);
         let messages = chat([2_000; 12]);
@@ -135,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_stays_fits_and_starts_with_the_user(costs in proptest::collection::vec(1_u32..3_000, 0..120), history in 200_u32..9_000) {
+        fn window_fits_and_starts_with_user(costs in proptest::collection::vec(1_u32..3_000, 0..120), history in 200_u32..9_000) {
             let messages = chat(costs);
             let left_out = gone(&messages, history, &budget());
             let left = &messages[left_out..];

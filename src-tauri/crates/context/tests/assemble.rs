@@ -1,4 +1,4 @@
-//! Whole prompts.
+//! Tests of whole prompts.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -14,7 +14,7 @@ use domain::chat::{Role, WindowState};
 use domain::prompt::Segment;
 
 #[test]
-fn a_first_turn_has_rules_card_greeting_and_question() {
+fn first_turn_has_rules_card_greeting_question() {
     let history = vec![said(1, Role::Character, "Come in, sit by the fire."), said(2, Role::User, "Thank you!")];
     let clock = Some(Now { at: Timestamp(0), words: "night".into() });
     let frame = Frame { clock, ..frame(history, "Mira keeps the lamps.", "") };
@@ -44,7 +44,7 @@ fn a_first_turn_has_rules_card_greeting_and_question() {
 }
 
 #[test]
-fn v1_07_examples_go_before_any_message_does() {
+fn drops_examples_before_messages() {
     let examples = vec!["example"; 60].join(" ");
     let assembled = first(&frame(chat(9, 5), "A keeper.", &examples), 120).unwrap();
     let dropped: Vec<_> = assembled.blocks.iter().filter(|block| block.dropped.is_some()).collect();
@@ -52,9 +52,9 @@ fn v1_07_examples_go_before_any_message_does() {
     assert_eq!(dropped[0].kind, BlockKind::Examples);
 }
 
-/// The head stands before everything: what the user says must not change it (S3.13).
+/// The head precedes everything, so the user's message must not change it.
 #[test]
-fn the_length_of_a_message_does_not_switch_the_examples() {
+fn message_length_does_not_affect_examples() {
     let examples = vec!["example"; 50].join(" ");
     let kept = |words: usize| {
         let mut history = chat(6, 3);
@@ -66,7 +66,7 @@ fn the_length_of_a_message_does_not_switch_the_examples() {
 }
 
 #[test]
-fn what_must_stay_is_never_cut_and_the_error_names_it() {
+fn overflow_error_names_the_largest_block() {
     let description = vec!["long"; 300].join(" ");
     let error = first(&frame(chat(3, 5), &description, ""), 200).unwrap_err();
     let AssembleError::Overflow(overflow) = error else { panic!("{error}") };
@@ -78,9 +78,9 @@ fn what_must_stay_is_never_cut_and_the_error_names_it() {
     assert!(overflow.missing() > 100 && overflow.block() == "description (card of Mira)", "{overflow}");
 }
 
-/// S2.30: the user's words are never cut, and the error has their count.
+/// The user's message is never cut, and the error reports its size.
 #[test]
-fn words_that_are_too_long_are_told_their_length() {
+fn overflow_error_reports_size_of_long_message() {
     let error = first(&frame(chat(1, 400), "A keeper.", ""), 200).unwrap_err();
     let AssembleError::Overflow(overflow) = error else { panic!("{error}") };
     let largest = overflow.largest.as_ref().unwrap();
@@ -88,7 +88,7 @@ fn words_that_are_too_long_are_told_their_length() {
 }
 
 #[test]
-fn a_continued_reply_is_left_open() {
+fn continued_reply_is_left_open() {
     let history = vec![said(1, Role::User, "Tell me a story."), said(2, Role::Character, "Once upon")];
     let mut frame = frame(history, "", "");
     frame.context.push(lore("lamp", "Whale oil.", 1.0));
@@ -107,7 +107,7 @@ fn control_tokens_in_a_message_stay_plain_text() {
 }
 
 #[test]
-fn an_epoch_drops_old_words_on_time_but_keeps_the_newest() {
+fn new_epoch_keeps_only_the_newest_time() {
     let mut history = chat(5, 2);
     for (index, clock) in [(0, "noon"), (2, "dusk")] {
         history[index].context = Some(vec![FrozenBlock::clock(clock)]);
@@ -118,7 +118,7 @@ fn an_epoch_drops_old_words_on_time_but_keeps_the_newest() {
 }
 
 #[test]
-fn what_is_not_counted_is_asked_for_once() {
+fn requests_each_missing_count_once() {
     struct Nothing;
     impl CountTokens for Nothing {
         fn count(&self, _: &Segment) -> Option<u32> {
@@ -137,9 +137,9 @@ fn what_is_not_counted_is_asked_for_once() {
     assert!(segments.iter().any(|segment| segment.control));
 }
 
-/// Pictures cost tokens too (S2.8), and the plan says which message of the prompt they go with.
+/// Pictures cost tokens too, and the plan says which message of the prompt they belong to.
 #[test]
-fn a_picture_counts_with_its_message() {
+fn picture_tokens_belong_to_their_message() {
     let made = |extra_tokens: u32| {
         let mut history = chat(3, 4);
         let pictures = (0..extra_tokens / 500).map(|number| format!("picture {number}")).collect();
@@ -156,7 +156,7 @@ fn a_picture_counts_with_its_message() {
     assert!(none.pictures.is_empty());
 }
 
-/// The window that pictures fill is trimmed like one that words fill, and what leaves takes its pictures along.
+/// Pictures fill the window like text does, and messages that leave take their pictures along.
 #[test]
 fn pictures_leave_with_their_messages() {
     let mut history = chat(40, 4);

@@ -1,4 +1,5 @@
-//! Chat templates against the reference: `chat_templates/generate.py` made the goldens with Python's Jinja.
+//! Chat templates compared with the reference: `chat_templates/generate.py` made the goldens with Python's
+//! Jinja.
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ fn parse(source: &str) -> Result<ChatTemplate, TemplateError> {
     ChatTemplate::parse(source, "<s>", "</s>", jiff::civil::date(2026, 11, 21).at(0, 0, 0, 0))
 }
 
-/// `suc+`: a system turn, one of the user, one of the character that is left open.
+/// Turns from letters: `suc+` is a system turn, a user turn, and a character turn that is left open.
 fn turns(roles: &str) -> Vec<Turn> {
     let role = |letter| match letter {
         's' => PromptRole::System,
@@ -26,7 +27,7 @@ fn turns(roles: &str) -> Vec<Turn> {
     letters.map(|(index, letter)| Turn { role: role(letter), parts: vec![index] }).collect()
 }
 
-/// The prompt, each content as its number in guillemets. Parts that follow one another are paragraphs.
+/// The prompt, with each content as its number in guillemets. Adjacent parts are paragraphs.
 fn shown(pieces: Vec<Piece>) -> String {
     let mut shown = String::new();
     let mut after_part = false;
@@ -52,7 +53,7 @@ fn read<T: serde::de::DeserializeOwned>(name: &str) -> T {
 }
 
 #[test]
-fn every_template_renders_as_the_reference_does() {
+fn every_template_renders_like_the_reference() {
     let goldens: BTreeMap<String, BTreeMap<String, String>> = read("goldens.json");
     assert!(goldens.len() >= 60);
     let mut wrong = Vec::new();
@@ -78,10 +79,10 @@ fn template(name: &str) -> ChatTemplate {
 }
 
 #[test]
-fn a_refused_system_turn_becomes_the_first_paragraph_of_the_user() {
+fn rejected_system_turn_moves_into_user_turn() {
     let gemma = template("gemma-1");
     assert_eq!(rendered(&gemma, "su"), "<s><start_of_turn>user\n«0»\n\n«1»<end_of_turn>\n<start_of_turn>model\n");
-    // With a greeting the system's words are the user's first turn.
+    // With a greeting, the system text becomes a user turn of its own.
     assert_eq!(
         rendered(&gemma, "scu"),
         "<s><start_of_turn>user\n«0»<end_of_turn>\n<start_of_turn>model\n«1»<end_of_turn>\n\
@@ -90,7 +91,7 @@ fn a_refused_system_turn_becomes_the_first_paragraph_of_the_user() {
 }
 
 #[test]
-fn a_greeting_gets_a_neutral_turn_in_front_where_the_user_must_be_first() {
+fn inserts_user_turn_before_greeting_if_required() {
     assert_eq!(
         rendered(&template("gemma-3"), "cu"),
         "<s><start_of_turn>user\n[The chat begins.]<end_of_turn>\n<start_of_turn>model\n«0»<end_of_turn>\n\
@@ -100,7 +101,7 @@ fn a_greeting_gets_a_neutral_turn_in_front_where_the_user_must_be_first() {
 }
 
 #[test]
-fn neighbours_of_one_role_become_one_turn_only_where_speakers_must_alternate() {
+fn merges_turns_only_if_roles_must_alternate() {
     assert_eq!(
         rendered(&template("mistral-v1-strict"), "suuccu"),
         "<s>[INST] «0»\n\n«1»\n\n«2» [/INST]«3»\n\n«4»</s> [INST] «5» [/INST]"
@@ -109,7 +110,7 @@ fn neighbours_of_one_role_become_one_turn_only_where_speakers_must_alternate() {
 }
 
 #[test]
-fn a_template_that_wants_lists_of_parts_gets_them() {
+fn passes_lists_of_parts_if_required() {
     assert_eq!(
         rendered(&template("parts-only"), "su"),
         "<|im_start|>System: «0»<end_of_utterance>\nUser: «1»<end_of_utterance>\nAssistant:"
@@ -117,7 +118,7 @@ fn a_template_that_wants_lists_of_parts_gets_them() {
 }
 
 #[test]
-fn a_template_that_refuses_an_open_reply_is_opened_by_its_own_prompt() {
+fn continues_reply_if_template_rejects_open_one() {
     let stern = parse(
         "{% if messages[-1].role != 'user' %}{{ raise_exception('ask something') }}{% endif %}\
          {% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>",
@@ -128,8 +129,8 @@ fn a_template_that_refuses_an_open_reply_is_opened_by_its_own_prompt() {
 }
 
 #[test]
-fn a_template_that_loses_doubles_or_forges_a_message_is_refused() {
-    let lost = "the model's chat template left out, doubled or changed a message";
+fn rejects_template_that_alters_messages() {
+    let lost = "the model's chat template dropped, duplicated or changed a message";
     assert_eq!(rendered(&parse("{{ messages[0].content }}").unwrap(), "uc"), lost);
     assert_eq!(rendered(&parse("{{ messages[0].content }}{{ messages[0].content }}").unwrap(), "u"), lost);
     assert_eq!(rendered(&parse("{{ messages[0].content }}\u{F0001}").unwrap(), "u"), lost);
@@ -138,34 +139,34 @@ fn a_template_that_loses_doubles_or_forges_a_message_is_refused() {
 }
 
 #[test]
-fn templates_that_rewrite_the_past_are_known() {
+fn detects_templates_that_rewrite_earlier_turns() {
     for kept in
         ["chatml-default-system", "llama3-instruct", "mistral-v7-small", "gemma-3", "qwen3-thinking", "phi-4-sep"]
     {
         assert!(template(kept).append_only(), "{kept}");
     }
-    // R1 opens a reply with <think>, and leaves that away in earlier replies; the second marks the last question; the third
-    // puts a space in front of earlier replies.
+    // R1 opens a reply with <think> and removes it from earlier replies; the second marks the last question;
+    // the third adds a space before earlier replies.
     for rewriting in ["deepseek-r1", "yi-break", "mistral-v3-tools"] {
         assert!(!template(rewriting).append_only(), "{rewriting}");
     }
 }
 
 #[test]
-fn append_only_holds_on_every_longer_chat() {
+fn append_only_holds_for_longer_chats() {
     let goldens: BTreeMap<String, BTreeMap<String, String>> = read("goldens.json");
     for name in goldens.keys().filter_map(|name| name.strip_prefix("templates/")) {
         let template = template(name);
         for (before, after) in [("su", "sucu"), ("sucu", "sucucu"), ("u", "ucu"), ("scu", "scucu")] {
             let reply = format!("«{}»", before.len());
             let grown = rendered(&template, after).starts_with(&(rendered(&template, before) + &reply));
-            assert!(grown || !template.append_only(), "{name}: {before} is no beginning of {after}");
+            assert!(grown || !template.append_only(), "{name}: {before} is not a prefix of {after}");
         }
     }
 }
 
 #[test]
-fn replies_stop_where_the_template_ends_them() {
+fn finds_stop_strings_of_templates() {
     let stops = |name: &str| template(name).stop_strings().join(" ");
     assert_eq!(stops("chatml-default-system"), "<|im_end|> <|im_start|>user </s>");
     assert_eq!(stops("llama3-instruct"), "<|eot_id|> <|start_header_id|>user<|end_header_id|> </s>");
@@ -194,7 +195,7 @@ fn built_in_formats_are_complete() {
 }
 
 #[test]
-fn a_format_is_guessed_by_tokens_then_by_name_then_by_architecture() {
+fn guesses_format_by_tokens_name_architecture() {
     let guessed = |architecture: &str, name: &str, tokens: &[&str]| {
         let has = |token: &str| tokens.contains(&token);
         context::chat_template::guess(architecture, name, &has).map_or("none", |format| format.name.as_str())
@@ -209,7 +210,7 @@ fn a_format_is_guessed_by_tokens_then_by_name_then_by_architecture() {
     assert_eq!(guessed("llama", "mystery", &["<s>"]), "none");
 }
 
-/// What the worker gets: control text, and texts that it tokenizes as plain.
+/// The segments for the worker: control text, and texts that it tokenizes as plain text.
 fn segments(template: &ChatTemplate, chat: &str, texts: &[String]) -> Vec<(bool, String)> {
     let pieces = template.render(&turns(chat), false).unwrap();
     let segment = |piece| match piece {
@@ -222,7 +223,7 @@ fn segments(template: &ChatTemplate, chat: &str, texts: &[String]) -> Vec<(bool,
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, ..Default::default() })]
 
-    /// Whatever people, cards and models write, the control text stays the same, and their text comes through unchanged.
+    /// For any text by people, cards and models, the control text stays the same and the text is unchanged.
     #[test]
     fn contents_never_become_control_text(texts in proptest::collection::vec(hostile_text(), 4)) {
         let harmless: Vec<String> = (0..4).map(|index| format!("text {index}")).collect();

@@ -1,4 +1,4 @@
-//! Presets made for SillyTavern, in our forms. The fixtures are of its shapes, the texts are ours.
+//! Conversion of SillyTavern presets. The fixtures have the original structure but texts of our own.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -106,7 +106,7 @@ fn prompt_manager() -> Value {
 }
 
 #[test]
-fn the_prompt_manager_keeps_its_order_and_places() {
+fn keeps_order_and_placement_of_prompt_manager() {
     let converted = converted(&prompt_manager());
     assert_eq!(converted.kind, PresetKind::PromptManager);
     insta::assert_snapshot!(picture(&composed(&converted.templates[0], mira())), @r"
@@ -124,22 +124,22 @@ fn the_prompt_manager_keeps_its_order_and_places() {
     [high in chat at 2] Remember high.
     ");
     insta::assert_snapshot!(report(&converted), @r"
-    squash_system_messages: neighbouring system texts are always one message here
-    prompt_order: behind it stand this program's own parts: content rating, extra instructions, goal, memories, documents, mode, reminder
-    stop: no text ends a reply, as with presets of this kind; the built-in templates end one where a speaker's name begins a line
-    wi_format: kept around the lore of the head; what turns up in the chat is listed with the words that called for it, or with `classic` placement stands there too
+    squash_system_messages: adjacent system texts are always one message here
+    prompt_order: the app adds its own parts after it: content rating, extra instructions, goal, memories, documents, mode, reminder
+    stop: no stop texts, as in presets of this kind; the built-in templates stop at a speaker's name at the start of a line
+    wi_format: kept around the lore of the head; lore triggered in the chat goes to the message that triggered it, or is placed there too with `classic` placement
     prompt_order: one list is used for all characters; the others are left out
     prompt_order: ghost: there is no such prompt
-    prompt: somethingNew: left out: a place that is not known here
-    prompts: jailbreak: behind the chat with `classic` placement; else in the head, which need not be read anew
-    prompts: low, usual, high: at their depth with `classic` placement; else in front of the newest words, once an epoch
-    openai_max_context: the context size is a setting of its own here; 8192 is not taken
+    prompt: somethingNew: left out: an unknown position
+    prompts: jailbreak: after the chat with `classic` placement; otherwise in the head, which stays cached
+    prompts: low, usual, high: at their depth with `classic` placement; otherwise before the newest message, once per epoch
+    openai_max_context: the context size is a setting of its own here; 8192 is not used
     ");
 }
 
-/// What people set for a chat, and what is recalled, has a place in a preset that never heard of it.
+/// Settings of the chat and recalled memories have a place in an imported preset, too.
 #[test]
-fn a_preset_knows_the_settings_of_the_chat_and_its_memories() {
+fn preset_includes_chat_settings_and_memories() {
     let set = mira()
         .text("rating", "T")
         .text("extra", "No rhymes.")
@@ -167,7 +167,7 @@ fn a_preset_knows_the_settings_of_the_chat_and_its_memories() {
 }
 
 #[test]
-fn the_card_stands_instead_of_main_unless_that_is_forbidden() {
+fn card_replaces_main_unless_forbidden() {
     let given = || mira().text("character.systemPrompt", "Be Mira. {{original}}");
     let main = |preset: &Value| composed(&converted(preset).templates[0], given()).sections[0].clone();
     let first = main(&prompt_manager());
@@ -179,7 +179,7 @@ fn the_card_stands_instead_of_main_unless_that_is_forbidden() {
 }
 
 #[test]
-fn utility_prompts_of_a_preset_become_templates() {
+fn converts_utility_prompts_to_templates() {
     let converted = converted(&prompt_manager());
     let impersonate = &converted.templates[1];
     assert_eq!(impersonate.extends.as_deref(), Some("impersonate"));
@@ -188,7 +188,7 @@ fn utility_prompts_of_a_preset_become_templates() {
 }
 
 #[test]
-fn chat_completion_samplers_come_along() {
+fn converts_chat_completion_samplers() {
     let sampling = converted(&prompt_manager()).sampling.unwrap();
     let values = json!(sampling.values);
     let expected =
@@ -201,7 +201,7 @@ fn chat_completion_samplers_come_along() {
 }
 
 #[test]
-fn text_completion_samplers_say_what_is_missing() {
+fn reports_unused_text_completion_fields() {
     let converted =
         converted(&json!({"temp": 1.1, "top_p": "0.9", "top_k": -1, "min_p": 0.05, "rep_pen": 1.2, "genamt": 400,
         "max_length": 4096, "typical_p": 1, "mirostat_mode": 2, "xtc_probability": 0.5, "dry_multiplier": 0.0}));
@@ -213,22 +213,22 @@ fn text_completion_samplers_say_what_is_missing() {
             "typical_p": 1.0, "mirostat": 2, "xtc_probability": 0.5, "dry_multiplier": 0.0})
     );
     insta::assert_snapshot!(report(&converted), @r"
-    max_length: the context size is a setting of its own here; 4096 is not taken
-    mirostat_mode: it stands in place of other samplers; without effect: top p, min p, xtc probability
+    max_length: the context size is a setting of its own here; 4096 is not used
+    mirostat_mode: it replaces other samplers; without effect: top p, min p, xtc probability
     ");
-    assert_eq!(write_sampler(sampling)["max_length"], json!(4096), "it goes out as it came in");
+    assert_eq!(write_sampler(sampling)["max_length"], json!(4096), "kept fields must be written back unchanged");
 }
 
 #[test]
-fn what_a_sampler_preset_has_and_we_have_not_is_told_and_kept() {
+fn reports_and_keeps_unsupported_samplers() {
     let foreign = json!({"temp": 3.5, "rep_pen_range": 0, "tfs": 0.9, "smoothing_factor": 0.2, "top_a": 0, "seed": -1,
         "dynatemp": true, "min_temp": 0.5, "max_temp": 1.5, "dynatemp_exponent": 2, "sampler_order": [6, 0]});
     let converted = converted(&foreign);
     insta::assert_snapshot!(report(&converted), @r"
-    temp: 3.5 is beyond what is taken here; 2 is set
-    tfs: this is not used here; its value 0.9 is kept
-    smoothing_factor: this is not used here; its value 0.2 is kept
-    sampler_order: samplers work in a fixed order here; this one is kept and not used
+    temp: 3.5 is out of range here; 2 is used
+    tfs: not supported here; the value 0.9 is kept
+    smoothing_factor: not supported here; the value 0.2 is kept
+    sampler_order: the sampler order is fixed here; this one is kept but not used
     ");
     let sampling = converted.sampling.unwrap();
     assert_eq!(json!(sampling.values), json!({"temperature": 1.0, "dynatemp_range": 0.5, "dynatemp_exponent": 2.0}));
@@ -260,7 +260,7 @@ fn context_preset() -> Value {
 }
 
 #[test]
-fn a_story_string_becomes_sections() {
+fn converts_story_string_to_sections() {
     let converted = converted(&context_preset());
     assert_eq!((converted.kind, converted.name.as_str()), (PresetKind::Context, "Letters"));
     let composed = composed(&converted.templates[0], mira());
@@ -279,21 +279,21 @@ fn a_story_string_becomes_sections() {
     [chatStart] It begins.
     ");
     assert_eq!(composed.stop, ["\nTom:", "\nMira:"]);
-    insta::assert_snapshot!(report(&converted), @"trim_sentences: left out: replies are kept as they came");
+    insta::assert_snapshot!(report(&converted), @"trim_sentences: left out: replies are stored unchanged");
 }
 
 #[test]
-fn what_a_card_lacks_leaves_no_label() {
+fn missing_card_texts_leave_no_label() {
     let text =
         picture(&composed(&converted(&context_preset()).templates[0], Given::default().text("character.name", "Mira")));
     for label in ["World", "About", "Where", "ways"] {
         assert!(!text.contains(label), "{text}");
     }
-    assert!(text.contains("Nobody knows Mira."), "what stands for a lack is there: {text}");
+    assert!(text.contains("Nobody knows Mira."), "the text of the else branch must be present: {text}");
 }
 
 #[test]
-fn a_story_string_may_stand_in_the_chat() {
+fn story_string_may_be_placed_in_the_chat() {
     let mut preset = context_preset();
     (preset["story_string_position"], preset["story_string_depth"], preset["story_string_role"]) =
         (json!(1), json!(3), json!(1));
@@ -302,7 +302,7 @@ fn a_story_string_may_stand_in_the_chat() {
     assert_eq!((description.placement, description.depth, description.role), (Placement::InChat, 3, SectionRole::User));
 }
 
-/// By the reference engine, and by ours, which must agree.
+/// Renders with the reference engine and with ours, which must agree.
 fn render(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
     let reference = reference(jinja, roles, opening);
     if opening {
@@ -335,7 +335,7 @@ fn reference(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
 const CHAT: [(&str, &str); 4] = [("system", "Rules."), ("user", "Hi"), ("assistant", "Hello"), ("user", "Bye")];
 
 #[test]
-fn turn_markers_become_a_chat_template() {
+fn converts_turn_markers_to_chat_template() {
     let converted = converted(
         &json!({"name": "Marks", "input_sequence": "<|u|>", "output_sequence": "<|a|>", "system_sequence": "<|s|>",
         "input_suffix": "<|end|>\n", "output_suffix": "<|end|>\n", "system_suffix": "<|end|>\n", "wrap": true, "macro": true,
@@ -349,12 +349,12 @@ fn turn_markers_become_a_chat_template() {
     assert_eq!(format.stop, ["<|end|>", "<|u|>", "<|a|>", "<|s|>"]);
     insta::assert_snapshot!(report(&converted), @r"
     user_alignment_message: left out: roles that must alternate are merged instead
-    names_behavior: left out: whether names stand before messages is a setting of the chat
+    names_behavior: left out: names before messages are a chat setting
     ");
 }
 
 #[test]
-fn plain_word_markers_wrap_and_open_as_they_say() {
+fn applies_wrap_and_special_first_and_last_markers() {
     let converted = converted(&json!({"input_sequence": "### It's {{user}}'s turn:", "output_sequence": "### Reply:",
         "last_output_sequence": "### Reply (short):", "first_output_sequence": "### Opening:", "system_same_as_user": true,
         "story_string_prefix": "### Story:", "story_string_suffix": "", "wrap": true, "sequences_as_stop_strings": false,
@@ -372,7 +372,7 @@ fn plain_word_markers_wrap_and_open_as_they_say() {
 }
 
 #[test]
-fn a_system_prompt_stands_instead_of_the_rules() {
+fn system_prompt_replaces_the_rules() {
     let converted = converted(&json!({"name": "Terse", "content": "Play {{char}}.", "post_history": "Be terse."}));
     assert_eq!(converted.kind, PresetKind::SystemPrompt);
     let composed = composed(&converted.templates[0], mira());
@@ -387,7 +387,7 @@ fn a_system_prompt_stands_instead_of_the_rules() {
 }
 
 #[test]
-fn a_bundle_is_one_template_one_format_and_samplers() {
+fn bundle_gives_template_format_and_samplers() {
     let converted = converted(
         &json!({"context": context_preset(), "instruct": {"name": "Marks", "input_sequence": "U:", "output_sequence": "A:"},
         "sysprompt": {"name": "Terse", "content": "Play {{char}}."}, "preset": {"temp": 0.7}, "reasoning": {"name": "x"}}),
@@ -395,23 +395,23 @@ fn a_bundle_is_one_template_one_format_and_samplers() {
     assert_eq!(converted.kind, PresetKind::Bundle);
     assert_eq!(converted.templates.len(), 1);
     let composed = composed(&converted.templates[0], mira());
-    assert_eq!(composed.sections[0].text, "Play {{char}}.", "at the place of {{system}}");
+    assert_eq!(composed.sections[0].text, "Play {{char}}.", "it must be at the position of {{system}}");
     assert_eq!(converted.format.unwrap().name, "Marks");
     assert_eq!(json!(converted.sampling.unwrap().values)["temperature"], json!(0.7));
 }
 
 #[test]
-fn a_preset_of_garbage_is_read_in_good_time() {
+fn converts_huge_presets_quickly() {
     let same = json!({"prompts": (0..8_000).map(|n| prompt(&n.to_string(), "y")).collect::<Vec<_>>()});
-    assert_eq!(converted(&same).templates[0].sections.len(), 990 + 7, "those, and the program's own");
+    assert_eq!(converted(&same).templates[0].sections.len(), 990 + 7, "the limit plus the app's own sections");
     let doubled = json!({"prompts": vec![prompt("x", "y"); 8_000]});
-    assert!(converted(&doubled).report.len() < 100, "what is left out is told in a few lines");
+    assert!(converted(&doubled).report.len() < 100, "the report must stay short");
     let deep = json!({"story_string": format!("{}{{{{persona}}}}{}", "{{#if persona}}a\n".repeat(30_000), "{{/if}}".repeat(30_000))});
     assert!(report(&converted(&deep)).contains("deeper than 20"));
 }
 
 #[test]
-fn what_is_no_preset_is_refused() {
+fn rejects_files_that_are_no_presets() {
     assert_eq!(convert("x", "{}"), Err(ConvertError::NotAPreset));
     assert_eq!(convert("x", "[]"), Err(ConvertError::NotAPreset));
     assert!(matches!(convert("x", "{"), Err(ConvertError::NotJson { .. })));
@@ -436,9 +436,9 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// Odd values never stop a conversion, and what comes out has no problem of its own making.
+    /// Invalid values never stop a conversion, and the result has no errors.
     #[test]
-    fn odd_presets_convert_into_sound_templates(fields in prop::collection::vec(("(prompts|prompt_order|story_string|content|temp|wi_format|chat_start|input_sequence|output_suffix|new_chat_prompt|context|sysprompt|instruct|preset)", any_json()), 0..6)) {
+    fn odd_presets_give_valid_templates(fields in prop::collection::vec(("(prompts|prompt_order|story_string|content|temp|wi_format|chat_start|input_sequence|output_suffix|new_chat_prompt|context|sysprompt|instruct|preset)", any_json()), 0..6)) {
         let value = Value::Object(fields.into_iter().collect());
         if let Ok(converted) = convert("odd", &value.to_string()) {
             for template in &converted.templates {
@@ -450,16 +450,16 @@ proptest! {
         }
     }
 
-    /// Whatever a story string holds, it is read.
+    /// Any story string can be converted.
     #[test]
-    fn any_story_string_is_read(story in r"(\{\{#if (persona|x)\}\}|\{\{/if\}\}|\{\{else\}\}|\{\{(char|description|system|wiBefore|foo)\}\}|[${}a-z \n]){0,30}") {
+    fn converts_any_story_string(story in r"(\{\{#if (persona|x)\}\}|\{\{/if\}\}|\{\{else\}\}|\{\{(char|description|system|wiBefore|foo)\}\}|[${}a-z \n]){0,30}") {
         let converted = converted(&json!({"story_string": story}));
         composed(&converted.templates[0], mira());
     }
 
-    /// The user's own words come out of the prompt manager unchanged.
+    /// The user's text passes through the prompt manager unchanged.
     #[test]
-    fn words_come_through(content in r"[${}a-z.]{1,40}") {
+    fn keeps_text_unchanged(content in r"[${}a-z.]{1,40}") {
         let converted = converted(&json!({"prompts": [prompt("main", &content)]}));
         prop_assert_eq!(&composed(&converted.templates[0], mira()).sections[0].text, &content);
     }

@@ -1,4 +1,4 @@
-//! What ends an epoch: everything that gives an unchanged chat other bytes, and nothing else.
+//! Tests of what ends an epoch: everything that changes the bytes of an unchanged chat, and nothing else.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -12,7 +12,7 @@ use domain::prompt::PromptRole;
 const DATED: &str = "{{ bos_token }}Today is {{ strftime_now('%d %B %Y') }}.\n\
                      {% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>{% endfor %}<assistant>";
 
-/// Two exchanges that were sent, and a question.
+/// Two sent exchanges and a question.
 fn asked() -> (Frame, WindowState) {
     let mut frame = frame(chat(3, 4), "A keeper.", "Like this.");
     let sent = first(&frame, 900).unwrap();
@@ -33,13 +33,13 @@ fn dated(bos: &str, day: i8) -> ChatTemplate {
 }
 
 #[test]
-fn the_same_again_goes_on() {
+fn unchanged_prompt_continues_the_epoch() {
     let (frame, state) = asked();
     assert_eq!(next(&frame, &state, |_| {}).new_epoch, None);
 }
 
 #[test]
-fn another_layout_begins_an_epoch_and_the_window_stays_where_it_was() {
+fn new_layout_begins_epoch_but_keeps_anchor() {
     let (frame, state) = asked();
     let zephyr =
         chat_template::format("zephyr").unwrap().template("", "</s>", jiff::civil::DateTime::default()).unwrap();
@@ -58,9 +58,9 @@ fn another_layout_begins_an_epoch_and_the_window_stays_where_it_was() {
     assert_eq!((again.new_epoch, text(&again)), (None, text(&other)));
 }
 
-/// A template that tells the date is another one tomorrow, and only such a template.
+/// A template that contains the date changes from day to day; other templates do not.
 #[test]
-fn another_day_begins_an_epoch_only_where_the_template_tells_it() {
+fn new_day_begins_epoch_only_for_dated_template() {
     let (frame, _) = asked();
     let with = |template: &ChatTemplate, state: &WindowState| {
         assemble(&frame, &Setup::new(Some(template), "model", budget(900)), state, &Words).unwrap()
@@ -83,7 +83,7 @@ fn another_day_begins_an_epoch_only_where_the_template_tells_it() {
 }
 
 #[test]
-fn another_role_or_text_in_the_head_begins_an_epoch() {
+fn changed_head_begins_an_epoch() {
     let (mut frame, state) = asked();
     frame.head[2].role = PromptRole::User;
     assert_eq!(next(&frame, &state, |_| {}).new_epoch, Some(EpochReason::Head));
@@ -92,9 +92,9 @@ fn another_role_or_text_in_the_head_begins_an_epoch() {
     assert_eq!(next(&frame, &state, |_| {}).new_epoch, Some(EpochReason::Head));
 }
 
-/// S0.6: the begin token is a segment like any other, written once.
+/// The begin token is a segment like any other and is written once.
 #[test]
-fn a_begin_token_is_counted_and_never_doubled() {
+fn begin_token_is_counted_and_written_once() {
     let (frame, _) = asked();
     let with = |template: &ChatTemplate| {
         assemble(&frame, &Setup::new(Some(template), "model", budget(900)), &WindowState::default(), &Words).unwrap()
@@ -113,7 +113,7 @@ fn a_begin_token_is_counted_and_never_doubled() {
 }
 
 #[test]
-fn a_format_takes_more_stop_strings_but_no_blank_ones_and_no_flood() {
+fn ignores_blank_and_excess_stop_strings() {
     let flood: Vec<String> = (0..500).map(|number| format!("stop {number}")).collect();
     let known = ChatTemplate::chatml().stop_strings().len();
     let more = ChatTemplate::chatml().with_stops(["###", " ", "", "###", "<|im_end|>"]);

@@ -1,10 +1,11 @@
-//! Templates come with model files, so they are as hostile as those: none may take the machine's memory, time or stack.
+//! Chat templates come with model files and may be hostile: none may exhaust memory, time or stack.
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
 use context::chat_template::{ChatTemplate, TemplateError, Turn};
 use domain::prompt::PromptRole;
 
-/// The account of a small chat's render is 16 MiB; twice that is for what grows by doubling, and the process has its own.
+/// The memory limit of a small render is 16 MiB, up to twice that while a text doubles; the process itself
+/// needs memory too.
 #[cfg(target_os = "linux")]
 const MOST_MEMORY_KIB: u64 = 100 << 10;
 
@@ -19,9 +20,9 @@ fn run(source: &str) -> Result<(), TemplateError> {
 }
 
 #[test]
-fn bombs_end_with_an_error_and_in_little_memory() {
+fn bombs_fail_within_memory_limit() {
     for (name, bomb) in bombs() {
-        // A bomb that loses the message would be refused for that alone.
+        // Without this, a bomb would be rejected just because it drops the message.
         let error = run(&format!("{{{{ messages[0].content }}}}{bomb}")).expect_err(name);
         assert!(matches!(error, TemplateError::Render(_) | TemplateError::Syntax(_)), "{name}: {error}");
     }
@@ -35,7 +36,7 @@ fn bombs_end_with_an_error_and_in_little_memory() {
 }
 
 #[test]
-fn long_but_flat_templates_are_no_bombs() {
+fn accepts_long_but_flat_templates() {
     let elifs = format!("{{% if 0 %}}{}{{% endif %}}", "{% elif 0 %}".repeat(10_000));
     run(&format!("{{{{ messages[0].content }}}}{elifs}{{# {} #}}", "x".repeat(50_000))).unwrap();
     assert!(matches!(run(&" ".repeat(300_000)), Err(TemplateError::SourceTooLong)));
@@ -47,7 +48,7 @@ fn bombs() -> Vec<(&'static str, String)> {
     bombs
 }
 
-/// Bombs that come in a few bytes.
+/// Bombs of a few bytes.
 const SMALL: &[(&str, &str)] = &[
     (
         "doubling",
@@ -122,7 +123,7 @@ const SMALL: &[(&str, &str)] = &[
     ("counting", "{% set a = 'a' * 8000000 %}{% for i in range(99999) %}{% set b = a.count('b') %}{% endfor %}"),
 ];
 
-/// Bombs that need a long source: for the parser, and for the stack of what walks its result.
+/// Bombs with a long source, against the parser and the stack of code that walks its result.
 fn long() -> Vec<(&'static str, String)> {
     vec![
         ("maps of maps", format!("{{{{ 'a' | map({}) | list }}}}", "'map',".repeat(20_000))),

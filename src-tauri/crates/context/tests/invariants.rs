@@ -1,5 +1,6 @@
-//! The invariants of requirements, section 2.5, over chats that people might have: they talk, regenerate, edit, delete,
-//! change models, cards, chat formats and layouts, at any limit, with summaries that keep up or do not.
+//! Property test of the invariants of prompts, over chats with all kinds of events: messages, regenerations,
+//! edits, deletions, and changes of model, card, chat format and layout, at several limits, with and without
+//! timely summaries.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -17,7 +18,7 @@ use domain::prompt::{PromptRole, Segment};
 use domain::{MessageId, Timestamp};
 use proptest::prelude::*;
 
-/// What happens before the next prompt. Lengths are in fortieths of what the limit takes.
+/// An event before the next prompt. Lengths are in fortieths of the limit.
 #[derive(Debug, Clone)]
 enum Act {
     Say {
@@ -33,11 +34,11 @@ enum Act {
     TakeAnotherFormat(usize),
     ChangeTheRetention,
     EditTheCard,
-    /// Up to so many hundredths of the chat.
+    /// Covers this percentage of the chat by summaries.
     Summarise(usize),
 }
 
-/// With a system role and without, strict about turns and not; the last two write earlier replies in another way.
+/// Formats with and without a system role, strict about turns or not. The last two rewrite earlier replies.
 const FORMATS: [&str; 7] = ["chatml", "llama-3", "gemma", "mistral-v7", "alpaca", "llama-2", "vicuna"];
 
 fn format(index: usize) -> ChatTemplate {
@@ -63,26 +64,26 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act, 1..40)
 }
 
-/// Everything but the messages that decides over bytes: card, model, format, retention.
+/// Everything except the messages that affects the bytes: card, model, format, retention.
 type Look = (usize, usize, usize, Retention);
 
-/// A chat as the engine keeps it.
+/// A chat as stored by the engine.
 struct Story {
     budget: Budget,
     placement: Placement,
     look: Look,
     template: ChatTemplate,
-    /// Whether a message may only leave when it is summarised, and which ones are.
+    /// True if only summarized messages may leave, and the last summarized message.
     summarises: bool,
     summarised: Option<MessageId>,
     history: Vec<HistoryMessage>,
     state: WindowState,
     made: u128,
-    /// The prompt before, and whether this one only adds to it.
+    /// The previous prompt, if the next one must extend it.
     before: Option<Assembled>,
-    /// Of the prompt before: the look, and whether it had the examples.
+    /// The look of the previous prompt, and whether it contained the examples.
     sent: Option<(Look, bool)>,
-    /// A message was changed since.
+    /// A message was changed since the previous prompt.
     edited: bool,
 }
 
@@ -168,11 +169,11 @@ impl Story {
         assemble(frame, &setup, &self.state, &Words).unwrap()
     }
 
-    /// Sends the frame, keeps what is to be kept, and checks what holds for every prompt.
+    /// Sends the frame, stores its results, and checks the invariants.
     fn send(&mut self, recalled: &[usize]) -> Assembled {
         let frame = self.frame(recalled);
         let sent = self.assemble(&frame);
-        assert_eq!(sent, self.assemble(&frame), "the same again (invariant 8)");
+        assert_eq!(sent, self.assemble(&frame), "assembly must be deterministic");
         check(&frame, &sent);
         self.check_shares(&sent);
         self.check_covered(&sent);
@@ -180,7 +181,7 @@ impl Story {
         self.state = sent.window.clone();
         store(&mut self.history, &sent);
         for message in &mut self.history {
-            // Through the store and back, as after a restart.
+            // Writes and reads the blocks, as after a restart.
             message.context = message.context.take().map(|blocks| frozen::read(&frozen::write(&blocks)));
         }
         sent
@@ -206,7 +207,10 @@ impl Story {
                 let sent = self.send(&[3, 5]);
                 if self.placement == Placement::CacheFirst && self.look.3 == Retention::AppendOnly {
                     let before = self.before.as_ref().filter(|_| sent.new_epoch.is_none());
-                    assert!(before.is_none_or(|before| text(before) == text(&sent)), "a swipe answers the same prompt");
+                    assert!(
+                        before.is_none_or(|before| text(before) == text(&sent)),
+                        "a swipe must use the same prompt"
+                    );
                 }
                 self.before = Some(sent);
                 self.history.extend(reply);
@@ -243,7 +247,7 @@ impl Story {
         }
     }
 
-    /// An epoch begins where bytes would change, and for no other reason than those there are.
+    /// An epoch begins if the bytes change, and only for a known reason.
     fn check_epoch(&mut self, sent: &Assembled) {
         let examples = kept(sent).any(|block| block.kind == BlockKind::Examples);
         if let Some((look, had_examples)) = self.sent.replace((self.look, examples)) {
@@ -255,7 +259,7 @@ impl Story {
         self.edited = false;
     }
 
-    /// Fresh windows keep to the history's share, retrieval and digest to theirs (S2.2, S2.3, requirements 2.3).
+    /// New windows stay within the share of history, and retrieval and digest within theirs.
     fn check_shares(&self, sent: &Assembled) {
         let shares = sent.shares;
         let messages = kept(sent).filter(|block| block.kind == BlockKind::Message).count();
@@ -271,7 +275,7 @@ impl Story {
         assert!(sent.new_epoch.is_none() || excerpts <= shares.history_budget / 10, "{excerpts} of {shares:?}");
     }
 
-    /// Invariant 5: what no summary covers leaves only where it would not fit beside what is dearer.
+    /// Messages without a summary leave only if they do not fit next to content of higher priority.
     fn check_covered(&self, sent: &Assembled) {
         if !self.summarises {
             return;
@@ -281,7 +285,7 @@ impl Story {
         let left: Vec<usize> = sent.left.iter().filter_map(place).collect();
         let bare: Vec<usize> = left.iter().copied().filter(|at| Some(*at) > covered).collect();
         let Some(first) = bare.first() else { return };
-        // A reply comes back with its question only.
+        // A reply returns only together with its question.
         let asked = self.history[..=*first].iter().rposition(|message| message.role == Role::User).unwrap_or(0);
         let back = left.iter().filter(|at| **at >= asked);
         let of_context = |block: &frozen::FrozenBlock| Words.count(&plain(&block.text)).unwrap() + 8;
@@ -291,29 +295,32 @@ impl Story {
             Words.count(&plain(&message.text)).unwrap() + blocks + 6
         };
         let retrieved: u32 = kept(sent).filter(|block| block.score.is_some()).map(|block| block.tokens).sum();
-        // The plan weighs a message with the most that its format writes around one of its role.
+        // The plan weighs a message with the maximum overhead that its format adds for the role.
         let around = 2 * self.history.len() as u32;
         let with_them = sent.total - retrieved + back.map(weight).sum::<u32>() + around;
         let room = sent.budget.room();
         assert!(with_them > room, "{} left uncovered: {with_them} in {room}\n{}", bare.len(), plan(sent));
-        assert!(bare.iter().all(|at| sent.uncovered.contains(&self.history[*at].id)), "and that is told");
+        assert!(
+            bare.iter().all(|at| sent.uncovered.contains(&self.history[*at].id)),
+            "uncovered messages must be reported"
+        );
     }
 
-    /// Invariant 4: between epochs a prompt begins with the one before it, reply included.
+    /// Between epochs, a prompt begins with the previous prompt and its reply.
     fn check_reuse(&self, before: &Assembled, now: &Assembled) {
         if now.new_epoch.is_some() || self.placement == Placement::Classic || !self.template.append_only() {
             return;
         }
         let append_only = self.look.3 == Retention::AppendOnly;
-        // Else up to the last words of the user, whose context is gone now.
+        // Otherwise the common prefix ends before the last user message, whose context block is gone.
         let input = || kept(before).filter(|block| block.zone == Zone::Input).filter_map(|block| block.segment).min();
         let shared = if append_only { before.segments.len() } else { input().unwrap() };
         let shared: String = before.segments[..shared].iter().map(|segment| segment.text.as_str()).collect();
         let now = text(now);
-        assert!(now.starts_with(&shared), "the prompt before is a prefix:\n{shared}\n---\n{now}");
+        assert!(now.starts_with(&shared), "the previous prompt must be a prefix:\n{shared}\n---\n{now}");
         if append_only {
             let reply = &self.history[self.history.len() - 2].text;
-            assert!(now[shared.len()..].starts_with(reply.as_str()), "with the reply");
+            assert!(now[shared.len()..].starts_with(reply.as_str()), "the reply must follow it");
         }
     }
 }
@@ -326,19 +333,19 @@ fn kept(sent: &Assembled) -> impl Iterator<Item = &PlannedBlock> {
     sent.blocks.iter().filter(|block| block.dropped.is_none())
 }
 
-/// What holds for every prompt, whatever came before.
+/// Checks the invariants that hold for every prompt, whatever came before.
 fn check(frame: &Frame, sent: &Assembled) {
-    // 1: it fits, and the figures add up.
+    // The prompt fits, and the figures add up.
     assert!(sent.total + sent.budget.reserve + sent.budget.margin <= sent.budget.limit);
     assert_eq!(kept(sent).map(|block| block.tokens).sum::<u32>(), sent.total);
     assert_eq!(sent.segment_tokens.iter().sum::<u32>(), sent.total);
-    // 2: what is counted is what is sent, and each kept block is in it.
+    // Counted text equals sent text, and each kept block is part of it.
     for block in kept(sent) {
         let segment = &sent.prompt.segments[block.segment.unwrap()];
         assert!(!segment.control && segment.text.trim_start_matches('\n') == block.text);
         assert!(sent.prompt.messages[block.turn.unwrap()].text.contains(&block.text));
     }
-    // 3: nothing is said twice.
+    // No content appears twice.
     let window: HashSet<MessageId> =
         kept(sent).filter(|block| block.kind == BlockKind::Message).filter_map(|block| block.message).collect();
     let mut repeated = HashSet::new();
@@ -348,31 +355,35 @@ fn check(frame: &Frame, sent: &Assembled) {
         let Source::Message { id, .. } = &block.source else { panic!("{block:?}") };
         assert!(repeated.insert(*id), "{} twice", block.source.words());
     }
-    // Memories of this turn, not those frozen in older blocks.
+    // Only memories of this turn, not those in frozen blocks.
     for block in kept(sent).filter(|block| block.score.is_some() && block.zone == Zone::Input) {
         let candidate = frame.context.iter().find(|candidate| candidate.source == block.source);
         let about = candidate.map(|candidate| candidate.about.as_slice()).unwrap_or_default();
         assert!(about.is_empty() || !about.iter().all(|id| window.contains(id)), "{block:?}");
     }
-    // The window is the newest messages without a gap, and it ends with the answered words (S2.11, S2.30).
+    // The window has the newest messages without a gap and ends with the message to answer.
     let newest: Vec<MessageId> = frame.history.iter().rev().take(window.len()).map(|message| message.id).collect();
     assert!(newest.iter().all(|id| window.contains(id)));
     assert!(text(sent).contains(&frame.history.last().unwrap().text));
-    // 9: every candidate is accounted for; a dropped block has a reason by its type.
+    // Every candidate is accounted for, and every dropped block has a reason.
     let placed = frame.placed.iter().map(|placed| &placed.candidate);
     for candidate in frame.context.iter().chain(placed).chain(&frame.digest) {
         assert!(sent.blocks.iter().any(|block| block.source == candidate.source), "{candidate:?} is unaccounted for");
     }
     let older: usize =
         sent.blocks.iter().map(|block| if let Source::Older { count, .. } = &block.source { *count } else { 0 }).sum();
-    assert_eq!(older + window.len(), frame.history.len(), "every message is in the window, or told of");
+    assert_eq!(
+        older + window.len(),
+        frame.history.len(),
+        "every message must be in the window or in the row of older ones"
+    );
     assert!(sent.blocks.iter().all(|block| block.dropped.is_none() == block.segment.is_some()));
-    // 6: no heading stands above nothing.
+    // No heading without items.
     for block in kept(sent).filter(|block| block.kind.share().is_some()) {
         let mut lines = block.text.lines().skip_while(|line| !line.ends_with(':') || line.starts_with([' ', '-']));
         assert!(lines.next().is_none() || lines.next().is_some_and(|line| line.starts_with("- ")), "{}", block.text);
     }
-    // One begin token, in front of everything.
+    // Exactly one begin token, at the start.
     let begins = sent.segments.iter().filter(|segment| segment.control && segment.text.starts_with("<s>")).count();
     assert!(sent.segments[0].text.starts_with("<s>") && begins >= 1 && !sent.segments[0].text.starts_with("<s><s>"));
 }
@@ -390,14 +401,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_people_do_the_invariants_hold(
+    fn invariants_hold_for_any_events(
         acts in acts(),
         limit in prop_oneof![Just(4_000_u32), Just(8_000), Just(32_000), Just(200_000)],
         (placement, retention) in layouts(),
         format_at in 0..FORMATS.len(),
         summarises in any::<bool>(),
     ) {
-        // A fortieth of a large limit is a large text: fewer of them tell as much.
+        // With a large limit the texts are long, so fewer events suffice.
         let acts = acts.into_iter().take(if limit > 10_000 { 24 } else { 40 });
         let mut story = Story::new(limit, placement, retention, format_at, summarises);
         for act in acts {
@@ -406,9 +417,9 @@ proptest! {
     }
 }
 
-/// A hundred times the same bytes (S0.4).
+/// A hundred runs give the same bytes.
 #[test]
-fn the_same_state_gives_the_same_bytes() {
+fn same_state_gives_same_bytes() {
     let mut story = Story::new(4_000, Placement::CacheFirst, Retention::AppendOnly, 0, false);
     for turn in 0..20 {
         story.play(Act::Say { user: 2, reply: 3, recalled: vec![turn, turn + 1, turn * 2] });

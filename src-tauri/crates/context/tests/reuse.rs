@@ -1,4 +1,4 @@
-//! The reason for epochs: how much of each prompt the model has read before (design, section 1).
+//! Measures the benefit of epochs: the share of each prompt that the model has read before.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -10,13 +10,13 @@ use context::reuse::reuse;
 use context::{Assembled, Budget, ChatTemplate, Frame, HistoryMessage, Setup, assemble, frozen};
 use domain::chat::{Role, WindowState};
 
-/// 200 turns: 60 tokens asked, 250 answered, something new recalled on three turns of ten. Per cent of the prompts' tokens
-/// that stood in the prompt before, or were its reply.
+/// Simulates 200 turns with 60 tokens of user text, 250 tokens of reply, and new lore in three of ten turns.
+/// Returns the percentage of prompt tokens that were part of the previous prompt or its reply.
 fn reused(limit: u32) -> u64 {
     reused_with(limit, |_, _| {})
 }
 
-/// The same, with the words of the history changed on their way into the prompt.
+/// The same, with the history changed by `rewrite` before it enters the prompt.
 fn reused_with(limit: u32, rewrite: impl Fn(&mut [HistoryMessage], &WindowState)) -> u64 {
     let budget = Budget { reserve: 512, ..Budget::local(limit, 0) };
     let template = ChatTemplate::chatml();
@@ -45,15 +45,15 @@ fn reused_with(limit: u32, rewrite: impl Fn(&mut [HistoryMessage], &WindowState)
     kept * 100 / all
 }
 
-/// What a script makes of what is 20 messages back, or more: a fifth of the words are cut.
+/// Simulates a script that cuts a fifth of each message at a depth of 20 or more.
 fn cut(message: &HistoryMessage, depth: usize) -> Rewritten {
     let keep = if depth < 20 { usize::MAX } else { message.text.len() * 4 / 5 };
     Rewritten { text: message.text.chars().take(keep).collect(), scripts: Vec::new() }
 }
 
-/// Design, section 4: what such a script made of a message stays as it was sent, until the epoch ends.
+/// The result of a script that depends on the depth stays as sent until the epoch ends.
 #[test]
-fn scripts_that_ask_for_the_depth_cost_no_reading() {
+fn depth_dependent_scripts_keep_the_prefix() {
     let newest = |history: &[HistoryMessage]| history.len() - 1;
     let held = reused_with(8_192, |history, state| {
         let (depths, newest) = (frozen::depths(&state.frozen, history), newest(history));
@@ -72,9 +72,9 @@ fn scripts_that_ask_for_the_depth_cost_no_reading() {
     assert!(held >= 93 && exact < 60, "{held} % reused, {exact} % with exact depths");
 }
 
-/// While nobody waits, the next turn is planned with words that nobody has said yet.
+/// In idle time, the next turn is planned with a prediction of the user's message.
 #[test]
-fn depths_hold_where_the_epoch_began_with_a_guess() {
+fn depths_hold_if_epoch_began_with_prediction() {
     let mut history = chat(5, 1);
     history[4] = said(900, Role::User, "a guess");
     let state = first(&frame(history.clone(), "", ""), 400).unwrap().window;
@@ -85,7 +85,7 @@ fn depths_hold_where_the_epoch_began_with_a_guess() {
 }
 
 #[test]
-fn most_of_a_prompt_has_been_read_before() {
+fn most_prompt_tokens_are_reused() {
     let shares = [2_048, 4_096, 8_192, 16_384].map(reused);
     let bars = [80, 88, 93, 96];
     assert!(shares.iter().zip(bars).all(|(share, bar)| *share >= bar), "{shares:?} % reused at 2k, 4k, 8k, 16k");

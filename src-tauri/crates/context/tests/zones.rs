@@ -1,4 +1,4 @@
-//! What goes where, what is left out, and what is given up first.
+//! Tests of zones, dropped blocks, and the order of dropping.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -25,7 +25,7 @@ fn with_setup(frame: &Frame, limit: u32, state: &WindowState, change: impl Fn(&m
 }
 
 #[test]
-fn this_turns_context_stands_in_front_of_the_words_and_stays_there() {
+fn context_block_precedes_message_and_stays() {
     let mut frame = frame(chat(3, 2), "", "");
     frame.context = vec![lore("lamp", "Whale oil.", 1.0), fact("1", "Sam fears the dark.", 2.0)];
     let sent = first(&frame, 400).unwrap();
@@ -49,9 +49,9 @@ fn this_turns_context_stands_in_front_of_the_words_and_stays_there() {
     assert_eq!((again, next.prompt.messages.last().unwrap().text.as_str()), (2, "Go on."), "{}", plan(&next));
 }
 
-/// C11: which of two that say the same is told depends on what has room, and on what is visible already.
+/// Of two candidates with the same content, the included one depends on the budget and on visible content.
 #[test]
-fn what_another_one_says_is_said_only_where_that_one_is_not() {
+fn drops_candidate_that_repeats_included_one() {
     let by = |other: &Candidate, one: Candidate| Candidate {
         said_by: vec![(other.source.clone(), other.text.clone())],
         ..one
@@ -72,15 +72,15 @@ fn what_another_one_says_is_said_only_where_that_one_is_not() {
     frame.history.extend([said(3, Role::Character, "Indeed."), said(4, Role::User, "Go on.")]);
     frame.context = vec![twin.clone()];
     let next = with(&frame, budget(400), &sent.window).unwrap();
-    assert_eq!(dropped(&next, "twin"), Some(Dropped::SaidByAnother), "it stands in an earlier block");
+    assert_eq!(dropped(&next, "twin"), Some(Dropped::SaidByAnother), "an earlier block contains it");
     frame.context = vec![by(&fact("surer", "Sam feared the dark.", 2.0), twin)];
     let next = with(&frame, budget(400), &sent.window).unwrap();
-    assert_eq!(dropped(&next, "twin"), None, "what stands there has been changed since");
+    assert_eq!(dropped(&next, "twin"), None, "the text in the earlier block differs");
 }
 
-/// S0.11: a text keeps how it was written and what it says itself, kept, left out or sent again with its message.
+/// A block keeps its source text and its own text, whether it is kept, dropped or re-sent with its message.
 #[test]
-fn every_stage_of_a_text_is_told_of_whatever_becomes_of_it() {
+fn reports_every_stage_of_a_text() {
     let mut frame = frame(chat(1, 2), "", "");
     frame.head[0].written = Some("You are ${character.name}.".into());
     let huge = words(900);
@@ -103,7 +103,7 @@ fn every_stage_of_a_text_is_told_of_whatever_becomes_of_it() {
     assert_eq!(stages(&sent, "plain").0, None);
     assert_eq!(stages(&sent, "huge"), (Some("{{words}}".into()), None, huge));
     assert_eq!(stages(&sent, "builtIn").0.as_deref(), Some("You are ${character.name}."));
-    assert_eq!(stages(&sent, "builtIn").1, None, "nothing stands around it");
+    assert_eq!(stages(&sent, "builtIn").1, None, "it has no text around it");
 
     store(&mut frame.history, &sent);
     frame.context.clear();
@@ -112,9 +112,9 @@ fn every_stage_of_a_text_is_told_of_whatever_becomes_of_it() {
     assert_eq!(stages(&next, "lamp"), stages(&sent, "lamp"));
 }
 
-/// Skip and continue (C28), the best first (S2.18).
+/// The best candidates first; those that do not fit are skipped.
 #[test]
-fn a_budget_is_filled_by_score_and_what_is_too_long_is_passed_over() {
+fn fills_budget_by_score_and_skips_long_items() {
     let mut frame = frame(chat(1, 2), "", "");
     frame.context = vec![lore("low", &words(6), 1.0), lore("huge", &words(900), 3.0), lore("best", &words(8), 5.0)];
     let sent = first(&frame, 200).unwrap();
@@ -123,9 +123,9 @@ fn a_budget_is_filled_by_score_and_what_is_too_long_is_passed_over() {
     assert_eq!(order, [5.0, 3.0, 1.0]);
 }
 
-/// Half the rest for lore, but what nobody else needs is lore's as well (C12).
+/// Lore gets half of the rest, and more if the other shares do not need theirs.
 #[test]
-fn a_share_that_is_not_needed_goes_to_the_others() {
+fn unused_share_goes_to_the_others() {
     let mut frame = frame(chat(1, 2), "", "");
     frame.context = (0..20).map(|entry| lore(&format!("{entry}"), &words(20), entry as f32)).collect();
     let only_lore = first(&frame, 400).unwrap();
@@ -139,9 +139,10 @@ fn a_share_that_is_not_needed_goes_to_the_others() {
     assert!(only_lore.shares.retrieval_used * 10 >= only_lore.shares.retrieval_budget * 8);
 }
 
-/// In an append-only window excerpts stay until the epoch ends, so by themselves they take a third and no more.
+/// In an append-only window excerpts stay until the epoch ends, so by default they get only a third of the
+/// budget.
 #[test]
-fn who_says_how_much_is_retrieved_gets_excerpts_for_that_much() {
+fn retrieval_cap_lifts_limit_on_excerpts() {
     let mut frame = frame(chat(1, 2), "", "");
     let excerpt = |at: u128| {
         let source = Source::Message { id: id(900 + at), speaker: "Sam".into() };
@@ -159,9 +160,9 @@ fn who_says_how_much_is_retrieved_gets_excerpts_for_that_much() {
     assert!(chosen == budget && used_by_choice * 10 >= budget * 8, "{used_by_choice} of {budget}");
 }
 
-/// The template's words stand around the entries of a place, which stay blocks of their own, and where it has them.
+/// The texts of a template section go around the entries of its place; the entries stay separate blocks.
 #[test]
-fn lore_of_the_head_stands_where_the_template_has_it() {
+fn places_lore_at_template_section() {
     let mut frame = frame(chat(1, 1), "A keeper.", "An example.");
     let entry =
         |order, text| Placed { constant: true, ..placed(Place::BeforeCharacter, PromptRole::System, order, text) };
@@ -170,7 +171,7 @@ fn lore_of_the_head_stands_where_the_template_has_it() {
     let (before, after) = ("[World: ".to_owned(), "]".to_owned());
     frame.lore = vec![LoreSection { place: Place::BeforeCharacter, at: 2, before, after }];
     let again = with_setup(&frame, 1_000, &beside.window, |_| {});
-    assert_eq!(again.new_epoch, Some(EpochReason::Head), "other words are another head");
+    assert_eq!(again.new_epoch, Some(EpochReason::Head), "a changed text must begin an epoch");
 
     for placement in [Placement::CacheFirst, Placement::Classic] {
         let head = |without: &[&str]| {
@@ -186,13 +187,13 @@ fn lore_of_the_head_stands_where_the_template_has_it() {
         };
         assert_eq!(head(&[]), "\n\n[World: first\n\nsecond\n\nthird]");
         assert_eq!(head(&["first", "third"]), "\n\n[World: second]");
-        assert_eq!(head(&["first", "second", "third"]), "", "no words around nothing");
+        assert_eq!(head(&["first", "second", "third"]), "", "without entries there must be no section text");
     }
 }
 
-/// Lore whose place the template has switched off is told of, and not sent, whatever the placement.
+/// Lore whose place the template has switched off is reported but not sent, in any placement.
 #[test]
-fn lore_without_a_place_is_not_sent() {
+fn lore_at_disabled_place_is_not_sent() {
     let mut frame = frame(chat(1, 1), "A keeper.", "");
     let entry = |text, constant| Placed { constant, ..placed(Place::BeforeCharacter, PromptRole::System, 1, text) };
     let elsewhere = placed(Place::AfterCharacter, PromptRole::System, 1, "elsewhere");
@@ -208,7 +209,7 @@ fn lore_without_a_place_is_not_sent() {
 }
 
 #[test]
-fn an_important_message_stays_as_an_excerpt_when_it_leaves() {
+fn important_message_stays_as_excerpt() {
     let mut history = chat(61, 12);
     history[4].text = "The key is under the third stone.".into();
     history[4].importance = Some(9);
@@ -222,9 +223,9 @@ fn an_important_message_stays_as_an_excerpt_when_it_leaves() {
     );
 }
 
-/// S4.36: of sixty messages the one that matters is still there word for word, whoever scored it, and it is told why.
+/// An important message among sixty stays verbatim, with the reason for its rating.
 #[test]
-fn what_matters_stays_by_itself_and_small_talk_does_not() {
+fn rates_and_keeps_important_messages() {
     let mut history = chat(61, 12);
     for (at, message) in history.iter_mut().enumerate() {
         message.text = format!("{at} is nothing but small talk about the weather of this and other days");
@@ -235,11 +236,11 @@ fn what_matters_stays_by_itself_and_small_talk_does_not() {
     let frame = frame(history, "A keeper.", "");
     let sent = first(&frame, 600).unwrap();
     let excerpts: Vec<_> = sent.blocks.iter().filter(|block| block.kind == BlockKind::Pinned).collect();
-    let told: Vec<_> = excerpts.iter().map(|block| (block.reason.as_str(), block.dropped)).collect();
-    let why = "important: a promise, decision or secret, numbers, names, says it shortly";
-    assert_eq!(told, [(why, None), ("pinned by you", None)], "{}", plan(&sent));
+    let reported: Vec<_> = excerpts.iter().map(|block| (block.reason.as_str(), block.dropped)).collect();
+    let why = "important: a promise, decision or secret, numbers, names, concise";
+    assert_eq!(reported, [(why, None), ("pinned by you", None)], "{}", plan(&sent));
     assert_eq!(sent.judged, [(id(4), 9)]);
-    // Where only one has room, it is the one that was pinned.
+    // If only one fits, the pinned message is kept.
     let tight = with_setup(&frame, 600, &WindowState::default(), |setup| setup.budget.history_cap = 140);
     assert_eq!(
         [dropped(&tight, &id(4).to_string()), dropped(&tight, &id(6).to_string())],
@@ -247,9 +248,9 @@ fn what_matters_stays_by_itself_and_small_talk_does_not() {
     );
 }
 
-/// S4.32: the last two summaries of what left the window; those of messages still in it wait.
+/// The last two summaries of messages that left; summaries of messages in the window wait.
 #[test]
-fn the_digest_has_the_two_newest_summaries_of_what_left() {
+fn digest_has_two_newest_summaries() {
     let mut frame = frame(chat(81, 10), "", "");
     let summary = |number: usize| {
         let about = frame.history[(number - 1) * 20..number * 20].iter().map(|message| message.id).collect();
@@ -265,7 +266,7 @@ fn the_digest_has_the_two_newest_summaries_of_what_left() {
 }
 
 #[test]
-fn between_epochs_the_digest_stays_as_it_was() {
+fn digest_is_frozen_between_epochs() {
     let mut frame = frame(chat(1, 3), "", "");
     frame.digest = vec![fact("1", "Sam is a baker.", 1.0)];
     let sent = first(&frame, 400).unwrap();
@@ -278,7 +279,7 @@ fn between_epochs_the_digest_stays_as_it_was() {
     assert_eq!(next.shares.digest_used, sent.shares.digest_used);
 }
 
-/// A chat whose window has just used up its share of 700 tokens, and the state before it did.
+/// A chat whose window has just used up its share of a limit of 700 tokens, and the previous window state.
 fn a_full_share() -> (Frame, WindowState) {
     let mut frame = frame(chat(20, 20), "", "");
     let state = first(&frame, 700).unwrap().window;
@@ -287,14 +288,14 @@ fn a_full_share() -> (Frame, WindowState) {
     (frame, state)
 }
 
-/// More than retrieval may take.
+/// More lore than the retrieval budget allows.
 fn much_lore() -> Vec<Candidate> {
     (0..20).map(|entry| lore(&format!("{entry}"), &words(20), entry as f32)).collect()
 }
 
-/// What is free is the history's until retrieval needs it; then retrieval has all that it would have had.
+/// History uses free tokens until retrieval needs them; retrieval then gets its full share.
 #[test]
-fn a_window_grows_into_room_that_retrieval_does_not_claim() {
+fn window_grows_into_unused_retrieval_budget() {
     let (mut frame, state) = a_full_share();
     frame.context = much_lore()[..2].to_vec();
     let grown = with_setup(&frame, 700, &state, |_| {});
@@ -307,7 +308,7 @@ fn a_window_grows_into_room_that_retrieval_does_not_claim() {
     let mut again = frame.clone();
     store(&mut again.history, &grown);
     let again = with_setup(&again, 700, &grown.window, |_| {});
-    assert_eq!((again.new_epoch, text(&again)), (None, text(&grown)), "a swipe answers the same prompt");
+    assert_eq!((again.new_epoch, text(&again)), (None, text(&grown)), "a swipe must use the same prompt");
 
     let capped = with_setup(&frame, 700, &state, |setup| setup.budget.history_cap = grown.shares.history_budget);
     assert!(capped.shares.history_used <= grown.shares.history_budget);
@@ -318,9 +319,9 @@ fn a_window_grows_into_room_that_retrieval_does_not_claim() {
     assert!(recalled(&moved) > 4 && moved.shares.history_used < moved.shares.history_budget);
 }
 
-/// So that they are summarised before they must leave.
+/// The messages can then be summarized before they must leave.
 #[test]
-fn a_grown_window_tells_which_messages_are_due_to_leave() {
+fn grown_window_reports_messages_due_to_leave() {
     let (frame, state) = a_full_share();
     let grown = with_setup(&frame, 700, &state, |setup| setup.watermark = Watermark::Nothing);
     assert_eq!((grown.new_epoch, grown.left.len()), (None, 0));
@@ -329,9 +330,9 @@ fn a_grown_window_tells_which_messages_are_due_to_leave() {
     assert!(!grown.uncovered.is_empty());
 }
 
-/// C26: what no summary covers stays while the limit allows it, and is told of.
+/// Messages without a summary stay while the limit allows it, and are reported.
 #[test]
-fn nothing_leaves_uncovered_while_there_is_room() {
+fn uncovered_messages_stay_while_they_fit() {
     let (mut frame, state) = a_full_share();
     frame.context = much_lore();
     let cut = with_setup(&frame, 700, &state, |_| {});
@@ -347,10 +348,10 @@ fn nothing_leaves_uncovered_while_there_is_room() {
     assert!(hard.total <= hard.budget.room() && !hard.uncovered.is_empty());
 }
 
-/// S0.8, S2.24, S2.30: however small the limit, head, last exchange and question stay whole; and where even they do not fit,
-/// the missing tokens are just those that are missing.
+/// At any limit, head, last exchange and question stay whole. If they do not fit, the error states the exact
+/// number of missing tokens.
 #[test]
-fn every_limit_keeps_what_must_stay_or_names_what_is_missing() {
+fn keeps_required_or_reports_missing_tokens() {
     let mut frame = frame(chat(31, 9), "A keeper of lamps.", "Examples of talk.");
     frame.context = much_lore();
     frame.digest = vec![fact("1", "Sam is a baker.", 1.0)];
@@ -363,7 +364,7 @@ fn every_limit_keeps_what_must_stay_or_names_what_is_missing() {
     for limit in (20..400).rev() {
         match at(limit) {
             Ok(sent) => {
-                assert!(missing.is_empty(), "{limit} fits, and more did not");
+                assert!(missing.is_empty(), "{limit} fits, but a larger limit did not");
                 let kept =
                     |kind| sent.blocks.iter().filter(|block| block.kind == kind && block.dropped.is_none()).count();
                 assert!(kept(BlockKind::Description) == 1 && kept(BlockKind::Message) >= 3, "{}", plan(&sent));
@@ -380,7 +381,7 @@ fn every_limit_keeps_what_must_stay_or_names_what_is_missing() {
 }
 
 #[test]
-fn an_edit_far_back_starts_an_epoch_and_one_of_the_last_words_does_not() {
+fn only_edits_far_back_start_an_epoch() {
     let mut frame = frame(chat(41, 5), "", "");
     let state = first(&frame, 4_000).unwrap().window;
     frame.history[40].text = "Other words.".into();
@@ -394,7 +395,7 @@ fn placed(place: Place, role: PromptRole, order: i32, text: &str) -> Placed {
 }
 
 #[test]
-fn classic_puts_texts_where_their_makers_meant_them() {
+fn classic_places_texts_as_their_authors_intended() {
     let mut frame = frame(chat(3, 1), "A keeper.", "An example.");
     frame.placed = vec![
         placed(Place::BeforeCharacter, PromptRole::System, 1, "before"),
@@ -443,9 +444,9 @@ fn classic_puts_texts_where_their_makers_meant_them() {
     assert!(cache_first.context_blocks[0].1.iter().all(|block: &FrozenBlock| block.kind == BlockKind::Lore));
 }
 
-/// What the user leaves out is not sent, and the plan says so.
+/// Excluded sources are not sent, and the plan reports them.
 #[test]
-fn a_block_can_be_left_out_to_see_what_happens() {
+fn excluded_blocks_are_reported_but_not_sent() {
     let mut frame = frame(chat(1, 2), "A keeper.", "");
     frame.context = vec![lore("lamp", "Whale oil.", 1.0)];
     let without = ["lore:book/lamp".to_owned(), "card:Mira/description".to_owned()];

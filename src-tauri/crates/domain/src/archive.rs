@@ -1,7 +1,7 @@
-//! ZIP archives from strangers, in memory: names and sizes are checked before anything is unpacked, members are unpacked one
-//! at a time, and none of their names ever becomes a path.
+//! Reads ZIP archives from untrusted sources in memory. Names and sizes are checked before anything is unpacked, and
+//! members are unpacked one at a time. A member name never becomes a file system path.
 //!
-//! The limits are those of the safety rules (S-4).
+//! The limits bound memory use and stop archive bombs, path traversal and links.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read as _};
@@ -11,48 +11,52 @@ use zip::read::{Config, ZipFileEntry};
 use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 
-/// Largest archive that is read, in bytes.
+/// Maximum size of an archive, in bytes.
 pub const MAX_ARCHIVE: usize = 96 << 20;
-/// Members of an archive at the most.
+/// Maximum number of members.
 pub const MAX_MEMBERS: usize = 4_096;
-/// Largest member, unpacked, in bytes.
+/// Maximum unpacked size of a member, in bytes.
 pub const MAX_MEMBER: u64 = 64 << 20;
-/// All members together, unpacked, in bytes.
+/// Maximum unpacked size of all members together, in bytes.
 pub const MAX_TOTAL: u64 = 512 << 20;
-/// Times that a member may be larger than it is packed.
+/// Maximum ratio of unpacked to packed size.
 pub const MAX_RATIO: u64 = 200;
 
-/// Up to so many bytes a member may be packed as tightly as it will: texts of one letter do no harm.
-const RATIO_COUNTS_FROM: u64 = 1 << 20;
-/// Longest name of a member, in bytes.
+/// [`MAX_RATIO`] applies only to members above this unpacked size, in bytes. Short repetitive texts are harmless.
+const RATIO_APPLIES_FROM: u64 = 1 << 20;
+/// Maximum length of a member name, in bytes.
 const MAX_NAME: usize = 1_024;
-/// A name inside of a message stays a line.
-const SHOWN: usize = 80;
+/// Maximum length of a name in an error message, in characters.
+const MAX_SHOWN: usize = 80;
 
-/// Why an archive is not read. Nothing of it was unpacked to a disk.
+/// Why an archive is refused. Nothing from it was written to disk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
     #[error("the archive is damaged: {problem}; download or copy the file again")]
     Damaged { problem: String },
-    #[error("the archive has {bytes} bytes; at most {limit} are read. Take pictures or sounds out of it")]
+    #[error("the archive has {bytes} bytes, and the limit is {limit}. Remove some pictures or sounds from it")]
     TooLarge { bytes: usize, limit: usize },
-    #[error("the archive has {members} members; at most {limit} are read")]
+    #[error("the archive has {members} members, and the limit is {limit}; remove files that the card does not need")]
     TooManyMembers { members: usize, limit: usize },
-    #[error("\"{name}\" in the archive takes {bytes} bytes; at most {limit} are read")]
+    #[error("\"{name}\" in the archive takes {bytes} bytes, and the limit is {limit}; make it smaller")]
     MemberTooLarge { name: String, bytes: u64, limit: u64 },
-    #[error("the members of the archive take more than {limit} bytes together; that much is not unpacked")]
+    #[error("the members of the archive take more than {limit} bytes together; remove some files from it")]
     TotalTooLarge { limit: u64 },
-    #[error("\"{name}\" in the archive would become more than {limit} times as large; real files never do")]
+    #[error(
+        "\"{name}\" in the archive unpacks to more than {limit} times its packed size; get the file from another source"
+    )]
     Ratio { name: String, limit: u64 },
-    #[error("the archive names a member \"{name}\", which could lead out of a folder; such an archive is not opened")]
+    #[error(
+        "the archive has a member named \"{name}\", which could lead out of a folder; get the file from another source"
+    )]
     UnsafeName { name: String },
     #[error("the archive has two members named \"{name}\"; pack it again")]
     Duplicate { name: String },
-    #[error("\"{name}\" in the archive is a link; archives with links are not opened")]
+    #[error("\"{name}\" in the archive is a link, which is not allowed; pack it again without links")]
     Link { name: String },
     #[error("\"{name}\" in the archive is encrypted; pack it again without a password")]
     Encrypted { name: String },
-    #[error("members of the archive lie in one another; such an archive is not opened")]
+    #[error("members of the archive overlap, which real archives never do; get the file from another source")]
     Overlap,
 }
 
@@ -78,19 +82,19 @@ pub(crate) struct Archive<'a> {
     members: HashMap<String, usize>,
 }
 
-/// Whether the bytes end as an archive does, whatever they begin with: some stand behind a picture.
+/// Whether the bytes end with a ZIP directory. An archive may be appended to a picture or a program.
 pub(crate) fn is_archive(bytes: &[u8]) -> bool {
     ZipIterable::try_new(Cursor::new(bytes), Config::default()).is_ok()
 }
 
 impl<'a> Archive<'a> {
     /// # Errors
-    /// [`ArchiveError`] if it is no archive, or breaks a limit or a rule; nothing is unpacked for that.
+    /// [`ArchiveError`] if the bytes are not an archive or break a limit. Checking unpacks no member.
     pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, ArchiveError> {
         if bytes.len() > MAX_ARCHIVE {
             return Err(ArchiveError::TooLarge { bytes: bytes.len(), limit: MAX_ARCHIVE });
         }
-        // Member by member: the list of a million would fill the memory before it could be refused.
+        // Iterates instead of collecting: the directory of a huge archive would fill the memory before the check.
         let mut members = ZipIterable::try_new(Cursor::new(bytes), Config::default())?;
         if members.len() > MAX_MEMBERS {
             return Err(ArchiveError::TooManyMembers { members: members.len(), limit: MAX_MEMBERS });
@@ -144,10 +148,10 @@ impl<'a> Archive<'a> {
         self
     }
 
-    /// What the member holds, if there is one of that name and it has at most `limit` bytes.
+    /// Unpacks the member `name`; `None` if there is no such member.
     ///
     /// # Errors
-    /// [`ArchiveError`] if it is larger than that, or than the archive says, or damaged.
+    /// [`ArchiveError`] if it is damaged, larger than `limit` bytes, or of another size than the directory declares.
     pub(crate) fn read(&mut self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, ArchiveError> {
         let Some(index) = self.members.get(name) else { return Ok(None) };
         let member = self.zip.by_index(*index)?;
@@ -157,7 +161,7 @@ impl<'a> Archive<'a> {
             return Err(ArchiveError::MemberTooLarge { name: shown(name), bytes: size, limit });
         }
         let mut bytes = Vec::with_capacity(size as usize);
-        // What the list says of the size may be a lie; it is counted once more.
+        // The declared size may be false, so read one byte more than declared and compare.
         member.take(size + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 != size {
             return Err(ArchiveError::Damaged { problem: format!("the size of \"{}\" is wrong", shown(name)) });
@@ -174,7 +178,7 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// The member's name, if nothing about it is out of order.
+/// Returns the member's name with forward slashes, after all checks.
 fn check(member: &ZipFileEntry<'_>) -> Result<String, ArchiveError> {
     let name = member
         .name()
@@ -194,13 +198,13 @@ fn check(member: &ZipFileEntry<'_>) -> Result<String, ArchiveError> {
     if size > MAX_MEMBER {
         return Err(ArchiveError::MemberTooLarge { name: shown(&name), bytes: size, limit: MAX_MEMBER });
     }
-    if size > RATIO_COUNTS_FROM && size / packed.max(1) > MAX_RATIO {
+    if size > RATIO_APPLIES_FROM && size / packed.max(1) > MAX_RATIO {
         return Err(ArchiveError::Ratio { name: shown(&name), limit: MAX_RATIO });
     }
     Ok(name)
 }
 
-/// Relative, downwards, and a name to every system.
+/// Whether the name is a relative path without `..`, drive letters and control characters.
 fn is_safe(name: &str) -> bool {
     let folders = name.strip_suffix('/').unwrap_or(name);
     name.len() <= MAX_NAME
@@ -209,9 +213,9 @@ fn is_safe(name: &str) -> bool {
         && folders.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// A stranger's text inside a message.
+/// Shortens untrusted text for an error message.
 fn shown(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).take(SHOWN).collect()
+    text.chars().filter(|letter| !letter.is_control()).take(MAX_SHOWN).collect()
 }
 
 #[cfg(test)]
@@ -219,7 +223,7 @@ mod tests {
     use super::is_safe;
 
     #[test]
-    fn names_lead_downwards_or_are_not_taken() {
+    fn rejects_unsafe_member_names() {
         for name in ["card.json", "assets/icon/images/main.png", "x_meta/a.json", "assets/", "灯/灯.png", "a..b/..c"]
         {
             assert!(is_safe(name), "{name}");

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp, ToolCall, model::ModelChoice};
 
-/// Who speaks. Provider words ("assistant", "model") live in the adapters only (S3.5, S3.6).
+/// The author of a message. Provider role names ("assistant", "model") exist only in the adapters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -27,15 +27,15 @@ impl Role {
     }
 }
 
-/// How far the text of a swipe got.
+/// State of a swipe's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SwipeState {
-    /// Being written now. After a crash this is what an unfinished reply looks like; opening the store turns it into
-    /// `Interrupted`.
+    /// The text is still being written. After a crash an unfinished reply has this state; opening the store changes it
+    /// to `Interrupted`.
     Streaming,
     Finished,
-    /// Stopped by the user, cut by the connection, or by the death of the app or the worker. The text is kept.
+    /// The user, the connection or a crash ended the generation. The text is kept.
     Interrupted,
 }
 
@@ -44,23 +44,23 @@ pub enum SwipeState {
 pub struct Swipe {
     pub id: SwipeId,
     pub message: MessageId,
-    /// 0 for the oldest.
+    /// Order among the swipes; 0 is the oldest.
     pub position: u32,
     pub text: String,
     pub state: SwipeState,
     pub created: Timestamp,
-    /// Name of the model that wrote it; absent for greetings and for what people wrote.
+    /// Name of the model that wrote it. `None` for greetings and for texts of people.
     pub model: Option<String>,
-    /// What the model asked for besides. Nothing was run.
+    /// Tool calls that the model requested. None of them was run.
     pub tool_calls: Vec<ToolCall>,
 }
 
-/// A place in a chat.
+/// A message of a chat, with all its swipes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     pub id: MessageId,
     pub chat: ChatId,
-    /// Order in the chat, ascending, with gaps allowed.
+    /// Order in the chat: ascending, with gaps.
     pub position: i64,
     pub role: Role,
     pub created: Timestamp,
@@ -68,30 +68,30 @@ pub struct Message {
     pub swipes: Vec<Swipe>,
     /// Index into `swipes` of the one that is shown and sent.
     pub selected: u32,
-    /// The context block that was sent in front of these words: frozen with the message, re-sent unchanged until the
-    /// epoch ends, never shown or exported (design, section 4).
+    /// Context block that was sent in front of this text. It is re-sent unchanged until the epoch ends, and is never
+    /// shown or exported.
     pub context_block: Option<String>,
-    /// Kept in the prompt word for word when it leaves the window (S4.36).
+    /// Stays in the prompt verbatim, even outside the window.
     pub pinned: bool,
     /// Hidden from the model: the chat shows it folded. Prompts, recall and memory extraction skip it.
     pub hidden: bool,
     /// The time is unknown. `created` only preserves the order.
     pub undated: bool,
-    /// What came with the words, in order.
+    /// Attached pictures, in order.
     pub pictures: Vec<Picture>,
 }
 
-/// A picture that came with a message.
+/// A picture attached to a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// Names its content among the assets.
+    /// Content hash that identifies the asset.
     pub hash: String,
-    /// What the file was called; empty for what was pasted.
+    /// File name; empty for a pasted picture.
     pub name: String,
 }
 
 impl Message {
-    /// The swipe that is shown and sent.
+    /// Returns the swipe that is shown and sent.
     ///
     /// # Panics
     /// If the message has no swipes, which the store never returns.
@@ -105,25 +105,25 @@ impl Message {
     }
 }
 
-/// Who says a message of a group scene, where it is not the chat's own character (S4.20).
+/// Author of a message in a group scene, if it is not the chat's own character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Speaker {
-    /// Absent for the narrator, and once the character is gone.
+    /// `None` for the narrator, and for a deleted character.
     pub character: Option<CharacterId>,
-    /// As it was when the message was written.
+    /// Name at the time the message was written.
     pub name: String,
 }
 
-/// Where the append-only window of a chat stands (design, section 4).
+/// State of a chat's append-only context window.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowState {
-    /// Number of the epoch; it grows by one whenever the sent prefix stops being valid.
+    /// Number of the epoch. It increases whenever the sent prefix becomes invalid.
     pub epoch: u32,
-    /// First message in the window; `None` means from the first message on.
+    /// First message in the window; `None` is the first message of the chat.
     pub anchor: Option<MessageId>,
-    /// Fingerprint of everything whose change ends an epoch: head, template, model, limits.
+    /// Fingerprint of all inputs whose change ends an epoch: head, template, model, limits.
     pub fingerprint: String,
-    /// What the epoch froze, such as its digest; the context crate reads and writes it.
+    /// Content frozen for the epoch, such as its digest. The context crate defines the format.
     pub frozen: String,
 }
 
@@ -136,12 +136,12 @@ pub struct Chat {
     pub title: String,
     /// Overrides the default model for this chat.
     pub model: Option<ModelChoice>,
-    /// What stands in the composer, not yet sent.
+    /// Unsent text in the composer.
     pub draft: String,
     pub window: WindowState,
-    /// Messages up to this position belong to earlier scenes, which the prompt leaves out (C25).
+    /// Messages up to this position belong to earlier scenes, which prompts omit.
     pub scene_after: Option<i64>,
-    /// What the macros of its texts have set, in JSON; the context crate reads and writes it.
+    /// Macro variables of the chat, as JSON. The context crate defines the format.
     pub variables: String,
     pub created: Timestamp,
     pub updated: Timestamp,

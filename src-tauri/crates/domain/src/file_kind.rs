@@ -29,8 +29,8 @@ const fn rule(what: &'static str, instead: &'static str, all: &'static [&'static
 
 const RULES: &[Rule] = &[
     Rule {
-        what: "a theme of SillyTavern's",
-        instead: "The look of this app is set under Settings",
+        what: "a SillyTavern theme",
+        instead: "Change the look of this app in Settings",
         all: &[],
         some: &[
             "blur_strength",
@@ -55,16 +55,16 @@ const RULES: &[Rule] = &[
         ],
         at_least: 2,
     },
-    rule("a layout of SillyTavern's windows", "", &["movingUIState"]),
+    rule("a SillyTavern window layout", "", &["movingUIState"]),
     Rule {
-        what: "a reasoning preset of SillyTavern's",
-        instead: "Inglenook recognises thoughts by itself",
+        what: "a SillyTavern reasoning preset",
+        instead: "Inglenook recognises thoughts automatically",
         all: &["prefix", "suffix"],
         some: &["separator", "name"],
         at_least: 1,
     },
     Rule {
-        what: "a group of SillyTavern's",
+        what: "a SillyTavern group",
         instead: SILLYTAVERN,
         all: &["members"],
         some: &[
@@ -77,13 +77,13 @@ const RULES: &[Rule] = &[
         ],
         at_least: 1,
     },
-    rule("SillyTavern's settings", SILLYTAVERN, &["power_user"]),
-    rule("SillyTavern's settings", SILLYTAVERN, &["oai_settings", "extension_settings"]),
-    rule("a preset of NovelAI's", "", &["presetVersion", "parameters"]),
-    rule("a story of NovelAI's", "", &["storyContainerVersion"]),
-    rule("a scenario of NovelAI's", "", &["scenarioVersion"]),
+    rule("SillyTavern settings", SILLYTAVERN, &["power_user"]),
+    rule("SillyTavern settings", SILLYTAVERN, &["oai_settings", "extension_settings"]),
+    rule("a NovelAI preset", "", &["presetVersion", "parameters"]),
+    rule("a NovelAI story", "", &["storyContainerVersion"]),
+    rule("a NovelAI scenario", "", &["scenarioVersion"]),
     Rule {
-        what: "a preset of Agnai's",
+        what: "an Agnai preset",
         instead: "",
         all: &[],
         some: &[
@@ -97,31 +97,21 @@ const RULES: &[Rule] = &[
         ],
         at_least: 2,
     },
-    Rule {
-        what: "a chat of text-generation-webui's",
-        instead: "",
-        all: &["internal", "visible"],
-        some: &[],
-        at_least: 0,
-    },
-    rule("an instruction template of text-generation-webui's", "", &["turn_template"]),
-    rule("an instruction template of text-generation-webui's", "", &["instruction_template"]),
-    rule(
-        "user data of text-generation-webui's",
-        "Add a persona with that name and text instead",
-        &["name1", "user_bio"],
-    ),
-    rule("a single quick reply of SillyTavern's", "Export its whole set instead", &["label", "message"]),
-    rule("a story of KoboldAI's", "", &["gamestarted", "actions"]),
-    rule("settings of KoboldAI's", "", &["savedsettings"]),
-    rule("a workflow for pictures", "", &["nodes", "links"]),
-    rule("the description of a model", "Choose the model's GGUF file instead", &["architectures", "model_type"]),
+    Rule { what: "a text-generation-webui chat", instead: "", all: &["internal", "visible"], some: &[], at_least: 0 },
+    rule("a text-generation-webui instruction template", "", &["turn_template"]),
+    rule("a text-generation-webui instruction template", "", &["instruction_template"]),
+    rule("text-generation-webui user data", "Add a persona with that name and text instead", &["name1", "user_bio"]),
+    rule("a single SillyTavern quick reply", "Export the whole set of quick replies instead", &["label", "message"]),
+    rule("a KoboldAI story", "", &["gamestarted", "actions"]),
+    rule("KoboldAI settings", "", &["savedsettings"]),
+    rule("an image generation workflow", "", &["nodes", "links"]),
+    rule("a description of a model", "Choose the model's GGUF file instead", &["architectures", "model_type"]),
     rule("a tokenizer", "Choose the model's GGUF file instead", &["added_tokens", "model"]),
-    rule("the description of a program's package", "", &["dependencies", "version"]),
-    rule("the description of a program's package", "", &["devDependencies"]),
+    rule("a description of a software package", "", &["dependencies", "version"]),
+    rule("a description of a software package", "", &["devDependencies"]),
     Rule {
-        what: "an extension of SillyTavern's",
-        instead: "Programs of another app never run here",
+        what: "a SillyTavern extension",
+        instead: "Inglenook never runs programs of other apps",
         all: &["display_name"],
         some: &["loading_order", "js", "css"],
         at_least: 1,
@@ -170,14 +160,14 @@ pub fn foreign(file: &Value) -> Option<Foreign> {
 }
 
 const HELPER_SCRIPT: Foreign =
-    Foreign { what: "a script of Tavern-Helper's", instead: "Programs of another app never run here" };
+    Foreign { what: "a Tavern-Helper script", instead: "Inglenook never runs programs of other apps" };
 
 fn object(root: &Map<String, Value>) -> Option<Foreign> {
     if is_helper_script(root) {
         return Some(HELPER_SCRIPT);
     }
     if is_agnai_chat(root) {
-        return Some(Foreign { what: "a chat of Agnai's", instead: "" });
+        return Some(Foreign { what: "an Agnai chat", instead: "" });
     }
     let has = |name: &&&str| root.contains_key(**name);
     let fits = |rule: &&Rule| {
@@ -186,9 +176,9 @@ fn object(root: &Map<String, Value>) -> Option<Foreign> {
     };
     match root.get("type").and_then(Value::as_str) {
         Some("regex") if root.get("data").is_some_and(Value::is_array) => {
-            Some(Foreign { what: "regex scripts of RisuAI's", instead: "" })
+            Some(Foreign { what: "RisuAI regex scripts", instead: "" })
         }
-        Some("risuModule") => Some(Foreign { what: "a module of RisuAI's", instead: "" }),
+        Some("risuModule") => Some(Foreign { what: "a RisuAI module", instead: "" }),
         _ => RULES.iter().find(fits).map(|rule| Foreign { what: rule.what, instead: rule.instead }),
     }
 }

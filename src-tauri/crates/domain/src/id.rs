@@ -1,5 +1,5 @@
-//! Ids. Every one is a UUID (version 7 where it is made here, so that ids sort by age), and no user text is ever part of
-//! a path or a key.
+//! Typed ids. Every id is a UUID, so user text is never part of a path or a key. New ids use version 7, which sorts by
+//! age.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Text that is not a UUID where an id was expected.
+/// The text is not a UUID.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not an id")]
 pub struct NotAnId(pub String);
@@ -35,26 +35,26 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Something remembered.
+    /// A memory.
     MemoryId
     /// A character in the library.
     CharacterId
     /// A chat with a character.
     ChatId
-    /// A place in a chat.
+    /// A message in a chat.
     MessageId
     /// One of the alternative texts of a message.
     SwipeId
-    /// Whom the user plays.
+    /// A persona of the user.
     PersonaId
     /// A remote, OpenAI-compatible endpoint.
     EndpointId
     /// A model file in the library.
     ModelId
-    /// A text that is attached to a chat.
+    /// A document attached to a chat, a character or a lorebook.
     DocumentId
     /// A lorebook outside a card.
     LorebookId
-    /// The summary of a stretch of a chat.
+    /// A summary of a range of messages.
     KeyframeId
 }

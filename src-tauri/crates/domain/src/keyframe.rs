@@ -1,26 +1,26 @@
-//! Keyframes: what a stretch of a chat came to, for the time when its messages have left the window (S4.31).
+//! Keyframes: summaries of message ranges, used after the messages have left the window.
 
 use crate::{ChatId, KeyframeId, MessageId, Timestamp};
 
-/// The summary of a stretch of a chat.
+/// The summary of a range of messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keyframe {
     pub id: KeyframeId,
     pub chat: ChatId,
-    /// Those it covers, oldest first. It stands only while each says what it said.
+    /// The messages it covers, oldest first. Any change to one of them invalidates the keyframe.
     pub messages: Vec<MessageId>,
-    /// Positions of the first and the last of them.
+    /// Positions of the first and the last message.
     pub first: i64,
     pub last: i64,
     /// Never empty.
     pub summary: String,
-    /// Where things stand at its end; empty where no model has read it.
+    /// State of the story at its end; empty if no model has written one.
     pub analysis: String,
-    /// How much it matters, 1 to 10.
+    /// Importance, from 1 to 10.
     pub rating: u8,
-    /// Who takes part, by name.
+    /// Names of the participants.
     pub characters: Vec<String>,
-    /// No model has read the messages: the summary is some of their first sentences.
+    /// No model wrote this summary. It consists of first sentences of the messages.
     pub fallback: bool,
     pub created: Timestamp,
 }

@@ -1,10 +1,10 @@
-//! The things people own and talk with: cards, chats, messages, swipes, personas, and the prompts made of them.
+//! Domain types: cards, chats, messages, swipes, personas, lorebooks, settings, and the prompts made of them.
 //!
-//! Promises
-//! - What is read is kept: a card survives import and export with every unknown field.
-//! - Odd data is an error with a reason, or a warning beside a result; never a panic.
+//! Guarantees
+//! - A card survives import and export with every unknown field.
+//! - Odd input gives an error with a reason, or a warning next to a result. It never panics.
 //!
-//! Absent: files, clocks, randomness, async, SQL, HTTP. Whoever needs the time or an id passes it in.
+//! This crate uses no files, clocks, randomness, async code, SQL or HTTP. Callers pass in times and ids.
 
 pub mod archive;
 pub mod backyard;

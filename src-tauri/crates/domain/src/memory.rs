@@ -1,10 +1,10 @@
-//! Memories: short texts that outlive the window, each with the messages it came from.
+//! Memories: short texts that stay available after their source messages leave the context window.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{CharacterId, ChatId, LorebookId, MemoryId, MessageId, PersonaId, Timestamp};
 
-/// What a memory is about (S4.51).
+/// Category of a memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryType {
@@ -53,31 +53,31 @@ impl MemoryType {
         }
     }
 
-    /// What nobody knows is a note.
+    /// Parses a category; unknown words become notes.
     pub fn of(word: &str) -> Self {
         Self::ALL.into_iter().find(|each| each.as_str() == word).unwrap_or_default()
     }
 }
 
-/// Where a memory counts; nowhere else (design, section 6).
+/// Scope of a memory, which is never used outside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MemoryScope {
-    /// Everywhere.
+    /// In all chats.
     Profile,
     /// In every chat with the character.
     Character(CharacterId),
-    /// In every chat of the character with one persona. No persona is one of its own: the nameless user.
+    /// In every chat of the character with one persona. `None` is the user without a persona.
     Pair {
         character: CharacterId,
         persona: Option<PersonaId>,
     },
     Chat(ChatId),
-    /// In every chat in which the lorebook counts: it tells of a world, whoever talks about it.
+    /// In every chat where the lorebook applies. Such a memory describes a world, independent of the characters.
     World(LorebookId),
 }
 
 impl MemoryScope {
-    /// The name of its kind.
+    /// Name of the kind of scope.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Profile => "profile",
@@ -89,17 +89,17 @@ impl MemoryScope {
     }
 }
 
-/// What wrote a memory down.
+/// How a memory was created.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum MemoryOrigin {
-    /// Somebody, in their own words, or with a correction.
+    /// The user wrote or corrected it.
     #[default]
     User,
-    /// Somebody asked for it in a chat ("Remember that ...").
+    /// The user asked for it in a chat ("Remember that ...").
     Rule,
-    /// A model that looked for facts.
+    /// A model extracted it as a fact.
     Model,
-    /// A model that summed up a stretch of a chat.
+    /// A model summarized a range of messages.
     Keyframe,
 }
 
@@ -116,16 +116,16 @@ impl MemoryOrigin {
     }
 }
 
-/// Why a memory is kept and told no more.
+/// Why a memory is archived. Archived memories are not recalled, except superseded ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ArchivedAs {
-    /// Another one says the same.
+    /// Another memory says the same.
     Merged,
-    /// A newer one says that it is so no longer. It is still told where its words are called up, with its date.
+    /// A newer memory contradicts it. Recall can still return it, with its date.
     Superseded,
-    /// It is old, of little weight and unsure, and nobody has called it up.
+    /// It is old, uncertain, unimportant and never recalled.
     Retired,
-    /// There are too many of its scope, and it is worth the least.
+    /// Its scope has too many memories, and it ranks lowest.
     Crowded,
 }
 
@@ -142,20 +142,20 @@ impl ArchivedAs {
     }
 }
 
-/// That a memory is archived.
+/// The archived state of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Archived {
     pub why: ArchivedAs,
-    /// Of a superseded one: since when it is so no longer.
+    /// When it stopped being true, for a superseded memory.
     pub since: Timestamp,
-    /// What it gave way to: of a merged or superseded one.
+    /// The replacement of a merged or superseded memory.
     pub by: Option<MemoryId>,
 }
 
-/// The confidence of what somebody said themselves.
+/// Confidence of statements by the user.
 pub const CERTAIN: u8 = 10;
 
-/// One thing remembered (S4.50).
+/// A stored memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
     pub id: MemoryId,
@@ -166,27 +166,27 @@ pub struct Memory {
     /// 1 to 10.
     pub importance: u8,
     pub origin: MemoryOrigin,
-    /// 1 to 10: how sure it is that it is so.
+    /// 1 to 10: how certain it is.
     pub confidence: u8,
-    /// It is told whatever else there is to tell.
+    /// Included in every prompt, with priority.
     pub pinned: bool,
-    /// The messages it was made from; it stands only while all of them do.
+    /// The messages it was made from. The memory is valid only while all of them are present and unchanged.
     pub sources: Vec<MessageId>,
-    /// The messages that say the same: those of memories that were merged into it. It stands without them.
+    /// Messages from memories that were merged into this one. It does not depend on them.
     pub echoes: Vec<MessageId>,
-    /// `None` while it counts.
+    /// `None` while it is active.
     pub archived: Option<Archived>,
     pub created: Timestamp,
     pub updated: Timestamp,
 }
 
 impl Memory {
-    /// Nothing archives it but its user: they wrote it down themselves, or pinned it.
+    /// Whether only the user may archive it, because they wrote or pinned it.
     pub fn is_kept(&self) -> bool {
         self.pinned || self.origin == MemoryOrigin::User
     }
 
-    /// Of two that say the same the greater one stands: what is pinned, or said by somebody, surer, more important, newer.
+    /// Sort key that decides which of two duplicates stays: pinned, origin, confidence, importance, then newer.
     pub fn rank(&self) -> impl Ord + use<> {
         let origin = match self.origin {
             MemoryOrigin::User => 3,
@@ -197,7 +197,7 @@ impl Memory {
         (self.pinned, origin, self.confidence, self.importance, self.created, self.id)
     }
 
-    /// It may be called up: it counts, or it did once and is told with its date.
+    /// Whether recall may return it: active, or superseded.
     pub fn may_be_told(&self) -> bool {
         self.archived.is_none_or(|archived| archived.why == ArchivedAs::Superseded)
     }
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_has_a_word_and_unknown_words_are_notes() {
+    fn unknown_memory_types_are_notes() {
         for kind in MemoryType::ALL {
             assert_eq!(MemoryType::of(kind.as_str()), kind);
         }

@@ -1,10 +1,10 @@
-//! What can answer: a model file on this machine, or a remote endpoint.
+//! Models that can generate replies: local model files and remote endpoints.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{EndpointId, ModelId};
 
-/// Which model answers.
+/// The model that generates replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "id", rename_all = "lowercase")]
 pub enum ModelChoice {
@@ -28,13 +28,13 @@ pub struct Endpoint {
     pub id: EndpointId,
     pub name: String,
     pub dialect: EndpointDialect,
-    /// Up to and including the version, such as `http://127.0.0.1:8080/v1`.
+    /// Base address including the API version, such as `http://127.0.0.1:8080/v1`.
     pub url: String,
-    /// The model's name at the endpoint; empty where the server has only one.
+    /// Model name for requests; empty if the server has only one.
     pub model: String,
-    /// Tokens of context to plan for.
+    /// Context size, in tokens.
     pub context: u32,
-    /// Names of the headers that each request sends besides the key.
+    /// Names of additional request headers. The keychain stores their values.
     pub headers: Vec<String>,
 }
 
@@ -55,12 +55,12 @@ pub struct EndpointModel {
 pub struct LocalModel {
     pub id: ModelId,
     pub name: String,
-    /// Absolute path; the file stays where it is.
+    /// Absolute path. The file stays in place.
     pub path: String,
     pub bytes: u64,
-    /// Of the whole file, lower-case hexadecimal.
+    /// Hash of the whole file, in lower-case hexadecimal.
     pub sha256: String,
     pub architecture: String,
-    /// Tokens the model was trained for.
+    /// Context size of the model's training, in tokens.
     pub context: u32,
 }

@@ -1,11 +1,11 @@
-//! What a chat says instead of its character's card, and whose instructions the model follows (S2.20, C20).
+//! Texts that replace a card's texts in one chat, and the choice of the system instructions.
 
 use std::collections::BTreeMap;
 
 use crate::card::Card;
 use crate::persona::Persona;
 
-/// A text of a card that a chat may replace for itself.
+/// A text of a card that a chat may replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CardText {
     Description,
@@ -17,11 +17,11 @@ pub enum CardText {
 }
 
 impl CardText {
-    /// In the order of a card's editor.
+    /// In the order of the card editor.
     pub const ALL: [Self; 6] =
         [Self::Description, Self::Personality, Self::Scenario, Self::Examples, Self::SystemPrompt, Self::PostHistory];
 
-    /// The name of the field in a card.
+    /// Name of the card field.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Description => "description",
@@ -33,7 +33,6 @@ impl CardText {
         }
     }
 
-    /// The text whose field is called `name`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|text| text.as_str() == name)
     }
@@ -61,7 +60,7 @@ impl CardText {
     }
 }
 
-/// A chat's own texts. An empty one leaves the card's out.
+/// Replacement texts of a chat. An empty text removes the card's text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides(BTreeMap<CardText, String>);
 
@@ -74,7 +73,7 @@ impl Overrides {
         self.0.get(&text).map(String::as_str)
     }
 
-    /// The card as this chat has it.
+    /// Returns the card with the replacements applied.
     pub fn over(&self, card: &Card) -> Card {
         let mut card = card.clone();
         for (text, own) in &self.0 {
@@ -90,18 +89,18 @@ impl FromIterator<(CardText, String)> for Overrides {
     }
 }
 
-/// Whose text stands for the template's own instructions.
+/// Source of the text that replaces the template's own instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instructor {
     Persona,
     Chat,
     Card,
-    /// Nobody's: the template's stand.
+    /// No replacement: the template's instructions apply.
     Template,
 }
 
-/// Whose instructions the model follows, and their words: the persona's, else the chat's, else the card's, else the
-/// template's own (S2.20). Descriptions are no instructions, and stay whoever instructs (C20).
+/// Returns the source and text of the instructions: the persona's, else the chat's, else the card's, else the
+/// template's own. Descriptions are not instructions and always stay in the prompt.
 pub fn instructions<'t>(persona: &'t Persona, own: &'t Overrides, card: &'t Card) -> (Instructor, &'t str) {
     let (of, text) = match (persona.instructions.trim(), own.get(CardText::SystemPrompt)) {
         ("", Some(text)) => (Instructor::Chat, text.trim()),
@@ -137,9 +136,9 @@ mod tests {
         [(CardText::SystemPrompt, text.to_owned())].into_iter().collect()
     }
 
-    /// S2.20: persona > chat > card, in all eight combinations.
+    /// Tests all eight combinations of persona, chat and card instructions.
     #[test]
-    fn the_persona_instructs_before_the_chat_and_the_chat_before_the_card() {
+    fn instructions_prefer_persona_then_chat_then_card() {
         let (none, chats) = (Overrides::default(), of_chat("chat"));
         let table = [
             ("", &none, "", (Instructor::Template, "")),
@@ -158,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_text_of_the_chat_silences_the_card_and_blanks_instruct_nobody() {
+    fn an_empty_chat_text_removes_card_instructions() {
         assert_eq!(instructions(&persona(" \n"), &of_chat(" "), &card("card")), (Instructor::Template, ""));
         assert_eq!(instructions(&persona(" \n"), &Overrides::default(), &card(" ")), (Instructor::Template, ""));
     }
 
     #[test]
-    fn a_chat_replaces_the_texts_it_has_and_no_others() {
+    fn a_chat_replaces_only_its_own_texts() {
         let mut card = card("card");
         for text in CardText::ALL {
             text.put(&mut card, &format!("the card's {}", text.as_str()));

@@ -1,4 +1,4 @@
-//! Whom the user plays.
+//! Personas: characters that the user plays.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +8,10 @@ use crate::PersonaId;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Persona {
     pub id: PersonaId,
-    /// What `{{user}}` becomes. Never empty.
+    /// Value of `{{user}}`. Never empty.
     pub name: String,
-    /// Goes into the head of the prompt; may be empty.
+    /// Part of the prompt's head; may be empty.
     pub description: String,
-    /// How the model is to deal with this persona: stands for the instructions of chat and card (S2.20). May be empty.
+    /// Instructions for chats with this persona. They replace those of chat and card. May be empty.
     pub instructions: String,
 }

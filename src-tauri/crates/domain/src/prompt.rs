@@ -1,17 +1,17 @@
-//! A compiled prompt: the one thing that is previewed, counted and sent (invariant 2).
+//! A compiled prompt. The preview, the token count and the request all use this one value.
 
 use serde::{Deserialize, Serialize};
 
-/// A run of the prompt's text. Text by people, cards or models is never `control`, so it can never become a control
-/// token: the worker tokenizes it as plain text (design, section 4).
+/// A part of the prompt's text. Text from people, cards or models is never `control`: the worker tokenizes it as plain
+/// text, so it cannot become a control token.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Segment {
     pub text: String,
-    /// True for what the chat template wrote: role markers, end-of-turn tokens.
+    /// True for text of the chat template: role markers and end-of-turn tokens.
     pub control: bool,
 }
 
-/// The role of a message on the way to a model, before an adapter names it in the provider's words.
+/// Role of a message, before an adapter converts it to the provider's term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PromptRole {
@@ -37,26 +37,26 @@ pub struct PromptMessage {
     pub text: String,
 }
 
-/// A picture that goes with the words of a message (S2.8).
+/// A picture attached to a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptPicture {
     /// Index into [`Prompt::messages`].
     pub message: usize,
-    /// A `data:` address that holds all of it.
+    /// A `data:` URI with the whole picture.
     pub url: String,
 }
 
-/// What is sent. Remote chat endpoints take `messages`; the local worker takes `segments`, which are the same messages
-/// rendered by the model's own chat template.
+/// The input of a model. Remote chat endpoints use `messages`. The local worker uses `segments`: the same messages,
+/// rendered by the model's chat template.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
     pub messages: Vec<PromptMessage>,
     /// Empty for a remote chat endpoint, which applies its own template.
     pub segments: Vec<Segment>,
-    /// In the order of their messages; none for models that see none.
+    /// In message order. Empty for models without image input.
     pub pictures: Vec<PromptPicture>,
-    /// The last message is an unfinished reply that the model should go on writing.
+    /// The last message is an unfinished reply that the model continues.
     pub continues: bool,
-    /// Texts that end the reply.
+    /// Stop sequences.
     pub stop: Vec<String>,
 }

@@ -1,11 +1,11 @@
-//! Regex scripts in SillyTavern's form: find a pattern in a text and put something else there.
+//! Regex scripts in SillyTavern's format, which find a pattern in a text and replace it.
 //!
-//! Fields are read tolerantly (formats.md 3.11) and unknown ones are kept. What the patterns mean is `context`'s business.
+//! Fields are read tolerantly, and unknown ones are kept. The `context` crate runs the scripts.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-/// One script, as a file, a card's `extensions.regex_scripts` or a preset holds it.
+/// One script, from a file, a card's `extensions.regex_scripts` or a preset.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RegexScript {
@@ -13,29 +13,29 @@ pub struct RegexScript {
     pub id: String,
     #[serde(deserialize_with = "text")]
     pub script_name: String,
-    /// `/pattern/flags` of JavaScript, or a pattern without flags.
+    /// JavaScript `/pattern/flags`, or a pattern without flags.
     #[serde(deserialize_with = "text")]
     pub find_regex: String,
     #[serde(deserialize_with = "text")]
     pub replace_string: String,
-    /// Removed from what was found before it is put in.
+    /// Texts to remove from the match before it is inserted.
     #[serde(deserialize_with = "texts")]
     pub trim_strings: Vec<String>,
     #[serde(deserialize_with = "placements")]
     pub placement: Vec<Placement>,
     #[serde(deserialize_with = "switch")]
     pub disabled: bool,
-    /// Changes what is shown, not what is stored.
+    /// Changes only the displayed text.
     #[serde(deserialize_with = "switch")]
     pub markdown_only: bool,
-    /// Changes what is sent, not what is stored.
+    /// Changes only the text sent to the model.
     #[serde(deserialize_with = "switch")]
     pub prompt_only: bool,
     #[serde(deserialize_with = "switch")]
     pub run_on_edit: bool,
     #[serde(deserialize_with = "substitution")]
     pub substitute_regex: Substitution,
-    /// Messages from the end, the last one being 0. Below 0, or absent: no limit.
+    /// Minimum distance from the last message, which is 0. Negative or missing: no limit.
     #[serde(deserialize_with = "depth")]
     pub min_depth: Option<i64>,
     #[serde(deserialize_with = "depth")]
@@ -44,11 +44,11 @@ pub struct RegexScript {
     pub unknown: Map<String, Value>,
 }
 
-/// A kind of text that scripts work on.
+/// A kind of text that scripts apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "i64", into = "i64")]
 pub enum Placement {
-    /// Of old files: everything, but shown and sent only.
+    /// Legacy value: all kinds of text, but only for display and prompts.
     Display,
     UserInput,
     AiOutput,
@@ -64,24 +64,24 @@ pub enum Placement {
 pub enum Substitution {
     #[default]
     None,
-    /// Their values become part of the pattern.
+    /// Macro values become part of the pattern.
     Raw,
-    /// Their values are found as they are.
+    /// Macro values are escaped, so they match literally.
     Escaped,
 }
 
 impl RegexScript {
-    /// Whether the script works on such texts. A file whose only placement is the old one for display means all of them.
+    /// Whether the script applies to this kind of text. The legacy placement, if it is the only one, means all kinds.
     pub fn works_on(&self, placement: Placement) -> bool {
         self.placement.contains(&placement) || self.placement == [Placement::Display]
     }
 
-    /// Whether the script changes what is shown, and not what is stored.
+    /// Whether the script changes the displayed text and leaves the stored text.
     pub fn changes_display(&self) -> bool {
         self.markdown_only || self.is_of_old()
     }
 
-    /// Whether the script changes what is sent, and not what is stored.
+    /// Whether the script changes the prompt and leaves the stored text.
     pub fn changes_prompt(&self) -> bool {
         self.prompt_only || self.is_of_old()
     }
@@ -139,7 +139,7 @@ impl From<Substitution> for i64 {
     }
 }
 
-/// Reads scripts out of a list or a single script. What is no script is counted, and sinks nothing else.
+/// Reads one script or a list of scripts. Also returns the number of invalid items, which do not affect the others.
 pub fn read(value: &Value) -> (Vec<RegexScript>, usize) {
     let items = match value {
         Value::Array(items) => items.iter().collect(),
@@ -194,7 +194,7 @@ fn as_text(value: Value) -> Option<String> {
     }
 }
 
-/// Numbers come as numbers, as text and, for switches, as truth.
+/// Accepts numbers, numeric strings and booleans.
 fn as_number(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(|number| number as i64)),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_values_are_read_as_they_were_meant() {
+    fn odd_values_are_read_tolerantly() {
         let (scripts, skipped) = read(&json!([
             {"findRegex": "a", "trimStrings": null, "placement": ["1", 2.0], "disabled": "true", "substituteRegex": true, "minDepth": ""},
             {"findRegex": null, "placement": 1, "trimStrings": "a\nb", "maxDepth": "4"},
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_old_placement_means_shown_and_sent_everywhere() {
+    fn legacy_placement_applies_to_all_kinds() {
         let (scripts, _) = read(&json!({"findRegex": "a", "placement": [0]}));
         assert!(
             scripts[0].works_on(Placement::Reasoning) && scripts[0].changes_display() && scripts[0].changes_prompt()
@@ -289,7 +289,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
 
         #[test]
-        fn any_script_is_read_as_it_was_written(script in any_script()) {
+        fn any_script_survives_write_and_read(script in any_script()) {
             let written = serde_json::to_string(&script).unwrap();
             let value: Value = serde_json::from_str(&written).unwrap();
             prop_assert_eq!(read(&json!([value])), (vec![script], 0));

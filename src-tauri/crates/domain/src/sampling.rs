@@ -1,10 +1,10 @@
-//! How the next token is drawn.
+//! Sampler parameters.
 
 use serde::{Deserialize, Serialize};
 
 use crate::settings::Values;
 
-/// What one turn may say; what it leaves out comes from the settings.
+/// Sampler values of one turn. Missing values come from the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SamplerOptions {
@@ -18,7 +18,7 @@ pub struct SamplerOptions {
 }
 
 impl SamplerOptions {
-    /// Values set here win over `base`: turn over settings.
+    /// Overrides `base` with the values set here.
     pub fn over(self, base: Sampling) -> Sampling {
         Sampling {
             temperature: self.temperature.unwrap_or(base.temperature),
@@ -32,16 +32,16 @@ impl SamplerOptions {
         }
     }
 
-    /// Fills what is not set with the built-in settings. `seed` is drawn by the caller, never in passing.
+    /// Fills missing values with the built-in settings. The caller draws `seed`, because this crate uses no randomness.
     pub fn resolve(self, seed: u32) -> Sampling {
         self.over(Values::default().sampling(seed))
     }
 }
 
-/// Resolved sampling: nothing is optional any more.
+/// Complete sampler values.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// 0 is greedy.
+    /// 0 always takes the most likely token.
     pub temperature: f32,
     /// 1 is off.
     pub top_p: f32,
@@ -55,7 +55,7 @@ pub struct Sampling {
     pub top_n_sigma: f32,
     /// 1 is off.
     pub repeat_penalty: f32,
-    /// Tokens that the penalties look back on; 0 is off.
+    /// Number of tokens that the penalties look back; 0 is off.
     pub repeat_range: u32,
     /// 0 is off.
     pub frequency_penalty: f32,
@@ -65,47 +65,47 @@ pub struct Sampling {
     pub xtc: Xtc,
     pub mirostat: Mirostat,
     pub dynatemp: Dynatemp,
-    /// Tokens of reply at the most.
+    /// Maximum length of a reply, in tokens.
     pub max_tokens: u32,
     pub seed: u32,
 }
 
-/// A penalty on going on with what was said before, that grows with its length.
+/// DRY: penalty for repeating an earlier sequence, which grows with its length.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dry {
     /// 0 is off.
     pub multiplier: f32,
     pub base: f32,
-    /// Tokens that may be said again for nothing.
+    /// Length of a repetition without penalty, in tokens.
     pub allowed_length: u32,
-    /// Tokens that it looks back on; 0 is all.
+    /// Number of tokens to look back; 0 is all.
     pub range: u32,
 }
 
-/// Leaves out the likeliest tokens now and then.
+/// XTC: occasionally excludes the most likely tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Xtc {
     /// 0 is off.
     pub probability: f32,
-    /// Above one half nothing is left out.
+    /// Above 0.5 it has no effect.
     pub threshold: f32,
 }
 
-/// Holds the surprise of a text steady, in place of the other cuts.
+/// Mirostat: keeps the perplexity of the text steady and replaces the other cut-offs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Mirostat {
-    /// 0 is off; 1 or 2.
+    /// 0 is off; 1 or 2 selects the version.
     pub version: u32,
-    /// The surprise, in bits.
+    /// Target surprise, in bits.
     pub tau: f32,
-    /// How fast it is learned.
+    /// Learning rate.
     pub eta: f32,
 }
 
-/// A temperature that follows how sure the model is.
+/// Dynamic temperature, which depends on the entropy of the distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dynatemp {
-    /// On either side of the temperature; 0 is off.
+    /// Maximum deviation from the temperature; 0 is off.
     pub range: f32,
     pub exponent: f32,
 }

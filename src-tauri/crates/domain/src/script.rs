@@ -1,11 +1,11 @@
-//! How people write.
+//! Properties of writing systems.
 
-/// A letter of a script that puts no spaces between words: Thai, Japanese, Chinese, Korean (which puts some).
+/// Whether the letter is Thai, Japanese, Chinese or Korean. These scripts put no or few spaces between words.
 pub fn spaceless(letter: char) -> bool {
     matches!(letter, '\u{e00}'..='\u{e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-/// Something in it is of a script that puts no spaces between words.
+/// Whether the text contains such a letter.
 pub fn is_spaceless(text: &str) -> bool {
     text.chars().any(spaceless)
 }

@@ -1,33 +1,33 @@
-//! What a model asks for in place of words: a tool, by name, with arguments.
+//! Tool calls in a model's reply.
 
 use std::collections::BTreeMap;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-/// One call of a tool, as the model wrote it (S3.4, S3.27).
+/// One tool call, as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// As the endpoint gave it.
+    /// Id from the endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     pub name: String,
     pub arguments: Arguments,
 }
 
-/// The arguments of a call, word for word.
+/// The arguments of a call, verbatim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "text", rename_all = "camelCase")]
 pub enum Arguments {
     /// A JSON object.
     Object(String),
-    /// Anything else: cut off, or never JSON.
+    /// Anything else, such as incomplete JSON.
     Malformed(String),
 }
 
 impl Arguments {
-    /// Tells an object from anything else. Nothing at all is an object without members: many servers write nothing where a
-    /// tool takes nothing.
+    /// Detects whether the text is a JSON object. An empty text counts as an empty object, because many servers send
+    /// nothing for a tool without arguments.
     pub fn read(text: &str) -> Self {
         if text.trim().is_empty() {
             return Self::Object("{}".to_owned());
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_told_from_what_is_none_and_both_are_kept_word_for_word() {
+    fn detects_objects_and_keeps_arguments_verbatim() {
         for text in ["{}", "{ \"city\" : \"Oslo\" }", "{\"a\": {\"b\": [1, null]}}"] {
             assert_eq!(Arguments::read(text), Arguments::Object(text.to_owned()), "{text}");
         }
@@ -62,7 +62,7 @@ mod tests {
             assert_eq!(Arguments::read(text), Arguments::Malformed(text.to_owned()), "{text}");
         }
         assert_eq!(Arguments::read(" \n"), Arguments::Object("{}".to_owned()));
-        assert!(!Arguments::read(&"[".repeat(100_000)).is_object(), "depth is no danger");
+        assert!(!Arguments::read(&"[".repeat(100_000)).is_object(), "deep nesting is safe");
         assert!(Arguments::read(&format!("{{\"a\":{}1{}}}", "[".repeat(50_000), "]".repeat(50_000))).is_object());
     }
 }

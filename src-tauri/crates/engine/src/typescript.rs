@@ -1,4 +1,4 @@
-//! The TypeScript client, made from the list of operations and the types that cross.
+//! Generates the TypeScript client from the list of operations and the API types.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ struct Operation {
 }
 
 macro_rules! describe {
-    ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         fn operations(types: &mut Types) -> Vec<Operation> {
             vec![$(Operation {
                 name: stringify!($name),
@@ -36,7 +36,7 @@ crate::operations!(describe);
 pub fn client() -> Result<String, Error> {
     let mut types = Types::default();
     let operations = std::sync::Arc::new(operations(&mut types));
-    // Not arguments or results of an operation, but they cross as well.
+    // These types are used by the UI without being an argument or a result of an operation.
     Event::definition(&mut types);
     ApiError::definition(&mut types);
     ImportReport::definition(&mut types);
@@ -97,7 +97,7 @@ fn camel(snake: &str) -> String {
 mod tests {
     use std::path::Path;
 
-    /// The client is committed. Run with `UPDATE_GENERATED=1` to write it anew.
+    /// The client is committed. Run with `UPDATE_GENERATED=1` to write it again.
     #[test]
     fn the_typescript_client_is_up_to_date() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ui/src/lib/api/generated.ts");

@@ -1,7 +1,8 @@
-//! Counting tokens: this process cold and warm, on one thread and on all; and the worker, as llama.cpp's own figure.
-//! `cargo bench -p local --bench tokenize`; needs what `cargo xtask setup` provides.
+//! Benchmarks of token counting: in this process with a cold and a warm cache, on one and on all threads, and in the
+//! worker (llama.cpp).
+//! Run `cargo bench -p local --bench tokenize`; requires the files that `cargo xtask setup` provides.
 
-#![allow(clippy::unwrap_used, reason = "a bench that cannot start says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a bench that cannot start fails")]
 
 #[path = "../tests/it/corpus.rs"]
 mod corpus;
@@ -38,7 +39,7 @@ fn open_the_vocabulary(bencher: Bencher) {
     bencher.bench(open);
 }
 
-/// No word was met before.
+/// The cache is empty.
 #[divan::bench(sample_count = 10)]
 fn cold_one_thread(bencher: Bencher) {
     let texts = texts();

@@ -23,19 +23,19 @@ use crate::saved::SavedCaches;
 use crate::settings::Settings;
 use crate::status::{State, Status};
 
-/// What handles ask for.
+/// Commands that handles send to the supervisor.
 #[derive(Debug)]
 pub(crate) enum Command {
     Reply(Box<ReplyJob>),
     Texts(TextsJob),
-    /// To drop what is kept of that cache key.
+    /// Drops the caches of this cache key.
     Forget(String),
     /// See [`LocalHost::keep_off_disk`](crate::LocalHost::keep_off_disk).
     KeepOffDisk(Vec<String>, oneshot::Sender<()>),
     Shutdown(oneshot::Sender<()>),
 }
 
-/// A reply to make.
+/// A requested reply.
 #[derive(Debug)]
 pub(crate) struct ReplyJob {
     pub(crate) path: PathBuf,
@@ -47,7 +47,7 @@ pub(crate) struct ReplyJob {
 
 impl ReplyJob {
     fn tell(&self, event: GenerationEvent) {
-        // Nobody listening any more is the same as a cancel, which `given_up` notices.
+        // A closed receiver has the same effect as a cancel, which `given_up` detects.
         let _ = self.events.send(Ok(event));
     }
 
@@ -71,7 +71,7 @@ pub(crate) struct TextsJob {
     pub(crate) answer: Answer,
 }
 
-/// Where to send what, of a [`TextsJob`].
+/// Receiver of the result of a [`TextsJob`].
 #[derive(Debug)]
 pub(crate) enum Answer {
     Counts(oneshot::Sender<Result<Vec<u32>, ProviderError>>),
@@ -83,7 +83,7 @@ pub(crate) enum Answer {
 enum Job {
     Reply(Box<ReplyJob>),
     Texts(TextsJob),
-    /// In its turn: the replies before it were asked for with the words that were withdrawn.
+    /// Queued, because earlier replies were requested with the withdrawn text in their prompts.
     KeepOffDisk(Vec<String>, oneshot::Sender<()>),
 }
 
@@ -102,19 +102,19 @@ pub(crate) struct Actor {
     commands: mpsc::UnboundedReceiver<Command>,
     status: watch::Sender<Status>,
     waiting: VecDeque<Job>,
-    /// Texts that the worker has been asked about.
+    /// Text jobs that the worker has not answered yet, by id.
     asked: HashMap<u64, Answer>,
     saved: Option<SavedCaches>,
-    /// Cache keys to forget as soon as the worker is idle: while it works it might be saving them.
+    /// Cache keys to forget when the worker is idle, because a busy worker might be saving them.
     forgotten: Vec<String>,
     worker: Option<Worker>,
     health: Health,
-    /// What `health` is about.
+    /// Model and context size that `health` refers to.
     health_of: (PathBuf, u32),
     last_id: u64,
-    /// A job is being served.
+    /// A job is running.
     busy: bool,
-    /// No more jobs are served; whoever asked for it is told when the worker is gone.
+    /// Set by a shutdown. No further job starts, and the senders are notified once the worker has ended.
     closing: Option<Vec<oneshot::Sender<()>>>,
 }
 
@@ -141,7 +141,7 @@ impl Actor {
         }
     }
 
-    /// Serves until the last handle is dropped or a shutdown is asked for, then ends the worker.
+    /// Runs until the last handle is dropped or a shutdown is requested, then ends the worker.
     pub(crate) async fn run(mut self) {
         while let Some(job) = self.next_job().await {
             self.busy = true;
@@ -158,7 +158,7 @@ impl Actor {
             self.tell_worker(&Frame::KeepOffDisk { cache_keys: cache_keys.clone() }).await;
         }
         self.dismiss().await;
-        // The worker may have saved on its way out before it heard of it.
+        // The worker may have saved these caches during its shutdown, before it received the command.
         for (cache_keys, done) in stale {
             self.keep_off_disk(cache_keys, done).await;
         }
@@ -169,7 +169,7 @@ impl Actor {
         }
     }
 
-    /// Lets the worker go; the next job starts another.
+    /// Shuts the worker down; the next job starts a new one.
     async fn dismiss(&mut self) {
         if let Some(worker) = self.worker.take() {
             worker.dismiss(self.settings.policy.farewell).await;
@@ -201,7 +201,7 @@ impl Actor {
         }
     }
 
-    /// Accepts a command at any time; `None` means that the last handle was dropped.
+    /// Accepts a command at any time. `None` means that the last handle was dropped.
     async fn take(&mut self, command: Option<Command>) {
         match command {
             None => self.closing = Some(self.closing.take().unwrap_or_default()),
@@ -214,7 +214,7 @@ impl Actor {
             }
             Some(Command::Forget(cache_key)) => self.forgotten.push(cache_key),
             Some(Command::KeepOffDisk(cache_keys, done)) => self.waiting.push_back(Job::KeepOffDisk(cache_keys, done)),
-            // The worker answers these between two tokens.
+            // The worker answers these between two tokens of a reply.
             Some(Command::Texts(job)) if self.busy && self.is_loaded(&job.path, job.need()) => self.ask(job).await,
             Some(Command::Texts(job)) => self.waiting.push_back(Job::Texts(job)),
         }
@@ -226,7 +226,7 @@ impl Actor {
         let last = match self.try_reply(job).await {
             Ok(finished) => Ok(finished),
             Err(error) => {
-                tracing::warn!(%error, kind = ?error.kind, "no local reply");
+                tracing::warn!(%error, kind = ?error.kind, "the local reply failed");
                 Err(error)
             }
         };
@@ -267,7 +267,7 @@ impl Actor {
         .await
     }
 
-    /// Drops what is to be forgotten, from memory and from disk.
+    /// Drops the forgotten caches from memory and disk.
     async fn forget(&mut self) {
         for cache_key in std::mem::take(&mut self.forgotten) {
             self.drop_saved(std::slice::from_ref(&cache_key));
@@ -276,20 +276,20 @@ impl Actor {
     }
 
     async fn keep_off_disk(&mut self, cache_keys: Vec<String>, done: oneshot::Sender<()>) {
-        let gone = self.drop_saved(&cache_keys);
+        let deleted = self.drop_saved(&cache_keys);
         self.tell_worker(&Frame::KeepOffDisk { cache_keys }).await;
-        if gone {
-            // Whoever does not wait for it any more has it done all the same.
+        if deleted {
+            // The caller may have stopped waiting.
             let _ = done.send(());
         }
     }
 
-    /// False if some of it is still there.
+    /// Returns false if a file could not be deleted.
     fn drop_saved(&self, cache_keys: &[String]) -> bool {
         self.saved.as_ref().is_none_or(|saved| saved.forget(cache_keys.iter().map(String::as_str)))
     }
 
-    /// A worker that does not hear it is dead, and its memory with it.
+    /// Sends a frame to a running worker. A failed send means that the worker, and its memory, is gone.
     async fn tell_worker(&mut self, frame: &Frame) {
         if self.worker.is_some() {
             let _ = self.send(frame).await;
@@ -309,7 +309,7 @@ async fn idle_frame(worker: &mut Option<Worker>) -> Option<Result<Reply, ::worke
     }
 }
 
-/// Ends when a worker that runs has had nothing to do for `idle`.
+/// Completes when a running worker was idle for `idle`.
 async fn unused(idle: Option<Duration>) {
     match idle {
         Some(idle) => tokio::time::sleep(idle).await,
@@ -353,7 +353,7 @@ fn generate(id: u64, request: &Request) -> Generate {
     }
 }
 
-/// JSON has no word for infinity, and no sampler means it.
+/// JSON has no infinity, and no sampler uses it as a value.
 fn finite(value: f32, off: f32) -> f32 {
     if value.is_finite() { value } else { off }
 }

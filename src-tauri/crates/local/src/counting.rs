@@ -1,6 +1,7 @@
-//! Who counts for a model: this process, once it has shown that it counts as the worker does, or the worker.
+//! Decides whether this process or the worker counts a model's tokens. This process counts once its tokenizer agrees
+//! with the worker on a sample.
 //!
-//! The verdict is kept per content of the model file, on disk too, so that counting loads no model.
+//! The verdict is stored per content hash of the model file, also on disk, so that counting does not load the model.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,18 +16,18 @@ use tokio::sync::OnceCell;
 use crate::host::LocalHost;
 use crate::tokenizer::{Tokenizer, Unsupported, check};
 
-/// Counted up whenever the tokenizers, the samples or the worker's llama.cpp change: older verdicts, and older counts, are
-/// then void.
+/// Revision of the comparison. Increment it when the tokenizers, the samples or the worker's llama.cpp change; this
+/// invalidates older verdicts and counts.
 pub const REVISION: u32 = 1;
 
-/// Who counts the tokens of a model; either way exactly.
+/// Which process counts the tokens of a model. Both counts are exact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CountedBy {
-    /// Nothing was counted yet.
+    /// Not decided before the first count.
     Unknown,
     ThisProcess,
     Worker {
-        /// Why this process does not.
+        /// Why this process cannot count.
         reason: String,
     },
 }
@@ -34,32 +35,32 @@ pub enum CountedBy {
 impl std::fmt::Display for CountedBy {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Unknown => formatter.write_str("exact; who counts is decided with the first count"),
+            Self::Unknown => formatter.write_str("exact; the first count decides which process counts"),
             Self::ThisProcess => formatter.write_str("exact, in process"),
             Self::Worker { reason } => write!(formatter, "exact, by the worker ({reason})"),
         }
     }
 }
 
-/// How a model's tokens are counted.
+/// Tokenizer and verdict of one model.
 #[derive(Debug)]
 pub(crate) struct Counting {
-    /// Agrees with the worker.
+    /// Present if it agrees with the worker.
     tokenizer: Option<Tokenizer>,
     verdict: Verdict,
 }
 
-/// What the comparison with the worker said.
+/// Result of the comparison with the worker.
 #[derive(Debug, Serialize, Deserialize)]
 struct Verdict {
     revision: u32,
-    /// The worker puts a beginning-of-sequence token in front of prompts.
+    /// The worker adds a beginning-of-sequence token before prompts.
     adds_bos: bool,
-    /// Why the worker has to count; none where the two agree.
+    /// Why the worker must count; `None` if both agree.
     against: Option<String>,
 }
 
-/// The verdicts of this process, by the SHA-256 of the model file.
+/// Verdicts of this process, by the SHA-256 of the model file.
 #[derive(Debug, Default)]
 pub(crate) struct Countings(Mutex<HashMap<String, Arc<OnceCell<Counting>>>>);
 
@@ -80,8 +81,8 @@ impl Counting {
 }
 
 impl LocalHost {
-    /// Tokens of each of `texts` by the model's own tokenizer; even while a reply is written. The tokens of a prompt are
-    /// the sum over its segments, and one more where [`LocalHost::adds_bos`].
+    /// Counts the tokens of each of `texts` with the model's own tokenizer, even during a reply. A prompt has the sum
+    /// of its segments, plus one token if [`LocalHost::adds_bos`].
     ///
     /// # Errors
     /// The model cannot be loaded, or the worker died.
@@ -92,12 +93,12 @@ impl LocalHost {
         }
     }
 
-    /// Token ids of each of `texts`.
+    /// Returns the token ids of each of `texts`.
     ///
     /// # Errors
-    /// As [`LocalHost::count`].
+    /// Same as [`LocalHost::count`].
     pub async fn tokenize(&self, model: &LocalModel, texts: &[Segment]) -> Result<Vec<Vec<i32>>, ProviderError> {
-        // Ids are below 2^20, the most tokens that are read from a file.
+        // Ids are below 2^20, the maximum vocabulary size that is read from a file.
         let ids = |tokenizer: &Tokenizer, texts: &[Segment]| {
             texts.iter().map(|text| tokenizer.tokenize(text).into_iter().map(|id| id as i32).collect()).collect()
         };
@@ -107,11 +108,11 @@ impl LocalHost {
         }
     }
 
-    /// The worker puts a beginning-of-sequence token in front of prompts whose first control segment does not begin with
-    /// it.
+    /// Whether the worker adds a beginning-of-sequence token before prompts whose first control segment does not begin
+    /// with it.
     ///
     /// # Errors
-    /// As [`LocalHost::count`].
+    /// Same as [`LocalHost::count`].
     pub async fn adds_bos(&self, model: &LocalModel) -> Result<bool, ProviderError> {
         match self.counting(model).await?.get() {
             Some(counting) => Ok(counting.verdict.adds_bos),
@@ -119,14 +120,14 @@ impl LocalHost {
         }
     }
 
-    /// Who counts for `model`. Looks at what is known, and finds nothing out.
+    /// Returns which process counts for `model`, if this is already decided.
     pub fn counted_by(&self, model: &LocalModel) -> CountedBy {
         let cell = self.countings().cell(&model.sha256);
         let kept = || self.kept(&model.sha256).map(|verdict| Counting { tokenizer: None, verdict }.by());
         cell.get().map(Counting::by).or_else(kept).unwrap_or(CountedBy::Unknown)
     }
 
-    /// What `work` makes of `texts` with the model's tokenizer; `None` where the worker has to do it.
+    /// Applies `work` to `texts` with the model's tokenizer. Returns `None` if the worker must do it.
     async fn in_process<T: Send + 'static>(
         &self,
         model: &LocalModel,
@@ -139,12 +140,12 @@ impl LocalHost {
         }
         let texts = texts.to_vec();
         let worked = tokio::task::spawn_blocking(move || Some(work(cell.get()?.tokenizer.as_ref()?, &texts)));
-        // A panic would be a fault of ours: the worker can still count.
+        // If our tokenizer panics, the worker can still count.
         Ok(worked.await.unwrap_or_default())
     }
 
-    /// How the tokens of `model` are counted; found out with the first question. Empty for a file without a hash, of
-    /// which nothing can be kept.
+    /// Returns the counting method of `model`, which the first call determines. Empty for a file without a hash, whose
+    /// verdict cannot be stored.
     async fn counting(&self, model: &LocalModel) -> Result<Arc<OnceCell<Counting>>, ProviderError> {
         if model.sha256.is_empty() {
             return Ok(Arc::default());
@@ -158,11 +159,11 @@ impl LocalHost {
         let path = PathBuf::from(&model.path);
         let kept = self.kept(&model.sha256);
         if let Some(verdict) = kept.as_ref().filter(|verdict| verdict.against.is_some()) {
-            tracing::debug!(against = ?verdict.against, "the worker counts");
+            tracing::debug!(against = ?verdict.against, "the worker counts tokens for this model");
             return Ok(Counting { tokenizer: None, verdict: kept.unwrap_or_else(|| Verdict::new(false, None)) });
         }
         let opened = tokio::task::spawn_blocking(move || Tokenizer::open(&path)).await;
-        let tokenizer = opened.unwrap_or_else(|_| Err(Unsupported::Vocabulary("it could not be read".to_owned())));
+        let tokenizer = opened.unwrap_or_else(|_| Err(Unsupported::Vocabulary("it cannot be read".to_owned())));
         if let (Some(verdict), Ok(_)) = (&kept, &tokenizer) {
             let verdict = Verdict::new(verdict.adds_bos, None);
             return Ok(Counting { tokenizer: tokenizer.ok(), verdict });
@@ -177,12 +178,12 @@ impl LocalHost {
         Ok(Counting { tokenizer: tokenizer.ok().filter(|_| verdict.against.is_none()), verdict })
     }
 
-    /// Where the worker cuts the samples differently.
+    /// Returns the first sample that the worker tokenizes differently.
     async fn difference(&self, model: &LocalModel, tokenizer: &Tokenizer) -> Result<Option<String>, ProviderError> {
         let samples = check::segments(tokenizer);
         let theirs = self.tokenize_by_worker(Path::new(&model.path), &samples).await?;
         let difference = check::difference(tokenizer, &samples, &theirs);
-        Ok(difference.map(|text| format!("it cuts {text:?} differently")))
+        Ok(difference.map(|text| format!("the worker tokenizes {text:?} differently")))
     }
 
     fn kept(&self, sha256: &str) -> Option<Verdict> {
@@ -195,8 +196,8 @@ impl LocalHost {
         let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         let written = written.and_then(|()| std::fs::write(&path, serde_json::to_vec(verdict)?));
         if let Err(error) = written {
-            // The next start compares again, for a second or so.
-            tracing::info!(%error, "who counts could not be kept");
+            // The next start repeats the comparison, which takes about a second.
+            tracing::info!(%error, "the counting verdict could not be saved");
         }
     }
 

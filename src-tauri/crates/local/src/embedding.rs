@@ -1,27 +1,27 @@
-//! A text as vectors, as the worker's frames carry it.
+//! Decodes the embeddings in the worker's frames.
 
 use ::worker::protocol;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use provider::{ProviderError, ProviderErrorKind};
 
-/// A text as an encoder understands it.
+/// Token and sentence embeddings of one text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding {
-    /// The pieces of the text, with the model's marks at both ends.
+    /// Token ids, including the model's markers at both ends.
     pub tokens: Vec<i32>,
-    /// A vector for each token, one behind the other, of length 1 and times [`Embedding::SCALE`].
+    /// One vector per token, concatenated; each has length 1, scaled by [`Embedding::SCALE`].
     pub vectors: Vec<i8>,
-    /// The mean of all, of length 1.
+    /// Mean of all token vectors, with length 1.
     pub mean: Vec<f32>,
 }
 
 impl Embedding {
-    /// What 1 is in [`Embedding::vectors`].
+    /// Factor between a vector's values and [`Embedding::vectors`].
     pub const SCALE: f32 = protocol::Embedding::SCALE;
 
     /// # Errors
-    /// The frame does not hold what it says.
+    /// The frame's parts do not match.
     pub(crate) fn read(sent: protocol::Embedding) -> Result<Self, ProviderError> {
         let decode = |text: &str| STANDARD.decode(text).map_err(|error| malformed(&error.to_string()));
         let vectors: Vec<i8> = decode(&sent.vectors)?.into_iter().map(u8::cast_signed).collect();
@@ -36,7 +36,7 @@ impl Embedding {
 }
 
 pub(crate) fn malformed(why: &str) -> ProviderError {
-    let message = format!("the worker's vectors make no sense: {why}");
+    let message = format!("the worker sent invalid vectors: {why}");
     ProviderError::new(ProviderErrorKind::Malformed, message, "reinstall Inglenook")
 }
 
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_match_is_refused() {
+    fn refuses_parts_that_do_not_match() {
         let half = 0.5_f32.to_le_bytes();
         let read = Embedding::read(sent(vec![101, 102], &[127, 129], &half)).unwrap();
         assert_eq!((read.vectors, read.mean), (vec![127, -127], vec![0.5]));

@@ -1,4 +1,4 @@
-//! What workers say and how they die, in the words and classes of [`ProviderError`].
+//! Maps errors and deaths of workers to [`ProviderError`].
 
 use std::path::Path;
 use std::process::ExitStatus;
@@ -8,38 +8,38 @@ use worker::protocol::ErrorCode;
 
 const SMALLER: &str = "choose a smaller context size or a smaller model";
 
-/// An error frame.
+/// Converts an error frame.
 pub(crate) fn from_worker(code: ErrorCode, message: String) -> ProviderError {
     let (kind, hint) = match code {
         ErrorCode::Missing => {
-            (Kind::Model, "put the file back, or remove the model from the library and import it anew")
+            (Kind::Model, "put the file back, or remove the model from the library and import it again")
         }
         ErrorCode::Load => (
             Kind::Model,
-            "the file may be damaged or of a kind too new for this version: fetch it anew, or choose another model",
+            "the file may be damaged or too new for this version: download it again, or choose another model",
         ),
         ErrorCode::Memory => (Kind::OutOfMemory, SMALLER),
         ErrorCode::ContextOverflow => {
             (Kind::ContextOverflow, "raise the context size, or shorten the chat or the card")
         }
-        ErrorCode::Compute => (Kind::Server, "try again; if it comes back, choose a smaller context size"),
+        ErrorCode::Compute => (Kind::Server, "try again; if it happens again, choose a smaller context size"),
         ErrorCode::Grammar | ErrorCode::Empty | ErrorCode::NotLoaded | ErrorCode::Malformed => {
-            (Kind::BadRequest, "this is a fault of Inglenook: please report it")
+            (Kind::BadRequest, "this is a bug in Inglenook: please report it")
         }
     };
     ProviderError::new(kind, message, hint)
 }
 
-/// The worker cannot be started at all.
+/// The worker binary cannot be started.
 pub(crate) fn not_started(path: &Path, error: std::io::Error) -> ProviderError {
-    let message = format!("the inference worker {} cannot be started: {error}", path.display());
+    let message = format!("cannot start the inference worker {}: {error}", path.display());
     ProviderError::new(Kind::WorkerDied, message, "reinstall Inglenook; in a checkout, run `cargo xtask setup`")
         .caused_by(error)
 }
 
-/// What was started does not speak the protocol.
+/// The started program does not speak the protocol.
 pub(crate) fn no_worker(path: &Path, why: &str) -> ProviderError {
-    let message = format!("{} is no inference worker of this version: {why}", path.display());
+    let message = format!("{} is not an inference worker of this version: {why}", path.display());
     ProviderError::new(Kind::Malformed, message, "reinstall Inglenook; in a checkout, build the package `worker` again")
 }
 
@@ -48,17 +48,17 @@ pub(crate) fn shut_down() -> ProviderError {
     ProviderError::new(Kind::Cut, "local inference was shut down", "start Inglenook again")
 }
 
-/// A prompt that no template has rendered.
+/// The prompt was not rendered by a chat template.
 pub(crate) fn no_segments() -> ProviderError {
     let message = "the prompt has no text for a local model: it was not rendered by a chat template";
-    ProviderError::new(Kind::BadRequest, message, "this is a fault of Inglenook: please report it")
+    ProviderError::new(Kind::BadRequest, message, "this is a bug in Inglenook: please report it")
 }
 
-/// The end of a process.
+/// How a worker process ended.
 #[derive(Debug)]
 pub(crate) struct Death {
     pub(crate) status: Option<ExitStatus>,
-    /// The end of what it wrote to stderr.
+    /// The end of its stderr output.
     pub(crate) last_words: String,
     /// Why we ended it, if we did.
     pub(crate) by_us: Option<String>,
@@ -68,12 +68,12 @@ impl Death {
     pub(crate) fn describe(&self) -> String {
         let how = match (&self.by_us, self.status) {
             (Some(why), _) => format!("it was ended: {why}"),
-            (None, None) => "it was lost sight of".to_owned(),
+            (None, None) => "its exit status is unknown".to_owned(),
             (None, Some(status)) => exit(status),
         };
         match self.last_words.trim() {
             "" => how,
-            words => format!("{how}; its last words: {words}"),
+            words => format!("{how}; its last output: {words}"),
         }
     }
 
@@ -82,13 +82,13 @@ impl Death {
         ProviderError::new(
             Kind::WorkerDied,
             message,
-            format!("try again, a new one is started; if it dies again, {}", self.advice()),
+            format!("try again, which starts a new worker; if it dies again, {}", self.advice()),
         )
     }
 
     fn advice(&self) -> &'static str {
         match self.status.and_then(signal) {
-            Some(4) => "this processor lacks instructions that the worker was built for",
+            Some(4) => "check that this processor supports the instructions that the worker was built for",
             Some(7) => "check that the model's file was not moved or changed while in use",
             _ => SMALLER,
         }
@@ -116,13 +116,13 @@ fn signal(_: ExitStatus) -> Option<i32> {
     None
 }
 
-/// The signals that end llama.cpp in practice; the numbers are the same on Linux and macOS, but for SIGBUS.
+/// Signals that end llama.cpp in practice. The numbers are the same on Linux and macOS, except SIGBUS.
 fn name(signal: i32) -> Option<(&'static str, &'static str)> {
     Some(match signal {
         4 => ("SIGILL", "an instruction that this processor does not have"),
         6 => ("SIGABRT", "an internal check of llama.cpp failed"),
-        7 if cfg!(target_os = "linux") => ("SIGBUS", "the model's file could not be read on"),
-        8 => ("SIGFPE", "an impossible calculation"),
+        7 if cfg!(target_os = "linux") => ("SIGBUS", "the model's file became unreadable"),
+        8 => ("SIGFPE", "an arithmetic error"),
         9 => ("SIGKILL", "killed from outside, often because memory ran out"),
         11 => ("SIGSEGV", "a memory error in llama.cpp"),
         15 => ("SIGTERM", "ended from outside"),

@@ -1,4 +1,4 @@
-//! How often the worker has died lately, and what follows from it.
+//! Tracks recent deaths of the worker and decides whether and when to restart it.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use provider::{ProviderError, ProviderErrorKind};
 
 use crate::settings::Policy;
 
-/// Deaths within the policy's window, for one model at one context size.
+/// Recent deaths within the policy's window, for one model at one context size.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     deaths: VecDeque<Instant>,
@@ -20,10 +20,10 @@ impl Health {
         how.clone_into(&mut self.last);
     }
 
-    /// The pause before a new start.
+    /// Returns the pause before the next start.
     ///
     /// # Errors
-    /// [`ProviderErrorKind::WorkerDied`] where it has died too often to try again.
+    /// [`ProviderErrorKind::WorkerDied`] if the worker has died too often.
     pub(crate) fn pause(&mut self, now: Instant, policy: &Policy) -> Result<Duration, ProviderError> {
         self.deaths.retain(|death| now.duration_since(*death) < policy.window);
         let deaths = self.deaths.len();
@@ -41,7 +41,7 @@ impl Health {
         ProviderError::new(
             ProviderErrorKind::WorkerDied,
             format!(
-                "the inference worker died {deaths} times within {minutes} minutes and is not started again; {}",
+                "the inference worker died {deaths} times within {minutes} minutes and was not restarted; {}",
                 self.last
             ),
             format!("choose a smaller context size or another model, or try again in {wait} seconds"),
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_and_the_third_death_within_five_minutes_is_the_last() {
+    fn pauses_double_until_the_third_death_in_window() {
         let (policy, start) = (Policy::default(), Instant::now());
         let minute = |minutes: u64| start + Duration::from_secs(60 * minutes);
         let mut health = Health::default();
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(error.kind, ProviderErrorKind::WorkerDied);
         assert_eq!(
             error.message,
-            "the inference worker died 3 times within 5 minutes and is not started again; it was killed"
+            "the inference worker died 3 times within 5 minutes and was not restarted; it was killed"
         );
         assert!(error.hint.ends_with("try again in 180 seconds"), "{}", error.hint);
         assert!(health.pause(minute(7), &policy).is_ok(), "the first death is forgotten after five minutes");

@@ -1,4 +1,4 @@
-//! The way in: a host that keeps one model loaded, and the providers that share it.
+//! Public handles: a host that keeps one model loaded, and the providers that share it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::saved::SavedCaches;
 use crate::settings::Settings;
 use crate::status::Status;
 
-/// Bytes of text in one request to count: escaped as JSON it still fits into a frame.
+/// Maximum bytes of text per request to count. Escaped as JSON, it still fits into a frame.
 const COUNT_AT_ONCE: usize = 1024 * 1024;
 
-/// The local models of this process. Clones share one worker, which holds one model at a time; the worker dies with the
+/// The local models of this process. Clones share one worker, which holds one model at a time. The worker ends with the
 /// last clone and the last provider.
 #[derive(Debug, Clone)]
 pub struct LocalHost {
@@ -32,62 +32,62 @@ pub struct LocalHost {
 }
 
 impl LocalHost {
-    /// Starts the supervisor; a worker is started when it is first needed.
+    /// Starts the supervisor. A worker starts on the first request.
     ///
     /// # Errors
-    /// The operating system gives no thread.
+    /// The operating system cannot create a thread.
     pub fn new(settings: Settings) -> std::io::Result<Self> {
         let settings = Arc::new(settings);
         let (commands, orders) = mpsc::unbounded_channel();
         let (seen, status) = watch::channel(Status::default());
         let actor = Actor::new(Arc::clone(&settings), orders, seen);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        // A thread of its own: on Linux a worker dies with the thread that started it, and runtimes come and go.
+        // On Linux a worker dies with the thread that started it, so the supervisor has its own thread.
         std::thread::Builder::new().name("local-models".to_owned()).spawn(move || runtime.block_on(actor.run()))?;
         Ok(Self { commands, status, settings, countings: Arc::default() })
     }
 
-    /// Answers prompts with `model` at a context size of `context` tokens (at most what the model was trained for).
+    /// Returns a provider for `model` with a context of `context` tokens, limited to the model's training length.
     pub fn provider(&self, model: &LocalModel, context: u32) -> Arc<LocalProvider> {
         let context = if model.context == 0 { context } else { context.min(model.context) };
         Arc::new(LocalProvider { host: self.clone(), path: PathBuf::from(&model.path), context })
     }
 
-    /// Drops what is kept of `cache_key`, in memory and on disk, as soon as no reply is being made.
+    /// Drops the caches of `cache_key`, in memory and on disk, once no reply is running.
     pub fn forget(&self, cache_key: &str) {
-        // A host that is shut down keeps nothing in memory, and nothing new on disk.
+        // After a shutdown there is nothing in memory, and nothing new is saved.
         let _ = self.commands.send(Command::Forget(cache_key.to_owned()));
     }
 
-    /// Drops what is on disk of `cache_keys`, for words in it were withdrawn. What is in memory of them serves on, but is saved only
-    /// once a reply has begun with a prompt that was asked for after this. Answers once the files are gone, behind the replies that
-    /// were asked for before; an error if one of them is not.
+    /// Deletes the saved caches of `cache_keys`, because text in them was withdrawn. Their caches in memory stay in
+    /// use. They are saved again only after a reply whose prompt was requested after this call. The receiver completes
+    /// when the files are deleted, after earlier requests; it fails if a file remains.
     pub fn keep_off_disk(&self, cache_keys: Vec<String>) -> oneshot::Receiver<()> {
         let (done, gone) = oneshot::channel();
-        // A host that is shut down drops the sender, which is the error.
+        // After a shutdown the sender is dropped, which the receiver reports as an error.
         let _ = self.commands.send(Command::KeepOffDisk(cache_keys, done));
         gone
     }
 
-    /// Drops what is on disk of all other cache keys. Blocks for the time of listing and deleting files.
+    /// Deletes the saved caches of all other cache keys. Blocks while it lists and deletes files.
     pub fn forget_all_but<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) {
         if let Some(saved) = SavedCaches::of(&self.settings) {
             saved.forget_all_but(cache_keys);
         }
     }
 
-    /// What the worker is doing now.
+    /// Returns the current state of the worker.
     pub fn status(&self) -> Status {
         self.status.borrow().clone()
     }
 
-    /// Tells of every change of [`LocalHost::status`].
+    /// Notifies of every change of [`LocalHost::status`].
     pub fn watch(&self) -> watch::Receiver<Status> {
         self.status.clone()
     }
 
-    /// Ends the worker, which saves its caches first, and waits until it is gone: for
-    /// [`Policy::farewell`](crate::Policy::farewell) at the most. Running and later requests end with an error.
+    /// Ends the worker, which first saves its caches, and waits for its exit, at most
+    /// [`Policy::farewell`](crate::Policy::farewell). Running and later requests end with an error.
     pub async fn shutdown(&self) {
         let (done, gone) = oneshot::channel();
         if self.commands.send(Command::Shutdown(done)).is_ok() {
@@ -95,14 +95,14 @@ impl LocalHost {
         }
     }
 
-    /// Reads a text with the encoder at `path`. If it has more tokens than that takes, it is cut.
+    /// Embeds a text with the encoder at `path`. Truncates it to the encoder's maximum length.
     ///
     /// # Errors
-    /// The file is no model, or the worker fails.
+    /// The file is not a model, or the worker fails.
     pub async fn embed(&self, path: &Path, text: &str) -> Result<Embedding, ProviderError> {
         let segment = Segment { text: text.to_owned(), control: false };
         let mut embedded = self.ask(path, &[segment], Answer::Embeddings).await?;
-        embedded.pop().ok_or_else(|| embedding::malformed("there are none"))
+        embedded.pop().ok_or_else(|| embedding::malformed("the answer is empty"))
     }
 
     pub(crate) fn countings(&self) -> &Countings {
@@ -150,7 +150,7 @@ impl LocalHost {
     }
 }
 
-/// Cuts `texts` into runs of at most [`COUNT_AT_ONCE`] bytes, each of one text at least.
+/// Splits `texts` into groups of at most [`COUNT_AT_ONCE`] bytes, with at least one text each.
 fn portions(texts: &[Segment]) -> impl Iterator<Item = &[Segment]> {
     let mut rest = texts;
     std::iter::from_fn(move || {
@@ -179,10 +179,10 @@ impl LocalProvider {
         self.context
     }
 
-    /// As [`LocalHost::count`], always by the worker.
+    /// Same as [`LocalHost::count`], but always in the worker.
     ///
     /// # Errors
-    /// As [`LocalHost::count`].
+    /// Same as [`LocalHost::count`].
     pub async fn count(&self, texts: &[Segment]) -> Result<Vec<u32>, ProviderError> {
         self.host.count_by_worker(&self.path, texts).await
     }
@@ -192,7 +192,7 @@ impl Provider for LocalProvider {
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
         let (events, arriving) = mpsc::unbounded_channel();
         let job = ReplyJob { path: self.path.clone(), context: self.context, request, cancel: cancel.clone(), events };
-        // A host that is shut down drops the job, and with it the sender: the stream then ends with an error.
+        // After a shutdown the job, and with it the sender, is dropped, so the stream ends with an error.
         let _ = self.host.commands.send(Command::Reply(Box::new(job)));
         follow(arriving, cancel, self.host.settings.policy.cancel).boxed()
     }
@@ -200,7 +200,7 @@ impl Provider for LocalProvider {
 
 type Arriving = mpsc::UnboundedReceiver<Result<GenerationEvent, ProviderError>>;
 
-/// Passes events on up to the last one. A cancel ends the stream within `patience`, whatever the worker does.
+/// Forwards events up to the last one. A cancel ends the stream within `patience`, even if the worker does not react.
 fn follow(
     mut arriving: Arriving,
     cancel: CancellationToken,
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_counted_in_portions_that_fit_into_a_frame() {
+    fn splits_texts_into_groups_that_fit_a_frame() {
         let texts: Vec<_> =
             [600, 500, 400, 2_000, 1].map(|kb| Segment { text: "x".repeat(kb * 1_000), control: false }).into();
         let sizes: Vec<_> = portions(&texts).map(<[Segment]>::len).collect();

@@ -1,17 +1,17 @@
-//! Models on this machine: reading GGUF headers, the library's estimates, and the worker processes that make replies,
-//! as one more [`provider::Provider`].
+//! Local models: GGUF headers, memory estimates, and the supervisor of the worker processes, which implements
+//! [`provider::Provider`].
 //!
-//! Promises
-//! - A file is checked here, in Rust, before a worker sees it; the error says what is wrong with which file.
-//! - A worker's death is an ordinary event: the running reply ends with [`ProviderErrorKind::WorkerDied`], the next
-//!   request starts a new worker. No worker outlives its [`LocalHost`].
-//! - One reply at a time; the others wait in order and say so.
-//! - A cancelled reply ends within 300 ms, whatever the worker does.
-//! - Tokens are counted in this process only where that was found to agree with the worker; else the worker counts.
-//! - What was read of a chat is kept on disk, within a budget, and meets no other model or context size; a damaged file
-//!   costs time, never a reply.
+//! Guarantees
+//! - A file is checked in Rust before a worker opens it. The error names the file and the fault.
+//! - After a worker's death the running reply ends with [`ProviderErrorKind::WorkerDied`], and the next request starts
+//!   a new worker. No worker outlives its [`LocalHost`].
+//! - Only one reply runs at a time. The others are queued and report it.
+//! - A cancelled reply ends within 300 ms, even if the worker does not react.
+//! - This process counts tokens only if its tokenizer agrees with the worker; otherwise the worker counts.
+//! - KV caches of chats are saved to disk within a budget, separately per model and context size. A damaged file costs
+//!   time, never a reply.
 //!
-//! Absent: llama.cpp (it lives in the worker), chat templates, downloads, the list of models (`store` keeps it).
+//! Not in this crate: llama.cpp (in `worker`), chat templates, downloads, the list of models (in `store`).
 //!
 //! [`ProviderErrorKind::WorkerDied`]: provider::ProviderErrorKind::WorkerDied
 

@@ -1,4 +1,4 @@
-//! Model files of the library: what they are, and whether they fit.
+//! Inspects model files for the library and estimates whether they fit into memory.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,43 +10,43 @@ use sha2::{Digest, Sha256};
 
 use crate::gguf::{self, GgufError, Header};
 
-/// Context size to begin with, where the model takes as much.
+/// Default context size, if the model supports it.
 const DEFAULT_CONTEXT: u32 = 8_192;
 
-/// For models whose header does not say what they were trained for.
+/// Context size for models whose header does not contain it.
 const UNKNOWN_CONTEXT: u32 = 2_048;
 
-/// Why a file does not become a model of the library.
+/// Reason why a file cannot be added to the library.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     #[error(transparent)]
     Gguf(#[from] GgufError),
-    #[error("{} cannot be read: {source}", path.display())]
+    #[error("cannot read {}: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
     #[error("{} has a name that is not Unicode; rename the file", path.display())]
     Name { path: PathBuf },
 }
 
-/// A checked model file.
+/// A validated model file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inspected {
     pub header: Header,
-    /// The header's name for the model, or else the file's.
+    /// The model's name from the header, or the file name.
     pub name: String,
-    /// Absolute.
+    /// Absolute path.
     pub path: String,
     pub bytes: u64,
-    /// Of the whole file, lower-case hexadecimal.
+    /// Hash of the whole file, in lower-case hexadecimal.
     pub sha256: String,
 }
 
 impl Inspected {
-    /// Tokens the model was trained for.
+    /// Returns the context length in tokens that the model was trained for.
     pub fn context(&self) -> u32 {
         self.header.context_length.filter(|length| *length > 0).unwrap_or(UNKNOWN_CONTEXT)
     }
 
-    /// The library's row for this file.
+    /// Creates the library entry for this file.
     pub fn into_model(self, id: ModelId) -> LocalModel {
         let context = self.context();
         let Self { header, name, path, bytes, sha256 } = self;
@@ -54,8 +54,8 @@ impl Inspected {
     }
 }
 
-/// Checks the file at `path` and hashes it, telling `progress` how many bytes of how many are hashed. Blocks: about a
-/// second per gigabyte.
+/// Checks and hashes the file at `path`. `progress` gets the hashed and the total bytes. Blocks for about a second per
+/// gigabyte.
 ///
 /// # Errors
 /// [`ModelError`], naming the file.
@@ -84,27 +84,27 @@ fn hash(path: &Path, mut progress: impl FnMut(u64, u64)) -> std::io::Result<(u64
     }
 }
 
-/// One line of a bearable length, whatever the header says.
+/// Returns a name on one line, with limited length.
 fn name(header: &Header, path: &Path) -> String {
     let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = header.name.clone().unwrap_or_else(stem);
     name.chars().filter(|character| !character.is_control()).take(120).collect()
 }
 
-/// Context size to begin with for a model trained for `trained` tokens.
+/// Returns the default context size for a model trained for `trained` tokens.
 pub fn default_context(trained: u32) -> u32 {
     trained.min(DEFAULT_CONTEXT)
 }
 
-/// An estimate of memory, in bytes.
+/// Memory estimate in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fit {
     pub weights: u64,
-    /// KV cache at f16; 0 where the header does not tell.
+    /// KV cache at f16; 0 if the header lacks the figures.
     pub cache: u64,
-    /// For computing; a rule of thumb.
+    /// Compute buffers, by a rule of thumb.
     pub working: u64,
-    /// What the machine could give now; `None` where it cannot be known.
+    /// Available memory; `None` if unknown.
     pub available: Option<u64>,
 }
 
@@ -113,19 +113,19 @@ impl Fit {
         self.weights.saturating_add(self.cache).saturating_add(self.working)
     }
 
-    /// `None` where the machine does not tell what it has.
+    /// Whether the model fits; `None` if the available memory is unknown.
     pub fn fits(&self) -> Option<bool> {
         self.available.map(|available| self.needed() <= available)
     }
 }
 
-/// Estimates what a model of `bytes` takes at a context size of `context` tokens.
+/// Estimates the memory for a model file of `bytes` with `context` tokens.
 pub fn fit(header: &Header, bytes: u64, context: u32, available: Option<u64>) -> Fit {
     let cache = header.cache_bytes_per_token.unwrap_or(0).saturating_mul(context.into());
     Fit { weights: bytes, cache, working: (64 << 20) + bytes / 20, available }
 }
 
-/// Bytes of memory that can be had without swapping; Linux only.
+/// Returns the bytes available without swapping; Linux only.
 pub fn available_memory() -> Option<u64> {
     let table = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_and_cache_have_to_fit_into_what_is_free() {
+    fn weights_and_cache_must_fit_available_memory() {
         // An 8B model at Q4: 5 GB of weights, 128 KiB of cache per token.
         let at = |context, available| fit(&header(131_072), 5_000_000_000, context, Some(available));
         assert_eq!(at(8_192, 0).cache, 1 << 30);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_one_short_line() {
+    fn name_is_one_short_line() {
         let mut header = header(0);
         assert_eq!(name(&header, Path::new("/models/Tiny-Q4.gguf")), "Tiny-Q4");
         header.name = Some(format!("A\n\u{1b}[31m{}", "b".repeat(500)));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_model_is_refused_with_the_name_of_the_file() {
+    fn refusal_names_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("page.gguf");
         std::fs::write(&path, "<html>not found</html>").unwrap();
@@ -188,8 +188,8 @@ mod tests {
             "{error}"
         );
         let error = inspect(folder.path(), |_, _| {}).unwrap_err().to_string();
-        assert!(error.ends_with("is no ordinary file"), "{error}");
+        assert!(error.ends_with("is not a regular file"), "{error}");
         let error = inspect(&folder.path().join("none.gguf"), |_, _| {}).unwrap_err().to_string();
-        assert!(error.contains("none.gguf cannot be read"), "{error}");
+        assert!(error.contains("cannot read") && error.contains("none.gguf"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! One worker process: its start, its pipes, its end.
+//! One worker process: start, pipes and exit.
 
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,13 +16,13 @@ use worker::protocol::{Load, Loaded, PROTOCOL, Reply, Request};
 use crate::failure::{self, Death};
 use crate::settings::Settings;
 
-/// Environment that a worker may see: where its libraries are, and what Windows programs cannot start without.
+/// Environment variables passed to a worker: library paths, and variables that Windows programs need.
 const PASSED_ON: [&str; 5] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "TEMP", "TMP"];
 
-/// Frames between the pipe and us; a worker that writes more than we read has to wait.
+/// Capacity of the frame queue. A worker that writes faster than we read blocks.
 const FRAMES: usize = 256;
 
-/// Bytes of stderr that are kept for the message about a death.
+/// Maximum bytes of stderr kept for the error message about a death.
 const LAST_WORDS: usize = 2_000;
 
 /// A running worker.
@@ -36,10 +36,11 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Starts a worker and waits for its handshake. Linux ties its life to the calling *thread*, which must last.
+    /// Starts a worker and waits for its handshake. On Linux the worker dies with the calling *thread*, so that must
+    /// stay alive.
     ///
     /// # Errors
-    /// The binary does not start, or is no worker of our protocol.
+    /// The binary does not start, or does not speak our protocol.
     pub(crate) async fn start(settings: &Settings) -> Result<Self, ProviderError> {
         let path = settings.worker.as_path();
         let mut worker = Self::spawn(settings).map_err(|error| failure::not_started(path, error))?;
@@ -53,10 +54,10 @@ impl Worker {
                     Ok(Some(Ok(Reply::Ready { protocol, .. }))) => {
                         format!("it speaks version {protocol} of the protocol, not {PROTOCOL}")
                     }
-                    Ok(Some(Ok(_))) => "it does not say that it is ready".to_owned(),
+                    Ok(Some(Ok(_))) => "it did not report that it is ready".to_owned(),
                     Ok(Some(Err(error))) => error.to_string(),
                     Ok(None) => worker.end(None).await.describe(),
-                    Err(_) => format!("it said nothing for {} seconds", settings.policy.handshake.as_secs_f32()),
+                    Err(_) => format!("it sent nothing for {} seconds", settings.policy.handshake.as_secs_f32()),
                 };
                 Err(failure::no_worker(path, &why))
             }
@@ -66,7 +67,7 @@ impl Worker {
     fn spawn(settings: &Settings) -> std::io::Result<Self> {
         let path = settings.worker.as_path();
         let mut command = Command::new(path);
-        // Only people who look at the list of processes read it.
+        // Shown only in the process list.
         command.arg(settings.task);
         // ggml also looks for backends in the current directory.
         if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
@@ -74,7 +75,7 @@ impl Worker {
         }
         command.env_clear().envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.env("GOMP_SPINCOUNT", settings.spin.to_string());
-        // An abort would start a debugger, whose words go to stdout, among the frames.
+        // An abort would start a debugger, whose output would mix with the frames on stdout.
         command.env("GGML_NO_BACKTRACE", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn()?;
@@ -89,7 +90,7 @@ impl Worker {
         Ok(Self { child, pipe, frames, words, listener, loaded: None })
     }
 
-    /// Of the running process.
+    /// Returns the process id while the process runs.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.child.id()
     }
@@ -98,32 +99,32 @@ impl Worker {
         matches!(self.child.try_wait(), Ok(None)) && !self.frames.is_closed()
     }
 
-    /// Sends a request. An error means that the worker is gone, or has not read anything for `patience`.
+    /// Sends a request. An error means that the worker is gone or has not read for `patience`.
     pub(crate) async fn send(&mut self, request: &Request, patience: Duration) -> Result<(), FrameError> {
         let bytes = frame::encode(request)?;
         let written = timeout(patience, self.pipe.write_all(&bytes)).await;
         written.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into())).map_err(FrameError::Pipe)
     }
 
-    /// Asks the process to save its caches and leave, waits for that for `patience`, then ends it.
+    /// Asks the process to save its caches and exit. Kills it after `patience`.
     pub(crate) async fn dismiss(mut self, patience: Duration) {
         let leaving = async {
             if self.send(&Request::Shutdown, patience).await.is_ok() {
-                // It may still have something to say, and would wait for us to hear it.
+                // The worker may still send frames, and would block if nobody read them.
                 while self.frames.recv().await.is_some() {}
                 let _ = self.child.wait().await;
             }
         };
         if timeout(patience, leaving).await.is_err() {
-            tracing::warn!("the worker did not leave in time; the caches that it had not saved are lost");
+            tracing::warn!("the worker did not exit in time; its unsaved caches are lost");
         }
         self.end(Some("Inglenook is closing".to_owned())).await;
     }
 
-    /// Kills what is left of the process and tells how it ended; `by_us` is why, where we end it.
+    /// Kills the process if it still runs, and describes its end. `by_us` is the reason if we end it.
     pub(crate) async fn end(&mut self, by_us: Option<String>) -> Death {
         if by_us.is_none() {
-            // Its pipes close a moment before its exit status is there.
+            // The pipes close shortly before the exit status is available.
             let _ = timeout(Duration::from_millis(500), self.child.wait()).await;
         }
         let _ = self.child.start_kill();
@@ -132,7 +133,7 @@ impl Worker {
         Death { status, last_words: self.last_words(), by_us }
     }
 
-    /// The last lines on stderr.
+    /// Returns the end of stderr.
     pub(crate) fn last_words(&self) -> String {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&words);
@@ -142,7 +143,7 @@ impl Worker {
     }
 }
 
-/// Passes frames on until the pipe ends or stops making sense.
+/// Forwards frames until the pipe closes or its data is invalid.
 async fn read_frames(mut pipe: impl AsyncRead + Unpin, frames: mpsc::Sender<Result<Reply, FrameError>>) {
     loop {
         let frame = match read_frame(&mut pipe).await {

@@ -1,5 +1,5 @@
-//! KV caches on disk: `<dir>/<fingerprint>/<hash of the cache key>.kv`. The worker writes and reads them; here is decided
-//! which model they belong to, how many are kept, and which are deleted.
+//! Saved KV caches: `<dir>/<fingerprint>/<hash of the cache key>.kv`. The worker writes and reads them. This module
+//! decides which model they belong to, how many to keep, and which to delete.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -14,14 +14,14 @@ use worker::saved::{ENDING, READING, WRITING, file_name};
 
 use crate::settings::Settings;
 
-/// Bytes of a model file that are hashed at each end: its header, and some of its weights.
+/// Bytes hashed at each end of a model file: its header and some of its weights.
 const SAMPLE: u64 = 64 * 1024;
 
-/// The folder of all models.
+/// The folder with the caches of all models.
 #[derive(Debug)]
 pub(crate) struct SavedCaches {
     dir: PathBuf,
-    /// Bytes over all models.
+    /// Maximum bytes over all models.
     budget: u64,
 }
 
@@ -31,26 +31,26 @@ struct Saved {
 }
 
 impl Saved {
-    /// When its chat was last written in.
+    /// Time of the last use.
     fn used(&self) -> SystemTime {
         self.metadata.modified().unwrap_or(UNIX_EPOCH)
     }
 
-    /// Whose it is, as [`chats`] names them.
+    /// Hashed cache key, as returned by [`chats`].
     fn chat(&self) -> &OsStr {
         self.path.file_stem().unwrap_or_default()
     }
 }
 
 impl SavedCaches {
-    /// `None` where nothing is to be saved.
+    /// Returns `None` if saving is disabled.
     pub(crate) fn of(settings: &Settings) -> Option<Self> {
-        // The worker has another current directory.
+        // The worker runs in another directory.
         let dir = std::path::absolute(settings.state_dir.as_ref()?).ok()?;
         (settings.state_budget > 0).then_some(Self { dir, budget: settings.state_budget })
     }
 
-    /// Where `worker` saves caches of the model at `model` with a context of that many tokens.
+    /// Returns the folder in which `worker` saves caches of `model` with a context of `context` tokens.
     pub(crate) fn place(&self, model: &Path, context: u32, worker: &Path) -> Option<protocol::SavedCaches> {
         let fingerprint = fingerprint(model, context, worker);
         let fingerprint = fingerprint.inspect_err(|error| tracing::warn!(%error, "caches are not saved")).ok()?;
@@ -58,21 +58,21 @@ impl SavedCaches {
         Some(protocol::SavedCaches { folder, budget: self.budget })
     }
 
-    /// Deletes the caches of `cache_keys`, whole or not, of every model. False if one is still there.
+    /// Deletes the caches of `cache_keys` for every model, complete or not. Returns false if one remains.
     pub(crate) fn forget<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) -> bool {
         let forgotten = chats(cache_keys);
         let saved = self.all().into_iter().filter(|saved| forgotten.contains(saved.chat()));
         saved.filter(|saved| !remove(saved)).count() == 0
     }
 
-    /// Deletes the caches of all but `cache_keys`, of every model.
+    /// Deletes the caches of all other cache keys, for every model.
     pub(crate) fn forget_all_but<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) {
         let kept = chats(cache_keys);
         self.all().into_iter().filter(|saved| is_whole(saved) && !kept.contains(saved.chat())).for_each(delete);
     }
 
-    /// Deletes what a worker left unfinished when it died, and the oldest caches beyond the budget. No worker may be
-    /// saving meanwhile.
+    /// Deletes unfinished files of dead workers, and the oldest caches beyond the budget. No worker may save during the
+    /// call.
     pub(crate) fn tidy(&self) {
         let (mut whole, rest): (Vec<_>, Vec<_>) = self.all().into_iter().partition(is_whole);
         rest.into_iter().filter(|saved| ends_with(saved, WRITING) || ends_with(saved, READING)).for_each(delete);
@@ -85,7 +85,7 @@ impl SavedCaches {
             }
         }
         for folder in entries(&self.dir) {
-            // Only the empty ones go.
+            // Only empty folders are removed.
             let _ = fs::remove_dir(folder.path());
         }
     }
@@ -99,7 +99,7 @@ impl SavedCaches {
     }
 }
 
-/// None where there is no such folder.
+/// Returns no entries if the folder does not exist.
 fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
     fs::read_dir(folder).into_iter().flatten().flatten()
 }
@@ -112,7 +112,7 @@ fn ends_with(saved: &Saved, ending: &str) -> bool {
     saved.path.extension().is_some_and(|known| known == ending)
 }
 
-/// The names of their files, without the endings.
+/// Returns the file names of the caches, without their extension.
 fn chats<'k>(cache_keys: impl IntoIterator<Item = &'k str>) -> HashSet<OsString> {
     let name = |key| Path::new(&file_name(key)).file_stem().map(OsStr::to_owned);
     cache_keys.into_iter().filter_map(name).collect()
@@ -122,18 +122,19 @@ fn delete(saved: Saved) {
     remove(&saved);
 }
 
-/// False if it is still there.
+/// Returns false if the file remains.
 fn remove(saved: &Saved) -> bool {
     match fs::remove_file(&saved.path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(%error, "a saved cache stays");
+            tracing::warn!(%error, "a saved cache could not be deleted");
             false
         }
         _ => true,
     }
 }
 
-/// Tells apart what llama.cpp cannot: whose cache it is. Not by the path, which changes with every start of an AppImage.
+/// Identifies model, context size and worker, which llama.cpp does not check itself. Ignores the path, which changes
+/// with every start of an AppImage.
 fn fingerprint(model: &Path, context: u32, worker: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     for path in [model, worker] {
@@ -168,7 +169,7 @@ mod tests {
         (dir, saved)
     }
 
-    /// A file of 100 bytes, last used so many seconds ago.
+    /// Writes a file of 100 bytes that was last used `age` seconds ago.
     fn put(saved: &SavedCaches, folder: &str, name: &str, age: u64) {
         fs::create_dir_all(saved.dir.join(folder)).unwrap();
         let path = saved.dir.join(folder).join(name);
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_of_all_models_go_beyond_the_budget_and_so_does_what_is_unfinished() {
+    fn tidy_deletes_unfinished_and_oldest_caches() {
         let (_dir, saved) = saved_caches(250);
         put(&saved, "small", "a.kv", 30);
         put(&saved, "small", "b.kv", 10);
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chat_is_forgotten_with_every_model() {
+    fn forget_deletes_a_chat_for_every_model() {
         let (_dir, saved) = saved_caches(1_000);
         let (ada, bob) = (file_name("ada"), file_name("bob"));
         for folder in ["small", "large"] {
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn another_model_context_or_worker_has_another_place() {
+    fn fingerprint_depends_on_model_context_and_worker() {
         let (_dir, saved) = saved_caches(1_000);
         let write = |name: &str, bytes: &[u8]| {
             let path = saved.dir.join(name);

@@ -1,34 +1,33 @@
-//! How workers are run.
+//! Settings of the workers and their supervisor.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::library::available_memory;
 
-/// Names the worker binary; for development and tests.
+/// Path of the worker binary, for development and tests.
 const WORKER_VARIABLE: &str = "INGLENOOK_WORKER";
 
-/// What a [`LocalHost`](crate::LocalHost) is made with.
+/// Settings of a [`LocalHost`](crate::LocalHost).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The worker binary.
+    /// Path of the worker binary.
     pub worker: PathBuf,
-    /// What the workers are for, in a list of processes.
+    /// Purpose of the workers, shown in the process list.
     pub task: &'static str,
-    /// Threads that compute.
+    /// Number of compute threads.
     pub threads: u32,
-    /// Spin iterations of a libgomp thread that waits for work, before it sleeps (`GOMP_SPINCOUNT`). Other runtimes
-    /// ignore it.
+    /// Spin iterations of an idle libgomp thread before it sleeps (`GOMP_SPINCOUNT`). Other OpenMP runtimes ignore it.
     pub spin: u32,
     /// Layers on the GPU; 0 computes on the CPU.
     pub gpu_layers: u32,
-    /// Bytes of memory for the KV caches of chats other than the current one.
+    /// Maximum bytes of memory for the KV caches of chats other than the current one.
     pub cache_budget: u64,
-    /// Where KV caches outlive the worker; `None` keeps them in memory alone.
+    /// Folder for saved KV caches; `None` keeps them in memory only.
     pub state_dir: Option<PathBuf>,
-    /// Bytes in `state_dir`, over all models.
+    /// Maximum bytes in `state_dir`, over all models.
     pub state_budget: u64,
-    /// A worker that had nothing to do for so long is let go, and its memory with it; `None` keeps it.
+    /// Idle time after which the worker is shut down to free its memory; `None` keeps it.
     pub idle: Option<Duration>,
     pub policy: Policy,
 }
@@ -50,23 +49,23 @@ impl Default for Settings {
     }
 }
 
-/// How patient the supervisor is.
+/// Timeouts and restart limits of the supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// So many deaths of a worker within `window`, and no new one is started for the same model and context size.
+    /// Number of deaths within `window` after which no worker starts for the same model and context size.
     pub deaths: usize,
     pub window: Duration,
-    /// Pause before a new start after the first death; it doubles with each one.
+    /// Pause before the first restart; it doubles with each death.
     pub backoff: Duration,
-    /// Until a started worker says that it is ready.
+    /// Timeout for the handshake of a started worker.
     pub handshake: Duration,
-    /// Silence of a busy worker that is reported as [`Stalled`](provider::GenerationEvent::Stalled).
+    /// Silence of a busy worker after which [`Stalled`](provider::GenerationEvent::Stalled) is sent.
     pub stall: Duration,
-    /// Silence of a busy worker that ends it.
+    /// Silence of a busy worker after which it is killed.
     pub silence: Duration,
-    /// From a cancel to the end of the stream, whatever the worker does.
+    /// Maximum time from a cancel to the end of the stream, even if the worker does not react.
     pub cancel: Duration,
-    /// From the request to leave to the end of a worker that is still saving its caches.
+    /// Maximum time for a worker to save its caches and exit.
     pub farewell: Duration,
 }
 
@@ -85,7 +84,8 @@ impl Default for Policy {
     }
 }
 
-/// `$INGLENOOK_WORKER`, or else the binary beside this one, or where packages put it; test binaries live one folder deeper.
+/// Returns `$INGLENOOK_WORKER`, else the binary next to this one, else its place in packages. Test binaries are one
+/// folder deeper.
 fn worker_path() -> PathBuf {
     if let Some(path) = std::env::var_os(WORKER_VARIABLE) {
         return path.into();
@@ -97,30 +97,33 @@ fn worker_path() -> PathBuf {
         folder => folder,
     };
     let folder = folder.unwrap_or(Path::new(""));
-    let beside = folder.join(&name);
+    let sibling = folder.join(&name);
     let packaged = folder.join("../lib/inglenook").join(&name);
-    if !beside.exists() && packaged.exists() { packaged } else { beside }
+    if !sibling.exists() && packaged.exists() { packaged } else { sibling }
 }
 
-/// A tenth of what is free, and never more than 512 MiB: caches beside the model have frozen machines that had no room.
+/// A tenth of the available memory, at most 512 MiB. Larger caches have frozen machines with little memory.
 fn cache_budget() -> u64 {
     const MOST: u64 = 512 << 20;
     available_memory().map_or(MOST / 4, |available| (available / 10).min(MOST))
 }
 
-/// One per physical core: a second thread on a core adds nothing to matrix products. Never more than this process may use.
+/// One thread per physical core, because a second thread on a core does not speed up matrix products. Limited to the
+/// cores that this process may use.
 fn threads() -> u32 {
     let allowed = std::thread::available_parallelism().map_or(1, usize::from);
     u32::try_from(num_cpus::get_physical().clamp(1, allowed)).unwrap_or(1)
 }
 
-/// ggml has several hundred barriers per token. Sleeping at each one costs up to two thirds of the decode speed on an idle
-/// virtual machine; waiting awake until the others arrive costs a factor of 20 as soon as another process needs a core.
+/// Spin count of libgomp. ggml has several hundred barriers per token. Sleeping at each one costs up to two thirds of
+/// the decode speed on an idle virtual machine. Spinning without limit costs a factor of 20 as soon as another process
+/// needs a core.
 ///
-/// The values are the smallest with about the full speed on an idle machine, measured with `cargo xtask bench decode -- --sweep`
-/// on an AMD EPYC and an Intel Xeon, two virtual cores each. Decode in tokens/s, in several runs of different hours:
+/// The values are the smallest with about full speed on an idle machine. Measured with `cargo xtask bench decode --
+/// --sweep` on an AMD EPYC and an Intel Xeon, two virtual cores each. Decode speed in tokens/s, in several runs at
+/// different hours:
 ///
-/// | spin | EPYC idle | beside one busy process | Xeon idle | beside one busy process |
+/// | spin | EPYC idle | EPYC with one busy process | Xeon idle | Xeon with one busy process |
 /// | --- | --- | --- | --- | --- |
 /// | 0 | 57 | 69 | 25 | 33 |
 /// | 200 | 84 to 87 | 48 to 57 | 31 | 33 |

@@ -1,39 +1,39 @@
-//! What a screen shows of the worker.
+//! State of the worker, for display.
 
 use serde::Serialize;
 
-/// What the worker is doing.
+/// State of the worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum State {
-    /// None has been needed yet.
+    /// No worker has been needed yet.
     #[default]
     Absent,
-    /// The process starts, or a model is loaded.
+    /// The process is starting, or a model is loading.
     Starting,
-    /// A model is loaded and waits.
+    /// A model is loaded.
     Idle,
-    /// It reads a prompt or writes a reply.
+    /// A reply is running.
     Busy,
-    /// It died; the next request starts another.
+    /// The worker died; the next request starts a new one.
     Dead,
 }
 
-/// A look at the worker.
+/// A snapshot of the worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     pub state: State,
-    /// Of the running process.
+    /// Process id while the process runs.
     pub pid: Option<u32>,
     /// Path of the loaded model.
     pub model: Option<String>,
-    /// Context size of the loaded model in tokens; 0 where only its vocabulary is loaded.
+    /// Context size of the loaded model in tokens; 0 if only its vocabulary is loaded.
     pub context: u32,
-    /// Requests that wait for the running one.
+    /// Number of queued requests.
     pub waiting: usize,
-    /// Deaths since the host was made.
+    /// Deaths since the host was created.
     pub deaths: u32,
-    /// How the last one died.
+    /// Cause of the last death.
     pub last_death: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The words of the command line.
+//! Arguments of the command line.
 
 mod kinds;
 mod memory;
@@ -14,7 +14,7 @@ pub(crate) use memory::{MemoryArgs, MemoryVerb, RankArgs, ScenarioArgs};
 #[derive(Debug, Parser)]
 #[command(name = "nook", version, disable_help_subcommand = true)]
 pub(crate) struct Cli {
-    /// The data folder; without it the desktop app's own
+    /// The data folder [default: the desktop app's data folder]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
     /// Print JSON: one document, or one line per event
@@ -26,15 +26,15 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Import cards, chats, lorebooks, presets and model files; folders are searched to their ends
+    /// Import cards, chats, lorebooks, presets and model files; folders are searched recursively
     Import {
         #[arg(required_unless_present = "sillytavern", value_name = "PATH")]
         paths: Vec<PathBuf>,
-        /// A folder of SillyTavern's: its cards, chats, personas, regex scripts, and the presets in use
+        /// A SillyTavern folder: imports its cards, chats, personas, regex scripts and active presets
         #[arg(long, value_name = "DIR")]
         sillytavern: Option<PathBuf>,
     },
-    /// Write a character, a lorebook, a chat or a sampler preset to a file
+    /// Export a character, a lorebook, a chat, a sampler preset or a background to a file
     Export {
         kind: ExportKind,
         /// Name or id
@@ -44,9 +44,9 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
-    /// List what is there
+    /// List items of one kind
     List { kind: ListKind },
-    /// Show one thing, whole; or the settings of prompts and replies, with their origins
+    /// Show one item in full, or the settings of prompts and replies with their origins
     Show {
         kind: ShowKind,
         /// Name or id
@@ -55,65 +55,65 @@ pub(crate) enum Verb {
         #[command(flatten)]
         whose: Whose,
     },
-    /// Change a setting of prompts and replies: for all, or for one chat, character, model or endpoint
+    /// Change a setting of prompts and replies: for all chats, or for one chat, character, model or endpoint
     Set {
-        /// As `show settings` lists it, such as `history_cap`
+        /// Key of the setting, such as `history_cap`; `show settings` lists all keys
         key: String,
         #[arg(required_unless_present = "reset")]
         value: Option<String>,
-        /// Let the layer below decide again
+        /// Remove the value, so that the setting's default or a more general value applies
         #[arg(long, conflicts_with = "value")]
         reset: bool,
         #[command(flatten)]
         whose: Whose,
     },
-    /// Say one message, or talk line by line
+    /// Send one message, or chat line by line
     Chat(ChatArgs),
-    /// Print the prompt that a message would send; nothing is sent or stored
+    /// Print the prompt that a message would produce; nothing is sent or stored
     Prompt(PromptArgs),
     /// Count the tokens of a file or of stdin
     Tokens {
-        /// Name, file name or id; without it the default model
+        /// Name, file name or id [default: the default model]
         #[arg(long)]
         model: Option<String>,
-        /// Print the token ids as well
+        /// Also print the token ids
         #[arg(long)]
         ids: bool,
         file: Option<PathBuf>,
     },
-    /// The model library
+    /// Manage the model library
     Models {
         #[command(subcommand)]
         verb: ModelVerb,
     },
-    /// Remote endpoints and their models
+    /// Manage remote endpoints and their models
     Endpoints {
         #[command(subcommand)]
         verb: EndpointVerb,
     },
-    /// What is remembered of a character, of a pair, of a chat
+    /// Manage the memories of characters and chats
     Memory {
         #[command(subcommand)]
         verb: MemoryVerb,
     },
-    /// Serve the local API, and the web UI where asked, until interrupted
+    /// Serve the local API, and optionally the web UI, until interrupted
     Serve {
         /// 127.0.0.1, ::1 or localhost
         #[arg(long, default_value = "127.0.0.1")]
         host: String,
-        /// 0 takes any free port
+        /// Port; 0 selects any free port
         #[arg(long, default_value_t = 0)]
         port: u16,
         /// Serve the web UI too
         #[arg(long)]
         ui: bool,
     },
-    /// Prompt templates
+    /// Check and render prompt templates
     Template {
         #[command(subcommand)]
         verb: TemplateVerb,
     },
-    /// Try lorebooks on files; no data folder is touched
+    /// Test lorebooks on files, without a data folder
     Lore {
         #[command(subcommand)]
         verb: LoreVerb,
@@ -133,14 +133,14 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "FOLDER", group = "backup")]
         second_place: Option<PathBuf>,
     },
-    /// Put a backup in the place of the database, which is set aside
+    /// Replace the database with a backup; the current database is kept in a separate folder
     Restore {
-        /// The file of a backup; without it, the newest intact backup
+        /// The backup file [default: the newest intact backup]
         file: Option<PathBuf>,
         /// Only show what would change
         #[arg(long)]
         preview: bool,
-        /// Set the database aside and start with an empty one
+        /// Keep the current database in a separate folder and start with an empty one
         #[arg(long, conflicts_with_all = ["file", "preview"])]
         fresh: bool,
     },
@@ -156,13 +156,13 @@ pub(crate) enum Verb {
         /// Delete everything in the trash permanently
         #[arg(long, group = "trash")]
         empty: bool,
-        /// With --delete or --empty: also delete the backups that hold the items
+        /// With --delete or --empty: also delete the backups that contain the items
         #[arg(long)]
         backups: bool,
     },
-    /// Read everything that is kept: the database, pictures and files, backups
+    /// Check the integrity of all data: the database, pictures and files, backups
     Check,
-    /// Say what works and what does not
+    /// Report the health of the app and its models
     Doctor {
         /// Also contact each endpoint
         #[arg(long)]
@@ -170,7 +170,7 @@ pub(crate) enum Verb {
     },
 }
 
-/// Whose settings; without any of these everybody's.
+/// Owner of the settings; without any of these, all chats.
 #[derive(Debug, Default, Args)]
 #[group(multiple = false)]
 pub(crate) struct Whose {
@@ -193,27 +193,27 @@ pub(crate) struct ChatArgs {
     /// Name or id, or a card file, which is imported first
     #[arg(long, value_name = "CHARACTER", required_unless_present = "chat")]
     pub(crate) character: Option<String>,
-    /// Go on with this chat (id or title) instead of a new one
+    /// Continue this chat (id or title) instead of starting a new one
     #[arg(long)]
     pub(crate) chat: Option<String>,
-    /// Whom you play: name or id
+    /// The persona to play: name or id
     #[arg(long)]
     pub(crate) persona: Option<String>,
     #[command(flatten)]
     pub(crate) answering: Answering,
-    /// Makes the choice of tokens repeatable
+    /// Random seed; the same seed gives the same reply
     #[arg(long)]
     pub(crate) seed: Option<u32>,
-    /// 0 always takes the likeliest token
+    /// Sampling temperature from 0 to 2; 0 always takes the most likely token
     #[arg(long, value_name = "X", value_parser = temperature)]
     pub(crate) temperature: Option<f32>,
-    /// Tokens of reply at the most
+    /// Maximum length of the reply in tokens
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_tokens: Option<u32>,
-    /// A picture that goes with the first message (PNG, JPEG or WebP); may be given again
+    /// A picture to send with the first message (PNG, JPEG or WebP); may be repeated
     #[arg(long = "image", value_name = "FILE")]
     pub(crate) images: Vec<PathBuf>,
-    /// What to say; without it every line of stdin is said
+    /// The message to send [default: each line of stdin]
     #[arg(long, value_name = "TEXT")]
     pub(crate) message: Option<String>,
 }
@@ -223,32 +223,32 @@ pub(crate) struct PromptArgs {
     /// Id or title
     #[arg(long, required_unless_present = "character")]
     pub(crate) chat: Option<String>,
-    /// Name or id; without a chat the character's newest
+    /// Name or id; without --chat, uses the character's newest chat
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) character: Option<String>,
-    /// The words that would be sent
+    /// The message to build the prompt for
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub(crate) message: String,
-    /// The prompt of a job beside the chat, instead of the next turn's
+    /// Print the prompt of a background task instead of the next turn
     #[arg(long, value_name = "JOB", conflicts_with = "message")]
     pub(crate) ask: Option<Job>,
     /// Generate another version of the last reply instead of the next turn
     #[arg(long, conflicts_with_all = ["message", "ask"])]
     pub(crate) regenerate: bool,
-    /// Plan for a context of so many tokens
+    /// Context size in tokens to plan for
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
-    /// Where lore and notes stand, whatever the settings say
+    /// Placement of lore and notes, overriding the settings
     #[arg(long)]
     pub(crate) placement: Option<Placing>,
-    /// The prompt at one of its stages, beside the stage before
+    /// Print the prompt at this stage, compared with the stage before
     #[arg(long)]
     pub(crate) stage: Option<Stage>,
     #[command(flatten)]
     pub(crate) answering: Answering,
 }
 
-/// Who answers, where the chat or the settings are not to decide.
+/// Model, template and mode of a turn, overriding the chat and the settings.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Answering {
     /// A model of the library: name, file name or id
@@ -278,12 +278,12 @@ pub(crate) enum EndpointVerb {
         /// Name or id
         name: String,
     },
-    /// Test an endpoint, and store its list of models
+    /// Test an endpoint and store its list of models
     Test {
         /// Name or id
         name: String,
     },
-    /// Make an endpoint the default for chats without a model of their own
+    /// Use an endpoint by default, for chats without their own model
     Default {
         /// Name or id; NAME/MODEL for a model other than its default
         name: String,
@@ -297,13 +297,13 @@ pub(crate) enum EndpointVerb {
 
 #[derive(Debug, Args)]
 pub(crate) struct EndpointArgs {
-    /// Display name; without it, the service's name or the address
+    /// Display name [default: the service's name or the address]
     #[arg(long)]
     pub(crate) name: Option<String>,
     /// Base address, such as http://127.0.0.1:8080/v1
     #[arg(long, required_unless_present = "service")]
     pub(crate) url: Option<String>,
-    /// A known service, as `endpoints services` lists them
+    /// A known service; `endpoints services` lists them
     #[arg(long)]
     pub(crate) service: Option<String>,
     /// The default model
@@ -312,7 +312,7 @@ pub(crate) struct EndpointArgs {
     /// Context size of the model in tokens
     #[arg(long, value_name = "N", default_value_t = 8192)]
     pub(crate) context: u32,
-    /// A file with the key; - reads it from stdin
+    /// A file with the API key; - reads it from stdin
     #[arg(long, value_name = "FILE")]
     pub(crate) key_from: Option<PathBuf>,
     /// A file with one header per line, such as X-Team: lamps
@@ -324,28 +324,28 @@ pub(crate) struct EndpointArgs {
 pub(crate) enum ModelVerb {
     /// List the models
     List,
-    /// Add a GGUF file where it lies
+    /// Add a GGUF file; it stays in its folder
     Add { file: PathBuf },
-    /// Fetch a GGUF file from an https address into the data folder, and add it
+    /// Download a GGUF file from an https address into the data folder, and add it
     Get {
         url: String,
-        /// What the file's SHA-256 must be
+        /// Expected SHA-256 of the file
         #[arg(long, value_name = "HEX")]
         sha256: Option<String>,
     },
-    /// Forget a model; its file stays
+    /// Remove a model from the library; its file is kept
     Remove { name: String },
-    /// Let a model answer where a chat does not say otherwise
+    /// Use a model by default, for chats without their own model
     Default { name: String },
-    /// Read every model file and compare it with what was added
+    /// Verify every model file against its stored checksum
     Check,
-    /// Count the tokens of a remote model by its own tokenizer.json
+    /// Count the tokens of a remote model with its own tokenizer.json
     Tokenizer {
         /// The endpoint: name or id
         endpoint: String,
         #[arg(required_unless_present = "remove")]
         file: Option<PathBuf>,
-        /// Count again by an encoding that fits the model, or by an estimate
+        /// Remove the tokenizer and count with a matching encoding or an estimate again
         #[arg(long, conflicts_with = "file")]
         remove: bool,
     },
@@ -353,9 +353,9 @@ pub(crate) enum ModelVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TemplateVerb {
-    /// Say what is wrong with a template, section by section
+    /// Report the problems of a template by section
     Check { file: PathBuf },
-    /// Fill a template in for a chat; nothing is sent or stored
+    /// Render a template for a chat; nothing is sent or stored
     Render {
         file: PathBuf,
         /// Id or title
@@ -366,11 +366,11 @@ pub(crate) enum TemplateVerb {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Job {
-    /// Going on with the last reply
+    /// Continue the last reply
     Continue,
-    /// A draft of the user's next message
+    /// Draft the user's next message
     Impersonate,
-    /// The chat's title
+    /// Title of the chat
     Title,
 }
 
@@ -392,68 +392,68 @@ pub(crate) enum Placing {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Stage {
-    /// As it is written: variables and macros still named
+    /// The template as written, with its variables and macros
     Sources,
     /// After variables, macros and regex scripts
     Filled,
-    /// What the budget keeps
+    /// After applying the token budget
     Budget,
-    /// As it goes out
+    /// As sent to the model
     Sent,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LoreVerb {
-    /// Say which entries fire, and why; or run recorded cases
+    /// Report which entries activate and why, or run recorded cases
     Test(LoreTestArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LoreTestArgs {
-    /// Lorebooks: SillyTavern's JSON, a character_book or a lorebook_v3
+    /// Lorebooks: SillyTavern JSON, a character_book or a lorebook_v3
     #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present_any = ["vectors", "card"])]
     pub(crate) book: Vec<PathBuf>,
-    /// A chat of SillyTavern, as JSON lines
+    /// A SillyTavern chat as JSON lines
     #[arg(long, value_name = "FILE", required_unless_present = "vectors")]
     pub(crate) chat: Option<PathBuf>,
-    /// The character: its own book and its texts count too
+    /// The character card; its own lorebook and texts are used too
     #[arg(long, value_name = "FILE")]
     pub(crate) card: Option<PathBuf>,
-    /// Lore settings as JSON, by our names or SillyTavern's
+    /// Lore settings as JSON, with our names or SillyTavern's
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// Without it corrected; recorded cases run compatible
+    /// Activation rules [default: corrected; compatible for recorded cases]
     #[arg(long)]
     pub(crate) profile: Option<LoreProfile>,
-    /// Makes chance repeatable
+    /// Random seed for probabilities
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Tokens of the prompt, of which lore may take its share
+    /// Context size in tokens, from which the lore budget is calculated
     #[arg(long, value_name = "N", default_value_t = 8192)]
     pub(crate) context_tokens: u32,
-    /// After message N, timers carried from message to message; without it once, at the end
+    /// Scan after each message up to N, carrying timers along [default: scan once, after the last message]
     #[arg(long, value_name = "N")]
     pub(crate) at: Option<usize>,
-    /// Recorded cases to run instead
+    /// File of recorded cases to run
     #[arg(long, value_name = "FILE", requires = "out", conflicts_with_all = ["book", "chat", "card", "settings", "at"])]
     pub(crate) vectors: Option<PathBuf>,
-    /// Where the outcomes of the cases go, a line each
+    /// Output file for the results of the cases, one line each
     #[arg(long, value_name = "FILE", requires = "vectors")]
     pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum LoreProfile {
-    /// As SillyTavern 1.18, peculiarities included
+    /// Like SillyTavern 1.18, including its peculiarities
     Compatible,
-    /// With the peculiarities mended, and the V3 rules
+    /// Without those peculiarities, and with the V3 rules
     Corrected,
 }
 
 fn temperature(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(value) if (0.0..=2.0).contains(&value) => Ok(value),
-        _ => Err("a number from 0 to 2 is expected".to_owned()),
+        _ => Err("enter a number from 0 to 2".to_owned()),
     }
 }
 
@@ -464,12 +464,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_fit_together() {
+    fn arguments_are_consistent() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn a_temperature_is_a_number_from_0_to_2() {
+    fn temperature_is_a_number_from_0_to_2() {
         assert_eq!(temperature("0.8"), Ok(0.8));
         for wrong in ["-1", "2.1", "NaN", "inf", "warm"] {
             assert!(temperature(wrong).is_err(), "{wrong}");

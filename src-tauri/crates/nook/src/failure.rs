@@ -1,4 +1,4 @@
-//! Why a verb failed, as a script and a person read it.
+//! Failure of a verb, for scripts and people.
 
 use engine::OpenError;
 use engine::api::ApiError;
@@ -6,19 +6,19 @@ use server::{ServeError, WeakToken};
 
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Nothing is on stdout yet: this is.
+    /// stdout is still empty and gets the error.
     Because(Reason),
-    /// stdout already holds the answer, and the answer is no.
+    /// stdout already contains the result, which is negative.
     Reported(Reason),
-    /// Whoever read stdout has gone, which is theirs to decide.
+    /// The reader of stdout has closed the pipe, which is not an error.
     ReaderGone,
 }
 
 #[derive(Debug)]
 pub(crate) struct Reason {
-    /// A word for scripts, as in `ApiError`.
+    /// Error code for scripts, as in `ApiError`.
     pub(crate) kind: String,
-    /// One line: what, why, and what to do.
+    /// One line: what happened, why, and what to do.
     pub(crate) message: String,
 }
 
@@ -69,9 +69,7 @@ impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         let what = error.to_string();
         match error {
-            OpenError::InUse { .. } => {
-                Self::because("inUse", with_hint(&what, "Close it, or name another --data-dir."))
-            }
+            OpenError::InUse { .. } => Self::because("inUse", with_hint(&what, "Close it, or use another --data-dir.")),
             OpenError::Damaged { newest_backup, .. } => {
                 let way_out = match newest_backup {
                     Some(backup) => format!(
@@ -79,7 +77,7 @@ impl From<OpenError> for Failure {
                          damaged data is kept either way.",
                         backup.display()
                     ),
-                    None => "There is no good backup. `nook restore --fresh` starts without the damaged data, which is kept."
+                    None => "There is no intact backup. `nook restore --fresh` starts with an empty database and keeps the damaged one."
                         .to_owned(),
                 };
                 Self::because("damaged", with_hint(&what, &way_out))
@@ -106,7 +104,7 @@ impl From<WeakToken> for Failure {
     }
 }
 
-/// Of stdin, stdout and the runtime; files are named where they are opened.
+/// Errors of stdin, stdout and the runtime. Errors of files are created where they are opened, with the file's name.
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {

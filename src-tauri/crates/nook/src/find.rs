@@ -1,4 +1,4 @@
-//! From what a person calls a thing to the thing.
+//! Finds items by the name or id that the user entered.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use engine::{Engine, TurnOptions};
 use crate::cli::Answering;
 use crate::failure::{Failure, Reason};
 
-/// Candidates that an error lists.
+/// Maximum number of candidates in an error.
 const LISTED: usize = 8;
 
 pub(crate) async fn character(engine: &Engine, wanted: &str) -> Result<CharacterSummary, Failure> {
@@ -19,7 +19,7 @@ pub(crate) async fn chat(engine: &Engine, wanted: &str) -> Result<ChatSummary, F
     pick("chat", engine.list_chats().await?, wanted, |one| (&one.id, vec![&one.title]))
 }
 
-/// Its own name wins over its character's.
+/// A lorebook's own name takes precedence over its character's.
 pub(crate) async fn lorebook(engine: &Engine, wanted: &str) -> Result<LorebookSummary, Failure> {
     let all = engine.list_lorebooks().await?;
     let named = |name: fn(&LorebookSummary) -> &str| {
@@ -47,7 +47,7 @@ pub(crate) async fn endpoint(engine: &Engine, wanted: &str) -> Result<Endpoint, 
     pick("endpoint", engine.list_endpoints().await?, wanted, |one| (&one.id, vec![&one.name]))
 }
 
-/// The endpoint that `wanted` names, and the id to select: its own, or that of the model after a slash.
+/// Returns the endpoint that `wanted` names, and the id to select: its own, or that of the model after a slash.
 pub(crate) async fn endpoint_model(engine: &Engine, wanted: &str) -> Result<(Endpoint, String), Failure> {
     let whole = endpoint(engine, wanted).await;
     let (Err(_), Some((name, model))) = (&whole, wanted.split_once('/')) else {
@@ -67,7 +67,7 @@ pub(crate) async fn answering(engine: &Engine, who: &Answering) -> Result<Option
     })
 }
 
-/// The character of that name or id; else the one in that card file, imported if it is not in the library yet.
+/// Returns the character with this name or id, else the one in this card file, which is imported if necessary.
 pub(crate) async fn character_or_card(engine: &Engine, wanted: &str) -> Result<String, Failure> {
     match character(engine, wanted).await {
         Ok(found) => Ok(found.id),
@@ -86,11 +86,11 @@ async fn import_card(engine: &Engine, file: &Path) -> Result<String, Failure> {
     }
     match report.skipped.first() {
         Some(known) => Ok(known.id.clone()),
-        None => Err(Failure::because("noCard", format!("{} holds no card", file.display()))),
+        None => Err(Failure::because("noCard", format!("{} does not contain a character card", file.display()))),
     }
 }
 
-/// The one item with that id, else the one with that name in whatever case.
+/// Returns the item with this id, else the only one with this name, ignoring case.
 pub(crate) fn pick<T>(
     kind: &str,
     mut items: Vec<T>,
@@ -111,15 +111,12 @@ pub(crate) fn pick<T>(
                 format!("{} ({id})", names.last().copied().unwrap_or_default())
             };
             let listed = items.iter().take(LISTED).map(list).collect::<Vec<_>>().join(", ");
-            Err(Failure::because(
-                "ambiguous",
-                format!("{count} {kind}s are named \"{wanted}\": {listed}; name one by its id"),
-            ))
+            Err(Failure::because("ambiguous", format!("{count} {kind}s are named \"{wanted}\": {listed}; use an id")))
         }
     }
 }
 
-/// What a turn's flags say: who answers, by which template, in which mode.
+/// Converts the flags of a turn to options: model, template and mode.
 pub(crate) async fn options(engine: &Engine, asked: &Answering) -> Result<TurnOptions, Failure> {
     let template = match &asked.template {
         Some(name) => Some(template(engine, name).await?),
@@ -148,24 +145,24 @@ mod tests {
     }
 
     #[test]
-    fn an_id_wins_over_a_name() {
+    fn id_wins_over_name() {
         assert_eq!(check("1"), Ok("1"));
     }
 
     #[test]
-    fn case_does_not_matter_in_any_script() {
+    fn ignores_case_in_every_script() {
         assert_eq!(check("mIRA"), Ok("1"));
         assert_eq!(check("ärger"), Ok("2"));
     }
 
     #[test]
-    fn an_ambiguous_name_lists_the_candidates() {
+    fn ambiguous_name_lists_the_candidates() {
         let message = check("twin").unwrap_err();
         assert!(message.contains("Twin (3), twin (4)"), "{message}");
     }
 
     #[test]
-    fn an_unknown_name_is_named() {
+    fn error_contains_the_unknown_name() {
         assert_eq!(check("Nobody").unwrap_err(), "there is no character named \"Nobody\"");
     }
 }

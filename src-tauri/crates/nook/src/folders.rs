@@ -1,4 +1,4 @@
-//! Where things are, unless the command line says otherwise.
+//! Default folders.
 
 use std::env;
 use std::path::PathBuf;
@@ -13,11 +13,11 @@ const MODELS_VARIABLE: &str = "INGLENOOK_MODELS";
 pub(crate) fn data() -> Result<PathBuf, Failure> {
     ProjectDirs::from("org", "Inglenook", "Inglenook")
         .map(|dirs| dirs.data_dir().to_owned())
-        .ok_or_else(|| Failure::because("storage", "this user has no home folder; name a folder with --data-dir"))
+        .ok_or_else(|| Failure::because("storage", "this user has no home folder; set a folder with --data-dir"))
 }
 
-/// Where the models that ship with the app may be: the folder that `INGLENOOK_MODELS` names and no other; else beside the
-/// installed program, then the folder that `cargo xtask` fetches them to.
+/// Returns the folders that may contain the models shipped with the app: only `INGLENOOK_MODELS` if set, else the
+/// folder next to the installed program, then the download folder of `cargo xtask`.
 pub(crate) fn models() -> Vec<PathBuf> {
     if let Some(folder) = env::var_os(MODELS_VARIABLE).filter(|folder| !folder.is_empty()) {
         return vec![folder.into()];

@@ -1,14 +1,14 @@
-//! Ctrl-C and the request to end.
+//! Handles Ctrl-C and SIGTERM.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// Ctrl-C: stop what is going on.
+    /// Ctrl-C: stop the current work.
     Stop,
-    /// SIGTERM: end.
+    /// SIGTERM: exit.
     Quit,
 }
 
-/// Listens from its making on; before that, both signals end the process as usual.
+/// Handles signals from its creation on; before that, both end the process as usual.
 #[cfg(unix)]
 pub(crate) struct Interrupts {
     int: tokio::signal::unix::Signal,

@@ -1,11 +1,11 @@
-//! `nook`: the engine without a window, for scripts, servers and tests.
+//! `nook`: command line of the engine, for scripts, servers and tests.
 //!
-//! Promises
-//! - Works on the same data folder as the desktop app, and leaves it alone while another process holds it.
-//! - Every verb takes `--json`: one document (or one line per event) on stdout, keys in snake_case, never renamed.
-//! - Exit 0: done. 1: the work failed, for the reason on stderr. 2: the words were wrong.
+//! Guarantees
+//! - It uses the desktop app's data folder, but never while another process uses it.
+//! - Every verb accepts `--json`: one document, or one line per event, on stdout. Keys are snake_case and stable.
+//! - Exit code 0: success. 1: the work failed; stderr has the reason. 2: the arguments were wrong.
 //!
-//! Absent: prompts, SQL, anything that another face would need as well.
+//! Not in this crate: prompts, SQL, and everything that another front end needs too.
 
 mod cli;
 mod failure;
@@ -26,7 +26,7 @@ use crate::cli::Cli;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// For tasks that are still at work when the verb is done, such as a blocked read of the terminal.
+/// Maximum wait for tasks that still run at the end, such as a blocked read of the terminal.
 const LEAVE_WITHIN: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
@@ -48,19 +48,19 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help and version are answers; everything else is a misuse.
+/// Prints help and version as a success, and everything else as a usage error.
 fn explain(error: &clap::Error) -> ExitCode {
     let misuse = !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if misuse && std::env::args_os().any(|arg| arg == "--json") {
         let message = error.render().to_string();
         Output::new(true).error("usage", message.trim_start_matches("error: ").lines().next().unwrap_or_default());
     }
-    // Nothing is left to do for a reader who has gone.
+    // The reader may have closed the pipe.
     let _ = error.print();
     if misuse { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
-/// The log is for developers: on stderr, and only where `RUST_LOG` asks for it.
+/// Enables the developer log on stderr if `RUST_LOG` is set.
 fn log_if_asked() {
     if let Ok(filter) = EnvFilter::try_from_default_env() {
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();

@@ -1,4 +1,4 @@
-//! stdout and stderr: JSON for scripts, text for people, progress for terminals.
+//! Output on stdout and stderr: JSON for scripts, text for people, progress for terminals.
 
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
@@ -12,7 +12,7 @@ use crate::failure::{Failure, Reason};
 pub(crate) struct Output {
     json: bool,
     progress: bool,
-    /// A progress line stands on stderr and must go before anything else is written.
+    /// A progress line is on stderr and must be erased before other output.
     shown: Cell<bool>,
 }
 
@@ -21,12 +21,12 @@ impl Output {
         Self { json, progress: std::io::stderr().is_terminal(), shown: Cell::new(false) }
     }
 
-    /// One answer: `value` as JSON, or the text that `text` makes of it.
+    /// Prints one result: `value` as JSON, or its text.
     pub(crate) fn answer<T: Serialize>(&self, value: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
         if self.json { self.event(value) } else { self.say(&text(value)) }
     }
 
-    /// A line of JSON, where JSON was asked for.
+    /// Prints one line of JSON in JSON mode.
     pub(crate) fn event(&self, value: &impl Serialize) -> Result<(), Failure> {
         if !self.json {
             return Ok(());
@@ -35,27 +35,27 @@ impl Output {
         self.write(&format!("{}\n", snake_case(value)))
     }
 
-    /// Text for people, as whole lines.
+    /// Prints text for people, in whole lines.
     pub(crate) fn say(&self, text: &str) -> Result<(), Failure> {
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         self.piece(&format!("{text}{end}"))
     }
 
-    /// Text for people, as it comes.
+    /// Prints a piece of text for people.
     pub(crate) fn piece(&self, text: &str) -> Result<(), Failure> {
         if self.json { Ok(()) } else { self.write(&harmless(text)) }
     }
 
-    /// A passing line for whoever watches.
+    /// Shows a temporary progress line.
     pub(crate) fn progress(&self, text: &str) {
         if self.progress {
-            // Progress that nobody can see is no failure.
+            // A failed write of progress is not an error.
             let _ = write!(std::io::stderr(), "\r\x1b[K{}", harmless(text));
             self.shown.set(true);
         }
     }
 
-    /// A lasting line for whoever watches.
+    /// Prints a permanent line next to the progress.
     pub(crate) fn note(&self, text: &str) {
         if self.progress {
             self.clear();
@@ -76,7 +76,7 @@ impl Output {
         Ok(stdout.flush()?)
     }
 
-    /// Says why on stderr, and on stdout where JSON was asked for and nothing was said yet.
+    /// Prints the reason on stderr, and also on stdout in JSON mode if nothing was printed there yet.
     pub(crate) fn fail(&self, failure: &Failure) -> ExitCode {
         let reason = match failure {
             Failure::ReaderGone => return ExitCode::SUCCESS,
@@ -90,7 +90,7 @@ impl Output {
         ExitCode::FAILURE
     }
 
-    /// One line on stderr.
+    /// Prints one line on stderr.
     pub(crate) fn complain(&self, reason: &Reason) {
         self.clear();
         let message = harmless(&reason.message).replace(['\n', '\r'], " ");
@@ -98,18 +98,18 @@ impl Output {
     }
 
     pub(crate) fn error(&self, kind: &str, message: &str) {
-        // The exit code says the same to a reader who has gone.
+        // The exit code still reports the failure if the pipe is closed.
         let _ = self.event(&json!({ "error": { "kind": kind, "message": message } }));
     }
 }
 
-/// Cards and models are not to move the cursor or speak to the terminal: their control characters become visible.
+/// Replaces control characters, so that text from cards and models cannot control the terminal.
 fn harmless(text: &str) -> String {
     let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
     text.replace("\r\n", "\n").chars().map(shown).collect()
 }
 
-/// The engine speaks camelCase for TypeScript; the command line keeps snake_case. None of these types has keys that are data.
+/// Converts the engine's camelCase keys to snake_case. None of these types has data as keys.
 fn snake_case(value: Value) -> Value {
     match value {
         Value::Object(map) => map.into_iter().map(|(key, value)| (snake(&key), snake_case(value))).collect(),
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_snake_case_at_every_depth_and_values_stay() {
+    fn converts_keys_at_every_depth() {
         let value = json!({ "droppedReason": "tooOld", "byZone": [{ "firstTextMs": 1 }], "sha256": "" });
         assert_eq!(
             snake_case(value),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_cannot_drive_the_terminal() {
+    fn replaces_control_characters() {
         assert_eq!(harmless("a\x1b]0;title\x07b\r\nc\td\u{9b}2J"), "a\u{fffd}]0;title\u{fffd}b\nc\td\u{fffd}2J");
     }
 }

@@ -1,64 +1,64 @@
-//! How far our counts are from an endpoint's own, learned from the usage that it reports (C1).
+//! Calibrates local token counts against the usage that an endpoint reports.
 
 use serde::{Deserialize, Serialize};
 
-/// Reports that are looked back on: few enough to follow a chat that goes over into another language.
-const LOOKED_BACK: usize = 5;
-/// Errors that are averaged.
+/// Number of reports that the ratio is based on: few enough to follow a chat that switches to another language.
+const RECENT: usize = 5;
+/// Number of errors that [`Calibration::mean_error`] averages.
 const ERRORS: usize = 20;
-/// Reports before the ratio is trusted.
+/// Number of reports after which the ratio is trusted.
 const TRUSTED: usize = 3;
-/// Shorter prompts tell more about the endpoint's markers than about its tokenizer.
+/// Minimum prompt length in tokens: in shorter prompts, the endpoint's control tokens dominate the count.
 const SHORTEST: u32 = 16;
-/// No two tokenizers differ by more; endpoints that report it count something else.
+/// Maximum ratio. No two tokenizers differ by more, so an endpoint beyond it counts something else.
 const WIDEST: f32 = 5.0;
 
-/// Of one model at one endpoint.
+/// Calibration of one model at one endpoint.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// Reported tokens for each counted one, the newest last.
+    /// Reported tokens per counted token, newest last.
     ratios: Vec<f32>,
-    /// How far off the prediction was, as a share of what was reported, the newest last.
+    /// Prediction errors as a share of the reported tokens, newest last.
     errors: Vec<f32>,
 }
 
 impl Calibration {
-    /// Learns that a prompt of `counted` tokens by our own count was reported as `reported` ones.
+    /// Records that the endpoint reported `reported` tokens for a prompt that we counted as `counted`.
     pub fn observe(&mut self, counted: u32, reported: u32) {
         if counted < SHORTEST || reported == 0 {
             return;
         }
         let error = (self.apply(counted) as f32 - reported as f32).abs() / reported as f32;
         push(&mut self.errors, error, ERRORS);
-        push(&mut self.ratios, (reported as f32 / counted as f32).clamp(1.0 / WIDEST, WIDEST), LOOKED_BACK);
+        push(&mut self.ratios, (reported as f32 / counted as f32).clamp(1.0 / WIDEST, WIDEST), RECENT);
     }
 
-    /// The endpoint's tokens for `counted` of ours, as far as is known.
+    /// Estimates the endpoint's token count from our own count.
     pub fn apply(&self, counted: u32) -> u32 {
         (f64::from(counted) * f64::from(self.ratio())).round() as u32
     }
 
-    /// The middle one of the last ratios: one odd report changes nothing.
+    /// Returns the median of the recent ratios, which ignores a single outlier.
     fn ratio(&self) -> f32 {
         let mut ratios = self.ratios.clone();
         ratios.sort_by(f32::total_cmp);
         ratios.get(ratios.len() / 2).copied().unwrap_or(1.0)
     }
 
-    /// Share of the context that is kept free for wrong counts: a tenth at first, later three hundredths.
+    /// Returns the share of the context that is reserved as a safety margin for counting errors.
     pub fn margin(&self) -> f32 {
         if self.ratios.len() < TRUSTED { 0.10 } else { 0.03 }
     }
 
-    /// The mean error of the last predictions, as a share; `None` before the first report (S0.6).
+    /// Returns the mean prediction error as a share, or `None` before the first report.
     pub fn mean_error(&self) -> Option<f32> {
         (!self.errors.is_empty()).then(|| self.errors.iter().sum::<f32>() / self.errors.len() as f32)
     }
 }
 
-fn push(values: &mut Vec<f32>, value: f32, most: usize) {
+fn push(values: &mut Vec<f32>, value: f32, limit: usize) {
     values.push(value);
-    let old = values.len().saturating_sub(most);
+    let old = values.len().saturating_sub(limit);
     values.drain(..old);
 }
 
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::encoding::Encoding;
 
-    /// As the context engine estimates where it has no tokenizer: four narrow letters a token, or one wide one.
+    /// Estimates like the context engine without a tokenizer: one token per four narrow letters or per wide letter.
     fn estimate(text: &str) -> u32 {
         let wide = text.chars().filter(|letter| *letter >= '\u{530}').count();
         ((text.chars().count() - wide).div_ceil(4) + wide) as u32
@@ -80,7 +80,8 @@ mod tests {
         "fn main() { println!(\"{}\", ships.iter().filter(|s| s.new).count()); }\n",
     ];
 
-    /// Twenty turns of a growing chat, each of three sentences in a changing mix; returns the mean error of turns 21 to 40.
+    /// Simulates a growing chat with three sentences in a changing mix per turn. Returns the mean error of turns 21 to
+    /// 40.
     fn error_after(counted: impl Fn(&str) -> u32, reported: impl Fn(&str) -> u32) -> f32 {
         let (mut calibration, mut prompt, mut errors) = (Calibration::default(), String::new(), Vec::new());
         for turn in 0..40 {
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn after_twenty_turns_the_mean_error_is_within_five_percent() {
+    fn mean_error_is_within_5_percent_after_20_turns() {
         let wrapped = |encoding: Encoding| move |text: &str| encoding.count(text) + 4 * (text.len() as u32 / 300) + 12;
         for (name, error) in [
             ("estimate, in truth cl100k", error_after(estimate, wrapped(Encoding::Cl100k))),
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn one_odd_report_changes_nothing() {
+    fn ignores_a_single_outlier() {
         let mut calibration = Calibration::default();
         assert_eq!((calibration.apply(1_000), calibration.margin(), calibration.mean_error()), (1_000, 0.10, None));
         (0..4).for_each(|_| calibration.observe(1_000, 1_300));
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn another_model_behind_the_same_name_is_followed() {
+    fn follows_a_changed_model_behind_the_same_name() {
         let mut calibration = Calibration::default();
         (0..30).for_each(|_| calibration.observe(1_000, 1_300));
         (0..3).for_each(|_| calibration.observe(1_000, 900));

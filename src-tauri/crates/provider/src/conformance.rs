@@ -1,5 +1,5 @@
-//! What every provider owes its callers, as checks that any of them can be put through: the suite that a new client has
-//! to pass (S3.26). For tests; always compiled, so that the crates above can use it in theirs.
+//! Conformance suite for implementations of [`Provider`]. It is always compiled so that tests of other crates can use
+//! it.
 
 use domain::prompt::PromptRole;
 use futures_util::StreamExt;
@@ -7,33 +7,34 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Usage};
 
-/// A promise of the port that was not kept.
+/// Violation of the `Provider` contract.
 #[derive(Debug, thiserror::Error)]
 pub enum Violation {
     #[error("the request failed: {0}")]
     Failed(#[from] ProviderError),
-    #[error("the stream ended without an ending")]
+    #[error("the stream ended without `Finished` or an error")]
     NoEnding,
-    #[error("something came after the ending")]
+    #[error("an event followed the final event")]
     AfterEnding,
     #[error("a piece of text was empty")]
     EmptyText,
-    #[error("no text came before the ending")]
+    #[error("the stream finished without any text")]
     NoText,
     #[error("prompt processing went from {before} to {after} of {total} tokens, {reused} of them reused")]
     Prefill { before: u32, after: u32, total: u32, reused: u32 },
-    #[error("the usage does not add up: {0:?}")]
+    #[error("the usage counts are inconsistent: {0:?}")]
     Usage(Usage),
     #[error("{when}, the reply ended as {reason:?}")]
     Reason { when: &'static str, reason: FinishReason },
-    #[error("text came though the request was cancelled before it began")]
+    #[error("text arrived although the request was cancelled before it began")]
     TextAfterCancel,
 }
 
-/// Puts `provider` through the suite. `request` must be one that it can answer with some text; it is sent a few times.
+/// Runs the suite against `provider`, which must be able to answer `request` with text. Sends the request several
+/// times.
 ///
 /// # Errors
-/// The first promise that was not kept.
+/// The first violation.
 pub async fn check(provider: &dyn Provider, request: &Request) -> Result<(), Violation> {
     whole(provider, request).await?;
     cancelled_before(provider, request).await?;
@@ -69,7 +70,7 @@ async fn cancelled_before(provider: &dyn Provider, request: &Request) -> Result<
 async fn cancelled_after_the_first_text(provider: &dyn Provider, request: &Request) -> Result<(), Violation> {
     let cancel = CancellationToken::new();
     let seen = read(provider.stream(request.clone(), cancel.clone()), Some(cancel)).await?;
-    // A reply of a single piece is over before it can be cancelled.
+    // A reply of one piece ends before the test can cancel it.
     if seen.texts == 1 && seen.reason != FinishReason::Cancelled {
         return Ok(());
     }
@@ -100,7 +101,7 @@ struct Seen {
     usage: Usage,
 }
 
-/// Reads to the end, and cancels `at_first_text`.
+/// Reads `events` to the end. Cancels `at_first_text` when the first text arrives.
 async fn read(mut events: EventStream, at_first_text: Option<CancellationToken>) -> Result<Seen, Violation> {
     let (mut texts, mut ending, mut before) = (0, None, 0);
     while let Some(event) = events.next().await {
@@ -150,15 +151,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_fake_keeps_every_promise() {
+    async fn fake_provider_conforms() {
         check(&FakeProvider::new(), &request()).await.unwrap();
     }
 
     #[tokio::test]
-    async fn broken_promises_are_found() {
+    async fn reports_each_violation() {
         for (script, expected) in [
             (Script::new().text("Hi.").text(""), "a piece of text was empty"),
-            (Script::new(), "no text came before the ending"),
+            (Script::new(), "the stream finished without any text"),
             (
                 Script::new().prefill(5, 4, 0).text("Hi."),
                 "prompt processing went from 0 to 5 of 4 tokens, 0 of them reused",

@@ -1,4 +1,4 @@
-//! A large file from an address that the user gave: written beside its place as it comes, and taken up where it broke off.
+//! Downloads a large file from a URL that the user entered, and resumes a partial download.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,47 +13,47 @@ use url::Url;
 
 use crate::tls;
 
-/// Until a server takes the connection.
+/// Timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(30);
-/// Without a single byte.
+/// Maximum time without receiving a byte.
 const SILENCE: Duration = Duration::from_secs(60);
 const MAX_REDIRECTS: usize = 5;
-/// Bytes of a name, of a tag.
+/// Maximum length in bytes of a file name, of an ETag, and of the URL in an error.
 const MAX_TEXT: usize = 200;
 
-/// Why a file did not come.
+/// Reason why a download failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DownloadError {
-    #[error("{url} is no address to fetch a file from: {why}")]
+    #[error("cannot download from {url}: {why}")]
     Address { url: String, why: &'static str },
     #[error("{host} answered {status}")]
     Refused { host: String, status: StatusCode },
-    /// What came is kept, and the next try goes on from there.
-    #[error("the connection broke after {bytes} bytes")]
+    /// The received bytes stay in the part file, and the next try resumes there.
+    #[error("the connection was lost after {bytes} bytes; try again to resume")]
     Broken { bytes: u64, source: Option<reqwest::Error> },
-    #[error("{} cannot be written: {source}", path.display())]
+    #[error("cannot write {}: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
 }
 
-/// Where a file comes from.
+/// A validated download URL.
 #[derive(Debug, Clone)]
 pub struct Source(Url);
 
 impl Source {
-    /// Only an address that nobody on the way can change what it answers: https, or this machine.
+    /// Accepts only URLs whose response nobody on the network can alter: HTTPS, or this machine.
     ///
     /// # Errors
     /// [`DownloadError::Address`].
     pub fn parse(text: &str) -> Result<Self, DownloadError> {
         let refused = |why| DownloadError::Address { url: text.chars().take(MAX_TEXT).collect(), why };
-        let url = Url::parse(text).map_err(|_| refused("it is no URL"))?;
+        let url = Url::parse(text).map_err(|_| refused("it is not a valid URL"))?;
         if !is_safe(&url) {
             return Err(refused("it must begin with https://"));
         }
         Ok(Self(url))
     }
 
-    /// The last part of the address, as a name that every file system takes.
+    /// Returns the last path segment, with each character that some file system rejects replaced.
     pub fn file_name(&self) -> Option<String> {
         let last = self.0.path_segments()?.next_back()?;
         let name: String = last
@@ -68,11 +68,11 @@ impl Source {
     }
 }
 
-/// Fetches the file into `part`, or the rest of it where a part is there that the server still has the other half of.
-/// `progress` is told bytes that are here, and all where the server says.
+/// Downloads the file into `part`. Resumes an existing part if its ETag still matches.
+/// `progress` receives the bytes received so far, and the total if the server reports it.
 ///
 /// # Errors
-/// [`DownloadError`]; what came stays in `part`.
+/// [`DownloadError`]; the received bytes stay in `part`.
 pub async fn download(source: &Source, part: &Path, progress: impl Fn(u64, Option<u64>)) -> Result<(), DownloadError> {
     let client = client(source)?;
     let tag_file = part.with_extension("tag");
@@ -84,7 +84,7 @@ pub async fn download(source: &Source, part: &Path, progress: impl Fn(u64, Optio
     let answer = request.send().await.map_err(|error| broken(0, error))?;
     let goes_on = answer.status() == StatusCode::PARTIAL_CONTENT && begins_at(answer.headers(), here);
     if !goes_on && answer.status() != StatusCode::OK {
-        // A part that is whole already, or longer than the file, has no rest; the next try begins anew.
+        // The part is already complete, or longer than the file; the next try starts over.
         if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
             remove(part).await?;
         }
@@ -102,7 +102,7 @@ pub async fn download(source: &Source, part: &Path, progress: impl Fn(u64, Optio
     remove(&tag_file).await
 }
 
-async fn write(answer: Response, part: &Path, here: &mut u64, told: impl Fn(u64)) -> Result<(), DownloadError> {
+async fn write(answer: Response, part: &Path, here: &mut u64, report: impl Fn(u64)) -> Result<(), DownloadError> {
     let failed = |source| file(part, source);
     let mut options = OpenOptions::new();
     options.create(true).write(true);
@@ -123,7 +123,7 @@ async fn write(answer: Response, part: &Path, here: &mut u64, told: impl Fn(u64)
         };
         written.write_all(&piece).await.map_err(failed)?;
         *here += piece.len() as u64;
-        told(*here);
+        report(*here);
     }
     written.sync_all().await.map_err(failed)
 }
@@ -141,7 +141,7 @@ fn client(source: &Source) -> Result<Client, DownloadError> {
     builder.build().map_err(|error| broken(0, error))
 }
 
-/// Hubs answer with the address of the file itself.
+/// Redirect policy. Model hubs redirect to the URL of the file itself.
 fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let known = attempt.previous();
     match known.len() <= MAX_REDIRECTS && known.first().is_some_and(|first| may_lead(first, attempt.url())) {
@@ -150,7 +150,7 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     }
 }
 
-/// No other machine leads to what this one serves for itself.
+/// Another machine must not redirect to a service on this machine.
 fn may_lead(from: &Url, to: &Url) -> bool {
     is_safe(to) && (is_loopback(from) || !is_loopback(to))
 }
@@ -168,7 +168,7 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// `bytes 100-199/200` begins at 100.
+/// `bytes 100-199/200` starts at 100.
 fn begins_at(headers: &HeaderMap, here: u64) -> bool {
     let range = headers.get(CONTENT_RANGE).and_then(|range| range.to_str().ok()).unwrap_or_default();
     range
@@ -177,7 +177,7 @@ fn begins_at(headers: &HeaderMap, here: u64) -> bool {
         .is_some_and(|(from, _)| from.parse() == Ok(here))
 }
 
-/// Only a strong tag says that the bytes are the same; without one a broken download begins anew.
+/// Only a strong ETag proves that the bytes are the same; without one, a failed download starts over.
 async fn keep_tag(tag_file: &Path, headers: &HeaderMap) -> Result<(), DownloadError> {
     let tag = headers.get(ETAG).and_then(|tag| tag.to_str().ok());
     match tag.filter(|tag| tag.starts_with('"') && tag.len() <= MAX_TEXT) {
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_other_machine_leads_to_this_one() {
+    fn remote_hosts_cannot_redirect_to_loopback() {
         let leads = |from: &str, to: &str| may_lead(&from.parse().unwrap(), &to.parse().unwrap());
         let (hub, files, here) = ("https://hub.example/a", "https://files.example/b", "http://127.0.0.1:9/c");
         assert!(leads(hub, files) && leads(here, files) && leads(here, "http://localhost:8/d"));

@@ -1,4 +1,4 @@
-//! Which published encoding fits a remote model. Their data is part of the program; nothing is fetched.
+//! Selects the published encoding that fits a remote model. The encodings are compiled in; nothing is downloaded.
 
 /// A published byte-pair encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,12 +9,13 @@ pub enum Encoding {
 
 const O200K: &[&str] =
     &["gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "gpt-oss", "chatgpt-4o", "chatgpt", "o1", "o3", "o4", "codex"];
-/// The last ones grew out of this encoding: their counts differ by a few hundredths, which calibration takes up.
+/// The entries from `text-embedding` on use encodings derived from this one. Their counts differ by a few percent,
+/// which calibration corrects.
 const CL100K: &[&str] = &["gpt-4", "gpt-3.5", "gpt-35", "text-embedding", "llama-3", "llama3", "meta-llama-3", "qwen"];
 
 impl Encoding {
-    /// The encoding of `model`, or a near relative of it; `None` where neither is known. Vendors and fine-tunes in front of
-    /// the name are passed over: `openai/gpt-4o`, `ft:gpt-4o-mini:me`.
+    /// Returns the encoding of `model` or a close relative of it, or `None` for an unknown model. Ignores vendor and
+    /// fine-tune prefixes, as in `openai/gpt-4o` and `ft:gpt-4o-mini:me`.
     pub fn of(model: &str) -> Option<Self> {
         let name = model.to_ascii_lowercase();
         let name = name.rsplit('/').next().unwrap_or_default();
@@ -26,7 +27,7 @@ impl Encoding {
         if O200K.iter().any(begins) { Some(Self::O200k) } else { CL100K.iter().any(begins).then_some(Self::Cl100k) }
     }
 
-    /// As it is known to others; names counts that are remembered.
+    /// Returns the published name, which is also the key of cached counts.
     pub fn name(self) -> &'static str {
         match self {
             Self::O200k => "o200k_base",
@@ -34,7 +35,7 @@ impl Encoding {
         }
     }
 
-    /// Tokens of `text`. Takes time in proportion to its length, whatever it is; the first call some 50 ms more.
+    /// Counts the tokens of `text` in time linear in its length. The first call takes about 50 ms more.
     pub fn count(self, text: &str) -> u32 {
         let tokenizer = match self {
             Self::O200k => bpe_openai::o200k_base(),
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_is_known_by_its_family() {
+    fn selects_encoding_by_model_family() {
         for (model, encoding) in [
             ("gpt-4o-mini-2024-07-18", Some(Encoding::O200k)),
             ("openai/gpt-4.1", Some(Encoding::O200k)),
@@ -69,8 +70,8 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_those_of_the_published_encodings() {
-        // From the examples that OpenAI published with them.
+    fn counts_match_the_published_encodings() {
+        // Examples that OpenAI published with the encodings.
         assert_eq!(Encoding::Cl100k.count("tiktoken is great!"), 6);
         assert_eq!(Encoding::Cl100k.count("お誕生日おめでとう"), 9);
         assert_eq!(Encoding::O200k.count("お誕生日おめでとう"), 8);
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_word_is_no_trap() {
+    fn counts_a_very_long_word_quickly() {
         assert!(Encoding::O200k.count(&"a".repeat(1_000_000)) > 1_000);
     }
 }

@@ -1,9 +1,8 @@
-//! What can go wrong between a prompt and its reply, in our own classes. A backend's vocabulary is translated once, in
-//! its own client.
+//! Error classes of a failed request. Each client maps its backend's errors to them.
 
 use serde::{Deserialize, Serialize};
 
-/// The classes that callers can tell apart.
+/// Error classes that callers distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ProviderErrorKind {
@@ -21,11 +20,11 @@ pub enum ProviderErrorKind {
     Server,
     /// The request was refused as malformed.
     BadRequest,
-    /// The endpoint does not go on with an unfinished reply. The caller may ask for the rest in words.
+    /// The endpoint cannot continue an unfinished reply. The caller may ask for the rest in a new message.
     NoPrefill,
-    /// The prompt is longer than the model takes.
+    /// The prompt is longer than the model's context.
     ContextOverflow,
-    /// What came back is not what the API promises.
+    /// The response does not follow the API.
     Malformed,
     /// The connection ended before the reply did.
     Cut,
@@ -35,20 +34,20 @@ pub enum ProviderErrorKind {
     Model,
     /// The worker process died.
     WorkerDied,
-    /// The machine has no room for it.
+    /// The machine has not enough memory for the model.
     OutOfMemory,
 }
 
-/// A failed request: what happened and where, in words for people, and the class.
+/// A failed request: its class, and texts for the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
     pub kind: ProviderErrorKind,
-    /// What and why, naming the address or the file; never a key, never a prompt.
+    /// What happened and why, with the address or the file. Contains neither a key nor a prompt.
     pub message: String,
-    /// What to do about it.
+    /// What the user can do about it.
     pub hint: String,
-    /// HTTP status, where there was one.
+    /// HTTP status, if there was one.
     pub status: Option<u16>,
     #[source]
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,

@@ -1,8 +1,8 @@
-//! The scripted provider, for tests and previews: it records every request and plays what it was told, without a model,
-//! a clock or a network. Always compiled, so that the crates above can use it in their own tests.
+//! Scripted provider for tests and previews. It records every request and plays a script, without a model, a clock or a
+//! network. It is always compiled so that tests of other crates can use it.
 //!
-//! Its tokens are words, so a reader can count along. `max_tokens` and `prompt.stop` are recorded, not obeyed: a test
-//! that needs their effect says so in its script.
+//! Its tokens are words, so that a reader can count them. It records `max_tokens` and `prompt.stop` but does not apply
+//! them.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::{
     EventStream, FinishReason, GenerationEvent, Provider, ProviderError, ProviderErrorKind, Request, Timings, Usage,
 };
 
-/// A handle to one scripted provider; clones share its scripts and its records.
+/// A scripted provider. Clones share the scripts and the recorded requests.
 #[derive(Debug, Clone)]
 pub struct FakeProvider {
     state: Arc<watch::Sender<State>>,
@@ -42,23 +42,23 @@ impl FakeProvider {
         Self::default()
     }
 
-    /// Adds the script of one more request. Requests beyond the last script are answered by [`echo`].
+    /// Adds a script for one more request. [`echo`] answers requests beyond the last script.
     pub fn play(&self, script: Script) -> &Self {
         self.state.send_modify(|state| state.scripts.push_back(script));
         self
     }
 
-    /// Adds a script that says `text`, word by word.
+    /// Adds a script that streams `text` word by word.
     pub fn reply(&self, text: &str) -> &Self {
         self.play(Script::new().words(text))
     }
 
-    /// Adds a script that fails at once.
+    /// Adds a script that fails immediately.
     pub fn fail(&self, error: ProviderError) -> &Self {
         self.play(Script::new().error(error))
     }
 
-    /// Every request so far, oldest first.
+    /// Returns every request so far, oldest first.
     pub fn requests(&self) -> Vec<Request> {
         self.state.borrow().requests.clone()
     }
@@ -67,7 +67,7 @@ impl FakeProvider {
         self.state.borrow().requests.last().cloned()
     }
 
-    /// Waits until at least `count` requests were made, and returns them.
+    /// Waits until at least `count` requests were made and returns them.
     pub async fn wait_for_requests(&self, count: usize) -> Vec<Request> {
         let mut watcher = self.state.subscribe();
         match watcher.wait_for(|state| state.requests.len() >= count).await {
@@ -99,22 +99,22 @@ impl FakeProvider {
 
 impl Provider for FakeProvider {
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
-        // Recorded now and not at the first poll: a request is made when it is made.
+        // Recorded on the call instead of on the first poll.
         let (script, usage) = self.record(request);
         Box::pin(perform(script, usage, cancel))
     }
 }
 
-/// What a provider without a script answers: a pure function of the prompt.
+/// Reply of a provider without a script: a pure function of the prompt.
 pub fn echo(prompt: &Prompt) -> String {
     if prompt.continues {
         return " and so on.".to_owned();
     }
-    let heard = prompt.messages.iter().rfind(|message| message.role == PromptRole::User);
-    format!("You said: {}", heard.map_or("nothing", |message| message.text.as_str()))
+    let last = prompt.messages.iter().rfind(|message| message.role == PromptRole::User);
+    format!("You said: {}", last.map_or("nothing", |message| message.text.as_str()))
 }
 
-/// What happens during one request, in order. Without an ending of its own it finishes with [`FinishReason::Stop`].
+/// Events of one request, in order. A script without an ending finishes with [`FinishReason::Stop`].
 #[derive(Debug, Default)]
 pub struct Script {
     steps: VecDeque<Step>,
@@ -134,12 +134,12 @@ impl Script {
         Self::default()
     }
 
-    /// One piece of text, as it is.
+    /// Adds `text` as one piece.
     pub fn text(self, text: impl Into<String>) -> Self {
         self.event(GenerationEvent::Text(text.into()))
     }
 
-    /// `text` in pieces, each with the space that follows its word.
+    /// Adds `text` in one piece per word, each with the space after it.
     pub fn words(self, text: &str) -> Self {
         text.split_inclusive(' ').fold(self, Self::text)
     }
@@ -160,7 +160,7 @@ impl Script {
         self.event(GenerationEvent::Retrying { attempt, after_ms, why: why.into() })
     }
 
-    /// Asks for a tool.
+    /// Adds a tool call.
     pub fn call(self, name: &str, arguments: &str) -> Self {
         let arguments = Arguments::read(arguments);
         self.event(GenerationEvent::ToolCall(ToolCall { id: None, name: name.to_owned(), arguments }))
@@ -170,7 +170,7 @@ impl Script {
         self.event(GenerationEvent::Stalled { seconds })
     }
 
-    /// Stops here until the test opens `gate`, or the request is cancelled.
+    /// Waits here until the test opens `gate` or the request is cancelled.
     pub fn gate(self, gate: &Gate) -> Self {
         self.step(Step::Gate(gate.clone()))
     }
@@ -185,7 +185,7 @@ impl Script {
         self.step(Step::Panic)
     }
 
-    /// Ends as if the connection was lost.
+    /// Ends as if the connection were lost.
     pub fn cut(self) -> Self {
         self.error(ProviderError::new(
             ProviderErrorKind::Cut,
@@ -194,7 +194,7 @@ impl Script {
         ))
     }
 
-    /// Ends for `reason`.
+    /// Ends with `reason`.
     pub fn finish(self, reason: FinishReason) -> Self {
         self.step(Step::Finish(reason))
     }
@@ -221,18 +221,18 @@ impl Gate {
         Self::default()
     }
 
-    /// Waits until a reply stands at the gate: everything before it was taken by the reader.
+    /// Waits until the script has reached this gate. The reader has received every event before it.
     pub async fn reached(&self) {
         self.reached.cancelled().await;
     }
 
-    /// Stands at the gate until it is open. Scripts do this; a test's own server may, too.
+    /// Marks the gate as reached and waits until it is open. For scripts and for servers of tests.
     pub async fn pass(&self) {
         self.reached.cancel();
         self.opened.cancelled().await;
     }
 
-    /// Lets the reply go on. An open gate stays open.
+    /// Lets the script continue. The gate stays open.
     pub fn open(&self) {
         self.opened.cancel();
     }
@@ -244,7 +244,7 @@ fn perform(
     cancel: CancellationToken,
 ) -> impl futures_util::Stream<Item = Result<GenerationEvent, ProviderError>> + Send {
     stream! {
-        let mut said = 0;
+        let mut generated = 0;
         let mut ending = FinishReason::Stop;
         for step in script.steps {
             if cancel.is_cancelled() {
@@ -253,7 +253,7 @@ fn perform(
             match step {
                 Step::Event(event) => {
                     if let GenerationEvent::Text(text) = &event {
-                        said += text.split_whitespace().count();
+                        generated += text.split_whitespace().count();
                     }
                     yield Ok(event);
                 }
@@ -271,7 +271,7 @@ fn perform(
                 }
             }
         }
-        usage.generated = Some(count(said));
+        usage.generated = Some(count(generated));
         let reason = if cancel.is_cancelled() { FinishReason::Cancelled } else { ending };
         yield Ok(GenerationEvent::Finished { reason, usage, timings: Timings::default() });
     }
@@ -308,7 +308,7 @@ mod tests {
         }
     }
 
-    /// The events of a reply in a line: text as it is, the ending in brackets.
+    /// Formats the events of a reply as one line: text as is, the ending in brackets.
     async fn shown(mut events: EventStream) -> String {
         let mut line = String::new();
         while let Some(event) = events.next().await {
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_a_script_it_echoes_and_records() {
+    async fn echoes_and_records_without_a_script() {
         let fake = FakeProvider::new();
         let reply = shown(fake.stream(request("Good evening."), CancellationToken::new())).await;
         assert_eq!(reply, "You said: Good evening.[Stop]");
@@ -331,11 +331,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn scripts_are_played_one_per_request_and_in_order() {
+    async fn plays_one_script_per_request_in_order() {
         let fake = FakeProvider::new();
         fake.reply("The lamp is lit.")
             .play(Script::new().loading(0.5).prefill(3, 9, 2).text("Half").cut())
-            .play(Script::new().words("one two").finish(FinishReason::Length).text("never said"));
+            .play(Script::new().words("one two").finish(FinishReason::Length).text("never sent"));
         let mut replies = Vec::new();
         for _ in 0..3 {
             replies.push(shown(fake.stream(request("Go on."), CancellationToken::new())).await);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_test_can_act_while_a_reply_stands_at_a_gate() {
+    async fn gate_pauses_a_reply_for_the_test() {
         let fake = FakeProvider::new();
         let gate = Gate::new();
         fake.play(Script::new().text("before ").gate(&gate).text("after"));
@@ -363,11 +363,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_cancelled_reply_keeps_its_text_and_its_usage() {
+    async fn cancelled_reply_keeps_text_and_usage() {
         let fake = FakeProvider::new();
         let gate = Gate::new();
         let cancel = CancellationToken::new();
-        fake.play(Script::new().words("two words").gate(&gate).text("never said"));
+        fake.play(Script::new().words("two words").gate(&gate).text("never sent"));
         let events = tokio::spawn(fake.stream(request("Say a lot."), cancel.clone()).collect::<Vec<_>>());
         gate.reached().await;
         cancel.cancel();
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_prompt_that_only_grew_is_reused() {
+    async fn reuses_the_common_prefix_of_a_grown_prompt() {
         let fake = FakeProvider::new();
         shown(fake.stream(request("one two three"), CancellationToken::new())).await;
         let mut events = fake.stream(request("one two three four"), CancellationToken::new());

@@ -1,13 +1,12 @@
-//! What answers a prompt: the [`Provider`] port, its events and typed errors, a scripted fake, and the client for
-//! OpenAI-compatible endpoints. The local worker is one more provider, in the crate `local`. Model files that the user asks
-//! for are fetched here too, for this crate has the HTTP client.
+//! The [`Provider`] port: requests, events and typed errors. Also a scripted fake, the client for OpenAI-compatible
+//! endpoints, and the downloader of model files. The crate `local` implements the port for local models.
 //!
-//! Promises
-//! - Events are data: text of a model is never mistaken for an event (S1.6).
-//! - A stream ends with exactly one `Finished` or one error; what was streamed before an error is the caller's to keep.
+//! Guarantees
+//! - Text from a model is never mistaken for an event, because events are typed values.
+//! - A stream ends with exactly one `Finished` or one error. The caller may keep the text that came before an error.
 //! - A request is retried at most twice, and never after its first token.
 //!
-//! Absent: prompt building, storage, settings.
+//! Not in this crate: prompt building, storage, settings.
 
 pub mod calibration;
 pub mod conformance;
@@ -31,23 +30,23 @@ pub use encoding::Encoding;
 pub use error::{ProviderError, ProviderErrorKind};
 pub use fake::{FakeProvider, Gate, Script};
 pub use openai::{Dialect, EndpointConfig, OpenAiClient, Patience, Probe, Roles, probe};
-/// A secret that neither `Debug` nor serde shows, wiped when it is dropped.
+/// A secret that `Debug` and serde never show. It is wiped from memory when dropped.
 pub use secrecy::SecretString;
 pub use tokenizer_json::{TokenizerJson, TokenizerJsonError};
 
-/// What a provider is asked to do.
+/// One generation request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Whose cache this continues: the chat's id. Two requests with one key share a prefix.
+    /// Cache to continue: the chat's id. Requests with the same key share a prefix.
     pub cache_key: String,
     pub prompt: Prompt,
     pub sampling: Sampling,
-    /// What the answer looks like; `None` for words.
+    /// Required form of the reply; `None` for free text.
     pub shape: Option<Shape>,
 }
 
-/// The form of an answer that a program reads, said twice: models on this machine follow the grammar, endpoints that can the
-/// schema. An endpoint that cannot is held to nothing, so whoever asks reads the answer with care.
+/// Form of a machine-readable reply. Local models apply the grammar, endpoints the schema if they support it. An
+/// endpoint may ignore it, so the caller must validate the reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
     /// GBNF, with a rule `root`.
@@ -56,11 +55,11 @@ pub struct Shape {
     pub schema: serde_json::Value,
 }
 
-/// Why a reply ended.
+/// Why the reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FinishReason {
-    /// The model ended its turn, or a stop sequence did.
+    /// The model ended its turn, or a stop text matched.
     Stop,
     /// `max_tokens` was reached.
     Length,
@@ -68,55 +67,55 @@ pub enum FinishReason {
     Cancelled,
 }
 
-/// Token counts of a finished request. `None` where an endpoint does not say.
+/// Token counts of a finished request. `None` if the endpoint does not report a count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens of the whole prompt.
     pub prompt: Option<u32>,
-    /// Of those, taken from the cache of an earlier request.
+    /// Prompt tokens reused from the cache of an earlier request.
     pub reused: Option<u32>,
-    /// Of those, read anew: `prompt - reused`.
+    /// Prompt tokens that were processed: `prompt - reused`.
     pub evaluated: Option<u32>,
     pub generated: Option<u32>,
 }
 
-/// Milliseconds spent.
+/// Durations in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timings {
-    /// Reading the prompt.
+    /// Prompt processing.
     pub prefill_ms: f64,
-    /// Writing the reply.
+    /// Text generation.
     pub decode_ms: f64,
     /// From the request to the first text.
     pub first_text_ms: f64,
 }
 
-/// What happens while a reply is made, in order.
+/// Events of one reply, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GenerationEvent {
-    /// Another request holds the model; this one waits.
+    /// The model is busy with another request.
     Queued,
-    /// The model is being loaded; 0 to 1.
+    /// The model is loading; 0 to 1.
     Loading { fraction: f32 },
-    /// `done` of `total` prompt tokens are read; the first `reused` came from the cache.
+    /// `done` of `total` prompt tokens are processed; the first `reused` came from the cache.
     Prefill { done: u32, total: u32, reused: u32 },
-    /// A piece of the reply, always whole characters.
+    /// A piece of the reply; it never splits a character.
     Text(String),
-    /// The model asks for a tool. Comes whole, once all text has come; nobody runs anything.
+    /// A complete tool call, sent after all text. Nothing executes it.
     ToolCall(ToolCall),
-    /// The request failed before its first token and is sent again after `after_ms`.
+    /// The request failed before its first token and will be sent again after `after_ms`.
     Retrying { attempt: u32, after_ms: u64, why: String },
-    /// Nothing has arrived for `seconds`; the request goes on.
+    /// Nothing has arrived for `seconds`; the request continues.
     Stalled { seconds: u32 },
     /// The last event.
     Finished { reason: FinishReason, usage: Usage, timings: Timings },
 }
 
-/// The stream of one reply.
+/// Events of one reply.
 pub type EventStream = BoxStream<'static, Result<GenerationEvent, ProviderError>>;
 
-/// Something that answers prompts.
+/// A model backend that generates replies.
 pub trait Provider: Send + Sync {
-    /// Starts a reply. Cancelling stops it with `Finished { reason: Cancelled, .. }`; dropping the stream stops it too.
+    /// Starts a reply. Cancelling ends it with `Finished { reason: Cancelled, .. }`. Dropping the stream also stops it.
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream;
 }

@@ -1,4 +1,4 @@
-//! Large files over a connection that breaks.
+//! Downloads over a connection that breaks.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -8,18 +8,18 @@ use std::sync::{Arc, Mutex};
 
 use provider::download::{DownloadError, Source, download};
 
-/// Answers one request after the other with these texts, and keeps what was asked.
+/// Answers each request with the next of `answers` and records the requests.
 fn serve(answers: Vec<Vec<u8>>) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/models/tiny%20one.gguf?download=true", listener.local_addr().unwrap());
     let asked = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&asked);
+    let received = Arc::clone(&asked);
     std::thread::spawn(move || {
         for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
             let lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
             let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
-            heard.lock().unwrap().push(head.join("\n").to_lowercase());
+            received.lock().unwrap().push(head.join("\n").to_lowercase());
             stream.write_all(&answer).unwrap();
         }
     });
@@ -31,7 +31,7 @@ fn answer(head: &str, length: usize, body: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_download_that_broke_goes_on_where_it_was() {
+async fn resumes_an_interrupted_download() {
     let folder = tempfile::tempdir().unwrap();
     let part = folder.path().join("tiny.part");
     let (address, asked) = serve(vec![
@@ -53,7 +53,7 @@ async fn a_download_that_broke_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_file_that_changed_meanwhile_begins_anew() {
+async fn restarts_if_the_file_has_changed() {
     let folder = tempfile::tempdir().unwrap();
     let part = folder.path().join("tiny.part");
     let (address, _) =
@@ -65,7 +65,7 @@ async fn a_file_that_changed_meanwhile_begins_anew() {
 }
 
 #[tokio::test]
-async fn without_a_tag_nothing_is_patched_together() {
+async fn restarts_without_an_etag() {
     let folder = tempfile::tempdir().unwrap();
     let part = folder.path().join("tiny.part");
     let (address, asked) = serve(vec![answer("200 OK", 10, "01234"), answer("200 OK", 3, "new")]);
@@ -77,7 +77,7 @@ async fn without_a_tag_nothing_is_patched_together() {
 }
 
 #[tokio::test]
-async fn a_no_is_told_and_a_way_to_an_open_address_is_not_taken() {
+async fn reports_refusals_and_ignores_plain_redirects() {
     let folder = tempfile::tempdir().unwrap();
     let part = folder.path().join("tiny.part");
     let (address, _) =

@@ -1,5 +1,5 @@
-//! The client against llama.cpp's own server with a real model: what the fault server only claims about endpoints is
-//! checked here. Needs what `cargo xtask setup` puts into the cache directory; see `openai-server/`.
+//! The client against llama.cpp's own server with a real model, which verifies the assumptions of the fault server.
+//! Requires the files that `cargo xtask setup` puts into the cache directory; see `openai-server/`.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
 
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 const KEY: &str = "sk-real-server";
 const MODEL: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
-/// As in `serve.py`.
+/// Same value as in `serve.py`.
 const CONTEXT: u32 = 1024;
 
 struct Server {
@@ -38,7 +38,7 @@ impl Server {
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openai-server/serve.py"))
             .arg(&model)
             .arg(KEY)
-            // Endless spinning stalls generation while other tests use the cores.
+            // Endless spinning slows generation down while other tests use the cores.
             .env("GOMP_SPINCOUNT", "1000")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -53,7 +53,7 @@ impl Server {
     }
 
     fn config(&self, key: &str) -> EndpointConfig {
-        // A busy machine may need long for the first text; these tests are not about time.
+        // A busy machine may need long for the first text; these tests do not check timing.
         let patience = Patience { idle: Duration::from_secs(300), ..Patience::default() };
         EndpointConfig::new(&self.url, MODEL, Some(key.into())).unwrap().with_patience(patience)
     }
@@ -111,7 +111,7 @@ async fn reply(client: &OpenAiClient, request: Request) -> Result<Reply, Provide
 const RULES: &str = "You are Mira, who keeps the lighthouse. You speak plainly, in short sentences, and you like rain.";
 
 #[tokio::test]
-async fn a_chat_is_streamed_and_its_prefix_is_reused() {
+async fn streams_a_chat_and_reuses_its_prefix() {
     let server = Server::start().await;
     let found = probe(&server.config(KEY)).await.unwrap();
     assert!(found.models.len() == 1 && found.models[0].ends_with(MODEL), "{found:?}");
@@ -135,14 +135,14 @@ async fn a_chat_is_streamed_and_its_prefix_is_reused() {
 }
 
 #[tokio::test]
-async fn the_client_keeps_what_every_provider_promises() {
+async fn client_conforms() {
     let server = Server::start().await;
     let story = request(&[(PromptRole::User, "Tell me a very long story.")], 40);
     conformance::check(&server.client(), &story).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_prefilled_reply_is_continued() {
+async fn continues_a_prefilled_reply() {
     let server = Server::start().await;
     let turns = [(PromptRole::User, "Count from one to five in words."), (PromptRole::Character, "One, two, three,")];
     let mut continued = request(&turns, 6);
@@ -152,7 +152,7 @@ async fn a_prefilled_reply_is_continued() {
 }
 
 #[tokio::test]
-async fn stop_texts_end_a_reply_and_cancelling_does() {
+async fn ends_at_a_stop_text_and_when_cancelled() {
     let server = Server::start().await;
     let client = server.client();
     let turns = [(PromptRole::User, "Count from one to five in words."), (PromptRole::Character, "One, two, three,")];
@@ -177,12 +177,12 @@ async fn stop_texts_end_a_reply_and_cancelling_does() {
 }
 
 #[tokio::test]
-async fn what_the_server_refuses_is_named() {
+async fn explains_refusals_of_the_server() {
     let server = Server::start().await;
     let long = "rain ".repeat(2000);
     let error = reply(&server.client(), request(&[(PromptRole::User, &long)], 1)).await.err().unwrap();
     assert_eq!(error.kind, ProviderErrorKind::ContextOverflow);
-    assert!(error.message.ends_with(&format!("the model takes {CONTEXT}")), "{error}");
+    assert!(error.message.ends_with(&format!("the model allows {CONTEXT}")), "{error}");
 
     let stranger = OpenAiClient::new(server.config("sk-wrong")).unwrap();
     let error = reply(&stranger, request(&[(PromptRole::User, "Hi.")], 1)).await.err().unwrap();
@@ -191,7 +191,7 @@ async fn what_the_server_refuses_is_named() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_leaves_the_text_and_is_unreachable_then() {
+async fn keeps_text_when_the_server_dies() {
     let mut server = Server::start().await;
     let client = server.client();
     let story = request(&[(PromptRole::User, "Tell me a very long story.")], 500);

@@ -65,7 +65,7 @@ struct Place {
 pub(crate) async fn second_place(State(shared): State<Shared>, body: Body) -> Result<Response, Failure> {
     let bytes = shared.bodies.read(body, PLACE_CAP).await?;
     let place: Place = serde_json::from_slice(&bytes).map_err(|_| {
-        Failure::new(StatusCode::BAD_REQUEST, "the folder cannot be read", "Send its path as `folder`.")
+        Failure::new(StatusCode::BAD_REQUEST, "the request names no folder", "Send its path as `folder`.")
     })?;
     Ok(json(&shared.engine.set_second_place(place.folder).await?))
 }
@@ -84,7 +84,7 @@ async fn receive(body: Body, path: PathBuf) -> Result<(), Failure> {
     loop {
         let part = timeout(PATIENCE, parts.next()).await.map_err(|_| broken("the archive did not arrive in time"))?;
         let Some(part) = part else { break };
-        let part = part.map_err(|_| broken("the archive broke off"))?;
+        let part = part.map_err(|_| broken("the upload of the archive was interrupted"))?;
         received += part.len() as u64;
         if received > CAP {
             return Err(broken("the archive is too large"));

@@ -1,4 +1,4 @@
-//! Reading request bodies under a cap on size, time and number at once.
+//! Reads request bodies with limits on size, time and concurrency.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::respond::Failure;
 
-/// Bodies read at once. With the largest cap this bounds what they hold in memory to half a gigabyte.
+/// Maximum number of bodies read at once. With the largest size limit they take at most half a gigabyte of memory.
 const AT_ONCE: usize = 8;
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -23,25 +23,29 @@ impl Default for Bodies {
 }
 
 impl Bodies {
-    /// The whole body, if it is at most `cap` bytes and arrives within a minute.
+    /// Reads the whole body if it has at most `cap` bytes and arrives within a minute.
     pub(crate) async fn read(&self, body: Body, cap: usize) -> Result<Vec<u8>, Failure> {
-        // What says beforehand that it is too large is not read at all.
+        // A body that declares too large a size is not read at all.
         if body.size_hint().lower() > cap as u64 {
             return Err(too_large(cap));
         }
         let read = async {
-            // The semaphore is never closed; a closed one would only lift the cap.
+            // The semaphore is never closed.
             let _seat = self.0.acquire().await.ok();
             Limited::new(body, cap).collect().await
         };
         match timeout(PATIENCE, read).await {
             Ok(Ok(collected)) => Ok(collected.to_bytes().into()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(cap)),
-            Ok(Err(_)) => Err(Failure::new(StatusCode::BAD_REQUEST, "the body broke off", "Send the request again.")),
+            Ok(Err(_)) => Err(Failure::new(
+                StatusCode::BAD_REQUEST,
+                "the connection closed before the whole body arrived",
+                "Send the request again.",
+            )),
             Err(_) => Err(Failure::new(
                 StatusCode::REQUEST_TIMEOUT,
                 "the body did not arrive in time",
-                "Send the request again, with less at once.",
+                "Send the request again, in smaller parts.",
             )),
         }
     }
@@ -51,6 +55,6 @@ fn too_large(cap: usize) -> Failure {
     Failure::new(
         StatusCode::PAYLOAD_TOO_LARGE,
         format!("the body is larger than {} MiB", cap / (1024 * 1024)),
-        "Send less at once.",
+        "Send the data in smaller parts.",
     )
 }

@@ -1,4 +1,4 @@
-//! `GET /api/events`: the engine's events over a WebSocket, to any number of listeners.
+//! `GET /api/events`: sends the engine's events over a WebSocket to every listener.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,23 +17,23 @@ use crate::respond::{Failure, json};
 use crate::routes::Shared;
 use crate::strangers::Guest;
 
-/// Listeners at once. Each browser tab is one.
+/// Maximum number of listeners. Each browser tab is one.
 pub(crate) const LISTENERS: usize = 64;
 
-/// A client says nothing here, so that its frames need little room.
+/// Maximum bytes of a client's frame. Clients send nothing on this socket.
 const FRAME_CAP: usize = 16 * 1024;
 
-/// A listener that takes nothing for this long is dropped.
+/// A listener that accepts no data for this long is disconnected.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Serialize)]
 pub(crate) struct Ticket {
     ticket: String,
-    /// Seconds.
+    /// Lifetime in seconds.
     expires_in: u64,
 }
 
-/// `POST /api/ticket`: what a browser puts into the socket's address, because it cannot send a header there.
+/// `POST /api/ticket`: issues a ticket for the socket's address, because a browser cannot send a header there.
 pub(crate) async fn ticket(State(shared): State<Shared>) -> Response {
     let ticket = shared.tickets.issue(Instant::now());
     json(&Ticket { ticket, expires_in: crate::secret::Tickets::LIFE.as_secs() })
@@ -54,7 +54,7 @@ pub(crate) async fn events(
     if !shared.tickets.redeem(&admission.ticket, Instant::now()) {
         return Err(Failure::new(
             StatusCode::UNAUTHORIZED,
-            "the ticket is unknown, used or too old",
+            "the ticket is unknown, already used or expired",
             "Get one with `POST /api/ticket` and use it within 30 seconds.",
         ));
     }
@@ -64,9 +64,9 @@ pub(crate) async fn events(
         Err(rejection) => return Ok(rejection.into_response()),
     };
     let seat = Arc::clone(&shared.listeners).try_acquire_owned().map_err(|_| {
-        Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many listeners", "Close a window that shows this app.")
+        Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many listeners", "Close another window of this app.")
     })?;
-    // Subscribed before the answer, so that nothing after the handshake is missed.
+    // Subscribes before the response, so that no event after the handshake is missed.
     let events = shared.engine.subscribe();
     let stopping = shared.stopping.clone();
     Ok(upgrade.max_message_size(FRAME_CAP).max_frame_size(FRAME_CAP).on_upgrade(move |socket| async move {
@@ -75,7 +75,7 @@ pub(crate) async fn events(
     }))
 }
 
-/// Runs until the client leaves, stops reading, or the server stops.
+/// Forwards events until the client disconnects or stops reading, or the server stops.
 async fn forward(mut socket: WebSocket, mut events: engine::Events, stopping: CancellationToken) {
     loop {
         let next = tokio::select! {
@@ -96,7 +96,7 @@ async fn forward(mut socket: WebSocket, mut events: engine::Events, stopping: Ca
     }
 }
 
-/// What a client hears that talks to a socket that only tells.
+/// Reply to a client that sends data on this send-only socket.
 #[derive(Serialize)]
 struct Objection {
     event: &'static str,
@@ -109,7 +109,7 @@ impl Default for Objection {
         Self {
             event: "error",
             kind: "badInput",
-            message: "this socket only tells; ask with `POST /api/op/<operation>`",
+            message: "this socket only sends events; use `POST /api/op/<operation>` for requests",
         }
     }
 }
@@ -118,12 +118,12 @@ fn text(event: &impl Serialize) -> Message {
     match serde_json::to_string(event) {
         Ok(json) => Message::Text(json.into()),
         Err(error) => {
-            tracing::error!(%error, "an event could not be written as JSON");
+            tracing::error!(%error, "cannot serialise an event");
             Message::Text(r#"{"event":"missed"}"#.into())
         }
     }
 }
 
 fn farewell() -> Message {
-    Message::Close(Some(CloseFrame { code: close_code::AWAY, reason: "the server stops".into() }))
+    Message::Close(Some(CloseFrame { code: close_code::AWAY, reason: "the server is stopping".into() }))
 }

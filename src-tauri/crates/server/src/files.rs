@@ -1,4 +1,4 @@
-//! The UI's files, from a folder: no secrets in them, so no token for them.
+//! Serves the UI's files from a folder. They contain no secrets and need no token.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use crate::routes::Shared;
 
 const FOLDER_VARIABLE: &str = "INGLENOOK_UI";
 
-/// Scripts and connections from this server only. Styles may stand in the page, because components place themselves with
-/// `style` attributes; pictures arrive through the token and become `blob:`.
+/// Allows scripts and connections from this server only. Inline styles are allowed, because components set positions
+/// with `style` attributes. Pictures are fetched with the token and shown as `blob:`.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' blob: data:; \
      font-src 'self'; connect-src 'self'; worker-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
 
-/// Where the built UI is: the folder that `INGLENOOK_UI` names, else `../lib/inglenook/ui` beside the program (installed),
-/// else `ui/dist` in a folder above it (in the repository).
+/// Finds the built UI: the folder in `INGLENOOK_UI`, else `../lib/inglenook/ui` next to the program (installed), else
+/// `ui/dist` in a parent folder (in the repository).
 ///
 /// # Errors
-/// [`ServeError::NoUi`] with the places that were searched.
+/// [`ServeError::NoUi`] with the searched folders.
 pub fn find_ui() -> Result<PathBuf, ServeError> {
     let folders = match env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()) {
         Some(folder) => vec![folder.into()],
@@ -46,7 +46,7 @@ pub(crate) fn has_index(folder: &Path) -> bool {
     folder.join("index.html").is_file()
 }
 
-/// Serves `folder` for every address that no route has.
+/// Serves `folder` for every address without a route.
 pub(crate) fn router(folder: &Path) -> Router<Shared> {
     Router::new()
         .fallback_service(ServeDir::new(folder).append_index_html_on_directories(true))
@@ -54,7 +54,7 @@ pub(crate) fn router(folder: &Path) -> Router<Shared> {
 }
 
 async fn with_policy(request: Request, next: Next) -> Response {
-    // Vite names the files of this folder by their content.
+    // Vite puts a content hash into the names in this folder.
     let immutable = request.uri().path().starts_with("/assets/");
     let mut response = next.run(request).await;
     if response.status().is_client_error() {
@@ -71,14 +71,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_installed_program_finds_the_ui_in_its_lib_folder() {
+    fn installed_program_finds_the_ui_in_lib() {
         let root = tempfile::tempdir().unwrap();
         let folders = usual_folders(&root.path().join("bin/nook"));
         assert_eq!(folders, [root.path().join("lib/inglenook/ui")]);
     }
 
     #[test]
-    fn a_program_in_the_repository_finds_the_built_ui() {
+    fn program_in_the_repository_finds_the_built_ui() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("ui")).unwrap();
         std::fs::write(root.path().join("ui/package.json"), "{}").unwrap();

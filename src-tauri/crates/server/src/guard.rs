@@ -1,7 +1,7 @@
-//! Who may call at all: decided from `Host` and `Origin` before anything else is looked at.
+//! Checks `Host` and `Origin` before anything else.
 //!
-//! A page on another site can make the browser call loopback; a rebound DNS name can make that call look same-origin. The
-//! first shows in `Origin` and `Sec-Fetch-Site`, the second in `Host`, and a page can set none of the three.
+//! A page of another site can make the browser send requests to loopback. With DNS rebinding, such a request can look
+//! same-origin. `Origin` and `Sec-Fetch-Site` reveal the first attack, `Host` the second; a page can set none of them.
 
 use axum::http::header::{HOST, HeaderName, ORIGIN};
 use axum::http::{HeaderMap, Uri};
@@ -9,15 +9,15 @@ use axum::http::{HeaderMap, Uri};
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
-/// The names under which this server may be called, each with its port.
+/// Accepted host names of this server, each with its port.
 pub(crate) struct Names(Vec<String>);
 
-/// Why a request was turned away before it was read.
+/// Reason why a request was refused before it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
-    #[error("the request names a host that is not this server")]
+    #[error("the `Host` header does not name this server")]
     Host,
-    #[error("the request comes from a page of another site")]
+    #[error("the request comes from another website")]
     Origin,
 }
 
@@ -25,7 +25,7 @@ impl Names {
     pub(crate) fn of(port: u16) -> Self {
         let names = ["127.0.0.1", "[::1]", "localhost"];
         let mut allowed: Vec<_> = names.iter().map(|name| format!("{name}:{port}")).collect();
-        // Clients leave the scheme's own port out.
+        // Clients omit the default port of the scheme.
         if port == 80 {
             allowed.extend(names.map(str::to_owned));
         }
@@ -40,7 +40,7 @@ impl Names {
         Ok(())
     }
 
-    /// The one host that the request names, if it is ours. A URI in absolute form must agree, because it outranks the header.
+    /// Returns the host of the request if it is ours. An absolute URI must match, because it overrides the header.
     fn host<'h>(&self, uri: &Uri, headers: &'h HeaderMap) -> Option<&'h str> {
         let host = only(headers, &HOST)?;
         let ours = |name: &str| self.0.iter().any(|own| own.eq_ignore_ascii_case(name));
@@ -56,8 +56,8 @@ fn has_foreign_origin(headers: &HeaderMap, host: &str) -> bool {
             .is_none_or(|own| !own.eq_ignore_ascii_case(host))
 }
 
-/// True for what another site's page loads in passing (an image, a script), which carries no `Origin`. Following a link
-/// from there is fine.
+/// Whether another site's page loads this address as a subresource (an image, a script), which has no `Origin`. Links
+/// from other sites are allowed.
 fn is_foreign_fetch(headers: &HeaderMap) -> bool {
     let says = |name: &HeaderName, values: &[&str]| {
         headers.get_all(name).iter().any(|value| values.iter().any(|one| value.as_bytes() == one.as_bytes()))
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn own_names_pass_with_the_port_only() {
+    fn accepts_own_names_with_the_port() {
         for host in ["127.0.0.1:4000", "localhost:4000", "LocalHost:4000", "[::1]:4000"] {
             assert_eq!(check("/", &[("host", host)]), Ok(()), "{host}");
         }
@@ -100,19 +100,19 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_or_doubled_host_is_refused() {
+    fn refuses_a_missing_or_duplicate_host() {
         assert_eq!(check("/", &[]), Err(Refusal::Host));
         assert_eq!(check("/", &[("host", "localhost:4000"), ("host", "localhost:4000")]), Err(Refusal::Host));
     }
 
     #[test]
-    fn an_absolute_uri_must_agree_with_the_host() {
+    fn absolute_uri_must_match_the_host() {
         assert_eq!(check("http://localhost:4000/", &[("host", "localhost:4000")]), Ok(()));
         assert_eq!(check("http://evil.example/", &[("host", "localhost:4000")]), Err(Refusal::Host));
     }
 
     #[test]
-    fn only_the_own_origin_passes() {
+    fn accepts_only_its_own_origin() {
         let with = |origin| check("/", &[("host", "localhost:4000"), ("origin", origin)]);
         assert_eq!(with("http://localhost:4000"), Ok(()));
         for origin in [
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_elsewhere_may_link_here_but_load_nothing() {
+    fn other_sites_may_link_but_not_load() {
         let with =
             |site, mode| check("/", &[("host", "localhost:4000"), ("sec-fetch-site", site), ("sec-fetch-mode", mode)]);
         assert_eq!(with("same-origin", "cors"), Ok(()));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn port_80_goes_without_saying() {
+    fn port_80_may_be_omitted() {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, HeaderValue::from_static("localhost"));
         assert_eq!(Names::of(80).check(&Uri::from_static("/"), &headers), Ok(()));

@@ -1,14 +1,15 @@
-//! The HTTP and WebSocket door: every operation of the engine, its events, its pictures, and the UI for a browser.
+//! HTTP and WebSocket server: the engine's operations, events and pictures, and the UI for a browser.
 //!
-//! Promises
-//! - Bound to loopback only, and closed until [`serve`] is called.
-//! - A request is looked at in this order: `Host`, `Origin`, token. A page of another site, a rebound name and a request
-//!   without the token reach no handler that could tell or change anything.
-//! - The token is 256 random bits, compared in constant time, read from `Authorization` alone. No cookies, no CORS headers.
-//! - Bodies, connections, listeners and waiting times are capped. Connections without the token cannot block others.
-//!   Malformed input gets an `ApiError` and nothing else.
+//! Guarantees
+//! - It listens on loopback only, and only after [`serve`] is called.
+//! - It checks `Host`, then `Origin`, then the token. Requests from other sites, rebound names, and requests without
+//!   the token never reach a handler with data.
+//! - The token has 256 random bits and is compared in constant time. It is read only from `Authorization`. There are no
+//!   cookies and no CORS headers.
+//! - Bodies, connections, listeners and waiting times have limits. Connections without the token cannot block others.
+//!   Malformed input is answered with an `ApiError`.
 //!
-//! Absent: prompts, SQL, TLS, listening on other machines' networks.
+//! Not in this crate: prompts, SQL, TLS, listening on other networks.
 
 mod archive;
 mod body;

@@ -1,4 +1,5 @@
-//! `POST /api/op/<operation>`: the engine's operations, generated from their one list.
+//! `POST /api/op/<operation>`: dispatches to the engine's operations. The code is generated from the list of
+//! operations.
 
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -11,10 +12,10 @@ use serde::de::DeserializeOwned;
 use crate::respond::{Failure, json_bytes};
 use crate::routes::Shared;
 
-/// Room for a document of 32 MiB in base64 and all that surrounds it.
+/// Maximum body size: a document of 32 MiB in base64, with its surrounding JSON.
 const CAP: usize = 44 * 1024 * 1024;
 
-/// Characters of a parser's message that are passed on; it may quote the input at length.
+/// Maximum characters of a parser's message, which may quote the input at length.
 const QUOTE: usize = 300;
 
 pub(crate) async fn operation(
@@ -24,17 +25,17 @@ pub(crate) async fn operation(
 ) -> Result<Response, Failure> {
     let args = shared.bodies.read(body, CAP).await?;
     let engine = shared.engine.clone();
-    // A task of its own: neither a client that hangs up nor a panic may leave an operation half done or end the server.
+    // A separate task: the operation completes if the client disconnects, and a panic does not end the server.
     let work = tokio::spawn(async move { dispatch(&engine, &operation, &args).await });
     let answer = work.await.unwrap_or_else(|error| {
-        tracing::error!(panicked = error.is_panic(), "an operation did not end");
+        tracing::error!(panicked = error.is_panic(), "an operation failed to complete");
         Err(ApiError::Internal { message: "the operation failed; the log has the reason".into() })
     });
     Ok(json_bytes(answer?))
 }
 
 macro_rules! dispatch {
-    ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         mod args {
             use engine::api::*;
             $(
@@ -51,14 +52,14 @@ macro_rules! dispatch {
                     let result: $result = engine.$name($($arg),*).await?;
                     write(&result)
                 })*
-                _ => Err(ApiError::NotFound { message: "there is no such operation".into() }),
+                _ => Err(ApiError::NotFound { message: "this operation does not exist".into() }),
             }
         }
     };
 }
 engine::operations!(dispatch);
 
-/// The arguments of an operation; an operation without any may have no body.
+/// Parses the arguments. An operation without arguments may have an empty body.
 fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, ApiError> {
     let json = if json.is_empty() { b"{}" } else { json };
     let mut reader = serde_json::Deserializer::from_slice(json);
@@ -76,13 +77,13 @@ fn malformed(place: &str, error: &serde_json::Error) -> ApiError {
     let place: String = place.chars().take(QUOTE).collect();
     ApiError::BadInput {
         message: format!("{place} cannot be read: {reason}"),
-        hint: "Send one JSON object that holds exactly the operation's arguments.".into(),
+        hint: "Send one JSON object with exactly the operation's arguments.".into(),
     }
 }
 
 fn write(result: &impl Serialize) -> Result<Vec<u8>, ApiError> {
     serde_json::to_vec(result)
-        .map_err(|error| ApiError::Internal { message: format!("the result cannot be written: {error}") })
+        .map_err(|error| ApiError::Internal { message: format!("cannot serialise the result: {error}") })
 }
 
 #[cfg(test)]
@@ -97,12 +98,12 @@ mod tests {
     }
 
     #[test]
-    fn no_body_is_no_arguments() {
+    fn empty_body_means_no_arguments() {
         assert!(parse::<args::startup>(b"").is_ok());
     }
 
     #[test]
-    fn a_refusal_names_the_field() {
+    fn refusal_names_the_field() {
         assert!(refusal::<args::rename_chat>(r#"{"id":"a","title":7}"#).starts_with("`title` cannot be read"));
         assert!(
             refusal::<args::set_chat_model>(r#"{"id":"a","model":{"kind":"local","id":-1}}"#).starts_with("`model")
@@ -111,19 +112,19 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_and_trailing_text_are_refused() {
+    fn refuses_unknown_fields_and_trailing_text() {
         assert!(refusal::<args::stop>(r#"{"chat":"a","force":true}"#).contains("unknown field `force`"));
         assert!(refusal::<args::stop>(r#"{"chat":"a"} {"chat":"b"}"#).contains("trailing"));
     }
 
     #[test]
-    fn a_long_quote_is_cut() {
+    fn truncates_a_long_quote() {
         let json = format!(r#"{{"id":"a","title":"b","{}":1}}"#, "x".repeat(100_000));
         assert!(refusal::<args::rename_chat>(&json).len() < 2 * QUOTE + 100);
     }
 
     #[test]
-    fn deep_nesting_is_refused_and_does_not_overflow_the_stack() {
+    fn refuses_deep_nesting() {
         let json = format!(r#"{{"change":{}"#, "[".repeat(1_000_000));
         assert!(!refusal::<args::update_settings>(&json).is_empty());
     }

@@ -1,4 +1,4 @@
-//! Answers: JSON, and `ApiError` with the status that fits it.
+//! Responses: JSON, and `ApiError` with its HTTP status.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use engine::api::ApiError;
 use serde::Serialize;
 
-/// An error on its way out.
+/// An error response.
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: StatusCode,
@@ -19,7 +19,7 @@ impl Failure {
     }
 
     pub(crate) fn no_such_route() -> Self {
-        ApiError::NotFound { message: "there is nothing at this address".into() }.into()
+        ApiError::NotFound { message: "this address does not exist".into() }.into()
     }
 
     pub(crate) fn unauthorized() -> Self {
@@ -56,12 +56,12 @@ fn status(error: &ApiError) -> StatusCode {
     }
 }
 
-/// `value` as JSON with its type.
+/// Responds with `value` as JSON.
 pub(crate) fn json(value: &impl Serialize) -> Response {
     match serde_json::to_vec(value) {
         Ok(body) => json_bytes(body),
         Err(error) => {
-            tracing::error!(%error, "an answer could not be written as JSON");
+            tracing::error!(%error, "cannot serialise a response");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_of_error_has_its_status() {
+    fn maps_each_error_to_its_status() {
         let (message, hint) = (String::new, String::new);
         let (needed, available, missing) = (2, 1, 1);
         let overflow =

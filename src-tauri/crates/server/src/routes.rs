@@ -1,4 +1,4 @@
-//! The map of addresses, and what stands before every one of them.
+//! Routes and the middleware in front of them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::secret::{Presented, Tickets, Token};
 use crate::strangers::Guest;
 use crate::{archive, events, files, operation, transfer};
 
-/// What the handlers share.
+/// State shared by the handlers.
 pub(crate) struct Server {
     pub(crate) engine: Engine,
     pub(crate) token: Token,
@@ -36,7 +36,7 @@ pub(crate) struct Server {
 
 pub(crate) type Shared = Arc<Server>;
 
-/// Every route. The layers run from the bottom up: host and origin first, for whatever address.
+/// Builds the router. Layers run from the bottom up: the checks of host and origin come first, for every address.
 pub(crate) fn router(shared: Shared, ui: Option<&Path>) -> Router {
     let with_token = Router::new()
         .route("/api/op/{operation}", post(operation::operation))
@@ -54,7 +54,7 @@ pub(crate) fn router(shared: Shared, ui: Option<&Path>) -> Router {
         .route("/thumbnail/{hash}", get(transfer::thumbnail))
         .route("/api/{*rest}", any(no_such_route))
         .layer(from_fn_with_state(Arc::clone(&shared), require_token));
-    // These two look at the token, or the ticket in its place, themselves.
+    // These two check the token, or the ticket, themselves.
     let others = Router::new().route("/health", get(health)).route("/api/events", get(events::events));
     let rest = match ui {
         Some(folder) => files::router(folder),
@@ -67,7 +67,7 @@ async fn at_the_gate(State(shared): State<Shared>, request: Request, next: Next)
     let mut response = match shared.names.check(request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refusal) => {
-            tracing::warn!(%refusal, "a request was refused");
+            tracing::warn!(%refusal, "refused a request");
             let hint = "Open the address that the server printed when it started.";
             Failure::new(StatusCode::FORBIDDEN, refusal.to_string(), hint).into_response()
         }
@@ -91,7 +91,7 @@ async fn require_token(
     }
 }
 
-/// A request without the token only learns that the server runs, because the details describe this machine.
+/// Without the token the response only says that the server runs, because the details describe this machine.
 async fn health(
     State(shared): State<Shared>,
     Extension(guest): Extension<Arc<Guest>>,
@@ -111,7 +111,7 @@ async fn no_such_route() -> Failure {
     Failure::no_such_route()
 }
 
-/// What a browser may do with an answer that does not say otherwise: show it nowhere, keep it nowhere, guess nothing.
+/// Adds strict default headers: no framing, no caching, no content sniffing.
 fn harden(headers: &mut HeaderMap) {
     const DEFAULTS: [(HeaderName, &str); 6] = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -1,4 +1,4 @@
-//! The token of a run and the one-time tickets that stand in for it where a browser cannot send a header.
+//! The access token of a run, and one-time tickets for requests in which a browser cannot send a header.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,26 +11,26 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
 
-/// Characters of 256 bits in unpadded base64.
+/// Length of 256 bits in unpadded base64.
 const TOKEN_LENGTH: usize = 43;
 
-/// The secret that a client presents as `Authorization: Bearer <token>`.
+/// The secret that clients send as `Authorization: Bearer <token>`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
-/// A given token was too short or has characters that a header or a URL would have to escape.
+/// The token is too short, or has characters that a header or a URL would have to escape.
 #[derive(Debug, thiserror::Error)]
-#[error("the given token is too weak: use {TOKEN_LENGTH} or more letters, digits, `-` or `_`")]
+#[error("the token is too weak: use at least {TOKEN_LENGTH} letters, digits, `-` or `_`")]
 pub struct WeakToken;
 
 impl Token {
-    /// 256 fresh bits.
+    /// Creates a token from 256 random bits.
     pub fn random() -> Self {
         Self(random_text())
     }
 
     /// # Errors
-    /// [`WeakToken`] for fewer than 43 characters, or others than letters, digits, `-` and `_`.
+    /// [`WeakToken`] for fewer than 43 characters, or for characters other than letters, digits, `-` and `_`.
     pub fn parse(text: &str) -> Result<Self, WeakToken> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if text.len() < TOKEN_LENGTH || !text.bytes().all(allowed) {
@@ -39,7 +39,7 @@ impl Token {
         Ok(Self(text.to_owned()))
     }
 
-    /// The secret itself, for whoever is to call the server.
+    /// Returns the secret itself, for clients.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -61,14 +61,14 @@ impl Token {
     }
 }
 
-/// Shows nothing, so that no log can hold the secret by accident.
+/// Hides the secret, so that it cannot get into a log.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(..)")
     }
 }
 
-/// What a request's `Authorization` holds.
+/// Contents of a request's `Authorization` header.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Presented {
     Nothing,
@@ -76,7 +76,7 @@ pub(crate) enum Presented {
     SomethingElse,
 }
 
-/// Tickets that were given out and not used yet.
+/// Issued tickets that were not used yet.
 #[derive(Default)]
 pub(crate) struct Tickets(Mutex<VecDeque<(String, Instant)>>);
 
@@ -95,7 +95,7 @@ impl Tickets {
         ticket
     }
 
-    /// True once for each ticket, within its life.
+    /// Returns true once for each ticket, within its lifetime.
     pub(crate) fn redeem(&self, ticket: &str, now: Instant) -> bool {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|(_, until)| *until > now);
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ticket_admits_once() {
+    fn ticket_works_once() {
         let (tickets, now) = (Tickets::default(), Instant::now());
         let ticket = tickets.issue(now);
         assert!(!tickets.redeem("", now));
@@ -122,14 +122,14 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_dies_of_age() {
+    fn ticket_expires() {
         let (tickets, now) = (Tickets::default(), Instant::now());
         let ticket = tickets.issue(now);
         assert!(!tickets.redeem(&ticket, now + Tickets::LIFE));
     }
 
     #[test]
-    fn hoarding_tickets_drops_the_oldest() {
+    fn too_many_tickets_drop_the_oldest() {
         let (tickets, now) = (Tickets::default(), Instant::now());
         let first = tickets.issue(now);
         let last = (0..Tickets::MOST).map(|_| tickets.issue(now)).last().unwrap();
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_256_bits_and_differ() {
+    fn tokens_have_256_bits_and_differ() {
         let (one, other) = (Token::random(), Token::random());
         assert_eq!(URL_SAFE_NO_PAD.decode(one.reveal()).unwrap().len(), 32);
         assert_ne!(one, other);
@@ -146,14 +146,14 @@ mod tests {
     }
 
     #[test]
-    fn weak_tokens_are_refused() {
+    fn refuses_weak_tokens() {
         for weak in ["", "secret", &"a".repeat(42), &"a b".repeat(20), &"ü".repeat(40)] {
             assert!(Token::parse(weak).is_err(), "{weak}");
         }
     }
 
     #[test]
-    fn a_token_never_shows_in_debug_output() {
+    fn debug_output_hides_the_token() {
         let token = Token::random();
         assert!(!format!("{token:?}").contains(token.reveal()));
     }

@@ -1,4 +1,4 @@
-//! Listening: binding, the accept loop, stopping.
+//! Binds the port, accepts connections and stops the server.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -24,34 +24,34 @@ use crate::secret::{Tickets, Token};
 use crate::strangers::{Connections, Guest};
 use crate::{events, files};
 
-/// For the head of a request, and between two requests of a connection.
+/// Timeout for the head of a request, and for idle keep-alive connections.
 const HEAD_PATIENCE: Duration = Duration::from_secs(15);
-/// For requests that are under way when the server stops.
+/// Timeout for running requests when the server stops.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
-/// After a failed accept, such as with no file handles left.
+/// Pause after a failed accept, for example without free file handles.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// How to serve.
+/// Options of the server.
 #[derive(Debug, Clone)]
 pub struct ServeOptions {
     /// `127.0.0.1`, `::1` or `localhost`.
     pub host: String,
-    /// 0 takes any free port.
+    /// Port; 0 selects any free port.
     pub port: u16,
-    /// The folder of the built UI, such as [`crate::find_ui`] finds; `None` serves the API alone.
+    /// Folder of the built UI, for example from [`crate::find_ui`]; `None` serves only the API.
     pub ui: Option<PathBuf>,
-    /// `None` draws a fresh one.
+    /// Access token; `None` creates a random one.
     pub token: Option<Token>,
 }
 
-/// Why the server did not start.
+/// Reason why the server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    #[error("{host} is not this machine's own address; the server listens on 127.0.0.1, ::1 or localhost only")]
+    #[error("{host} is not a loopback address; the server listens only on 127.0.0.1, ::1 or localhost")]
     NotLoopback { host: String },
     #[error("cannot listen on {addr}: {source}; choose another port, or 0 for any")]
     Bind { addr: SocketAddr, source: std::io::Error },
-    #[error("the web UI is not in {}; build it with `npm run build` in `ui`, or name its folder in INGLENOOK_UI", places(.searched))]
+    #[error("the web UI was not found in {}; build it with `npm run build` in `ui`, or set INGLENOOK_UI to its folder", places(.searched))]
     NoUi { searched: Vec<PathBuf> },
 }
 
@@ -59,26 +59,26 @@ pub enum ServeError {
 pub struct Serving {
     pub addr: SocketAddr,
     pub token: Token,
-    /// For a browser. The token stands in the fragment, which browsers keep to themselves.
+    /// Address for a browser. The token is in the fragment, which browsers do not send.
     pub url: String,
     stopping: DropGuard,
     running: JoinHandle<()>,
 }
 
 impl Serving {
-    /// Takes no more requests, lets those under way end (five seconds at the most), and says goodbye to listeners.
+    /// Accepts no further requests, waits at most five seconds for running ones, and closes the sockets of listeners.
     pub async fn stop(self) {
         drop(self.stopping);
         if let Err(error) = self.running.await {
-            tracing::error!(%error, "the accept loop did not end");
+            tracing::error!(%error, "the accept loop failed");
         }
     }
 }
 
-/// Starts serving `engine`. The server runs in tasks of the current Tokio runtime until it is stopped or dropped.
+/// Starts serving `engine` in tasks of the current Tokio runtime. The server stops when it is stopped or dropped.
 ///
 /// # Errors
-/// If `host` is not loopback, the port cannot be had, or `ui` holds no `index.html`.
+/// `host` is not loopback, the port is not available, or `ui` has no `index.html`.
 pub async fn serve(engine: Engine, options: ServeOptions) -> Result<Serving, ServeError> {
     let ip = loopback(&options.host)?;
     if let Some(folder) = options.ui.as_ref().filter(|folder| !files::has_index(folder)) {
@@ -124,25 +124,25 @@ async fn accept(listener: TcpListener, router: Router, stopping: CancellationTok
                 attended.spawn(attend(stream, connections.admit(), router.clone(), stopping.clone()));
             }
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "cannot accept a connection");
                 sleep(ACCEPT_PAUSE).await;
             }
         }
     }
     drop(listener);
     if timeout(STOP_PATIENCE, async { while attended.join_next().await.is_some() {} }).await.is_err() {
-        tracing::warn!("requests were cut off when the server stopped");
+        tracing::warn!("requests were aborted when the server stopped");
     }
 }
 
-/// HTTP/1.1 alone, of which every wait can be bounded.
+/// Serves one connection with HTTP/1.1 only, because every wait of it can have a timeout.
 async fn attend(stream: TcpStream, guest: Arc<Guest>, router: Router, stopping: CancellationToken) {
     let router = router.layer(Extension(Arc::clone(&guest)));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_PATIENCE)
-        // What was asked in full is done, though the client has hung up since: otherwise its hanging up could be read
-        // before its request was looked at, and the user's words would be lost.
+        // A complete request is executed even if the client has already disconnected. Otherwise the disconnect could be
+        // noticed first, and the user's message would be lost.
         .half_close(true)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
         .with_upgrades();

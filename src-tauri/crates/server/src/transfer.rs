@@ -1,4 +1,4 @@
-//! Files in and out: pictures, imports, exports.
+//! Uploads and downloads: pictures, imports and exports.
 
 use std::vec;
 
@@ -20,10 +20,10 @@ use crate::routes::Shared;
 use crate::zip::Zip;
 
 const IMPORT_CAP: usize = 64 * 1024 * 1024;
-/// Room for the ids of fifty thousand characters.
+/// Maximum size of an id list: fifty thousand characters.
 const LIST_CAP: usize = 2 * 1024 * 1024;
 
-/// Content never changes under its hash.
+/// The content of a hash never changes.
 const FOREVER: HeaderValue = HeaderValue::from_static("private, max-age=31536000, immutable");
 
 /// `GET /asset/{hash}`.
@@ -32,7 +32,7 @@ pub(crate) async fn asset(State(shared): State<Shared>, Path(hash): Path<String>
     Ok(([(CONTENT_TYPE, header(&asset.mime)), (CACHE_CONTROL, FOREVER)], asset.bytes).into_response())
 }
 
-/// `GET /thumbnail/{hash}`: the small copy of a picture.
+/// `GET /thumbnail/{hash}`: a scaled-down picture.
 pub(crate) async fn thumbnail(State(shared): State<Shared>, Path(hash): Path<String>) -> Result<Response, Failure> {
     let small = shared.engine.thumbnail(hash).await?;
     Ok(([(CONTENT_TYPE, header(&small.mime)), (CACHE_CONTROL, FOREVER)], small.bytes).into_response())
@@ -41,7 +41,7 @@ pub(crate) async fn thumbnail(State(shared): State<Shared>, Path(hash): Path<Str
 #[derive(Deserialize)]
 pub(crate) struct Named {
     name: String,
-    /// Whose chat the file is; absent for everything else.
+    /// The character of an imported chat; absent for other files.
     character: Option<String>,
     /// The file belongs to a selection of several files, for which the client creates one report.
     #[serde(default)]
@@ -64,7 +64,7 @@ pub(crate) async fn import(
     }))
 }
 
-/// `POST /api/tokenizer/{endpoint}`, the `tokenizer.json` of the endpoint's model as the body.
+/// `POST /api/tokenizer/{endpoint}`, with the `tokenizer.json` of the endpoint's model as the body.
 pub(crate) async fn tokenizer(
     State(shared): State<Shared>,
     Path(endpoint): Path<String>,
@@ -74,7 +74,7 @@ pub(crate) async fn tokenizer(
     Ok(json(&shared.engine.set_endpoint_tokenizer(endpoint, bytes).await?))
 }
 
-/// `GET /api/export/{id}/{format}`, `format` being `png`, `json-v2`, `json-v3` or `charx`.
+/// `GET /api/export/{id}/{format}` with the format `png`, `json-v2`, `json-v3` or `charx`.
 pub(crate) async fn export(
     State(shared): State<Shared>,
     Path((id, form)): Path<(String, String)>,
@@ -83,7 +83,7 @@ pub(crate) async fn export(
     Ok(file(shared.engine.export_character(id, form).await?))
 }
 
-/// `GET /api/export-chat/{id}/{format}`, `format` being `jsonl`, `text` or `markdown`.
+/// `GET /api/export-chat/{id}/{format}` with the format `jsonl`, `text` or `markdown`.
 pub(crate) async fn export_chat(
     State(shared): State<Shared>,
     Path((id, form)): Path<(String, String)>,
@@ -92,7 +92,7 @@ pub(crate) async fn export_chat(
     Ok(file(shared.engine.export_chat(id, form).await?))
 }
 
-/// `GET /api/export-lorebook/{id}/{format}`, `format` being `native` or `v3`.
+/// `GET /api/export-lorebook/{id}/{format}` with the format `native` or `v3`.
 pub(crate) async fn export_lorebook(
     State(shared): State<Shared>,
     Path((id, form)): Path<(String, String)>,
@@ -101,7 +101,7 @@ pub(crate) async fn export_lorebook(
     Ok(file(shared.engine.export_lorebook(id, form).await?))
 }
 
-/// `GET /api/export-memories/{character}`: all that a character remembers, as JSON.
+/// `GET /api/export-memories/{character}`: all memories of a character as JSON.
 pub(crate) async fn export_memories(
     State(shared): State<Shared>,
     Path(character): Path<String>,
@@ -116,13 +116,13 @@ struct Chosen {
     format: CardFormat,
 }
 
-/// `POST /api/export-characters`: cards in a ZIP archive. It is made while it is sent, so that no library is too large for the
-/// memory; a card that cannot be exported is named in a text at its end.
+/// `POST /api/export-characters`: cards in a ZIP archive. The archive is built while it is sent, so that its size is
+/// not limited by memory. A text file at its end lists cards that could not be exported.
 pub(crate) async fn export_characters(State(shared): State<Shared>, body: Body) -> Result<Response, Failure> {
     let bytes = shared.bodies.read(body, LIST_CAP).await?;
     let chosen: Chosen = serde_json::from_slice(&bytes).map_err(|_| {
         let hint = "Send the ids as `characters` and one of `png`, `json-v2`, `json-v3` and `charx` as `format`.";
-        Failure::new(StatusCode::BAD_REQUEST, "the list of characters cannot be read", hint)
+        Failure::new(StatusCode::BAD_REQUEST, "the list of characters is invalid", hint)
     })?;
     let job = Job { shared, left: chosen.characters.into_iter(), format: chosen.format, zip: Zip::new(), failed: None };
     let archive = stream::try_unfold(Some(job), |job| async move {
@@ -135,18 +135,18 @@ pub(crate) async fn export_characters(State(shared): State<Shared>, body: Body) 
     Ok((headers, Body::from_stream(archive)).into_response())
 }
 
-/// An archive in the making.
+/// An archive that is being built.
 struct Job {
     shared: Shared,
     left: vec::IntoIter<String>,
     format: CardFormat,
     zip: Zip,
-    /// A line for each card that could not be exported.
+    /// One line per card that could not be exported.
     failed: Option<String>,
 }
 
 impl Job {
-    /// The next bytes, and what is left to do after them.
+    /// Returns the next bytes and the remaining job.
     async fn step(mut self) -> Result<(Vec<u8>, Option<Self>), ZipError> {
         if let Some(id) = self.left.next() {
             let exported = match self.shared.engine.export_character(id.clone(), self.format).await {
@@ -170,7 +170,7 @@ impl Job {
 
 fn format<T: DeserializeOwned>(name: &str, hint: &str) -> Result<T, Failure> {
     serde_json::from_value(name.into())
-        .map_err(|_| Failure::new(StatusCode::BAD_REQUEST, "there is no such format", hint))
+        .map_err(|_| Failure::new(StatusCode::BAD_REQUEST, "this format does not exist", hint))
 }
 
 fn file(exported: Exported) -> Response {
@@ -183,7 +183,7 @@ pub(crate) fn attachment(name: &str) -> (HeaderName, HeaderValue) {
     (CONTENT_DISPOSITION, header(&format!("attachment; filename*=UTF-8''{name}")))
 }
 
-/// `value`, or a type that no browser shows where it is no header value.
+/// Converts `value` to a header. An invalid value becomes a content type that no browser displays.
 pub(crate) fn header(value: &str) -> HeaderValue {
     HeaderValue::from_str(value).unwrap_or(HeaderValue::from_static("application/octet-stream"))
 }
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_name_cannot_leave_its_header() {
+    fn escapes_file_names_in_headers() {
         let (_, value) = attachment("Mira \"the\" lamp\r\nSet-Cookie: a=b; 灯.png");
         let value = value.to_str().unwrap();
         assert!(value.starts_with("attachment; filename*=UTF-8''Mira%20%22the%22%20lamp%0D%0A"));

@@ -1,4 +1,5 @@
-//! A ZIP archive, written entry by entry while it is sent: the files as they are, for pictures do not get smaller.
+//! Writes a ZIP archive entry by entry while it is sent. Files are stored uncompressed, because pictures do not
+//! compress.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -8,14 +9,14 @@ use zip::result::ZipResult;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-/// An archive in the making.
+/// An archive that is being built.
 pub(crate) struct Zip {
     writer: ZipWriter<StreamWriter<Unsent>>,
     unsent: Unsent,
     names: HashSet<String>,
 }
 
-/// What the writer has made and nobody has taken yet.
+/// Bytes that the writer has produced and that were not sent yet.
 #[derive(Clone, Default)]
 struct Unsent(Arc<Mutex<Vec<u8>>>);
 
@@ -25,9 +26,9 @@ impl Zip {
         Self { writer: ZipWriter::new_stream(unsent.clone()), unsent, names: HashSet::new() }
     }
 
-    /// The next bytes of the archive, which hold one more file. A name that is taken gets a number.
+    /// Adds a file and returns the new bytes of the archive. A duplicate name gets a number.
     pub(crate) fn file(&mut self, name: &str, bytes: &[u8]) -> ZipResult<Vec<u8>> {
-        // An archive of the same files is the same on every day.
+        // A fixed date makes archives of the same files identical.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .last_modified_time(DateTime::default())
@@ -38,7 +39,7 @@ impl Zip {
         Ok(self.unsent.take())
     }
 
-    /// What comes after the last file.
+    /// Returns the bytes after the last file.
     pub(crate) fn end(self) -> ZipResult<Vec<u8>> {
         self.writer.finish()?;
         Ok(self.unsent.take())
@@ -48,7 +49,7 @@ impl Zip {
         let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
         let numbered = (2_u32..).map(|number| format!("{stem}-{number}.{ending}"));
         let mut names = std::iter::once(name.to_owned()).chain(numbered);
-        // Some file systems do not tell capitals apart.
+        // Some file systems ignore case.
         names.find(|name| self.names.insert(name.to_lowercase())).unwrap_or_default()
     }
 }
@@ -83,10 +84,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sent_is_an_archive_of_all_files() {
+    fn streamed_bytes_are_an_archive_of_all_files() {
         let mut zip = Zip::new();
         let mut sent = zip.file("Mira.json", b"{}").unwrap();
-        assert!(!sent.is_empty(), "a file is sent before the next is there");
+        assert!(!sent.is_empty(), "each file is sent before the next is added");
         sent.extend(zip.file("mira.json", b"[1]").unwrap());
         sent.extend(zip.end().unwrap());
 

@@ -1,4 +1,4 @@
-//! What a closure given to the store holds: one transaction, with a handle for each table.
+//! The handles of one transaction: a read or write handle for each table.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -41,18 +41,18 @@ use crate::table::token_count::{TokenCounts, TokenCountsMut};
 use crate::table::trash::{Trash, TrashMut};
 use crate::table::vector::{Vectors, VectorsMut};
 
-/// One moment of the store: everything read through it belongs together.
+/// A consistent snapshot of the store.
 pub struct Read<'c> {
     pub(crate) conn: &'c Connection,
     pub(crate) dir: &'c Path,
 }
 
-/// One transaction. An error returned by the closure undoes all of it.
+/// One transaction. It is rolled back if the closure returns an error.
 pub struct Write<'c> {
     pub(crate) read: Read<'c>,
 }
 
-/// What is read through a `Write` includes what was written through it.
+/// Reads see the transaction's own writes.
 impl<'c> Deref for Write<'c> {
     type Target = Read<'c>;
 

@@ -1,4 +1,4 @@
-//! The name of an asset: the hash of its bytes.
+//! Asset names: content hashes.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of an asset's bytes, 64 lower-case hexadecimal digits in text. The only thing that ever names a file.
+/// SHA-256 of an asset's bytes; as text, 64 lower-case hexadecimal digits. Assets have no other file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AssetHash([u8; 32]);
 
-/// Text that is not 64 hexadecimal digits where the hash of an asset was expected.
+/// The text is not 64 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("this is not the hash of an asset: 64 hexadecimal digits were expected")]
+#[error("this is not an asset hash; it must have 64 hexadecimal digits")]
 pub struct NotAHash;
 
 impl AssetHash {
@@ -30,7 +30,7 @@ impl AssetHash {
         &self.0
     }
 
-    /// `ab/abcd...` below `assets`: 256 folders keep each of them short.
+    /// Returns `ab/abcd...` below `assets`. The 256 subfolders keep each folder small.
     pub(crate) fn path_in(&self, assets: &Path) -> PathBuf {
         let name = self.to_string();
         assets.join(&name[..2]).join(name)

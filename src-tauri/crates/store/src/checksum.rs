@@ -38,8 +38,8 @@ pub(crate) fn check(conn: &Connection) -> Result<(), String> {
     }
     match changed(conn).map_err(|error| error.to_string())? {
         0 => Ok(()),
-        1 => Err("the text of 1 message is not what was written".into()),
-        count => Err(format!("the texts of {count} messages are not what was written")),
+        1 => Err("the text of 1 message has changed on disk".into()),
+        count => Err(format!("the texts of {count} messages have changed on disk")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a connection is set up, and how a database is checked.
+//! Opens and configures database connections, and checks a database for damage.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,19 +10,20 @@ use crate::StoreError;
 
 /// The first SQLite without the WAL-reset bug, in which a checkpoint could lose committed pages.
 const OLDEST: i32 = 3_051_003;
-/// Longer than any transaction of ours; only another program on the same file can make it pass.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Busy timeout. It exceeds all of our transactions, so only another program on the same file can cause a timeout.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const STATEMENTS: usize = 96;
-/// KiB of pages that a reading connection keeps: what the turns of one long chat look at again and again. SQLite's own 2 MiB
-/// hold a tenth of that, and each search read its index anew.
-const PAGES: i64 = 16 * 1024;
+/// Page cache of a reading connection, in KiB. SQLite's default of 2 MiB holds a tenth of what turns of a long chat
+/// read, so each search would read its index from disk.
+const CACHE_KIB: i64 = 16 * 1024;
 
-/// How far a commit has got when it returns.
+/// How durable a commit is when it returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// On the disk: survives a power cut.
+    /// On disk: survives a power failure.
     Full,
-    /// With the operating system: survives the death of the app, and a power cut at most loses it whole.
+    /// In the operating system: survives a crash of the app. A power failure can lose the whole transaction, but never
+    /// a part of it.
     Normal,
 }
 
@@ -33,7 +34,7 @@ pub(crate) fn check_sqlite() -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The connection that writes; creates the file.
+/// Opens the writing connection and creates the file if needed.
 pub(crate) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
@@ -41,19 +42,19 @@ pub(crate) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     conn.pragma_update(None, "journal_mode", "WAL")?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "secure_delete", true)?;
-    // A long write must not leave a WAL of its size behind for ever.
+    // Limits the size of the WAL file that a long write leaves behind.
     conn.pragma_update(None, "journal_size_limit", 16 << 20)?;
     set_durability(&conn, Durability::Full)?;
     Ok(conn)
 }
 
-/// A connection of the read pool; the writer must be open.
+/// Opens a connection of the read pool. The writer must be open.
 pub(crate) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     guard(&conn)?;
-    // Negative: in KiB, not in pages.
-    conn.pragma_update(None, "cache_size", -PAGES)?;
+    // A negative value is in KiB instead of pages.
+    conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
     Ok(conn)
 }
 
@@ -68,7 +69,7 @@ pub(crate) fn set_durability(conn: &Connection, durability: Durability) -> rusql
     )
 }
 
-/// Every page and every index entry is where it belongs. About 0.5 s per GB from the page cache.
+/// Checks the position of every page and index entry. Takes about 0.5 s per GB from the page cache.
 pub(crate) fn quick_check(conn: &Connection) -> Result<(), String> {
     let verdict: Result<String, _> = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
     match verdict {
@@ -78,15 +79,15 @@ pub(crate) fn quick_check(conn: &Connection) -> Result<(), String> {
     }
 }
 
-/// A file that was tampered with must not run code of its own, nor crash the library.
+/// Protects against manipulated files, which must not run their own code or crash SQLite.
 pub(crate) fn guard(conn: &Connection) -> rusqlite::Result<()> {
-    conn.busy_timeout(PATIENCE)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    // Otherwise a statement is planned anew for each value that is bound to it, which takes longer than to run it.
+    // Without this, SQLite plans a statement again for each bound value, which takes longer than running it.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "cell_size_check", true)?;
-    // Sorting must not spill chats into a folder that others can read.
+    // Sorting must not write chat texts to a folder that other users can read.
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(())

@@ -1,4 +1,4 @@
-//! What can go wrong with the data folder, each with the folder's name and a way out.
+//! Errors of the store, each with the data folder and a remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use rusqlite::ErrorCode;
 
 use crate::files;
 
-/// Why the store could not do what was asked. Unless a variant says otherwise, nothing was changed.
+/// Why an operation failed. Nothing was changed, unless a variant says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("Inglenook is already running with the data folder {}; use that window, or close it first", dir.display())]
     InUse { dir: PathBuf },
     #[error("the data folder {} cannot be written to; make it writable or choose another folder", dir.display())]
     ReadOnly { dir: PathBuf },
-    #[error("the disk with the data folder {} is full; free some space and try again, nothing saved was lost", dir.display())]
+    #[error("the disk with the data folder {} is full; free some space and try again. No saved data was lost", dir.display())]
     Full { dir: PathBuf },
-    #[error("{} could not be read or written: {source}", path.display())]
+    #[error("cannot read or write {}: {source}", path.display())]
     Io {
         path: PathBuf,
         #[source]
@@ -24,11 +24,13 @@ pub enum StoreError {
     },
     #[error("the database {} is damaged ({detail}); restore a backup, or set it aside and start fresh", path.display())]
     Damaged { path: PathBuf, detail: String },
-    #[error("the data was saved by a newer Inglenook (format {found}, this one knows {known}); update the app")]
+    #[error("the data was saved by a newer Inglenook (format {found}, newest supported {known}); update the app")]
     TooNew { found: u32, known: u32 },
     #[error("SQLite {found} is too old to be safe; build Inglenook with 3.51.3 or newer")]
     OldSqlite { found: &'static str },
-    #[error("the data could not be upgraded from format {from} to {to} ({source}); it is unchanged, report this")]
+    #[error(
+        "the data could not be upgraded from format {from} to {to} ({source}) and is unchanged; please report this"
+    )]
     Migration {
         from: u32,
         to: u32,
@@ -39,17 +41,17 @@ pub enum StoreError {
     BadBackup { path: PathBuf, detail: String },
     #[error("there is no such {what}; it may have been deleted")]
     NotFound { what: &'static str },
-    /// A row breaks a rule of the tables: an id used twice, or a reference to nothing.
-    #[error("this does not fit what is stored already ({detail}); reload and try again")]
+    /// A row violates a constraint, such as a duplicate id or a reference to a missing row.
+    #[error("this conflicts with the stored data ({detail}); reload and try again")]
     Conflict { detail: String },
     #[error("the store is closed; restart the app")]
     Closed,
-    #[error("the database refused ({0}); try again, and report this if it stays")]
+    #[error("database error ({0}); try again, and report this if it happens again")]
     Sqlite(#[from] rusqlite::Error),
 }
 
 impl StoreError {
-    /// Gives an error of SQLite the meaning it has for the person whose `dir` it is.
+    /// Converts an SQLite error to the variant that describes its cause.
     pub(crate) fn at(self, dir: &Path) -> Self {
         match self {
             Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
@@ -57,7 +59,7 @@ impl StoreError {
             }
             Self::Sqlite(error) => from_sqlite(error, dir),
             Self::Migration { from, to, source } => match from_sqlite(source, dir) {
-                // Anything that is not the machine's fault is the migration's.
+                // All other errors are caused by the migration.
                 Self::Sqlite(source) => Self::Migration { from, to, source },
                 clearer => clearer,
             },
@@ -65,7 +67,7 @@ impl StoreError {
         }
     }
 
-    /// Gives an error of the file system the meaning it has for the person whose `dir` it is.
+    /// Converts a file system error to the variant that describes its cause.
     pub(crate) fn file(error: io::Error, path: &Path, dir: &Path) -> Self {
         use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         match error.kind() {

@@ -1,4 +1,4 @@
-//! Files that are either whole or absent.
+//! Atomic file operations: a file is complete or absent.
 
 use std::fs;
 use std::io::{self, Write};
@@ -7,18 +7,18 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 pub(crate) const ASSETS: &str = "assets";
-/// Small copies of pictures, which can be made again.
+/// Folder of thumbnails, which can be created again.
 pub(crate) const THUMBNAILS: &str = "thumbnails";
 pub(crate) const BACKUPS: &str = "backups";
-/// Bytes.
+/// Free space that the files next to the database need, in bytes.
 const ROOM: usize = 128 * 1024;
 const PARTIAL: &str = ".partial-";
 
-/// Makes a folder, and those above it that are missing, for its owner's eyes alone. Folders that are there already keep
-/// their permissions: whoever shares one has done so on purpose. On Windows a home folder is private anyway.
+/// Creates a folder and its missing parents, readable only by the owner. Existing folders keep their permissions,
+/// because the user may share them on purpose. On Windows, home folders are already private.
 ///
 /// # Errors
-/// When the folder is neither there nor can be made.
+/// When the folder does not exist and cannot be created.
 pub fn make_private_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -55,19 +55,19 @@ pub(crate) fn close_to_others(file: &fs::File) -> io::Result<()> {
     Ok(())
 }
 
-/// A file that becomes visible with `keep`, and is removed if it never is.
+/// Creates a temporary file. It becomes visible with [`keep`] and is removed otherwise.
 pub(crate) fn partial(folder: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(PARTIAL).tempfile_in(folder)
 }
 
-/// Gives a finished file its name, in a way that survives a power cut.
+/// Renames a finished file to its final name, durably.
 pub(crate) fn keep(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     sync_folder_of(path)
 }
 
-/// Writes a whole file, and the folder it is in.
+/// Writes a whole file and creates its folder.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     make_private_folder(folder)?;
@@ -100,7 +100,7 @@ pub(crate) fn is_full(folder: &Path) -> bool {
     tried.is_err_and(|error| matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
 }
 
-/// Removes what a process that was killed left half-written.
+/// Removes partial files of a killed process.
 pub(crate) fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -111,7 +111,7 @@ pub(crate) fn sweep(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A new name is on the disk once its folder is. Only Unix can ask for that; NTFS keeps its own journal.
+/// Flushes the folder, because a new file name is durable only then. Only Unix supports this; NTFS has its own journal.
 pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     if let Some(folder) = path.parent() {

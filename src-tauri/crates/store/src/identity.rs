@@ -13,7 +13,7 @@ use crate::{StoreError, backup, files, migrate};
 /// "INGL" in ASCII, set by migration 32. Older files have no application id.
 const OURS: i64 = 0x494E_474C;
 
-pub(crate) const FOREIGN: &str = "it is not a database of Inglenook";
+pub(crate) const FOREIGN: &str = "it is not an Inglenook database";
 
 /// Whether the database in the folder has content.
 ///

@@ -1,16 +1,17 @@
-//! One SQLite file and a folder of assets: everything that people wrote, imported or were answered.
+//! Stores all user data in one SQLite file and a folder of assets.
 //!
-//! Promises
-//! - One transaction per `write`: it happened whole and is on the disk when its future is ready, or it did not happen.
-//! - One process per data folder, one writer in it; nobody ever reads "database is locked".
-//! - Nothing is deleted silently. A damaged or replaced database is moved aside, deleted things can be restored until
-//!   `purge`, and an upgrade keeps a verified copy of what it upgraded.
+//! Guarantees
+//! - Each `write` is one transaction. When its future is ready, the transaction is on disk or did not happen.
+//! - One process opens a data folder, and it has one writer. Reads never fail with "database is locked".
+//! - Nothing is deleted silently. Deleted items can be restored until `purge`. A damaged or replaced database is moved
+//!   aside, and an upgrade keeps a verified copy of the old one.
 //! - `purge` erases data from the database file, not only its rows. Backups keep their copies, including pictures,
 //!   until they are removed.
-//! - A missing, empty or foreign database next to backups or pictures is damage. Only the user can request a fresh start.
+//! - A missing, empty or foreign database next to backups or pictures is damage. Only the user can request a fresh
+//!   start.
 //!
-//! Absent: prompts, card formats, HTTP, secrets (the OS keychain has them), clocks and randomness: times and ids are
-//! handed in.
+//! This crate does not know prompts, card formats, HTTP or secrets. It reads no clock and no randomness: callers pass
+//! in times and ids.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

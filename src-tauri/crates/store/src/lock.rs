@@ -1,4 +1,4 @@
-//! One process per data folder, and the memory of how the last one ended.
+//! Locks a data folder for one process, and records whether the last one closed it cleanly.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -12,11 +12,11 @@ const OPEN: &str = "open";
 /// The user requested a start without the existing data.
 const FRESH: &str = "fresh";
 
-/// Held as long as the store is open. The operating system gives it up when the process dies, however it dies.
+/// The lock of an open store. The operating system releases it when the process ends for any reason.
 pub(crate) struct Lock {
     file: File,
     dir: PathBuf,
-    /// What the last owner wrote.
+    /// Text that the last owner wrote.
     left: String,
 }
 
@@ -39,8 +39,8 @@ impl Lock {
         Ok(Self { file, dir: dir.to_owned(), left: String::from_utf8_lossy(&left).into_owned() })
     }
 
-    /// Whether `database` is exactly what the last owner closed. A crash, a copy put in its place or an edit by another
-    /// program all make this false.
+    /// Whether `database` is unchanged since the last owner closed it. A crash, a replaced file or an edit by another
+    /// program returns false.
     pub(crate) fn closed_cleanly(&self, database: &Path) -> bool {
         closed(database).is_ok_and(|closed| closed == self.left)
     }
@@ -70,8 +70,8 @@ impl Lock {
     }
 }
 
-/// Closing the file is not enough: a process that is just being started holds a copy of it between fork and exec, and
-/// with it the lock.
+/// Closing the file is not enough: a child process between fork and exec has a copy of the descriptor, which keeps the
+/// lock.
 impl Drop for Lock {
     fn drop(&mut self) {
         if let Err(error) = self.file.unlock() {

@@ -1,10 +1,10 @@
-//! From any released format to the present one, step by step, each step whole or not at all.
+//! Migrates any released format to the current one. Each step is one transaction.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::StoreError;
 
-/// Position 0 leads from an empty file to format 1. What has shipped is never edited.
+/// Step 0 turns an empty file into format 1. Released steps are never edited.
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_tables.sql"),
     include_str!("migrations/0002_memory.sql"),
@@ -43,7 +43,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0035_import_reports.sql"),
 ];
 
-/// 0 in an empty file.
+/// Returns the format number; 0 for an empty file.
 pub(crate) fn format(conn: &Connection) -> rusqlite::Result<u32> {
     conn.pragma_query_value(None, "user_version", |row| row.get(0))
 }
@@ -53,7 +53,7 @@ pub(crate) fn refuse_newer(found: u32, migrations: &[&str]) -> Result<(), StoreE
     if found > known { Err(StoreError::TooNew { found, known }) } else { Ok(()) }
 }
 
-/// Runs what `conn` lacks of `migrations`.
+/// Runs the steps of `migrations` that `conn` does not have yet.
 pub(crate) fn run(conn: &mut Connection, migrations: &[&str]) -> Result<(), StoreError> {
     let from = format(conn)?;
     for (to, sql) in (1..).zip(migrations).skip(from as usize) {

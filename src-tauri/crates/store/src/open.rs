@@ -1,4 +1,4 @@
-//! From a folder to an open store: locked, checked, upgraded, recovered.
+//! Opens a data folder: locks, checks, migrates and recovers it.
 
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,14 @@ use crate::{BackupChoices, BackupKind, Restored, StoreError, backup, checksum, f
 pub(crate) const FILE: &str = "inglenook.db";
 const READERS: usize = 4;
 
-/// What `Store::open` has to be told.
+/// Arguments of `Store::open`.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// The time in the names of an upgrade's backup and of a database that a restore sets aside.
     pub now: Timestamp,
 }
 
-/// An open store, and what the user may want to know about the opening.
+/// An open store, and notices for the user.
 pub struct Opened {
     pub store: Store,
     pub notices: Vec<Notice>,
@@ -33,9 +33,9 @@ pub struct Opened {
 pub enum Notice {
     /// There was no database; this one is empty.
     Created,
-    /// The app did not get to close the database last time, or it was changed from outside. It was checked and is whole.
+    /// The last session did not close the database, or another program changed it. A check found no damage.
     Checked,
-    /// So many replies were being written when the app died. Their text so far is kept.
+    /// Number of replies that a crash interrupted. Their text so far is kept.
     RepliesInterrupted { replies: usize },
     /// The backup that the user chose was restored.
     Restored(Restored),
@@ -43,7 +43,7 @@ pub enum Notice {
     NotRestored { detail: String },
     /// The second place for backups is not available.
     SecondPlaceMissing { folder: PathBuf },
-    /// The data was brought to the present format; `backup` is as it was before.
+    /// The data was migrated to the current format. `backup` is the copy from before.
     Upgraded { from: u32, to: u32, backup: PathBuf },
 }
 
@@ -88,7 +88,7 @@ fn open_writer(dir: &Path, path: &Path) -> Result<Connection, StoreError> {
     let failed = |error| StoreError::Sqlite(error).at(dir);
     make_private(path);
     let conn = connection::writer(path).map_err(failed)?;
-    // SQLite falls back to reading when it may not write.
+    // SQLite silently opens the file read-only if it may not write.
     if conn.is_readonly("main").map_err(failed)? {
         return Err(StoreError::ReadOnly { dir: dir.to_owned() });
     }

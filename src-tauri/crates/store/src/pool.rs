@@ -1,4 +1,4 @@
-//! Threads that own connections. Futures wait for them; no thread of the async runtime ever touches the disk.
+//! Threads that own the connections. Futures wait for them, so threads of the async runtime never access the disk.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// One thread for each connection; with one connection, jobs run in the order in which they were asked for.
+    /// Starts one thread per connection. With one connection, jobs run in the order of the calls.
     pub(crate) fn start(name: &str, connections: Vec<Connection>) -> std::io::Result<Self> {
         let (jobs, queue) = channel();
         let queue = Arc::new(Mutex::new(queue));
@@ -33,7 +33,7 @@ impl Pool {
         Ok(Self { jobs: Some(jobs), threads })
     }
 
-    /// Queues `work` at once; the future only waits for its result, so dropping it does not undo or stop the work.
+    /// Queues `work` immediately. The future only waits for the result, so dropping it does not cancel the work.
     pub(crate) fn run<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -41,26 +41,26 @@ impl Pool {
     {
         let (reply, result) = oneshot::channel();
         let job: Job = Box::new(move |conn| {
-            // Nobody waits any more: fine, the work is done all the same.
+            // The caller may have dropped the future. The work is done anyway.
             let _ = reply.send(work(conn));
         });
         if let Some(jobs) = &self.jobs {
-            // A refused job drops its reply, which the future sees.
+            // If the queue is closed, the job drops its sender, which the future reports.
             let _ = jobs.send(job);
         }
         async move { result.await.unwrap_or(Err(StoreError::Closed)) }
     }
 }
 
-/// Finishes what was queued, then closes the connections.
+/// Finishes all queued jobs, then closes the connections.
 impl Drop for Pool {
     fn drop(&mut self) {
         self.jobs = None;
         let me = thread::current().id();
         for handle in self.threads.drain(..) {
-            // The last owner may be a closure that runs here; a thread cannot wait for itself.
+            // The last owner may be a closure that runs on this thread, and a thread cannot join itself.
             if handle.thread().id() != me && handle.join().is_err() {
-                tracing::error!("a thread of the store died");
+                tracing::error!("a store thread panicked");
             }
         }
     }
@@ -70,7 +70,7 @@ fn serve(mut conn: Connection, queue: &Mutex<Receiver<Job>>) {
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { break };
-        // A bug in one closure rolls its transaction back and fails its caller; the others go on.
+        // A panic in a closure rolls back its transaction and fails its caller. Other jobs continue.
         if catch_unwind(AssertUnwindSafe(|| job(&mut conn))).is_err() {
             tracing::error!("a database closure panicked");
         }

@@ -1,4 +1,4 @@
-//! Removing for good what was deleted, down to the bytes in the file.
+//! Permanently removes deleted items, including their bytes in the file.
 
 use std::fs;
 use std::path::Path;
@@ -8,17 +8,18 @@ use rusqlite::Connection;
 
 use crate::{AssetHash, Read, StoreError, Write, files};
 
-/// How much a purge removed.
+/// Number of items that a purge removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Purged {
     pub characters: usize,
-    /// Chats deleted by themselves; those of purged characters are not counted.
+    /// Chats that were deleted individually. Chats of purged characters are not counted.
     pub chats: usize,
-    /// Messages deleted by themselves.
+    /// Messages that were deleted individually.
     pub messages: usize,
-    /// Memories deleted by themselves, or with what they were made from; those of purged lorebooks are not counted.
+    /// Memories that were deleted individually or with their source messages. Those of purged lorebooks are not
+    /// counted.
     pub memories: usize,
-    /// Documents deleted by themselves, or with their lorebook.
+    /// Documents that were deleted individually or with their lorebook.
     pub documents: usize,
     pub lorebooks: usize,
     pub assets: usize,
@@ -51,7 +52,7 @@ impl Before {
     }
 }
 
-/// Leaves of a manifest what tells of its prompt but for the words; `None` if it has none any more.
+/// Removes all quoted text from a manifest's JSON; `None` if there is none.
 pub type WithoutWords = fn(&str) -> Option<String>;
 
 /// Removes deleted items, copies of their text or of edited text, and assets without references.
@@ -78,7 +79,7 @@ pub(crate) fn purge(
     };
     let assets = write.assets_mut().purge(before.assets, &referred)?;
     purged.assets = assets.len();
-    // Some memories went with their character, chat or world.
+    // Includes memories that were removed with their character, chat or world.
     let quoted: Vec<_> = documents.iter().map(|id| id.0).chain(write.memories_mut().rewritten()?).collect();
     quoted.iter().try_for_each(|id| write.memories_mut().withdraw(*id))?;
     write.manifests_mut().forget_quotes(&quoted, without_words)?;
@@ -106,10 +107,10 @@ fn remove_files(dir: &Path, assets: &[AssetHash]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// `secure_delete` zeroes freed pages, but cells that moved between pages leave copies behind, and the log holds older
-/// pages: so the file is rebuilt and the log emptied.
+/// Rebuilds the file and empties the log. `secure_delete` zeroes freed pages, but cells that moved between pages leave
+/// copies behind, and the log contains older pages.
 fn erase(conn: &Connection) -> Result<(), StoreError> {
-    // The indexes of words mark what is deleted in one part and keep it in another until they merge the two.
+    // A full-text index only marks deleted text until its segments are merged.
     for index in ["memory", "passage", "listing"].iter().flat_map(|of| [format!("{of}_words"), format!("{of}_letters")])
     {
         conn.execute(&format!("INSERT INTO {index} ({index}) VALUES ('optimize')"), [])?;

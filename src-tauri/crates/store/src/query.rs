@@ -1,28 +1,28 @@
-//! Words to look for, in the two languages of the full-text indexes.
+//! Builds queries for the full-text indexes: words, and trigrams for scripts without spaces.
 
 use domain::script::{is_spaceless, spaceless};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::StoreError;
 
-/// At most so many words; a pasted page is not a question.
+/// Maximum number of words, because users may paste a whole page.
 const MAX_WORDS: usize = 32;
-/// The index of letters knows runs of three.
-const RUN: usize = 3;
-/// Rows that one search weighs at the most: weighing takes a microsecond a row or two, people use the same words again and
-/// again, and a turn has milliseconds (P-6). Half as many lose three of a hundred answers among 5,000 messages.
-const ROWS: u32 = 500;
+/// Length of the n-grams in the trigram index.
+const NGRAM: usize = 3;
+/// Maximum number of rows that one search ranks. Ranking takes a microsecond for one or two rows, and a turn has only
+/// milliseconds. Half of this value misses 3 % of the answers among 5,000 messages.
+const MAX_ROWS: u32 = 500;
 
-/// Words to look for. Any of them may be found; the rarer one counts more.
+/// Words to search for. A row matches if it has any of them; rarer words weigh more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    /// For the index of words.
+    /// For the word index.
     pub(crate) words: Vec<String>,
-    /// For the index of letters.
+    /// For the trigram index.
     pub(crate) letters: Vec<String>,
 }
 
-/// A stretch of the rows of an index, both ends in it.
+/// A range of index rows, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rows {
     pub(crate) first: i64,
@@ -33,31 +33,31 @@ impl Rows {
     pub(crate) const ALL: Self = Self { first: 1, last: i64::MAX };
 }
 
-/// What is asked of one index.
+/// A query of one index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sought {
-    /// The rarest first; each by itself is a query.
+    /// Query terms, rarest first.
     pub(crate) words: Vec<String>,
-    /// Only these are looked at.
+    /// Search only these rows.
     pub(crate) rows: Rows,
 }
 
 impl Sought {
-    /// The query for rows that have any of the words.
+    /// Returns the query for rows with any of the words.
     pub(crate) fn any(&self) -> String {
         self.words.join(" OR ")
     }
 }
 
 impl Query {
-    /// `words` are letters and digits of any script, each word by itself; what else is in them is not looked for.
+    /// `words` are single words of any script. All characters except letters and digits are ignored.
     pub fn any_of<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
         let (mut plain, mut runs) = (Vec::new(), Vec::new());
         for word in words.into_iter().take(MAX_WORDS) {
             let letters: Vec<char> =
                 word.chars().filter(|letter| letter.is_alphanumeric() || spaceless(*letter)).collect();
             if letters.iter().copied().any(spaceless) {
-                runs.extend(letters.windows(RUN).take(MAX_WORDS).map(|run| run.iter().collect::<String>()));
+                runs.extend(letters.windows(NGRAM).take(MAX_WORDS).map(|run| run.iter().collect::<String>()));
             } else if !letters.is_empty() {
                 plain.push(letters.iter().collect::<String>());
             }
@@ -66,8 +66,8 @@ impl Query {
     }
 }
 
-/// What to ask an index of words, and one of letters, for rows that have every one of `words`. The end of a word may be
-/// missing, for it may not be typed yet; too few letters for the index of letters are not looked for.
+/// Returns the queries of the word index and the trigram index for rows that contain every word. Each word matches as a
+/// prefix, because the user may still be typing. Runs shorter than a trigram are ignored.
 pub(crate) fn every_of(words: &[String]) -> (String, String) {
     let (mut plain, mut runs) = (Vec::new(), Vec::new());
     let parts =
@@ -75,16 +75,16 @@ pub(crate) fn every_of(words: &[String]) -> (String, String) {
     for part in parts.filter(|part| !part.is_empty()).take(MAX_WORDS) {
         if !is_spaceless(part) {
             plain.push(format!("\"{part}\"*"));
-        } else if part.chars().count() >= RUN {
+        } else if part.chars().count() >= NGRAM {
             runs.push(format!("\"{part}\""));
         }
     }
     (plain.join(" AND "), runs.join(" AND "))
 }
 
-/// The words that are worth weighing: the rarest, as many as [`ROWS`] rows have. What is left out is in so many rows that it
-/// tells them apart the least. If every word is that common, the rarest is looked for in the newest rows that have it. Rows
-/// beyond `among` count for nothing.
+/// Selects the rarest words that together occur in at most [`MAX_ROWS`] rows. The dropped words distinguish rows the least.
+/// If every word is too common, this selects the rarest word in the newest rows that have it. Rows outside `among` are
+/// ignored.
 pub(crate) fn sought(
     conn: &Connection,
     index: &str,
@@ -93,7 +93,7 @@ pub(crate) fn sought(
 ) -> Result<Option<Sought>, StoreError> {
     let mut count = conn.prepare_cached(&format!(
         "SELECT count(*) FROM (SELECT 1 FROM {index} WHERE {index} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT {})",
-        ROWS + 1
+        MAX_ROWS + 1
     ))?;
     let mut rows_with =
         |word: &String| count.query_row(params![word, among.first, among.last], |row| row.get::<_, u32>(0));
@@ -102,11 +102,11 @@ pub(crate) fn sought(
     counted.retain(|(rows, _)| *rows > 0);
     counted.sort();
     let Some((least, rarest)) = counted.first().copied() else { return Ok(None) };
-    if least > ROWS {
+    if least > MAX_ROWS {
         let rows = Rows { first: newest(conn, index, rarest, among)?, ..among };
         return Ok(Some(Sought { words: vec![rarest.to_owned()], rows }));
     }
-    let mut left = ROWS;
+    let mut left = MAX_ROWS;
     let kept = counted.iter().map_while(|(rows, word)| {
         left = left.checked_sub(*rows)?;
         Some(*word)
@@ -114,17 +114,17 @@ pub(crate) fn sought(
     Ok(Some(Sought { words: kept.map(str::to_owned).collect(), rows: among }))
 }
 
-/// The first of the newest [`ROWS`] rows that have `word`.
+/// Returns the first of the newest [`MAX_ROWS`] rows that contain `word`.
 fn newest(conn: &Connection, index: &str, word: &str, among: Rows) -> Result<i64, StoreError> {
     let sql = format!(
         "SELECT rowid FROM {index} WHERE {index} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT 1 OFFSET ?4"
     );
     let mut newest = conn.prepare_cached(&sql)?;
-    let first = newest.query_row(params![word, among.first, among.last, ROWS - 1], |row| row.get(0)).optional()?;
+    let first = newest.query_row(params![word, among.first, among.last, MAX_ROWS - 1], |row| row.get(0)).optional()?;
     Ok(first.unwrap_or(among.first))
 }
 
-/// Quoted, so that no word is an operator.
+/// Quotes the words, so that none is an operator.
 fn quoted(words: &[String]) -> Vec<String> {
     words.iter().map(|word| format!("\"{word}\"")).collect()
 }
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_quoted_and_spaceless_scripts_are_cut_into_runs() {
+    fn quotes_words_and_splits_spaceless_scripts() {
         let query = Query::any_of(["nuts", "NOT", "a\"b*", "花生过敏", "猫", ""]);
         assert_eq!(query.words, [r#""nuts""#, r#""NOT""#, r#""ab""#]);
         assert_eq!(query.letters, [r#""花生过""#, r#""生过敏""#]);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_what_is_typed_is_asked_for() {
+    fn every_typed_word_is_required() {
         let typed =
             ["Half-Elf".to_owned(), "lampl".to_owned(), "\"* OR".to_owned(), "花生过敏".to_owned(), "猫".to_owned()];
         let (words, letters) = every_of(&typed);
@@ -164,8 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn of_common_words_the_rarest_are_looked_for() {
-        let rows = i64::from(ROWS);
+    fn selects_the_rarest_words() {
+        let rows = i64::from(MAX_ROWS);
         let conn = index((0..rows * 2).map(|row| {
             let lamp = if row < 10 { "the lamps" } else { "it" };
             let river = if row % 2 == 0 { "rivers" } else { "roads" };
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(
             (one.any().as_str(), one.rows),
             (r#""lamp""#, Rows::ALL),
-            "the others together have more rows than are weighed"
+            "the other words together exceed the row limit"
         );
         let most = asked(&conn, &["river", "night"], Rows::ALL).unwrap();
         assert_eq!((most.any().as_str(), most.rows), (r#""river""#, Rows::ALL));
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!((newest.any().as_str(), newest.rows), (r#""night""#, Rows { first: rows + 1, ..Rows::ALL }));
         let early = Rows { first: 1, last: rows };
         let few = asked(&conn, &["night"], early).unwrap();
-        assert_eq!((few.any().as_str(), few.rows), (r#""night""#, early), "the rows behind count for nothing");
+        assert_eq!((few.any().as_str(), few.rows), (r#""night""#, early), "later rows are ignored");
         assert_eq!(asked(&conn, &["lamp"], Rows { first: 11, last: rows }), None);
     }
 }

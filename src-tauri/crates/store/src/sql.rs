@@ -1,4 +1,4 @@
-//! How the domain's types look in a column.
+//! Converts domain types to and from SQL columns.
 
 use domain::chat::{Role, SwipeState};
 use domain::memory::{ArchivedAs, MemoryOrigin, MemoryType};
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::{AssetHash, StoreError};
 
-/// A value of the domain on its way into or out of a column.
+/// Wraps a domain value for a column.
 pub(crate) struct Col<T>(pub(crate) T);
 
 macro_rules! id_columns {
@@ -168,7 +168,7 @@ impl FromSql for Col<Vec<ToolCall>> {
     }
 }
 
-/// Turns "no row was touched" into an error: an edit of something that is gone must not look like a success.
+/// Returns `NotFound` if a statement changed no row, so that editing a missing item is an error.
 pub(crate) fn one(rows: usize, what: &'static str) -> Result<(), StoreError> {
     if rows == 0 { Err(StoreError::NotFound { what }) } else { Ok(()) }
 }

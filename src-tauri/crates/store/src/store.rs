@@ -1,4 +1,4 @@
-//! The store: how to open it and how to work with it.
+//! The public handle of the store.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -20,10 +20,11 @@ use crate::{
     TrashId, WithoutWords, backup, checksum, files, migrate, open, purge,
 };
 
-/// A handle on the data folder; clones share it. The last one to go closes the database.
+/// A handle on the data folder. Clones share it, and dropping the last one closes the database.
 ///
-/// `write`, `checkpoint`, `read`, `backup` and `purge` queue their work when called and return a future of its result,
-/// which needs no particular runtime. Dropping the future does not stop the work. Writes run in the order of the calls.
+/// `write`, `checkpoint`, `read`, `backup` and `purge` queue their work immediately and return a future of its result.
+/// The future needs no specific runtime, and dropping it does not cancel the work. Writes run in the order of the
+/// calls.
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
@@ -31,7 +32,7 @@ pub struct Store {
 
 struct Inner {
     place: Arc<Place>,
-    // Declared, hence dropped, in this order: the writer closes last and leaves one tidy file.
+    // Fields are dropped in this order. The writer closes last, which removes the WAL file.
     readers: Pool,
     writer: Pool,
     _closing: Closing,
@@ -42,29 +43,29 @@ struct Place {
     dir: PathBuf,
     /// Serialises backups, because two at once would use the same name.
     backing_up: Mutex<()>,
-    /// The database was written since the last backup.
+    /// Whether the database was written since the last backup.
     changed: AtomicBool,
-    /// SQLite found damage: the next start must look, however cleanly this one ends.
+    /// SQLite found damage, so the next start must check the database even after a clean close.
     damaged: AtomicBool,
 }
 
-/// Writes down that the database was closed, after the pools have closed it.
+/// Records the clean close of the database. It is dropped after the pools.
 struct Closing {
     lock: Lock,
     place: Arc<Place>,
 }
 
 impl Store {
-    /// Opens the data folder `dir`, which is created if needed; blocks until the database is ready.
+    /// Opens the data folder `dir`, and creates it if needed. Blocks until the database is ready.
     ///
     /// # Errors
-    /// `InUse` while another process has it, `Damaged` (see `backups`, `restore`, `set_aside`), `TooNew`, `ReadOnly`,
-    /// `Full`.
+    /// `InUse` if another process has opened it, `Damaged` (see `backups`, `restore`, `set_aside`), `TooNew`,
+    /// `ReadOnly`, `Full`.
     pub fn open(dir: &Path, options: Options) -> Result<Opened, StoreError> {
         open::open(dir, options, migrate::MIGRATIONS)
     }
 
-    /// An empty store in a temporary folder that goes away with it. For tests and measurements.
+    /// Creates an empty store in a temporary folder, which is removed with it. For tests and measurements.
     pub fn in_memory() -> Result<Self, StoreError> {
         let temporary =
             TempDir::new().map_err(|error| StoreError::file(error, &std::env::temp_dir(), &std::env::temp_dir()))?;
@@ -91,31 +92,31 @@ impl Store {
         &self.inner.place.dir
     }
 
-    /// Where the file of an asset is, if there is one.
+    /// Path of an asset's file, whether it exists or not.
     pub fn asset_path(&self, hash: AssetHash) -> PathBuf {
         hash.path_in(&self.dir().join(files::ASSETS))
     }
 
-    /// Writes the file of an asset before the transaction that keeps it (`put_kept`), so that many can be written side by
-    /// side. Blocks until it is on the disk. One that no transaction keeps serves the next `put` of its content.
+    /// Writes an asset's file before the transaction that stores it (`put_kept`), so that many files can be written in
+    /// parallel. Blocks until it is on disk. A later `put` of the same content reuses an orphaned file.
     pub fn keep_file(&self, bytes: &[u8]) -> Result<AssetHash, StoreError> {
         let hash = AssetHash::of(bytes);
         asset::write(self.dir(), hash, bytes)?;
         Ok(hash)
     }
 
-    /// Where the small copy of a picture is, once it was kept.
+    /// Path of a picture's thumbnail, whether it exists or not.
     pub fn thumbnail_path(&self, picture: AssetHash) -> PathBuf {
         picture.path_in(&self.dir().join(files::THUMBNAILS))
     }
 
-    /// Keeps a small copy of a picture until the picture is purged. Blocks until it is on the disk.
+    /// Stores a thumbnail until its picture is purged. Blocks until it is on disk.
     pub fn keep_thumbnail(&self, picture: AssetHash, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.thumbnail_path(picture);
         files::write(&path, bytes).map_err(|error| StoreError::file(error, &path, self.dir()))
     }
 
-    /// Runs one transaction; when the future is ready it is on the disk. For everything that people wrote.
+    /// Runs one transaction, which is on disk when the future is ready. Use it for everything that users write.
     pub fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -124,7 +125,8 @@ impl Store {
         self.transact(Durability::Full, work)
     }
 
-    /// Runs one transaction that a power cut may undo, but the death of the app may not. For a reply in the making.
+    /// Runs one transaction that survives a crash of the app, but may be lost in a power failure. Use it while a reply
+    /// streams.
     pub fn checkpoint<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -133,7 +135,7 @@ impl Store {
         self.transact(Durability::Normal, work)
     }
 
-    /// Reads one moment of the store. Reads run beside each other and beside the writer.
+    /// Runs a closure on a consistent snapshot. Reads run in parallel with each other and with the writer.
     pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -185,7 +187,7 @@ impl Store {
         })
     }
 
-    /// Each backup, newest first, with those of `ids` that it holds.
+    /// For each backup, newest first, returns which of `ids` it contains.
     pub fn backups_holding(
         &self,
         ids: Vec<TrashId>,
@@ -222,13 +224,13 @@ impl Store {
         })
     }
 
-    /// Permanently removes deleted characters with their chats, chats, messages, documents, lorebooks, and assets without
-    /// references. Manifests that may quote them are reduced by `without_words`. The text is erased from the database
-    /// file; backups keep their copies, including pictures.
+    /// Permanently removes deleted characters, chats, messages, documents and lorebooks, and assets without references.
+    /// `without_words` removes quoted text from manifests. The text is erased from the database file; backups keep
+    /// their copies, including pictures.
     ///
     /// # Errors
-    /// `Full` if there is no room to rebuild the file: the rows are gone then, traces of their text stay until the next
-    /// purge that removes something.
+    /// `Full` if there is not enough space to rebuild the file. The rows are then removed, but traces of their text
+    /// stay until a later purge that removes something.
     pub fn purge(
         &self,
         before: Before,

@@ -1,4 +1,4 @@
-//! Which tokens the KV cache holds, and the caches of other chats, put aside in memory or saved on disk.
+//! Tracks the contents of the KV cache, and keeps caches of other chats in memory and on disk.
 
 use std::time::SystemTime;
 
@@ -8,21 +8,21 @@ use llama_cpp_2::token::LlamaToken;
 
 use crate::disk::Disk;
 
-/// The one sequence that is computed on.
+/// The only KV sequence in use.
 pub(crate) const SEQUENCE: i32 = 0;
 
-/// Tokens below which reading anew is cheaper than keeping.
+/// Minimum length in tokens; evaluating a shorter prompt is cheaper than keeping its cache.
 const WORTH_KEEPING: usize = 64;
 
-/// What is in the context's KV cache.
+/// Contents of the context's KV cache, and the caches that are not in use.
 pub(crate) struct Cache {
     key: String,
     tokens: Vec<LlamaToken>,
-    /// Some of them are to be on no disk.
+    /// The cache contains withdrawn text and must not be saved.
     stale: bool,
-    /// Of other keys; the latest last.
+    /// Caches of other keys, latest last.
     aside: Vec<Aside>,
-    /// Bytes of caches put aside, at the most.
+    /// Maximum bytes of the caches in memory.
     budget: u64,
     disk: Option<Disk>,
 }
@@ -32,7 +32,7 @@ struct Aside {
     tokens: Vec<LlamaToken>,
     stale: bool,
     state: SeqState,
-    /// When it was put aside.
+    /// Time at which it was put aside.
     used: SystemTime,
 }
 
@@ -43,13 +43,14 @@ impl Aside {
 }
 
 impl Cache {
-    /// Caches of up to `budget` bytes are put aside in memory; those on `disk` outlive the process.
+    /// Keeps up to `budget` bytes of other caches in memory. Caches on `disk` outlive the process.
     pub(crate) fn new(budget: u64, disk: Option<Disk>) -> Self {
         Self { key: String::new(), tokens: Vec::new(), stale: false, aside: Vec::new(), budget, disk }
     }
 
-    /// Makes the KV cache hold as much of the beginning of `prompt` as is known, and nothing else. Returns how many
-    /// tokens that is; at least the last one is left to evaluate, for the logits of a restored cache are gone.
+    /// Prepares the KV cache for `prompt`: it then contains the longest cached prefix and nothing else. Returns the
+    /// length of that prefix in tokens. At least the last token remains to evaluate, because a restored cache has no
+    /// logits.
     pub(crate) fn open(&mut self, context: &mut LlamaContext<'_>, key: &str, prompt: &[LlamaToken]) -> usize {
         if key != self.key {
             self.switch(context, key, prompt);
@@ -62,7 +63,7 @@ impl Cache {
         self.tokens.len()
     }
 
-    /// Notes tokens that were just evaluated.
+    /// Records tokens that were just evaluated.
     pub(crate) fn extend(&mut self, tokens: &[LlamaToken]) {
         self.tokens.extend_from_slice(tokens);
     }
@@ -78,7 +79,7 @@ impl Cache {
 
     fn truncate(&mut self, context: &mut LlamaContext<'_>, known: usize) {
         let from = u32::try_from(known).ok();
-        // Recurrent models cannot forget the end of a sequence only.
+        // Recurrent models cannot remove only the end of a sequence.
         if known == 0 || context.kv_cache_seq_rm(SEQUENCE, from, None).is_err() {
             self.clear(context);
         } else {
@@ -94,7 +95,7 @@ impl Cache {
         }
     }
 
-    /// What is known of these keys is not saved until [`Cache::open`] has made it the beginning of another prompt.
+    /// Excludes the caches of `keys` from saving until [`Cache::open`] has used each for another prompt.
     pub(crate) fn keep_off_disk(&mut self, keys: &[String]) {
         self.stale |= keys.contains(&self.key);
         for aside in &mut self.aside {
@@ -102,7 +103,7 @@ impl Cache {
         }
     }
 
-    /// Writes to disk what is worth it, the latest first, as far as the disk's budget goes.
+    /// Saves the caches that are worth it, latest first, within the disk budget.
     pub(crate) fn save(self, context: &mut LlamaContext<'_>) {
         let Some(disk) = self.disk else { return };
         let mut room = disk.budget();
@@ -117,8 +118,8 @@ impl Cache {
         }
     }
 
-    /// Puts the cache of the old key aside and takes up that of `key`. Of one in memory it is known whether the old one
-    /// serves `prompt` better.
+    /// Puts the current cache aside and activates that of `key`. Keeps the current one if it shares a longer prefix
+    /// with `prompt` than the one in memory.
     fn switch(&mut self, context: &mut LlamaContext<'_>, key: &str, prompt: &[LlamaToken]) {
         let found = self.aside.iter().position(|aside| aside.key == key).map(|at| self.aside.remove(at));
         self.put_aside(context);
@@ -135,7 +136,7 @@ impl Cache {
         }
     }
 
-    /// Takes up what is on disk for the key, if anything is.
+    /// Loads the saved cache of the current key, if there is one.
     fn take_up(&mut self, context: &mut LlamaContext<'_>) {
         let Some(disk) = self.disk.as_ref().filter(|disk| disk.has(&self.key)) else { return };
         context.clear_kv_cache();
@@ -165,7 +166,7 @@ impl Cache {
     }
 }
 
-/// Tokens that both begin with.
+/// Returns the length of the common prefix.
 fn common(one: &[LlamaToken], other: &[LlamaToken]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }

@@ -1,4 +1,4 @@
-//! Caches that outlive the process. Nothing here can fail a reply: what cannot be saved or taken up is read anew.
+//! Caches on disk. No failure here fails a reply; the prompt is then evaluated again.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use worker::saved::{self, READING, WRITING};
 
 use crate::cache::SEQUENCE;
 
-/// The folder for the loaded model at its context size.
+/// The folder with the caches of the loaded model and context size.
 pub(crate) struct Disk {
     folder: PathBuf,
     budget: u64,
@@ -24,7 +24,7 @@ impl Disk {
         Self { folder: caches.folder.into(), budget: caches.budget }
     }
 
-    /// Bytes to write at one time, at the most.
+    /// Maximum bytes to write on one occasion.
     pub(crate) fn budget(&self) -> u64 {
         self.budget
     }
@@ -33,11 +33,11 @@ impl Disk {
         self.path(key).is_file()
     }
 
-    /// Puts the saved cache of `key` into the context and returns its tokens. A file that is of no use is deleted, and the
-    /// context may then hold anything.
+    /// Loads the saved cache of `key` into the context and returns its tokens. Deletes an unusable file; the context's
+    /// contents are then undefined.
     pub(crate) fn take_up(&self, context: &mut LlamaContext<'_>, key: &str) -> Option<Vec<LlamaToken>> {
         let path = self.path(key);
-        // Should llama.cpp abort over this file, no worker will find it under its name again.
+        // If llama.cpp aborts on this file, no later worker finds it under its name.
         let reading = path.with_extension(READING);
         fs::rename(&path, &reading).ok()?;
         let tokens = match saved::is_sealed(&reading, &self.place(key)) {
@@ -46,12 +46,12 @@ impl Disk {
         };
         let settled = if tokens.is_some() { fs::rename(&reading, &path) } else { fs::remove_file(&reading) };
         if let Err(error) = settled {
-            eprintln!("inglenook-worker: a saved cache is left over: {error}");
+            eprintln!("inglenook-worker: cannot delete a used cache file: {error}");
         }
         tokens
     }
 
-    /// Saves the context's cache, of `tokens`, for `key`, if it takes `room` bytes at the most. Returns how many it took.
+    /// Saves the context's cache of `tokens` for `key` if it takes at most `room` bytes. Returns the bytes used.
     pub(crate) fn save(
         &self,
         context: &LlamaContext<'_>,
@@ -61,7 +61,7 @@ impl Disk {
         room: u64,
     ) -> u64 {
         let cells = context.state_seq_get_size_ext(SEQUENCE, LlamaStateSeqFlags::empty());
-        // llama.cpp's head, and our seal.
+        // Includes llama.cpp's header and our seal.
         let bytes = (cells + size_of_val(tokens) + 64) as u64;
         if bytes > room {
             return 0;
@@ -71,7 +71,7 @@ impl Disk {
         match self.write(context, tokens, &writing, &self.place(key), used).and_then(|()| fs::rename(&writing, &path)) {
             Ok(()) => bytes,
             Err(error) => {
-                eprintln!("inglenook-worker: a cache is not saved: {error}");
+                eprintln!("inglenook-worker: cannot save a cache: {error}");
                 let _ = fs::remove_file(&writing);
                 0
             }
@@ -87,7 +87,7 @@ impl Disk {
         used: SystemTime,
     ) -> io::Result<()> {
         make_private_folder(&self.folder)?;
-        // llama.cpp opens what is there, and so keeps its permissions.
+        // llama.cpp opens the existing file and keeps its permissions.
         let file = make_private_file(path)?;
         context.state_seq_save_file(path, SEQUENCE, tokens).map_err(io::Error::other)?;
         saved::seal(path, place)?;
@@ -98,7 +98,7 @@ impl Disk {
         self.folder.join(saved::file_name(key))
     }
 
-    /// What a file is sealed for: this model, and this chat.
+    /// Identifies the model and the chat that a file is sealed for.
     fn place(&self, key: &str) -> String {
         let folder = self.folder.file_name().unwrap_or_default().to_string_lossy();
         format!("{folder}/{}", saved::file_name(key))

@@ -1,4 +1,4 @@
-//! Texts to vectors, with an encoder: one vector for each token as it stands in its text, and their mean.
+//! Embeds texts with an encoder: one contextual vector per token, and their mean.
 
 use std::num::NonZeroU32;
 
@@ -13,10 +13,10 @@ use worker::protocol::{Embedding, ErrorCode, Reply};
 
 use crate::vocab::Vocab;
 
-/// Tokens of one text at the most: all-MiniLM was trained on as many.
+/// Maximum tokens of one text: the training length of all-MiniLM.
 const LONGEST: u32 = 256;
 
-/// An encoder that is loaded.
+/// A loaded encoder.
 pub(crate) struct Embedder<'m> {
     vocab: &'m Vocab<'m>,
     context: LlamaContext<'m>,
@@ -31,7 +31,7 @@ impl<'m> Embedder<'m> {
             .with_embeddings(true)
             .with_pooling_type(LlamaPoolingType::None)
             .with_n_ctx(NonZeroU32::new(longest))
-            // An encoder sees a text whole or not at all.
+            // An encoder must process a text in one batch.
             .with_n_batch(longest)
             .with_n_ubatch(longest)
             .with_n_threads(threads)
@@ -44,12 +44,12 @@ impl<'m> Embedder<'m> {
         Self { vocab, context, batch, dimensions }
     }
 
-    /// Numbers of a vector.
+    /// Length of a vector.
     pub(crate) fn dimensions(&self) -> u32 {
         self.dimensions
     }
 
-    /// The answer to one request.
+    /// Answers one request.
     pub(crate) fn answer(&mut self, id: u64, texts: &[String]) -> Reply {
         let embedded: Result<Vec<Embedding>, String> = texts.iter().map(|text| self.embed(text)).collect();
         match embedded {
@@ -86,7 +86,7 @@ impl<'m> Embedder<'m> {
     }
 }
 
-/// Never 0, so that it can be divided by.
+/// Returns the vector's length, at least the smallest positive number, so that dividing by it is safe.
 fn length(vector: &[f32]) -> f32 {
     vector.iter().map(|number| number * number).sum::<f32>().sqrt().max(f32::MIN_POSITIVE)
 }

@@ -1,5 +1,5 @@
-//! Loading models, and serving requests with the one that is loaded. All of it on one thread: a context borrows its
-//! model, and llama.cpp allows no two contexts to be made at a time.
+//! Loads models and serves requests with the loaded one. Everything runs on one thread, because a context borrows its
+//! model and llama.cpp cannot create two contexts at once.
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -23,18 +23,18 @@ use crate::generate::Session;
 use crate::inbox::{Inbox, Replies};
 use crate::vocab::Vocab;
 
-/// What ends the process.
+/// Error that ends the process.
 #[derive(Debug)]
 pub(crate) enum Fatal {
     Backend(LlamaCppError),
-    /// Nobody is listening any more.
+    /// The supervisor closed the pipe.
     Pipe(FrameError),
 }
 
 impl std::fmt::Display for Fatal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Backend(error) => write!(f, "llama.cpp does not start: {error}"),
+            Self::Backend(error) => write!(f, "cannot start llama.cpp: {error}"),
             Self::Pipe(error) => write!(f, "the supervisor is gone: {error}"),
         }
     }
@@ -46,13 +46,13 @@ impl From<FrameError> for Fatal {
     }
 }
 
-/// Why a model is not loaded.
+/// Reason why a model was not loaded.
 struct Refusal {
     code: ErrorCode,
     message: String,
 }
 
-/// Starts llama.cpp, and names the devices it found.
+/// Starts llama.cpp and returns the names of its devices.
 pub(crate) fn start() -> Result<(LlamaBackend, Vec<String>), Fatal> {
     load_backends();
     let backend = LlamaBackend::init().map_err(Fatal::Backend)?;
@@ -60,7 +60,7 @@ pub(crate) fn start() -> Result<(LlamaBackend, Vec<String>), Fatal> {
     Ok((backend, devices.into_iter().map(|device| format!("{} ({})", device.name, device.description)).collect()))
 }
 
-/// From the folder of this binary alone, so that nobody can plant one elsewhere.
+/// Loads backends only from the folder of this binary, so that no other place can inject one.
 fn load_backends() {
     #[cfg(feature = "portable")]
     if let Some(folder) = std::env::current_exe().ok().as_deref().and_then(Path::parent) {
@@ -68,7 +68,7 @@ fn load_backends() {
     }
 }
 
-/// Serves requests until the pipe ends or a shutdown arrives.
+/// Serves requests until the pipe closes or a shutdown arrives.
 pub(crate) fn run(backend: &LlamaBackend, mut inbox: Inbox, replies: &Arc<Replies>) -> Result<(), Fatal> {
     let mut next = without_model(&mut inbox, replies)?;
     while let Some(load) = next {
@@ -89,7 +89,7 @@ fn refuse(
     without_model(inbox, replies)
 }
 
-/// Waits for a model to load; `None` at the end.
+/// Waits for a load request; `None` at the end of the pipe.
 fn without_model(inbox: &mut Inbox, replies: &Replies) -> Result<Option<Load>, FrameError> {
     while let Some(request) = inbox.next() {
         let id = match request {
@@ -113,7 +113,7 @@ fn load_model(
 ) -> Result<LlamaModel, Refusal> {
     // The crate asserts in debug builds that the file exists.
     if !Path::new(&load.path).is_file() {
-        return Err(Refusal { code: ErrorCode::Missing, message: format!("there is no file {}", load.path) });
+        return Err(Refusal { code: ErrorCode::Missing, message: format!("the file {} does not exist", load.path) });
     }
     let (leaving, progress, mut shown) = (inbox.leaving(), Arc::clone(replies), -1.0);
     let params = LlamaModelParams::default()
@@ -132,7 +132,7 @@ fn load_model(
     })
 }
 
-/// Serves requests with `model`; returns what to load next, or `None` at the end.
+/// Serves requests with `model`. Returns the next model to load, or `None` at the end.
 fn with_model(
     backend: &LlamaBackend,
     model: &LlamaModel,
@@ -171,7 +171,7 @@ fn with_model(
     Ok(serve(&vocab, &mut serving, inbox, replies)?)
 }
 
-/// What the loaded model does.
+/// Use of the loaded model.
 enum Serving<'m> {
     Vocabulary,
     Replies(Box<Session<'m>>),
@@ -186,8 +186,8 @@ impl Serving<'_> {
     }
 }
 
-/// Tokens read between two looks at the inbox: a cancel must not wait long, even where a token takes a quarter second.
-/// It is fixed per model, not per measured speed, so that a seed gives the same reply again.
+/// Tokens per batch between two checks of the inbox. It limits the delay of a cancel, even if a token takes a quarter
+/// of a second. It depends on the model and not on the measured speed, so that a seed reproduces its reply.
 fn chunk(model: &LlamaModel, load: &Load) -> u32 {
     const GIB: u64 = 1 << 30;
     match model.size() {
@@ -235,12 +235,12 @@ fn serve(
                 replies.send(&embedder.answer(id, &texts))?;
             }
             (Request::Generate(Generate { id, .. }) | Request::Embed { id, .. }, _) => {
-                let message = "the model is loaded for something else".to_owned();
+                let message = "the model is loaded for another purpose".to_owned();
                 replies.send(&Reply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
             }
             (Request::Count { id, texts }, _) => count(vocab, id, &texts, replies)?,
             (Request::Tokenize { id, texts }, _) => tokenize(vocab, id, &texts, replies)?,
-            // The reply was done before the cancel arrived; and only replies are kept.
+            // The reply ended before the cancel arrived, or the model has no chat caches.
             (Request::Cancel { .. } | Request::Forget { .. } | Request::KeepOffDisk { .. }, _) => {}
         }
     }
@@ -256,14 +256,14 @@ pub(crate) fn tokenize(vocab: &Vocab<'_>, id: u64, texts: &[Segment], replies: &
     let tokens = texts.iter().map(|text| vocab.tokenize(text).iter().map(|token| token.0).collect()).collect();
     match replies.send(&Reply::Tokens { id, tokens }) {
         Err(error @ FrameError::TooLarge { .. }) => {
-            let message = format!("the tokens do not fit into one answer: {error}");
+            let message = format!("the tokens do not fit into one frame: {error}");
             replies.send(&Reply::Error { id: Some(id), code: ErrorCode::Malformed, message })
         }
         sent => sent,
     }
 }
 
-/// The answer to a cancel of a generation that had not begun.
+/// Answers the cancel of a generation that had not started.
 pub(crate) fn never_begun(id: u64) -> Reply {
     let (usage, timings) = (Usage::default(), Timings::default());
     Reply::Done(Done { id, reason: FinishReason::Cancelled, usage, timings })

@@ -1,31 +1,31 @@
-//! Frames: a length (u32, little-endian), then that many bytes of JSON.
+//! Frame format: a length (u32, little-endian), then that many bytes of JSON.
 
 use std::io::{self, Read, Write};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Bytes of JSON in one frame at the most.
+/// Maximum bytes of JSON per frame.
 pub const LIMIT: usize = 8 * 1024 * 1024;
 
-/// Bytes of the length in front of each frame.
+/// Bytes of the length prefix.
 pub const HEAD: usize = 4;
 
-/// Why a frame could not be read or written.
+/// Reason why a frame could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    #[error("a frame of {bytes} bytes; {LIMIT} is the limit")]
+    #[error("a frame of {bytes} bytes exceeds the limit of {LIMIT}")]
     TooLarge { bytes: usize },
-    #[error("the pipe ended inside a frame: {got} of {wanted} bytes are there")]
+    #[error("the pipe ended inside a frame, after {got} of {wanted} bytes")]
     Cut { wanted: usize, got: usize },
-    /// The frame's borders are intact: the next one can still be read.
-    #[error("a frame is not what the protocol knows: {0}")]
+    /// The frame boundary is intact, so the next frame can be read.
+    #[error("a frame does not follow the protocol: {0}")]
     Malformed(#[source] serde_json::Error),
     #[error("the pipe failed: {0}")]
     Pipe(#[from] io::Error),
 }
 
-/// The bytes of one frame, its length included.
+/// Encodes one frame, including its length.
 ///
 /// # Errors
 /// [`FrameError::TooLarge`].
@@ -38,16 +38,16 @@ pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, FrameError> {
     Ok(bytes)
 }
 
-/// How many bytes of JSON follow `head`.
+/// Returns the number of JSON bytes after `head`.
 ///
 /// # Errors
-/// [`FrameError::TooLarge`]: whatever wrote this does not speak the protocol.
+/// [`FrameError::TooLarge`]: the sender does not speak the protocol.
 pub fn length(head: [u8; HEAD]) -> Result<usize, FrameError> {
     let bytes = u32::from_le_bytes(head) as usize;
     if bytes > LIMIT { Err(FrameError::TooLarge { bytes }) } else { Ok(bytes) }
 }
 
-/// The message in the JSON of one frame.
+/// Decodes the JSON of one frame.
 ///
 /// # Errors
 /// [`FrameError::Malformed`].
@@ -58,16 +58,16 @@ pub fn decode<T: DeserializeOwned>(json: &[u8]) -> Result<T, FrameError> {
 /// Writes one frame and flushes it.
 ///
 /// # Errors
-/// [`FrameError::TooLarge`] (nothing is written then), [`FrameError::Pipe`].
+/// [`FrameError::TooLarge`], with nothing written, and [`FrameError::Pipe`].
 pub fn write(pipe: &mut impl Write, message: &impl Serialize) -> Result<(), FrameError> {
     pipe.write_all(&encode(message)?)?;
     Ok(pipe.flush()?)
 }
 
-/// Reads one frame; `None` where the pipe ends between two frames.
+/// Reads one frame; `None` if the pipe ends between two frames.
 ///
 /// # Errors
-/// Any [`FrameError`]. After all but [`FrameError::Malformed`] the pipe is of no more use.
+/// Any [`FrameError`]. After all but [`FrameError::Malformed`] the pipe is unusable.
 pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Result<Option<T>, FrameError> {
     let mut head = Vec::with_capacity(HEAD);
     pipe.take(HEAD as u64).read_to_end(&mut head)?;
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_come_back_in_order_and_then_the_pipe_ends() {
+    fn reads_frames_in_order_until_the_pipe_ends() {
         let sent = [
             Request::Count { id: 7, texts: vec![Segment { text: "naïve \u{0} 🦀".into(), control: false }] },
             Request::Cancel { id: 7 },
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_nine_mebibytes_is_neither_written_nor_read() {
+    fn refuses_a_frame_above_the_limit() {
         let text = "x".repeat(9 * 1024 * 1024);
         let mut pipe = Vec::new();
         let error = write(&mut pipe, &Reply::Text { id: 1, text }).unwrap_err();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_frame_leaves_the_next_one_readable() {
+    fn next_frame_is_readable_after_a_malformed_one() {
         let bytes = [framed(b"{\"type\":\"dance\"}"), encode(&Request::Shutdown).unwrap()].concat();
         let mut pipe = bytes.as_slice();
         assert!(matches!(read::<Request>(&mut pipe), Err(FrameError::Malformed(_))));
@@ -131,20 +131,20 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_is_malformed() {
+    fn deep_nesting_is_malformed_json() {
         let bytes = framed("[".repeat(100_000).as_bytes());
         assert!(matches!(read::<Request>(&mut bytes.as_slice()), Err(FrameError::Malformed(_))));
     }
 
     proptest! {
         #[test]
-        fn hostile_bytes_are_read_to_the_end_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut pipe = bytes.as_slice();
             while let Ok(Some(_)) | Err(FrameError::Malformed(_)) = read::<Request>(&mut pipe) {}
         }
 
         #[test]
-        fn a_cut_frame_says_what_is_missing(keep in 0.0..1.0f64) {
+        fn truncated_frame_reports_missing_bytes(keep in 0.0..1.0f64) {
             let whole = encode(&Reply::Error { id: None, code: ErrorCode::Load, message: "why".into() }).unwrap();
             let cut = &whole[..(whole.len() as f64 * keep) as usize];
             match read::<Reply>(&mut &*cut) {
@@ -155,7 +155,7 @@ mod tests {
         }
 
         #[test]
-        fn flipped_bytes_are_another_frame_or_an_error(at in 0usize..400, flip in 1u8..) {
+        fn flipped_bytes_never_panic(at in 0usize..400, flip in 1u8..) {
             let mut bytes = Vec::new();
             for id in 0..4 {
                 write(&mut bytes, &Reply::Prefill { id, done: 64, total: 300, reused: 0 }).unwrap();

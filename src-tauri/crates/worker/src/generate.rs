@@ -1,4 +1,4 @@
-//! One reply: read what is new of the prompt, then write, looking at the inbox at every step.
+//! Generates one reply: evaluates the new part of the prompt, then samples tokens, checking the inbox at every step.
 
 use std::time::Instant;
 
@@ -20,14 +20,14 @@ pub(crate) struct Session<'model> {
     vocab: &'model Vocab<'model>,
     context: LlamaContext<'model>,
     cache: Cache,
-    /// Tokens in a batch at the most.
+    /// Maximum tokens per batch.
     chunk: usize,
 }
 
-/// Why a reply ends early.
+/// Reason why a reply ends early.
 enum Break {
     Cancelled,
-    /// The pipe has ended; nobody wants an answer.
+    /// The pipe is closed.
     Closed,
     Failed(ErrorCode, String),
     Pipe(FrameError),
@@ -45,7 +45,7 @@ impl From<Ungrammatical> for Break {
     }
 }
 
-/// What has been done so far, for the answer.
+/// Usage and timings so far, for the final frame.
 #[derive(Default)]
 struct Progress {
     usage: Usage,
@@ -57,7 +57,7 @@ impl<'model> Session<'model> {
         Self { vocab, context, cache, chunk: chunk as usize }
     }
 
-    /// Makes one reply.
+    /// Generates one reply.
     pub(crate) fn reply(&mut self, request: &Generate, inbox: &mut Inbox, replies: &Replies) -> Result<(), FrameError> {
         let mut progress = Progress::default();
         let id = request.id;
@@ -72,7 +72,7 @@ impl<'model> Session<'model> {
         replies.send(&Reply::Done(Done { id, reason, usage, timings }))
     }
 
-    /// Ends, and writes the caches to disk where there is a place for them.
+    /// Ends the session and saves its caches if there is a folder for them.
     pub(crate) fn save(self) {
         let Self { mut context, cache, .. } = self;
         cache.save(&mut context);
@@ -95,7 +95,7 @@ impl<'model> Session<'model> {
     ) -> Result<FinishReason, Break> {
         let prompt = self.vocab.prompt(&request.segments);
         self.check_size(prompt.len())?;
-        // A grammar that cannot be read is told before anything is.
+        // An invalid grammar is reported before the prompt is evaluated.
         let drawn = Draw::new(request, self.vocab, &prompt)?;
         let start = Instant::now();
         let read = self.read(request, &prompt, progress, inbox, replies);
@@ -112,15 +112,15 @@ impl<'model> Session<'model> {
         if tokens == 0 {
             return Err(Break::Failed(ErrorCode::Empty, "the prompt has no tokens".to_owned()));
         }
-        // One token of reply must fit as well.
+        // The reply needs room for at least one token.
         if tokens >= room {
-            let message = format!("the prompt has {tokens} tokens; the context holds {room}, the reply included");
+            let message = format!("the prompt has {tokens} tokens, but the context holds {room} including the reply");
             return Err(Break::Failed(ErrorCode::ContextOverflow, message));
         }
         Ok(())
     }
 
-    /// Prompt processing: evaluates what the cache does not hold.
+    /// Prompt processing: evaluates the tokens that are not cached.
     fn read(
         &mut self,
         request: &Generate,
@@ -134,7 +134,7 @@ impl<'model> Session<'model> {
         progress.usage = Usage { prompt: total, reused, ..Usage::default() };
         replies.send(&Reply::Prefill { id, done: reused, total, reused })?;
         for chunk in prompt[reused as usize..].chunks(self.chunk) {
-            self.look_around(id, inbox, replies)?;
+            self.check_inbox(id, inbox, replies)?;
             self.evaluate(chunk)?;
             progress.usage.evaluated += chunk.len() as u32;
             replies.send(&Reply::Prefill { id, done: reused + progress.usage.evaluated, total, reused })?;
@@ -161,7 +161,7 @@ impl<'model> Session<'model> {
         })
     }
 
-    /// Draws tokens until something ends the reply. The drawn tokens stay in the cache for the next turn.
+    /// Samples tokens until the reply ends. The tokens stay in the cache for the next turn.
     fn draw(
         &mut self,
         request: &Generate,
@@ -172,7 +172,7 @@ impl<'model> Session<'model> {
         replies: &Replies,
     ) -> Result<Ending, Break> {
         loop {
-            self.look_around(request.id, inbox, replies)?;
+            self.check_inbox(request.id, inbox, replies)?;
             if progress.usage.generated >= request.max_tokens || self.cache.len() >= self.context.n_ctx() as usize {
                 return Ok(Ending::Length);
             }
@@ -191,7 +191,7 @@ impl<'model> Session<'model> {
         }
     }
 
-    /// Evaluates tokens at the end of the sequence; the logits of the last one can be sampled then.
+    /// Evaluates tokens at the end of the sequence and provides the logits of the last one.
     fn evaluate(&mut self, tokens: &[LlamaToken]) -> Result<(), Break> {
         let mut batch = LlamaBatch::new(tokens.len(), 1);
         for (offset, token) in tokens.iter().enumerate() {
@@ -202,7 +202,7 @@ impl<'model> Session<'model> {
         match self.context.decode(&mut batch) {
             Ok(()) => self.cache.extend(tokens),
             Err(error) => {
-                // What the KV cache holds after a failure is llama.cpp's secret.
+                // After a failure the contents of the KV cache are undefined.
                 self.cache.clear(&mut self.context);
                 return Err(Break::Failed(ErrorCode::Compute, format!("llama.cpp failed to compute: {error}")));
             }
@@ -210,8 +210,8 @@ impl<'model> Session<'model> {
         Ok(())
     }
 
-    /// Answers what can be answered between two steps, and notices a cancel.
-    fn look_around(&self, id: u64, inbox: &mut Inbox, replies: &Replies) -> Result<(), Break> {
+    /// Answers requests that can be answered between two steps, and detects a cancel.
+    fn check_inbox(&self, id: u64, inbox: &mut Inbox, replies: &Replies) -> Result<(), Break> {
         loop {
             match inbox.arrived() {
                 Arrived::Nothing => return Ok(()),
@@ -234,7 +234,7 @@ impl<'model> Session<'model> {
     }
 }
 
-/// What ended a reply that nothing broke.
+/// Regular end of a reply.
 enum Ending {
     /// The model's own end of turn.
     Turn,

@@ -1,13 +1,13 @@
-//! What ties this process to its parent.
+//! Ties this process to its parent.
 
-/// No core dumps (they would hold chats), and on Linux no life after the parent's: the end of stdin tells of it too, but
-/// only once this process gets around to reading.
+/// Disables core dumps, which would contain chats. On Linux it also makes the kernel end this process with its parent,
+/// because the end of stdin is only noticed at the next read.
 pub(crate) fn tie_to_parent() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, setrlimit};
         if let Err(error) = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }) {
-            eprintln!("inglenook-worker: core dumps stay on: {error}");
+            eprintln!("inglenook-worker: cannot disable core dumps: {error}");
         }
     }
     #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! The two ends of the pipe: a thread that reads requests while the inference thread computes, and the replies.
+//! Both ends of the pipe: a thread that reads requests during computation, and the replies.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use worker::frame::{self, FrameError};
 use worker::protocol::{ErrorCode, Reply, Request};
 
-/// Stdout, shared by the thread that reads and the one that computes.
+/// Stdout, shared by the reading and the inference thread.
 pub(crate) struct Replies(Mutex<Box<dyn Write + Send>>);
 
 impl Replies {
@@ -18,13 +18,13 @@ impl Replies {
         Self(Mutex::new(Box::new(pipe)))
     }
 
-    /// Sends one frame. An error means that nobody is listening any more.
+    /// Sends one frame. An error means that the supervisor has closed the pipe.
     pub(crate) fn send(&self, reply: &Reply) -> Result<(), FrameError> {
         frame::write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), reply)
     }
 }
 
-/// Requests, in order of arrival.
+/// Requests in order of arrival.
 pub(crate) struct Inbox {
     arriving: Receiver<Request>,
     waiting: VecDeque<Request>,
@@ -41,25 +41,25 @@ impl Inbox {
             read_all(pipe, &sender, &replies, &flag);
             flag.store(true, Ordering::Release);
             drop(sender);
-            // The inference thread sees the closed pipe at its next step and leaves in order. Should a step take
-            // longer, nobody is left who would want its result.
+            // The inference thread sees the closed pipe at its next step and exits. If a step takes longer, its result
+            // is not needed any more.
             std::thread::sleep(Duration::from_secs(1));
             std::process::exit(0);
         });
         Self { arriving, waiting: VecDeque::new(), leaving }
     }
 
-    /// True once the pipe has ended, or a shutdown has arrived.
+    /// True once the pipe is closed or a shutdown has arrived.
     pub(crate) fn leaving(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.leaving)
     }
 
-    /// The next request, waiting for it; `None` at the end of the pipe.
+    /// Waits for the next request; `None` at the end of the pipe.
     pub(crate) fn next(&mut self) -> Option<Request> {
         self.waiting.pop_front().or_else(|| self.arriving.recv().ok())
     }
 
-    /// What has arrived by now, without waiting.
+    /// Returns a request that has already arrived, without waiting.
     pub(crate) fn arrived(&self) -> Arrived {
         match self.arriving.try_recv() {
             Ok(request) => Arrived::Request(request),
@@ -68,17 +68,17 @@ impl Inbox {
         }
     }
 
-    /// Puts a request off until the running one is done.
+    /// Queues a request behind the others until the current one ends.
     pub(crate) fn put_off(&mut self, request: Request) {
         self.waiting.push_back(request);
     }
 
-    /// Puts a request off until the running one is done, and no longer.
+    /// Queues a request as the next one after the current one.
     pub(crate) fn put_first(&mut self, request: Request) {
         self.waiting.push_front(request);
     }
 
-    /// Takes back the generation `id` that has been put off.
+    /// Removes the queued generation `id`. Returns whether it was queued.
     pub(crate) fn take_back(&mut self, id: u64) -> bool {
         let before = self.waiting.len();
         self.waiting.retain(|request| !matches!(request, Request::Generate(waiting) if waiting.id == id));

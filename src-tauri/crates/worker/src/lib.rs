@@ -1,12 +1,12 @@
-//! The inference worker's frame protocol: what `local` says to `inglenook-worker`, and what comes back.
+//! Frame protocol between `local` and `inglenook-worker`.
 //!
-//! Promises
-//! - A frame is at most [`frame::LIMIT`] bytes; a longer, cut or malformed one is a typed error, never a panic.
-//! - [`Reply::Ready`] is the first frame of a worker and names the protocol's version.
-//! - Every [`Request::Generate`] is answered by exactly one [`Reply::Done`] or one [`Reply::Error`] with its id.
-//! - A saved cache is taken up only whole, and only in the place that it was saved in.
+//! Guarantees
+//! - A frame has at most [`frame::LIMIT`] bytes. A longer, truncated or malformed one is a typed error, never a panic.
+//! - [`Reply::Ready`] is the first frame of a worker and contains the protocol version.
+//! - Each [`Request::Generate`] is answered by exactly one [`Reply::Done`] or [`Reply::Error`] with its id.
+//! - A saved cache is used only if it is complete and was saved for the same model and chat.
 //!
-//! Absent: llama.cpp (only the binary of this package knows it), processes, async.
+//! Not in this crate's library: llama.cpp (only the binary uses it), processes, async.
 
 pub mod frame;
 pub mod protocol;

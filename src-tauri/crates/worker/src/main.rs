@@ -1,14 +1,14 @@
-//! `inglenook-worker`: llama.cpp in a process of its own, driven by frames on stdin, answering with frames on stdout.
+//! `inglenook-worker`: llama.cpp in a separate process. It reads frames from stdin and writes frames to stdout.
 //!
-//! Promises
-//! - stdout carries frames and nothing else; what llama.cpp has to say goes to stderr.
-//! - A bad file, a long prompt or an odd frame is an error frame; the process goes on.
+//! Guarantees
+//! - stdout carries only frames; the log of llama.cpp goes to stderr.
+//! - A bad file, a long prompt or an invalid frame is answered with an error frame, and the process continues.
 //! - Text that is not `control` never becomes a control token.
-//! - The end of stdin ends the process, within a second even in the middle of a computation.
-//! - KV caches outlive a shutdown in the folder that the supervisor names; a file there that is not whole, or was saved
-//!   for another model or chat, is deleted unread.
+//! - The process exits within a second after stdin closes, even during a computation.
+//! - On shutdown, KV caches are saved in the supervisor's folder. A file that is damaged, or belongs to another model
+//!   or chat, is deleted unread.
 //!
-//! Absent: ports, databases, keys, chat templates, settings.
+//! Not supported here: ports, databases, keys, chat templates, settings.
 
 mod cache;
 mod disk;

@@ -1,14 +1,14 @@
-//! From token pieces to text: whole characters only, and nothing of a stop sequence.
+//! Converts token bytes to text: whole characters only, and no part of a stop text.
 
-/// What a piece let out.
+/// Text released by one token.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Let {
     pub(crate) text: String,
-    /// A stop sequence is complete; `text` ends before it.
+    /// A stop text is complete; `text` ends before it.
     pub(crate) stopped: bool,
 }
 
-/// Holds back bytes of unfinished characters, and text that may be the start of a stop sequence.
+/// Holds back unfinished characters and text that may start a stop text.
 pub(crate) struct Outlet {
     stops: Vec<String>,
     bytes: Vec<u8>,
@@ -24,7 +24,7 @@ impl Outlet {
     pub(crate) fn push(&mut self, piece: &[u8]) -> Let {
         self.bytes.extend_from_slice(piece);
         self.take_whole_characters();
-        // The first to be complete wins, so that it does not matter how the reply is cut into tokens.
+        // The first complete stop text wins, so that the result does not depend on token boundaries.
         let complete =
             self.stops.iter().filter_map(|stop| self.held.find(stop.as_str()).map(|at| (at + stop.len(), at)));
         if let Some((_, at)) = complete.min() {
@@ -35,7 +35,7 @@ impl Outlet {
         Let { text: self.held.drain(..safe).collect(), stopped: false }
     }
 
-    /// What is still held when the reply ends without a stop sequence. An unfinished character is lost.
+    /// Returns the held text when the reply ends without a stop text. An unfinished character is lost.
     pub(crate) fn finish(self) -> String {
         self.held
     }
@@ -63,7 +63,7 @@ impl Outlet {
     }
 }
 
-/// Bytes at the end of `text` that are the beginning of `stop`.
+/// Returns the number of bytes at the end of `text` that are a prefix of `stop`.
 fn overlap(text: &str, stop: &str) -> usize {
     (1..stop.len().min(text.len() + 1))
         .rev()
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// Pushes `pieces`, and writes what each lets out; `|` marks a stop, the last item is what `finish` returns.
+    /// Pushes `pieces` and joins the results; `|` marks a stop, and the last item is the result of `finish`.
     fn check(stops: &[&str], pieces: &[&[u8]]) -> String {
         let stops: Vec<String> = stops.iter().map(|&stop| stop.into()).collect();
         let mut outlet = Outlet::new(&stops);
@@ -94,31 +94,31 @@ mod tests {
     }
 
     #[test]
-    fn a_character_in_two_tokens_comes_out_once_it_is_whole() {
+    fn releases_a_split_character_when_complete() {
         let crab = "🦀".as_bytes();
         assert_eq!(check(&[], &[b"a", &crab[..3], &crab[3..], b"b"]), "a,,🦀,b,");
     }
 
     #[test]
-    fn bytes_that_are_no_text_become_replacement_characters() {
+    fn replaces_invalid_utf8() {
         assert_eq!(check(&[], &[b"a\xFFb", b"\xF0\x9F"]), "a\u{FFFD}b,,");
     }
 
     #[test]
-    fn the_start_of_a_stop_sequence_is_held_until_it_is_decided() {
+    fn holds_a_partial_stop_text() {
         assert_eq!(check(&["\nUser:"], &[b"Hi\nUs", b"ually"]), "Hi,\nUsually,");
         assert_eq!(check(&["\nUser:"], &[b"Hi\nUs", b"er", b": you"]), "Hi,,|");
         assert_eq!(check(&["\nUser:"], &[b"Hi\nUs"]), "Hi,\nUs");
     }
 
     #[test]
-    fn the_first_complete_stop_sequence_wins() {
+    fn first_complete_stop_text_wins() {
         assert_eq!(check(&["END", "stop", ""], &[b"a stop END"]), "a |");
     }
 
     proptest! {
         #[test]
-        fn the_way_a_reply_is_cut_into_tokens_changes_nothing(
+        fn result_is_independent_of_token_boundaries(
             text in "[aébc🦀\n]{0,40}",
             stops in proptest::collection::vec("[aéb\n]{1,4}", 0..3),
             cuts in proptest::collection::vec(1usize..5, 0..60),

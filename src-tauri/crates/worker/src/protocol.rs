@@ -1,8 +1,9 @@
-//! What is said in frames. The types are the wire's own: the domain may change without the protocol noticing.
+//! Messages of the protocol. The types are separate from the domain, so that the domain can change without the
+//! protocol.
 
 use serde::{Deserialize, Serialize};
 
-/// Raised whenever an older worker would misunderstand a newer supervisor, or the other way round.
+/// Increment this when an older worker and a newer supervisor would misunderstand each other.
 pub const PROTOCOL: u32 = 6;
 
 /// A run of text. Only `control` text can become control tokens such as `<|im_end|>`.
@@ -12,33 +13,34 @@ pub struct Segment {
     pub control: bool,
 }
 
-/// To the worker. Ids are the supervisor's, and rise.
+/// Requests to the worker. The supervisor assigns increasing ids.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Request {
-    /// Answered by [`Reply::Loading`]s, then [`Reply::Loaded`] or an error. Replaces the loaded model, whose caches are
-    /// saved first.
+    /// Answered by [`Reply::Loading`] frames, then [`Reply::Loaded`] or an error. Replaces the loaded model, whose
+    /// caches are saved first.
     Load(Load),
-    /// Answered by [`Reply::Counts`], even while a reply is generated.
+    /// Answered by [`Reply::Counts`], even during a reply.
     Count { id: u64, texts: Vec<Segment> },
-    /// Answered by [`Reply::Tokens`], even while a reply is generated.
+    /// Answered by [`Reply::Tokens`], even during a reply.
     Tokenize { id: u64, texts: Vec<Segment> },
-    /// Answered by [`Reply::Prefill`]s and [`Reply::Text`]s, then [`Reply::Done`] or an error. One at a time; a second
-    /// one waits.
+    /// Answered by [`Reply::Prefill`] and [`Reply::Text`] frames, then [`Reply::Done`] or an error. A second generation
+    /// is queued.
     Generate(Generate),
-    /// Answered by [`Reply::Embeddings`]. Only for a model that was loaded for [`Purpose::Embeddings`].
+    /// Answered by [`Reply::Embeddings`]. Requires a model loaded for [`Purpose::Embeddings`].
     Embed { id: u64, texts: Vec<String> },
-    /// Ends the generation `id`, running or waiting, with [`FinishReason::Cancelled`].
+    /// Ends the generation `id`, running or queued, with [`FinishReason::Cancelled`].
     Cancel { id: u64 },
-    /// Drops the cache of that key from memory.
+    /// Drops the cache of this key from memory.
     Forget { cache_key: String },
-    /// Saves no cache of these keys until a reply has begun with another prompt: words in it were withdrawn.
+    /// Excludes the caches of these keys from saving, because text in them was withdrawn, until a reply has started
+    /// with another prompt.
     KeepOffDisk { cache_keys: Vec<String> },
-    /// Ends what is running, saves the caches and ends the process. The end of the pipe does so too, but saves nothing.
+    /// Ends the current work, saves the caches and exits. Closing the pipe also exits, but saves nothing.
     Shutdown,
 }
 
-/// Which model, and how.
+/// The model to load, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
     pub path: String,
@@ -47,59 +49,60 @@ pub struct Load {
     pub threads: u32,
     pub gpu_layers: u32,
     pub purpose: Purpose,
-    /// Bytes of memory for the KV caches of chats other than the current one.
+    /// Maximum bytes of memory for the KV caches of chats other than the current one.
     #[serde(default)]
     pub aside: u64,
-    /// Where caches outlive the process; `None` keeps them in memory alone.
+    /// Folder for caches that outlive the process; `None` keeps them in memory only.
     #[serde(default)]
     pub saved: Option<SavedCaches>,
 }
 
-/// What a model is loaded for.
+/// Purpose of a loaded model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     #[default]
     Replies,
-    /// Only counts and tokenizes: no weights are read.
+    /// Only counting and tokenizing, without weights.
     Vocabulary,
-    /// Makes vectors of texts, of every token's own.
+    /// Embeddings: one vector per token.
     Embeddings,
 }
 
-/// A folder for the caches of one model at one context size, and of nothing else: llama.cpp cannot tell whose they are.
+/// A folder for the caches of exactly one model and context size, because llama.cpp does not check what a cache belongs
+/// to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedCaches {
-    /// Absolute. Made when it is needed.
+    /// Absolute path. Created when needed.
     pub folder: String,
-    /// Bytes that are written at one time, at the most.
+    /// Maximum bytes to write on one occasion.
     pub budget: u64,
 }
 
-/// One reply to make.
+/// One reply to generate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Generate {
     pub id: u64,
-    /// Requests of one key share a KV cache; the caches of other keys are put aside, not lost.
+    /// Requests with the same key share a KV cache. Caches of other keys are put aside, not dropped.
     pub cache_key: String,
     pub segments: Vec<Segment>,
     pub sampling: Sampling,
-    /// Texts that end the reply; they are not part of it.
+    /// Texts that end the reply and are not part of it.
     pub stop: Vec<String>,
-    /// Tokens of reply at the most.
+    /// Maximum tokens of the reply.
     pub max_tokens: u32,
-    /// GBNF with a rule `root`: the reply is of its language, or is the beginning of such a text if it ends for its length.
+    /// GBNF with a rule `root`. The reply matches it, or a prefix of a match if it ends by length.
     #[serde(default)]
     pub grammar: Option<String>,
 }
 
-/// How tokens are drawn, in this order.
+/// Sampler settings, in the order of application.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sampling {
     /// 1 is off.
     pub repeat_penalty: f32,
-    /// Tokens that the penalties look back on; 0 is off.
+    /// Number of recent tokens for the penalties; 0 is off.
     pub repeat_range: u32,
     /// 0 is off.
     pub frequency_penalty: f32,
@@ -108,9 +111,9 @@ pub struct Sampling {
     /// 0 is off.
     pub dry_multiplier: f32,
     pub dry_base: f32,
-    /// Tokens that may be said again for nothing.
+    /// Length in tokens of a repetition without penalty.
     pub dry_allowed_length: u32,
-    /// Tokens; 0 is all.
+    /// Range in tokens; 0 means the whole context.
     pub dry_range: u32,
     /// 0 is off.
     pub top_n_sigma: f32,
@@ -127,18 +130,18 @@ pub struct Sampling {
     pub xtc_threshold: f32,
     /// 0 is greedy.
     pub temperature: f32,
-    /// On either side of the temperature; 0 is off.
+    /// Deviation on either side of the temperature; 0 is off.
     pub dynatemp_range: f32,
     pub dynatemp_exponent: f32,
-    /// 0 is off; 1 or 2 stands in the place of all cuts.
+    /// 0 is off; 1 or 2 replaces all truncation samplers.
     pub mirostat: u32,
-    /// Bits of surprise.
+    /// Target surprise in bits.
     pub mirostat_tau: f32,
     pub mirostat_eta: f32,
     pub seed: u32,
 }
 
-/// Greedy, and everything else off.
+/// Greedy sampling without any other sampler.
 impl Default for Sampling {
     fn default() -> Self {
         Self {
@@ -168,7 +171,7 @@ impl Default for Sampling {
     }
 }
 
-/// From the worker.
+/// Replies of the worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Reply {
@@ -183,35 +186,35 @@ pub enum Reply {
         fraction: f32,
     },
     Loaded(Loaded),
-    /// `done` of `total` prompt tokens are read, of which `reused` came from the cache.
+    /// `done` of `total` prompt tokens are processed; `reused` of them came from the cache.
     Prefill {
         id: u64,
         done: u32,
         total: u32,
         reused: u32,
     },
-    /// A piece of the reply: whole characters, and nothing that may yet turn out to be a stop sequence.
+    /// A piece of the reply: whole characters, and no text that may become a stop text.
     Text {
         id: u64,
         text: String,
     },
     Done(Done),
-    /// Tokens of each text, in order.
+    /// Token counts of the texts, in order.
     Counts {
         id: u64,
         counts: Vec<u32>,
     },
-    /// Token ids of each text, in order.
+    /// Token ids of the texts, in order.
     Tokens {
         id: u64,
         tokens: Vec<Vec<i32>>,
     },
-    /// One for each text, in order.
+    /// One embedding per text, in order.
     Embeddings {
         id: u64,
         texts: Vec<Embedding>,
     },
-    /// `id` is the request's, where it has one.
+    /// `id` belongs to the request, if it has one.
     Error {
         id: Option<u64>,
         code: ErrorCode,
@@ -219,33 +222,34 @@ pub enum Reply {
     },
 }
 
-/// A text as vectors. Those of its tokens are of length 1, each number times [`Embedding::SCALE`] and rounded.
+/// Token embeddings of a text. Each vector has length 1; its numbers are multiplied by [`Embedding::SCALE`] and
+/// rounded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Embedding {
-    /// The pieces of the text, with the model's marks around them; what was beyond its context is left out.
+    /// Token ids with the model's markers around them; truncated to the context.
     pub tokens: Vec<i32>,
-    /// Base64 of one vector for each token, one behind the other, a signed byte for each number.
+    /// Base64 of the token vectors, concatenated, one signed byte per number.
     pub vectors: String,
-    /// Base64 of the mean of the tokens' own vectors, of length 1, little-endian `f32`s.
+    /// Base64 of the mean of the unrounded token vectors, with length 1, as little-endian `f32`s.
     pub mean: String,
 }
 
 impl Embedding {
-    /// What 1 is in a byte.
+    /// Scale between a number and its byte.
     pub const SCALE: f32 = 127.0;
 }
 
-/// What is loaded.
+/// The loaded model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
-    /// Tokens; 0 where only the vocabulary is loaded.
+    /// Context size in tokens; 0 if only the vocabulary is loaded.
     pub context: u32,
-    /// Tokens in the vocabulary.
+    /// Number of tokens in the vocabulary.
     pub vocab: u32,
-    /// Numbers of a vector; 0 unless it was loaded for them.
+    /// Vector length; 0 unless the model was loaded for embeddings.
     pub dimensions: u32,
-    /// The model asks for a beginning-of-sequence token: a prompt costs the sum of its segments, and 1 if its first
-    /// control segment does not itself begin with that token.
+    /// The model requires a beginning-of-sequence token. A prompt has the sum of its segments' tokens, plus 1 if its
+    /// first control segment does not begin with that token.
     pub bos: bool,
 }
 
@@ -262,9 +266,9 @@ pub struct Done {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
-    /// The model ended its turn, or a stop sequence did.
+    /// The model ended its turn, or a stop text matched.
     Stop,
-    /// `max_tokens`, or the end of the context.
+    /// `max_tokens` or the end of the context was reached.
     Length,
     Cancelled,
 }
@@ -273,40 +277,40 @@ pub enum FinishReason {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     pub prompt: u32,
-    /// Of the prompt, taken from the cache.
+    /// Prompt tokens taken from the cache.
     pub reused: u32,
-    /// Of the prompt, read anew.
+    /// Prompt tokens that were evaluated.
     pub evaluated: u32,
     pub generated: u32,
 }
 
-/// Milliseconds.
+/// Durations in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timings {
     pub prefill_ms: f64,
     pub decode_ms: f64,
 }
 
-/// What went wrong, for the supervisor to act on.
+/// Error class for the supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
     /// No file at the path.
     Missing,
-    /// llama.cpp refused the file.
+    /// llama.cpp cannot load the file.
     Load,
-    /// No memory for the context.
+    /// Not enough memory for the context.
     Memory,
-    /// Nothing is loaded that could do this, or for something else.
+    /// No model is loaded, or it is loaded for another purpose.
     NotLoaded,
     /// The prompt does not fit into the context.
     ContextOverflow,
     /// The prompt has no tokens.
     Empty,
-    /// The grammar cannot be read, or the model has no token that goes on in it.
+    /// The grammar is invalid, or no token of the model matches it.
     Grammar,
-    /// llama.cpp failed while it computed.
+    /// llama.cpp failed during the computation.
     Compute,
-    /// The request was not understood.
+    /// The request does not follow the protocol.
     Malformed,
 }

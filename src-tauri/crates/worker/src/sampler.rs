@@ -1,4 +1,4 @@
-//! The chain that draws a token.
+//! Sampler chain of one reply.
 
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::sampling::LlamaSampler;
@@ -8,36 +8,36 @@ use worker::protocol::{Generate, Sampling};
 
 use crate::vocab::Vocab;
 
-/// Tokens that any penalty looks back on at the most: llama.cpp keeps room for all of them.
+/// Maximum range of the penalties in tokens, because llama.cpp allocates memory for all of them.
 const FURTHEST: u32 = 1 << 17;
 
-/// What ends a run of words for DRY, as llama.cpp has it.
+/// Sequence breakers of DRY, as in llama.cpp.
 const BREAKERS: [&str; 4] = ["\n", ":", "\"", "*"];
 
-/// Tokens from which mirostat's first version learns, as its paper has it.
+/// Number of tokens that mirostat 1 estimates from, as in its paper.
 const MIROSTAT_TOKENS: i32 = 100;
 
-/// Blank tokens in a row after which a reply may end although it says nothing.
+/// Number of blank tokens after which a reply may end without text.
 const BLANKS: u32 = 16;
 
-/// Draws the tokens of one reply. A small model now and then ends its turn before it has said a word; people who asked
-/// something want an answer, so the first words are drawn as if there were no end.
+/// Samples the tokens of one reply. Small models sometimes end their turn before any text. The end of turn is therefore
+/// excluded until the reply contains visible text, for at most [`BLANKS`] tokens.
 pub(crate) struct Draw {
-    /// Knows what may come next; it says itself when there is an end.
+    /// Restricts the next token; a grammar decides itself when the reply may end.
     grammar: Option<LlamaSampler>,
     first: LlamaSampler,
     rest: LlamaSampler,
-    /// Tokens drawn while nothing is said.
-    blanks: u32,
-    speaks: bool,
+    /// Tokens sampled before any visible text.
+    blank_tokens: u32,
+    has_text: bool,
 }
 
-/// Why no text of a grammar can be written.
+/// Reason why the grammar cannot produce text.
 #[derive(Debug)]
 pub(crate) struct Ungrammatical(pub(crate) &'static str);
 
 impl Draw {
-    /// For a reply to `prompt`, whose end the penalties have seen.
+    /// Creates the chain. The penalties also see the end of `prompt`.
     pub(crate) fn new(request: &Generate, vocab: &Vocab<'_>, prompt: &[LlamaToken]) -> Result<Self, Ungrammatical> {
         let sampling = &request.sampling;
         let grammar = request.grammar.as_ref().map(|grammar| read(grammar, vocab)).transpose()?;
@@ -49,11 +49,11 @@ impl Draw {
         let dry = if sampling.dry_multiplier > 0.0 { dry_range(sampling) } else { 0 };
         let range = sampling.repeat_range.min(FURTHEST).max(dry) as usize;
         let recent = &prompt[prompt.len().saturating_sub(range)..];
-        // Role markers and turn ends must stay as likely as they are, or replies run on.
+        // Penalising role markers and turn ends would make replies run on.
         let recent: Vec<LlamaToken> = recent.iter().filter(|token| !vocab.is_control(**token)).copied().collect();
         first.accept_many(&recent);
         rest.accept_many(&recent);
-        Ok(Self { grammar, first, rest, blanks: 0, speaks: false })
+        Ok(Self { grammar, first, rest, blank_tokens: 0, has_text: false })
     }
 
     pub(crate) fn next(&mut self, context: &LlamaContext<'_>) -> Result<LlamaToken, Ungrammatical> {
@@ -64,27 +64,27 @@ impl Draw {
     }
 
     fn any(&mut self, context: &LlamaContext<'_>) -> LlamaToken {
-        if self.speaks || self.blanks >= BLANKS {
+        if self.has_text || self.blank_tokens >= BLANKS {
             return self.rest.sample(context, -1);
         }
         let token = self.first.sample(context, -1);
         self.rest.accept(token);
-        self.blanks += 1;
+        self.blank_tokens += 1;
         token
     }
 
-    /// Learns what the reader got of the last token.
+    /// Records the visible text of the last token.
     pub(crate) fn said(&mut self, text: &str) {
-        self.speaks |= !text.trim().is_empty();
+        self.has_text |= !text.trim().is_empty();
     }
 }
 
 fn read(grammar: &str, vocab: &Vocab<'_>) -> Result<LlamaSampler, Ungrammatical> {
-    LlamaSampler::grammar(vocab.model(), grammar, "root").map_err(|_| Ungrammatical("the grammar cannot be read"))
+    LlamaSampler::grammar(vocab.model(), grammar, "root").map_err(|_| Ungrammatical("the grammar is invalid"))
 }
 
-/// Draws a token that the grammar allows. llama.cpp aborts the process when a grammar is told of a token that it does not
-/// allow, so what it forbids is never among those that are drawn from.
+/// Samples a token that the grammar allows. llama.cpp aborts the process if a grammar must accept a token that it
+/// forbids, so forbidden tokens are removed before sampling.
 fn of_grammar(
     grammar: &mut LlamaSampler,
     rest: &mut LlamaSampler,
@@ -94,16 +94,16 @@ fn of_grammar(
     grammar.apply(&mut candidates);
     candidates.data.retain(|candidate| candidate.logit() > f32::NEG_INFINITY);
     if candidates.data.is_empty() {
-        return Err(Ungrammatical("no token goes on in the grammar"));
+        return Err(Ungrammatical("no token of the model matches the grammar"));
     }
     rest.apply(&mut candidates);
-    let token = candidates.selected_token().ok_or(Ungrammatical("no token was drawn"))?;
-    grammar.try_accept(token).map_err(|_| Ungrammatical("the grammar has come to no end"))?;
+    let token = candidates.selected_token().ok_or(Ungrammatical("no token was sampled"))?;
+    grammar.try_accept(token).map_err(|_| Ungrammatical("the grammar rejected the sampled token"))?;
     rest.accept(token);
     Ok(token)
 }
 
-/// The links in llama.cpp's own order.
+/// Builds the chain in llama.cpp's order.
 fn links(sampling: &Sampling, vocab: &Vocab<'_>) -> Vec<LlamaSampler> {
     let mut links = penalties(sampling, vocab);
     if sampling.temperature <= 0.0 {
@@ -133,7 +133,7 @@ fn penalties(sampling: &Sampling, vocab: &Vocab<'_>) -> Vec<LlamaSampler> {
     let Sampling { frequency_penalty, presence_penalty, .. } = *sampling;
     let penalised = sampling.repeat_penalty != 1.0 || frequency_penalty != 0.0 || presence_penalty != 0.0;
     if penalised && sampling.repeat_range > 0 {
-        // llama.cpp aborts the process on a penalty that is not positive.
+        // llama.cpp aborts the process if the penalty is not positive.
         let penalty = sampling.repeat_penalty.clamp(0.1, 10.0);
         let range = whole(sampling.repeat_range.min(FURTHEST));
         links.push(LlamaSampler::penalties(vocab.len(), range, penalty, frequency_penalty, presence_penalty));
@@ -147,7 +147,7 @@ fn penalties(sampling: &Sampling, vocab: &Vocab<'_>) -> Vec<LlamaSampler> {
     links
 }
 
-/// What leaves out unlikely tokens, and now and then the likeliest.
+/// Truncation samplers, and XTC, which removes the most likely tokens at random.
 fn cuts(sampling: &Sampling) -> Vec<LlamaSampler> {
     let mut links = Vec::new();
     if sampling.top_n_sigma > 0.0 {
@@ -171,7 +171,7 @@ fn cuts(sampling: &Sampling) -> Vec<LlamaSampler> {
     links
 }
 
-/// Tokens that DRY looks back on.
+/// Returns the DRY range in tokens.
 fn dry_range(sampling: &Sampling) -> u32 {
     match sampling.dry_range {
         0 => FURTHEST,

@@ -1,7 +1,7 @@
-//! Saved caches as files: their names, and the seal that tells whether one is whole and in its place.
+//! Files of saved caches: their names, and the seal that shows whether a file is complete and in its place.
 //!
-//! llama.cpp aborts over some damaged files and reads others as if they were whole. A seal is a checksum against
-//! accidents, and needs no flush to disk: what a power cut tears has a wrong seal.
+//! llama.cpp aborts on some damaged files and accepts others. The seal is a checksum against accidents. It needs no
+//! flush to disk, because a file torn by a power cut has a wrong seal.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,24 +9,25 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-/// How names of whole files end.
+/// File extension of a complete file.
 pub const ENDING: &str = "kv";
-/// Being written.
+/// File extension during writing.
 pub const WRITING: &str = "part";
-/// Being read. After a crash it keeps this name and is never read again.
+/// File extension during reading. After a crash the file keeps it and is never read again.
 pub const READING: &str = "loading";
 
 const MARK: [u8; 12] = *b"inglenook-kv";
-/// The mark, and the checksum as u32 in little-endian order. llama.cpp ignores what follows its own data.
+/// Length of the seal: the mark, and the checksum as u32 in little-endian order. llama.cpp ignores bytes after its own
+/// data.
 const SEAL: u64 = MARK.len() as u64 + 4;
 
-/// The name of the file with the cache of `cache_key`: of a fixed length, whatever the key holds.
+/// Returns the file name for the cache of `cache_key`. It has a fixed length for any key.
 pub fn file_name(cache_key: &str) -> String {
     let hash = Sha256::digest(cache_key.as_bytes());
     format!("{}.{ENDING}", hex::encode(&hash[..16]))
 }
 
-/// Appends the seal. `place` is what the file belongs to.
+/// Appends the seal. `place` identifies the owner of the file.
 ///
 /// # Errors
 /// The file cannot be read or written.
@@ -38,7 +39,7 @@ pub fn seal(path: &Path, place: &str) -> io::Result<()> {
     file.write_all(&sum.to_le_bytes())
 }
 
-/// The file is as it was when it was sealed, and was sealed for `place`.
+/// Whether the file is unchanged since it was sealed for `place`.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -52,7 +53,7 @@ pub fn is_sealed(path: &Path, place: &str) -> io::Result<bool> {
     Ok(seal == [&MARK[..], &sum.to_le_bytes()].concat())
 }
 
-/// Of the place and the first `length` bytes.
+/// Checksum over the place and the first `length` bytes.
 fn checksum(file: &mut File, length: u64, place: &str) -> io::Result<u32> {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(place.as_bytes());
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_cannot_name_a_path() {
+    fn key_cannot_escape_the_folder() {
         let name = file_name("../../etc/passwd");
         assert_eq!(name.len(), 32 + 3);
         assert!(name.ends_with(".kv") && !name.contains('/'), "{name}");
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seal_holds_for_the_whole_file_in_its_place_alone() {
+    fn seal_covers_the_whole_file_and_its_place() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.kv");
         let whole = {

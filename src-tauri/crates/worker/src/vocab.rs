@@ -1,4 +1,4 @@
-//! Text to tokens. The one place that decides what may become a control token.
+//! Tokenization. Only this module decides which text may become a control token.
 
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
@@ -11,9 +11,9 @@ pub(crate) struct Vocab<'model> {
     model: &'model LlamaModel,
     vocab: LlamaVocab<'model>,
     bos: Option<LlamaToken>,
-    /// End of turn, of text...
+    /// Tokens that end a reply: end of turn, end of text and others.
     ends: Vec<LlamaToken>,
-    /// Role and tool markers that the file declares "user defined": llama.cpp would find those in plain text too.
+    /// Role and tool markers that the file declares as user-defined, which llama.cpp would also find in plain text.
     marks: Vec<(LlamaToken, String)>,
 }
 
@@ -30,7 +30,7 @@ impl<'model> Vocab<'model> {
         self.model
     }
 
-    /// The model asks for a beginning-of-sequence token.
+    /// Whether the model requires a beginning-of-sequence token.
     pub(crate) fn adds_bos(&self) -> bool {
         self.bos.is_some()
     }
@@ -39,7 +39,7 @@ impl<'model> Vocab<'model> {
         self.vocab.n_tokens()
     }
 
-    /// The tokens that end a reply.
+    /// Returns the tokens that end a reply.
     pub(crate) fn ends(&self) -> &[LlamaToken] {
         &self.ends
     }
@@ -52,12 +52,12 @@ impl<'model> Vocab<'model> {
         self.vocab.is_control(token)
     }
 
-    /// The bytes of a generated token; none for a control token.
+    /// Returns the bytes of a generated token; empty for a control token.
     pub(crate) fn piece(&self, token: LlamaToken) -> Vec<u8> {
         self.vocab.token_to_piece(token, false, None)
     }
 
-    /// The tokens of one text. What a prompt costs is the sum of these, by construction.
+    /// Returns the tokens of one segment. A prompt is the concatenation of its segments, so counts add up.
     pub(crate) fn tokenize(&self, segment: &Segment) -> Vec<LlamaToken> {
         if segment.text.is_empty() {
             return Vec::new();
@@ -69,8 +69,8 @@ impl<'model> Vocab<'model> {
         if tokens.iter().any(|token| self.is_mark(*token)) { self.plain_without_marks(&segment.text) } else { tokens }
     }
 
-    /// The tokens of a whole prompt, with the beginning-of-sequence token if the model wants it and the template did not
-    /// write it.
+    /// Returns the tokens of a whole prompt. Adds the beginning-of-sequence token if the model requires it and the
+    /// template did not write it.
     pub(crate) fn prompt(&self, segments: &[Segment]) -> Vec<LlamaToken> {
         let mut tokens = Vec::new();
         for segment in segments {
@@ -82,8 +82,8 @@ impl<'model> Vocab<'model> {
         tokens
     }
 
-    /// The tokens of a text that is read whole, with the marks that the model was trained to see around one; `limit` at the
-    /// most, the last mark among them.
+    /// Returns the tokens of a complete text with the model's markers around it; at most `limit`, including the last
+    /// marker.
     pub(crate) fn marked(&self, text: &str, limit: usize) -> Vec<LlamaToken> {
         let mut tokens = self.vocab.tokenize(text.as_bytes(), true, false);
         if let Some(last) = tokens.last().copied().filter(|_| tokens.len() > limit) {
@@ -102,7 +102,7 @@ impl<'model> Vocab<'model> {
         self.marks.binary_search_by_key(&token, |(mark, _)| *mark).is_ok()
     }
 
-    /// Cuts every mark after its first character, so that the tokenizer meets none.
+    /// Splits every marker after its first character, so that the tokenizer does not recognise it.
     fn plain_without_marks(&self, text: &str) -> Vec<LlamaToken> {
         let (mut tokens, mut rest) = (Vec::new(), text);
         while let Some(at) = self.marks.iter().filter_map(|(_, mark)| rest.find(mark)).min() {
@@ -117,7 +117,7 @@ impl<'model> Vocab<'model> {
     }
 }
 
-/// User-defined tokens that look like markup, sorted by id.
+/// Returns the user-defined tokens that look like markup, sorted by id.
 fn marks(vocab: &LlamaVocab<'_>) -> Vec<(LlamaToken, String)> {
     vocab
         .tokens()

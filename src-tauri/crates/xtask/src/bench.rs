@@ -1,4 +1,4 @@
-//! The project's own measurements, as the README quotes them.
+//! Runs the benchmarks that the README quotes.
 
 use crate::models;
 use crate::process::{cargo, run};
@@ -10,38 +10,38 @@ use clap::{Args, ValueEnum};
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// What is measured.
+    /// The benchmark to run.
     #[arg(value_enum)]
     name: Name,
-    /// Passed on to the measurement, such as `--context 4096 --turns 100` for `reuse`.
+    /// Arguments for the benchmark, such as `--context 4096 --turns 100` for `reuse`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Name {
-    /// Making the prompt of one turn, without model and network.
+    /// Building the prompt of one turn, without model and network.
     Assembly,
-    /// The worker beside llama.cpp's own server.
+    /// Decode speed of the worker compared with llama.cpp's own server.
     Decode,
-    /// Lorebooks over a chat.
+    /// Lorebook activation over a chat.
     Lore,
-    /// How fast the encoder reads, and what that costs a reply.
+    /// Speed of the encoder, and its effect on a running reply.
     Memory,
-    /// What memory brings back of facts planted in 20,000 messages.
+    /// Recall of facts planted in 20,000 messages.
     Planted,
-    /// Which part of a long chat's prompts was read before, beside a sliding window.
+    /// Prompt reuse in a long chat, compared with a sliding window.
     Reuse,
-    /// Counting tokens.
+    /// Token counting.
     Tokenize,
 }
 
 impl Name {
-    /// Package, bench, profile.
+    /// Package, benchmark, profile.
     fn place(self) -> [&'static str; 3] {
         match self {
             Self::Assembly => ["tests", "assembly", "bench"],
-            // A dev build suffices: only the worker is timed, and it is optimised in every profile.
+            // A dev build is enough: only the worker is timed, and it is optimised in every profile.
             Self::Decode => ["tests", "decode", "dev"],
             Self::Lore => ["context", "lore", "bench"],
             Self::Memory => ["tests", "memory", "bench"],
@@ -52,10 +52,10 @@ impl Name {
     }
 }
 
-/// Builds the measurement and what it needs, and runs it.
+/// Builds the benchmark and its dependencies, and runs it.
 ///
 /// # Errors
-/// When a step fails.
+/// A step fails.
 pub(crate) fn bench(options: &Options) -> Result<()> {
     system::ensure(&[Need::Build])?;
     models::ensure_defaults()?;

@@ -1,4 +1,4 @@
-//! The installers: app, command line, worker and default models in one package.
+//! Builds the installers: app, command line, worker and default models in one package.
 
 use crate::process::{FEATURES, cargo, command, output, root, run, target};
 use crate::run::{prepare, programs};
@@ -11,16 +11,17 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Bundles the debug build as a .deb: quick to make, slow to use, and its worker runs on CPUs with AVX2 only.
+    /// Bundles the debug build as a .deb: fast to build, slow to run, with a worker for CPUs with AVX2 only.
     #[arg(long)]
     debug: bool,
-    /// Makes an AppImage as well; the bundler downloads its parts from GitHub.
+    /// Also builds an AppImage; the bundler downloads its parts from GitHub.
     #[arg(long)]
     appimage: bool,
 }
 
 impl Options {
-    /// The bundler's names of the packages. Nothing opens an .rpm of the debug build, and each takes a quarter of a gigabyte.
+    /// Package formats as the bundler names them. The debug build skips .rpm, which no test opens and which takes 250
+    /// MB.
     fn packages(&self) -> String {
         let kinds =
             ["deb"].into_iter().chain((!self.debug).then_some("rpm")).chain(self.appimage.then_some("appimage"));
@@ -28,10 +29,11 @@ impl Options {
     }
 }
 
-/// Where the programs look for the worker, the models and the web UI: `../lib/inglenook` beside the folder it was started from.
+/// Folder of the worker, the models and the web UI; the programs look in `../lib/inglenook` relative to their own
+/// folder.
 const LIBRARY: &str = "/usr/lib/inglenook";
 
-/// Licences of ours, of the models and of the fonts.
+/// Licences of this project, of the models and of the fonts.
 const LICENCES: [&str; 5] = [
     "LICENSE-MIT",
     "LICENSE-APACHE",
@@ -40,18 +42,18 @@ const LICENCES: [&str; 5] = [
     "ui/public/licences/OFL-Atkinson-Hyperlegible.txt",
 ];
 
-/// The package of the debug build, for its test.
+/// Builds the package of the debug build, for its test.
 ///
 /// # Errors
-/// When a step fails.
+/// A step fails.
 pub(crate) fn debug() -> Result<()> {
     bundle(&Options { debug: true, appimage: false })
 }
 
-/// Builds everything, then the packages, into `target/package/<profile>/bundle`.
+/// Builds everything and then the packages, in `target/package/<profile>/bundle`.
 ///
 /// # Errors
-/// When a step fails.
+/// A step fails.
 pub(crate) fn bundle(options: &Options) -> Result<()> {
     prepare(&[Need::Build])?;
     let profile = if options.debug { "debug" } else { "release" };
@@ -65,9 +67,9 @@ pub(crate) fn bundle(options: &Options) -> Result<()> {
     };
     let configuration = configuration(&files(&built, &libraries)?);
 
-    // The bundler writes into the program it packs, so it gets a copy, in a target folder of its own.
+    // The bundler modifies the program that it packs, so it gets a copy in a separate target folder.
     let package = target()?.join("package");
-    // What an earlier run made must not pass for what this one failed to make.
+    // Old packages must not hide a failure of this run.
     let old = package.join(profile).join("bundle");
     if old.exists() {
         fs::remove_dir_all(&old).with_context(|| format!("cannot remove {}", old.display()))?;
@@ -75,7 +77,7 @@ pub(crate) fn bundle(options: &Options) -> Result<()> {
     fs::create_dir_all(package.join(profile))?;
     fs::copy(built.join("inglenook"), package.join(profile).join("inglenook")).context("cannot copy the app")?;
 
-    // npm's own script has another name on Windows, and `npx` might download.
+    // npm's script has another name on Windows, and `npx` might download.
     let mut tauri = command("node");
     tauri.arg(root().join("ui/node_modules/@tauri-apps/cli/tauri.js"));
     tauri.args(["bundle", "--ci", "--bundles", &options.packages()]);
@@ -88,23 +90,23 @@ pub(crate) fn bundle(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Builds the worker that runs on any CPU: its kernels are libraries, chosen when it starts. Returns these libraries.
+/// Builds the worker that runs on any CPU and selects its kernel libraries at startup. Returns these libraries.
 fn portable_worker() -> Result<Vec<PathBuf>> {
     let mut build = cargo("rustc");
     build.args(["--locked", "--release", "-p", "worker", "--bin", "inglenook-worker", "--features", "portable"]);
     build.args(["--message-format", "json-render-diagnostics"]);
-    // The old tag reaches the libraries' own libraries too.
+    // With the old tag, the search path also applies to the libraries' own dependencies.
     build.args(["--", "-C", "link-arg=-Wl,--disable-new-dtags,-rpath,$ORIGIN"]);
     eprintln!("Building the portable worker");
-    let messages =
-        output(build.stderr(std::process::Stdio::inherit())).context("the portable worker does not build")?;
-    let built = PathBuf::from(llama_build_folder(&messages).context("cargo did not say where llama.cpp was built")?);
+    let messages = output(build.stderr(std::process::Stdio::inherit())).context("cannot build the portable worker")?;
+    let built =
+        PathBuf::from(llama_build_folder(&messages).context("cargo did not report the build folder of llama.cpp")?);
     let mut libraries = files_of(&built.join("lib"), is_loaded_by_name)?;
     libraries.extend(files_of(&built.join("backends"), |name| name.ends_with(".so"))?);
     Ok(libraries)
 }
 
-/// The build script's folder of llama-cpp-sys-2, out of cargo's JSON messages.
+/// Finds the build folder of llama-cpp-sys-2 in cargo's JSON messages.
 fn llama_build_folder(messages: &str) -> Option<String> {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut of_llama = messages.filter(|message| {
@@ -114,7 +116,7 @@ fn llama_build_folder(messages: &str) -> Option<String> {
     Some(of_llama.next()?["out_dir"].as_str()?.to_owned())
 }
 
-/// Of the names `libllama.so`, `libllama.so.0` and `libllama.so.0.0.7` of one library, programs ask for the second.
+/// Programs load the second of the names `libllama.so`, `libllama.so.0` and `libllama.so.0.0.7`.
 fn is_loaded_by_name(file: &str) -> bool {
     let version = file.split_once(".so.").map(|(_, version)| version);
     version.is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit()))
@@ -132,7 +134,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What is laid over src-tauri/tauri.conf.json: only here is it known where the built programs and the models are.
+/// Overrides for src-tauri/tauri.conf.json with the places of the built programs and the models.
 fn configuration(files: &Map<String, Value>) -> Value {
     json!({ "bundle": { "active": true, "linux": {
         "deb": { "files": files },
@@ -141,7 +143,7 @@ fn configuration(files: &Map<String, Value>) -> Value {
     }}})
 }
 
-/// Path on the user's machine -> file here, for all but the app itself.
+/// Maps the path on the user's machine to the file here, for everything except the app itself.
 fn files(built: &Path, libraries: &[PathBuf]) -> Result<Map<String, Value>> {
     let into = |folder: &str, path: PathBuf| (format!("{folder}/{}", file_name(&path)), json!(path));
     let models = format!("{LIBRARY}/models");
@@ -160,13 +162,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_a_librarys_three_names_is_shipped() {
+    fn ships_one_name_per_library() {
         let names = ["libllama.so", "libllama.so.0", "libllama.so.0.0.7", "libllama.a"];
         assert_eq!(names.map(is_loaded_by_name), [false, true, false, false]);
     }
 
     #[test]
-    fn cargo_says_where_llama_was_built() {
+    fn finds_the_build_folder_of_llama() {
         let messages = r#"{"reason":"compiler-artifact","package_id":"registry#serde@1.0.0"}
 {"reason":"build-script-executed","package_id":"registry#ring@0.17.0","out_dir":"/t/ring/out"}
 {"reason":"build-script-executed","package_id":"registry#llama-cpp-sys-2@0.1.161","out_dir":"/t/llama/out"}"#;

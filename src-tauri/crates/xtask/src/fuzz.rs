@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Minutes for the Rust generators, and again for those of the UI.
+    /// Minutes for the Rust generators, and the same again for those of the UI.
     #[arg(long, default_value_t = 10)]
     minutes: u64,
 }
@@ -25,10 +25,10 @@ const GENERATORS: [[&str; 3]; 6] = [
     ["--test=endpoint", "generated::", "event streams"],
 ];
 
-/// Runs rounds with different seeds until the time is over or a generator fails.
+/// Runs rounds with different seeds until the time is up or a generator fails.
 ///
 /// # Errors
-/// When a generator fails. Its output contains the seed.
+/// A generator fails. Its output contains the seed.
 pub(crate) fn fuzz(options: &Options) -> Result<()> {
     prepare(&[Need::Build, Need::Test])?;
     let (started, limit) = (Instant::now(), Duration::from_secs(options.minutes * 60));

@@ -1,8 +1,9 @@
-//! `cargo xtask`: set up, run, test, measure, bundle, take screenshots.
+//! `cargo xtask`: sets up, runs, tests, measures and bundles the project, and takes screenshots.
 //!
-//! Promises: every command sets up what it needs first, says what it installs and why, and does nothing twice;
-//! `test` always ends with the line `N passed, N failed`.
-//! Absent: knowledge of the product. It calls cargo, npm, apt, pip and the bundler, in that order of preference.
+//! Every command first installs what it needs, says what it installs and why, and skips completed work. `test` always
+//! ends with the line `N passed, N failed`.
+//!
+//! This crate knows nothing about the product. It calls cargo, npm, apt, pip and the bundler.
 
 mod bench;
 mod bundle;
@@ -32,19 +33,19 @@ enum Command {
     Setup,
     /// Sets up, builds and opens the window.
     Run {
-        /// An optimised build: slow to make, faster with large models.
+        /// Use an optimised build: slow to build, faster with large models.
         #[arg(long)]
         release: bool,
     },
-    /// Runs every check there is and ends with the line `N passed, N failed`.
+    /// Runs every check and ends with the line `N passed, N failed`.
     Test(test::Options),
     /// Runs the generators of hostile input for a given time.
     Fuzz(fuzz::Options),
-    /// Measures one of the figures that the README quotes.
+    /// Runs one of the benchmarks that the README quotes.
     Bench(bench::Options),
     /// Builds the installers into target/package/<profile>/bundle.
     Bundle(bundle::Options),
-    /// Photographs every screen of the UI into ui/test-results/screenshots.
+    /// Takes screenshots of every screen of the UI, in ui/test-results/screenshots.
     Screenshots,
 }
 

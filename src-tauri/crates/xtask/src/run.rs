@@ -1,4 +1,4 @@
-//! Builds the programs and opens the window.
+//! Builds the programs, opens the window, and takes screenshots.
 
 use crate::process::{FEATURES, cargo, command, root, run as execute, target};
 use crate::{models, system, ui};
@@ -9,7 +9,7 @@ use std::process::Command;
 /// Sets up, builds and opens the window.
 ///
 /// # Errors
-/// When a step fails, or there is no display to open a window on.
+/// A step fails, or there is no display.
 pub(crate) fn window(release: bool) -> Result<()> {
     prepare(&[system::Need::Build])?;
     programs(release)?;
@@ -23,10 +23,10 @@ pub(crate) fn window(release: bool) -> Result<()> {
     execute(command(program).env(models::FOLDER_VARIABLE, models::folder()?))
 }
 
-/// Photographs every screen of the UI on its scripted engine.
+/// Takes screenshots of every screen of the UI with its scripted engine.
 ///
 /// # Errors
-/// When a step fails.
+/// A step fails.
 pub(crate) fn screenshots() -> Result<()> {
     system::ensure(&[system::Need::Build, system::Need::Test])?;
     ui::install()?;
@@ -35,10 +35,10 @@ pub(crate) fn screenshots() -> Result<()> {
     Ok(())
 }
 
-/// What every build needs: packages, models, and the built UI that Tauri embeds.
+/// Prepares every build: packages, models, and the built UI that Tauri embeds.
 ///
 /// # Errors
-/// When something is missing and cannot be had.
+/// A requirement is missing and cannot be installed.
 pub(crate) fn prepare(needs: &[system::Need]) -> Result<()> {
     system::ensure(needs)?;
     models::ensure_defaults()?;
@@ -46,27 +46,27 @@ pub(crate) fn prepare(needs: &[system::Need]) -> Result<()> {
     ui::build()
 }
 
-/// The app, the command line and the worker, in `<target>/<profile>`.
+/// Builds the app, the command line and the worker in `<target>/<profile>`.
 ///
 /// # Errors
-/// When they do not build.
+/// The build fails.
 pub(crate) fn programs(release: bool) -> Result<()> {
     let mut build = cargo("build");
     build.arg("--locked").args(FEATURES);
     if release {
         build.args(["--release", "-p", "worker", "-p", "nook", "-p", "inglenook"]);
     } else {
-        // With a test among them the crates get the features that the tests want of them as well. Without, `cargo xtask
-        // test` would build Tauri a second time; it is the smallest test there is.
+        // Including a test gives the crates the same features as in `cargo xtask test`, which otherwise would build
+        // Tauri a second time. This is the smallest test.
         build.args(["--workspace", "--bins", "--test", "architecture"]);
     }
     execute(&mut build)
 }
 
-/// Tells a test where the default models, our programs and a browser are.
+/// Sets the variables with the places of the default models, our programs and a browser.
 ///
 /// # Errors
-/// When those places cannot be named.
+/// A place cannot be determined.
 pub(crate) fn with_surroundings(command: &mut Command) -> Result<&mut Command> {
     if let Some(browser) = system::browser() {
         command.env("CHROMIUM", browser);

@@ -1,4 +1,4 @@
-//! What must be on the machine before anything builds: system packages, Node, Python.
+//! Checks and installs requirements of the build: system packages, Node, Python.
 
 use crate::process::{self, command, find, installed, run};
 use anyhow::{Result, bail};
@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What a package is needed for.
+/// Purpose of a package.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Build,
@@ -17,7 +17,7 @@ struct Package {
     name: &'static str,
     why: &'static str,
     need: Need,
-    /// Any of these on the path does as well, wherever it came from.
+    /// Any of these programs in `PATH` is sufficient instead of the package.
     programs: &'static [&'static str],
 }
 
@@ -36,16 +36,16 @@ const PACKAGES: [Package; 17] = [
     build("clang", "the headers that bindgen reads llama.cpp's API with"),
     build("libclang-dev", "bindgen itself"),
     build("libwebkit2gtk-4.1-dev", "the web view of the window (GTK and libsoup come with it)"),
-    build("libdbus-1-dev", "the window's talk with the desktop"),
+    build("libdbus-1-dev", "communication between the window and the desktop"),
     Package { name: "python3-pip", why: "fetches the default models", need: Need::Build, programs: &["pip3"] },
-    test("python3-venv", "a place of its own for llama.cpp's server, which tests talk to"),
+    test("python3-venv", "a virtual environment for llama.cpp's server, which tests use"),
     test("webkit2gtk-driver", "drives the real window in the desktop tests"),
     test("xvfb", "a display for the desktop tests"),
-    test("xauth", "guards that display"),
+    test("xauth", "access control for that display"),
     test("xdotool", "drags files onto the window and presses keys in its dialogs"),
-    test("imagemagick", "photographs that display"),
-    test("iproute2", "brings up loopback where the network is denied"),
-    test("dbus", "a session bus of its own for the desktop tests"),
+    test("imagemagick", "takes screenshots of that display"),
+    test("iproute2", "enables loopback in a network namespace"),
+    test("dbus", "a separate session bus for the desktop tests"),
     Package {
         name: "chromium",
         why: "the browser of the browser tests and the screenshots",
@@ -54,26 +54,26 @@ const PACKAGES: [Package; 17] = [
     },
 ];
 
-/// What the browser tests can drive.
+/// Browsers that the browser tests can control.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// The oldest Node that Vite runs on.
+/// Minimum Node version of Vite.
 const NODE: (u32, u32) = (20, 19);
-/// The oldest npm that knows the lock file's format.
+/// Minimum npm version for the lock file's format.
 const NPM: (u32, u32) = (9, 0);
-/// The oldest Python that the `gguf` package runs on.
+/// Minimum Python version of the `gguf` package.
 const PYTHON: (u32, u32) = (3, 10);
 
-/// Installs what is missing, or says what to install where it cannot.
+/// Installs missing requirements, or says what to install if it cannot.
 ///
 /// # Errors
-/// When something is missing and could not be installed; the words say what to do.
+/// A requirement is missing and could not be installed; the error says what to do.
 pub(crate) fn ensure(needs: &[Need]) -> Result<()> {
     if installed("dpkg-query") && installed("apt-get") {
         install(&missing_packages(needs))?;
     } else if cfg!(target_os = "linux") && !has_libraries() {
         bail!(
-            "this is not Debian or Ubuntu, so the packages below must be installed by hand, under your system's names:\n{}",
+            "this is not Debian or Ubuntu; install the equivalents of these packages manually:\n{}",
             list(&wanted(needs))
         );
     }
@@ -82,7 +82,7 @@ pub(crate) fn ensure(needs: &[Need]) -> Result<()> {
     check_version("python3", PYTHON, "install Python 3.10 or newer; it fetches the default models")
 }
 
-/// The browser for browser tests and screenshots.
+/// Finds the browser for browser tests and screenshots.
 pub(crate) fn browser() -> Option<PathBuf> {
     BROWSERS.iter().find_map(|program| find(program))
 }
@@ -93,7 +93,7 @@ fn wanted(needs: &[Need]) -> Vec<&'static Package> {
 
 fn missing_packages(needs: &[Need]) -> Vec<&'static Package> {
     let wanted = wanted(needs);
-    // It answers for the packages it knows even when it fails for those it does not.
+    // dpkg-query lists the known packages even if it fails because of unknown ones.
     let answer = command("dpkg-query")
         .args(["-W", "-f", "${Package} ${db:Status-Abbrev}\n"])
         .args(wanted.iter().map(|package| package.name))
@@ -104,7 +104,7 @@ fn missing_packages(needs: &[Need]) -> Vec<&'static Package> {
     wanted.into_iter().filter(|package| !present.contains(package.name) && !has_program(package)).collect()
 }
 
-/// The names that dpkg calls installed (`ii`), out of lines `name status`.
+/// Returns the packages with status `ii` from lines of `name status`.
 fn installed_packages(answer: &str) -> HashSet<&str> {
     answer
         .lines()
@@ -127,7 +127,7 @@ fn install(missing: &[&Package]) -> Result<()> {
     let (known, unknown): (Vec<&Package>, Vec<&Package>) =
         missing.iter().copied().partition(|package| available(package.name));
     if !unknown.is_empty() {
-        bail!("apt knows no package for the following; install them by hand and start again:\n{}", list(&unknown));
+        bail!("apt has no package for the following; install them manually and start again:\n{}", list(&unknown));
     }
     let names = known.iter().map(|package| package.name);
     run(apt(&["install", "-q", "-y"])?.args(names))
@@ -137,7 +137,7 @@ fn available(package: &str) -> bool {
     process::output(command("apt-cache").args(["policy", package])).is_some_and(|answer| has_candidate(&answer))
 }
 
-/// `apt-cache policy` prints nothing for an unknown name, and `(none)` for one that others merely mention.
+/// `apt-cache policy` prints nothing for an unknown name, and `(none)` for one that other packages merely mention.
 fn has_candidate(answer: &str) -> bool {
     answer.lines().filter_map(|line| line.trim().strip_prefix("Candidate: ")).any(|version| version != "(none)")
 }
@@ -151,7 +151,7 @@ fn apt(arguments: &[&str]) -> Result<Command> {
         sudo.arg("env");
         sudo
     } else {
-        bail!("installing packages needs root, and there is no sudo: run the command again as root");
+        bail!("installing packages requires root, and sudo is missing: run the command again as root");
     };
     call.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]).args(arguments);
     Ok(call)
@@ -173,7 +173,7 @@ fn check_version(name: &str, least: (u32, u32), advice: &str) -> Result<()> {
     }
 }
 
-/// Major and minor number of `v20.20.2` or `Python 3.11.7`.
+/// Parses major and minor from `v20.20.2` or `Python 3.11.7`.
 fn version(answer: &str) -> Option<(u32, u32)> {
     let numbers = answer.split_whitespace().last()?.trim_start_matches('v');
     let mut numbers = numbers.split('.').map(|number| number.parse().ok());
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_the_versions_that_programs_print() {
+    fn parses_program_versions() {
         assert_eq!(version("v20.20.2\n"), Some((20, 20)));
         assert_eq!(version("Python 3.11.7\n"), Some((3, 11)));
         assert_eq!(version("11.4.2\n"), Some((11, 4)));
@@ -193,13 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn a_removed_package_is_not_installed() {
+    fn removed_package_is_not_installed() {
         let present = installed_packages("cmake ii \nxvfb rc \nclang un \nlibc6 ii \nlibc6 ii ");
         assert_eq!(present, HashSet::from(["cmake", "libc6"]));
     }
 
     #[test]
-    fn a_name_that_is_only_mentioned_cannot_be_installed() {
+    fn package_without_candidate_is_unavailable() {
         assert!(has_candidate("xvfb:\n  Installed: (none)\n  Candidate: 2:21.1.7\n"));
         assert!(!has_candidate("chromium:\n  Installed: (none)\n  Candidate: (none)\n"));
         assert!(!has_candidate(""));

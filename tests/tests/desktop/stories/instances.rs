@@ -13,7 +13,7 @@ pub(crate) async fn second_start(desk: Desk) {
     let mut second = desk
         .command(desk.app())
         .arg(card.file_name().unwrap())
-        // The second start stands in another folder than the first.
+        // The second start runs in another folder.
         .current_dir(desk.home())
         .stdout(Stdio::null())
         .spawn()
@@ -30,7 +30,7 @@ pub(crate) async fn second_start(desk: Desk) {
     window.close().await;
 }
 
-/// By the window's own button, as a window manager presses it, and in the middle of a reply.
+/// Closes the window with its own button during a reply.
 pub(crate) async fn closing(desk: Desk) {
     let window = desk.open().await;
     greeted(&window).await;
@@ -80,7 +80,7 @@ pub(crate) async fn place(desk: Desk) {
     window.close().await;
 }
 
-/// The dialog names the file and offers ways out; the damaged file is kept whatever is chosen.
+/// The dialog names the file and offers remedies. Every choice keeps the damaged file.
 pub(crate) async fn damaged_database(desk: Desk) {
     let window = desk.open().await;
     greeted(&window).await;
@@ -125,7 +125,7 @@ fn files_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
-/// The one database file of the app's data folder.
+/// Returns the database file in the app's data folder.
 pub(crate) fn database(desk: &Desk) -> std::path::PathBuf {
     let files = std::fs::read_dir(desk.data()).unwrap().filter_map(Result::ok).map(|entry| entry.path());
     files.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "db")).expect("a database")

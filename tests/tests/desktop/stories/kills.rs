@@ -11,21 +11,21 @@ use crate::stories::instances::database;
 use crate::window::Window;
 
 const STREAMING_KILLS: u32 = 50;
-/// At any moment after the app took the message.
+/// Kills at a random moment after the app has accepted the message.
 const OTHER_KILLS: u32 = 25;
-/// The third death within five minutes would be the last: then the app asks the user to choose another model.
+/// The third death within five minutes would stop restarts, so each run has only two.
 const SITTINGS: u32 = 10;
 const SIGNALS: [&str; 2] = ["KILL", "ABRT"];
 
-/// What the app had said is on the disk.
+/// Data that the app had acknowledged, so it must be stored.
 struct Acknowledged {
     chat: Value,
     message: Value,
     text: String,
 }
 
-/// The app dies without a word, again and again: fifty times while the reply streams, and then at any moment after it took
-/// the message. What it had acknowledged is there on the next start.
+/// Kills the app repeatedly: fifty times while the reply streams, and then at random moments after it accepted the
+/// message. The next start must show everything that was acknowledged.
 pub(crate) async fn app(desk: Desk) {
     let mut acknowledged: Vec<Acknowledged> = Vec::new();
     let mut character = Value::Null;
@@ -37,14 +37,14 @@ pub(crate) async fn app(desk: Desk) {
         }
         loop {
             let sent = send(&window, &character, round).await;
-            // A small model now and then says a word and is done, before anybody could see it write.
+            // A small model sometimes ends its reply before the test can see it stream.
             let is_caught = round >= STREAMING_KILLS || streams(&window, &sent.chat).await;
             acknowledged.push(sent);
             if is_caught {
                 break;
             }
         }
-        // Right behind the first words, while more are on the way: short replies are over within a second.
+        // Kills right after the first text, because short replies end within a second.
         let longest = if round < STREAMING_KILLS { 100 } else { 500 };
         let moment = Duration::from_millis(rand::rng().random_range(0..longest));
         tokio::time::sleep(moment).await;
@@ -63,7 +63,7 @@ pub(crate) async fn app(desk: Desk) {
         let kept = kept.unwrap_or_else(|| panic!("{text:?} is lost"));
         assert_eq!(kept["swipes"][0]["text"], json!(text));
         let reply = messages.as_array().unwrap().last().unwrap();
-        assert_ne!(reply["swipes"][0]["state"], "streaming", "a cut reply is known as cut");
+        assert_ne!(reply["swipes"][0]["state"], "streaming", "an interrupted reply is marked as interrupted");
     }
     window.photograph("after-kills").await;
     window.close().await;
@@ -76,7 +76,7 @@ async fn send(window: &Window<'_>, character: &Value, round: u32) -> Acknowledge
     Acknowledged { chat, message: sent["sent"]["id"].clone(), text }
 }
 
-/// Waits for the reply's first words; `false` when it was over before.
+/// Waits for the first text of the reply. Returns `false` if the reply ended before.
 async fn streams(window: &Window<'_>, chat: &Value) -> bool {
     until("words of the reply", || async {
         let open = window.invoke("open_chat", json!({ "id": chat })).await.unwrap();
@@ -89,13 +89,13 @@ async fn streams(window: &Window<'_>, chat: &Value) -> bool {
     .await
 }
 
-/// The worker dies in the middle of a reply, twenty times; the app, the words so far and the next reply are well.
+/// Kills the worker during a reply, twenty times. The app, the text so far and the next reply must be intact.
 pub(crate) async fn worker(desk: Desk) {
     let mut sittings = 0;
     for tries in 0.. {
         assert!(tries < SITTINGS * 2, "only {sittings} of {tries} sittings had two replies long enough to be cut");
         sittings += u32::from(sitting(&desk, sittings == 0).await);
-        // Short prompts make short work, and a model that has read cut replies learns to write them.
+        // Short prompts take less time, and a model imitates interrupted replies in its history.
         std::fs::remove_dir_all(desk.data()).unwrap();
         if sittings == SITTINGS {
             break;
@@ -103,7 +103,8 @@ pub(crate) async fn worker(desk: Desk) {
     }
 }
 
-/// Both signals, each in the middle of a reply, and then a good reply; `false` when a reply was over before its signal.
+/// Sends both signals, each during a reply, and then gets a good reply. Returns `false` if a reply ended before its
+/// signal.
 async fn sitting(desk: &Desk, photograph: bool) -> bool {
     let window = desk.open().await;
     greeted(&window).await;
@@ -130,7 +131,7 @@ async fn sitting(desk: &Desk, photograph: bool) -> bool {
     true
 }
 
-/// Waits for the error card, which names the signal; `false` when the reply was finished instead.
+/// Waits for the error card, which names the signal. Returns `false` if the reply finished instead.
 async fn is_cut(window: &Window<'_>, signal: &str) -> bool {
     let card = until("the error card, or the end of the reply", || async {
         let error = "return document.querySelector('[data-testid=error]')?.innerText ?? null";
@@ -148,7 +149,7 @@ async fn is_cut(window: &Window<'_>, signal: &str) -> bool {
     true
 }
 
-/// A card of few words, so that a round takes seconds.
+/// A card with short texts, so that a round takes seconds.
 fn brief(name: &str) -> CharacterFields {
     CharacterFields {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! What happens to a user.
+//! The desktop tests.
 
 pub(crate) mod costs;
 pub(crate) mod first_light;

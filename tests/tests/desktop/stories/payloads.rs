@@ -21,7 +21,7 @@ const HOSTS: [&str; 6] = [
     "LISTENER",
 ];
 
-/// `ADDRESS` stands for an address in one of [`HOSTS`].
+/// `ADDRESS` is replaced with an address of one of [`HOSTS`].
 const FETCHES: [&str; 30] = [
     "![a](ADDRESSp.png)",
     "![a](<ADDRESSp.png> 'title')",

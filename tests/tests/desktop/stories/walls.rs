@@ -7,7 +7,7 @@ use crate::desk::{Desk, until};
 use crate::stories::first_light::greeted;
 use crate::window::Window;
 
-/// Commands that exist in Tauri or its plugins, or would be handy to an attacker. None of them may answer.
+/// Commands of Tauri and its plugins that an attacker could use. None of them may succeed.
 const COMMANDS: [(&str, &str); 20] = [
     ("no_such_command", "{}"),
     ("import_paths", r#"{"paths":["/etc/passwd"]}"#),
@@ -31,7 +31,7 @@ const COMMANDS: [(&str, &str); 20] = [
     ("plugin:app|app_show", "{}"),
 ];
 
-/// Bodies of async functions; each returns something only if it got through.
+/// Bodies of async functions; each returns a value only if the attack succeeded.
 const ACTIONS: [(&str, &str); 20] = [
     ("fetch a page", "return (await fetch('https://example.org/')).status"),
     ("fetch from this machine", "return (await fetch(SERVER)).status"),
@@ -82,7 +82,7 @@ const ACTIONS: [(&str, &str); 20] = [
     ),
 ];
 
-/// Ways to leave the page; afterwards it must still be ours.
+/// Attempts to leave the page, which must fail.
 const FLIGHTS: [&str; 6] = [
     "location.href = 'https://example.org/'",
     "location.assign('http://127.0.0.1:1/')",
@@ -113,7 +113,7 @@ pub(crate) async fn forbidden(desk: Desk) {
     assert_eq!(window.session.windows().await.unwrap().len(), 1);
     assert_eq!(server.connections(), 0, "something reached the listener");
     assert_eq!(window.script("return typeof window.__TAURI__", vec![]).await, json!("undefined"));
-    assert!(window.invoke("startup", json!({})).await.is_ok(), "what is allowed still works");
+    assert!(window.invoke("startup", json!({})).await.is_ok(), "allowed commands still work");
     window.close().await;
 }
 
@@ -137,7 +137,7 @@ pub(crate) async fn reload(desk: Desk) {
     window.close().await;
 }
 
-/// Runs `body` in the page; `null` when it threw, was refused, or came to nothing.
+/// Runs `body` in the page. Returns `null` if it threw, was refused, or had no result.
 async fn attempt(window: &Window<'_>, body: &str, server: &str) -> Value {
     let script = format!(
         "const done = arguments[arguments.length - 1], SERVER = arguments[0];
@@ -156,7 +156,7 @@ async fn attempt(window: &Window<'_>, body: &str, server: &str) -> Value {
     window.session.execute_async(&script, vec![json!(server)]).await.unwrap()
 }
 
-/// A server on this machine that must never be reached.
+/// A local server that must not be reached.
 pub(crate) struct Listener {
     pub(crate) address: String,
     connections: Arc<AtomicUsize>,

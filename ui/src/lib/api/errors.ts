@@ -13,7 +13,7 @@ const kinds = {
 	internal: true,
 } satisfies Record<ApiError["kind"], true>;
 
-/** Whatever was thrown, as an `ApiError`. */
+/** Converts any thrown value to an `ApiError`. */
 export function asApiError(thrown: unknown): ApiError {
 	if (typeof thrown === "object" && thrown !== null && "kind" in thrown && String(thrown.kind) in kinds) {
 		return thrown as ApiError;
@@ -21,17 +21,17 @@ export function asApiError(thrown: unknown): ApiError {
 	return { kind: "internal", message: thrown instanceof Error ? thrown.message : String(thrown) };
 }
 
-/** A headline the reader understands; the error's own words say the rest. */
+/** A headline for the user; the details are in the error's own message. */
 export function headline(error: ApiError): string {
 	return error.kind === "provider" ? t(`provider.${error.class}`) : t(`error.${error.kind}`);
 }
 
-/** What to do about it, where the engine knows. */
+/** What the user can do about it; empty if the engine gives no hint. */
 export function hint(error: ApiError): string {
 	return "hint" in error ? error.hint : "";
 }
 
-/** A prompt was longer than its model takes: we saw it, or the endpoint did. */
+/** Errors that can mean a prompt too long for its model, found by the engine or reported by an endpoint. */
 export type TooLong = Extract<ApiError, { kind: "contextOverflow" | "provider" }>;
 
 export function tooLong(error: ApiError | null): TooLong | null {

@@ -35,14 +35,14 @@ afterEach(() => {
 	sessionStorage.clear();
 });
 
-test("the token leaves the address and outlives a reload", () => {
+test("token leaves the address and survives a reload", () => {
 	history.replaceState(null, "", "/#token=secret");
 	expect(takeToken()).toBe("secret");
 	expect(location.hash).toBe("");
 	expect(takeToken()).toBe("secret");
 });
 
-test("an operation carries the token and its arguments", async () => {
+test("call sends the token and its arguments", async () => {
 	answer = () => Response.json({ id: "c" });
 	expect(await new HttpTransport("secret").call("open_chat", { id: "c" })).toEqual({ id: "c" });
 	const [{ path, init }] = requests as [(typeof requests)[0]];
@@ -51,26 +51,26 @@ test("an operation carries the token and its arguments", async () => {
 	expect(init.headers).toMatchObject({ Authorization: "Bearer secret" });
 });
 
-test("an operation without a result answers null", async () => {
+test("call without a result returns null", async () => {
 	answer = () => new Response("");
 	expect(await new HttpTransport("x").call("stop", { chat: "c" })).toBeNull();
 });
 
-test("a refusal is passed on as the engine's error", async () => {
+test("rejected call returns the engine's error", async () => {
 	answer = () => Response.json({ kind: "busy", message: "a reply is being written", hint: "wait" }, { status: 409 });
 	await expect(new HttpTransport("x").call("regenerate", {})).rejects.toMatchObject({ kind: "busy", hint: "wait" });
 });
 
-test("a dead server and a wrong token say so", async () => {
+test("dead server and wrong token are reported", async () => {
 	answer = () => new Response("no", { status: 401 });
 	await expect(new HttpTransport("x").call("startup", {})).rejects.toMatchObject({ message: expect.stringContaining("token") });
 	answer = () => {
 		throw new TypeError("fetch failed");
 	};
-	await expect(new HttpTransport("x").call("startup", {})).rejects.toMatchObject({ message: expect.stringContaining("does not answer") });
+	await expect(new HttpTransport("x").call("startup", {})).rejects.toMatchObject({ message: expect.stringContaining("is not responding") });
 });
 
-test("a lost socket comes back with a fresh ticket and says what may have been missed", async () => {
+test("lost socket reconnects and reports missed events", async () => {
 	const events: Event[] = [];
 	const states: Connection[] = [];
 	const stop = new HttpTransport("x").subscribe((event) => events.push(event), (state) => states.push(state));
@@ -90,14 +90,14 @@ test("a lost socket comes back with a fresh ticket and says what may have been m
 	expect(FakeSocket.all).toHaveLength(2);
 });
 
-test("files are imported one by one into one report", async () => {
+test("imports files one by one into one report", async () => {
 	answer = (path) => Response.json(path.includes("bad") ? { imported: [], skipped: [], refused: [{ file: "bad", kind: "noCard", reason: "" }] } : { imported: [{ name: "Mira" }], skipped: [], refused: [] });
 	const report = await new HttpTransport("x").importFiles([new File(["1"], "mira & co.png"), new File(["2"], "bad.png")]);
 	expect(requests.map(({ path }) => path)).toEqual(["/api/import?name=mira%20%26%20co.png&of_many=true", "/api/import?name=bad.png&of_many=true", "/api/op/keep_import_report"]);
 	expect([report.imported.length, report.refused.length]).toEqual([1, 1]);
 });
 
-test("a chosen tokenizer goes to its endpoint, and nothing goes where none was chosen", async () => {
+test("chosen tokenizer is sent to its endpoint", async () => {
 	const file = new File(["{}"], "tokenizer.json");
 	let chosen: File[] = [];
 	const click = vi.spyOn(HTMLInputElement.prototype, "click").mockImplementation(function (this: HTMLInputElement) {

@@ -6,7 +6,7 @@ import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 const TOKEN = "inglenook.token";
 const CARDS = ".png,.apng,.json,.jsonl,.charx,.byaf,.yaml,.yml,.txt,.jpg,.jpeg,image/png,image/jpeg,application/json";
 
-/** Takes the token out of the address, so that it is neither seen nor kept in the history. */
+/** Removes the token from the address bar, so that it is neither visible nor stored in the browser history. */
 export function takeToken(): string {
 	const found = new URLSearchParams(location.hash.slice(1)).get("token");
 	if (found) {
@@ -16,7 +16,7 @@ export function takeToken(): string {
 	return sessionStorage.getItem(TOKEN) ?? "";
 }
 
-/** A browser's way: HTTP for operations, a WebSocket for events. */
+/** Transport for browsers: HTTP for operations and a WebSocket for events. */
 export class HttpTransport implements Transport {
 	readonly addsModelFiles = false;
 	readonly importsFolders = false;
@@ -47,10 +47,10 @@ export class HttpTransport implements Transport {
 		window.open(address, "_blank", "noopener,noreferrer");
 	};
 
-	/** The browser zooms by itself. */
+	/** The browser has its own zoom. */
 	setZoom = async (_factor: number): Promise<void> => {};
 
-	/** An `<img>` sends no token, so the picture is fetched once and shown from memory. */
+	/** An `<img>` cannot send the token, so the picture is fetched once and shown from a blob URL. */
 	assetUrl(hash: string, small = false): Promise<string> {
 		const path = `/${small ? "thumbnail" : "asset"}/${hash}`;
 		const known = this.#pictures.get(path);
@@ -68,7 +68,7 @@ export class HttpTransport implements Transport {
 		return files.length === 0 ? null : this.importFiles(files);
 	}
 
-	/** A page in a browser cannot name a folder of the machine that the engine runs on: `nook import --sillytavern` does. */
+	/** A browser cannot name a folder on the server. Users run `nook import --sillytavern` there instead. */
 	pickSillytavern = async () => {};
 
 	async saveReport(report: string, format: ReportFormat): Promise<string> {
@@ -137,7 +137,7 @@ export class HttpTransport implements Transport {
 	restart = async () => {};
 
 	watchDrops(drops: Drops): () => void {
-		// Entering a child fires before leaving its parent, so the depth tells when the window is left.
+		// `dragenter` of a child fires before `dragleave` of its parent, so a depth counter tells when the drag leaves the window.
 		let depth = 0;
 		const enter = (event: DragEvent) => carriesFiles(event) && ++depth === 1 && drops.over(true);
 		const leave = (event: DragEvent) => carriesFiles(event) && --depth === 0 && drops.over(false);
@@ -163,7 +163,7 @@ export class HttpTransport implements Transport {
 		return ((await answer.json()) as { ticket: string }).ticket;
 	}
 
-	/** `more` goes behind the name in each address. */
+	/** Imports all files and returns one report. `more` is appended to the query of each request, after the file name. */
 	async #importAll(files: File[], more = ""): Promise<ImportReport> {
 		const whole: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false };
 		try {
@@ -181,7 +181,7 @@ export class HttpTransport implements Transport {
 		return whole;
 	}
 
-	/** Downloads what is at an address, and tells its name. */
+	/** Downloads a file and returns its name; `otherwise` is the name if the server sends none. */
 	async #save(path: string, otherwise: string, init: RequestInit = {}): Promise<string> {
 		const answer = await this.#fetch(path, init);
 		const name = fileName(answer.headers.get("Content-Disposition")) ?? otherwise;
@@ -206,7 +206,7 @@ export class HttpTransport implements Transport {
 	}
 }
 
-/** A WebSocket that comes back, waiting longer each time. */
+/** A WebSocket that reconnects, with a longer delay after each failure. */
 class Reconnecting {
 	#socket: WebSocket | null = null;
 	#timer: ReturnType<typeof setTimeout> | undefined;
@@ -244,7 +244,7 @@ class Reconnecting {
 	#opened(): void {
 		this.#failures = 0;
 		this.connection("live");
-		// What happened meanwhile was not heard.
+		// Events sent while the connection was down are lost.
 		if (this.#lost) this.listener({ event: "missed" });
 		this.#lost = false;
 	}
@@ -277,14 +277,14 @@ function chooseFiles(accept: string, multiple = true): Promise<File[]> {
 	});
 }
 
-/** What is taken from a folder that is dropped, as in the window. */
+/** File extensions that are imported from a dropped folder, as in the desktop app. */
 const FROM_FOLDERS = /\.(png|json|jsonl|charx|byaf)$/i;
 const MOST_FILES = 10_000;
 
-/** The files that were dropped, and those right inside folders, as the engine takes them from a folder. */
+/** The dropped files, plus the files directly inside dropped folders. The desktop app imports folders the same way. */
 async function filesOf(data: DataTransfer): Promise<File[]> {
 	const entries = [...data.items].map((item) => item.webkitGetAsEntry());
-	// Without entries the files are all there is.
+	// Without entries there are no folders, so `files` is complete.
 	if (entries.every((entry) => entry === null)) return [...data.files];
 	const files: File[] = [];
 	for (const entry of entries) {
@@ -300,7 +300,7 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
 	return new Promise((resolve, reject) => entry.file(resolve, reject));
 }
 
-/** A folder tells of a hundred files at a time. */
+/** Reads all entries of a folder. `readEntries` returns at most 100 per call. */
 async function entriesIn(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
 	const reader = folder.createReader();
 	const all: FileSystemEntry[] = [];

@@ -19,20 +19,20 @@ afterEach(() => {
 	vi.unstubAllGlobals();
 });
 
-test("an operation is the command of the same name", async () => {
+test("operation calls the command of the same name", async () => {
 	invoke.mockResolvedValue({ id: "c" });
 	expect(await new TauriTransport().call("open_chat", { id: "c" })).toEqual({ id: "c" });
 	expect(invoke.mock.calls[0]?.slice(0, 2)).toEqual(["open_chat", { id: "c" }]);
 });
 
-test("a refusal keeps its kind, and anything else becomes an error of ours", async () => {
+test("rejection keeps its kind, others become internal", async () => {
 	invoke.mockRejectedValueOnce({ kind: "busy", message: "a reply is being written", hint: "" });
 	await expect(new TauriTransport().call("regenerate", {})).rejects.toMatchObject({ kind: "busy" });
 	invoke.mockRejectedValueOnce("command not found");
 	await expect(new TauriTransport().call("nonsense", {})).rejects.toEqual({ kind: "internal", message: "command not found" });
 });
 
-test("events come over a channel in the order they were sent", async () => {
+test("events arrive in the order they were sent", async () => {
 	const heard: Event[] = [];
 	const states: string[] = [];
 	invoke.mockResolvedValue(null);
@@ -43,11 +43,11 @@ test("events come over a channel in the order they were sent", async () => {
 	expect(heard).toEqual([{ event: "queued", chat: "c" }, { event: "missed" }]);
 });
 
-test("a picture's address names its hash and no file", async () => {
+test("picture address contains only its hash", async () => {
 	expect(await new TauriTransport().assetUrl("abc")).toBe("nook://localhost/asset/abc");
 });
 
-test("what only the shell can do are commands of its own", async () => {
+test("shell functions call their own commands", async () => {
 	invoke.mockResolvedValue(null);
 	const shell = new TauriTransport();
 	await shell.pickImport();

@@ -12,7 +12,7 @@ async function ask<T>(command: string, args: Record<string, unknown> = {}): Prom
 	}
 }
 
-/** The window's way: every operation is a Tauri command of the same name. */
+/** Transport for the desktop window: every operation is a Tauri command of the same name. */
 export class TauriTransport implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
@@ -50,7 +50,7 @@ export class TauriTransport implements Transport {
 
 	setZoom = async (factor: number) => void (await ask<null>("set_zoom", { factor }));
 
-	/** Never asked for: the shell imports what is dropped on the window. */
+	/** Never called: the desktop shell imports dropped files itself. */
 	importFiles = async (_files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });
 
 	exportCharacter = (id: string, format: CardFormat) => ask<string | null>("export_character", { id, format });

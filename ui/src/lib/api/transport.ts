@@ -1,69 +1,68 @@
 import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model } from "./generated";
 
-/** Whether news from the engine arrives. */
+/** State of the event connection to the engine. */
 export type Connection = "connecting" | "live" | "lost";
 
-/** The forms that the report of an import can be saved in. */
+/** File formats of an exported import report. */
 export type ReportFormat = "text" | "json";
 
-/** How files dragged over the window are told. */
+/** Callbacks for files dragged over the window. */
 export interface Drops {
-	/** Files are over the window, or no longer. */
+	/** `is` is true while files are over the window. */
 	over(is: boolean): void;
-	/** Files the page itself must hand to `importFiles`; a desktop window imports them without the page. */
+	/** Dropped files that the page must pass to `importFiles`. The desktop window imports them without the page. */
 	dropped(files: File[]): void;
 }
 
-/** The way to the engine: Tauri's IPC in the window, HTTP and a socket in a browser. */
+/** Connection to the engine: Tauri IPC in the desktop window, HTTP and a WebSocket in a browser. */
 export interface Transport {
-	/** A model file can be added by its place on this machine. */
+	/** Whether model files can be added by their path on this machine. */
 	readonly addsModelFiles: boolean;
-	/** A whole folder of this machine can be imported. */
+	/** Whether a whole folder of this machine can be imported. */
 	readonly importsFolders: boolean;
-	/** The page runs in the desktop window, where folders can be chosen and opened, and the app can restart. */
+	/** Whether the page runs in the desktop window. Only there can folders be chosen and opened, and the app restart. */
 	readonly desktop: boolean;
-	/** The prefix of addresses of stored pictures; `null` if an address alone does not suffice to show one. */
+	/** URL prefix of stored pictures; `null` if a URL alone cannot load them, because requests need a token. */
 	readonly assetBase: string | null;
 	/** Sends one operation; rejects with an `ApiError`. */
 	call(operation: string, args: Record<string, unknown>): Promise<unknown>;
-	/** Hears all events until the returned function is called. After a lost connection it says `missed`. */
+	/** Subscribes to all events until the returned function is called. After a lost connection, it delivers `missed`. */
 	subscribe(listener: (event: Event) => void, connection: (state: Connection) => void): () => void;
-	/** Address of a stored picture, or of its small copy, for an `<img>`. */
+	/** URL of a stored picture, or of its thumbnail, for an `<img>`. */
 	assetUrl(hash: string, small?: boolean): Promise<string>;
-	/** Lets the user choose cards; `null` when nothing was chosen. */
+	/** Opens a file dialog for cards and imports the selection; `null` if the user cancelled. */
 	pickImport(): Promise<ImportReport | null>;
-	/** Lets the user choose a folder of SillyTavern's and imports it; events tell of its progress and its end. */
+	/** Opens a dialog for a SillyTavern folder and imports it. Events report the progress and the end. */
 	pickSillytavern(): Promise<void>;
-	/** Where the report of an import went; `null` when the user thought better of it. */
+	/** Saves the report of an import and returns its path; `null` if the user cancelled. */
 	saveReport(report: string, format: ReportFormat): Promise<string | null>;
-	/** Lets the user choose files of chats for a character; `null` when nothing was chosen. */
+	/** Opens a file dialog for chats of a character and imports them; `null` if the user cancelled. */
 	pickChats(character: string): Promise<ImportReport | null>;
-	/** Lets the user choose a model file; `null` when nothing was chosen. */
+	/** Opens a file dialog for a model file; `null` if the user cancelled. */
 	pickModel(): Promise<Model | null>;
-	/** Lets the user choose the `tokenizer.json` of an endpoint's model; `null` when nothing was chosen. */
+	/** Opens a file dialog for the `tokenizer.json` of an endpoint's model; `null` if the user cancelled. */
 	pickTokenizer(endpoint: string): Promise<Endpoint | null>;
 	/** Opens a web or mail address in the system's default program. */
 	openLink(address: string): Promise<void>;
 	/** Sets the zoom factor of the page. Only in the desktop window. */
 	setZoom(factor: number): Promise<void>;
 	importFiles(files: File[]): Promise<ImportReport>;
-	/** Where the card went; `null` when the user thought better of it. */
+	/** Exports the card and returns its path; `null` if the user cancelled. */
 	exportCharacter(id: string, format: CardFormat): Promise<string | null>;
-	/** Where the cards went: a folder, or an archive; `null` when the user thought better of it. */
+	/** Exports the cards and returns the path of the folder or archive; `null` if the user cancelled. */
 	exportCharacters(ids: string[], format: CardFormat): Promise<string | null>;
-	/** Where the chat went; `null` when the user thought better of it. */
+	/** Exports the chat and returns its path; `null` if the user cancelled. */
 	exportChat(id: string, format: ChatFileFormat): Promise<string | null>;
-	/** Where the lorebook went; `null` when the user thought better of it. */
+	/** Exports the lorebook and returns its path; `null` if the user cancelled. */
 	exportLorebook(id: string, format: LorebookFormat): Promise<string | null>;
-	/** Where the memories went; `null` when the user thought better of it. */
+	/** Exports the memories and returns the path of the file; `null` if the user cancelled. */
 	exportMemories(character: string): Promise<string | null>;
-	/** Sets the folder for a second copy of every backup. A dialog asks for it in the window; a browser passes `folder`. */
+	/** Sets the folder for a second copy of every backup. The desktop shell opens a dialog; a browser passes `folder`. */
 	pickSecondPlace(folder: string): Promise<Backups | null>;
-	/** Exports everything to one archive. Returns its place; `null` if the user cancelled. */
+	/** Exports all data to one archive and returns its path; `null` if the user cancelled. */
 	exportArchive(): Promise<string | null>;
-	/** Lets the user choose an archive, which becomes a backup; `null` if the user cancelled. */
+	/** Opens a dialog for an archive and adds it as a backup; `null` if the user cancelled. */
 	importArchive(): Promise<Backup | null>;
-	/** Opens the backup folder. */
 	openBackups(): Promise<void>;
 	/** Restarts the app after the engine has stopped. */
 	restart(): Promise<void>;

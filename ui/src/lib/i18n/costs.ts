@@ -2,12 +2,12 @@ import type { Figures } from "../api/generated";
 import { number, percent, seconds } from "./format";
 import { t } from "./i18n.svelte";
 
-/** The share of a prompt that was reused; `null` if unknown. */
+/** The fraction of the prompt tokens that were cached; `null` if unknown. */
 export function reusedShare({ prompt, reused }: Pick<Figures, "prompt" | "reused">): number | null {
 	return prompt && reused !== null ? reused / prompt : null;
 }
 
-/** What a call has cost, in a few words: its tokens, how many were known already, and the wait for the first word. */
+/** Short texts about the cost of a call: prompt tokens, cached share, and the time to the first token. */
 export function costs(figures: Figures): string[] {
 	const { prompt, firstTextMs } = figures;
 	const share = reusedShare(figures);

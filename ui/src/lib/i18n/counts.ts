@@ -2,7 +2,7 @@ import type { CountedWith } from "../api/generated";
 import { percent } from "./format";
 import { t } from "./i18n.svelte";
 
-/** Who counted tokens, and how far off that was on average, in words (S0.6). */
+/** Screen texts for the token counter that was used and its mean relative error. */
 export function countedBy(by: CountedWith, meanError: number | null): string[] {
 	return [counter(by), meanError === null ? "" : t("counts.off", { percent: percent(meanError) })].filter(Boolean);
 }

@@ -16,11 +16,11 @@ export function seconds(ms: number): string {
 
 export function bytes(value: number): string {
 	const step = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), UNITS.length - 1);
-	const options = { style: "unit", unit: UNITS[step], maximumFractionDigits: step > 2 ? 1 : 0 } as const;
+	const options = { style: "unit", unit: UNITS[step], unitDisplay: step === 0 ? "long" : "short", maximumFractionDigits: step > 2 ? 1 : 0 } as const;
 	return new Intl.NumberFormat(language(), options).format(value / 1000 ** step);
 }
 
-/** `now`, `5 min`, `14:03`, `Tue`, `3 Feb`, `3 Feb 2024`: as short as stays clear. */
+/** Formats a time as short as it stays clear: `now`, `5 min`, `14:03`, `Tue`, `3 Feb`, `3 Feb 2024`. */
 export function when(iso: string, now = new Date()): string {
 	const then = new Date(iso);
 	const minutes = Math.floor((now.getTime() - then.getTime()) / 60_000);
@@ -37,7 +37,7 @@ function shape(then: Date, now: Date, minutes: number): Intl.DateTimeFormatOptio
 	return { day: "numeric", month: "short", year: "numeric" };
 }
 
-/** "November 2026" */
+/** Formats a date as month and year, such as "November 2026". */
 export function month(iso: string): string {
 	return new Intl.DateTimeFormat(language(), { month: "long", year: "numeric" }).format(new Date(iso));
 }

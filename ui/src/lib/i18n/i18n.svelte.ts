@@ -1,7 +1,7 @@
 import i18next from "i18next";
 import type en from "./en.json";
 
-/** Every language is one file beside this one; a new file is a new language. */
+/** Each language is one JSON file in this folder; a new file adds a language. */
 const files = import.meta.glob<Record<string, string>>("./*.json", { eager: true, import: "default" });
 
 const resources = Object.fromEntries(
@@ -10,7 +10,7 @@ const resources = Object.fromEntries(
 
 type Singular<K> = K extends `${infer Base}_${"one" | "other"}` ? Base : K;
 
-/** Keys of `en.json`; plural forms count as one. */
+/** Keys of `en.json`; the plural forms of a text share one key. */
 export type Key = Singular<keyof typeof en>;
 
 export const languages: readonly string[] = Object.keys(resources).sort();
@@ -29,12 +29,12 @@ void i18n.init({
 
 let current = $state("en");
 
-/** The words for `key`, in the language chosen. */
+/** The text for `key` in the current language. */
 export function t(key: Key, values: Record<string, string | number> = {}): string {
 	return i18n.t(key, { ...values, lng: current });
 }
 
-/** The words for a key that the engine made; its own word where we have none. */
+/** The text for a name from the engine; the name itself if there is no text for it. */
 export function named(group: "kind" | "memoryType" | "memoryOrigin", name: string): string {
 	return i18n.t(`${group}.${name}`, { lng: current, defaultValue: name });
 }
@@ -43,7 +43,7 @@ export function language(): string {
 	return current;
 }
 
-/** An empty `wanted` follows the system. */
+/** Sets the language. An empty `wanted` follows the system. */
 export function setLanguage(wanted: string): void {
 	const candidates = wanted ? [wanted] : navigator.languages.map((tag) => tag.split("-")[0] ?? "");
 	current = candidates.find((tag) => tag in resources) ?? "en";

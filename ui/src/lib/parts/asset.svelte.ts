@@ -1,6 +1,6 @@
 import { useApp } from "../state/context";
 
-/** The address of a stored picture, once it is known: `null` until then, and for none. Call it while a component is made. */
+/** The URL of a stored picture; `null` until it is known, and if there is no picture. Call it during component initialisation. */
 export function assetUrl(hash: () => string | null, small: () => boolean = () => false): { readonly current: string | null } {
 	const app = useApp();
 	let url = $state.raw<string | null>(null);

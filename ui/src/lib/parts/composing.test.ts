@@ -5,13 +5,13 @@ import { composing, keepComposing } from "./composing";
 
 const key = (init: KeyboardEventInit & { keyCode?: number }) => new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...init });
 
-test("a key of an input method is known by its flag or its code", () => {
+test("detects input method keys by flag or key code", () => {
 	expect(composing(key({ key: "Enter", isComposing: true }))).toBe(true);
 	expect(composing(key({ key: "Enter", keyCode: 229 }))).toBe(true);
 	expect(composing(key({ key: "Enter", keyCode: 13 }))).toBe(false);
 });
 
-test("no listener of the page hears a key of an input method", () => {
+test("page listeners do not receive composing keys", () => {
 	keepComposing(window);
 	const heard = vi.fn();
 	document.addEventListener("keydown", heard, { capture: true });
@@ -25,7 +25,7 @@ test("no listener of the page hears a key of an input method", () => {
 	expect(heard).toHaveBeenCalledOnce();
 });
 
-test("no other file asks whether a key is being composed", () => {
+test("only one file checks for composing keys", () => {
 	const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((name) => /\.(svelte|ts)$/.test(name) && !/composing(\.test)?\.ts$/.test(name));
 	expect(files.filter((name) => /isComposing|keyCode/.test(readFileSync(join("src", name), "utf8")))).toEqual([]);
 });

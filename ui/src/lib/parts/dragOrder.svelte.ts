@@ -1,32 +1,32 @@
-/** Between which rows a row would land: before the row `id`, or after it. */
-export interface Landing {
+/** The drop position: before or after the row with this id. */
+export interface DropPosition {
 	id: string;
 	after: boolean;
 }
 
-/** So near to an edge of what scrolls, a row under way scrolls it; in pixels. */
+/** Distance from the edge of the scroll container, in pixels, within which a dragged row scrolls it. */
 const EDGE = 48;
-/** Pixels that it scrolls for each frame there. */
+/** Scroll speed there, in pixels per frame. */
 const PACE = 9;
 
 /**
- * Rows of a list that are dragged by a handle to another place. By pointer events, because the window keeps HTML's own drags for
- * files that are dropped on it. Rows carry their ids in `data-entry`; nothing moves before the pointer lets go.
+ * Reorders rows of a list that the user drags by a handle. It uses pointer events, because HTML drag and drop is
+ * reserved for files dropped on the window. Rows have their ids in `data-entry`. Rows move only on release.
  */
 export class DragOrder {
-	/** The row under way. */
+	/** Id of the dragged row. */
 	moving = $state<string | null>(null);
-	landing = $state.raw<Landing | null>(null);
+	landing = $state.raw<DropPosition | null>(null);
 	#rows: HTMLElement | null = null;
 	#y = 0;
 	#frame = 0;
 
-	/** `drop` puts a row where it was let go. */
-	constructor(private readonly drop: (id: string, landing: Landing) => Promise<void>) {}
+	/** `drop` moves a row to the position where it was released. */
+	constructor(private readonly drop: (id: string, landing: DropPosition) => Promise<void>) {}
 
 	start(event: PointerEvent & { currentTarget: HTMLElement }, rows: HTMLElement, id: string): void {
 		if (event.button !== 0 || this.moving !== null) return;
-		// No text is selected on the way, and the handle keeps the pointer wherever it goes.
+		// Prevents text selection during the drag; pointer capture keeps events coming to the handle.
 		event.preventDefault();
 		event.currentTarget.focus();
 		event.currentTarget.setPointerCapture(event.pointerId);
@@ -43,7 +43,7 @@ export class DragOrder {
 	end = async (): Promise<void> => {
 		const [id, landing] = [this.moving, this.landing];
 		cancelAnimationFrame(this.#frame);
-		// The mark stays until the row is there.
+		// The drop mark stays until the row has moved.
 		if (id !== null && landing) await this.drop(id, landing);
 		this.cancel();
 	};
@@ -53,7 +53,7 @@ export class DragOrder {
 		[this.moving, this.landing, this.#rows] = [null, null, null];
 	};
 
-	/** The row below the pointer; above the first and below the last one, these. */
+	/** Finds the row under the pointer. Above the first or below the last row, uses that row. */
 	#look(): void {
 		const rows = [...(this.#rows?.querySelectorAll<HTMLElement>("[data-entry]") ?? [])];
 		const row = rows.find((one) => one.getBoundingClientRect().bottom > this.#y) ?? rows.at(-1);

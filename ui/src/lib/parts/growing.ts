@@ -1,6 +1,6 @@
 import type { Attachment } from "svelte/attachments";
 
-/** Lets a text area be as high as `text`, up to `lines` lines. To be attached anew with each text. */
+/** Attachment that makes a text area as high as `text`, up to `lines` lines. Attach it again for each text. */
 export function growing(lines: number, text: string): Attachment<HTMLTextAreaElement> {
 	return (node) => {
 		const fit = () => {

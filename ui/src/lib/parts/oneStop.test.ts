@@ -13,7 +13,7 @@ const focus = (text: string) => [...document.querySelectorAll("button")].find((o
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 const ROWS = ["a", "b", "c"].map((name) => `<div class="row"><button class="item">${name}</button><button aria-haspopup="menu">${name} menu</button></div>`).join("");
 
-test("a list is one stop, where the focus was last", () => {
+test("list is one tab stop, at the last focused row", () => {
 	oneStop({ row: ".row", item: ".item", controls: false })(list(ROWS));
 	expect(stops()).toEqual(["a"]);
 	focus("b");
@@ -22,19 +22,19 @@ test("a list is one stop, where the focus was last", () => {
 	expect(stops()).toEqual(["b"]);
 });
 
-test("a list begins at what is chosen in it", () => {
+test("list's tab stop starts at the chosen row", () => {
 	oneStop({ row: ".row", item: ".item", controls: false })(list(ROWS.replace('class="item">c', 'class="item" aria-current="true">c')));
 	expect(stops()).toEqual(["c"]);
 });
 
-test("the controls of the row with the focus can be stops", () => {
+test("controls of the focused row can be tab stops", () => {
 	oneStop({ row: ".row", item: ".item", controls: true })(list(ROWS));
 	expect(stops()).toEqual(["a", "a menu"]);
 	focus("c menu");
 	expect(stops()).toEqual(["c", "c menu"]);
 });
 
-test("rows that come later are no further stops", async () => {
+test("rows added later are not extra tab stops", async () => {
 	const node = list(ROWS);
 	oneStop({ row: ".row", item: ".item", controls: false })(node);
 	node.insertAdjacentHTML("afterbegin", '<div class="row"><button class="item">new</button></div>');
@@ -42,7 +42,7 @@ test("rows that come later are no further stops", async () => {
 	expect(stops()).toHaveLength(1);
 });
 
-test("a line of buttons is one stop, and arrows walk round", () => {
+test("toolbar is one tab stop, and arrow keys wrap", () => {
 	const node = list("<button>a</button><button disabled>b</button><button>c</button>");
 	toolbar(node);
 	expect(stops().filter((name) => name !== "b")).toEqual(["a"]);
@@ -53,7 +53,7 @@ test("a line of buttons is one stop, and arrows walk round", () => {
 	}
 });
 
-test("the menu key opens the menu of the row", () => {
+test("menu key opens the menu of the row", () => {
 	const node = list(ROWS);
 	let opened = "";
 	node.addEventListener("keydown", (event) => {

@@ -1,6 +1,6 @@
 import type { Event } from "../api/generated";
 
-/** What goes on between send and the end of a reply. */
+/** Progress states between sending a message and the end of the reply. */
 export type Activity =
 	| { kind: "starting" }
 	| { kind: "queued" }
@@ -10,7 +10,7 @@ export type Activity =
 	| { kind: "stalled"; seconds: number }
 	| { kind: "writing" };
 
-/** The activity that an event tells of, if it tells of one. */
+/** The activity that an event reports; `null` if it reports none. */
 export function activityOf(event: Event): Activity | null {
 	switch (event.event) {
 		case "started":
@@ -35,7 +35,7 @@ export function activityOf(event: Event): Activity | null {
 	}
 }
 
-/** How far it is, 0 to 1; `null` when nobody knows. */
+/** Progress from 0 to 1; `null` if unknown. */
 export function progressOf(activity: Activity): number | null {
 	if (activity.kind === "loading") return activity.fraction;
 	if (activity.kind === "prefill" && activity.total > 0) return Math.min(1, activity.done / activity.total);

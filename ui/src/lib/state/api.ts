@@ -1,7 +1,7 @@
 import { client, type Client } from "../api/generated";
 import type { Transport } from "../api/transport";
 
-/** The engine as the states see it: typed operations, and what only a shell can do. */
+/** The engine API for the state classes: typed operations plus the shell's own functions. */
 export interface Api extends Client {
 	readonly shell: Transport;
 }

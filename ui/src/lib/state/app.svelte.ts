@@ -1,25 +1,26 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, CardFormat, Changed, CharacterSummary, ChatFileFormat, DocumentOwner, Event, ImportReport, Memory, ModelRef, Origin, Startup } from "../api/generated";
+import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
 import { Books } from "./books/books.svelte";
+import { CharacterActions } from "./characterActions";
 import { ChatState } from "./chat.svelte";
 import { ChatDeletion } from "./deletion.svelte";
 import { Documents } from "./documents.svelte";
 import { Editor } from "./editor.svelte";
+import { EngineEvents } from "./events";
 import type { TextField } from "./fields";
-import { folded } from "./find";
 import { FolderImport } from "./folder.svelte";
-import { ImportNews } from "./imports";
 import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
-import { takeFirstLearned } from "./memory/firstLearned";
 import { Memories } from "./memory/memories.svelte";
 import { Models } from "./models.svelte";
+import { followOrigin } from "./origins";
 import { SettingsState } from "./settings.svelte";
 import { Links } from "./links.svelte";
+import { Undo } from "./undo";
 import { Zoom } from "./zoom";
 import { Toasts } from "./toasts.svelte";
 import { allowPictures } from "../text/pictures";
@@ -27,19 +28,19 @@ import { Formats } from "./prompts/formats.svelte";
 import { Samplers } from "./prompts/samplers.svelte";
 import { Shelf } from "./prompts/shelf.svelte";
 import { Templates } from "./prompts/templates.svelte";
-import { placeOf } from "./xray/jump";
 import { Xray } from "./xray/xray.svelte";
 
 export type Screen = "chats" | "people" | "books" | "prompts" | "models" | "settings";
 
-/** Where the screen of prompts begins. */
-export type PromptsPlace = { tab: "templates"; id?: string; section?: string } | { tab: "modes"; name?: string } | { tab: "samplers" } | { tab: "formats" } | { tab: "scripts" };
+/** The tab of the prompts screen, and the item to open in it. */
+export type PromptsTarget = { tab: "templates"; id?: string; section?: string } | { tab: "modes"; name?: string } | { tab: "samplers" } | { tab: "formats" } | { tab: "scripts" };
 
-/** The window: which screen, which chat, and everything they share. */
+/** State of the window: the current screen and chat, and the states that all screens share. */
 export class App {
 	readonly api: Api;
 	readonly look = new Look();
 	readonly toasts = new Toasts();
+	readonly characters = new CharacterActions(this);
 	readonly library: Library;
 	readonly chats: Chats;
 	readonly models: Models;
@@ -60,35 +61,32 @@ export class App {
 	screen = $state<Screen>("chats");
 	chat = $state.raw<ChatState | null>(null);
 	editor = $state.raw<Editor | null>(null);
-	prompts = $state.raw<PromptsPlace>({ tab: "templates" });
+	prompts = $state.raw<PromptsTarget>({ tab: "templates" });
 	startup = $state.raw<Startup | null>(null);
 	startFailure = $state.raw<ApiError | null>(null);
 	connection = $state<Connection>("connecting");
-	/** The settings of the open chat are shown beside it. */
-	tuning = $state(false);
-	/** The one of them to begin with. */
-	tuned = $state("");
+	/** The settings panel next to the chat is open. */
+	settingsOpen = $state(false);
+	/** Key of the setting to scroll to and focus in the panel. */
+	focusedSetting = $state("");
 	/** Files are being dragged over the window. */
 	dropping = $state(false);
-	/** On a narrow window list and chat are two screens; this one shows the chat. */
+	/** A narrow window shows either the chat (`true`) or the chat list. */
 	inChat = $state(true);
-	/** Rises whenever texts are attached or removed somewhere. */
-	documentNews = $state(0);
-	/** What a screen reader hears next. */
-	announced = $state("");
+	/** Increases after each change of the attached documents. */
+	documentsVersion = $state(0);
+	/** The next announcement for screen readers. */
+	announcement = $state("");
 	/** Chats in which a reply is being written. */
 	readonly writing = new SvelteSet<string>();
 	/** Increases after each import. */
-	importNews = $state(0);
-	/** What an import did, where the user looks at it. */
-	imported = $state.raw<ImportReport | null>(null);
-	/** Lists of memories beside that of the panel. */
+	importsVersion = $state(0);
+	/** The import report on screen. */
+	shownReport = $state.raw<ImportReport | null>(null);
+	/** Open memory lists other than the one in the panel. */
 	readonly #watched = new SvelteSet<Memories>();
-	readonly #imports = new ImportNews(this.toasts, {
-		talk: (id, kind) => void (kind === "chat" ? this.openChat(id) : this.talkTo(id)),
-		openBook: (book) => this.openBook(book),
-		show: (report) => (this.imported = report),
-	});
+	readonly #events = new EngineEvents(this);
+	readonly #undo = new Undo(this.toasts, (action) => this.attempt(action));
 
 	constructor(shell: Transport) {
 		this.api = api(shell);
@@ -97,20 +95,20 @@ export class App {
 		this.models = new Models(this.api);
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.xray = new Xray(this.api);
-		this.memories = this.memoriesOf();
+		this.memories = this.createMemories();
 		this.templates = new Templates(this.api);
 		this.shelf = new Shelf(this.api, this.fail);
 		this.samplers = new Samplers(this.api);
 		this.formats = new Formats(this.api);
 		this.books = new Books(this.api);
-		this.folder = new FolderImport(this.api, { announce: (text) => (this.announced = text), attempt: (action) => this.attempt(action) });
+		this.folder = new FolderImport(this.api, { announce: (text) => (this.announcement = text), attempt: (action) => this.attempt(action) });
 		this.zoom = shell.desktop ? new Zoom((factor) => this.attempt(() => shell.setZoom(factor))) : null;
 		this.links = new Links((address) => this.attempt(() => shell.openLink(address)));
 		allowPictures(shell.assetBase);
 		this.deletion = new ChatDeletion(this.api, { attempt: (action) => this.attempt(action), deleted: (id, title) => this.#chatDeleted(id, title) });
 	}
 
-	/** Begins to listen and draws the first screen; the returned function ends it. */
+	/** Subscribes to events and loads the first screen. The returned function unsubscribes. */
 	start(): () => void {
 		const { shell } = this.api;
 		const unsubscribe = shell.subscribe(this.receive, (state) => (this.connection = state));
@@ -140,7 +138,7 @@ export class App {
 			if (startup.chat) await this.openChat(startup.chat);
 			this.startup = startup;
 			for (const notice of startup.notices) this.toasts.show({ kind: "news", text: notice }, Infinity);
-			await this.#refreshAll();
+			await this.loadAll();
 		} catch (thrown) {
 			this.startFailure = asApiError(thrown);
 		}
@@ -148,20 +146,7 @@ export class App {
 
 	fail = (error: ApiError): void => this.toasts.fail(error);
 
-	receive = (event: Event): void => {
-		if (event.event === "changed") void this.#changed(event.what, event.id);
-		else if (event.event === "imported") {
-			this.importNews += 1;
-			this.#imports.heard(event.report);
-		}
-		else if (event.event === "importing") this.folder.moved(event.progress);
-		else if (event.event === "importEnded") {
-			this.importNews += 1;
-			this.folder.ended(event.report);
-		}
-		else if (event.event === "missed") void this.#reload();
-		else this.#heard(event);
-	};
+	receive = (event: Event): void => this.#events.receive(event);
 
 	async openChat(id: string): Promise<void> {
 		this.screen = "chats";
@@ -170,18 +155,18 @@ export class App {
 		void this.chat?.close();
 		this.xray.close();
 		this.chat = new ChatState(id, this.api, {
-			deleted: (undo) => this.undoable(t("toast.messageDeleted"), undo),
-			detached: (name, undo) => this.undoable(t("toast.documentRemoved", { name }), undo),
+			deleted: (undo) => this.offerUndo(t("toast.messageDeleted"), undo),
+			detached: (name, undo) => this.offerUndo(t("toast.documentRemoved", { name }), undo),
 			failed: this.fail,
-			replied: (name, text) => (this.announced = `${name}: ${text}`),
-			said: (text) => (this.announced = text),
-			turned: () => this.#turned(id),
+			replied: (name, text) => (this.announcement = `${name}: ${text}`),
+			announce: (text) => (this.announcement = text),
+			promptChanged: () => this.#turned(id),
 		});
-		void this.chat.readTastes();
+		void this.chat.loadDisplaySettings();
 		await Promise.all([this.chat.load(), this.chat.mode.load()]);
 	}
 
-	/** Opens the newest chat with a character, or the first one. */
+	/** Opens the newest chat with a character, or creates the first. */
 	async talkTo(character: string): Promise<void> {
 		const known = this.chats.newestOf(character);
 		await (known ? this.openChat(known.id) : this.newChat(character));
@@ -200,147 +185,66 @@ export class App {
 		await this.chats.load();
 	}
 
-	/** `name` is that of the only one, or of the first. */
-	async deleteCharacters(ids: string[], name: string): Promise<void> {
+	/** Runs an export, whose result is the path of the file or `null` if the user cancelled, and shows the path. */
+	async exporting(action: () => Promise<string | null>, text = t("toast.exported")): Promise<void> {
 		await this.attempt(async () => {
-			await this.api.deleteCharacters(ids);
-			this.editor = null;
-			if (ids.includes(this.chat?.info?.character ?? "")) this.#leaveChat();
-			await this.#refreshLists();
-			const text = ids.length === 1 ? t("toast.characterDeleted", { name }) : t("toast.charactersDeleted", { count: ids.length });
-			this.undoable(text, async () => {
-				await this.api.restoreCharacters(ids);
-				await this.#refreshLists();
-			});
+			const path = await action();
+			if (path) this.toasts.show({ kind: "news", text, detail: path });
 		});
 	}
 
-	async setFavourites(ids: string[], favourite: boolean): Promise<void> {
-		await this.attempt(async () => {
-			await this.api.setFavourites(ids, favourite);
-			await this.library.load();
-		});
+	exportChat(id: string, format: ChatFileFormat): Promise<void> {
+		return this.exporting(() => this.api.shell.exportChat(id, format));
 	}
 
-	/** Undoing gives a card back the tags that were taken, and takes those that were new to it. */
-	async tagCharacters(cards: readonly CharacterSummary[], add: string[], remove: string[]): Promise<void> {
-		const ids = cards.map(({ id }) => id);
-		const has = (card: CharacterSummary, tag: string) => card.tags.some((known) => folded(known) === folded(tag));
-		await this.attempt(async () => {
-			await this.api.tagCharacters(ids, add, remove);
-			await this.library.load();
-			this.undoable(t("toast.tagged", { count: ids.length }), async () => {
-				for (const tag of add) await this.api.tagCharacters(cards.filter((card) => !has(card, tag)).map(({ id }) => id), [], [tag]);
-				for (const tag of remove) await this.api.tagCharacters(cards.filter((card) => has(card, tag)).map(({ id }) => id), [tag], []);
-				await this.library.load();
-			});
-		});
+	exportMemories(character: string): Promise<void> {
+		return this.exporting(() => this.api.shell.exportMemories(character));
 	}
-
-	async exportCharacter(id: string, format: CardFormat): Promise<void> {
-		await this.attempt(async () => {
-			const place = await this.api.shell.exportCharacter(id, format);
-			if (place) this.toasts.show({ kind: "news", text: t("toast.exported"), detail: place });
-		});
-	}
-
-	async exportCharacters(ids: string[], format: CardFormat): Promise<void> {
-		await this.attempt(async () => {
-			const place = await this.api.shell.exportCharacters(ids, format);
-			if (place) this.toasts.show({ kind: "news", text: t("toast.exportedMany", { count: ids.length }), detail: place });
-		});
-	}
-
-	async exportChat(id: string, format: ChatFileFormat): Promise<void> {
-		await this.attempt(async () => {
-			const place = await this.api.shell.exportChat(id, format);
-			if (place) this.toasts.show({ kind: "news", text: t("toast.exported"), detail: place });
-		});
-	}
-
-	/** Lets the user choose chats to import for a character. What came in is told by an event. */
-	importChats = (character: string): Promise<void> => this.attempt(() => this.api.shell.pickChats(character));
 
 	async setDefaultModel(model: ModelRef): Promise<void> {
 		await this.settings.set({ defaultModel: model });
 		await this.attempt(() => this.models.load());
 	}
 
-	/** Opens the editor, at `field` or at an entry of the lorebook where one is named. */
+	/** Opens the character editor, and focuses `field` or the lorebook `entry` if given. */
 	edit(character: string | null, field: TextField | null = null, entry: string | null = null): void {
 		this.screen = "people";
 		this.editor = new Editor(this.api, character, field, entry);
 		void this.editor.load();
 	}
 
-	/** Goes to where a block of a prompt comes from. */
+	/** Opens the source of a prompt block. */
 	follow(origin: Origin): void {
-		const place = placeOf(origin);
-		const character = origin.of === "card" ? origin.character : this.chat?.info?.character;
-		if (place?.to === "card" && character) this.edit(character, place.field);
-		else if (origin.of === "lore") void this.#openLore(origin.book, origin.entry, character);
-		else if (place?.to === "memory") this.remember(place.id);
-		else if (place?.to === "message") this.#reveal(place.id);
-		else if (place?.to === "template") this.openPrompts({ tab: "templates", id: place.template, section: place.section });
-		else if (place?.to === "mode") this.openPrompts({ tab: "modes", name: place.name });
-		else if (place?.to === "setting") this.tune(place.key);
-		else if (place?.to === "chatText") this.tune(`text-${place.field}`);
-		else if (place?.to === "document") void this.#openDocument(place.id);
-		else if (place?.to === "persona") this.go("settings");
+		followOrigin(this, origin);
 	}
 
-	/** Where a text is attached, it is listed. */
-	async #openDocument(id: string): Promise<void> {
-		await this.attempt(async () => {
-			const { owner } = await this.api.getDocument(id);
-			if (owner.of === "chat") this.tune(`document-${id}`);
-			else if (owner.of === "lorebook") {
-				this.openBook(owner.id);
-				this.books.tab = "about";
-			} else {
-				this.edit(owner.id);
-				if (this.editor) this.editor.beginning = "documents";
-			}
-		});
-	}
-
-	/** Opens a lorebook, at an entry where one is named; one in a card goes by the id of its character. */
+	/** Opens a lorebook, and the given entry in it. The id of a lorebook in a card is the id of its character. */
 	openBook(id: string, entry: string | null = null): void {
 		this.go("books");
 		void this.books.open(id, entry);
 	}
 
-	/** A prompt tells of books by their names; one that is in no list is the card's own. */
-	async #openLore(name: string, entry: string, character: string | undefined): Promise<void> {
-		await this.attempt(async () => {
-			await this.books.load();
-			const book = this.books.all.find((one) => one.character === null && one.name === name);
-			if (book) this.openBook(book.id, entry);
-			else if (character) this.edit(character, null, entry);
-		});
-	}
-
-	/** Shows a setting of the open chat beside it. */
-	tune(key: string): void {
+	/** Opens the settings panel of the chat at one setting. */
+	showSetting(key: string): void {
 		this.xray.close();
 		this.memories.close();
-		[this.screen, this.inChat, this.tuning, this.tuned] = ["chats", true, true, key];
+		[this.screen, this.inChat, this.settingsOpen, this.focusedSetting] = ["chats", true, true, key];
 	}
 
-	/** Shows what is remembered beside the open chat, at one memory where one is named. */
-	remember(memory: string | null = null): void {
+	/** Opens the memory panel of the chat, at the given memory. */
+	showMemories(memory: string | null = null): void {
 		this.xray.close();
-		[this.screen, this.inChat, this.tuning] = ["chats", true, false];
+		[this.screen, this.inChat, this.settingsOpen] = ["chats", true, false];
 		this.memories.show(memory);
 	}
 
-	/** Leads to a message in whichever chat it was said. */
+	/** Opens a chat and scrolls to a message in it. */
 	async showMessage(chat: string, message: string): Promise<void> {
 		await this.openChat(chat);
-		if (this.chat?.id === chat) this.#reveal(message);
+		if (this.chat?.id === chat) this.reveal(message);
 	}
 
-	openPrompts(place: PromptsPlace): void {
+	openPrompts(place: PromptsTarget): void {
 		this.go("prompts");
 		this.prompts = place;
 	}
@@ -351,10 +255,10 @@ export class App {
 		this.editor = null;
 	}
 
-	/** Lets the user choose cards. What came in is told by an event, whichever door it came through. */
+	/** Opens a file dialog for cards. An event reports the result, as for every import. */
 	import = (): Promise<void> => this.attempt(() => this.api.shell.pickImport());
 
-	/** Runs `action`; what goes wrong is told at the window's edge. */
+	/** Runs `action` and shows an error as a toast. */
 	async attempt(action: () => Promise<unknown>): Promise<void> {
 		try {
 			await action();
@@ -363,88 +267,29 @@ export class App {
 		}
 	}
 
-	#heard(event: Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "missed" }>): void {
-		if (event.event === "started") this.writing.add(event.chat);
-		if (event.event === "ended") this.writing.delete(event.chat);
-		if (event.chat !== this.chat?.id) return;
-		if (event.event === "remembered") this.#remembered(event.memory);
-		else if (event.event === "forgot") this.undoable(t("toast.forgot", { text: event.memory.text }), () => this.api.restoreMemory(event.memory.id));
-		else this.chat.receive(event);
-	}
-
-	#remembered({ id, text, origin }: Memory): void {
-		const explained = origin === "model" && takeFirstLearned();
-		this.undoable(t("toast.remembered", { text }), () => this.api.deleteMemory(id), explained ? t("toast.firstLearned") : undefined);
-	}
-
-	async #changed(what: Changed, id: string | null): Promise<void> {
-		const { chat } = this;
-		await this.attempt(async () => {
-			if (what === "characters") await this.#characterChanged(id);
-			else if (what === "chats") await this.#chatsChanged();
-			else if (what === "models" || what === "endpoints") await this.models.load();
-			else if (what === "messages") await Promise.all([chat?.id === id && !chat?.busy ? chat?.load() : undefined, this.#memoriesChanged()]);
-			else if (what === "memories") await this.#memoriesChanged();
-			else if (what === "lorebooks") await Promise.all([this.books.changed(id), this.#memoriesChanged()]);
-			else if (what === "documents") {
-				this.documentNews += 1;
-				await (chat?.id === id ? chat.documents.load() : undefined);
-			}
-			else if (what === "presets") await Promise.all([this.templates.load(), chat?.mode.load()]);
-			else {
-				if (what === "settings") {
-					this.settings.news += 1;
-					void chat?.readTastes();
-				}
-				await Promise.all([this.settings.load(), chat?.mode.load()]);
-			}
-		});
-	}
-
-	async #memoriesChanged(): Promise<void> {
+	async memoriesChanged(): Promise<void> {
 		await Promise.all([this.memories, ...this.#watched].map((memories) => memories.changed()));
 	}
 
-	/** The open chat may have been named. */
-	async #chatsChanged(): Promise<void> {
-		await this.chats.load();
-		const { chat } = this;
-		const title = this.chats.all.find(({ id }) => id === chat?.id)?.title;
-		if (chat?.info && title !== undefined && title !== chat.info.title) chat.info = { ...chat.info, title };
-	}
-
 	async #chatDeleted(id: string, title: string): Promise<void> {
-		if (this.chat?.id === id) this.#leaveChat();
+		if (this.chat?.id === id) this.leaveChat();
 		await this.chats.load();
-		this.undoable(t("toast.chatDeleted", { title }), async () => {
+		this.offerUndo(t("toast.chatDeleted", { title }), async () => {
 			await this.api.restoreChat(id);
 			await this.chats.load();
 			await this.openChat(id);
 		});
 	}
 
-	/** A new name or picture shows in the lists and in the open chat. */
-	async #characterChanged(id: string | null): Promise<void> {
-		const { chat } = this;
-		const shown = id !== null && chat?.info?.character === id && !chat.busy;
-		await Promise.all([this.#refreshLists(), shown ? chat.load() : undefined]);
+	async loadAll(): Promise<void> {
+		await Promise.all([this.loadLists(), this.models.load(), this.settings.load(), this.folder.load()]);
 	}
 
-	async #reload(): Promise<void> {
-		this.writing.clear();
-		if (this.startFailure || !this.startup) await this.load();
-		else await this.attempt(() => Promise.all([this.#refreshAll(), this.chat?.load()]));
-	}
-
-	async #refreshAll(): Promise<void> {
-		await Promise.all([this.#refreshLists(), this.models.load(), this.settings.load(), this.folder.load()]);
-	}
-
-	async #refreshLists(): Promise<void> {
+	async loadLists(): Promise<void> {
 		await Promise.all([this.library.load(), this.chats.load()]);
 	}
 
-	/** Keeps another list of memories up to date while it is shown; the returned function ends it. */
+	/** Keeps another memory list up to date until the returned function is called. */
 	watchMemories(memories: Memories): () => void {
 		memories.open = true;
 		this.#watched.add(memories);
@@ -454,49 +299,43 @@ export class App {
 		};
 	}
 
-	/** The texts of a character or a lorebook. */
-	documentsOf(owner: DocumentOwner): Documents {
+	/** The documents of a character or a lorebook. */
+	createDocuments(owner: DocumentOwner): Documents {
 		return new Documents(this.api, owner, {
-			detached: (name, undo) => this.undoable(t("toast.documentRemoved", { name }), undo),
+			detached: (name, undo) => this.offerUndo(t("toast.documentRemoved", { name }), undo),
 			failed: this.fail,
-			said: (text) => (this.announced = text),
-			turned: () => this.chat && this.#turned(this.chat.id),
+			announce: (text) => (this.announcement = text),
+			promptChanged: () => this.chat && this.#turned(this.chat.id),
 		});
 	}
 
-	/** The next prompt of a chat is another one than before. */
+	/** Handles a change of the next prompt of a chat. */
 	#turned(chat: string): void {
 		this.xray.turned(chat);
 		this.memories.turned(chat);
 	}
 
-	/** A list of memories that tells at the window's edge what was done. */
-	memoriesOf(): Memories {
+	/** A memory list that reports its actions as toasts. */
+	createMemories(): Memories {
 		return new Memories(this.api, {
 			failed: this.fail,
-			forgot: (text, undo) => this.undoable(t("toast.forgot", { text }), undo),
-			forgotMany: (count, undo) => this.undoable(t("toast.forgotMany", { count }), undo),
-			merged: (undo) => this.undoable(t("toast.merged"), undo),
-			archived: (count, undo) => (count > 0 ? this.undoable(t("toast.archived", { count }), undo) : this.toasts.show({ kind: "news", text: t("toast.inOrder"), detail: "" })),
-			took: ({ added, known, worldless, refused }) => {
+			forgot: (text, undo) => this.offerUndo(t("toast.forgot", { text }), undo),
+			forgotMany: (count, undo) => this.offerUndo(t("toast.forgotMany", { count }), undo),
+			merged: (undo) => this.offerUndo(t("toast.merged"), undo),
+			archived: (count, undo) => (count > 0 ? this.offerUndo(t("toast.archived", { count }), undo) : this.toasts.show({ kind: "news", text: t("toast.inOrder"), detail: "" })),
+			imported: ({ added, known, worldless, refused }) => {
 				const elsewhere = worldless.map((text) => t("toast.worldless", { text }));
 				this.toasts.show({ kind: refused.length > 0 ? "bad" : "news", text: t("toast.took", { count: added, known }), detail: [...elsewhere, ...refused].join("\n") });
 			},
 		});
 	}
 
-	async exportMemories(character: string): Promise<void> {
-		await this.attempt(async () => {
-			const place = await this.api.shell.exportMemories(character);
-			if (place) this.toasts.show({ kind: "news", text: t("toast.exported"), detail: place });
-		});
-	}
-
-	#reveal(message: string): void {
+	/** Scrolls to a message of the open chat. */
+	reveal(message: string): void {
 		this.screen = "chats";
 		this.inChat = true;
 		this.xray.narrow();
-		// On a narrow window the panel lies over the chat.
+		// In a narrow window the panel covers the chat.
 		if (matchMedia("(max-width: 1100px)").matches) {
 			this.xray.close();
 			this.memories.close();
@@ -504,38 +343,25 @@ export class App {
 		void this.chat?.reveal(message);
 	}
 
-	#leaveChat(): void {
+	leaveChat(): void {
 		this.chat = null;
 		this.inChat = false;
 		this.xray.close();
 		this.memories.close();
 	}
 
-	/** Restores the last deletion on Ctrl+Z, once. */
-	#undo: (() => Promise<void>) | null = null;
-
-	/** Clears the undo of the last deletion, because the item was deleted permanently. */
-	forgetUndo(): void {
-		this.#undo = null;
+	/** Drops the undo of the last deletion, because the item was deleted permanently. */
+	clearUndo(): void {
+		this.#undo.clear();
 	}
 
 	/** Undoes the last deletion; `false` if there is none. */
 	undoLast(): boolean {
-		const undo = this.#undo;
-		this.#undo = null;
-		if (undo) void this.attempt(undo);
-		return undo !== null;
+		return this.#undo.run();
 	}
 
-	/** Tells that something is done, and what there is to `explain`, which takes its time to be read; `undo` undoes it. */
-	undoable(text: string, undo: () => Promise<void>, explain?: string): void {
-		const once = async () => {
-			if (this.#undo === once) this.#undo = null;
-			this.toasts.dismiss(toast);
-			await undo();
-		};
-		this.#undo = once;
-		const action = { label: t("common.undo"), undo: true, run: () => void this.attempt(once) };
-		const toast = explain === undefined ? this.toasts.show({ kind: "news", text, action }) : this.toasts.show({ kind: "news", text, detail: explain, action }, Infinity);
+	/** Shows that something is done, with a button that runs `undo`. An `explanation` stays until the user closes it. */
+	offerUndo(text: string, undo: () => Promise<void>, explanation?: string): void {
+		this.#undo.offer(text, undo, explanation);
 	}
 }

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { heldFrames } from "../../../tests/unit/frames";
+import { stubFrames } from "../../../tests/unit/frames";
 import { chat, FakeShell, says, token } from "../../../tests/unit/shell";
 import type { Event, Memory } from "../api/generated";
 import { App } from "./app.svelte";
 
 beforeEach(() => {
 	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-	heldFrames();
+	stubFrames();
 	localStorage.clear();
 });
 
@@ -39,14 +39,14 @@ async function started(answers: Record<string, (args: never) => unknown> = {}) {
 	return { app, shell };
 }
 
-test("the first screen is the chat that was open last", async () => {
+test("start opens the last open chat", async () => {
 	const { app } = await started();
 	expect(app.chat?.info?.characterName).toBe("Mira");
 	expect(document.documentElement.dataset.theme).toBe("dark");
 	expect(app.toasts.items.map((toast) => toast.text)).toEqual(["A reply was cut."]);
 });
 
-test("an engine that does not start can be tried again", async () => {
+test("failed start can be retried", async () => {
 	const startup = vi.fn(() => {
 		throw { kind: "storage", message: "disk I/O error", hint: "" };
 	});
@@ -57,7 +57,7 @@ test("an engine that does not start can be tried again", async () => {
 	expect(app.startFailure).toBeNull();
 });
 
-test("a reply in another chat shows up in the list and nowhere else", async () => {
+test("reply in another chat appears only in the list", async () => {
 	const { app, shell } = await started();
 	shell.listener({ event: "started", chat: "other", sent: null, message: says("x", "character", "") });
 	shell.listener({ ...token("x/0", 0, "Mine"), chat: "other" } as Event);
@@ -67,7 +67,7 @@ test("a reply in another chat shows up in the list and nowhere else", async () =
 	expect(app.writing.has("other")).toBe(false);
 });
 
-test("what is remembered or forgotten is told in its own chat, and can be undone", async () => {
+test("memory toasts show in their chat and can be undone", async () => {
 	const { app, shell } = await started({ delete_memory: () => null, restore_memory: () => null });
 	const memory: Memory = {
 		id: "m",
@@ -104,7 +104,7 @@ test("what is remembered or forgotten is told in its own chat, and can be undone
 	expect([first?.detail, second?.detail], "the first time that a model has learned is explained").toEqual([expect.stringContaining("Memory"), undefined]);
 });
 
-test("missed events make it ask for everything it shows", async () => {
+test("missed events reload everything on screen", async () => {
 	const { app, shell } = await started();
 	const before = shell.count("open_chat");
 	shell.listener({ event: "missed" });
@@ -112,14 +112,14 @@ test("missed events make it ask for everything it shows", async () => {
 	expect(app.chat?.info?.id).toBe("chat");
 });
 
-test("the draft is saved when another chat is opened", async () => {
+test("draft is saved when another chat opens", async () => {
 	const { app, shell } = await started();
 	app.chat?.type("Half a tho");
 	await app.openChat("other");
 	expect(shell.asked.find((call) => call.operation === "save_draft")?.args).toEqual({ chat: "chat", text: "Half a tho" });
 });
 
-test("a deleted chat can be undone and opens again", async () => {
+test("undo restores a deleted chat and opens it", async () => {
 	const { app, shell } = await started({ learned_in: () => 0, delete_chat: () => null, restore_chat: () => null });
 	await app.deletion.ask("chat", "Mira");
 	expect(app.chat).toBeNull();
@@ -128,7 +128,7 @@ test("a deleted chat can be undone and opens again", async () => {
 	expect(shell.count("restore_chat")).toBe(1);
 });
 
-test("an import tells what came, what was there and what was refused", async () => {
+test("import reports new, known and rejected files", async () => {
 	const { app, shell } = await started();
 	shell.listener({
 		event: "imported",
@@ -140,11 +140,11 @@ test("an import tells what came, what was there and what was refused", async () 
 	});
 	await vi.advanceTimersByTimeAsync(250);
 	const shown = app.toasts.items.slice(-1).map(({ kind, text, detail }) => [kind, text, detail]);
-	expect(shown).toEqual([["bad", "1 file imported · 1 file was already here · 1 file was not imported", "photo.png: no card inside"]]);
-	expect(app.importNews).toBe(1);
+	expect(shown).toEqual([["bad", "1 file imported · 1 file was already imported · 1 file was not imported", "photo.png: no card inside"]]);
+	expect(app.importsVersion).toBe(1);
 });
 
-test("many files that come one by one are told of once", async () => {
+test("files imported in a row share one toast", async () => {
 	const { app, shell } = await started();
 	for (const name of ["a.png", "b.png", "c.png"]) {
 		shell.listener({ event: "imported", report: { imported: [], skipped: [], refused: [{ file: name, kind: "noCard", reason: "no card inside" }] } });
@@ -155,14 +155,14 @@ test("many files that come one by one are told of once", async () => {
 	]);
 });
 
-test("a renamed character is renamed in the open chat", async () => {
+test("open chat shows the character's new name", async () => {
 	const { app, shell } = await started();
 	shell.answers.open_chat = () => chat([], { characterName: "Mira Lind" });
 	shell.listener({ event: "changed", what: "characters", id: "mira" });
 	await vi.waitFor(() => expect(app.chat?.info?.characterName).toBe("Mira Lind"));
 });
 
-test("talking to a character opens the newest chat, or makes the first", async () => {
+test("talk opens the newest chat or creates the first", async () => {
 	const { app, shell } = await started({ new_chat: () => chat([], { id: "fresh" }) });
 	await app.talkTo("mira");
 	expect(shell.count("new_chat")).toBe(0);
@@ -170,7 +170,7 @@ test("talking to a character opens the newest chat, or makes the first", async (
 	expect(app.chat?.id).toBe("fresh");
 });
 
-test("a refused setting is taken back and told", async () => {
+test("rejected setting is reverted and reported", async () => {
 	const { app } = await started({
 		update_settings: () => {
 			throw { kind: "storage", message: "The disk is full.", hint: "Free some space." };
@@ -181,7 +181,7 @@ test("a refused setting is taken back and told", async () => {
 	expect(app.toasts.items.at(-1)).toMatchObject({ kind: "bad", detail: "The disk is full. Free some space." });
 });
 
-test("of two quick changes the later one is sent last", async () => {
+test("last of two quick changes is sent last", async () => {
 	const sent: unknown[] = [];
 	const { app } = await started({ update_settings: ({ change }: { change: { theme: string } }) => sent.push(change.theme) });
 	await Promise.all([app.settings.set({ theme: "light" }), app.settings.set({ theme: "dark" })]);

@@ -3,23 +3,23 @@ import type { ApiError, Picture } from "../api/generated";
 import type { Api } from "./api";
 import { base64 } from "./base64";
 
-/** What the file dialog offers. */
+/** File types in the file dialog. */
 export const PICTURES = "image/png,image/jpeg,image/webp";
 
-/** Pictures that go with the next message. The engine takes each in at once, so that sending need not wait. */
+/** Pictures attached to the next message. Each is uploaded at once, so that sending does not have to wait. */
 export class Attachments {
 	all = $state.raw<Picture[]>([]);
-	/** Files that are being taken in. */
-	coming = $state(0);
+	/** Number of files that are still uploading. */
+	uploading = $state(0);
 
 	constructor(
 		private readonly api: Api,
 		private readonly failed: (error: ApiError) => void,
 	) {}
 
-	/** Takes in one after the other; a file that is refused keeps none of the others away. */
+	/** Uploads the files one after the other. A rejected file does not stop the others. */
 	async add(files: File[], named = true): Promise<void> {
-		this.coming += files.length;
+		this.uploading += files.length;
 		for (const file of files) {
 			try {
 				const picture = await this.api.addPicture(named ? file.name : "", await base64(file));
@@ -27,7 +27,7 @@ export class Attachments {
 			} catch (thrown) {
 				this.failed(asApiError(thrown));
 			}
-			this.coming -= 1;
+			this.uploading -= 1;
 		}
 	}
 
@@ -35,13 +35,13 @@ export class Attachments {
 		this.all = this.all.toSpliced(index, 1);
 	}
 
-	/** They are with their message now; what was added meanwhile stays. */
+	/** Removes the pictures that were sent. Pictures added meanwhile stay. */
 	sent(pictures: Picture[]): void {
 		this.all = this.all.slice(pictures.length);
 	}
 }
 
-/** The pictures of a paste that holds no text: what comes with text is how a text program shows it. */
+/** The pictures in a paste. A paste with text has none, because its picture only renders that text. */
 export function pasted(data: DataTransfer | null): File[] {
 	if (!data || data.types.includes("text/plain")) return [];
 	return [...data.files].filter((file) => file.type.startsWith("image/"));

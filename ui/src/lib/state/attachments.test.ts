@@ -14,21 +14,21 @@ function shelf(answers: Record<string, (args: never) => unknown> = {}) {
 	return { attached: new Attachments(api(shell), (error) => failures.push(error)), shell, failures };
 }
 
-test("files become pictures in their order, and a refused one keeps none away", async () => {
+test("uploads keep their order, a rejection stops none", async () => {
 	const refusing = ({ data }: { data: string }) => {
 		if (atob(data) === "bad.png") throw REFUSED;
 		return { hash: atob(data), name: "" };
 	};
 	const { attached, failures } = shelf({ add_picture: refusing });
 	const adding = attached.add([file("a.png"), file("bad.png"), file("b.png")]);
-	expect(attached.coming).toBe(3);
+	expect(attached.uploading).toBe(3);
 	await adding;
-	expect([attached.coming, attached.all.map(({ hash }) => hash), failures]).toEqual([0, ["a.png", "b.png"], [REFUSED]]);
+	expect([attached.uploading, attached.all.map(({ hash }) => hash), failures]).toEqual([0, ["a.png", "b.png"], [REFUSED]]);
 	attached.remove(0);
 	expect(attached.all.map(({ hash }) => hash)).toEqual(["b.png"]);
 });
 
-test("what was pasted has no name, and a paste with text is text", async () => {
+test("pasted file has no name, pasted text no pictures", async () => {
 	const { attached } = shelf();
 	await attached.add([file("image.png")], false);
 	expect(attached.all).toEqual([{ hash: "image.png", name: "" }]);
@@ -38,9 +38,9 @@ test("what was pasted has no name, and a paste with text is text", async () => {
 	expect(pasted(null)).toEqual([]);
 });
 
-test("pictures go with the words, alone too, and leave the composer when they are sent", async () => {
+test("pictures are sent with the text and then removed", async () => {
 	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-	const around = { deleted: () => {}, detached: () => {}, failed: () => {}, replied: () => {}, said: () => {}, turned: () => {} };
+	const callbacks = { deleted: () => {}, detached: () => {}, failed: () => {}, replied: () => {}, announce: () => {}, promptChanged: () => {} };
 	const picture = { hash: "a.png", name: "a.png" };
 	const sent = { ...says("u", "user", ""), pictures: [picture] };
 	const { shell } = shelf({
@@ -48,7 +48,7 @@ test("pictures go with the words, alone too, and leave the composer when they ar
 		save_draft: () => null,
 		send_pictures: () => ({ sent, reply: says("a", "character", "") }),
 	});
-	const state = new ChatState("chat", api(shell), around);
+	const state = new ChatState("chat", api(shell), callbacks);
 	await state.load();
 	await state.attached.add([file("a.png")]);
 	await state.send();

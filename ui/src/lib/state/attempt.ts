@@ -1,7 +1,7 @@
 import { asApiError } from "../api/errors";
 import type { ApiError } from "../api/generated";
 
-/** Does it and tells whether it was done; why not stands in `holder` until the next attempt. */
+/** Runs `action` and returns whether it succeeded. On failure, `holder.failure` has the error until the next attempt. */
 export async function attempt(holder: { failure: ApiError | null }, action: () => Promise<void>): Promise<boolean> {
 	holder.failure = null;
 	try {

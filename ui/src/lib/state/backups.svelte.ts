@@ -40,11 +40,11 @@ export class BackupsState {
 			const made = await this.api.shell.importArchive();
 			if (!made) return;
 			this.tell.imported();
-			void this.look(made);
+			void this.openPreview(made);
 		});
 
 	/** Shows what a restore would change. */
-	async look(backup: Backup): Promise<void> {
+	async openPreview(backup: Backup): Promise<void> {
 		[this.restoring, this.preview, this.previewFailure] = [backup, null, null];
 		const holder: { failure: ApiError | null } = { failure: null };
 		await attempt(holder, async () => {

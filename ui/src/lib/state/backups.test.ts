@@ -11,7 +11,7 @@ function page() {
 	return { engine, backups: new BackupsState(api(engine), quiet), trash: new TrashState(api(engine), () => {}) };
 }
 
-test("a new backup stands first", async () => {
+test("new backup is first", async () => {
 	const { backups } = page();
 	await backups.load();
 	const before = backups.info?.backups.length ?? 0;
@@ -21,12 +21,12 @@ test("a new backup stands first", async () => {
 	expect(backups.working).toBeNull();
 });
 
-test("a restore is looked at before it happens", async () => {
+test("restore is previewed first", async () => {
 	const { backups } = page();
 	await backups.load();
 	const [newest] = backups.info?.backups ?? [];
 	if (!newest) throw new Error("no backup");
-	await backups.look(newest);
+	await backups.openPreview(newest);
 	expect(backups.preview?.chats.lost).toBe(1);
 	expect(backups.info?.restorePending).toBe(false);
 	await backups.restore();
@@ -34,7 +34,7 @@ test("a restore is looked at before it happens", async () => {
 	expect(backups.restoring).toBeNull();
 });
 
-test("a failure stays on the page and the list too", async () => {
+test("failed backup shows its error and keeps the list", async () => {
 	const { engine, backups } = page();
 	await backups.load();
 	engine.broken = { kind: "storage", message: "The disk is full.", hint: "Free some space." };
@@ -43,7 +43,7 @@ test("a failure stays on the page and the list too", async () => {
 	expect(backups.info?.backups).not.toHaveLength(0);
 });
 
-test("what is restored or deleted leaves the trash", async () => {
+test("restored and deleted items leave the trash", async () => {
 	const { trash } = page();
 	await trash.load();
 	const [first, second] = trash.items ?? [];

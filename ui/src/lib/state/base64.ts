@@ -1,4 +1,4 @@
-/** The content of a file, as operations take it. */
+/** Content of a file, Base64-encoded as operations expect it. */
 export async function base64(file: File): Promise<string> {
 	const url = await new Promise<string>((resolve, reject) => {
 		const reader = new FileReader();

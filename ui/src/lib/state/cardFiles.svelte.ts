@@ -3,12 +3,12 @@ import type { Api } from "./api";
 import { attempt } from "./attempt";
 import { base64 } from "./base64";
 
-/** The files that belong to a card. What is changed here is kept at once; the fields of the card wait for their own save. */
+/** The files of a card. Changes here are saved immediately, unlike the fields of the card. */
 export class CardFiles {
 	all = $state.raw<CardAsset[]>([]);
 	loaded = $state(false);
-	/** Files on their way in. */
-	coming = $state(0);
+	/** Number of files that are still uploading. */
+	uploading = $state(0);
 	failure = $state.raw<ApiError | null>(null);
 
 	constructor(
@@ -21,19 +21,19 @@ export class CardFiles {
 			this.#show(await this.api.cardAssets(this.character));
 		});
 
-	/** The hash of a picture of it; nothing where there is none to be seen. */
+	/** The hash of a picture of the file; `null` if it has none that can be shown. */
 	picture = async (file: CardAsset): Promise<string | null> => (file.shows ? this.api.showCardAsset(this.character, file.id) : null);
 
-	/** One after the other, for each is put to the end; one that is refused keeps none of the others out. */
+	/** Uploads the files one after the other, to keep their order. A rejected file does not stop the others. */
 	async add(files: Iterable<File>, kind: string): Promise<void> {
 		const all = [...files];
-		this.coming += all.length;
+		this.uploading += all.length;
 		this.failure = null;
 		let refused: ApiError | null = null;
 		for (const file of all) {
 			const done = await attempt(this, async () => this.#show(await this.api.addCardAsset(this.character, kind, file.name, await base64(file))));
 			if (!done) refused = this.failure;
-			this.coming -= 1;
+			this.uploading -= 1;
 		}
 		this.failure = refused;
 	}
@@ -41,7 +41,7 @@ export class CardFiles {
 	change = (file: CardAsset, kind: string, name: string): Promise<boolean> =>
 		attempt(this, async () => this.#show(await this.api.updateCardAsset(this.character, file.id, kind, name)));
 
-	/** Answers with what brings it back; `null` if it was not done. */
+	/** Returns a function that restores the file; `null` if the removal failed. */
 	async remove(file: CardAsset): Promise<(() => Promise<void>) | null> {
 		let removed = "";
 		const done = await attempt(this, async () => {

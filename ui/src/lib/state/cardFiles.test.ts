@@ -13,20 +13,20 @@ async function opened(): Promise<{ files: CardFiles; shell: FakeShell }> {
 	return { files, shell };
 }
 
-test("files come in one after the other, and one that is refused keeps no other out", async () => {
+test("uploads run in order, and a rejection stops none", async () => {
 	const { files, shell } = await opened();
 	const put = shell.answers.add_card_asset;
 	shell.answers.add_card_asset = (args: { file: string }) => {
-		if (args.file === "large.png") throw { kind: "badInput", message: "The file has 40 MiB.", hint: "" };
+		if (args.file === "large.png") throw { kind: "badInput", message: "The file is too large (40 MiB).", hint: "" };
 		return put?.(args as never);
 	};
 	const before = files.all.length;
 	await files.add([new File(["x"], "large.png"), new File(["x"], "fear.png")], "emotion");
-	expect([files.all.length - before, files.all.at(-1)?.name, files.coming]).toEqual([1, "fear", 0]);
+	expect([files.all.length - before, files.all.at(-1)?.name, files.uploading]).toEqual([1, "fear", 0]);
 	expect(files.failure?.kind).toBe("badInput");
 });
 
-test("a file is renamed, taken out and brought back; a refused name says why", async () => {
+test("file is renamed, removed and restored", async () => {
 	const { files } = await opened();
 	const named = (name: string) => files.all.find((file) => file.name === name);
 	const joy = named("joy");
@@ -41,7 +41,7 @@ test("a file is renamed, taken out and brought back; a refused name says why", a
 	expect(named("delight")?.kind).toBe("emotion");
 });
 
-test("only what may be a picture is asked for", async () => {
+test("loads only files that may be pictures", async () => {
 	const { files, shell } = await opened();
 	const pictures = await Promise.all(files.all.map(files.picture));
 	expect([pictures, shell.count("show_card_asset")]).toEqual([[null, "c2", "c4", null, null, null], 3]);

@@ -9,7 +9,7 @@ export interface TagCount {
 	count: number;
 }
 
-/** A card with what it is looked for by. */
+/** A card with its searchable text. */
 export interface Entry {
 	card: CharacterSummary;
 	hay: string;
@@ -21,7 +21,7 @@ export function entry(card: CharacterSummary): Entry {
 	return { card, tags, hay: [folded(`${card.name}\n${card.creator}\n${card.tagline}`), ...tags].join("\n") };
 }
 
-/** The engine's own order is that of the chats, the newest first. */
+/** Sorts the entries. The engine already returns them by the most recent chat. */
 export function inOrder(entries: readonly Entry[], sort: Sort): readonly Entry[] {
 	const { compare } = new Intl.Collator(undefined, { sensitivity: "base", numeric: true });
 	if (sort === "name") return entries.toSorted((one, other) => compare(one.card.name, other.card.name));
@@ -35,7 +35,7 @@ export function tagsOf(cards: readonly CharacterSummary[]): TagCount[] {
 	return counted(cards.map(entry));
 }
 
-/** Tags that differ in capitals alone are one; it is written as it was met first. */
+/** Counts tags, ignoring case. A tag is displayed in the spelling found first. */
 export function counted(entries: readonly Entry[]): TagCount[] {
 	const known = new Map<string, TagCount>();
 	for (const { card, tags } of entries) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { heldFrames } from "../../../tests/unit/frames";
+import { stubFrames } from "../../../tests/unit/frames";
 import { chat, FakeShell, says, token } from "../../../tests/unit/shell";
 import type { ApiError, Chat, Message } from "../api/generated";
 import { api } from "./api";
@@ -16,7 +16,7 @@ let turns: number;
 
 beforeEach(() => {
 	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-	frame = heldFrames();
+	frame = stubFrames();
 	[undo, failures, heard, turns] = [null, [], [], 0];
 });
 
@@ -32,8 +32,8 @@ async function open(stored: Chat, answers: Record<string, (args: never) => unkno
 		detached: () => {},
 		failed: (error) => failures.push(error),
 		replied: (name, text) => heard.push(`${name}: ${text}`),
-		said: (text) => heard.push(text),
-		turned: () => (turns += 1),
+		announce: (text) => heard.push(text),
+		promptChanged: () => (turns += 1),
 	});
 	await state.load();
 	return { state, shell };
@@ -42,7 +42,7 @@ async function open(stored: Chat, answers: Record<string, (args: never) => unkno
 const texts = (state: ChatState) => state.messages.map((message) => message.swipes[message.selected]?.text);
 const begun = (id: string, text = ""): Message => says(id, "character", text);
 
-test("words leave the composer when they are on disk, and the reply streams below them", async () => {
+test("sent text leaves composer and the reply streams", async () => {
 	const sent = says("u", "user", "Hello");
 	const { state } = await open(chat([GREETING]), { send_message: () => ({ sent, reply: begun("a") }) });
 	state.type("Hello");
@@ -59,7 +59,7 @@ test("words leave the composer when they are on disk, and the reply streams belo
 	expect(heard).toEqual(["Mira: Sit down."]);
 });
 
-test("a reply that is told of before the call returns stands behind the words it answers at once", async () => {
+test("reply event before the call returns keeps order", async () => {
 	const ids = () => state.state.messages.map(({ id }) => id);
 	const state = await open(chat([GREETING]), {
 		send_message: () => {
@@ -73,13 +73,13 @@ test("a reply that is told of before the call returns stands behind the words it
 	expect(ids()).toEqual(["g", "u", "a"]);
 });
 
-test("what was said in another window is shown with the reply to it", async () => {
+test("message from another window shows with its reply", async () => {
 	const { state } = await open(chat([GREETING]), {});
 	state.receive({ event: "started", chat: "chat", sent: says("u", "user", "Hello"), message: begun("a") });
 	expect(state.messages.map(({ id }) => id)).toEqual(["g", "u", "a"]);
 });
 
-test("a refused send keeps the words and says why", async () => {
+test("rejected send keeps the text and shows the error", async () => {
 	const { state } = await open(chat([GREETING]), {
 		send_message: () => {
 			throw NO_MODEL;
@@ -92,7 +92,7 @@ test("a refused send keeps the words and says why", async () => {
 	expect(state.busy).toBe(false);
 });
 
-test("words that were stored before the reply failed are not typed twice", async () => {
+test("text stored before a failed reply is cleared", async () => {
 	const stored = chat([GREETING]);
 	const { state } = await open(stored, {
 		send_message: () => {
@@ -107,7 +107,7 @@ test("words that were stored before the reply failed are not typed twice", async
 	expect(state.failure).toEqual(NO_MODEL);
 });
 
-test("a reloaded window joins the reply where it stands", async () => {
+test("reload joins the running reply", async () => {
 	const { state } = await open(chat([GREETING], { generating: { message: "a", swipe: "a/0", text: "Sit ", thoughts: "", seq: 1 } }));
 	expect(state.busy).toBe(true);
 	expect(state.messages.map(({ id }) => id)).toEqual(["g", "a"]);
@@ -117,10 +117,10 @@ test("a reloaded window joins the reply where it stands", async () => {
 	expect(state.reply?.text).toBe("Sit down.");
 });
 
-test("tokens that come while the chat is being opened are not lost", async () => {
+test("tokens that arrive while the chat loads are kept", async () => {
 	let answer: (chat: Chat) => void = () => {};
 	const shell = new FakeShell({ open_chat: () => new Promise<Chat>((resolve) => (answer = resolve)) });
-	const state = new ChatState("chat", api(shell), { deleted: () => {}, detached: () => {}, failed: () => {}, replied: () => {}, said: () => {}, turned: () => {} });
+	const state = new ChatState("chat", api(shell), { deleted: () => {}, detached: () => {}, failed: () => {}, replied: () => {}, announce: () => {}, promptChanged: () => {} });
 	const loading = state.load();
 	await Promise.resolve();
 	state.receive(token("a/0", 1, "down."));
@@ -130,7 +130,7 @@ test("tokens that come while the chat is being opened are not lost", async () =>
 	expect(state.reply?.text).toBe("Sit down.");
 });
 
-test("what was read before a message was sent does not hide it", async () => {
+test("stale load does not hide a sent message", async () => {
 	const stored = chat([GREETING]);
 	const sent = says("u", "user", "Hello");
 	const { state, shell } = await open(stored, {
@@ -156,14 +156,14 @@ test("what was read before a message was sent does not hide it", async () => {
 	expect(state.messages.map(({ id }) => id)).toEqual(["g", "u", "a"]);
 });
 
-test("readings asked for at the same time become one more", async () => {
+test("simultaneous loads cause only one more request", async () => {
 	const { state, shell } = await open(chat([GREETING]));
 	await Promise.all([state.load(), state.load(), state.load()]);
 	expect(shell.count("open_chat")).toBe(3);
 	expect(texts(state)).toEqual(["Good evening."]);
 });
 
-test("what is typed while a message is on its way stays", async () => {
+test("text typed while a message is sent stays", async () => {
 	const { state } = await open(chat([GREETING]), {
 		send_message: () => {
 			state.type("Hello, and");
@@ -175,7 +175,7 @@ test("what is typed while a message is on its way stays", async () => {
 	expect(state.draft).toBe(", and");
 });
 
-test("a gap in the tokens makes it ask for the whole text", async () => {
+test("token gap reloads the whole text", async () => {
 	const stored = chat([GREETING, begun("a")], { generating: { message: "a", swipe: "a/0", text: "Sit ", thoughts: "", seq: 1 } });
 	const { state, shell } = await open(stored);
 	stored.generating = { message: "a", swipe: "a/0", text: "Sit down by", thoughts: "", seq: 4 };
@@ -184,7 +184,7 @@ test("a gap in the tokens makes it ask for the whole text", async () => {
 	expect(shell.count("open_chat")).toBe(2);
 });
 
-test("a reply whose news are lost on the way is shown all the same", async () => {
+test("reply shows up after its events were lost", async () => {
 	const stored = chat([GREETING]);
 	const { state, shell } = await open(stored, { regenerate: () => ({ sent: null, reply: begun("a") }) });
 	await state.regenerate();
@@ -201,14 +201,14 @@ test("a reply whose news are lost on the way is shown all the same", async () =>
 	expect(shell.count("open_chat")).toBe(3);
 });
 
-test("a silence does not hide what the model waits for", async () => {
+test("silence reload keeps the displayed activity", async () => {
 	const { state } = await open(chat([GREETING], { generating: { message: "a", swipe: "a/0", text: "", thoughts: "", seq: 0 } }));
 	state.receive({ event: "retrying", chat: "chat", attempt: 1, afterMs: 30_000, why: "the endpoint is busy" });
 	await vi.advanceTimersByTimeAsync(10_000);
 	expect(state.activity).toMatchObject({ kind: "retrying" });
 });
 
-test("a failed reply leaves its error where it happened", async () => {
+test("failed reply shows its error in the chat", async () => {
 	const { state } = await open(chat([GREETING, says("u", "user", "Hello")]), { regenerate: () => ({ sent: null, reply: begun("a") }) });
 	await state.regenerate();
 	state.receive({ event: "ended", chat: "chat", message: null, reason: { kind: "failed", error: NO_MODEL } });
@@ -217,7 +217,7 @@ test("a failed reply leaves its error where it happened", async () => {
 	expect(state.unanswered).toBe(true);
 });
 
-test("prompt processing and waiting are told", async () => {
+test("prompt processing and queueing are shown", async () => {
 	const { state } = await open(chat([GREETING]), { regenerate: () => ({ sent: null, reply: begun("a") }) });
 	await state.regenerate();
 	expect(state.activity).toEqual({ kind: "starting" });
@@ -229,7 +229,7 @@ test("prompt processing and waiting are told", async () => {
 	expect(state.activity?.kind).toBe("writing");
 });
 
-test("swiping past the last reply writes another; past the last greeting it does not", async () => {
+test("swipe past the last reply writes a new one", async () => {
 	const reply = says("a", "character", "One.", "Two.");
 	const { state, shell } = await open(chat([GREETING, says("u", "user", "Hi"), reply]), { regenerate: () => ({ sent: null, reply: begun("a") }) });
 	await state.swipe(reply, 1);
@@ -240,20 +240,20 @@ test("swiping past the last reply writes another; past the last greeting it does
 	expect(fresh.shell.count("regenerate")).toBe(0);
 });
 
-test("who has no greeting may begin, and an opening that a model wrote can be written anew", async () => {
+test("chat without greeting can start by a reply", async () => {
 	const empty = await open(chat([]), { regenerate: () => ({ sent: null, reply: begun("a") }) });
-	expect(empty.state.unbegun).toBe(true);
+	expect(empty.state.isEmpty).toBe(true);
 	await empty.state.regenerate();
-	expect(empty.state.unbegun).toBe(false);
+	expect(empty.state.isEmpty).toBe(false);
 
 	const opening = says("a", "character", "The lamp is lit.");
 	for (const swipe of opening.swipes) swipe.model = "small";
 	const { state } = await open(chat([opening]));
-	expect([state.unbegun, state.canRegenerate(opening)]).toEqual([false, true]);
+	expect([state.isEmpty, state.canRegenerate(opening)]).toEqual([false, true]);
 	expect(state.canRegenerate(GREETING)).toBe(false);
 });
 
-test("whoever is called upon speaks, and a call that nobody answered is unanswered", async () => {
+test("called speaker answers or stays unanswered", async () => {
 	const called = { ...says("e", "event", "(The narrator goes on.)"), name: "Narrator", speaker: "" };
 	const reply = { ...says("n", "narrator", ""), name: "Narrator", speaker: "" };
 	const { state, shell } = await open(chat([GREETING]), { let_speak: () => ({ sent: called, reply }) });
@@ -268,7 +268,7 @@ test("whoever is called upon speaks, and a call that nobody answered is unanswer
 	expect(failed.state.unanswered).toBe(true);
 });
 
-test("who takes part is set as a whole", async () => {
+test("participants are set as a whole", async () => {
 	const members = [{ id: "ada", name: "Ada", picture: null }];
 	const { state, shell } = await open(chat([GREETING], { members }), { set_members: () => null });
 	await state.setMembers(["ada", "bo"]);
@@ -276,14 +276,14 @@ test("who takes part is set as a whole", async () => {
 	expect([shell.count("open_chat"), turns]).toEqual([2, 1]);
 });
 
-test("swiping among texts selects one", async () => {
+test("swipe selects an existing text", async () => {
 	const greeting = { ...says("g", "character", "One.", "Two."), selected: 0 };
 	const { state } = await open(chat([greeting]), { select_swipe: ({ index }: { index: number }) => ({ ...greeting, selected: index }) });
 	await state.swipe(greeting, 1);
 	expect(texts(state)).toEqual(["Two."]);
 });
 
-test("a deleted message comes back", async () => {
+test("undo restores a deleted message", async () => {
 	const stored = chat([GREETING, says("u", "user", "Hello")]);
 	const { state, shell } = await open(stored, { delete_message: () => null, restore_message: () => null });
 	await state.remove(stored.page.messages[1] as Message);
@@ -293,7 +293,7 @@ test("a deleted message comes back", async () => {
 	expect(state.messages).toHaveLength(2);
 });
 
-test("a failed edit keeps what was typed", async () => {
+test("failed edit keeps the typed text", async () => {
 	const { state } = await open(chat([GREETING, says("u", "user", "Hello")]), {
 		edit_message: () => {
 			throw { kind: "storage", message: "disk full", hint: "" };
@@ -306,7 +306,7 @@ test("a failed edit keeps what was typed", async () => {
 	expect(failures.map(({ kind }) => kind)).toEqual(["storage"]);
 });
 
-test("a draft is saved once the writer pauses, and at once when the chat is left", async () => {
+test("draft is saved after a pause and on close", async () => {
 	const { state, shell } = await open(chat([GREETING], { draft: "He" }));
 	expect(state.draft).toBe("He");
 	state.type("Hel");
@@ -322,7 +322,7 @@ test("a draft is saved once the writer pauses, and at once when the chat is left
 	expect(shell.count("save_draft")).toBe(2);
 });
 
-test("older messages are put in front and stay after a reload", async () => {
+test("older messages are prepended and survive a reload", async () => {
 	const stored = chat([says("m3", "user", "3"), says("m4", "character", "4")], { page: { messages: [says("m3", "user", "3"), says("m4", "character", "4")], more: true } });
 	const { state, shell } = await open(stored, { messages_before: () => ({ messages: [says("m1", "user", "1"), says("m2", "character", "2")], more: false }) });
 	await Promise.all([state.loadOlder(), state.loadOlder()]);
@@ -333,7 +333,7 @@ test("older messages are put in front and stay after a reload", async () => {
 	expect(state.more).toBe(false);
 });
 
-test("a chat that cannot be opened says why and can be tried again", async () => {
+test("chat that fails to open can be retried", async () => {
 	const { state, shell } = await open(chat([]), {
 		open_chat: () => {
 			throw { kind: "notFound", message: "This chat is gone." };
@@ -346,14 +346,14 @@ test("a chat that cannot be opened says why and can be tried again", async () =>
 	expect(texts(state)).toEqual(["Good evening."]);
 });
 
-test("thoughts are folded unless a setting opens them", async () => {
+test("reasoning is collapsed unless a setting opens it", async () => {
 	const settings = [{ key: "show_thoughts", value: true }];
 	const { state, shell } = await open(chat([GREETING]), { layered_settings: () => ({ settings }) });
 	expect(state.thoughtsOpen).toBe(false);
-	await state.readTastes();
+	await state.loadDisplaySettings();
 	expect(state.thoughtsOpen).toBe(true);
 	delete shell.answers.layered_settings;
-	await state.readTastes();
+	await state.loadDisplaySettings();
 	expect(state.thoughtsOpen).toBe(false);
 });
 
@@ -362,7 +362,7 @@ const MODES = {
 	layered_settings: () => ({ settings: [{ key: "mode", value: "auto" }], contradictions: [], model: null, character: null }),
 };
 
-test("/mode changes the mode, asks no model and leaves no words", async () => {
+test("/mode sets the mode without asking a model", async () => {
 	const { state, shell } = await open(chat([GREETING]), { ...MODES, set_setting: MODES.layered_settings });
 	await state.mode.load();
 	expect(state.mode.name).toBe("default");
@@ -374,7 +374,7 @@ test("/mode changes the mode, asks no model and leaves no words", async () => {
 	expect([heard, turns]).toEqual([["Mode: study"], 1]);
 });
 
-test("a mode that does not exist is refused with those that do, until something else is typed", async () => {
+test("unknown mode lists the modes until the next input", async () => {
 	const { state, shell } = await open(chat([GREETING]), MODES);
 	await state.mode.load();
 	state.type("/mode pirate");
@@ -385,7 +385,7 @@ test("a mode that does not exist is refused with those that do, until something 
 	expect(state.commandFailure).toBe("");
 });
 
-test("a draft is streamed into the composer, and sent by nobody", async () => {
+test("impersonated draft is streamed and not sent", async () => {
 	const { state, shell } = await open(chat([GREETING]), { impersonate: () => null, stop: () => null });
 	state.type("/impersonate");
 	await state.send();
@@ -403,14 +403,14 @@ test("a draft is streamed into the composer, and sent by nobody", async () => {
 	expect(state.draftFigures).toBeNull();
 });
 
-test("words in the composer are not drafted over", async () => {
+test("impersonate keeps existing text", async () => {
 	const { state, shell } = await open(chat([GREETING]));
 	state.type("I was going to");
 	await state.impersonate();
 	expect([state.draft, shell.count("impersonate")]).toEqual(["I was going to", 0]);
 });
 
-test("//mode sends the words as they stand", async () => {
+test("//mode sends /mode as text", async () => {
 	const { state, shell } = await open(chat([GREETING]), { send_message: () => ({ sent: says("u", "user", "/mode study"), reply: begun("a") }) });
 	state.type("//mode study");
 	await state.send();
@@ -418,17 +418,17 @@ test("//mode sends the words as they stand", async () => {
 	expect(state.draft).toBe("");
 });
 
-test("the first message that is still read moves with the turn that has ended", async () => {
+test("context start moves after the turn has ended", async () => {
 	const stored = chat([GREETING, says("u", "user", "Hi"), begun("a")]);
 	const { state } = await open(stored, { regenerate: () => ({ sent: null, reply: begun("a") }) });
-	expect(state.anchorAt).toBe(0);
+	expect(state.contextStart).toBe(0);
 	await state.regenerate();
 	stored.anchor = "u";
 	state.receive({ event: "ended", chat: "chat", message: says("a", "character", "Hello."), reason: { kind: "stop" } });
-	await vi.waitFor(() => expect(state.anchorAt).toBe(1));
+	await vi.waitFor(() => expect(state.contextStart).toBe(1));
 });
 
-test("the name that an imported chat keeps becomes a persona", async () => {
+test("name in an imported chat becomes a persona", async () => {
 	const made = { id: "p9", name: "Sam", description: "", instructions: "", picture: null };
 	const { state } = await open({ ...chat([GREETING]), nameKept: "Sam" }, { persona_from_chat: () => made });
 	expect(state.info?.nameKept).toBe("Sam");
@@ -436,14 +436,14 @@ test("the name that an imported chat keeps becomes a persona", async () => {
 	expect([state.info?.persona.name, state.info?.nameKept]).toEqual(["Sam", null]);
 });
 
-test("a pinned message says so, and the next prompt is another", async () => {
+test("pinned message changes the next prompt", async () => {
 	const { state } = await open(chat([GREETING]), { pin_message: ({ pinned }: { pinned: boolean }) => ({ ...GREETING, pinned }) });
 	await state.pin(GREETING, true);
 	expect(state.messages[0]?.pinned).toBe(true);
 	expect(turns).toBe(1);
 });
 
-test("an old message is fetched before it is brought into view", async () => {
+test("old message is loaded before it is revealed", async () => {
 	const all = Array.from({ length: 500 }, (_, index) => says(`m${index}`, "user", String(index)));
 	const { state, shell } = await open(chat([], { page: { messages: all.slice(-50), more: true } }), {
 		messages_before: ({ before, limit }: { before: string; limit: number }) => {
@@ -457,14 +457,14 @@ test("an old message is fetched before it is brought into view", async () => {
 	expect(shell.count("messages_before")).toBe(2);
 });
 
-test("a new scene begins with the next message and deletes nothing", async () => {
+test("new scene deletes no messages", async () => {
 	const { state } = await open(chat([GREETING]), { new_scene: () => null });
 	await state.newScene();
 	expect(texts(state)).toEqual(["Good evening."]);
-	expect(heard).toEqual(["A new scene begins."]);
+	expect(heard).toEqual(["A new scene starts here."]);
 });
 
-test("an unknown command is not sent and says so", async () => {
+test("unknown command is reported and not sent", async () => {
 	const { state, shell } = await open(chat([GREETING]));
 	state.type("/sys The lights go out.");
 	await state.send();
@@ -474,7 +474,7 @@ test("an unknown command is not sent and says so", async () => {
 	expect(state.commandFailure).toBe("");
 });
 
-test("what is typed stays while the engine is away", async () => {
+test("typed text stays while the engine is offline", async () => {
 	const away = { kind: "internal", message: "Inglenook does not answer." };
 	let isAway = false;
 	const answer = (value: unknown) => () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completions, typed } from "./commands";
 
-test("a command is told from words", () => {
+test("tells commands from text", () => {
 	expect(typed("/mode study")).toEqual({ kind: "mode", name: "study" });
 	expect(typed("  /mode   deep work ")).toEqual({ kind: "mode", name: "deep work" });
 	expect(typed("/mode")).toEqual({ kind: "mode", name: "" });
@@ -13,12 +13,12 @@ test("a command is told from words", () => {
 	expect(typed("and/or /mode study")).toEqual({ kind: "words", text: "and/or /mode study" });
 });
 
-test("an unknown command is not sent as words", () => {
+test("unknown command is not sent as text", () => {
 	for (const draft of ["/sys The lights go out.", "/foo", "  /Mode study", "/hilfe bitte"]) expect(typed(draft).kind).toBe("unknown");
 	for (const draft of ["/", "/usr/bin is full", "/ 3", "//", "/:", "1/2 cup", "/me", "a /foo"]) expect(typed(draft)).toEqual({ kind: "words", text: draft });
 });
 
-test("what is begun can be completed", () => {
+test("completes a partly typed command", () => {
 	const modes = ["default", "study", "chill"];
 	expect(completions("/", modes)).toEqual(["/mode ", "/impersonate"]);
 	expect(completions("/mo", modes)).toEqual(["/mode "]);

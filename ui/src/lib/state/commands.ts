@@ -4,7 +4,7 @@ export type Typed = { kind: "words"; text: string } | { kind: "mode"; name: stri
 /** Commands that the composer knows, without the slash. */
 export const COMMANDS = ["mode", "impersonate"] as const;
 
-/** Words after a slash that are text, not commands: many people write actions as `/me waves`. */
+/** Slash words that are ordinary text: many people write actions as `/me waves`. */
 const WORDS = ["me"];
 
 export function typed(draft: string): Typed {
@@ -16,10 +16,10 @@ export function typed(draft: string): Typed {
 	return argument.trim() === "" ? { kind: "impersonate" } : { kind: "words", text: draft };
 }
 
-/** As the completions offer it; a command that wants a name ends in a space. */
+/** The completion text of a command. If the command needs a name, the text ends in a space. */
 const offered = (command: (typeof COMMANDS)[number]) => (command === "mode" ? "/mode " : `/${command}`);
 
-/** Drafts that would go on with what stands in the composer. */
+/** Completions for the draft. */
 export function completions(draft: string, modes: readonly string[]): string[] {
 	const [, command, space, argument = ""] = /^\/(\p{L}*)(?:(\s+)(\S*))?$/u.exec(draft) ?? [];
 	if (command === undefined) return [];

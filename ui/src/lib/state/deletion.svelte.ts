@@ -1,31 +1,31 @@
 import type { Api } from "./api";
 
-/** A chat that is to be deleted, and how many memories it would take along. */
-export interface Asked {
+/** A chat to delete, and the number of memories that would be deleted with it. */
+export interface DeletionRequest {
 	id: string;
 	title: string;
 	learned: number;
 }
 
-interface Ways {
-	/** Runs an action; what goes wrong is told at the window's edge. */
+interface Callbacks {
+	/** Runs an action and shows an error as a toast. */
 	attempt(action: () => Promise<unknown>): Promise<void>;
-	/** It is gone, and can be brought back. */
+	/** Called after the chat is deleted; the deletion can be undone. */
 	deleted(id: string, title: string): Promise<void>;
 }
 
-/** How a chat is deleted: at once if nothing was learned in it, else the user says first what becomes of that. */
+/** Deletes a chat. If it has memories, the user first decides whether to keep them. */
 export class ChatDeletion {
-	/** What the user is being asked about. */
-	asked = $state.raw<Asked | null>(null);
+	/** The deletion that waits for the user's decision. */
+	asked = $state.raw<DeletionRequest | null>(null);
 
 	constructor(
 		private readonly api: Api,
-		private readonly ways: Ways,
+		private readonly callbacks: Callbacks,
 	) {}
 
 	ask = (id: string, title: string): Promise<void> =>
-		this.ways.attempt(async () => {
+		this.callbacks.attempt(async () => {
 			const asked = { id, title, learned: await this.api.learnedIn(id) };
 			if (asked.learned > 0) this.asked = asked;
 			else await this.#delete(asked, false);
@@ -33,15 +33,15 @@ export class ChatDeletion {
 
 	cancel = (): void => void (this.asked = null);
 
-	/** The user has decided; what was learned stays where it is to `keep`. */
+	/** Deletes the chat. With `keep`, its memories stay. */
 	async confirm(keep: boolean): Promise<void> {
 		const { asked } = this;
 		this.cancel();
-		if (asked) await this.ways.attempt(() => this.#delete(asked, keep));
+		if (asked) await this.callbacks.attempt(() => this.#delete(asked, keep));
 	}
 
-	async #delete({ id, title }: Asked, keep: boolean): Promise<void> {
+	async #delete({ id, title }: DeletionRequest, keep: boolean): Promise<void> {
 		await (keep ? this.api.deleteChatButFacts(id) : this.api.deleteChat(id));
-		await this.ways.deleted(id, title);
+		await this.callbacks.deleted(id, title);
 	}
 }

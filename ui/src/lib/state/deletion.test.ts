@@ -14,7 +14,7 @@ async function asking(learned: () => number) {
 	return { deletion, deleted, failed, operations: () => shell.asked.map(({ operation }) => operation) };
 }
 
-test("a chat in which nothing was learned is deleted at once", async () => {
+test("chat without memories is deleted at once", async () => {
 	const { deletion, deleted, operations } = await asking(() => 0);
 	expect([deletion.asked, operations()]).toEqual([null, ["learned_in", "delete_chat"]]);
 	expect(deleted).toHaveBeenCalledWith("chat", "Mira");
@@ -23,7 +23,7 @@ test("a chat in which nothing was learned is deleted at once", async () => {
 test.each([
 	[false, "delete_chat"],
 	[true, "delete_chat_but_facts"],
-])("what was learned is asked about, and stays if it is to be kept: %s", async (keep, operation) => {
+])("asks before deleting learned memories, keep: %s", async (keep, operation) => {
 	const { deletion, deleted, operations } = await asking(() => 3);
 	expect([deletion.asked, operations()]).toEqual([{ id: "chat", title: "Mira", learned: 3 }, ["learned_in"]]);
 	await deletion.confirm(keep);
@@ -31,7 +31,7 @@ test.each([
 	expect(deleted).toHaveBeenCalledWith("chat", "Mira");
 });
 
-test("nothing is deleted if the user cancels, or if nobody knows what was learned", async () => {
+test("cancel or a failed memory count deletes nothing", async () => {
 	const { deletion, deleted, operations } = await asking(() => 3);
 	deletion.cancel();
 	await deletion.confirm(false);

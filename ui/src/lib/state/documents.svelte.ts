@@ -3,32 +3,24 @@ import type { ApiError, AttachedDocument, DocumentOwner } from "../api/generated
 import { t } from "../i18n/i18n.svelte";
 import type { Api } from "./api";
 import { base64 } from "./base64";
+import type { ChatCallbacks } from "./callbacks";
 
-/** What the file dialog offers. What has no text is refused by the engine, whatever it is called. */
+/** File types in the file dialog. The engine rejects files without text, whatever their extension. */
 export const TEXTS = "text/plain,text/markdown,text/html,application/epub+zip,application/pdf,.txt,.md,.markdown,.html,.htm,.xhtml,.epub,.pdf";
 
-interface Surroundings {
-	/** A document is gone; `undo` brings it back. */
-	detached(name: string, undo: () => Promise<void>): void;
-	failed(error: ApiError): void;
-	said(text: string): void;
-	/** The next prompt is another one than before. */
-	turned(): void;
-}
-
-/** Texts that are attached to a chat, a character or a lorebook. What is refused is told and changes nothing. */
+/** Documents attached to a chat, a character or a lorebook. A rejected change is reported and has no effect. */
 export class Documents {
 	all = $state.raw<AttachedDocument[] | null>(null);
-	/** Why the list is not there. */
+	/** Error of the last attempt to load the list. */
 	failure = $state.raw<ApiError | null>(null);
-	/** Files that are being taken in. */
-	coming = $state(0);
+	/** Number of files that are still uploading. */
+	uploading = $state(0);
 	#asked = 0;
 
 	constructor(
 		private readonly api: Api,
 		readonly owner: DocumentOwner,
-		private readonly around: Surroundings,
+		private readonly callbacks: Pick<ChatCallbacks, "detached" | "failed" | "announce" | "promptChanged">,
 	) {}
 
 	load = async (): Promise<void> => {
@@ -41,27 +33,27 @@ export class Documents {
 		}
 	};
 
-	/** Loads now, and for an effect again with whatever it is given. */
+	/** Loads the list. An effect can pass its dependencies, to load again when they change. */
 	follow(..._news: unknown[]): void {
 		void this.load();
 	}
 
-	/** Takes in one after the other; a file that is refused keeps none of the others away. */
+	/** Uploads the files one after the other. A rejected file does not stop the others. */
 	async add(files: File[]): Promise<void> {
-		this.coming += files.length;
+		this.uploading += files.length;
 		for (const file of files) {
 			await this.#change(async () => {
 				const { name } = await this.api.attachDocument(this.owner, file.name, await base64(file));
-				this.around.said(t("documents.attached", { name }));
+				this.callbacks.announce(t("documents.attached", { name }));
 			});
-			this.coming -= 1;
+			this.uploading -= 1;
 		}
 	}
 
 	remove({ id, name }: AttachedDocument): Promise<void> {
 		return this.#change(async () => {
 			await this.api.removeDocument(id);
-			this.around.detached(name, () => this.#change(() => this.api.restoreDocument(id)));
+			this.callbacks.detached(name, () => this.#change(() => this.api.restoreDocument(id)));
 		});
 	}
 
@@ -69,9 +61,9 @@ export class Documents {
 		try {
 			await change();
 		} catch (thrown) {
-			return this.around.failed(asApiError(thrown));
+			return this.callbacks.failed(asApiError(thrown));
 		}
-		this.around.turned();
+		this.callbacks.promptChanged();
 		await this.load();
 	}
 }

@@ -4,11 +4,11 @@ import type { ApiError, AttachedDocument } from "../api/generated";
 import { api } from "./api";
 import { Documents } from "./documents.svelte";
 
-const REFUSED: ApiError = { kind: "badInput", message: "\"cat.png\" cannot be attached: it is not text in UTF-8.", hint: "Save it as plain text." };
+const REFUSED: ApiError = { kind: "badInput", message: "\"cat.png\" cannot be attached: it is not UTF-8 text.", hint: "Save it as plain text." };
 const file = (name: string, text: string) => new File([text], name);
 const document = (name: string): AttachedDocument => ({ id: name, owner: { of: "chat", id: "c" }, name, bytes: 4, passages: 1, created: "" });
 
-/** An engine that keeps what it is given, and takes no picture. */
+/** An engine that stores documents and rejects pictures. */
 function shelf(answers: Record<string, (args: never) => unknown> = {}) {
 	let there: AttachedDocument[] = [];
 	let gone: AttachedDocument[] = [];
@@ -29,32 +29,32 @@ function shelf(answers: Record<string, (args: never) => unknown> = {}) {
 		},
 		...answers,
 	});
-	const around = {
+	const callbacks = {
 		detached: vi.fn<(name: string, undo: () => Promise<void>) => void>(),
 		failed: vi.fn<(error: ApiError) => void>(),
-		said: vi.fn<(text: string) => void>(),
-		turned: vi.fn<() => void>(),
+		announce: vi.fn<(text: string) => void>(),
+		promptChanged: vi.fn<() => void>(),
 	};
-	return { documents: new Documents(api(shell), { of: "chat", id: "c" }, around), shell, around };
+	return { documents: new Documents(api(shell), { of: "chat", id: "c" }, callbacks), shell, callbacks };
 }
 
 const names = ({ all }: Documents) => all?.map(({ name }) => name);
 
-test("texts are attached to the chat in their order, and a refused one keeps none away", async () => {
-	const { documents, shell, around } = shelf();
+test("documents keep their order, a rejection stops none", async () => {
+	const { documents, shell, callbacks } = shelf();
 	const adding = documents.add([file("a.md", "lamp"), file("cat.png", "?"), file("b.txt", "sea")]);
-	expect(documents.coming).toBe(3);
+	expect(documents.uploading).toBe(3);
 	await adding;
-	expect([documents.coming, names(documents)]).toEqual([0, ["a.md", "b.txt"]]);
+	expect([documents.uploading, names(documents)]).toEqual([0, ["a.md", "b.txt"]]);
 	expect(shell.asked[0]).toEqual({ operation: "attach_document", args: { owner: { of: "chat", id: "c" }, name: "a.md", data: btoa("lamp") } });
-	expect(around.failed.mock.calls).toEqual([[REFUSED]]);
-	expect([around.said.mock.calls.length, around.turned.mock.calls.length]).toEqual([2, 2]);
+	expect(callbacks.failed.mock.calls).toEqual([[REFUSED]]);
+	expect([callbacks.announce.mock.calls.length, callbacks.promptChanged.mock.calls.length]).toEqual([2, 2]);
 });
 
-test("texts of a character or a lorebook are asked for by their owner", async () => {
-	const { shell, around } = shelf();
+test("documents are requested by their owner", async () => {
+	const { shell, callbacks } = shelf();
 	const owner = { of: "lorebook" as const, id: "b" };
-	const documents = new Documents(api(shell), owner, around);
+	const documents = new Documents(api(shell), owner, callbacks);
 	await documents.add([file("a.md", "lamp")]);
 	expect(shell.asked).toEqual([
 		{ operation: "attach_document", args: { owner, name: "a.md", data: btoa("lamp") } },
@@ -62,30 +62,30 @@ test("texts of a character or a lorebook are asked for by their owner", async ()
 	]);
 });
 
-test("what is removed can be brought back", async () => {
-	const { documents, around } = shelf();
+test("removed document can be restored", async () => {
+	const { documents, callbacks } = shelf();
 	await documents.add([file("a.md", "lamp")]);
 	await documents.remove(document("a.md"));
 	expect(names(documents)).toEqual([]);
-	const [name, undo] = around.detached.mock.lastCall ?? [];
+	const [name, undo] = callbacks.detached.mock.lastCall ?? [];
 	expect(name).toBe("a.md");
 	await undo?.();
 	expect(names(documents)).toEqual(["a.md"]);
 });
 
-test("a refused removal is told, and nothing is gone", async () => {
+test("rejected removal is reported and removes nothing", async () => {
 	const busy: ApiError = { kind: "busy", message: "A reply is being written.", hint: "Wait for it." };
-	const { documents, around } = shelf({
+	const { documents, callbacks } = shelf({
 		remove_document: () => {
 			throw busy;
 		},
 	});
 	await documents.add([file("a.md", "lamp")]);
 	await documents.remove(document("a.md"));
-	expect([names(documents), around.failed.mock.calls, around.detached.mock.calls]).toEqual([["a.md"], [[busy]], []]);
+	expect([names(documents), callbacks.failed.mock.calls, callbacks.detached.mock.calls]).toEqual([["a.md"], [[busy]], []]);
 });
 
-test("a list that cannot be read says why, and an older answer does not undo a newer one", async () => {
+test("failed list shows its error, and the latest wins", async () => {
 	const gone: ApiError = { kind: "notFound", message: "This chat is no longer there." };
 	const answers: ((all: AttachedDocument[]) => void)[] = [];
 	const failing = shelf({

@@ -4,7 +4,7 @@ import type { Api } from "./api";
 
 const PAUSE_MS = 300;
 
-/** Saves what stands in the composer once the writer pauses, and at once when asked. */
+/** Saves the text in the composer after a pause in typing, or at once on request. */
 export class DraftSaver {
 	/** The text that is not saved yet. A failed save keeps it. */
 	unsaved: string | null = null;

@@ -31,29 +31,29 @@ const EMPTY: CharacterFields = {
 	talkativeness: null,
 };
 
-/** A character being edited, or made. */
+/** State of the character editor, for an existing or a new character. */
 export class Editor {
 	id = $state<string | null>(null);
 	fields = $state<CharacterFields>(structuredClone(EMPTY));
 	picture = $state<string | null>(null);
 	spec = $state("");
-	/** Where the card came from, as it says itself. */
+	/** The sources that the card itself states. */
 	sources = $state.raw<readonly string[]>([]);
 	readonly history = new History();
 	readonly counts: FieldCounts;
-	/** Regex scripts that the card brought. */
+	/** Regex scripts in the card. */
 	scripts = $state.raw<CardScripts | null>(null);
-	/** The lorebook in the card. */
+	/** Entries of the lorebook in the card. */
 	lore = $state.raw<LoreEntry[]>([]);
-	/** Where it opens, if at no field. */
+	/** The tab to open, if no field is given. */
 	beginning: "documents" | null = null;
 	loading = $state(false);
 	saving = $state(false);
 	failure = $state.raw<ApiError | null>(null);
 	#saved = $state(JSON.stringify(EMPTY));
-	/** The fields at the last note, to tell which of them has changed since. */
+	/** The fields at the last `noted` call, to find which of them changed. */
 	#noted: CharacterFields = EMPTY;
-	/** The files of the card; a new character has none yet. */
+	/** The files of the card; `null` for a new character. */
 	readonly files = $derived.by(() => (this.id ? new CardFiles(this.api, this.id) : null));
 	readonly dirty = $derived(JSON.stringify(this.fields) !== this.#saved);
 	readonly named = $derived(this.fields.name.trim() !== "");
@@ -61,9 +61,9 @@ export class Editor {
 	constructor(
 		private readonly api: Api,
 		id: string | null,
-		/** The field to begin with. */
+		/** The field to focus first. */
 		readonly field: TextField | null = null,
-		/** The entry of the lorebook to begin with. */
+		/** The lorebook entry to show first. */
 		readonly entry: string | null = null,
 	) {
 		this.id = id;
@@ -83,7 +83,7 @@ export class Editor {
 		this.loading = false;
 	}
 
-	/** Takes note of what was typed, to count it and to be able to take it back. */
+	/** Records the typed text for the token counts and the undo history. */
 	noted(): void {
 		const fields = $state.snapshot(this.fields);
 		const names = Object.keys(fields) as (keyof CharacterFields)[];
@@ -97,7 +97,7 @@ export class Editor {
 
 	redo = (): void => this.#back(this.history.redo());
 
-	/** True when everything typed is on disk. */
+	/** Saves the fields. Returns whether everything typed is stored. */
 	async save(): Promise<boolean> {
 		this.saving = true;
 		const done = await attempt(this, async () => {
@@ -108,7 +108,7 @@ export class Editor {
 		return done;
 	}
 
-	/** Replaces the picture; a new character is saved first, for it needs a place to keep it. */
+	/** Replaces the picture. A new character is saved first, because a picture needs an id to be stored under. */
 	async setPicture(file: File): Promise<void> {
 		if (!this.id && !(await this.save())) return;
 		const data = await base64(file);
@@ -118,7 +118,7 @@ export class Editor {
 		});
 	}
 
-	/** Lets the card's scripts run, or stops them. */
+	/** Allows or blocks the scripts of the card. */
 	async allowScripts(allowed: boolean): Promise<void> {
 		const { id, scripts } = this;
 		if (!id || !scripts) return;
@@ -154,7 +154,7 @@ export class Editor {
 		void this.counts.count(character.fields);
 	}
 
-	/** What is on disk, which may be tidier than what was typed. */
+	/** Shows the stored fields, which the engine may have normalised. */
 	#kept(character: Character): void {
 		this.id = character.id;
 		this.fields = character.fields;

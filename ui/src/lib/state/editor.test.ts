@@ -4,13 +4,13 @@ import { api } from "./api";
 import { Editor } from "./editor.svelte";
 
 const saved = (fields: object) => ({ id: "j", picture: null, spec: "chara_card_v3", fields, sources: [], created: "", updated: "" });
-/** A model whose tokens are letters. */
+/** A tokenizer that counts each character as one token. */
 const letters = ({ texts }: { texts: string[] }) => ({ tokens: texts.map((text) => text.length), model: "Letters", exact: true });
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-test("the editor knows what is unsaved, and a refused save keeps it", async () => {
+test("rejected save stays unsaved", async () => {
 	const shell = new FakeShell({
 		create_character: () => {
 			throw { kind: "badInput", message: "A character needs a name.", hint: "" };
@@ -28,7 +28,7 @@ test("the editor knows what is unsaved, and a refused save keeps it", async () =
 	expect([editor.id, editor.dirty]).toEqual(["j", false]);
 });
 
-test("every change can be taken back, lists and numbers as well, and saving is no change", async () => {
+test("undo covers every change, and saving adds no step", async () => {
 	const shell = new FakeShell({ create_character: ({ fields }: { fields: object }) => saved(fields), count_fields: letters });
 	const editor = new Editor(api(shell), null);
 	const typed = (edit: () => void) => {
@@ -51,7 +51,7 @@ test("every change can be taken back, lists and numbers as well, and saving is n
 	expect([editor.fields.depthPrompt.depth, editor.dirty, editor.history.canRedo]).toEqual([2, false, false]);
 });
 
-test("tokens are told for each text and for what stands in every prompt", async () => {
+test("counts tokens per text and for all prompts", async () => {
 	const shell = new FakeShell({ count_fields: letters });
 	const editor = new Editor(api(shell), null);
 	Object.assign(editor.fields, { name: "Mira", description: "lamps", scenario: "rain", firstMessage: "Hello.", alternateGreetings: ["", "Hi."] });

@@ -10,7 +10,7 @@ export interface HeaderRow {
 	stored: boolean;
 }
 
-/** The id of the choice "no service", which allows any address. */
+/** Id of the choice "no service", which allows any address. */
 export const CUSTOM = "custom";
 
 /** The endpoint form: its contents, and the result of a test. */

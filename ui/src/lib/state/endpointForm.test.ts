@@ -7,14 +7,14 @@ import { EndpointForm } from "./endpointForm.svelte";
 const endpoint = (id: string, url: string, over: Partial<Endpoint> = {}): Endpoint => ({ id, name: id, dialect: "openai", url, model: "", context: 8192, models: [], headers: [], hasKey: false, keyIsForSession: false, default: false, countedWith: "estimate", meanError: null, learned: [], ...over });
 const LM_STUDIO: EndpointService = { id: "lmstudio", name: "LM Studio", url: "http://127.0.0.1:1234/v1", key: "none", keyUrl: "" };
 
-test("a test fills in what the endpoint says of itself", async () => {
+test("test fills in what the endpoint reports", async () => {
 	const form = new EndpointForm(api(new FakeShell({ test_endpoint: () => ({ models: [{ name: "gemma", context: null, typed: false }, { name: "qwen", context: 4096, typed: false }], context: 32_768, tookMs: 5 }) })), null);
 	form.use(LM_STUDIO);
 	await form.test();
 	expect(form.draft).toMatchObject({ url: "http://127.0.0.1:1234/v1", model: "gemma", context: 32_768 });
 });
 
-test("a failed test says why and forgets it with the next address", async () => {
+test("failed test shows its error until the next address", async () => {
 	const refuse = () => {
 		throw { kind: "provider", class: "unreachable", message: "refused", hint: "start it" };
 	};
@@ -27,7 +27,7 @@ test("a failed test says why and forgets it with the next address", async () => 
 	expect(form.failure).toBeNull();
 });
 
-test("an untouched key is kept, and a nameless endpoint is named after its model", async () => {
+test("unchanged key is kept, and the model gives a name", async () => {
 	let saved: unknown;
 	const shell = new FakeShell({ save_endpoint: ({ draft }: { draft: unknown }) => (saved = draft) });
 	const form = new EndpointForm(api(shell), endpoint("far", "https://far.example/v1", { name: "", model: "qwen", hasKey: true }));
@@ -42,7 +42,7 @@ test("an untouched key is kept, and a nameless endpoint is named after its model
 	expect(saved).toMatchObject({ key: "" });
 });
 
-test("a chosen tokenizer counts at once, and a refused one changes nothing", async () => {
+test("chosen tokenizer applies at once or has no effect", async () => {
 	const shell = new FakeShell({ remove_endpoint_tokenizer: ({ id }: { id: string }) => endpoint(id, "https://far.example/v1", { countedWith: "o200k_base" }) });
 	const form = new EndpointForm(api(shell), endpoint("far", "https://far.example/v1"));
 	await form.chooseTokenizer();
@@ -59,7 +59,7 @@ test("a chosen tokenizer counts at once, and a refused one changes nothing", asy
 	expect([form.saved?.countedWith, form.failure]).toEqual(["o200k_base", null]);
 });
 
-test("a service fills in its address, and a typed name stays", async () => {
+test("service fills in its address, a typed name stays", async () => {
 	const router: EndpointService = { id: "openrouter", name: "OpenRouter", url: "https://openrouter.ai/api/v1", key: "required", keyUrl: "https://openrouter.ai/settings/keys" };
 	const form = new EndpointForm(api(new FakeShell({ endpoint_services: () => [LM_STUDIO, router] })), null);
 	await form.load();
@@ -73,7 +73,7 @@ test("a service fills in its address, and a typed name stays", async () => {
 	expect([form.draft.name, form.draft.url, form.known]).toEqual(["Mine", "", null]);
 });
 
-test("stored header values stay, and blank rows are left out", async () => {
+test("stored headers stay, and blank rows are omitted", async () => {
 	let saved: EndpointDraft | undefined;
 	const shell = new FakeShell({ save_endpoint: ({ draft }: { draft: EndpointDraft }) => (saved = draft) });
 	const form = new EndpointForm(api(shell), endpoint("far", "https://far.example/v1", { headers: ["x-team", "x-old"] }));

@@ -3,12 +3,12 @@ import type { Api } from "./api";
 import { mapOf } from "./find";
 import { Later } from "./later";
 
-/** What every prompt of the character begins with. */
+/** Fields that are in every prompt of the character. */
 const ALWAYS = ["description", "personality", "scenario", "messageExamples", "systemPrompt", "postHistoryInstructions", "depthPrompt"];
-/** The engine counts no more in one call. */
+/** The engine counts at most this many texts per call. */
 const MOST = 256;
 
-/** Tokens of a card's fields by the model that answers. */
+/** Token counts of a card's fields, by the tokenizer of the current model. */
 export class FieldCounts {
 	#counted = $state.raw<ReadonlyMap<string, number>>(mapOf([]));
 	#by = $state.raw<Pick<TextCounts, "model" | "exact"> | null>(null);
@@ -18,17 +18,17 @@ export class FieldCounts {
 
 	constructor(private readonly api: Api) {}
 
-	/** Who counted; `null` until something was. */
+	/** The tokenizer used; `null` until something was counted. */
 	get by(): Pick<TextCounts, "model" | "exact"> | null {
 		return this.#by;
 	}
 
-	/** Tokens of a field, or of one of its texts: `alternateGreetings.0`. */
+	/** Tokens of a field, or of one of its texts, such as `alternateGreetings.0`. */
 	of(name: string): number | null {
 		return this.#counted.get(name) ?? null;
 	}
 
-	/** Counts once the user pauses. */
+	/** Counts after a pause in typing. */
 	note(fields: CharacterFields): void {
 		this.#later.run(() => this.count(fields));
 	}
@@ -42,7 +42,7 @@ export class FieldCounts {
 			this.#counted = mapOf(texts.map(([name], at) => [name, tokens[at] ?? 0] as const));
 			this.#by = { model, exact };
 		} catch {
-			// Without a count the fields are no worse to edit.
+			// Editing works without counts, so the error is not shown.
 			if (asked === this.#asked) [this.#counted, this.#by] = [mapOf([]), null];
 		}
 	}

@@ -2,7 +2,7 @@ const PLAIN = /^[\x00-\x7f]*$/;
 
 /** Folds case and accents, so that "mira" finds "Míra". */
 export function folded(text: string): string {
-	// Most texts of a large library are plain, and those are folded ten times as fast.
+	// Most texts of a large library are ASCII, and `toLowerCase` alone is ten times faster.
 	return (PLAIN.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "")).toLowerCase();
 }
 
@@ -10,12 +10,12 @@ export function wordsOf(query: string): string[] {
 	return folded(query).split(/\s+/).filter(Boolean);
 }
 
-/** Every word of `words` is somewhere in `hay`; both are folded. */
+/** Whether `hay` contains every word. Both must be folded. */
 export function hasAll(words: readonly string[], hay: string): boolean {
 	return words.every((word) => hay.includes(word));
 }
 
-/** Sets and maps that are replaced and never changed, so nothing needs to watch their items. */
+/** Sets and maps that are replaced as a whole and never modified, so they need no reactive items. */
 export function setOf<T>(items: Iterable<T> = []): ReadonlySet<T> {
 	return new Set(items);
 }

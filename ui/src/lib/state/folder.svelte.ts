@@ -4,75 +4,75 @@ import { t } from "../i18n/i18n.svelte";
 import type { Api } from "./api";
 import { skippedParts } from "./imports";
 
-/** A screen reader hears of so many parts of the way, and not of each file. */
+/** Number of progress announcements for screen readers. Announcing each file would be too much. */
 const PARTS = 4;
 
-interface Ways {
-	/** Says something to a screen reader. */
+interface Callbacks {
+	/** Announces a text to screen readers. */
 	announce(text: string): void;
-	/** Runs an action; what goes wrong is told at the window's edge. */
+	/** Runs an action and shows an error as a toast. */
 	attempt(action: () => Promise<unknown>): Promise<void>;
 }
 
-/** The import of a whole folder: how far it is, and what came of it. The engine has the truth; a reloaded page asks. */
+/** State of a folder import. The engine holds the progress, and a reloaded page asks for it. */
 export class FolderImport {
 	progress = $state.raw<ImportProgress | null>(null);
-	/** The last one is through, and the user has not put it away. */
+	/** The report of the finished import, until the user dismisses it. */
 	report = $state.raw<ImportReport | null>(null);
-	/** It was told to end, and ends after what it is at. */
+	/** Cancellation was requested; the import ends after the current file. */
 	cancelling = $state(false);
-	/** 0 to 1; nothing until it is known. */
+	/** Progress from 0 to 1; `null` until the total is known. */
 	readonly fraction = $derived(this.progress && this.progress.total > 0 ? this.progress.done / this.progress.total : null);
 	#announced = 0;
 
 	constructor(
 		private readonly api: Api,
-		private readonly ways: Ways,
+		private readonly callbacks: Callbacks,
 	) {}
 
-	/** Lets the user choose a folder of SillyTavern's. */
-	start = (): Promise<void> => this.ways.attempt(() => this.api.shell.pickSillytavern());
+	/** Opens a dialog for a SillyTavern folder. */
+	start = (): Promise<void> => this.callbacks.attempt(() => this.api.shell.pickSillytavern());
 
 	cancel = async (): Promise<void> => {
 		this.cancelling = true;
-		await this.ways.attempt(() => this.api.cancelImport());
+		await this.callbacks.attempt(() => this.api.cancelImport());
 	};
 
-	/** As it is right now, for a page that did not hear how it began. */
+	/** Loads the current progress, for a page that was opened during the import. */
 	async load(): Promise<void> {
 		const progress = await this.api.importProgress();
-		if (progress) this.moved(progress);
+		if (progress) this.update(progress);
 		else this.#forget();
 	}
 
-	moved(progress: ImportProgress): void {
+	update(progress: ImportProgress): void {
 		const begins = this.progress === null;
 		this.progress = progress;
 		if (begins) {
 			[this.report, this.cancelling, this.#announced] = [null, false, 0];
-			this.ways.announce(t("folder.begins"));
+			this.callbacks.announce(t("folder.begins"));
 			return;
 		}
 		const part = Math.floor((this.fraction ?? 0) * PARTS);
-		if (part > this.#announced && part < PARTS) this.ways.announce(t("folder.heard", { percent: percent(part / PARTS) }));
+		if (part > this.#announced && part < PARTS) this.callbacks.announce(t("folder.heard", { percent: percent(part / PARTS) }));
 		this.#announced = Math.max(part, this.#announced);
 	}
 
-	/** Without a report it failed, which whoever began it is told. */
+	/** Handles the end. Without a report the import failed, and the call that started it reports the error. */
 	ended(report: ImportReport | null): void {
 		this.#forget();
 		this.report = report;
-		if (report) this.ways.announce(summary(report));
+		if (report) this.callbacks.announce(summary(report));
 	}
 
-	putAway = (): void => void (this.report = null);
+	dismiss = (): void => void (this.report = null);
 
 	#forget(): void {
 		[this.progress, this.cancelling] = [null, false];
 	}
 }
 
-/** What came of it, in a line. */
+/** The result of an import in one line. */
 export function summary({ imported, skipped, refused, cancelled }: ImportReport): string {
 	const { here, left } = skippedParts(skipped);
 	const parts = [

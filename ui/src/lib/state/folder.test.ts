@@ -11,13 +11,13 @@ function importing(answers: Record<string, () => unknown> = {}) {
 	const attempt = async (action: () => Promise<unknown>) => void (await action());
 	const shell = new FakeShell(answers);
 	const folder = new FolderImport(api(shell), { announce, attempt });
-	const reach = (done: number, stage: ImportStage = "characters") => folder.moved({ done, total: 200, stage });
+	const reach = (done: number, stage: ImportStage = "characters") => folder.update({ done, total: 200, stage });
 	return { folder, shell, reach, announce, heard: () => announce.mock.calls.map(([text]) => text) };
 }
 
-test("a screen reader hears of the beginning, of each quarter once, and of the end", () => {
+test("announces start, each quarter once, and the end", () => {
 	const { folder, reach, heard } = importing();
-	folder.moved({ done: 0, total: 0, stage: "looking" });
+	folder.update({ done: 0, total: 0, stage: "looking" });
 	expect(folder.fraction).toBe(null);
 	for (const done of [0, 10, 55, 60, 99, 101, 160, 199, 200]) reach(done);
 	folder.ended({ ...REPORT, cancelled: false });
@@ -31,7 +31,7 @@ test("a screen reader hears of the beginning, of each quarter once, and of the e
 	expect([folder.progress, folder.report]).toEqual([null, REPORT]);
 });
 
-test("the next import begins anew, and takes the last report away", () => {
+test("next import clears the last report", () => {
 	const { folder, reach, heard } = importing();
 	reach(0);
 	reach(150);
@@ -42,7 +42,7 @@ test("the next import begins anew, and takes the last report away", () => {
 	expect(heard().at(-1)).toBe("Importing from SillyTavern: 25%");
 });
 
-test("cancelling is asked for once and shown until it has ended", async () => {
+test("cancel shows until the import has ended", async () => {
 	const { folder, shell, reach } = importing({ cancel_import: () => null });
 	reach(10);
 	await folder.cancel();
@@ -51,14 +51,14 @@ test("cancelling is asked for once and shown until it has ended", async () => {
 	expect([folder.cancelling, folder.report?.cancelled]).toEqual([false, true]);
 });
 
-test("a failed import leaves nothing on the screen", () => {
+test("failed import leaves nothing on screen", () => {
 	const { folder, reach, heard } = importing();
 	reach(10);
 	folder.ended(null);
 	expect([folder.progress, folder.report, heard().length]).toEqual([null, null, 1]);
 });
 
-test("a page that was reloaded asks how far it is", async () => {
+test("reloaded page asks for the progress", async () => {
 	let progress: unknown = { done: 120, total: 200, stage: "chats" };
 	const { folder } = importing({ import_progress: () => progress });
 	await folder.load();

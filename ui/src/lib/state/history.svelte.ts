@@ -1,28 +1,28 @@
 import { Later } from "./later";
 
 const MOST = 200;
-/** Letters that come this soon after each other are one change. */
+/** Changes within this time are one undo step. */
 const PAUSE_MS = 600;
 
-/** Steps back and forth through versions of something, each of them a text. */
+/** Undo and redo through text versions of something. */
 export class History {
 	#past = $state.raw<readonly string[]>([]);
 	#future = $state.raw<readonly string[]>([]);
 	#now = "";
 	#about = "";
-	/** Not yet a version of its own. */
+	/** A version that is not a step of its own yet. */
 	#pending = $state<string | null>(null);
 	readonly #later = new Later(PAUSE_MS);
 	readonly canUndo = $derived(this.#past.length > 0 || this.#pending !== null);
 	readonly canRedo = $derived(this.#future.length > 0 && this.#pending === null);
 
-	/** Begins anew; nothing before it can come back. */
+	/** Starts a new history at `version`. */
 	begin(version: string): void {
 		this.#later.cancel();
 		[this.#past, this.#future, this.#now, this.#pending] = [[], [], version, null];
 	}
 
-	/** Takes note of how it is now. A change about something else than the one before is a step of its own. */
+	/** Records the current version. A change of another `about` starts a new step. */
 	note(version: string, about = ""): void {
 		if (version === (this.#pending ?? this.#now)) return;
 		if (about !== this.#about) this.#settle();
@@ -31,7 +31,7 @@ export class History {
 		this.#later.run(() => this.#settle());
 	}
 
-	/** The version before; `null` if there is none. */
+	/** The previous version; `null` if there is none. */
 	undo(): string | null {
 		this.#settle();
 		const before = this.#past.at(-1);

@@ -14,14 +14,14 @@ function typed(...versions: string[]) {
 	return history;
 }
 
-test("what is typed in one go is one step", () => {
+test("continuous typing is one undo step", () => {
 	const history = typed("a", "ab", "ab ", "ab c", "ab cd");
 	expect([history.canUndo, history.canRedo]).toEqual([true, false]);
 	expect([history.undo(), history.undo(), history.undo()]).toEqual(["ab ", "", null]);
 	expect([history.redo(), history.redo(), history.redo()]).toEqual(["ab ", "ab cd", null]);
 });
 
-test("a step back that is noted is no change, and a new change ends the way forward", () => {
+test("new change after undo clears redo", () => {
 	const history = typed("a ", "b ");
 	const before = history.undo() ?? "";
 	history.note(before);
@@ -31,7 +31,7 @@ test("a step back that is noted is no change, and a new change ends the way forw
 	expect([history.undo(), history.undo()]).toEqual(["a ", ""]);
 });
 
-test("another field is another step, however quick", () => {
+test("change of another field is a separate step", () => {
 	const history = new History();
 	history.begin("");
 	history.note("n", "name");
@@ -40,7 +40,7 @@ test("another field is another step, however quick", () => {
 	expect([history.undo(), history.undo()]).toEqual(["na", ""]);
 });
 
-test("what was typed and taken back leaves no step", () => {
+test("change that is reverted leaves no step", () => {
 	const history = typed("a", "");
 	expect([history.canUndo, history.undo()]).toEqual([false, null]);
 });

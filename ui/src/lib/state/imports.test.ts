@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ImportReport } from "../api/generated";
-import { ImportNews, reportText } from "./imports";
+import { ImportToasts, reportText } from "./imports";
 import { Toasts } from "./toasts.svelte";
 
 const imported = (name: string, kind = "character") => ({ kind, id: name, name, file: `${name}.png`, warnings: [] });
@@ -14,36 +14,36 @@ function news() {
 	const toasts = new Toasts();
 	const [talk, show] = [vi.fn(), vi.fn()];
 	const heard = (...reports: Partial<ImportReport>[]) => {
-		const news = new ImportNews(toasts, { talk, show, openBook: vi.fn() });
-		for (const one of reports) news.heard(report(one));
+		const news = new ImportToasts(toasts, { talk, show, openBook: vi.fn() });
+		for (const one of reports) news.add(report(one));
 		vi.advanceTimersByTime(250);
 		return toasts.items.map(({ text, detail, kind }) => [kind, text, detail]);
 	};
 	return { toasts, talk, show, heard };
 }
 
-test("one file is told in full and leads to what came in", () => {
+test("one file shows its result and a link to it", () => {
 	const { toasts, talk, heard } = news();
-	expect(heard({ imported: [imported("evening", "chat")] })).toEqual([["news", "evening is here", ""]]);
+	expect(heard({ imported: [imported("evening", "chat")] })).toEqual([["news", "Imported evening", ""]]);
 	toasts.items[0]?.action?.run();
 	expect(talk).toHaveBeenCalledWith("evening", "chat");
 });
 
-test("many files that come one by one are summed up, with all reasons behind it", () => {
+test("files imported in a row show a summary", () => {
 	const { toasts, show, heard } = news();
 	const lines = heard({ imported: [imported("Mira")] }, { imported: [imported("Osei")] }, { skipped: [told("mira.png")] }, { refused: [told("holiday.png")] });
-	expect(lines).toEqual([["bad", "2 files imported · 1 file was already here · 1 file was not imported", "holiday.png: The picture holds no card."]]);
+	expect(lines).toEqual([["bad", "2 files imported · 1 file was already imported · 1 file was not imported", "holiday.png: The picture holds no card."]]);
 	toasts.items[0]?.action?.run();
 	const [[whole]] = show.mock.calls as [[ImportReport]];
-	expect(reportText(whole)).toBe("2 files imported\nMira.png: Mira\nOsei.png: Osei\n\n1 file was already here\nmira.png: The picture holds no card.\n\n1 file was not imported\nholiday.png: The picture holds no card.");
+	expect(reportText(whole)).toBe("2 files imported\nMira.png: Mira\nOsei.png: Osei\n\n1 file was already imported\nmira.png: The picture holds no card.\n\n1 file was not imported\nholiday.png: The picture holds no card.");
 });
 
-test("what has no place here is told apart from what was here", () => {
+test("ignored files are separate from known files", () => {
 	const skipped = [told("mira.png"), { ...told("backgrounds"), id: "", reason: "No place." }];
 	const text = reportText(report({ skipped, cancelled: true }));
-	expect(text).toBe("The import was cancelled. Files imported so far stay; import again to get the rest.\n\n1 file was already here\nmira.png: The picture holds no card.\n\n1 file skipped\nbackgrounds: No place.");
+	expect(text).toBe("The import was cancelled. Files imported so far stay; import again to get the rest.\n\n1 file was already imported\nmira.png: The picture holds no card.\n\n1 file skipped\nbackgrounds: No place.");
 });
 
-test("a folder without anything to import is told of as well", () => {
-	expect(news().heard({})).toEqual([["news", "There was nothing to import", undefined]]);
+test("folder without files is reported", () => {
+	expect(news().heard({})).toEqual([["news", "Nothing to import", undefined]]);
 });

@@ -6,35 +6,35 @@ const PAUSE_MS = 250;
 const LONG_MS = 20_000;
 const MOST_LINES = 4;
 
-interface Ways {
-	/** Opens the character or the chat that came in. */
+interface Callbacks {
+	/** Opens the imported character or chat. */
 	talk(id: string, kind: string): void;
-	/** Opens the lorebook that came in. */
+	/** Opens the imported lorebook. */
 	openBook(id: string): void;
 	/** Shows the whole report. */
 	show(report: ImportReport): void;
 }
 
-/** Tells of imports; of many files that come one after the other it tells once. */
-export class ImportNews {
+/** Shows a toast for finished imports. Reports that arrive in quick succession share one toast. */
+export class ImportToasts {
 	#gathered: ImportReport = { imported: [], skipped: [], refused: [], cancelled: false };
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
 	constructor(
 		private readonly toasts: Toasts,
-		private readonly ways: Ways,
+		private readonly callbacks: Callbacks,
 	) {}
 
-	heard({ imported, skipped, refused }: ImportReport): void {
+	add({ imported, skipped, refused }: ImportReport): void {
 		this.#gathered.imported.push(...imported);
 		this.#gathered.skipped.push(...skipped);
 		this.#gathered.refused.push(...refused);
 		clearTimeout(this.#timer);
-		this.#timer = setTimeout(() => this.#tell(), PAUSE_MS);
+		this.#timer = setTimeout(() => this.#show(), PAUSE_MS);
 	}
 
 	/** Shows the full result of one file. For several files, it shows counts and a link to the report. */
-	#tell(): void {
+	#show(): void {
 		const report = this.#gathered;
 		this.#gathered = { imported: [], skipped: [], refused: [], cancelled: false };
 		const { imported, skipped, refused } = report;
@@ -56,24 +56,24 @@ export class ImportNews {
 			refused.length > 0 ? t("import.refusedCount", { count: refused.length }) : "",
 		];
 		const detail = lines([...refused.map(({ file, reason }) => `${file}: ${reason}`), ...imported.flatMap(({ warnings }) => warnings)]);
-		const action = { label: t("import.show"), run: () => this.ways.show(report) };
+		const action = { label: t("import.show"), run: () => this.callbacks.show(report) };
 		this.toasts.show({ kind: refused.length > 0 ? "bad" : "news", text: text.filter(Boolean).join(" · "), detail, action }, LONG_MS);
 	}
 
 	#one({ id, kind, name, warnings }: Imported): Parameters<Toasts["show"]>[0] {
-		const talk = { label: t("library.talk"), run: () => this.ways.talk(id, kind) };
-		const open = { label: t("books.open"), run: () => this.ways.openBook(id) };
+		const talk = { label: t("library.talk"), run: () => this.callbacks.talk(id, kind) };
+		const open = { label: t("books.open"), run: () => this.callbacks.openBook(id) };
 		const actions: Partial<Record<string, typeof talk>> = { character: talk, chat: talk, lorebook: open };
 		return { kind: "news", text: t("toast.imported", { name }), detail: lines(warnings), action: actions[kind] };
 	}
 }
 
-interface Told {
+interface FileNote {
 	file: string;
 	reason: string;
 }
 
-function about(files: Told[]): { count: number; file: string } {
+function about(files: FileNote[]): { count: number; file: string } {
 	return { count: files.length, file: files[0]?.file ?? "" };
 }
 
@@ -81,12 +81,12 @@ function lines(all: string[]): string {
 	return all.length > MOST_LINES ? [...all.slice(0, MOST_LINES), "…"].join("\n") : all.join("\n");
 }
 
-/** What was here already, and what has no place here or was not wanted. */
+/** Splits skipped files into those already in the library (`here`) and those ignored (`left`). */
 export function skippedParts(skipped: Skipped[]): { here: Skipped[]; left: Skipped[] } {
 	return { here: skipped.filter(({ id }) => id !== ""), left: skipped.filter(({ id }) => id === "") };
 }
 
-/** The report as a text to keep. */
+/** The report as plain text, for saving or copying. */
 export function reportText({ imported, skipped, refused, cancelled }: ImportReport): string {
 	const lines = (files: { file: string; reason: string }[]) => files.map(({ file, reason }) => `${file}: ${reason}`);
 	const { here, left } = skippedParts(skipped);

@@ -1,8 +1,8 @@
 import { asApiError } from "../api/errors";
 import type { ApiError } from "../api/generated";
 
-/** What the engine keeps and a screen changes piece by piece. What is refused is told and changes nothing. */
-export class Kept<All> {
+/** A list stored by the engine that a screen changes item by item. A rejected change is reported and has no effect. */
+export class StoredState<All> {
 	all = $state.raw<All | null>(null);
 	failure = $state.raw<ApiError | null>(null);
 	#sending: Promise<unknown> = Promise.resolve();
@@ -23,14 +23,14 @@ export class Kept<All> {
 		}
 	};
 
-	/** Loads now, and for an effect again with whatever it is given. */
+	/** Loads the list. An effect can pass its dependencies, to load again when they change. */
 	follow(..._news: unknown[]): void {
 		void this.load();
 	}
 
-	/** Sends a change, which answers with all that is kept then; `done` hears that it was taken. */
+	/** Sends a change, whose result is the whole new list. `done` runs on success. */
 	protected send(change: () => Promise<All>, done: () => void = () => {}): Promise<unknown> {
-		// One after the other: of two quick changes the second must win.
+		// Sends changes one after the other, so that the later of two quick changes wins.
 		this.#sending = this.#sending
 			.then(change)
 			.then((all) => {
@@ -40,7 +40,7 @@ export class Kept<All> {
 			})
 			.catch((thrown: unknown) => {
 				this.failed(asApiError(thrown));
-				// What the control shows is not what is stored.
+				// The control shows the rejected value, so load the stored one.
 				return this.load();
 			});
 		return this.#sending;

@@ -1,4 +1,4 @@
-/** Runs only the last of many calls, once they pause. */
+/** Debounces calls: runs only the last one, after a pause. */
 export class Later {
 	#timer: ReturnType<typeof setTimeout> | undefined;
 

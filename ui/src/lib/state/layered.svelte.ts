@@ -1,12 +1,12 @@
 import type { ApiError, LayeredSetting, LayeredSettings, SettingLayer, SettingOwner, SettingValue } from "../api/generated";
 import type { Api } from "./api";
-import { Kept } from "./kept.svelte";
+import { StoredState } from "./kept.svelte";
 
-/** In the order in which they matter to somebody who writes. */
+/** Groups of settings, the most relevant for writers first. */
 export const GROUPS = ["prompt", "story", "sampler", "context", "chat"] as const satisfies readonly LayeredSetting["group"][];
 
-/** Settings of prompts and replies as they are for one owner. */
-export class Layered extends Kept<LayeredSettings> {
+/** Settings of prompts and replies for one owner, such as a chat or a character. */
+export class Layered extends StoredState<LayeredSettings> {
 	constructor(
 		private readonly api: Api,
 		readonly owner: SettingOwner,
@@ -15,7 +15,7 @@ export class Layered extends Kept<LayeredSettings> {
 		super(() => api.layeredSettings(owner), failed);
 	}
 
-	/** `null` lets the layer below decide again. */
+	/** Sets a value. `null` removes it, so that the layer below applies again. */
 	set(key: string, value: SettingValue | null): Promise<unknown> {
 		return this.send(() => this.api.setSetting(this.owner, key, value));
 	}
@@ -25,12 +25,12 @@ export class Layered extends Kept<LayeredSettings> {
 		return this.all?.settings.find((setting) => setting.key === key)?.value;
 	}
 
-	/** Whether the value in use was set for this very owner, so that it can be given back. */
+	/** Whether the value in use was set for this owner, so that it can be reset. */
 	isOwn(setting: LayeredSetting): boolean {
 		return setting.layers.some(({ layer }) => layer === this.owner.scope);
 	}
 
-	/** Set here, it would not count: the environment has the last word. */
+	/** Whether the environment overrides the setting, so that a value set here has no effect. */
 	isFixed(setting: LayeredSetting): boolean {
 		return setting.origin === "environment";
 	}

@@ -9,7 +9,7 @@ import { GROUPS, Layered } from "./layered.svelte";
 
 const SETTINGS = list as LayeredSetting[];
 
-/** The built-in settings with one of them set. */
+/** The default settings with one of them set. */
 function withOne(key: string, layer: SettingLayer, value: SettingValue): LayeredSettings {
 	const settings = SETTINGS.map((setting) => (setting.key === key ? { ...setting, value, origin: layer, layers: [{ layer, value, problem: null }] } : setting));
 	return { settings, contradictions: [], model: null, character: null };
@@ -23,14 +23,14 @@ function started(answers: Record<string, (args: never) => unknown>) {
 
 const find = (layered: Layered, key: string) => layered.all?.settings.find((setting) => setting.key === key) as LayeredSetting;
 
-test("a setting of another layer is shown with its origin and cannot be given back here", async () => {
+test("value of another layer shows its origin", async () => {
 	const { layered } = started({});
 	await layered.load();
 	const mode = find(layered, "mode");
 	expect([mode.value, mode.origin, layered.isOwn(mode)]).toEqual(["chill", "character", false]);
 });
 
-test("a change is sent as one field of one owner, and the answer is what is shown", async () => {
+test("change sends one field and shows the answer", async () => {
 	const { layered, shell } = started({ set_setting: () => withOne("mode", "chat", "study") });
 	await layered.load();
 	await layered.set("mode", "study");
@@ -40,7 +40,7 @@ test("a change is sent as one field of one owner, and the answer is what is show
 	expect(shell.asked.at(-1)?.args.value).toBeNull();
 });
 
-test("a refused change is told, and what is stored is shown again", async () => {
+test("rejected change shows the stored value again", async () => {
 	const refusal: ApiError = { kind: "badInput", message: "history cap cannot be so.", hint: "Lower one of them." };
 	const { layered, failed, shell } = started({
 		set_setting: () => {
@@ -54,7 +54,7 @@ test("a refused change is told, and what is stored is shown again", async () => 
 	expect(find(layered, "history_cap").value).toBe("auto");
 });
 
-test("what was asked for before a change does not undo it", async () => {
+test("load older than a change is ignored", async () => {
 	let answer: (all: LayeredSettings) => void = () => {};
 	const { layered } = started({
 		layered_settings: () => new Promise<LayeredSettings>((resolve) => (answer = resolve)),
@@ -67,7 +67,7 @@ test("what was asked for before a change does not undo it", async () => {
 	expect(find(layered, "mode").value).toBe("study");
 });
 
-test("only what can be set for a chat is shown for a chat, and every setting has its place", async () => {
+test("chat shows only its settings, each in a group", async () => {
 	const { layered } = started({});
 	await layered.load();
 	const keys = GROUPS.flatMap((group) => layered.shown(group).map(({ key }) => key));
@@ -76,14 +76,14 @@ test("only what can be set for a chat is shown for a chat, and every setting has
 	expect([...new Set(SETTINGS.map(({ group }) => group))].sort()).toEqual([...GROUPS].sort());
 });
 
-test("what the environment sets is fixed", async () => {
+test("environment variable fixes a setting", async () => {
 	const { layered } = started({ layered_settings: () => withOne("context_limit", "environment", 4096) });
 	await layered.load();
 	const limit = find(layered, "context_limit");
 	expect([layered.isFixed(limit), layered.isOwn(limit)]).toEqual([true, false]);
 });
 
-test("every setting and every value it can have has words", () => {
+test("every setting and value has a text", () => {
 	for (const setting of SETTINGS) {
 		expect(en, setting.key).toHaveProperty([`setting.${setting.key}`]);
 		expect(en, setting.key).toHaveProperty([`setting.${setting.key}.about`]);
@@ -92,7 +92,7 @@ test("every setting and every value it can have has words", () => {
 	}
 });
 
-test("values read as people say them", () => {
+test("values are formatted for people", () => {
 	const say = (key: string, value: SettingValue) => shown(SETTINGS.find((setting) => setting.key === key) as LayeredSetting, value);
 	expect(say("history_cap", 3000)).toBe("3,000 tokens");
 	expect(say("author_note_every_messages", 1)).toBe("1 message");
@@ -100,11 +100,11 @@ test("values read as people say them", () => {
 	expect(say("message_ceiling", "off")).toBe("off");
 	expect(say("temperature", 0.8)).toBe("0.8");
 	expect(say("show_streaming", true)).toBe("on");
-	expect(say("reminder", "")).toBe("nothing");
+	expect(say("reminder", "")).toBe("empty");
 	expect(say("mode", "study")).toBe("Study");
 });
 
-test("a name that is gone can still be seen", () => {
+test("deleted option is still shown", () => {
 	const template = SETTINGS.find(({ key }) => key === "template") as LayeredSetting;
 	expect(options({ ...template, value: "my-old-one" }).map(({ value }) => value)).toContain("my-old-one");
 });

@@ -6,20 +6,20 @@ import { Later } from "./later";
 import { Selection } from "./selection.svelte";
 
 export type View = "grid" | "list";
-/** Whether a card must have one of the chosen tags, or each of them. */
+/** Whether a card needs one of the chosen tags or all of them. */
 export type Match = "any" | "all";
 
 const KEY = "inglenook.library";
-/** Shorter queries are in nearly every description. */
+/** Minimum length of a full-text query. Shorter ones occur in nearly every description. */
 const SHORTEST = 2;
 
-/** The characters: what is looked for among them, in which order they stand, and which of them are chosen. */
+/** State of the library: search, filters, sort order and selection. */
 export class Library {
 	all = $state.raw<CharacterSummary[]>([]);
 	loaded = $state(false);
-	/** Only the user's favourites are shown. */
+	/** Shows only favourites. */
 	favourites = $state(false);
-	/** Chosen tags, as they are written on the cards. */
+	/** Chosen tags, in the spelling of the cards. */
 	tags = $state.raw<readonly string[]>([]);
 	sort = $state<Sort>("recent");
 	view = $state<View>("grid");
@@ -28,11 +28,11 @@ export class Library {
 	readonly filtered = $derived.by(() => this.query.trim() !== "" || this.favourites || this.tags.length > 0);
 
 	#query = $state("");
-	/** Who has the words in a description, which only the engine knows. */
+	/** Ids of cards whose descriptions match `query`. Only the engine has the descriptions. */
 	#deep = $state.raw({ query: "", ids: setOf<string>() });
 	readonly #entries = $derived(this.all.map(entry));
 	readonly #sorted = $derived(inOrder(this.#entries, this.sort));
-	/** By words and favourites, not by tags. */
+	/** Cards that match the query and the favourites filter, before the tag filter. */
 	readonly #found = $derived.by(() => {
 		const words = wordsOf(this.#query);
 		const deep = this.#deep.query === this.#query.trim() ? this.#deep.ids : setOf<string>();
@@ -45,9 +45,9 @@ export class Library {
 		return this.#found.filter(({ tags }) => fits(tags));
 	});
 	readonly shown = $derived(this.#tagged.map(({ card }) => card));
-	/** Tags of what is found, the most frequent first; with "all", those that would narrow it further. */
+	/** Tags of the found cards, the most frequent first. With "all", only tags that narrow the result further. */
 	readonly tagCounts = $derived.by(() => counted(this.match === "all" ? this.#tagged : this.#found));
-	/** The chosen ones that are shown: nothing happens to what the user does not see. */
+	/** The selected cards that are visible. Bulk actions must not affect hidden cards. */
 	readonly chosen = $derived(this.selection.size === 0 ? [] : this.shown.filter(({ id }) => this.selection.has(id)));
 	readonly #later = new Later(120);
 	readonly #byId = $derived(mapOf(this.all.map((card) => [card.id, card] as const)));
@@ -69,7 +69,7 @@ export class Library {
 		else this.#later.run(() => this.#search(typed));
 	}
 
-	/** Of many calls at once, as while a folder comes in, the first and one more are answered. */
+	/** Loads the cards. Of many calls at once, as during a folder import, only the first and one more reach the engine. */
 	load(): Promise<void> {
 		if (this.#loading) {
 			this.#again = true;
@@ -85,7 +85,7 @@ export class Library {
 		localStorage.setItem(KEY, JSON.stringify({ sort, view, match }));
 	}
 
-	/** A press on a card: true if it chose cards, false if it means the card itself. */
+	/** Handles a click on a card. Returns true if it changed the selection, false if it should open the card. */
 	pick(id: string, { shiftKey, ctrlKey, metaKey }: Pick<MouseEvent, "shiftKey" | "ctrlKey" | "metaKey">): boolean {
 		if (shiftKey) this.selection.extend(id, this.shown.map((card) => card.id));
 		else if (ctrlKey || metaKey || this.selection.size > 0) this.selection.toggle(id);
@@ -126,7 +126,7 @@ export class Library {
 			const ids = await this.api.findCharacters(query);
 			if (this.#query.trim() === query) this.#deep = { query, ids: setOf(ids) };
 		} catch {
-			// What is found without the descriptions stays on screen.
+			// The matches without descriptions stay on screen.
 		}
 	}
 }

@@ -23,7 +23,7 @@ async function found(query: string, cards: CharacterSummary[]) {
 beforeEach(() => localStorage.clear());
 afterEach(() => vi.useRealTimers());
 
-test("search ignores case and accents and finds words in any order", async () => {
+test("search ignores case, accents and word order", async () => {
 	const cards = [card("Míra", { tags: ["cozy"] }), card("Captain Osei", { tags: ["sea"] }), card("雪")];
 	expect(await found("mira", cards)).toEqual(["Míra"]);
 	expect(await found("osei captain", cards)).toEqual(["Captain Osei"]);
@@ -32,7 +32,7 @@ test("search ignores case and accents and finds words in any order", async () =>
 	expect(await found("  ", cards)).toHaveLength(3);
 });
 
-test("what only a description has is found by the engine, for the words that stand there now", async () => {
+test("engine finds descriptions for the current query", async () => {
 	vi.useFakeTimers();
 	const { library: all, shell, names } = await library([card("Mira"), card("Osei")], { find_characters: ({ query }: { query: string }) => (query === "ferry" ? ["Osei"] : []) });
 	for (const typed of ["f", "fe", "ferry"]) all.query = typed;
@@ -45,7 +45,7 @@ test("what only a description has is found by the engine, for the words that sta
 
 const FEW = [card("Mira", { tags: ["Cozy", "Magic"], favourite: true, created: "2" }), card("basil", { tags: ["cozy"], created: "3" }), card("Osei", { tags: ["sea"], created: "1" })];
 
-test("tags narrow together or widen, and capitals make no other tag", async () => {
+test("tags narrow or widen, and ignore case", async () => {
 	const { library: all, names } = await library(FEW);
 	expect(all.tagCounts).toEqual([{ tag: "Cozy", count: 2 }, { tag: "Magic", count: 1 }, { tag: "sea", count: 1 }]);
 	all.toggleTag("cozy");
@@ -61,7 +61,7 @@ test("tags narrow together or widen, and capitals make no other tag", async () =
 	expect([names().length, all.filtered]).toEqual([3, false]);
 });
 
-test("the order is the user's and is remembered", async () => {
+test("sort order is remembered", async () => {
 	const { library: all, names } = await library(FEW);
 	const order = (sort: Sort) => {
 		all.set({ sort });
@@ -78,7 +78,7 @@ test("the order is the user's and is remembered", async () => {
 
 const press = { shiftKey: false, ctrlKey: false, metaKey: false };
 
-test("cards are chosen one by one, in a range and all, and only those that are shown count", async () => {
+test("selects single cards, ranges and all visible", async () => {
 	const cards = ["a", "b", "c", "d"].map((name) => card(name));
 	const { library: all } = await library(cards);
 	const chosen = () => all.chosen.map(({ id }) => id).join("");
@@ -100,7 +100,7 @@ test("cards are chosen one by one, in a range and all, and only those that are s
 	expect(chosen()).toBe("");
 });
 
-test("of many changes at once the list is read twice", async () => {
+test("simultaneous changes load the list twice", async () => {
 	const { library: all, shell } = await library(FEW);
 	await Promise.all([all.load(), all.load(), all.load(), all.load()]);
 	expect(shell.count("list_characters")).toBe(1 + 2);

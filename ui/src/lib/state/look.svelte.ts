@@ -15,7 +15,7 @@ const DEFAULTS: Stored = { theme: "system", face: "literata", size: 16, layout: 
 
 export const SIZES = [14, 15, 16, 17, 18, 20, 22] as const;
 
-/** How this window looks. The theme is the engine's setting, remembered here so that the first frame has it. */
+/** Appearance of this window. The engine stores the theme; localStorage has a copy for the first frame. */
 export class Look {
 	theme = $state<Theme>("system");
 	face = $state<Face>("literata");

@@ -3,10 +3,10 @@ import type { ApiError, Mode } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { Api } from "./api";
 
-/** The mode that a chat is in, and those there are. */
+/** The mode of a chat, and all available modes. */
 export class ModeChoice {
 	all = $state.raw<Mode[]>([]);
-	/** The setting's value; `auto` where nobody chose. */
+	/** The value of the setting; `auto` if the user chose none. */
 	chosen = $state("auto");
 	readonly name = $derived(this.chosen === "auto" ? "default" : this.chosen);
 
@@ -27,7 +27,7 @@ export class ModeChoice {
 		}
 	};
 
-	/** Why there is no such mode, with those there are; empty when it was set. */
+	/** Sets the mode. Returns an error text that lists the available modes; empty on success. */
 	async set(name: string): Promise<string> {
 		const mode = this.all.find((known) => known.name.toLocaleLowerCase() === name.toLocaleLowerCase());
 		if (!mode) return t("mode.unknown", { name, names: this.all.map((known) => known.name).join(", ") });

@@ -1,12 +1,12 @@
 import type { Endpoint, Model, ModelRef } from "../api/generated";
 import type { Api } from "./api";
 
-/** Who answers, in words: where the text goes is what a reader wants to know. */
-export interface Answering {
+/** The model that answers, and its host, so that the user can see where the text is sent. */
+export interface AnsweringModel {
 	name: string;
-	/** Host of the endpoint; `null` where everything stays on this machine. */
+	/** Host of the endpoint; `null` if the text stays on this machine. */
 	host: string | null;
-	/** It is no file on this machine. */
+	/** Whether the model belongs to an endpoint. */
 	endpoint: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface ModelGroup {
 	models: ModelOption[];
 }
 
-/** Everything that can answer: files on this machine and endpoints elsewhere. */
+/** All models: local files and endpoints. */
 export class Models {
 	local = $state.raw<Model[]>([]);
 	endpoints = $state.raw<Endpoint[]>([]);
@@ -41,8 +41,8 @@ export class Models {
 		this.loaded = true;
 	}
 
-	/** What `chosen` names; without a choice, or when it is gone, the default, else any model on this machine. */
-	answering(chosen: ModelRef | null | undefined): Answering | null {
+	/** The model for `chosen`. Without a choice, or if it was deleted, the default model, or else any local model. */
+	answering(chosen: ModelRef | null | undefined): AnsweringModel | null {
 		return this.#find(chosen) ?? this.#default();
 	}
 
@@ -78,13 +78,13 @@ export class Models {
 		return one !== null && other !== null && one.endpoint.id === other.endpoint.id && one.model === other.model;
 	}
 
-	#find(chosen: ModelRef | null | undefined): Answering | null {
+	#find(chosen: ModelRef | null | undefined): AnsweringModel | null {
 		if (chosen?.kind === "local") return ofModel(this.local.find(({ id }) => id === chosen.id));
 		const remote = chosen ? this.remote(chosen.id) : null;
 		return remote && ofEndpoint(remote.endpoint, remote.model);
 	}
 
-	#default(): Answering | null {
+	#default(): AnsweringModel | null {
 		const usable = this.local.filter((model) => !model.missing);
 		const endpoint = this.endpoints.find((one) => one.default);
 		const chosen = ofModel(usable.find((model) => model.default)) ?? (endpoint ? ofEndpoint(endpoint, endpoint.model) : null);
@@ -92,12 +92,12 @@ export class Models {
 	}
 }
 
-function ofModel(model: Model | undefined): Answering | null {
+function ofModel(model: Model | undefined): AnsweringModel | null {
 	return model ? { name: model.name, host: null, endpoint: false } : null;
 }
 
 /** The name of the endpoint, plus the model if the endpoint has several. */
-function ofEndpoint(endpoint: Endpoint, model: string): Answering {
+function ofEndpoint(endpoint: Endpoint, model: string): AnsweringModel {
 	const several = endpoint.models.length > 1 && model !== "" && model !== endpoint.name;
 	return { name: several ? `${endpoint.name} · ${model}` : endpoint.name, host: hostOf(endpoint.url), endpoint: true };
 }
@@ -110,7 +110,7 @@ function modelsOf(endpoint: Endpoint): ModelOption[] {
 	return [...own, ...endpoint.models.map(({ id, name }) => option(id, name))];
 }
 
-/** `null` for this machine itself. */
+/** Host of an address; `null` for this machine. */
 export function hostOf(url: string): string | null {
 	const host = URL.parse?.(url)?.hostname ?? url;
 	return ["127.0.0.1", "localhost", "[::1]"].includes(host) ? null : host;

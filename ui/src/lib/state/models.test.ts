@@ -13,24 +13,24 @@ async function models(local: Model[], endpoints: Endpoint[]) {
 	return all;
 }
 
-test("the chat's own model answers before the default", async () => {
+test("model of the chat has priority over the default", async () => {
 	const all = await models([model("small", { default: true }), model("large")], [endpoint("far", "https://far.example/v1")]);
 	expect(all.answering(null)).toEqual({ name: "small", host: null, endpoint: false });
 	expect(all.answering({ kind: "local", id: "large" })?.name).toBe("large");
 	expect(all.answering({ kind: "remote", id: "far" })).toEqual({ name: "far", host: "far.example", endpoint: true });
 });
 
-test("a choice that is gone gives way to the default", async () => {
+test("deleted model falls back to the default", async () => {
 	const all = await models([model("small", { default: true })], []);
 	expect(all.answering({ kind: "local", id: "gone" })?.name).toBe("small");
 });
 
-test("without a default any file that is there answers, and nobody where there is none", async () => {
+test("without a default an existing local file answers", async () => {
 	expect((await models([model("lost", { missing: true }), model("there")], [])).answering(null)?.name).toBe("there");
 	expect((await models([model("lost", { missing: true })], [endpoint("idle", "https://x.example")])).answering(null)).toBeNull();
 });
 
-test("this machine is no foreign host", () => {
+test("local addresses show no host", () => {
 	expect(hostOf("http://127.0.0.1:1234/v1")).toBeNull();
 	expect(hostOf("http://localhost:8080/v1")).toBeNull();
 	expect(hostOf("https://api.example.org/v1")).toBe("api.example.org");
@@ -38,7 +38,7 @@ test("this machine is no foreign host", () => {
 
 const offered = (...names: string[]) => names.map((name) => ({ id: `id-${name}`, name, context: null, typed: false }));
 
-test("an endpoint goes by the name that the user gave", async () => {
+test("endpoint shows the name given by the user", async () => {
 	const one = endpoint("home", "http://127.0.0.1:1/v1", { name: "My box", model: "qwen", models: offered("qwen") });
 	const many = endpoint("far", "https://far.example/v1", { name: "Router", model: "large", models: offered("large", "small") });
 	const all = await models([], [one, many]);
@@ -48,7 +48,7 @@ test("an endpoint goes by the name that the user gave", async () => {
 	expect(all.same({ kind: "remote", id: "far" }, { kind: "remote", id: "id-small" })).toBe(false);
 });
 
-test("choices are grouped, the recent ones first", async () => {
+test("models are grouped, the recent ones first", async () => {
 	const bare = endpoint("bare", "http://127.0.0.1:1/v1", { name: "Bare" });
 	const typed = endpoint("typed", "http://127.0.0.1:2/v1", { name: "Typed", model: "own", models: offered("listed") });
 	const all = await models([model("small")], [bare, typed]);

@@ -1,13 +1,13 @@
-/** A reply being written: its pieces are gathered and shown once per frame. */
+/** A reply that is being streamed. Its pieces are collected and displayed once per frame. */
 export class Reply {
 	text = $state("");
-	/** What a reasoning model says to itself. */
+	/** Reasoning text of the model. */
 	thoughts = $state("");
 	#next: number | null;
 	#pending = { text: "", thoughts: "" };
 	#frame = 0;
 
-	/** `next` is the number of the piece to come; `null` takes the first that comes. */
+	/** `next` is the expected sequence number; `null` accepts any first piece. */
 	constructor(
 		readonly message: string,
 		readonly swipe: string,
@@ -18,7 +18,7 @@ export class Reply {
 		this.#next = next;
 	}
 
-	/** False when a piece is missing, so that the caller asks for the whole text again. */
+	/** Adds a piece. Returns `false` if one before it is missing, so that the caller reloads the whole text. */
 	receive(seq: number, piece: string, of: "text" | "thoughts" = "text"): boolean {
 		if (this.#next !== null && seq < this.#next) return true;
 		if (this.#next !== null && seq > this.#next) return false;
@@ -28,7 +28,7 @@ export class Reply {
 		return true;
 	}
 
-	/** Marks the text so far as thoughts. Returns `false` if a piece is missing. */
+	/** Marks the text so far as reasoning. Returns `false` if a piece is missing. */
 	closeThoughts(seq: number, words: string): boolean {
 		if (this.#next !== null && seq < this.#next) return true;
 		if (this.#next !== null && seq > this.#next) return false;
@@ -46,7 +46,7 @@ export class Reply {
 		[this.#pending, this.#frame] = [{ text: "", thoughts: "" }, 0];
 	};
 
-	/** Nothing is shown any more; a frame under way is dropped. */
+	/** Stops the display and cancels the pending frame. */
 	discard(): void {
 		cancelAnimationFrame(this.#frame);
 		this.#frame = 0;

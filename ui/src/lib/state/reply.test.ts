@@ -1,11 +1,11 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { heldFrames } from "../../../tests/unit/frames";
+import { stubFrames } from "../../../tests/unit/frames";
 import { Reply } from "./reply.svelte";
 
 afterEach(() => vi.unstubAllGlobals());
 
-test("pieces are shown together, once a frame", () => {
-	const frame = heldFrames();
+test("pieces are rendered once per frame", () => {
+	const frame = stubFrames();
 	const reply = new Reply("m", "s");
 	reply.receive(0, "The ");
 	reply.receive(1, "lamp");
@@ -14,8 +14,8 @@ test("pieces are shown together, once a frame", () => {
 	expect(reply.text).toBe("The lamp");
 });
 
-test("a piece that is known already changes nothing", () => {
-	const frame = heldFrames();
+test("duplicate piece is ignored", () => {
+	const frame = stubFrames();
 	const reply = new Reply("m", "s", { text: "The lamp" }, 2);
 	expect(reply.receive(1, "lamp")).toBe(true);
 	expect(reply.receive(2, " hums")).toBe(true);
@@ -23,13 +23,13 @@ test("a piece that is known already changes nothing", () => {
 	expect(reply.text).toBe("The lamp hums");
 });
 
-test("a missing piece is noticed", () => {
+test("missing piece is detected", () => {
 	const reply = new Reply("m", "s", { text: "The lamp" }, 2);
 	expect(reply.receive(3, "late")).toBe(false);
 });
 
-test("nothing appears after it was discarded", () => {
-	const frame = heldFrames();
+test("discard stops rendering", () => {
+	const frame = stubFrames();
 	const reply = new Reply("m", "s");
 	reply.receive(0, "The lamp");
 	reply.discard();
@@ -37,14 +37,14 @@ test("nothing appears after it was discarded", () => {
 	expect(reply.text).toBe("");
 });
 
-test("thoughts grow apart from the words and share their numbers", () => {
+test("reasoning is separate but shares the numbering", () => {
 	const reply = new Reply("m", "s");
 	expect([reply.receive(0, "Cold out.", "thoughts"), reply.receive(1, "Come in.")]).toEqual([true, true]);
 	reply.flush();
 	expect([reply.thoughts, reply.text]).toEqual(["Cold out.", "Come in."]);
 });
 
-test("words that were thoughts move there, and the words before them stay", () => {
+test("closing reasoning moves only its own text", () => {
 	const reply = new Reply("m", "s", { text: "Come in." });
 	reply.receive(0, " She is cold.");
 	expect(reply.closeThoughts(1, " She is cold.")).toBe(true);

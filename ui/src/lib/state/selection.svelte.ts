@@ -1,9 +1,9 @@
 import { setOf } from "./find";
 
-/** Chosen items of a list, by their ids. */
+/** Ids of the selected items of a list. */
 export class Selection {
 	#ids = $state.raw(setOf<string>());
-	/** Where a range begins. */
+	/** The item at which a range selection starts. */
 	#anchor = "";
 
 	get size(): number {
@@ -20,7 +20,7 @@ export class Selection {
 		this.#anchor = id;
 	}
 
-	/** Adds everything from the item that was toggled last to `id`, in the order of the list. */
+	/** Selects the range from the last toggled item to `id`, in list order. */
 	extend(id: string, order: readonly string[]): void {
 		const [from, to] = [order.indexOf(this.#anchor), order.indexOf(id)];
 		if (to < 0) return;
@@ -41,7 +41,7 @@ export class Selection {
 		this.#anchor = "";
 	}
 
-	/** Forgets what is no longer there. */
+	/** Removes ids that no longer exist. */
 	keep(known: ReadonlySet<string>): void {
 		if ([...this.#ids].some((id) => !known.has(id))) this.#ids = setOf([...this.#ids].filter((id) => known.has(id)));
 	}

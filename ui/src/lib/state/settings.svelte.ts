@@ -5,12 +5,12 @@ import type { Api } from "./api";
 import { base64 } from "./base64";
 import type { Look } from "./look.svelte";
 
-/** The engine's settings. A change shows at once and is taken back when the engine refuses it. */
+/** The engine's settings. A change shows at once and is reverted if the engine rejects it. */
 export class SettingsState {
 	value = $state.raw<Settings>({});
 	personas = $state.raw<Persona[]>([]);
-	/** Grows whenever a setting changed somewhere, in a layer or at large. */
-	news = $state(0);
+	/** Increases after each change of a setting in any layer. */
+	version = $state(0);
 	#sending: Promise<unknown> = Promise.resolve();
 
 	constructor(
@@ -35,7 +35,7 @@ export class SettingsState {
 		const before = this.value;
 		const { theme = before.theme, language = before.language, ...others } = change;
 		this.show({ ...before, ...others, theme: theme ?? undefined, language: language ?? undefined });
-		// One after the other: of two quick changes the second must win.
+		// Sends changes one after the other, so that the later of two quick changes wins.
 		this.#sending = this.#sending.then(() => this.api.updateSettings(change)).catch((thrown: unknown) => {
 			this.show(before);
 			this.failed(asApiError(thrown));
@@ -43,7 +43,7 @@ export class SettingsState {
 		return this.#sending;
 	}
 
-	/** With a picture this replaces what the persona had, with `null` there is none any more; without either it stays. */
+	/** Saves a persona. A `picture` replaces the old one, `null` removes it, `undefined` keeps it. */
 	async savePersona(persona: Persona, picture?: File | null): Promise<Persona | null> {
 		try {
 			const saved = await this.api.savePersona(persona);

@@ -1,31 +1,26 @@
-import type { ApiError, CardField, ChatText } from "../api/generated";
+import type { CardField, ChatText } from "../api/generated";
 import type { Api } from "./api";
-import { Kept } from "./kept.svelte";
+import type { ChatCallbacks } from "./callbacks";
+import { StoredState } from "./kept.svelte";
 
-interface Surroundings {
-	failed(error: ApiError): void;
-	/** The next prompt is another one than before. */
-	turned(): void;
-}
-
-/** What one chat says instead of its card. */
-export class OwnTexts extends Kept<ChatText[]> {
+/** Card texts that one chat overrides. */
+export class OwnTexts extends StoredState<ChatText[]> {
 	constructor(
 		private readonly api: Api,
 		private readonly chat: string,
-		private readonly around: Surroundings,
+		private readonly callbacks: Pick<ChatCallbacks, "failed" | "promptChanged">,
 	) {
 		super(
 			() => api.chatTexts(chat),
-			(error) => around.failed(error),
+			(error) => callbacks.failed(error),
 		);
 	}
 
-	/** `null` brings the card's words back. */
+	/** Overrides a field. `null` restores the card's text. */
 	set(field: CardField, text: string | null): Promise<unknown> {
 		return this.send(
 			() => this.api.setChatText(this.chat, field, text),
-			() => this.around.turned(),
+			() => this.callbacks.promptChanged(),
 		);
 	}
 }

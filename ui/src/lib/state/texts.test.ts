@@ -8,36 +8,36 @@ const texts = (own: string | null): ChatText[] => [{ field: "scenario", card: "A
 
 function started(answers: Record<string, (args: never) => unknown>) {
 	const shell = new FakeShell({ chat_texts: () => texts(null), ...answers });
-	const around = { failed: vi.fn<(error: ApiError) => void>(), turned: vi.fn<() => void>() };
-	return { shell, around, own: new OwnTexts(api(shell), "c", around) };
+	const callbacks = { failed: vi.fn<(error: ApiError) => void>(), promptChanged: vi.fn<() => void>() };
+	return { shell, callbacks, own: new OwnTexts(api(shell), "c", callbacks) };
 }
 
-test("a text is sent for one chat, the answer is what is shown, and the next prompt is another", async () => {
-	const { own, shell, around } = started({ set_chat_text: ({ text }: { text: string | null }) => texts(text) });
+test("override changes one chat and its next prompt", async () => {
+	const { own, shell, callbacks } = started({ set_chat_text: ({ text }: { text: string | null }) => texts(text) });
 	await own.load();
 	await own.set("scenario", "A storm.");
 	expect(shell.asked.at(-1)).toEqual({ operation: "set_chat_text", args: { chat: "c", field: "scenario", text: "A storm." } });
 	expect(own.all).toEqual(texts("A storm."));
 	await own.set("scenario", null);
 	expect(own.all).toEqual(texts(null));
-	expect(around.turned).toHaveBeenCalledTimes(2);
+	expect(callbacks.promptChanged).toHaveBeenCalledTimes(2);
 });
 
-test("a refused text is told, and what is stored is shown again", async () => {
+test("rejected text shows the stored one again", async () => {
 	const refusal: ApiError = { kind: "badInput", message: "The text is too long.", hint: "Shorten it." };
-	const { own, shell, around } = started({
+	const { own, shell, callbacks } = started({
 		set_chat_text: () => {
 			throw refusal;
 		},
 	});
 	await own.load();
 	await own.set("scenario", "A storm.");
-	expect(around.failed).toHaveBeenCalledWith(refusal);
-	expect(around.turned).not.toHaveBeenCalled();
+	expect(callbacks.failed).toHaveBeenCalledWith(refusal);
+	expect(callbacks.promptChanged).not.toHaveBeenCalled();
 	expect([shell.count("chat_texts"), own.all]).toEqual([2, texts(null)]);
 });
 
-test("what was asked for before a change does not undo it", async () => {
+test("load older than a change is ignored", async () => {
 	let answer: (all: ChatText[]) => void = () => {};
 	const { own } = started({
 		chat_texts: () => new Promise<ChatText[]>((resolve) => (answer = resolve)),
@@ -50,7 +50,7 @@ test("what was asked for before a change does not undo it", async () => {
 	expect(own.all).toEqual(texts("A storm."));
 });
 
-test("texts that cannot be read say why", async () => {
+test("failed load shows its error", async () => {
 	const gone: ApiError = { kind: "notFound", message: "This chat is no longer there." };
 	const { own } = started({
 		chat_texts: () => {

@@ -11,7 +11,7 @@ export interface Toast {
 
 const SHOWN_MS = 8_000;
 
-/** Short notes at the window's edge; undo lives here. */
+/** Toasts: short notices, some with an undo button. */
 export class Toasts {
 	items = $state.raw<Toast[]>([]);
 	#next = 1;
@@ -23,7 +23,7 @@ export class Toasts {
 		return id;
 	}
 
-	/** Says what failed where no better place is on screen. */
+	/** Shows an error for which the screen has no better place. */
 	fail(error: ApiError): void {
 		const detail = [error.message, hint(error)].filter(Boolean).join(" ");
 		this.show({ kind: "bad", text: headline(error), detail }, SHOWN_MS * 2);

@@ -1,11 +1,11 @@
 import type { Part } from "./split";
 
-/** Maximum number of paragraphs that one emphasis may span. */
+/** Maximum number of paragraphs that one emphasis can span. */
 const SPAN = 40;
 
 /**
- * The source of each part. An emphasis that spans several paragraphs is closed and reopened in each of them: stories use
- * such emphasis, but Markdown ends it with the paragraph. In a `live` text, an open emphasis is assumed to continue.
+ * The source of each part. Stories use emphasis across paragraphs, but in Markdown it ends with the paragraph. It is therefore
+ * closed and reopened in each paragraph. In a `live` text, an open emphasis is assumed to continue.
  */
 export function sources(parts: Part[], live: boolean): string[] {
 	const texts = parts.map((part) => part.text);
@@ -19,7 +19,7 @@ export function sources(parts: Part[], live: boolean): string[] {
 	return texts;
 }
 
-/** The mark that the paragraph opens with and does not close; empty if none. */
+/** The mark that the paragraph opens and does not close; empty if there is none. */
 function opened(part: Part | undefined): string {
 	if (part?.kind !== "prose" || part.text.includes("`")) return "";
 	const mark = /^\*{1,2}(?=[^\s*])/.exec(part.text)?.[0] ?? "";

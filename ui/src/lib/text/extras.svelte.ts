@@ -4,14 +4,14 @@ import type { Extras as Wanted } from "./markdown";
 
 type Typeset = typeof import("./typeset").typeset;
 
-/** Formulas and code colours. The app loads their code with the first message that needs them. */
+/** Formulas and syntax colours. Their code loads with the first message that needs it. */
 class Extras implements Wanted {
 	/** Increases after each load, so that messages render again. */
 	version = $state(0);
 	#typeset: Typeset | null = null;
 	#asked = false;
 
-	/** Returns `null` if the source of the formula is shown instead. */
+	/** Returns `null` if the formula is shown as source instead. */
 	formula = (tex: string, display: boolean): string | null => {
 		if (this.#typeset) return this.#typeset(tex, display);
 		if (!this.#asked) void this.loadMath();

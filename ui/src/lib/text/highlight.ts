@@ -41,7 +41,7 @@ const ALIASES: Record<string, string> = {
 	rb: "ruby", rs: "rust", sh: "bash", shell: "bash", svelte: "xml", svg: "xml", tex: "latex", toml: "ini", ts: "typescript", tsx: "typescript", vue: "xml", yml: "yaml", zsh: "bash",
 };
 
-/** Maximum length of code with colours. */
+/** Maximum length of code that is highlighted. */
 const LONGEST = 16 * 1024;
 
 const asked = new Set<string>();

@@ -21,7 +21,7 @@ const mark = fc.constantFrom(
 	...["\\frac{", "\\href{javascript:x()}{", "\\url{http://a.b}", "\\includegraphics{http://a.b}", "\\def\\a{\\a}", "\\htmlStyle{", "\\class{", "\\color{", "\\begin{matrix}", "\\end{matrix}", "\\rule{9999em}{9999em}", "\\text{<img src=x onerror=x()>}"],
 );
 const words = fc.oneof({ weight: 4, arbitrary: mark }, { weight: 2, arbitrary: fc.string({ maxLength: 12 }) }, { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 12 }) });
-/** Marks and words in any order, with long repetitions, as degenerate models write them. */
+/** Marks and words in any order, with long repetitions as degenerate models produce them. */
 const message = fc.array(fc.oneof({ weight: 9, arbitrary: words }, { weight: 1, arbitrary: fc.tuple(words, fc.integer({ min: 1, max: 400 })).map(([unit, times]) => unit.repeat(times)) }), { maxLength: 60 }).map((pieces) => pieces.join(""));
 
 /** Elements and attributes that could run scripts, fetch, send data or clobber the page. */
@@ -52,7 +52,7 @@ beforeAll(async () => {
 	for (const language of ["js", "html", "python"]) await new Promise<void>((loaded) => highlight("x", language, loaded));
 }, 30_000);
 
-test("no message throws, takes long, runs or fetches", () => {
+test("no message throws, hangs, runs code or fetches", () => {
 	fc.assert(
 		fc.property(message, (text) => {
 			const started = performance.now();
@@ -64,14 +64,14 @@ test("no message throws, takes long, runs or fetches", () => {
 	);
 }, patience);
 
-test("no formula throws, takes long, runs or fetches", () => {
+test("no formula throws, hangs, runs code or fetches", () => {
 	fc.assert(
 		fc.property(fc.array(words, { maxLength: 40 }), (pieces) => expectHarmless(drawn(`\\(${pieces.join("")}\\)\n\n$$${pieces.join("")}$$`))),
 		run(300),
 	);
 }, patience);
 
-test("words are never lost", () => {
+test("no word is lost", () => {
 	const word = fc.stringMatching(/^[a-z]{3,8}$/);
 	const glue = fc.constantFrom(" ", "\n", "\n\n", " *", "* ", " **", "\n- ", "\n1. ", "\n> ", "\n# ", " “", "” ", " _", "\n\n    ", " $", "\n| ", " [", "] ", " (", ") ");
 	fc.assert(
@@ -83,7 +83,7 @@ test("words are never lost", () => {
 	);
 }, patience);
 
-test("a reply that grows looks like one that came whole", () => {
+test("streamed reply equals the whole one", () => {
 	fc.assert(
 		fc.property(fc.array(words, { maxLength: 25 }), (pieces) => {
 			const growing = new Streamed(extras);
@@ -95,7 +95,7 @@ test("a reply that grows looks like one that came whole", () => {
 	);
 }, patience);
 
-test("64 KiB of any pattern is drawn, in bounded time", () => {
+test("renders 64 KiB of any pattern in limited time", () => {
 	for (const [name, text] of patterns()) {
 		const started = performance.now();
 		const page = drawn(text);

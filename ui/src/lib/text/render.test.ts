@@ -19,19 +19,19 @@ test("actions are emphasis, inside and around dialogue", () => {
 	check("*She says “no” and means it.*", "<p><em>She says <q>“no”</q> and means it.</em></p>");
 });
 
-test("an inch is no quote", () => {
+test("inch sign is no quote", () => {
 	check('A 6" lamp and a 7" one.', '<p>A 6" lamp and a 7" one.</p>');
 });
 
-test("a quote left open reaches to the end of its paragraph", () => {
+test("open quote extends to the end of its paragraph", () => {
 	check("“I was\n\nShe left.", "<p><q>“I was</q></p>\n<p>She left.</p>");
 });
 
-test("single line breaks stay", () => {
+test("single line breaks are kept", () => {
 	check("one\ntwo", "<p>one<br>two</p>");
 });
 
-test("a link is only a note of its address", () => {
+test("link stores its address without navigating", () => {
 	check("[here](https://evil.example/x)", '<p><a title="https://evil.example/x" data-address="https://evil.example/x" role="link" tabindex="0">here</a></p>');
 	expect(render("[x](https://аpple.example)")).toContain('data-address="https://xn--pple-43d.example/"');
 	expect(render("[x](file:///etc/passwd) [y](nook://localhost/) [z](vbscript:x)")).not.toMatch(/data-address/);
@@ -39,7 +39,7 @@ test("a link is only a note of its address", () => {
 	expect(render("[x](javascript:alert(1))")).not.toMatch(/href/);
 });
 
-test("pictures from elsewhere never load", () => {
+test("external pictures never load", () => {
 	check("![a lamp](https://evil.example/pixel.png)", "<p>a lamp</p>");
 	const html = render('<img src="https://evil.example/pixel.png" srcset="https://evil.example/2.png" onerror="x()">');
 	expect(html).not.toMatch(/evil|onerror|srcset/);
@@ -47,7 +47,7 @@ test("pictures from elsewhere never load", () => {
 	expect(render("![dot](data:image/png;base64,AAAA)")).toContain('src="data:image/png;base64,AAAA"');
 });
 
-test("a stored picture shows by the address of this system alone", () => {
+test("stored picture loads only from its own address", () => {
 	const hash = "a".repeat(64);
 	const windows = `http://nook.localhost/asset/${hash}`;
 	const linux = `nook://localhost/asset/${hash}`;
@@ -60,7 +60,7 @@ test("a stored picture shows by the address of this system alone", () => {
 	allowPictures(null);
 });
 
-test("a list keeps the numbers that it was written with", () => {
+test("list keeps its own numbers", () => {
 	const numbers = (text: string) => [...render(text).matchAll(/value="(\d+)"/g)].map((found) => Number(found[1]));
 	expect(numbers("1. one\n5. five\n\n2023. A year.")).toEqual([1, 5, 2023]);
 	expect(numbers("1. a\n1. b\n1. c")).toEqual([1, 2, 3]);
@@ -69,25 +69,25 @@ test("a list keeps the numbers that it was written with", () => {
 	expect(numbers("2023. A year.")).toEqual([2023]);
 });
 
-test("tasks have boxes, and raw inputs have none", () => {
+test("tasks have checkboxes, and raw inputs are removed", () => {
 	expect(render("- [x] done\n- [ ] open").match(/<input type="checkbox" disabled=""( checked="")?>/g)).toHaveLength(2);
 	expect(render('<input type="checkbox">')).not.toContain("input");
 });
 
-test("a table scrolls in a box and keeps its alignment", () => {
+test("table scrolls in a box and keeps its alignment", () => {
 	const html = render("|a|b|\n|:-:|-:|\n|1|2|");
 	expect(html).toMatch(/^<div class="table" tabindex="0"><table>/);
 	expect(html).toContain('align="right"');
 });
 
-test("code shows its language and what it was written with", () => {
+test("code shows its language and its source", () => {
 	const html = render("```python title=x\na < b\n```");
 	expect(html).toMatch(/^<figure class="code"><figcaption><span>python<\/span><button type="button" data-copy="">Copy<\/button>/);
 	expect(html).toContain("a &lt; b");
 	expect(render("- x\n\n  ```\n  y\n  ```")).toMatch(/<li.*<figure class="code">/s);
 });
 
-test("definitions of links stay readable", () => {
+test("link definitions stay readable", () => {
 	expect(shown("[1]: https://example.org/Path")).toMatch(/\[1\]: .*Path/);
 });
 
@@ -97,7 +97,7 @@ test("addresses and paths keep their case", () => {
 	expect(html).toContain('data-address="https://example.org/Some/Path?Q=A"');
 });
 
-test("raw HTML cannot swallow a piece of ours and break out of its attribute", () => {
+test("raw HTML cannot break out through our placeholder", () => {
 	for (const piece of ["$$x$$", "```js\n1\n```", "- [ ] a"]) {
 		const html = render(`<p title="\n\n${piece}\n\n" onclick=x() y="<img src=x onerror=x()>`);
 		const page = document.createElement("div");

@@ -5,7 +5,7 @@ const LONG = "*The rain stops.*\n\n“At last,” she says.\n\n- a lamp\n- a wic
 
 const flat = (html: string) => html.replaceAll(' dir="auto"', "").replace(/\s+/g, " ").trim();
 
-test("finished blocks stay the same objects while the last one grows", () => {
+test("finished blocks keep their identity", () => {
 	const streamed = new Streamed();
 	streamed.blocks("One.\n\nTw");
 	const before = streamed.blocks("One.\n\nTwo.\n\nThr");
@@ -15,7 +15,7 @@ test("finished blocks stay the same objects while the last one grows", () => {
 	expect(after[1]).toBe(before[1]);
 });
 
-test("a text that came letter by letter looks like one that came whole", () => {
+test("streamed text equals the whole text", () => {
 	const streamed = new Streamed();
 	for (let length = 1; length < LONG.length; length++) streamed.blocks(LONG.slice(0, length), true);
 	const html = streamed.blocks(LONG).map((block) => block.html);
@@ -28,7 +28,7 @@ test("another text starts over", () => {
 	expect(streamed.blocks("Three.").map((block) => block.at)).toEqual([0]);
 });
 
-test("an emphasis that has only begun is shown as one", () => {
+test("open emphasis is rendered while streaming", () => {
 	const live = (text: string) => flat(new Streamed().blocks(text, true).map((block) => block.html).join(""));
 	expect(live("*She turns the")).toBe("<p><em>She turns the</em></p>");
 	expect(live("There are **one hundred")).toBe("<p>There are <strong>one hundred</strong></p>");
@@ -36,7 +36,7 @@ test("an emphasis that has only begun is shown as one", () => {
 	expect(live("*She waits.* Then")).toBe("<p><em>She waits.</em> Then</p>");
 });
 
-test("a repeated last block is not mistaken for the first", () => {
+test("repeated last block is not taken for the first", () => {
 	const streamed = new Streamed();
 	const texts = streamed.blocks("No.\n\nYes.\n\nNo.").map((block) => flat(block.html));
 	expect(texts.join("")).toBe("<p>No.</p><p>Yes.</p><p>No.</p>");
@@ -44,7 +44,7 @@ test("a repeated last block is not mistaken for the first", () => {
 
 const em = (text: string, live = false) => new Streamed().blocks(text, live).map((block) => flat(block.html));
 
-test("an emphasis over paragraphs is one in each of them", () => {
+test("emphasis across paragraphs applies to each", () => {
 	expect(em("*One.\n\nTwo *really* far.\n\nThree.*\n\nFour.")).toEqual([
 		"<p><em>One.</em></p>",
 		"<p><em>Two <em>really</em> far.</em></p>",
@@ -54,17 +54,17 @@ test("an emphasis over paragraphs is one in each of them", () => {
 	expect(em("**One.\n\nTwo.**")).toEqual(["<p><strong>One.</strong></p>", "<p><strong>Two.</strong></p>"]);
 });
 
-test("a star that nothing ends stays a star", () => {
+test("unclosed star stays a star", () => {
 	expect(em("*One.\n\nTwo.")).toEqual(["<p>*One.</p>", "<p>Two.</p>"]);
 	expect(em("*One.\n\n*Two.* And.")).toEqual(["<p>*One.</p>", "<p><em>Two.</em> And.</p>"]);
 });
 
-test("an emphasis over paragraphs does not jump while it streams", () => {
+test("emphasis across paragraphs is stable in streaming", () => {
 	expect(em("*One.\n\nTw", true)).toEqual(["<p><em>One.</em></p>", "<p><em>Tw</em></p>"]);
 	expect(em("*One.\n\nTwo.*", true)).toEqual(["<p><em>One.</em></p>", "<p><em>Two.</em></p>"]);
 });
 
-test("a very long last block is not drawn for each letter", () => {
+test("very long last block does not render per letter", () => {
 	const streamed = new Streamed();
 	const code = `\`\`\`\n${"a line of code\n".repeat(1000)}`;
 	let drawn = 0;

@@ -4,7 +4,7 @@ import { plain, renderAll } from "./render";
 import { split } from "./split";
 
 export interface Block {
-	/** Where it begins in the text: its key. */
+	/** Start of the block in the text, which is also its key. */
 	at: number;
 	/** No blank line separates it from the previous block. */
 	joined: boolean;
@@ -18,7 +18,7 @@ interface Known extends Block {
 
 type Undrawn = Omit<Known, "html"> & { html: string | null };
 
-/** A last block longer than this renders again only after it has grown by a share of its length. */
+/** A longer last block renders again only after it has grown by a fraction of its length. */
 const LONG = 8 * 1024;
 const SHARE = 1 / 16;
 

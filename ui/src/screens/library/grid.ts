@@ -3,7 +3,7 @@ const SMALL_CARD = 140;
 const GAP = 20;
 const NARROW = 700;
 
-/** How many cards stand side by side in `width` pixels; two at least, so that a phone shows more than one. */
+/** Number of cards per row in `width` pixels; at least two, for phones. */
 export function columnsIn(width: number): number {
 	const card = width < NARROW ? SMALL_CARD : CARD;
 	return Math.max(2, Math.floor((width + GAP) / (card + GAP)));

@@ -4,7 +4,7 @@ export const TABS = ["who", "scene", "instructions", "card"] as const;
 
 export type EditorTab = (typeof TABS)[number];
 
-/** The fields of each tab, and their lines; one line is a plain input. */
+/** The fields of each tab, with their heights in lines. A field of one line is a plain input. */
 export const FIELDS: Record<EditorTab, readonly { field: TextField; lines: number }[]> = {
 	who: [
 		{ field: "name", lines: 1 },
@@ -28,7 +28,7 @@ export const FIELDS: Record<EditorTab, readonly { field: TextField; lines: numbe
 	],
 };
 
-/** The tab that a field stands on. */
+/** The tab that contains a field. */
 export function tabOf(field: TextField): EditorTab {
 	return TABS.find((tab) => FIELDS[tab].some((row) => row.field === field)) ?? "who";
 }

@@ -49,7 +49,7 @@ export function nameOf(kind: string): string {
 	return named("kind", kind);
 }
 
-/** Tokens as they are counted: exactly, or "about" (issue of counting, S0.11). */
+/** Whether the token counts are estimates. */
 export function isEstimate(report: PromptReport): boolean {
 	return !report.tokens.exact;
 }

@@ -1,21 +1,22 @@
-//! What a template refuses, found out once, and how a chat is put so that it does not (S3.6).
+//! Adapts a chat to a template that rejects some forms. The limits of a template are probed once.
 //!
-//! - No system role: its words go in front of the first words of the user, as a paragraph of their own.
-//! - No system turn in mid-chat: its words become the user's.
-//! - Speakers must alternate: neighbours of one role become one turn, with a blank line between.
-//! - The user must be first, but the character greets: a short neutral turn of the user is put in front. The greeting stays
-//!   what it is, a turn of the character; as part of the system's words it would no longer show the model how to write.
-//! - Contents must be lists of parts: they are.
-//! - Tools must be a list: they are an empty one. Else there are none.
+//! - No system role: the system text becomes a paragraph before the first user message.
+//! - No system turn within the chat: its text becomes part of a user message.
+//! - Roles must alternate: adjacent messages of one role become one, separated by a blank line.
+//! - The user must be first, but the character has the greeting: a short neutral user turn is inserted before
+//!   it. The greeting stays a turn of the character, because inside the system text it would not show the model
+//!   how to write.
+//! - Contents must be lists of parts: they are passed as lists.
+//! - Tools must be a list: an empty list is passed. Otherwise no tools are passed.
 
 use domain::prompt::PromptRole;
 
 use super::Turn;
 
-/// What the user says in front of a greeting, where a template wants the user first.
+/// User turn before a greeting, for templates that require the user to be first.
 pub(super) const OPENING: &str = "[The chat begins.]";
 
-/// What a template takes.
+/// The forms that a template accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) system: bool,
@@ -25,28 +26,28 @@ pub(super) struct Shape {
     pub(super) wants: Wants,
 }
 
-/// How a template wants what it is given, beside the turns.
+/// The form of the arguments that a template expects besides the turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Wants {
-    /// Contents as lists of parts.
+    /// Contents are lists of parts.
     pub(super) typed: bool,
-    /// No tools as an empty list.
+    /// Absent tools are an empty list.
     pub(super) lists_tools: bool,
 }
 
-/// A message as the template gets it.
+/// A message as passed to the template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Message {
     pub(super) role: PromptRole,
-    /// None for [`OPENING`].
+    /// `None` for [`OPENING`].
     pub(super) parts: Option<Vec<usize>>,
-    /// Words of the system in the user's mouth.
+    /// The text of the system in a user message.
     folded: bool,
 }
 
 impl Wants {
     pub(super) const PLAIN: Self = Self { typed: false, lists_tools: false };
-    /// From the most usual on.
+    /// The most common form first.
     const ALL: [Self; 4] = [
         Self::PLAIN,
         Self { typed: true, lists_tools: false },
@@ -56,20 +57,22 @@ impl Wants {
 }
 
 impl Shape {
-    /// What every template takes.
+    /// The forms that every template accepts.
     pub(super) const STRICT: Self =
         Self { system: false, later_system: false, repeats: false, greeting: false, wants: Wants::PLAIN };
 
-    /// What templates without opinions take.
+    /// The forms of a template without restrictions.
     pub(super) const FREE: Self =
         Self { system: true, later_system: true, repeats: true, greeting: true, wants: Wants::PLAIN };
 
-    /// Finds out what a template takes. `takes` says whether it renders a chat of these roles with nothing lost.
+    /// Probes the forms that a template accepts. `takes` returns true if it renders a chat with these roles
+    /// completely.
     pub(super) fn probe(mut takes: impl FnMut(&[PromptRole], Wants) -> bool) -> Self {
         use PromptRole::{Character as C, System as S, User as U};
         let wants = Wants::ALL.into_iter().find(|wants| takes(&[U], *wants)).unwrap_or_default();
         let mut takes = |roles: &[PromptRole]| takes(roles, wants);
-        // Some put the system's words in front of the last turn of the user: nothing of that prompt could be kept.
+        // Some templates put the system text before the last user turn, which would prevent any reuse of the
+        // prefix.
         let system = takes(&[S, U]) && takes(&[S, U, C, U]);
         let greeting = if system { takes(&[S, C, U]) } else { takes(&[C, U]) };
         Self {
@@ -81,7 +84,7 @@ impl Shape {
         }
     }
 
-    /// The chat as the template takes it.
+    /// The chat in the form that the template accepts.
     pub(super) fn adapt(&self, turns: &[Turn]) -> Vec<Message> {
         let head = turns.iter().take_while(|turn| turn.role == PromptRole::System).count();
         let mut messages: Vec<Message> = Vec::with_capacity(turns.len() + 1);

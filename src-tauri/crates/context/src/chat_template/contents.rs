@@ -1,16 +1,16 @@
-//! Contents held apart: the template sees one private character where a text would stand.
+//! Placeholders for contents: the template sees one private-use character in place of each text.
 //!
-//! One character cannot be cut in two, and what templates do to texts (`strip`, `split('</think>')`, `startswith`, `in`)
-//! does to it what it would do to a harmless text. Contents never meet the template, so only a template itself could
-//! forge the character; then the render is refused.
+//! A single character cannot be split, and operations of templates (`strip`, `split('</think>')`, `startswith`,
+//! `in`) treat it like a harmless text. The template never sees a content, so only the template itself could
+//! forge the character; rendering then fails.
 
 use super::{Piece, TemplateError};
 
-/// Two private planes; each without its last two code points, which are no characters.
+/// Two private-use planes, each without its last two code points, which are noncharacters.
 const PLANES: [u32; 2] = [0xF_0000, 0x10_0000];
 const PLANE: usize = 0xFFFE;
 
-/// What stands for the content of message `index`.
+/// The placeholder for the content of message `index`.
 pub(super) fn placeholder(index: usize) -> Result<char, TemplateError> {
     let plane = PLANES.get(index / PLANE).ok_or(TemplateError::TooLong)?;
     char::from_u32(plane + (index % PLANE) as u32).ok_or(TemplateError::TooLong)
@@ -20,8 +20,8 @@ fn private(char: char) -> bool {
     char as u32 >= PLANES[0]
 }
 
-/// Splits the rendered text at the placeholders, and checks that each is there once and in order. `parts` are the parts
-/// of each message. With `continues`, everything behind the last content is left away.
+/// Splits the rendered text at the placeholders and checks that each appears exactly once and in order. `parts`
+/// are the parts of each message. With `continues`, everything after the last content is dropped.
 pub(super) fn pieces(rendered: &str, parts: &[&[usize]], continues: bool) -> Result<Vec<Piece>, TemplateError> {
     let mut pieces = Vec::new();
     let mut rest = rendered;

@@ -1,4 +1,4 @@
-//! Instruct formats for models without a chat template. They are data: `presets/formats/`.
+//! Instruct formats for models without a chat template, loaded from `presets/formats/`.
 
 use std::sync::LazyLock;
 
@@ -6,23 +6,23 @@ use serde::Deserialize;
 
 use super::{ChatTemplate, TemplateError};
 
-/// A way to mark turns that models are trained on.
+/// A set of turn markers that models are trained on.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Format {
-    /// What settings call it.
+    /// Name in settings.
     pub name: String,
-    /// What people call it.
+    /// Name for display.
     pub title: String,
     /// Texts that end a reply.
     pub stop: Vec<String>,
-    /// Architectures, as a GGUF names them, that mean this format.
+    /// GGUF architectures that use this format.
     #[serde(default)]
     architectures: Vec<String>,
-    /// Words in a model's name that mean this format, in small letters.
+    /// Lower-case words in a model name that indicate this format.
     #[serde(default)]
     names: Vec<String>,
-    /// Tokens that a model has which was trained on this format: any of these sets.
+    /// Sets of tokens; a vocabulary that contains all tokens of a set indicates this format.
     #[serde(default)]
     tokens: Vec<Vec<String>>,
     #[serde(skip)]
@@ -30,15 +30,15 @@ pub struct Format {
 }
 
 impl Format {
-    /// Its Jinja source.
+    /// The Jinja source.
     pub fn source(&self) -> &'static str {
         self.source
     }
 
-    /// Its template, for a model with these begin and end tokens.
+    /// The parsed template for a model with these begin and end tokens.
     ///
-    /// # Errors
-    /// None for the built-in formats: a test parses them all.
+    /// Errors
+    /// Never for the built-in formats: a test parses them all.
     pub fn template(&self, bos: &str, eos: &str, date: jiff::civil::DateTime) -> Result<ChatTemplate, TemplateError> {
         let template = ChatTemplate::parse(self.source, bos, eos, date)?;
         Ok(template.with_stops(self.stop.iter().map(String::as_str)))
@@ -51,16 +51,16 @@ macro_rules! sources {
     };
 }
 
-/// The built-in formats; the first is for models of which nothing is known.
+/// The built-in formats; the first is the default for unknown models.
 pub fn formats() -> &'static [Format] {
     static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(read);
     &FORMATS
 }
 
-#[expect(clippy::expect_used, reason = "a file of ours that a test reads")]
+#[expect(clippy::expect_used, reason = "a built-in file that a test parses")]
 fn read() -> Vec<Format> {
     let index = include_str!("../../../../../presets/formats/formats.json");
-    let mut formats: Vec<Format> = serde_json::from_str(index).expect("formats.json is in order");
+    let mut formats: Vec<Format> = serde_json::from_str(index).expect("the built-in formats.json must parse");
     let sources = sources![
         "chatml",
         "llama-3",
@@ -84,18 +84,23 @@ fn read() -> Vec<Format> {
         "exaone",
     ];
     for format in &mut formats {
-        format.source = sources.iter().find(|(name, _)| *name == format.name).expect("every format has a source").1;
+        format.source = sources
+            .iter()
+            .find(|(name, _)| *name == format.name)
+            .expect("every built-in format must have a Jinja source")
+            .1;
     }
     formats
 }
 
-/// The format of that name.
+/// The format with that name.
 pub fn format(name: &str) -> Option<&'static Format> {
     formats().iter().find(|format| format.name == name)
 }
 
-/// The format a model was most likely trained on. What its vocabulary holds says most (of several matches the one that
-/// asks for most tokens), then its name, then its architecture, which says nothing for the many that are `llama`.
+/// Guesses the format that a model was most likely trained on. The vocabulary is the best evidence (the match
+/// with the most tokens wins), then the model name, then the architecture, which is ambiguous for the many
+/// `llama` models.
 pub fn guess(architecture: &str, name: &str, has_token: &dyn Fn(&str) -> bool) -> Option<&'static Format> {
     let called = name.to_lowercase();
     let evidence = |format: &Format| {

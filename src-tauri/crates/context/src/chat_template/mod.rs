@@ -1,8 +1,9 @@
-//! Chat templates: the GGUF's Jinja, run in Rust with the contents held apart.
+//! Chat templates: the Jinja template of a GGUF, run in Rust without access to the contents.
 //!
-//! The template sees a placeholder where a text would stand, so no text can imitate a role marker, and the rendered prompt
-//! comes out as runs of control text and contents. What a template refuses is found out once, when it is parsed, and the
-//! chat is put the way it wants (see [`adapter`]). Models without a template get one of the built-in [`formats`].
+//! The template sees placeholders instead of texts, so no text can imitate a role marker, and the rendered
+//! prompt consists of runs of control text and contents. The forms that a template rejects are probed once at
+//! parse time, and each chat is adapted (see [`adapter`]). Models without a template use one of the built-in
+//! [`formats`].
 
 mod adapter;
 mod contents;
@@ -18,13 +19,14 @@ pub use self::formats::{Format, format, formats, guess};
 pub use self::jinja::{Fault, SyntaxError};
 use crate::hash;
 
-/// The longest source that is read. Real templates have a few thousand bytes.
+/// Maximum length of a source in bytes. Real templates have a few thousand.
 const LONGEST_SOURCE: usize = 256 << 10;
 
-/// Stop strings of one template. Each is looked for in every reply, and real formats name one to five.
+/// Maximum number of stop strings per template. Each is searched in every reply, and real formats have one to
+/// five.
 const MOST_STOPS: usize = 32;
 
-/// Why a template could not be used.
+/// The reason why a template cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
     #[error("the model's chat template is longer than {} KiB", LONGEST_SOURCE >> 10)]
@@ -33,7 +35,7 @@ pub enum TemplateError {
     Syntax(#[from] SyntaxError),
     #[error("the model's chat template failed: {0}")]
     Render(#[from] Fault),
-    #[error("the model's chat template left out, doubled or changed a message")]
+    #[error("the model's chat template dropped, duplicated or changed a message")]
     Contents,
     #[error("the chat has more messages than a prompt can hold")]
     TooLong,
@@ -45,23 +47,23 @@ impl TemplateError {
     }
 }
 
-/// One message for the template: whose it is, and the numbers of the parts its text is made of.
+/// One message for the template: its role and the indices of its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     pub role: PromptRole,
     pub parts: Vec<usize>,
 }
 
-/// A run of the rendered prompt. Parts that follow one another directly are paragraphs of one message: a blank line
-/// belongs between them. So does one between contents that a template puts side by side without any marker: there this
-/// differs from the reference.
+/// A run of the rendered prompt. Adjacent parts are paragraphs of one message and need a blank line between
+/// them. The same holds for contents that a template joins without a marker; this differs from the reference
+/// implementation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     Control(String),
     Part(usize),
 }
 
-/// A parsed chat template. Its clones share what was parsed.
+/// A parsed chat template. Clones share the parsed program.
 #[derive(Clone)]
 pub struct ChatTemplate {
     program: Arc<jinja::Program>,
@@ -69,7 +71,7 @@ pub struct ChatTemplate {
     source: u64,
     bos: String,
     eos: String,
-    /// Prompts begin with `bos`, whether or not the template writes it.
+    /// Prompts begin with `bos`, even if the template does not write it.
     leads_with_bos: bool,
     now: jiff::civil::DateTime,
     tells_time: bool,
@@ -79,12 +81,13 @@ pub struct ChatTemplate {
 }
 
 impl ChatTemplate {
-    /// Parses `source`, and finds out what it takes. `bos` and `eos` are the texts of the model's begin and end tokens;
-    /// `date` is what a template gets that asks for today's date, given once so that the prompt's beginning stays the same.
+    /// Parses `source` and probes the forms that it accepts. `bos` and `eos` are the texts of the model's begin
+    /// and end tokens. Templates that ask for the date get `date`, which is fixed so that the beginning of the
+    /// prompt does not change.
     ///
-    /// # Errors
-    /// [`TemplateError::SourceTooLong`], [`TemplateError::Syntax`] if it is not Jinja, or [`TemplateError::Render`] if it
-    /// costs more than a chat template may.
+    /// Errors
+    /// [`TemplateError::SourceTooLong`]; [`TemplateError::Syntax`] if the source is not valid Jinja;
+    /// [`TemplateError::Render`] if it exceeds a resource limit.
     pub fn parse(source: &str, bos: &str, eos: &str, date: jiff::civil::DateTime) -> Result<Self, TemplateError> {
         if source.len() > LONGEST_SOURCE {
             return Err(TemplateError::SourceTooLong);
@@ -105,7 +108,7 @@ impl ChatTemplate {
         Ok(template)
     }
 
-    /// Finds out what the template takes and does. A template that costs too much is given up at once.
+    /// Probes the properties of the template. A template that exceeds a resource limit fails at once.
     fn learn(&mut self) -> Result<(), TemplateError> {
         let mut costly = None;
         let shape = Shape::probe(|roles, wants| {
@@ -127,27 +130,30 @@ impl ChatTemplate {
         Ok(())
     }
 
-    /// The template for model files that bring none and are not known: ChatML.
+    /// ChatML: the template for unknown models without a template.
     ///
-    /// # Panics
+    /// Panics
     /// Never: the template is a constant, and a test parses it.
-    #[expect(clippy::expect_used, reason = "a constant that a test parses")]
+    #[expect(clippy::expect_used, reason = "a built-in constant that a test parses")]
     pub fn chatml() -> Self {
         static PARSED: LazyLock<ChatTemplate> = LazyLock::new(|| {
-            let format = format("chatml").expect("the format is built in");
-            format.template("", "<|im_end|>", jiff::civil::DateTime::default()).expect("the built-in template parses")
+            let format = format("chatml").expect("the ChatML format must be built in");
+            format
+                .template("", "<|im_end|>", jiff::civil::DateTime::default())
+                .expect("the built-in template must parse")
         });
         PARSED.clone()
     }
 
-    /// The same at another time: what a template gets that tells the date. Given once for an epoch, so that the prompt's
-    /// beginning stays as it is.
+    /// The same template at another time. The time is fixed for an epoch, so that the beginning of the prompt
+    /// does not change.
     #[must_use]
     pub fn at(&self, now: jiff::civil::DateTime) -> Self {
         Self { now, ..self.clone() }
     }
 
-    /// The same with more texts that end a reply. Blank ones are none, and of a great many the first are taken.
+    /// The same template with additional stop strings. Blank ones are ignored, and only the first `MOST_STOPS`
+    /// are kept.
     #[must_use]
     pub fn with_stops<'s>(mut self, stops: impl IntoIterator<Item = &'s str>) -> Self {
         for stop in stops.into_iter().filter(|stop| !stop.trim().is_empty()) {
@@ -158,31 +164,32 @@ impl ChatTemplate {
         self
     }
 
-    /// The same for a model that wants its begin token in front: where the template does not write it, it becomes a segment
-    /// of its own, so that the segments are all there is to count (S0.6). Nothing changes where the model has none.
+    /// The same template for a model that needs its begin token at the front. If the template does not write
+    /// the token, it becomes a segment of its own, so that all tokens are counted. No effect if the model has
+    /// no begin token.
     #[must_use]
     pub fn leading_with_bos(self) -> Self {
         Self { leads_with_bos: !self.bos.is_empty(), ..self }
     }
 
-    /// What tells apart templates that may write a chat in other bytes: source, begin and end tokens, and the moment, where
-    /// the template tells it.
+    /// Identifies templates that may render a chat to different bytes: source, begin and end tokens, and the
+    /// time if the template uses it.
     pub fn fingerprint(&self) -> u64 {
         let moment = self.tells_time.then(|| self.now.to_string());
         hash::of(&(self.source, &self.bos, &self.eos, self.leads_with_bos, moment))
     }
 
-    /// Whether what it writes depends on the moment.
+    /// True if the output depends on the time.
     pub fn tells_time(&self) -> bool {
         self.tells_time
     }
 
-    /// Renders `turns`. With `continues`, the last turn is left open for the model to go on with; else the prompt ends with
-    /// the markers that open a reply. A template that refuses a system turn, or wants speakers to alternate, gets the
-    /// turns the way it wants them (S3.6).
+    /// Renders `turns`. With `continues`, the last turn stays open for the model to continue; otherwise the
+    /// prompt ends with the markers that open a reply. The turns are adapted to templates that reject system
+    /// turns or need alternating roles.
     ///
-    /// # Errors
-    /// If the template fails on the adapted turns as well, costs too much, or loses a content.
+    /// Errors
+    /// If the template fails on the adapted turns too, exceeds a resource limit, or loses a content.
     pub fn render(&self, turns: &[Turn], continues: bool) -> Result<Vec<Piece>, TemplateError> {
         let mut pieces = self.write(turns, continues)?;
         let written = matches!(pieces.first(), Some(Piece::Control(text)) if text.starts_with(&self.bos));
@@ -205,18 +212,19 @@ impl ChatTemplate {
         }
     }
 
-    /// Whether a prompt and its reply are the beginning of the next prompt, so that a model's work on them can be kept.
-    /// Templates break this that treat the last turn of the user, or earlier replies, in a way of their own.
+    /// True if a prompt and its reply are a prefix of the next prompt, so that the model can reuse its cache.
+    /// Templates that treat the last user turn or earlier replies specially are not append-only.
     pub fn append_only(&self) -> bool {
         self.append_only
     }
 
-    /// Texts with which the template ends a reply and opens the user's turn, and the model's end token.
+    /// Texts that end a reply: the markers between a reply and the next user turn, and the model's end token.
     pub fn stop_strings(&self) -> &[String] {
         &self.stops
     }
 
-    /// For templates that refuse a reply at the end: the prompt for that reply, and the reply's beginning behind it.
+    /// For templates that reject a reply at the end: renders the prompt for that reply and appends the
+    /// beginning of the reply.
     fn unopened(
         &self,
         turns: &[Turn],
@@ -285,7 +293,7 @@ impl ChatTemplate {
             .any(|chat| self.at(one).render(&chat, false).ok() != self.at(other).render(&chat, false).ok())
     }
 
-    /// What stands between a reply and the user's next words: its first marker, and the rest.
+    /// The markers between a reply and the next user turn: the first one, and the rest.
     fn find_stops(&self) -> Vec<String> {
         use PromptRole::{Character as C, User as U};
         let mut stops = Vec::new();
@@ -306,7 +314,7 @@ impl ChatTemplate {
     }
 }
 
-/// Splits behind the first `<…>` or `[…]` if the text begins with one.
+/// Splits after the first `<…>` or `[…]` if the text begins with one.
 fn first_marker(text: &str) -> (&str, &str) {
     let end = match text.chars().next() {
         Some('<') => text.find('>'),
@@ -316,7 +324,7 @@ fn first_marker(text: &str) -> (&str, &str) {
     end.map_or((text, ""), |end| text.split_at(end + 1))
 }
 
-/// Whether the text of `long` begins with that of `short`.
+/// True if the text of `long` begins with the text of `short`.
 fn begins_with(long: &[Piece], short: &[Piece]) -> bool {
     let text = |pieces: &[Piece]| {
         let shown = pieces.iter().map(|piece| match piece {
@@ -328,7 +336,7 @@ fn begins_with(long: &[Piece], short: &[Piece]) -> bool {
     text(long).starts_with(&text(short))
 }
 
-/// A chat of these roles, each turn of one part.
+/// A chat with these roles; each turn has one part.
 fn turns(roles: &[PromptRole]) -> Vec<Turn> {
     roles.iter().enumerate().map(|(index, role)| Turn { role: *role, parts: vec![index] }).collect()
 }

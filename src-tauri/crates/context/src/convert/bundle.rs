@@ -1,4 +1,4 @@
-//! The bundle of instruct, context, system prompt and sampler presets in one file.
+//! Bundles: instruct, context, system prompt and sampler presets in one file.
 
 use serde_json::{Map, Value};
 
@@ -19,7 +19,7 @@ pub(super) fn convert(bundle: &Map<String, Value>, converted: &mut Converted) {
     if let Some(preset) = part("preset") {
         converted.sampling = Some(sampler::convert(preset, &named(preset), &[], report));
     }
-    // One template of both: the system prompt's words at the place that the story string gives them.
+    // Both become one template: the system prompt goes where the story string puts it.
     match (part("context"), part("sysprompt")) {
         (Some(context), sysprompt) => {
             let mut template = context_template::convert(context, &named(context), report);
@@ -32,7 +32,7 @@ pub(super) fn convert(bundle: &Map<String, Value>, converted: &mut Converted) {
         (None, None) => {}
     }
     if part("reasoning").is_some() {
-        report.push(Note::new("reasoning", "left out: which tags hold thoughts is known for every model"));
+        report.push(Note::new("reasoning", "left out: the tags of thoughts are known for every model"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Context templates: the story string's parts become sections over those of the base template.
+//! Context templates: the parts of the story string become sections that override those of the base template.
 
 use serde_json::{Map, Value};
 
@@ -6,16 +6,16 @@ use super::story_string::{PARTS, Part, SYSTEM, StoryLine, read};
 use super::{Note, excluded, flag, template, text};
 use crate::prompt_template::{Defaults, Line, Placement, PromptTemplate, Section, SectionRole, escape};
 
-/// Order of the first section: before all that the story string does not name.
+/// Order of the first section; it precedes all sections that the story string does not name.
 const FIRST: i32 = -10_000;
 
-/// Switches that are settings of the chat here.
+/// Switches that are chat settings here, or have no effect.
 const ELSEWHERE: [(&str, &str); 5] = [
     ("use_stop_strings", "left out: the separators do not end a reply"),
-    ("always_force_name2", "left out: a name before the reply is a setting of the chat"),
-    ("trim_sentences", "left out: replies are kept as they came"),
-    ("single_line", "left out: replies are kept as they came"),
-    ("allow_jailbreak", "left out: the text for the end of the prompt has a section of its own"),
+    ("always_force_name2", "left out: a name before the reply is a chat setting"),
+    ("trim_sentences", "left out: replies are stored unchanged"),
+    ("single_line", "left out: replies are stored unchanged"),
+    ("allow_jailbreak", "left out: the text at the end of the prompt has its own section"),
 ];
 
 pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<Note>) -> PromptTemplate {
@@ -28,7 +28,7 @@ pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<
     let mut sections = sections(&lines);
     add_separators(preset, &mut sections);
     place(preset, &mut sections);
-    // What the base template adds and the story string does not name.
+    // A section of the base template that story strings do not name.
     sections.push(excluded("perspective"));
     let stop = (preset.get("names_as_stop_strings") == Some(&Value::Bool(false))).then(Vec::new);
     PromptTemplate {
@@ -39,8 +39,8 @@ pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<
     }
 }
 
-/// Each part is a section, with the lines before it that name none: they are its label. Lines on a condition of their own
-/// are a section of their own.
+/// Builds the sections. Each part becomes a section together with the preceding lines that name no part, which
+/// are its label. Lines with a condition of their own become a separate section.
 fn sections(lines: &[StoryLine]) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     let mut seen: Vec<Part> = Vec::new();
@@ -70,12 +70,12 @@ fn sections(lines: &[StoryLine]) -> Vec<Section> {
     sections
 }
 
-/// A section of the base template at another place, with the text it has.
+/// A section of the base template with another order and its original text.
 fn moved(name: &str, order: i32) -> Section {
     Section { name: name.to_owned(), order: Some(order), ..Default::default() }
 }
 
-/// The section is there only where its part is, so that no label stays alone.
+/// The section depends on its part, so that no label appears without it.
 fn of_part(part: Part, lines: &[&StoryLine], order: i32) -> Section {
     Section {
         name: part.section.to_owned(),
@@ -88,7 +88,7 @@ fn of_part(part: Part, lines: &[&StoryLine], order: i32) -> Section {
     }
 }
 
-/// Lines that name no part.
+/// A section with lines that name no part.
 fn plain<'l>(lines: impl Iterator<Item = &'l StoryLine>, order: &mut i32) -> Option<Section> {
     let lines: Vec<Line> = lines.map(|line| written(line, "")).collect();
     if lines.is_empty() {
@@ -99,7 +99,7 @@ fn plain<'l>(lines: impl Iterator<Item = &'l StoryLine>, order: &mut i32) -> Opt
     Some(Section { name, order: Some(*order), lines, ..Default::default() })
 }
 
-/// `asked` is what the section asks already.
+/// `asked` is the condition that the section already has.
 fn written(line: &StoryLine, asked: &str) -> Line {
     let conditions: Vec<&str> =
         line.conditions.iter().map(String::as_str).filter(|one| *one != asked && *one != "always").collect();
@@ -109,7 +109,7 @@ fn written(line: &StoryLine, asked: &str) -> Line {
     }
 }
 
-/// The marks before the examples and before the chat.
+/// Adds the separators before the examples and before the chat.
 fn add_separators(preset: &Map<String, Value>, sections: &mut Vec<Section>) {
     let separator = escape(text(preset, "example_separator").trim());
     if !separator.is_empty() {
@@ -131,7 +131,7 @@ fn add_separators(preset: &Map<String, Value>, sections: &mut Vec<Section>) {
     }
 }
 
-/// A story string may stand among the messages.
+/// Moves the sections into the chat if the story string has a depth.
 fn place(preset: &Map<String, Value>, sections: &mut [Section]) {
     if preset.get("story_string_position").and_then(Value::as_i64) != Some(1) {
         return;

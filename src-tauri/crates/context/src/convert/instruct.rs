@@ -1,4 +1,4 @@
-//! Instruct templates: a model's turn markers become a Jinja template.
+//! Instruct templates: turn markers become a Jinja template.
 
 use std::fmt::Write;
 
@@ -6,21 +6,21 @@ use serde_json::{Map, Value};
 
 use super::{InstructFormat, Note, flag, text};
 
-/// Fields that our chat template has no place for, and why.
+/// Fields without a counterpart in the chat template, with the reason.
 const ELSEWHERE: [(&str, &str); 7] = [
     (
         "last_input_sequence",
-        "left out: it would change the last message every turn, and all after it would be read anew",
+        "left out: it would change the last message in every turn, which prevents reuse of the cache",
     ),
     (
         "last_system_sequence",
-        "left out: it would change the last message every turn, and all after it would be read anew",
+        "left out: it would change the last message in every turn, which prevents reuse of the cache",
     ),
     ("user_alignment_message", "left out: roles that must alternate are merged instead"),
-    ("activation_regex", "left out: a format is chosen in the model's settings"),
-    ("separator_sequence", "left out: the suffixes say the same"),
+    ("activation_regex", "left out: you choose the format in the model's settings"),
+    ("separator_sequence", "left out: the suffixes have the same effect"),
     ("skip_examples", "left out: examples are part of the head"),
-    ("first_input_sequence", "left out: the first message is marked as all others"),
+    ("first_input_sequence", "left out: the first message has the same markers as all others"),
 ];
 
 pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<Note>) -> InstructFormat {
@@ -34,10 +34,7 @@ pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<
         }
     }
     if matches!(text(preset, "names_behavior"), "always") || flag(preset, "names") {
-        report.push(Note::new(
-            "names_behavior",
-            "left out: whether names stand before messages is a setting of the chat",
-        ));
+        report.push(Note::new("names_behavior", "left out: names before messages are a chat setting"));
     }
     let mut marks = Marks { preset, wrap: flag(preset, "wrap"), report };
     let jinja = marks.jinja();
@@ -47,7 +44,7 @@ pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<
 
 struct Marks<'p> {
     preset: &'p Map<String, Value>,
-    /// A line break between a marker and the text.
+    /// Adds a line break between a marker and the text.
     wrap: bool,
     report: &'p mut Vec<Note>,
 }
@@ -87,7 +84,7 @@ impl Marks<'_> {
         jinja
     }
 
-    /// What stands before and after a text. Without a suffix of its own a wrapped turn ends its line.
+    /// The text before and after a message. A wrapped turn without a suffix ends with a newline.
     fn turn(&mut self, sequence: &str, suffix: &str) -> (String, String) {
         let before = self.before(sequence);
         let after = match self.marker(suffix) {
@@ -104,32 +101,33 @@ impl Marks<'_> {
         }
     }
 
-    /// The head has markers of its own, under a newer and an older name.
+    /// The markers of the head, which have a newer and an older field name.
     fn head(&mut self) -> Option<(String, String)> {
         let names =
             [("story_string_prefix", "story_string_suffix"), ("system_sequence_prefix", "system_sequence_suffix")];
-        let told = |field: &str| !text(self.preset, field).is_empty();
-        let (prefix, suffix) = names.into_iter().find(|(prefix, suffix)| told(prefix) || told(suffix))?;
+        let is_set = |field: &str| !text(self.preset, field).is_empty();
+        let (prefix, suffix) = names.into_iter().find(|(prefix, suffix)| is_set(prefix) || is_set(suffix))?;
         Some(self.turn(prefix, suffix))
     }
 
-    /// What opens the reply.
+    /// The text that opens the reply.
     fn opening(&mut self) -> String {
         let last = "last_output_sequence";
         if text(self.preset, last).is_empty() {
             return self.before("output_sequence");
         }
-        self.report.push(Note::new(last, "kept; as a stored reply is marked otherwise, each reply is read anew once"));
+        self.report
+            .push(Note::new(last, "kept; stored replies use another marker, so the model reads each reply again once"));
         self.before(last)
     }
 
-    /// A marker without the macros for names, which are no part of control text here.
+    /// A marker without name macros, because turn markers cannot contain names here.
     fn marker(&mut self, field: &str) -> String {
         let mut marker = text(self.preset, field).to_owned();
         for name in ["{{name}}", "{{user}}", "{{char}}"] {
             if marker.contains(name) {
                 marker = marker.replace(name, "");
-                let note = Note::new(field, format!("`{name}` is left out: names are no part of turn markers here"));
+                let note = Note::new(field, format!("`{name}` is left out: turn markers cannot contain names here"));
                 if !self.report.contains(&note) {
                     self.report.push(note);
                 }
@@ -154,7 +152,7 @@ impl Marks<'_> {
     }
 }
 
-/// `text` as a string of Jinja.
+/// `text` as a Jinja string literal.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("'");
     for c in text.chars() {

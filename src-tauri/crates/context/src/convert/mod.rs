@@ -1,7 +1,7 @@
-//! SillyTavern's presets in our forms: prompt manager, context, instruct, system prompt and sampler presets, and the
-//! bundle of all (formats.md 1.5, 1.6); and RisuAI's (3.6).
+//! Converts presets of SillyTavern (prompt manager, context, instruct, system prompt, sampler, and bundles) and
+//! of RisuAI.
 //!
-//! Nothing is guessed silently: what has no counterpart stands in the report. The original JSON is the store's to keep.
+//! The report lists every field without a counterpart. The caller stores the original JSON.
 
 mod bundle;
 mod context_template;
@@ -23,40 +23,40 @@ pub use sampler::write_sampler;
 
 use crate::prompt_template::{Line, PromptTemplate, SCHEMA, Section, VERSION, escape, slug};
 
-/// Bytes of a preset's file at the most.
+/// Maximum size of a preset file in bytes.
 pub const MAX_BYTES: usize = 8 << 20;
 
-/// What a file of a preset is.
+/// The kind of a preset file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PresetKind {
-    /// Chat completion: prompts in an order, and samplers.
+    /// Chat completion: ordered prompts and samplers.
     PromptManager,
-    /// The story string and what goes with it.
+    /// The story string and related settings.
     Context,
-    /// A model's turn markers.
+    /// Turn markers of a model.
     Instruct,
     SystemPrompt,
     Sampler,
-    /// Several of them in one file.
+    /// Several presets in one file.
     Bundle,
-    /// RisuAI's: prompts in an order, and samplers.
+    /// RisuAI: ordered prompts and samplers.
     RisuAi,
 }
 
-/// A preset in our forms.
+/// A converted preset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Converted {
     pub kind: PresetKind,
     pub name: String,
-    /// The first is for chats; others are for jobs beside them.
+    /// The first template is for chats; others are for background jobs.
     pub templates: Vec<PromptTemplate>,
     pub format: Option<InstructFormat>,
     pub sampling: Option<SamplerPreset>,
-    /// What has no counterpart, or is done in another way.
+    /// Fields without a counterpart, or with another effect.
     pub report: Vec<Note>,
 }
 
-/// A model's turn markers as a Jinja template, as `chat_template` takes it.
+/// Turn markers as a Jinja template for `chat_template`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstructFormat {
     pub name: String,
@@ -65,17 +65,17 @@ pub struct InstructFormat {
     pub stop: Vec<String>,
 }
 
-/// Samplers that we have, by the keys of our settings, and the values of those we do not.
+/// Sampler values: `values` has the supported ones by our setting keys, `kept` the other fields.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SamplerPreset {
     pub name: String,
     pub values: BTreeMap<String, SettingValue>,
-    /// As they were, for the export.
+    /// Original fields, written back on export.
     pub kept: Map<String, Value>,
 }
 
-/// A field that did not come over as it is.
+/// A field that was not converted exactly.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Note {
     pub field: String,
@@ -88,21 +88,23 @@ impl Note {
     }
 }
 
-/// A file that is no preset.
+/// The file cannot be converted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConvertError {
-    #[error("the preset is larger than {} MiB, the most that is read", MAX_BYTES >> 20)]
+    #[error("the preset is larger than {} MiB and cannot be read", MAX_BYTES >> 20)]
     TooLarge,
-    #[error("the file is no JSON: {message}")]
+    #[error("the file is not valid JSON: {message}")]
     NotJson { message: String },
-    #[error("this is none of the presets that can be read: prompt manager, context, instruct, system prompt, sampler")]
+    #[error(
+        "this file is not a preset of a supported kind: prompt manager, context, instruct, system prompt or sampler"
+    )]
     NotAPreset,
 }
 
-/// Converts the preset in `json`; `name` is the file's, for presets that do not say their own.
+/// Converts the preset in `json`. `name` is the file name, used if the preset has no name.
 ///
-/// # Errors
-/// [`ConvertError`] where the file is no preset. Odd values inside one are reported, not refused.
+/// Errors
+/// [`ConvertError`] if the file is not a preset. Invalid values inside a preset are reported instead.
 pub fn convert(name: &str, json: &str) -> Result<Converted, ConvertError> {
     if json.len() > MAX_BYTES {
         return Err(ConvertError::TooLarge);
@@ -137,7 +139,7 @@ pub fn convert(name: &str, json: &str) -> Result<Converted, ConvertError> {
     Ok(converted)
 }
 
-/// What a preset is, by the fields that only it has.
+/// Detects the kind of a preset by its characteristic fields.
 pub fn kind_of(preset: &Map<String, Value>) -> Option<PresetKind> {
     let has = |field: &str| preset.contains_key(field);
     let part = |field: &str| preset.get(field).is_some_and(Value::is_object);
@@ -160,7 +162,7 @@ pub fn kind_of(preset: &Map<String, Value>) -> Option<PresetKind> {
     }
 }
 
-/// A field's text; empty where it has none.
+/// The text of a field; empty if absent.
 fn text<'p>(preset: &'p Map<String, Value>, field: &str) -> &'p str {
     preset.get(field).and_then(Value::as_str).unwrap_or_default()
 }
@@ -169,12 +171,12 @@ fn flag(preset: &Map<String, Value>, field: &str) -> bool {
     preset.get(field).and_then(Value::as_bool).unwrap_or_default()
 }
 
-/// A text of the user's as a line: its dollar signs are no variables of ours.
+/// A user text as a line; its dollar signs are escaped, so that it contains no variables.
 fn literal(text: &str) -> Line {
     Line::Always(escape(text))
 }
 
-/// An empty template of that name.
+/// An empty template with that name.
 fn template(name: &str) -> PromptTemplate {
     PromptTemplate {
         schema: SCHEMA.to_owned(),
@@ -189,7 +191,7 @@ fn excluded(name: &str) -> Section {
     Section { name: name.to_owned(), exclude: true, ..Default::default() }
 }
 
-/// A section that stands instead of the parent's.
+/// A section that replaces the one of the parent.
 fn override_of(name: &str, line: Line) -> Section {
     Section { name: name.to_owned(), overrides: true, lines: vec![line], ..Default::default() }
 }

@@ -1,11 +1,11 @@
-//! What of the product no preset knows: its memories, and what people set for a chat.
+//! Sections that no imported preset contains: memories and settings of the chat.
 
 use crate::prompt_template::{Line, PromptTemplate, Section, SectionKind, built_in};
 
-/// Sections of the built-in template that such parts are.
+/// Names of the sections that are copied from the built-in template.
 const OF_BASE: [&str; 6] = ["rating", "extra", "memory", "citations", "mode", "reminder"];
 
-/// As the built-in template says them; the goal, which is one of its rules there, is a section here.
+/// The sections of the built-in template, and the goal, which is a rule there and a section here.
 pub(super) fn sections() -> Vec<Section> {
     let base = built_in().ok().and_then(|library| library.get("base-roleplay"));
     let of_base = |base: &PromptTemplate| -> Vec<Section> {

@@ -1,4 +1,4 @@
-//! Chat completion presets: the prompt manager's prompts in their order (formats.md 1.5).
+//! Chat completion presets: converts the ordered prompts of the prompt manager.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use crate::prompt_template::{
     Kind, Line, MAX_SECTIONS, Placement, PromptTemplate, Section, SectionKind, SectionRole, Slot, escape, slug,
 };
 
-/// The list that is not one character's: the ids that stand for "all", newest first.
+/// Character ids that stand for "all characters", newest first.
 const EVERYONE: [u64; 2] = [100_001, 100_000];
-/// Depth of a prompt in the chat that says none.
+/// Default depth of a prompt in the chat.
 const DEPTH: u64 = 4;
-/// Order of a prompt in the chat that says none.
+/// Default order of a prompt in the chat.
 const INJECTION_ORDER: i64 = 100;
 
-/// Prompts of a preset at the most: a template holds little more, and some of it is ours.
+/// Maximum number of prompts per preset. It leaves room in the template for built-in sections.
 const MOST: usize = MAX_SECTIONS - 10;
 
-/// Maximum number of unusual prompts that the report names one by one.
+/// Maximum number of unusual prompts that the report names individually.
 const NAMED: usize = 20;
 
-/// Fields that this module or the samplers read.
+/// Fields that this module or the sampler converter reads.
 const READ: [&str; 12] = [
     "prompts",
     "prompt_order",
@@ -40,14 +40,14 @@ const READ: [&str; 12] = [
 
 /// Texts and switches without a counterpart.
 const ELSEWHERE: [(&str, &str); 8] = [
-    ("squash_system_messages", "neighbouring system texts are always one message here"),
-    ("names_behavior", "left out: whether names stand before messages is a setting of the chat"),
-    ("assistant_prefill", "left out: a reply's opening words are set for a chat"),
+    ("squash_system_messages", "adjacent system texts are always one message here"),
+    ("names_behavior", "left out: names before messages are a chat setting"),
+    ("assistant_prefill", "left out: the beginning of a reply is a chat setting"),
     ("send_if_empty", "left out: an empty message is not sent"),
-    ("new_group_chat_prompt", "left out: a chat begins the same for one and for many"),
-    ("wrap_in_quotes", "left out: messages are sent as they are"),
-    ("continue_prefill", "left out: replies are gone on with as the model's template allows"),
-    ("custom_prompt_post_processing", "left out: the model's template decides which roles may follow"),
+    ("new_group_chat_prompt", "left out: group chats begin like other chats"),
+    ("wrap_in_quotes", "left out: messages are sent unchanged"),
+    ("continue_prefill", "left out: replies continue as the model's template allows"),
+    ("custom_prompt_post_processing", "left out: the model's template decides the order of roles"),
 ];
 
 pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
@@ -65,17 +65,17 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
     }
     converted.report.push(Note::new(
         "prompt_order",
-        "behind it stand this program's own parts: content rating, extra instructions, goal, memories, documents, mode, reminder",
+        "the app adds its own parts after it: content rating, extra instructions, goal, memories, documents, mode, reminder",
     ));
     converted.report.push(Note::new(
         "stop",
-        "no text ends a reply, as with presets of this kind; the built-in templates end one where a speaker's name begins a line",
+        "no stop texts, as in presets of this kind; the built-in templates stop at a speaker's name at the start of a line",
     ));
     if !matches!(text(preset, "wi_format").trim(), "" | "{0}") {
         converted.report.push(Note::new(
             "wi_format",
-            "kept around the lore of the head; what turns up in the chat is listed with the words that called for it, \
-             or with `classic` placement stands there too",
+            "kept around the lore of the head; lore triggered in the chat goes to the message that triggered it, \
+             or is placed there too with `classic` placement",
         ));
     }
     let sections = Manager { preset, report: &mut converted.report, taken: BTreeMap::new() }.sections();
@@ -86,7 +86,7 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
     converted.sampling = Some(sampler::convert(preset, &name, &READ, &mut converted.report));
 }
 
-/// A job's prompt with the preset's words instead of ours.
+/// The prompt of a background job with the text of the preset.
 fn utility(preset: &Map<String, Value>, field: &str, job: &str, name: &str) -> Option<PromptTemplate> {
     let words = text(preset, field);
     (!words.trim().is_empty()).then(|| PromptTemplate {
@@ -100,31 +100,31 @@ fn utility(preset: &Map<String, Value>, field: &str, job: &str, name: &str) -> O
 struct Manager<'m> {
     preset: &'m Map<String, Value>,
     report: &'m mut Vec<Note>,
-    /// How often a name was given.
+    /// Number of uses of each section name.
     taken: BTreeMap<String, usize>,
 }
 
-/// A prompt and whether it is on.
+/// A prompt and whether it is enabled.
 type Entry<'m> = (&'m Map<String, Value>, bool);
 
 impl<'m> Manager<'m> {
     fn sections(mut self) -> Vec<Section> {
         let sections = self.placed();
-        self.tell_of_places(&sections);
+        self.report_placements(&sections);
         sections
     }
 
-    /// By default nothing moves through the chat with every turn: what such prompts do instead is no secret.
-    fn tell_of_places(&mut self, sections: &[Section]) {
+    /// Reports prompts that by default are not repeated at the end of the chat in every turn.
+    fn report_placements(&mut self, sections: &[Section]) {
         let shown = |section: &&Section| section.condition.is_none();
         for (placement, why) in [
             (
                 Placement::AfterHistory,
-                "behind the chat with `classic` placement; else in the head, which need not be read anew",
+                "after the chat with `classic` placement; otherwise in the head, which stays cached",
             ),
             (
                 Placement::InChat,
-                "at their depth with `classic` placement; else in front of the newest words, once an epoch",
+                "at their depth with `classic` placement; otherwise before the newest message, once per epoch",
             ),
         ] {
             let there = sections.iter().filter(shown).filter(|section| section.placement == Some(placement));
@@ -166,7 +166,7 @@ impl<'m> Manager<'m> {
         sections
     }
 
-    /// The prompts in their order. Those that no order names are off, as they are there.
+    /// The prompts in their order. Prompts that are missing in the order are disabled, as in SillyTavern.
     fn entries(&mut self) -> Vec<Entry<'m>> {
         let preset = self.preset;
         let listed = preset.get("prompts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
@@ -180,7 +180,7 @@ impl<'m> Manager<'m> {
             } else if prompts.contains_key(identifier) {
                 doubled += 1;
                 if doubled <= NAMED {
-                    let what = format!("left out: another prompt has the identifier \"{identifier}\" already");
+                    let what = format!("left out: another prompt already has the identifier \"{identifier}\"");
                     self.report.push(Note::new(format!("prompt: {}", shown_name(prompt)), what));
                 }
                 continue;
@@ -190,10 +190,10 @@ impl<'m> Manager<'m> {
             unordered.push(prompt);
         }
         if doubled > NAMED {
-            let what = format!("{} more are left out, whose identifiers others have already", doubled - NAMED);
+            let what = format!("{} more prompts with duplicate identifiers are left out", doubled - NAMED);
             self.report.push(Note::new("prompts", what));
         }
-        self.tell_of_odd(&nameless);
+        self.report_invalid(&nameless);
         let Some(order) = self.order() else {
             return unordered.into_iter().take(MOST).map(|prompt| (prompt, true)).collect();
         };
@@ -212,8 +212,7 @@ impl<'m> Manager<'m> {
         entries.extend(left.map(|prompt| (prompt, false)));
         let history = entries.iter().find(|(prompt, _)| text(prompt, "identifier") == "chatHistory");
         if history.is_none_or(|(_, on)| !on) {
-            let what =
-                "switched off or absent in the preset; the chat is always sent here, and so are the user's words";
+            let what = "switched off or absent in the preset; here the chat and the user's message are always sent";
             self.report.push(Note::new("prompt: chatHistory", what));
         }
         if entries.len() > MOST {
@@ -225,7 +224,7 @@ impl<'m> Manager<'m> {
     }
 
     /// Reports prompts without an identifier and entries that are not prompts.
-    fn tell_of_odd(&mut self, nameless: &[&Map<String, Value>]) {
+    fn report_invalid(&mut self, nameless: &[&Map<String, Value>]) {
         let ordered = self.preset.get("prompt_order").is_some_and(Value::is_array);
         for prompt in nameless.iter().take(NAMED) {
             let what = match ordered {
@@ -238,18 +237,18 @@ impl<'m> Manager<'m> {
         let odd = all.filter(|one| !one.is_object()).count();
         if odd > 0 {
             self.report
-                .push(Note::new("prompts", format!("{odd} entries of the list are no prompts and are left out")));
+                .push(Note::new("prompts", format!("{odd} entries of the list are not prompts and are left out")));
         }
     }
 
     fn order(&mut self) -> Option<&'m Vec<Value>> {
         let order = self.preset.get("prompt_order").filter(|order| !order.is_null())?;
         let Some(lists) = order.as_array() else {
-            let what = "this is no list, so the prompts stand in the order of their own list";
+            let what = "not a list, so the prompts keep the order of their own list";
             self.report.push(Note::new("prompt_order", what));
             return None;
         };
-        // Presets older than the lists per character have the order itself.
+        // Older presets have one order instead of one list per character.
         if lists.iter().any(|one| one.get("identifier").is_some()) {
             return Some(lists);
         }
@@ -261,7 +260,7 @@ impl<'m> Manager<'m> {
         list["order"].as_array()
     }
 
-    /// A name of its own for every section.
+    /// Gives the section a unique name.
     fn named(&mut self, mut section: Section) -> Section {
         let base = section.name.clone();
         while self.taken.contains_key(&section.name) {
@@ -293,8 +292,7 @@ impl<'m> Manager<'m> {
         let section = Section { name: section_name(prompt), role: role(prompt), ..Default::default() };
         let Some((kind, line)) = marker else {
             if flag(prompt, "marker") {
-                self.report
-                    .push(Note::new(format!("prompt: {identifier}"), "left out: a place that is not known here"));
+                self.report.push(Note::new(format!("prompt: {identifier}"), "left out: an unknown position"));
                 return None;
             }
             return Some(self.written(prompt, section));
@@ -304,7 +302,7 @@ impl<'m> Manager<'m> {
         Some(Section { kind: Some(kind), heading, lines: vec![Line::Always(line)], ..section })
     }
 
-    /// A prompt with a text of its own; the card may stand instead of two of them.
+    /// A prompt with its own text. The card may replace two of them (main and jailbreak).
     fn written(&mut self, prompt: &Map<String, Value>, section: Section) -> Section {
         let (kind, slot) = match text(prompt, "identifier") {
             "main" => (SectionKind::Rules, Some(Slot::SystemPrompt)),
@@ -313,7 +311,8 @@ impl<'m> Manager<'m> {
         };
         if prompt.get("injection_trigger").and_then(Value::as_array).is_some_and(|kinds| !kinds.is_empty()) {
             let field = format!("prompt: {}", text(prompt, "name"));
-            self.report.push(Note::new(field, "`injection_trigger` is left out: it is there for every kind of reply"));
+            self.report
+                .push(Note::new(field, "`injection_trigger` is left out: the prompt is used for every kind of reply"));
         }
         Section {
             kind: Some(kind),
@@ -333,7 +332,7 @@ impl<'m> Manager<'m> {
         }
     }
 
-    /// How a part is put into words: `format`, with the variable where `mark` stands.
+    /// The format of a part, with the variable in place of `mark`.
     fn format(&self, field: &str, mark: &str, variable: &str) -> String {
         let put = format!("${{{variable}}}");
         match text(self.preset, field).trim() {
@@ -342,7 +341,7 @@ impl<'m> Manager<'m> {
         }
     }
 
-    /// What stands before the first message.
+    /// The text before the first message.
     fn new_chat(&self) -> Option<Section> {
         let line = text(self.preset, "new_chat_prompt");
         let lines = vec![literal(line)];
@@ -368,7 +367,7 @@ fn is_in_chat(prompt: &Map<String, Value>) -> bool {
     !flag(prompt, "marker") && prompt.get("injection_position").and_then(Value::as_i64) == Some(1)
 }
 
-/// Among the messages the lower order stands higher, and within one order the model's, the user's, then system texts.
+/// Sorts prompts in the chat: lower order first; within one order assistant, user, then system texts.
 fn sorted(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
     entries.sort_by_key(|(prompt, _)| {
         let order = prompt.get("injection_order").and_then(Value::as_i64).unwrap_or(INJECTION_ORDER);
@@ -382,7 +381,7 @@ fn sorted(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
     entries
 }
 
-/// A prompt that is off keeps its text and never shows.
+/// A disabled prompt keeps its text and never appears.
 fn switched(section: Section, on: bool) -> Section {
     match on {
         true => section,
@@ -390,7 +389,7 @@ fn switched(section: Section, on: bool) -> Section {
     }
 }
 
-/// Returns the name by which users know the prompt.
+/// The name that users see for the prompt.
 fn shown_name(prompt: &Map<String, Value>) -> &str {
     let names = ["name", "identifier"].map(|field| text(prompt, field).trim());
     names.into_iter().find(|name| !name.is_empty()).unwrap_or("without a name")

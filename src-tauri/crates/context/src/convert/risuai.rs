@@ -1,14 +1,14 @@
-//! RisuAI's presets as JSON (formats.md 3.6): its prompt template, or the fixed order of older ones, becomes a list of the
-//! prompt manager's, which is read as those of SillyTavern are.
+//! RisuAI presets: converts the prompt template, or the fixed order of older presets, to prompt manager
+//! entries, which [`prompt_manager`] then converts.
 
 use serde_json::{Map, Value, json};
 
 use super::{Converted, Note, prompt_manager, text};
 
-/// A number that says nothing there.
+/// The value of unset numbers in RisuAI presets.
 const UNSET: f64 = -1_000.0;
 
-/// Samplers that stand there in hundredths, and our source's name for each.
+/// Samplers that RisuAI stores in hundredths, with the names that the sampler converter reads.
 const HUNDREDTHS: [(&str, &str); 3] = [
     ("temperature", "temperature"),
     ("frequencyPenalty", "frequency_penalty"),
@@ -23,7 +23,7 @@ const AS_THEY_ARE: [(&str, &str); 6] = [
     ("maxContext", "openai_max_context"),
 ];
 
-/// What the presets of older versions order, as items of a template.
+/// Names in the order of older presets, with the types of template items.
 const ORDERED: [(&str, &str); 8] = [
     ("personaPrompt", "persona"),
     ("description", "description"),
@@ -35,7 +35,7 @@ const ORDERED: [(&str, &str); 8] = [
     ("memory", "memory"),
 ];
 
-/// Whether a file is such a preset: no other program has these two.
+/// True for a RisuAI preset; no other app writes these two fields.
 pub(super) fn is_risuai(preset: &Map<String, Value>) -> bool {
     preset.contains_key("mainPrompt")
         && ["formatingOrder", "promptTemplate"].iter().any(|field| preset.contains_key(*field))
@@ -58,8 +58,10 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
     manager.insert("prompts".to_owned(), list.prompts.into());
     manager.insert("prompt_order".to_owned(), json!([{ "character_id": 100_001, "order": order }]));
     if let Some(scripts) = preset.get("regex").and_then(Value::as_array).filter(|scripts| !scripts.is_empty()) {
-        let what =
-            format!("{} scripts are kept in the file, and do not run: they are not SillyTavern's", scripts.len());
+        let what = format!(
+            "{} scripts are kept in the file but do not run, because they are not SillyTavern scripts",
+            scripts.len()
+        );
         converted.report.push(Note::new("regex", what));
     }
     prompt_manager::convert(&manager, converted);
@@ -72,7 +74,7 @@ fn samplers(preset: &Map<String, Value>) -> Map<String, Value> {
     hundredths.chain(others).map(|(name, number)| (name.to_owned(), json!(number))).collect()
 }
 
-/// The three texts of an older preset and the parts between them, as items of a template.
+/// Converts the texts and the order of an older preset to template items.
 fn ordered(preset: &Map<String, Value>) -> Vec<Value> {
     let plain = |type2: &str, field: &str| json!({ "type": "plain", "type2": type2, "text": text(preset, field), "role": "system" });
     let item = |name: &str| match name {
@@ -85,12 +87,12 @@ fn ordered(preset: &Map<String, Value>) -> Vec<Value> {
     names.filter_map(|name| item(name.as_str()?)).collect()
 }
 
-/// Prompts of the prompt manager in the making.
+/// Prompt manager entries under construction.
 struct List<'r> {
     prompts: Vec<Value>,
-    /// Whether each is switched on.
+    /// Whether each prompt is enabled.
     on: Vec<bool>,
-    /// The conversation has its place.
+    /// The chat history already has a position.
     history: bool,
     report: &'r mut Vec<Note>,
 }
@@ -106,7 +108,7 @@ impl List<'_> {
         }
     }
 
-    /// `depth` is that of an item between two parts of the conversation.
+    /// `depth` is set for items between two parts of the chat history.
     fn item(&mut self, at: usize, item: &Map<String, Value>, depth: Option<i64>) {
         match text(item, "type") {
             "plain" | "jailbreak" | "cot" => self.words(at, item, depth),
@@ -122,7 +124,7 @@ impl List<'_> {
                 self.marker("chatHistory");
                 self.history = true;
             }
-            // The rest of the conversation, what is said behind it, and how a provider is to keep it.
+            // The rest of the history, the text after it, and cache hints for providers need no entry.
             "chat" | "rest" | "postEverything" | "cache" => {}
             kind @ ("memory" | "authornote") => {
                 self.report.push(Note::new(kind, "left out: it has its own place here"));
@@ -137,7 +139,7 @@ impl List<'_> {
 
     fn words(&mut self, at: usize, item: &Map<String, Value>, depth: Option<i64>) {
         let (kind, place) = (text(item, "type"), text(item, "type2"));
-        // These two a card may replace (V2-04, V2-08).
+        // A card may replace these two prompts.
         let identifier = match (kind, place) {
             ("plain", "main") if self.is_free("main") => "main".to_owned(),
             ("plain", "globalNote") if self.is_free("jailbreak") => "jailbreak".to_owned(),
@@ -160,11 +162,11 @@ impl List<'_> {
         self.prompts.push(prompt);
         self.on.push(kind != "jailbreak");
         if kind == "jailbreak" {
-            self.report.push(Note::new("jailbreak", "off, as it is there until a chat switches it on"));
+            self.report.push(Note::new("jailbreak", "switched off, as in RisuAI until a chat switches it on"));
         }
     }
 
-    /// A part of the card, in its author's frame if there is one.
+    /// Adds a part of the card, inside the author's format if there is one.
     fn framed(&mut self, at: usize, item: &Map<String, Value>, identifier: &str, part: &str) {
         let frame = text(item, "innerFormat");
         if frame.trim().is_empty() || frame.trim() == "{{slot}}" {
@@ -190,7 +192,7 @@ impl List<'_> {
     }
 }
 
-/// How far from the end of the conversation its next part begins.
+/// The distance from the end of the chat at which an item of the history begins.
 fn depth_of_chat(item: &Value) -> Option<i64> {
     let start = item.get("rangeStart").and_then(Value::as_i64).filter(|_| item["type"] == "chat")?;
     Some(start.saturating_neg()).filter(|depth| (0..10_000).contains(depth))
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_of_risuais_keeps_its_words_and_their_order() {
+    fn keeps_texts_and_order_of_risuai_template() {
         let converted = read(json!({"name": "Lantern", "mainPrompt": "", "temperature": 80, "frequencyPenalty": -1000,
             "top_p": 0.9, "maxResponse": 300, "promptTemplate": [
                 {"type": "plain", "type2": "main", "text": "Play {{char}}.", "role": "system"},
@@ -237,12 +239,15 @@ mod tests {
             (values.contains_key("frequency_penalty"), &values["max_tokens"]),
             (false, &SettingValue::Whole(300))
         );
-        let told: Vec<&str> = converted.report.iter().map(|note| note.field.as_str()).collect();
-        assert!(["memory", "jailbreak", "promptTemplate[10]"].iter().all(|field| told.contains(field)), "{told:?}");
+        let reported: Vec<&str> = converted.report.iter().map(|note| note.field.as_str()).collect();
+        assert!(
+            ["memory", "jailbreak", "promptTemplate[10]"].iter().all(|field| reported.contains(field)),
+            "{reported:?}"
+        );
     }
 
     #[test]
-    fn an_older_preset_goes_by_its_order() {
+    fn older_preset_uses_its_formating_order() {
         let converted = read(json!({"mainPrompt": "Play.", "jailbreak": "x", "globalNote": "Stay.",
             "formatingOrder": ["main", "description", "personaPrompt", "chats", "lastChat", "globalNote", 7, "lorebook"]}));
         assert_eq!(converted.name, "Lantern");

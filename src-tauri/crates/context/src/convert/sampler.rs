@@ -1,4 +1,4 @@
-//! Sampler presets, of text completion and of chat completion, as values of our settings; and back.
+//! Sampler presets for text and chat completion: converts them to our settings and back.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{Note, SamplerPreset};
 
-/// Our settings under their names there; of several the first that is present. The first is the one that is written.
+/// Our setting keys with SillyTavern's names. Reading uses the first name that is present; writing uses the
+/// first name.
 const NAMES: [(&str, &[&str]); 20] = [
     ("temperature", &["temp", "temperature"]),
     ("top_p", &["top_p"]),
@@ -31,10 +32,11 @@ const NAMES: [(&str, &[&str]); 20] = [
     ("max_tokens", &["genamt", "openai_max_tokens", "max_tokens"]),
 ];
 
-/// The size of the context: kept, and not taken. How a token is drawn must not decide how much a chat remembers.
+/// The context size is kept for export but not applied: a sampler preset must not decide how much of a chat is
+/// sent.
 const CONTEXT: [&str; 2] = ["max_length", "openai_max_context"];
 
-/// Settings that another can silence, and the value at which each does nothing anyway.
+/// Settings that another setting can override, with their neutral values.
 const CUTS: [(&str, f64); 8] = [
     ("top_p", 1.0),
     ("top_k", 0.0),
@@ -46,11 +48,11 @@ const CUTS: [(&str, f64); 8] = [
     ("mirostat", 0.0),
 ];
 
-/// A dynamic temperature is a range there, and a distance on either side here.
+/// SillyTavern stores a dynamic temperature as a range; our setting is the distance from the middle.
 const DYNATEMP: [&str; 4] = ["dynatemp", "min_temp", "max_temp", "dynatemp_exponent"];
 const SEED: &str = "seed";
 
-/// Samplers that we do not have, and the value at which each does nothing.
+/// Unsupported samplers with their neutral values.
 fn others() -> [(&'static str, Json); 18] {
     [
         ("temperature_last", json!(true)),
@@ -74,13 +76,13 @@ fn others() -> [(&'static str, Json); 18] {
     ]
 }
 
-/// Fixed sequence breakers of the DRY sampler.
+/// Our fixed sequence breakers of the DRY sampler.
 const BREAKERS: [&str; 4] = ["\n", ":", "\"", "*"];
-/// Default sampler order of the source app, as numbers; other apps use lists of names.
+/// Default sampler order of SillyTavern, as numbers; other apps use lists of names.
 const ORDER: [u64; 7] = [6, 0, 1, 3, 4, 2, 5];
 const ORDERS: [&str; 4] = ["sampler_order", "sampler_priority", "samplers", "samplers_priorities"];
 
-/// Reports settings in `preset` that are lists.
+/// Reports list settings of `preset` that have no counterpart.
 fn lists(preset: &Map<String, Json>) -> Vec<Note> {
     let mut notes = Vec::new();
     let breakers = preset.get("dry_sequence_breakers").filter(|breakers| !breakers.is_null());
@@ -90,7 +92,7 @@ fn lists(preset: &Map<String, Json>) -> Vec<Note> {
         None => value.clone(),
     });
     if let Some(breakers) = breakers.filter(|breakers| *breakers != json!(BREAKERS) && *breakers != json!("")) {
-        let what = format!("DRY breaks at fixed texts here; {} is kept", shortened(&breakers));
+        let what = format!("DRY sequence breakers are fixed here; {} is kept", shortened(&breakers));
         notes.push(Note::new("dry_sequence_breakers", what));
     }
     let other = |field: &&str| match preset.get(*field) {
@@ -98,12 +100,12 @@ fn lists(preset: &Map<String, Json>) -> Vec<Note> {
         _ => false,
     };
     if let Some(field) = ORDERS.into_iter().find(other) {
-        notes.push(Note::new(field, "samplers work in a fixed order here; this one is kept and not used"));
+        notes.push(Note::new(field, "the sampler order is fixed here; this one is kept but not used"));
     }
     notes
 }
 
-/// The samplers of `preset`. Fields in `elsewhere` are other converters'.
+/// Converts the samplers of `preset`. Other converters handle the fields in `elsewhere`.
 pub(super) fn convert(
     preset: &Map<String, Json>,
     name: &str,
@@ -118,7 +120,7 @@ pub(super) fn convert(
         }
     }
     dynatemp(preset, &mut values);
-    // -1 draws a new one each time, which is what no seed means here.
+    // -1 means a random seed, which is our default.
     if let Some((_, seed)) = first(preset, &[SEED]).filter(|(_, seed)| (0.0..=f64::from(u32::MAX)).contains(seed)) {
         values.insert(SEED.to_owned(), Value::Whole(seed as u32));
     }
@@ -136,7 +138,7 @@ pub(super) fn convert(
     SamplerPreset { name: name.to_owned(), values, kept }
 }
 
-/// `preset` as SillyTavern writes those of text completion. What was kept of the original goes out as it came in.
+/// Writes `preset` as a SillyTavern text completion preset. Kept fields are written back unchanged.
 pub fn write_sampler(preset: &SamplerPreset) -> Map<String, Json> {
     let mut written = preset.kept.clone();
     let number = |key: &str| match preset.values.get(key) {
@@ -163,12 +165,12 @@ pub fn write_sampler(preset: &SamplerPreset) -> Map<String, Json> {
     written
 }
 
-/// The value of our setting, brought into its range.
+/// The value of our setting, clamped to its range.
 fn value(key: &str, field: &str, number: f64, report: &mut Vec<Note>) -> Option<Value> {
     let number = match key {
-        // 0 is nothing to say here, and -1 the server's own choice.
+        // 0 means unset here, and -1 leaves the choice to the server.
         "repeat_penalty" | "max_tokens" if number <= 0.0 => return None,
-        // 0 is the whole context there, and no range at all here.
+        // 0 means the whole context in SillyTavern, but no range here.
         "repeat_range" if number <= 0.0 => return None,
         _ => number,
     };
@@ -178,9 +180,9 @@ fn value(key: &str, field: &str, number: f64, report: &mut Vec<Note>) -> Option<
         _ => return None,
     };
     let taken = number.clamp(min, max);
-    // -1 is off there where 0 is off here.
+    // -1 means off in SillyTavern; 0 means off here.
     if taken != number && !(number < 0.0 && min == 0.0) {
-        report.push(Note::new(field, format!("{number} is beyond what is taken here; {taken} is set")));
+        report.push(Note::new(field, format!("{number} is out of range here; {taken} is used")));
     }
     match setting(key)?.kind {
         Kind::Number { .. } => Some(Value::Number(taken)),
@@ -210,19 +212,19 @@ fn notes(preset: &Map<String, Json>) -> Vec<Note> {
         let empty = |value: &Json| value.as_str() == Some("") || value.as_object().is_some_and(Map::is_empty);
         let works = |value: &&Json| !same(value, &neutral) && !value.is_null() && !empty(value);
         if let Some(value) = preset.get(field).filter(works) {
-            notes.push(Note::new(field, format!("this is not used here; its value {} is kept", shortened(value))));
+            notes.push(Note::new(field, format!("not supported here; the value {} is kept", shortened(value))));
         }
     }
     for field in CONTEXT {
         if let Some(size) = preset.get(field).filter(|size| !size.is_null()) {
             let size = shortened(size);
-            notes.push(Note::new(field, format!("the context size is a setting of its own here; {size} is not taken")));
+            notes.push(Note::new(field, format!("the context size is a setting of its own here; {size} is not used")));
         }
     }
     notes
 }
 
-/// What does nothing beside another value of the same preset.
+/// Reports settings that another value of the same preset overrides.
 fn silenced(values: &BTreeMap<String, Value>) -> Vec<Note> {
     let works = |(key, off): &(&str, f64)| match values.get(*key) {
         Some(Value::Number(number)) => number != off,
@@ -236,12 +238,13 @@ fn silenced(values: &BTreeMap<String, Value>) -> Vec<Note> {
         };
         working.iter().copied().filter(holds).map(|key| key.replace('_', " ")).collect::<Vec<_>>().join(", ")
     };
-    let told = [
-        ("temperature", "temp", "at 0 the likeliest token is always taken"),
-        ("mirostat", "mirostat_mode", "it stands in place of other samplers"),
+    let overriding = [
+        ("temperature", "temp", "0 always takes the most likely token"),
+        ("mirostat", "mirostat_mode", "it replaces other samplers"),
     ];
-    let told = told.into_iter().map(|(by, field, why)| (field, why, silent_by(by)));
-    told.filter(|(_, _, silent)| !silent.is_empty())
+    let overriding = overriding.into_iter().map(|(by, field, why)| (field, why, silent_by(by)));
+    overriding
+        .filter(|(_, _, silent)| !silent.is_empty())
         .map(|(field, why, silent)| Note::new(field, format!("{why}; without effect: {silent}")))
         .collect()
 }
@@ -257,7 +260,7 @@ fn shortened(value: &Json) -> String {
     value.to_string().chars().take(40).collect()
 }
 
-/// Numbers that were written as texts count: presets are edited by hand.
+/// Parses a number; numeric texts are accepted, because presets are edited by hand.
 fn first<'n>(preset: &Map<String, Json>, fields: &[&'n str]) -> Option<(&'n str, f64)> {
     let (field, value) =
         fields.iter().find_map(|field| Some((*field, preset.get(*field).filter(|value| !value.is_null())?)))?;
@@ -297,7 +300,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
 
         #[test]
-        fn any_preset_is_read_as_it_was_written(preset in any_preset()) {
+        fn any_preset_survives_a_round_trip(preset in any_preset()) {
             let first = read("x", &Json::Object(preset).to_string()).unwrap().sampling.unwrap();
             let written = Json::Object(write_sampler(&first)).to_string();
             let second = read("x", &written).unwrap().sampling.unwrap();

@@ -1,4 +1,4 @@
-//! Story strings: the part of Handlebars that they use, as lines with conditions.
+//! Story strings: parses the subset of Handlebars that they use into lines with conditions.
 
 use super::Note;
 use crate::prompt_template::{SectionKind, escape};
@@ -6,17 +6,17 @@ use crate::prompt_template::{SectionKind, escape};
 /// A line of a story string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StoryLine {
-    /// With our variables.
+    /// Text with our variables.
     pub(super) text: String,
     pub(super) conditions: Vec<String>,
-    /// The first part of the card, persona or lore that the line names.
+    /// The first part of the card, persona or lore in the line.
     pub(super) part: Option<Part>,
 }
 
-/// A part that a story string may name.
+/// A part of the prompt that a story string can contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Names there.
+    /// Names in story strings.
     names: &'static [&'static str],
     pub(super) variable: &'static str,
     /// The section of our base template.
@@ -43,17 +43,17 @@ pub(super) const PARTS: [Part; 7] = [
     part(&["mesExamples", "mesExamplesRaw"], "character.examples", "examples", SectionKind::Examples),
 ];
 
-/// Conditions inside one another at the most; what lies deeper holds whenever the outer ones do.
+/// Maximum nesting depth of conditions. Deeper conditions are ignored.
 const MAX_DEPTH: usize = 20;
 
-/// What `system` means: where the rules go.
+/// Marks the position of `{{system}}`, where the rules go.
 pub(super) const SYSTEM: &str = "\u{1}";
 
 fn find(name: &str) -> Option<Part> {
     PARTS.into_iter().find(|part| part.names.contains(&name))
 }
 
-/// Reads a story string. `{{system}}` becomes the mark [`SYSTEM`]; macros that we do not know stay as they are.
+/// Parses a story string. `{{system}}` becomes [`SYSTEM`]; unknown macros stay as text.
 pub(super) fn read(story: &str, report: &mut Vec<Note>) -> Vec<StoryLine> {
     let mut reader = Reader { lines: Vec::new(), line: Line::default(), open: Vec::new(), deeper: 0, report };
     let mut rest = story;
@@ -73,10 +73,11 @@ pub(super) fn read(story: &str, report: &mut Vec<Note>) -> Vec<StoryLine> {
 #[derive(Default)]
 struct Line {
     text: String,
-    /// Words since the last variable: escaped as a whole, as a dollar sign and a brace may come apart.
+    /// Literal text since the last variable. It is escaped as a whole, because `$` and `{` may come from
+    /// separate pieces.
     literal: String,
     part: Option<Part>,
-    /// Conditions of each piece of the line that says something.
+    /// Conditions shared by all visible pieces of the line.
     conditions: Option<Vec<String>>,
     mixed: bool,
 }
@@ -90,9 +91,9 @@ impl Line {
 struct Reader<'r> {
     lines: Vec<StoryLine>,
     line: Line,
-    /// The conditions that are open.
+    /// The open conditions.
     open: Vec<String>,
-    /// How many more are open than count.
+    /// Number of open conditions beyond [`MAX_DEPTH`].
     deeper: usize,
     report: &'r mut Vec<Note>,
 }
@@ -107,7 +108,7 @@ impl Reader<'_> {
             ["/if" | "/unless"] => self.close(),
             ["trim" | "noop"] => {}
             ["anchorBefore" | "anchorAfter"] => {
-                self.report.push(Note::new(format!("story_string: {tag}"), "left out: notes have places of their own"));
+                self.report.push(Note::new(format!("story_string: {tag}"), "left out: notes have their own positions"));
             }
             ["system"] => self.system(),
             ["char"] => self.variable("character.name", None),
@@ -125,7 +126,7 @@ impl Reader<'_> {
             return self.open.push(condition);
         }
         if self.deeper == 0 {
-            self.report.push(Note::new("story_string", "conditions deeper than 20 are left out"));
+            self.report.push(Note::new("story_string", "conditions nested deeper than 20 are ignored"));
         }
         self.deeper += 1;
     }
@@ -143,7 +144,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The rules are sections of their own, so the line ends before and after them.
+    /// The rules are separate sections, so the line ends here and a new one begins.
     fn system(&mut self) {
         self.end_line();
         self.lines.push(StoryLine { text: SYSTEM.to_owned(), conditions: Vec::new(), part: None });
@@ -160,17 +161,18 @@ impl Reader<'_> {
 
     fn literal(&mut self, text: &str) {
         if !text.trim().is_empty() {
-            self.part_from_opposite();
+            self.split_at_opposite_branch();
         }
         self.line.literal.push_str(text);
         if !text.trim().is_empty() {
-            self.says_something();
+            self.record_conditions();
         }
     }
 
-    /// Separates `{{#if a}}...{{else}}...{{/if}}` or `{{#unless a}}` on one line. Only one branch is ever present, so
-    /// each gets its own line with its own condition.
-    fn part_from_opposite(&mut self) {
+    /// Starts a new line if the current one belongs to the opposite branch, as in `{{#if
+    /// a}}...{{else}}...{{/if}}` on one line. Only one of the branches appears, so each needs its own line and
+    /// condition.
+    fn split_at_opposite_branch(&mut self) {
         let said = self.line.conditions.iter().flatten();
         if said.into_iter().any(|one| self.open.contains(&negated(one))) {
             self.end_line();
@@ -178,18 +180,18 @@ impl Reader<'_> {
     }
 
     fn variable(&mut self, name: &str, part: Option<Part>) {
-        self.part_from_opposite();
+        self.split_at_opposite_branch();
         self.line.end_literal();
         if self.line.text.ends_with('$') {
-            // Else the sign and the variable would read as an escaped sign.
+            // Otherwise `$` and the variable would be parsed as an escaped dollar sign.
             self.line.text.push(' ');
         }
         self.line.text.push_str(&format!("${{{name}}}"));
         self.line.part = self.line.part.or(part);
-        self.says_something();
+        self.record_conditions();
     }
 
-    fn says_something(&mut self) {
+    fn record_conditions(&mut self) {
         match &mut self.line.conditions {
             None => self.line.conditions = Some(self.open.clone()),
             Some(conditions) => {
@@ -207,8 +209,10 @@ impl Reader<'_> {
         }
         if line.mixed {
             let text: String = line.text.chars().take(60).collect();
-            self.report
-                .push(Note::new("story_string", format!("a condition inside a line holds for all of it: {text}")));
+            self.report.push(Note::new(
+                "story_string",
+                format!("a condition inside a line applies to the whole line: {text}"),
+            ));
         }
         self.lines.push(StoryLine {
             text: line.text.trim_end().to_owned(),
@@ -218,7 +222,7 @@ impl Reader<'_> {
     }
 }
 
-/// What `{{#if name}}` asks; a name that we do not have always holds, as its text then stays.
+/// The condition for `{{#if name}}`. Unknown names are always true, because their text stays.
 fn condition(name: &str) -> String {
     match (find(name), name) {
         (Some(part), _) => part.variable.to_owned(),

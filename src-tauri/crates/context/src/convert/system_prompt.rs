@@ -1,4 +1,4 @@
-//! System prompt presets: a text instead of the rules, and one for the end of the prompt.
+//! System prompt presets: one text replaces the rules, another one the end of the prompt.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ pub(super) fn convert(preset: &Map<String, Value>, name: &str) -> PromptTemplate
     PromptTemplate { extends: Some("base-roleplay".to_owned()), sections, ..template(name) }
 }
 
-/// The overrides of the base template's rules and of its end.
+/// Overrides for the rules and for the end of the base template.
 pub(super) fn sections(preset: &Map<String, Value>) -> Vec<Section> {
     let mut sections = Vec::new();
     if !text(preset, "content").trim().is_empty() {

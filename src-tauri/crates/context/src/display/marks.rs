@@ -1,4 +1,4 @@
-//! Marks that models and servers use for the passages of a reply.
+//! Marks that models and servers use for passages of a reply.
 
 use super::{EPISODE_END, Passage};
 
@@ -41,22 +41,22 @@ const BETWEEN: [&str; 4] = ["<|start|>", MESSAGE, "<|end|>", "<|return|>"];
 /// Marks that end a channel. The first belongs to it; the others begin the next one.
 const CHANNEL_ENDS: [&str; 4] = ["<|end|>", "<|start|>", HARMONY, "<|return|>"];
 
-/// Meaning of a mark.
+/// The meaning of a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Mark {
     Opens(Open),
     /// Closes thoughts.
     Closes,
-    /// The mark has no effect and is removed.
+    /// No effect; the mark is removed.
     Nothing,
     EpisodeEnd,
 }
 
-/// Result of looking for a mark at the start of a text.
+/// The result of matching a mark at the start of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Marked {
     No,
-    /// More text must decide whether this is a mark.
+    /// More text is needed to decide.
     Maybe,
     /// A mark with its length in bytes.
     Yes(usize, Mark),
@@ -68,7 +68,7 @@ pub(super) struct Open {
     pub(super) passage: Passage,
     /// Marks that close it.
     closing: Vec<String>,
-    /// Marks that end it but do not belong to it.
+    /// Marks that end it without being part of it.
     until: &'static [&'static str],
 }
 
@@ -96,8 +96,8 @@ impl Open {
         Self { passage: Passage::Thoughts, closing: vec![(*end).to_owned()], until }
     }
 
-    /// Returns where the passage ends in `text`, and the length of its closing mark in bytes. The length is `None`
-    /// until the passage ends.
+    /// The offset in `text` at which the passage ends, and the length of its closing mark in bytes. The length
+    /// is `None` while the passage is open.
     pub(super) fn end(&self, text: &str) -> (usize, Option<usize>) {
         for (at, _) in text.match_indices(FIRST) {
             let rest = &text[at..];
@@ -116,8 +116,8 @@ impl Open {
     }
 }
 
-/// Looks for a mark at the start of `rest`. `starts_line` says that only blanks precede it. `channels` says that the
-/// reply uses channels.
+/// Matches a mark at the start of `rest`. `starts_line` is true if only blanks precede it. `channels` is true
+/// if the reply uses channels.
 pub(super) fn look(rest: &str, starts_line: bool, channels: bool) -> Marked {
     if rest.starts_with('#') {
         return fixed(rest, EPISODE_END, || Mark::EpisodeEnd);
@@ -135,7 +135,7 @@ fn fixed(rest: &str, mark: &str, means: impl FnOnce() -> Mark) -> Marked {
     }
 }
 
-/// Returns the first mark, or `Maybe` if one is still possible.
+/// The first mark, or `Maybe` if one is still possible.
 fn first_of(marked: impl IntoIterator<Item = Marked>) -> Marked {
     let mut maybe = Marked::No;
     for marked in marked {
@@ -196,7 +196,7 @@ fn harmony(rest: &str) -> Marked {
     Marked::Yes(length, Mark::Opens(Open::channel()))
 }
 
-/// Whether the channel of this name holds text for the reader.
+/// True if the channel with this name contains visible text.
 fn is_for_words(name: &str) -> bool {
     ["final", "response", "answer"].iter().any(|known| starts_with(name, known))
 }
@@ -236,7 +236,7 @@ fn tag(rest: &str, starts_line: bool) -> Marked {
     Marked::Yes(length, mark)
 }
 
-/// Whether `text` begins with `start`, ignoring ASCII case. Marks contain no other letters with case.
+/// True if `text` begins with `start`, ignoring ASCII case. Marks contain no other cased letters.
 fn starts_with(text: &str, start: &str) -> bool {
     text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }

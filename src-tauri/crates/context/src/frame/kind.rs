@@ -1,22 +1,23 @@
-//! What a block is, where it stands, and how dear it is.
+//! Kinds, zones and priorities of blocks.
 
 use serde::{Deserialize, Serialize};
 
-/// Zones of the prompt, top to bottom (design, section 4).
+/// Zones of the prompt, top to bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Zone {
-    /// Rules, character, persona, scenario, constant lore, examples: changes when a card or a setting is edited.
+    /// Rules, character, persona, scenario, constant lore, examples. Changes when a card or a setting is
+    /// edited.
     Head,
-    /// Facts, keyframes and excerpts that stand in for what left the window: changes with the epoch.
+    /// Facts, keyframes and excerpts that cover messages which left the window. Changes with the epoch.
     Digest,
     /// Messages from the anchor on, with their frozen context blocks.
     Window,
-    /// This turn's context block and the words that are answered.
+    /// The context block of this turn and the message to answer.
     Input,
 }
 
-/// How dear a block is. What is dearer goes later (requirements, section 2.2).
+/// Priority of a block. Blocks of lower priority are dropped first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Priority {
@@ -26,7 +27,7 @@ pub enum Priority {
     Must,
 }
 
-/// The part of the retrieval budget that a block draws on (C12).
+/// The share of the retrieval budget that a block uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Share {
     Memory,
@@ -35,7 +36,7 @@ pub enum Share {
     Documents,
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum BlockKind {
@@ -48,18 +49,18 @@ pub enum BlockKind {
     Persona,
     Examples,
     PostHistory,
-    /// How two people stand to each other.
+    /// The relationship between two people.
     Relationship,
     Fact,
     LastSession,
-    /// A memory that is none of the above.
+    /// A memory of no other kind.
     Memory,
-    /// The summary of messages that left the window.
+    /// A summary of messages that left the window.
     Keyframe,
-    /// A message outside the window, kept word for word in the digest.
+    /// A message outside the window, kept verbatim in the digest.
     Pinned,
     Lore,
-    /// An older message that was found again.
+    /// An older message that was retrieved.
     Excerpt,
     /// A passage of a document.
     Document,
@@ -72,7 +73,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// As the X-ray and the command line name it.
+    /// The name in the X-ray and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Rules => "rules",
@@ -100,7 +101,7 @@ impl BlockKind {
         }
     }
 
-    /// The share it draws on; `None` for what must stay and for messages.
+    /// The share of the budget; `None` for required blocks and messages.
     pub fn share(self) -> Option<Share> {
         match self {
             Self::Relationship | Self::Fact | Self::LastSession | Self::Memory => Some(Share::Memory),
@@ -111,7 +112,7 @@ impl BlockKind {
         }
     }
 
-    /// Stands where the head has the character.
+    /// True if the block belongs to the character part of the head.
     pub(crate) fn is_character(self) -> bool {
         matches!(self, Self::Description | Self::Personality | Self::Scenario | Self::Persona)
     }

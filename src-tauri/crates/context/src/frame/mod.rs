@@ -1,4 +1,4 @@
-//! The frame: every candidate of a turn, with where it comes from and why it is here (S0.3).
+//! The frame: every candidate block of a turn, with its source and the reason for it.
 
 mod kind;
 mod signal;
@@ -18,32 +18,33 @@ pub use source::Source;
 use crate::frozen::FrozenBlock;
 use crate::line_ends::unix_lines;
 
-/// Everything one turn may be made of. Building it decides nothing: what fits, and where it stands, is the plan's business.
+/// All candidates of one turn. The frame makes no decisions: the plan decides which ones fit and where they go.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Frame {
-    /// Composed already, in prompt order. All of it must stay, but for the examples.
+    /// Composed parts in prompt order. All are required except the examples.
     pub head: Vec<HeadPart>,
-    /// What the digest may be made of, keyframes oldest first. It is looked at only when an epoch starts; in between, the
-    /// digest stays as it was.
+    /// Candidates for the digest, keyframes oldest first. They are used only when an epoch starts; until then
+    /// the digest stays unchanged.
     pub digest: Vec<Candidate>,
-    /// The scene's messages, oldest first. From the anchor on is enough, unless [`base`](crate::base) says that the window
-    /// finds its place anew. The last one is what is answered, or the reply to go on with.
+    /// Messages of the scene, oldest first. Messages from the anchor on are enough, unless
+    /// [`base`](crate::base) says that the window needs a new anchor. The last message is the one to answer, or
+    /// the reply to continue.
     pub history: Vec<HistoryMessage>,
-    /// What this turn's context block may be made of.
+    /// Candidates for the context block of this turn.
     pub context: Vec<Candidate>,
-    /// Lorebook entries and notes, with the places that a card's maker meant for them.
+    /// Lorebook entries and notes with a position set by the author of the card.
     pub placed: Vec<Placed>,
-    /// Where the template has the lore of the head, one for each place at the most. Without one it stands beside the
+    /// Positions of the lore in the head, at most one per place. Lore without a section goes next to the
     /// character.
     pub lore: Vec<LoreSection>,
-    /// Places whose lore the template has switched off: it is not sent.
+    /// Places whose lore the template has switched off; it is not sent.
     pub without_lore: Vec<Place>,
-    /// What time it is, if the model is to know.
+    /// The current time, if the model should know it.
     pub clock: Option<Now>,
 }
 
 impl Frame {
-    /// The words that are answered, if the last message is not a reply to go on with.
+    /// The message to answer; `None` if the last message is a reply to continue.
     pub fn input(&self) -> Option<&HistoryMessage> {
         self.history.last().filter(|message| message.role != Role::Character)
     }
@@ -55,34 +56,36 @@ pub struct HeadPart {
     pub kind: BlockKind,
     pub source: Source,
     pub reason: String,
-    /// Neighbours of one role are paragraphs of one message.
+    /// Adjacent parts of one role become paragraphs of one message.
     pub role: PromptRole,
     pub text: String,
-    /// As [`Candidate::written`].
+    /// See [`Candidate::written`].
     pub written: Option<String>,
 }
 
-/// A text that is sent if there is room and reason.
+/// A text that is sent if it is relevant and fits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     pub kind: BlockKind,
     pub source: Source,
     pub reason: String,
-    /// Stands above its group in place of the usual words; a line above it heads several groups. Empty: the usual.
+    /// Replaces the default heading of its group; an additional first line is shared by several groups. Empty
+    /// means the default.
     pub heading: String,
-    /// Stands before the text: whose words, of which day. Empty for none.
+    /// Precedes the text, for example speaker and day. Empty for none.
     pub title: String,
     pub text: String,
-    /// As it stands where it comes from, before variables, macros and scripts; `None` where that is the text (S0.11).
+    /// The source text before variables, macros and scripts; `None` if it equals `text`.
     pub written: Option<String>,
-    /// More is better; compared only among candidates that share a part of the budget.
+    /// Higher is better. Scores are comparable only within a share of the budget.
     pub score: f32,
-    /// What the score is made of, where it is made of several things.
+    /// The components of the score, if it has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<Signal>,
-    /// The messages it was made from. It says nothing new while all of them are in the window (invariant 3).
+    /// The messages it was made from. It is redundant while all of them are in the window.
     pub about: Vec<MessageId>,
-    /// Others, each with its text, that say it as well: it is not said where one of them is (C11).
+    /// Other sources, each with its text, that contain the same. The candidate is dropped if one of them is
+    /// included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub said_by: Vec<(Source, String)>,
 }
@@ -105,7 +108,7 @@ impl Candidate {
         }
     }
 
-    /// Made of `written`.
+    /// Sets the source text.
     #[must_use]
     pub fn made_of(self, written: &str) -> Self {
         Self { written: unlike(written, &self.text), ..self }
@@ -137,13 +140,13 @@ impl Candidate {
     }
 }
 
-/// `written`, unless it is what `text` says.
+/// `written`, or `None` if it equals `text`.
 pub fn unlike(written: &str, text: &str) -> Option<String> {
     let written = written.trim();
     (written != text.trim()).then(|| written.to_owned())
 }
 
-/// Where a lorebook entry or a note belongs (formats.md, lorebook placement).
+/// The position of a lorebook entry or a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Place {
@@ -151,63 +154,64 @@ pub enum Place {
     AfterCharacter,
     BeforeExamples,
     AfterExamples,
-    /// Messages from the end; 0 stands after the last one.
+    /// Number of messages from the end; 0 is after the last one.
     Depth(u32),
 }
 
-/// The place that a template has for the entries of one [`Place`], and its own words there.
+/// The position in a template for the entries of one [`Place`], and the template text around them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LoreSection {
     pub place: Place,
-    /// Index of the part of the head that it stands in front of; behind all of them if there is none.
+    /// Index of the head part that follows it; past the end if none follows.
     pub at: usize,
-    /// Stands in front of the first entry.
+    /// Text before the first entry.
     pub before: String,
-    /// Stands behind the last one.
+    /// Text after the last entry.
     pub after: String,
 }
 
-/// A candidate with a place of its own. `classic` puts it there; `cache-first` puts it there only if it is constant and its
-/// place is in the head, and else into this turn's context block.
+/// A candidate with a position. `classic` always uses the position. `cache-first` uses it for constant entries
+/// in the head and puts all others into the context block of this turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Placed {
     pub candidate: Candidate,
     pub place: Place,
-    /// Of a message that it makes at its depth.
+    /// Role of the message that it becomes at its depth.
     pub role: PromptRole,
-    /// Ascending among texts of one place.
+    /// Ascending among texts at one place.
     pub order: i32,
-    /// It is there every turn, as long as nobody edits it.
+    /// The entry is active in every turn until it is edited.
     pub constant: bool,
 }
 
-/// A message as the prompt sees it: the shown swipe, and what was sent in front of it.
+/// A message as the prompt sees it: the selected swipe, and the context block that was sent with it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HistoryMessage {
     pub id: MessageId,
     pub role: Role,
-    /// Who says it, in words.
+    /// Display name of the speaker.
     pub speaker: String,
     pub text: String,
-    /// As it is kept, where it goes out in other words; what a task was written as.
+    /// The stored text if it differs from `text`, or the source text of a task.
     pub written: Option<String>,
-    /// Names of the scripts that changed the text on its way into the prompt.
+    /// Names of the scripts that changed the text for the prompt.
     pub scripts: Vec<String>,
-    /// Where scripts ask for the depth, the words of a message change as the chat goes on. The sent prefix must not: `text`
-    /// is as it was first sent, and this takes its place once a new epoch begins.
+    /// Scripts can depend on the depth, so their results change as the chat grows, but the sent prefix must
+    /// not. `text` is the text as first sent; `anew` replaces it when a new epoch begins.
     pub anew: Option<Rewritten>,
     pub created: Timestamp,
-    /// Where the words come from that nobody has said: what a job beside the chat asks for, behind everything that was said.
+    /// The source of a message that nobody wrote: the task of a background job, which follows the history.
     pub task: Option<Source>,
-    /// The context block that was sent with it. `None` was never sent; `Some` of nothing was sent without one.
+    /// The context block sent with the message. `None` means that the message was never sent; an empty list
+    /// means sent without a block.
     pub context: Option<Vec<FrozenBlock>>,
-    /// The user wants these words kept verbatim.
+    /// The user wants this message kept verbatim.
     pub pinned: bool,
-    /// 1-10 (C10). Where nothing has judged it yet, [`judge`](crate::importance::judge) does when it leaves the window.
+    /// 1 to 10. If `None`, [`judge`](crate::importance::judge) scores the message when it leaves the window.
     pub importance: Option<u8>,
-    /// Names of the pictures that are sent with it, by their content.
+    /// Content hashes of the pictures that are sent with the message.
     pub pictures: Vec<String>,
-    /// Tokens of what is no text, such as pictures (S2.8).
+    /// Tokens of non-text content, such as pictures.
     pub extra_tokens: u32,
 }
 
@@ -243,7 +247,7 @@ impl HistoryMessage {
         }
     }
 
-    /// `reason`, with what its pictures cost.
+    /// `reason`, with the number and the token cost of its pictures.
     pub(crate) fn reason(&self, reason: &str) -> String {
         let tokens = self.extra_tokens;
         match self.pictures.len() {
@@ -253,7 +257,7 @@ impl HistoryMessage {
         }
     }
 
-    /// The words as they go out where an epoch begins, or goes on; with the names of the scripts that changed them.
+    /// The text to send, and the names of the scripts that changed it. `begins` is true if an epoch begins.
     pub(crate) fn words(&self, begins: bool) -> (&str, &[String]) {
         match &self.anew {
             Some(anew) if begins => (&anew.text, &anew.scripts),
@@ -262,18 +266,18 @@ impl HistoryMessage {
     }
 }
 
-/// A text as scripts left it.
+/// A text after scripts ran.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Rewritten {
     pub text: String,
-    /// Names of those that changed it.
+    /// Names of the scripts that changed it.
     pub scripts: Vec<String>,
 }
 
-/// A moment.
+/// A point in time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Now {
     pub at: Timestamp,
-    /// As a person would say it: "Saturday, 21 November 2026, 23:11".
+    /// Formatted for people: "Saturday, 21 November 2026, 23:11".
     pub words: String,
 }

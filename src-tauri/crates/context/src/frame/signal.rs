@@ -1,37 +1,37 @@
-//! Why something was found, in figures.
+//! Score components of retrieved candidates.
 
 use serde::{Deserialize, Serialize};
 
-/// What speaks for a candidate, from 0 to 1.
+/// A component of the score of a candidate, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Signal {
     pub of: SignalKind,
     pub value: f32,
 }
 
-/// What a [`Signal`] looks at (memory.md, section 3).
+/// The feature that a [`Signal`] measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SignalKind {
-    /// Words of the question, in it or around it.
+    /// Lexical match with the query, in the message or around it.
     Words,
-    /// How near its meaning is.
+    /// Similarity of meaning.
     Nearness,
-    /// How well each rare piece of the question is met in it.
+    /// Late-interaction score: how well each rare token of the query matches.
     Pieces,
-    /// How near the meaning of its nearest sentence is.
+    /// Similarity of the nearest sentence.
     Sentence,
-    /// Said by the one who is asked about.
+    /// The speaker is the one that the query asks about.
     Who,
-    /// Of the time that is asked about.
+    /// The date matches the time that the query asks about.
     When,
-    /// Names what is asked about, and as whose.
+    /// Names the subject of the query, and its owner.
     Named,
-    /// How much of it tells something, and does not ask.
+    /// Share of statements, as opposed to questions.
     Telling,
     Importance,
     Recency,
-    /// How little of it those that go before say (C11).
+    /// Share that higher-ranked candidates do not already say.
     Novelty,
 }
 

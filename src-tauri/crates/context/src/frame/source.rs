@@ -1,9 +1,9 @@
-//! Where a block comes from, so that the X-ray can go there.
+//! Sources of blocks, so that the X-ray can link to them.
 
 use domain::MessageId;
 use serde::{Deserialize, Serialize};
 
-/// The record behind a block.
+/// The record that a block comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Source {
@@ -17,14 +17,14 @@ pub enum Source {
         card: String,
         field: String,
     },
-    /// What the chat says instead of a field of the card.
+    /// A text of the chat that overrides a field of the card.
     ChatText {
         field: String,
     },
     Persona {
         name: String,
     },
-    /// An entry of a lorebook, by their ids; the title is for people.
+    /// An entry of a lorebook. `book` and `entry` are ids; `title` is for display.
     Lore {
         book: String,
         entry: String,
@@ -40,17 +40,17 @@ pub enum Source {
         id: MessageId,
         speaker: String,
     },
-    /// Messages outside the window, told of in one row.
+    /// Messages outside the window, reported as one row.
     Older {
         first: MessageId,
         last: MessageId,
         count: usize,
     },
-    /// Candidates that came too late in the order of scores to be told of one by one.
+    /// Candidates with low scores, reported as one row.
     Others {
         count: usize,
     },
-    /// A passage of a text that is attached to the chat, by the text's id and its own place in it; the name is for people.
+    /// A passage of an attached text: the id of the text, the position in it, and a name for display.
     Document {
         id: String,
         passage: u32,
@@ -68,13 +68,13 @@ pub enum Source {
 }
 
 impl Source {
-    /// In words, for people.
+    /// A description for display.
     pub fn words(&self) -> String {
         match self {
             Self::BuiltIn => "built in".to_owned(),
             Self::Template { template, section } => format!("section {section} of {template}"),
             Self::CardField { card, .. } => format!("card of {card}"),
-            Self::ChatText { .. } => "this chat's own words".to_owned(),
+            Self::ChatText { .. } => "changes for this chat".to_owned(),
             Self::Persona { name } => format!("persona {name}"),
             Self::Lore { book, title, entry } => {
                 format!("lorebook {book}: {}", if title.is_empty() { entry } else { title })
@@ -83,7 +83,7 @@ impl Source {
             Self::Keyframe { .. } => "summary of earlier messages".to_owned(),
             Self::Message { speaker, .. } => format!("said by {speaker}"),
             Self::Older { count, .. } => format!("{count} older messages"),
-            Self::Others { count } => format!("{count} more of lower score"),
+            Self::Others { count } => format!("{count} more with lower scores"),
             Self::Document { name, .. } => format!("document {name}"),
             Self::Clock => "date and time".to_owned(),
             Self::Mode { name } => format!("mode {name}"),
@@ -93,7 +93,7 @@ impl Source {
         }
     }
 
-    /// Tells sources apart, turn after turn.
+    /// A key that identifies the source across turns.
     pub fn key(&self) -> String {
         match self {
             Self::BuiltIn => "builtIn".to_owned(),

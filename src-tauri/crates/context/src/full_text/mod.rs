@@ -1,5 +1,5 @@
-//! Which texts of a chat have the words that are looked for, by themselves and with what was said around them: BM25, in memory
-//! (memory.md, section 3, item 1). Pure.
+//! In-memory BM25 index of the messages of a chat. A message is scored by itself and together with its
+//! neighbours.
 
 mod search;
 mod words;
@@ -9,19 +9,20 @@ use std::collections::{HashMap, HashSet};
 pub use search::{Fits, Searched, search};
 pub use words::{Terms, parts, words};
 
-/// Milliseconds between two texts of one talk at the most: eight hours.
+/// Maximum time between neighbouring texts of one conversation, in milliseconds: eight hours.
 const TALK: i64 = 8 * 3_600_000;
-/// Texts on each side that a text is understood by: the answer to a question is found, though only the question has the words.
+/// Number of neighbours on each side. Through them a search finds the answer to a question, although only the
+/// question contains the words.
 const REACH: usize = 2;
 
-/// A text to be found.
+/// A text to index.
 #[derive(Debug, Clone, Copy)]
 pub struct Text<'t> {
-    /// Where it stands. There is one at each place.
+    /// Position in the chat; unique.
     pub place: i64,
-    /// Which text it is: no other one ever has the same.
+    /// Identifies the text and its version; never reused.
     pub stamp: i64,
-    /// When it was said, milliseconds.
+    /// Time of the message in milliseconds.
     pub said: i64,
     pub text: &'t str,
 }
@@ -31,29 +32,30 @@ struct Indexed {
     place: i64,
     stamp: i64,
     said: i64,
-    /// Terms it is of.
+    /// Number of terms.
     length: u32,
 }
 
-/// In which text a term stands, and how often.
+/// A text that contains a term, and the number of occurrences.
 #[derive(Debug, Clone, Copy)]
 struct Posting {
     text: u32,
     times: u32,
 }
 
-/// The texts of one chat, by their words.
+/// Index of the texts of one chat.
 #[derive(Default, Clone)]
 pub struct TextIndex {
-    /// In the order of their places.
+    /// Sorted by position.
     texts: Vec<Indexed>,
     terms: HashMap<Box<str>, usize>,
-    /// What the words that were read are looked for by: texts have the same ones again and again.
+    /// Cache from words to their terms, because texts repeat the same words.
     read: HashMap<Box<str>, Box<[usize]>>,
-    /// Of each term.
+    /// The postings of each term.
     postings: Vec<Vec<Posting>>,
-    /// Of each text the first and the last that it is understood by, and all terms before it.
+    /// For each text, the first and the last text of its neighbourhood.
     windows: Vec<(u32, u32)>,
+    /// For each text, the number of terms in all texts before it.
     before: Vec<u32>,
 }
 
@@ -66,18 +68,18 @@ impl TextIndex {
         self.texts.is_empty()
     }
 
-    /// Where the texts stand, in their order.
+    /// The positions of the texts, in order.
     pub fn places(&self) -> impl Iterator<Item = i64> {
         self.texts.iter().map(|text| text.place)
     }
 
-    /// How many terms the text at a place is of; 0 if none stands there.
+    /// Number of terms of the text at a position; 0 if there is none.
     pub fn length_at(&self, place: i64) -> u32 {
         let text = self.texts.binary_search_by_key(&place, |text| text.place);
         text.map_or(0, |text| self.texts[text].length)
     }
 
-    /// Takes `texts` in, and drops those whose stamps are not among `kept`, if it is told which are.
+    /// Adds `texts`. If `kept` is given, first removes the texts whose stamps are not in it.
     pub fn renew<'t>(&mut self, texts: impl IntoIterator<Item = Text<'t>>, kept: Option<&HashSet<i64>>) {
         if let Some(kept) = kept {
             let mut next = 0;
@@ -126,7 +128,7 @@ impl TextIndex {
         &self.read[word]
     }
 
-    /// Each text has another number from now on, or is gone.
+    /// Renumbers the texts; `None` removes a text.
     fn renumber(&mut self, moved: &[Option<u32>]) {
         for postings in &mut self.postings {
             postings.retain_mut(|posting| match moved[posting.text as usize] {
@@ -162,7 +164,7 @@ impl TextIndex {
         self.windows = (0..self.texts.len()).map(window).collect();
     }
 
-    /// How many texts stand before `place`.
+    /// Number of texts before `place`.
     fn end(&self, place: i64) -> usize {
         self.texts.partition_point(|text| text.place < place)
     }

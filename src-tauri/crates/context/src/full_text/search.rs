@@ -1,33 +1,35 @@
-//! BM25 of a question in several indexes at once, as if they were one.
+//! BM25 search over several indexes as if they were one.
 
 use domain::script::is_spaceless;
 
 use super::{Terms, TextIndex};
 
-/// How soon more of the same word stops counting, and how much the length of a text does; BM25's own.
+/// BM25 `k1`: how soon repetitions of a term stop adding to the score.
 const SATURATION: f64 = 1.2;
+/// BM25 `b`: how strongly the length of a text matters.
 const LENGTH: f64 = 0.75;
-/// What a word counts that more than half of the texts have.
+/// Minimum IDF, for terms in more than half of the texts.
 const LEAST: f64 = 1e-6;
 
-/// How well texts fit, those of each index in their order; 0 where no word stands.
+/// Scores per index and text; 0 if no term matches.
 pub type Fits = Vec<Vec<f64>>;
 
-/// What a search says.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Searched {
-    /// By a text's own words.
+    /// Scores of the texts by themselves.
     pub own: Fits,
-    /// By its words and its neighbours', as if they were one text.
+    /// Scores of the texts together with their neighbours.
     pub around: Fits,
-    /// The words that no text has; none of scripts without spaces, for most runs of letters are no words.
+    /// Words without any match. Words of scripts without spaces are not listed, because most character n-grams
+    /// are not words.
     pub unknown: Vec<String>,
-    /// How well the text fits that fits best by its own words, beside one of mean length that has all that is looked for once, from
-    /// 0 to 1: a word counts the more the fewer texts have it, and the most if none has.
+    /// Coverage from 0 to 1: the best score in `own`, divided by the score of a text of mean length that
+    /// contains every term once.
     pub covered: f64,
 }
 
-/// Looks for `words`, in small letters, in the texts of each index that stand before a place.
+/// Searches for lower-case `words` in the texts of each index before a position.
 pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item = &'w str>) -> Searched {
     let cut = Terms::default();
     let ends: Vec<usize> = indexes.iter().map(|(index, before)| index.end(*before)).collect();
@@ -51,12 +53,13 @@ pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item =
     }
     terms.sort();
     for (place, (having, term)) in terms.iter().filter(|(having, _)| *having > 0).enumerate() {
-        // What most texts have tells nothing, unless nothing rarer was asked for.
+        // Terms in more than half of the texts add nothing, unless the query has no rarer term.
         if place == 0 || 2 * having <= searching.texts as usize {
             searching.add(term, *having);
         }
     }
-    // Most runs of letters are no words, so of a script without spaces what nobody said was not looked for.
+    // Unmatched n-grams of scripts without spaces are not part of the query, because most of them are not
+    // words.
     let sought = terms.iter().filter(|(having, term)| *having > 0 || !is_spaceless(term));
     let sought: f64 = sought.map(|(having, _)| searching.rarity(*having)).sum();
     let best = searching.own.iter().flatten().copied().fold(0.0, f64::max);
@@ -67,13 +70,15 @@ pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item =
 struct Searching<'i> {
     indexes: &'i [(&'i TextIndex, i64)],
     ends: &'i [usize],
-    /// Texts, and terms of one and of one with its neighbours on the average.
+    /// Number of texts.
     texts: f64,
+    /// Mean number of terms in a text.
     mean_length: f64,
+    /// Mean number of terms in a text with its neighbours.
     mean_window: f64,
     own: Fits,
     around: Fits,
-    /// How often the term stands in the window of each text.
+    /// Occurrences of the current term in the neighbourhood of each text.
     times: Vec<Vec<u32>>,
 }
 
@@ -95,7 +100,7 @@ impl<'i> Searching<'i> {
         }
     }
 
-    /// In which texts a term stands: of which index, the how manieth, and how often.
+    /// The texts with a term: index, text, and number of occurrences.
     fn having<'a>(&self, term: &'a str) -> impl Iterator<Item = (usize, usize, u32)> + use<'i, 'a> {
         let of_index = move |(place, ((index, _), end)): (usize, (&'i (&'i TextIndex, i64), &'i usize))| {
             let postings = index.terms.get(term).map(|number| index.postings[*number].as_slice());
@@ -105,7 +110,7 @@ impl<'i> Searching<'i> {
         self.indexes.iter().zip(self.ends).enumerate().flat_map(of_index)
     }
 
-    /// Adds what a term says that so many texts have.
+    /// Adds the scores of a term that occurs in `having` texts.
     fn add(&mut self, term: &str, having: usize) {
         let rare = self.rarity(having);
         let mut windows: Vec<(usize, usize)> = Vec::with_capacity(self.texts as usize);
@@ -135,7 +140,7 @@ impl<'i> Searching<'i> {
     }
 }
 
-/// `length` is that of the text, where the mean is 1.
+/// BM25 term weight; `length` is relative to the mean.
 fn weight(times: f64, length: f64) -> f64 {
     times * (SATURATION + 1.0) / (times + SATURATION * (1.0 - LENGTH + LENGTH * length))
 }

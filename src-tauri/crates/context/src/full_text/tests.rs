@@ -12,7 +12,7 @@ fn index(texts: &[&str]) -> TextIndex {
     index
 }
 
-/// The places that fit, best first.
+/// The matching positions, best first.
 fn ranked(index: &TextIndex, fits: &Fits) -> Vec<i64> {
     let mut found: Vec<(i64, f64)> =
         index.places().zip(fits[0].iter().copied()).filter(|(_, fit)| *fit > 0.0).collect();
@@ -35,7 +35,7 @@ const TALK_OF_PARROTS: [&str; 7] = [
 ];
 
 #[test]
-fn a_short_text_and_a_rare_word_count_more() {
+fn ranks_short_texts_and_rare_words_higher() {
     let index = index(&TALK_OF_PARROTS);
     assert_eq!(found(&index, &["parrot"])[..2], [1, 5]);
     assert_eq!(found(&index, &["rain", "zebulon"])[0], 2);
@@ -43,7 +43,7 @@ fn a_short_text_and_a_rare_word_count_more() {
 }
 
 #[test]
-fn the_answer_beside_a_question_is_found() {
+fn finds_answer_next_to_question() {
     let index = index(&TALK_OF_PARROTS);
     let searched = search(&[(&index, i64::MAX)], ["parrot"]);
     assert!(searched.around[0][2] > 0.0 && searched.own[0][2] == 0.0);
@@ -51,7 +51,7 @@ fn the_answer_beside_a_question_is_found() {
 }
 
 #[test]
-fn another_evening_is_not_beside_it() {
+fn texts_hours_apart_are_not_neighbours() {
     let mut index = TextIndex::default();
     let evenings = [(0, "A parrot!"), (1, "Nice."), (2, "Good morning.")];
     index.renew(evenings.map(|(place, said)| Text { said: place / 2 * DAY, ..text(place, said) }), None);
@@ -61,17 +61,17 @@ fn another_evening_is_not_beside_it() {
 }
 
 #[test]
-fn what_is_beyond_the_stretch_neither_counts_nor_is_found() {
+fn ignores_texts_after_the_limit() {
     let (whole, part) = (index(&TALK_OF_PARROTS), index(&TALK_OF_PARROTS[..4]));
     let [of_whole, of_part] =
         [(&whole, 4), (&part, i64::MAX)].map(|index| search(&[index], ["parrot", "rain", "green"]));
     assert_eq!(of_whole, of_part);
-    assert_eq!(of_part.unknown, ["green"], "nobody in the stretch has said it");
+    assert_eq!(of_part.unknown, ["green"], "no text before the limit contains it");
     assert!(search(&[(&whole, 0)], ["parrot"]).own[0].is_empty());
 }
 
 #[test]
-fn several_chats_are_searched_as_one() {
+fn searches_several_chats_as_one() {
     let (one, other) = (index(&TALK_OF_PARROTS[..3]), index(&TALK_OF_PARROTS[3..]));
     let whole = search(&[(&index(&TALK_OF_PARROTS), i64::MAX)], ["parrot", "rain", "lamp"]);
     let parts = search(&[(&one, i64::MAX), (&other, i64::MAX)], ["parrot", "rain", "lamp"]);
@@ -80,16 +80,16 @@ fn several_chats_are_searched_as_one() {
 }
 
 #[test]
-fn words_without_spaces_between_them_are_found_by_their_runs() {
+fn finds_words_of_scripts_without_spaces() {
     let index = index(&["今天天气很好。", "我妹妹养的那只鹦鹉叫泽布伦。", "ฉันแพ้ถั่วลิสง"]);
     assert_eq!(found(&index, &["我妹妹养的那只鹦鹉叫什么名字"])[0], 1);
     assert_eq!(found(&index, &["แพ้ถั่วลิสง"])[0], 2);
     assert_eq!(search(&[(&index, i64::MAX)], ["花生"]).unknown, [""; 0]);
 }
 
-/// However it came to be, an index of the same texts finds the same.
+/// The result of a search does not depend on how the index was built.
 #[test]
-fn a_renewed_index_is_as_a_new_one() {
+fn updated_index_equals_new_index() {
     let mut renewed = index(&["It rained.", "A lamp.", "Zebulon.", "A parrot."]);
     let kept = HashSet::from([100, 102, 103]);
     renewed.renew([Text { stamp: 200, ..text(1, "What was the parrot called?") }], Some(&kept));

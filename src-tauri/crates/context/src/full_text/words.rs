@@ -1,15 +1,15 @@
-//! Texts cut into words, and words into what they are looked for by.
+//! Splits texts into words, and words into search terms.
 
 use domain::script::is_spaceless;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Bytes of the longest word that has a stem: no language makes longer ones, and what is no word may have megabytes.
+/// Maximum length of a stemmed word in bytes. Longer strings are not words and may have megabytes.
 const LONGEST: usize = 64;
-/// Letters of a run, in scripts that put no spaces between words.
+/// Length of the character n-grams for scripts without spaces.
 const RUN: usize = 2;
 
-/// The words of a text, in small letters.
+/// The words of a text in lower case.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     let parts = text.split(|letter: char| !letter.is_alphanumeric() && !joins(letter));
     parts
@@ -17,12 +17,12 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
         .filter(|word| !word.is_empty())
 }
 
-/// Thai writes vowels and tones as marks, which are no letters of their own.
+/// Combining marks, such as Thai vowels and tones, belong to the word.
 fn joins(letter: char) -> bool {
     matches!(letter, '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' | '\u{300}'..='\u{36f}')
 }
 
-/// A word; or, in scripts that put no spaces between words, the runs of letters that stand for the words in it.
+/// The word itself, or its character n-grams in scripts without spaces.
 pub fn parts(word: &str) -> Vec<String> {
     if !is_spaceless(word) {
         return vec![word.to_owned()];
@@ -31,8 +31,8 @@ pub fn parts(word: &str) -> Vec<String> {
     letters.windows(RUN.min(letters.len())).map(|run| run.iter().collect()).collect()
 }
 
-/// What a word in small letters is looked for by: its English stem without accents, which leaves most words of other languages as
-/// they are; in scripts that put no spaces between words each of its [`parts`].
+/// Maps a lower-case word to search terms: its English stem without accents, which leaves most words of other
+/// languages unchanged, or its [`parts`] in scripts without spaces.
 pub struct Terms {
     stemmer: Stemmer,
 }
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_of_a_word_are_one_term_and_spaceless_scripts_are_cut_into_runs() {
+    fn stems_words_and_splits_spaceless_scripts() {
         let terms = |word: &str| Terms::default().of(word).join(" ");
         for (one, other) in [("parrots", "parrot"), ("burning", "burns"), ("café", "cafes"), ("naïve", "naive")] {
             assert_eq!(terms(one), terms(other), "{one}, {other}");
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn words_end_where_no_letter_is_and_keep_marks_that_belong_to_them() {
+    fn words_end_at_non_letters_but_keep_marks() {
         let all = |text: &str| words(text).collect::<Vec<_>>().join(" ");
         assert_eq!(all("My sister's *old* boat, 2nd-hand!"), "my sister s old boat 2nd hand");
         assert_eq!(all("ฉันแพ้ถั่วลิสง"), "ฉันแพ้ถั่วลิสง");

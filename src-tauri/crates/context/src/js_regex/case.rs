@@ -1,10 +1,10 @@
-//! Which characters are the same for flag `i` without `u`: those with the same upper case, one unit to one unit, where
-//! nothing outside ASCII becomes ASCII.
+//! Case folding for flag `i` without `u`: characters are equivalent if they have the same upper case, mapped
+//! one unit to one unit. Non-ASCII characters are never equivalent to ASCII ones.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Every character that is the same as another, with all of its kin, itself included.
+/// Maps each character to its equivalence class, for classes with several members.
 static KIN: LazyLock<HashMap<char, Vec<char>>> = LazyLock::new(|| {
     let mut by_form: HashMap<char, Vec<char>> = HashMap::new();
     for c in '\0'..='\u{ffff}' {
@@ -14,7 +14,7 @@ static KIN: LazyLock<HashMap<char, Vec<char>>> = LazyLock::new(|| {
     families.flat_map(|family| family.clone().into_iter().map(move |c| (c, family.clone()))).collect()
 });
 
-/// The same, sorted, for ranges.
+/// The keys of [`KIN`], sorted for range queries.
 static SORTED: LazyLock<Vec<char>> = LazyLock::new(|| {
     let mut all: Vec<char> = KIN.keys().copied().collect();
     all.sort_unstable();
@@ -29,12 +29,12 @@ fn form(c: char) -> char {
     }
 }
 
-/// The characters that are the same as `c`, or nothing if it is alone.
+/// The characters equivalent to `c`, including `c`; empty if there is no other.
 pub(super) fn kin(c: char) -> &'static [char] {
     KIN.get(&c).map_or(&[], Vec::as_slice)
 }
 
-/// The kin of all characters of a range.
+/// The equivalent characters of all characters in a range.
 pub(super) fn kin_of_range(first: char, last: char) -> impl Iterator<Item = char> {
     let from = SORTED.partition_point(|c| *c < first);
     let to = SORTED.partition_point(|c| *c <= last);

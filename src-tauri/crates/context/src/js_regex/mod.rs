@@ -1,8 +1,9 @@
-//! Patterns of JavaScript on engines of Rust: those of lorebook keys and of regex scripts.
+//! Translates JavaScript regular expressions, as used by lorebook keys and regex scripts, for Rust engines.
 //!
-//! A pattern is read by JavaScript's grammar and written anew for `regex`, or for `fancy-regex` where it looks around or back.
-//! Without flag `u` JavaScript sees UTF-16 units, so an emoji is two characters: for such patterns pattern and text have
-//! their surrogates mapped to private characters, which both engines then count as it does ([`Units`]).
+//! A pattern is parsed by JavaScript's grammar and rewritten for `regex`, or for `fancy-regex` if it needs
+//! lookaround or backreferences. Without flag `u` JavaScript matches UTF-16 units, so an emoji counts as two
+//! characters. For such patterns, surrogates in the pattern and in the text are mapped to private-use
+//! characters ([`Units`]).
 
 mod case;
 mod parse;
@@ -10,7 +11,7 @@ mod units;
 
 pub(crate) use units::Units;
 
-/// Flags that change what a pattern means. `d` and `g` do not, for one search.
+/// Flags that affect the meaning of a pattern. `d` and `g` do not affect a single search.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Flags {
     pub(crate) ignore_case: bool,
@@ -19,29 +20,29 @@ pub(crate) struct Flags {
     pub(crate) unicode: bool,
 }
 
-/// Who will read the pattern.
+/// The engine that runs the pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// An engine of linear time, which knows no looking around: word boundaries are its own, and with flag `m` a line ends at
-    /// a line feed and nowhere else.
+    /// Linear time, without lookaround. Word boundaries are the engine's own, and with flag `m` only a line
+    /// feed ends a line.
     Linear,
-    /// JavaScript's meaning to the letter.
+    /// Exact JavaScript semantics.
     Exact,
 }
 
-/// A pattern in Rust's words.
+/// A pattern in Rust syntax.
 #[derive(Debug, Default)]
 pub(crate) struct Translated {
     pub(crate) pattern: String,
-    /// Named groups, with their numbers.
+    /// Named groups with their numbers.
     pub(crate) names: Vec<(String, usize)>,
-    /// It looks around or refers back, which no engine of linear time does.
+    /// The pattern has lookaround or backreferences, which linear-time engines do not support.
     pub(crate) needs_backtracking: bool,
-    /// It names one half of a surrogate pair by its number, which is no character.
+    /// The pattern has an escape for one half of a surrogate pair, which is not a character.
     pub(crate) halves: bool,
 }
 
-/// Why JavaScript would refuse a pattern.
+/// The reason why JavaScript rejects a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Flaw(String);
@@ -54,8 +55,8 @@ impl From<&str> for Flaw {
 
 /// Translates a pattern without its slashes.
 ///
-/// # Errors
-/// What is wrong with it.
+/// Errors
+/// The reason why the pattern is invalid.
 pub(crate) fn translate(pattern: &str, flags: Flags, dialect: Dialect) -> Result<Translated, Flaw> {
     parse::translate(pattern, flags, dialect)
 }

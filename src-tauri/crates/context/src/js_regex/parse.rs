@@ -1,24 +1,26 @@
-//! JavaScript's grammar of patterns (with its Annex B where flag `u` is absent), written anew for Rust's engines.
+//! Parses JavaScript's regular expression grammar (with Annex B unless flag `u` is set) and rewrites it for
+//! Rust engines.
 
 mod class;
 
 use super::units::unit;
 use super::{Dialect, Flags, Flaw, Translated, case};
 
-/// Groups inside groups.
+/// Maximum nesting depth of groups.
 const MAX_DEPTH: usize = 50;
-/// Bytes of what is written: a class that ignores case names every letter of its ranges.
+/// Maximum length of the translated pattern in bytes. A class that ignores case lists every letter of its
+/// ranges.
 const MAX_WRITTEN: usize = 1 << 20;
 
 const DIGIT: &str = "0-9";
 const WORD: &str = "0-9A-Z_a-z";
-/// With `iu`, two characters fold to ASCII letters.
+/// With flags `iu`, two non-ASCII characters fold to ASCII letters.
 const WORD_FOLDED: &str = "0-9A-Z_a-z\\x{17f}\\x{212a}";
 const SPACE: &str = "\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}";
 const LINE_ENDS: &str = "\\n\\r\\x{2028}\\x{2029}";
 const NOTHING: &str = "[^\\x{0}-\\x{10ffff}]";
 
-/// The pattern in Rust's words, or why JavaScript would refuse it.
+/// Translates a pattern, or returns the reason why JavaScript rejects it.
 pub(super) fn translate(pattern: &str, flags: Flags, dialect: Dialect) -> Result<Translated, Flaw> {
     let chars: Vec<char> =
         if flags.unicode { pattern.chars().collect() } else { pattern.encode_utf16().map(unit).collect() };
@@ -27,13 +29,13 @@ pub(super) fn translate(pattern: &str, flags: Flags, dialect: Dialect) -> Result
     let mut parser = Parser { chars: &chars, at: 0, flags, dialect, groups, out, written: String::new(), depth: 0 };
     parser.disjunction()?;
     if parser.at < chars.len() {
-        return Err("a group ends that has not begun: )".into());
+        return Err("unmatched closing parenthesis: )".into());
     }
     let fold = if flags.unicode && flags.ignore_case { "(?i)" } else { "" };
     Ok(Translated { pattern: format!("{fold}(?:{})", parser.written), ..parser.out })
 }
 
-/// How many groups there are, and which of them have which name.
+/// Number of groups, and the named ones with their numbers.
 fn groups(chars: &[char]) -> Result<(usize, Vec<(String, usize)>), Flaw> {
     let (mut count, mut names, mut in_class, mut at) = (0, Vec::<(String, usize)>::new(), false, 0);
     while at < chars.len() {
@@ -71,15 +73,15 @@ struct Parser<'p> {
     depth: usize,
 }
 
-/// One item of a class: a character, or a set of them.
+/// One item of a class: a character or a set of characters.
 enum Item {
     One(char),
     Set(String),
-    /// A unit that no text holds.
+    /// A unit that no text contains.
     Never,
 }
 
-/// What may follow a term.
+/// Whether a quantifier may follow a term.
 enum Term {
     Repeatable,
     Fixed,
@@ -107,7 +109,7 @@ impl Parser<'_> {
     fn disjunction(&mut self) -> Result<(), Flaw> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err("its groups are nested too deep".into());
+            return Err("groups are nested too deeply".into());
         }
         while let Some(c) = self.peek() {
             match c {
@@ -127,11 +129,11 @@ impl Parser<'_> {
         let start = self.written.len();
         let kind = self.atom()?;
         if self.written.len() > MAX_WRITTEN {
-            return Err("it is too long".into());
+            return Err("the pattern is too long".into());
         }
         let Some(quantifier) = self.quantifier()? else { return Ok(()) };
         if matches!(kind, Term::Fixed) {
-            return Err(Flaw(format!("`{quantifier}` repeats nothing")));
+            return Err(Flaw(format!("`{quantifier}` has nothing to repeat")));
         }
         let atom = self.written.split_off(start);
         self.written.push_str(&format!("(?:{atom}){quantifier}"));
@@ -164,12 +166,16 @@ impl Parser<'_> {
         let most = if comma { self.digits() } else { String::new() };
         if least.is_empty() || !self.eat("}") {
             self.at = start;
-            // Without `u`, a brace that counts nothing is a brace; `atom` reads it.
-            return if self.flags.unicode { Err("with flag u a brace has to count: {".into()) } else { Ok(None) };
+            // Without `u`, a brace that is no quantifier is a literal, which `atom` parses.
+            return if self.flags.unicode {
+                Err("with flag u, a literal brace needs a backslash: {".into())
+            } else {
+                Ok(None)
+            };
         }
         let number = |text: &str| text.parse::<u32>().unwrap_or(u32::MAX);
         if !most.is_empty() && number(&most) < number(&least) {
-            return Err(Flaw(format!("`{{{least},{most}}}` counts backwards")));
+            return Err(Flaw(format!("`{{{least},{most}}}` has its numbers in the wrong order")));
         }
         Ok(Some(format!("{{{least}{}{most}}}", if comma { "," } else { "" })))
     }
@@ -183,7 +189,7 @@ impl Parser<'_> {
     }
 
     fn atom(&mut self) -> Result<Term, Flaw> {
-        let first = self.next().ok_or("it ends too early")?;
+        let first = self.next().ok_or("the pattern ends too early")?;
         match first {
             '^' | '$' if self.flags.multi_line && self.dialect == Dialect::Linear => {
                 self.fixed(&format!("(?m:{first})"))
@@ -197,15 +203,13 @@ impl Parser<'_> {
             '\\' => self.escape(),
             '.' if self.flags.dot_all => self.emit("(?s:.)"),
             '.' => self.emit(&format!("[^{LINE_ENDS}]")),
-            '*' | '+' | '?' => Err(Flaw(format!("`{first}` repeats nothing"))),
-            '{' | '}' | ']' if self.flags.unicode => {
-                Err(Flaw(format!("with flag u a backslash has to stand before `{first}`")))
-            }
+            '*' | '+' | '?' => Err(Flaw(format!("`{first}` has nothing to repeat"))),
+            '{' | '}' | ']' if self.flags.unicode => Err(Flaw(format!("with flag u, `{first}` needs a backslash"))),
             '{' => {
-                // A brace that counts has nothing to count here.
+                // A quantifier in braces has nothing to repeat here.
                 self.at -= 1;
                 if let Some(count) = self.counted()? {
-                    return Err(Flaw(format!("`{count}` repeats nothing")));
+                    return Err(Flaw(format!("`{count}` has nothing to repeat")));
                 }
                 self.at += 1;
                 self.literal('{')
@@ -224,7 +228,7 @@ impl Parser<'_> {
         Ok(Term::Fixed)
     }
 
-    /// As [`Self::fixed`], for what looks around.
+    /// Like [`Self::fixed`], for lookaround.
     fn around(&mut self, text: &str) -> Result<Term, Flaw> {
         self.out.needs_backtracking = true;
         self.fixed(text)
@@ -257,7 +261,7 @@ impl Parser<'_> {
             self.name()?;
             ("(", Term::Repeatable)
         } else if self.peek() == Some('?') {
-            return Err("JavaScript knows no such group: (?".into());
+            return Err("unknown kind of group: (?".into());
         } else {
             ("(", Term::Repeatable)
         };
@@ -265,20 +269,20 @@ impl Parser<'_> {
         self.written.push_str(open);
         self.disjunction()?;
         if !self.eat(")") {
-            return Err("a group has no end: (".into());
+            return Err("a group is not closed: (".into());
         }
         self.written.push(')');
         Ok(kind)
     }
 
-    /// A name up to its `>`.
+    /// Parses a group name up to its `>`.
     fn name(&mut self) -> Result<String, Flaw> {
         let rest = &self.chars[self.at..];
-        let length = rest.iter().position(|c| *c == '>').ok_or("a group's name has no end: <")?;
+        let length = rest.iter().position(|c| *c == '>').ok_or("a group name is not closed: <")?;
         let name: String = rest[..length].iter().collect();
         let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
         if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) || !name.chars().all(letter) {
-            return Err(Flaw(format!("`{name}` is no name of a group")));
+            return Err(Flaw(format!("`{name}` is not a valid group name")));
         }
         self.at += length + 1;
         Ok(name)
@@ -286,13 +290,13 @@ impl Parser<'_> {
 
     fn escape(&mut self) -> Result<Term, Flaw> {
         let word = self.word();
-        match self.next().ok_or("a backslash stands last")? {
+        match self.next().ok_or("the pattern ends with a backslash")? {
             'b' if self.dialect == Dialect::Linear && word == WORD => self.fixed("(?-u:\\b)"),
             'b' => self.around(&format!("(?:(?<=[{word}])(?![{word}])|(?<![{word}])(?=[{word}]))")),
             'B' => self.around(&format!("(?:(?<=[{word}])(?=[{word}])|(?<![{word}])(?![{word}]))")),
             'k' if self.flags.unicode || !self.out.names.is_empty() => {
                 if !self.eat("<") {
-                    return Err("`\\k` names no group".into());
+                    return Err("`\\k` has no group name".into());
                 }
                 let name = self.name()?;
                 let group = self.out.names.iter().find(|(known, _)| *known == name).map(|(_, group)| *group);
@@ -312,7 +316,7 @@ impl Parser<'_> {
                 let c = if c < '8' { self.octal(c) } else { c };
                 self.literal(c)
             }
-            '-' if self.flags.unicode => Err("with flag u `\\-` means nothing outside a class".into()),
+            '-' if self.flags.unicode => Err("with flag u, `\\-` is invalid outside a class".into()),
             c => match self.class_escape(c)? {
                 Item::One(c) => self.literal(c),
                 Item::Set(set) => self.emit(&format!("[{set}]")),
@@ -321,7 +325,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A group that took no part yet is found as nothing.
+    /// A backreference to a group that has not matched yet matches the empty text.
     fn back_reference(&mut self, group: usize) -> Result<Term, Flaw> {
         self.out.needs_backtracking = true;
         let same = if self.flags.ignore_case { format!("(?i:\\{group})") } else { format!("\\{group}") };
@@ -332,7 +336,7 @@ impl Parser<'_> {
         if self.flags.unicode && self.flags.ignore_case { WORD_FOLDED } else { WORD }
     }
 
-    /// An escape that may stand in a class as well as outside.
+    /// Parses an escape that is valid inside and outside a class.
     fn class_escape(&mut self, c: char) -> Result<Item, Flaw> {
         let word = self.word();
         Ok(match c {
@@ -357,10 +361,10 @@ impl Parser<'_> {
         })
     }
 
-    /// With `u` only syntax may be escaped.
+    /// With flag `u` only syntax characters may be escaped.
     fn identity(&self, c: char) -> Result<char, Flaw> {
         let may = !self.flags.unicode || "^$\\.*+?()[]{}|/-".contains(c);
-        may.then_some(c).ok_or_else(|| Flaw(format!("with flag u `\\{c}` means nothing")))
+        may.then_some(c).ok_or_else(|| Flaw(format!("with flag u, `\\{c}` is invalid")))
     }
 
     fn control(&mut self) -> Result<Item, Flaw> {
@@ -369,9 +373,9 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(Item::One(char::from(letter as u8 % 32)))
             }
-            _ if self.flags.unicode => Err("`\\c` names no control character".into()),
+            _ if self.flags.unicode => Err("`\\c` has no control letter".into()),
             _ => {
-                // The backslash itself is meant, and the `c` is read again.
+                // The backslash is a literal, and the `c` is parsed again.
                 self.at -= 1;
                 Ok(Item::One('\\'))
             }
@@ -382,7 +386,7 @@ impl Parser<'_> {
         self.number(length).map(unit)
     }
 
-    /// So many digits to the base of 16.
+    /// Parses `length` hexadecimal digits.
     fn number(&mut self, length: usize) -> Option<u16> {
         let digits: String = self.chars.get(self.at..self.at + length)?.iter().collect();
         if !digits.chars().all(|c| c.is_ascii_hexdigit()) {
@@ -416,10 +420,10 @@ impl Parser<'_> {
             }
             let code: String = self.chars[start..self.at].iter().collect();
             let code = u32::from_str_radix(&code, 16).ok().filter(|code| *code <= 0x10_ffff);
-            let code = code.filter(|_| self.eat("}")).ok_or("`\\u{` holds no character's number")?;
+            let code = code.filter(|_| self.eat("}")).ok_or("`\\u{` has no valid character number")?;
             return Ok(char::from_u32(code).map_or(Item::Never, Item::One));
         }
-        let first = self.number(4).ok_or("`\\u` holds no character's number")?;
+        let first = self.number(4).ok_or("`\\u` has no valid character number")?;
         if let Ok(c) = char::try_from(u32::from(first)) {
             return Ok(Item::One(c));
         }
@@ -432,7 +436,7 @@ impl Parser<'_> {
         Ok(Item::Never)
     }
 
-    /// `\uXXXX` without flag `u`: a unit, or no escape at all.
+    /// `\uXXXX` without flag `u`: a UTF-16 unit, or a literal `u`.
     fn unit_escape(&mut self) -> Item {
         let begins = self.at;
         let Some(first) = self.number(4) else { return Item::One('u') };
@@ -447,13 +451,13 @@ impl Parser<'_> {
         Item::One(unit(first))
     }
 
-    /// The character of a half that is read and of one that follows.
+    /// Joins a first surrogate with the escape that follows it.
     fn other_half(&mut self, first: u16) -> Option<char> {
         let second = self.eat("\\u").then(|| self.number(4)).flatten()?;
         char::decode_utf16([first, second]).next()?.ok()
     }
 
-    /// Whether the first half of the escape with its digits at `begins` stands in front of it.
+    /// True if the escape whose digits start at `begins` follows the first half of a surrogate pair.
     fn is_other_half(&mut self, begins: usize) -> bool {
         let Some(start) = begins.checked_sub(8).filter(|start| self.chars[*start..start + 2] == ['\\', 'u']) else {
             return false;
@@ -462,10 +466,11 @@ impl Parser<'_> {
         self.number(4).is_some_and(|first| (0xD800..0xDC00).contains(&first))
     }
 
-    /// Unicode properties have the same names in both worlds, but for a few that Rust does not know: those are refused.
+    /// Unicode properties have the same names in JavaScript and Rust. The few that Rust does not support are
+    /// rejected.
     fn property(&mut self, which: char) -> Result<Item, Flaw> {
         if !self.eat("{") {
-            return Err(Flaw(format!("`\\{which}` names no property")));
+            return Err(Flaw(format!("`\\{which}` has no property name")));
         }
         let start = self.at;
         while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '=')) {
@@ -474,13 +479,13 @@ impl Parser<'_> {
         let name: String = self.chars[start..self.at].iter().collect();
         let set = format!("\\{which}{{{name}}}");
         if !self.eat("}") || regex::Regex::new(&set).is_err() {
-            return Err(Flaw(format!("there is no property `{name}`")));
+            return Err(Flaw(format!("unknown property `{name}`")));
         }
         Ok(Item::Set(set))
     }
 }
 
-/// A character that is only itself, wherever it stands.
+/// Writes a character so that it matches only itself, inside and outside a class.
 fn push_escaped(out: &mut String, c: char) {
     if c.is_ascii_alphanumeric() || (c > '\u{9f}' && !c.is_whitespace()) {
         out.push(c);

@@ -1,29 +1,29 @@
-//! Texts as JavaScript counts them: in units of UTF-16.
+//! Texts as JavaScript sees them: sequences of UTF-16 units.
 
 use std::ops::Range;
 
-/// Where U+D800 is mapped to.
+/// The code point to which U+D800 is mapped.
 const SURROGATES: u32 = 0xF_0000;
 
-/// The character that stands for a unit: itself, or a private one for half of a surrogate pair.
+/// The character for a unit: itself, or a private-use character for a surrogate.
 pub(super) fn unit(unit: u16) -> char {
     let code = u32::from(unit);
     let mapped = if (0xD800..0xE000).contains(&code) { SURROGATES + code - 0xD800 } else { code };
     char::from_u32(mapped).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// A text with every unit a character, and the way back.
+/// A text with one character per UTF-16 unit, and the mapping of offsets.
 #[derive(Debug)]
 pub(crate) struct Units {
     text: String,
-    /// Where a character of two units begins: in the text as it is, and here.
+    /// Start offsets of characters with two units: in the original text and in this one.
     pairs: Vec<(usize, usize)>,
 }
 
 impl Units {
-    /// `None` where every character is one unit already.
+    /// Returns `None` if every character is a single unit.
     pub(crate) fn of(text: &str) -> Option<Self> {
-        // Characters beyond the first plane, and they alone, take four bytes. Each becomes two that do.
+        // Only characters outside the BMP take four bytes. Each becomes two characters of four bytes.
         let begins = text.bytes().enumerate().filter(|(_, byte)| *byte >= 0xF0).map(|(at, _)| at);
         let pairs: Vec<(usize, usize)> = begins.enumerate().map(|(before, at)| (at, at + 4 * before)).collect();
         (!pairs.is_empty()).then(|| Self { text: text.encode_utf16().map(unit).collect(), pairs })
@@ -34,17 +34,18 @@ impl Units {
         &self.text
     }
 
-    /// Where a place of the text as it is stands here.
+    /// Maps an offset of the original text to this text.
     pub(crate) fn place(&self, original: usize) -> usize {
         original + 4 * self.pairs.partition_point(|(begins, _)| *begins < original)
     }
 
-    /// Where a place of this text stands in the text as it is; between the two halves of a character, behind it.
+    /// Maps an offset of this text to the original text. An offset between two halves of a character maps to
+    /// its end.
     pub(crate) fn original(&self, place: usize) -> usize {
         place - 4 * self.pairs.partition_point(|(_, begins)| begins + 4 < place)
     }
 
-    /// The bytes of the text as it is that a part of this one stands for. Half a character cannot be taken: it is taken whole.
+    /// Maps a range of this text to the original text. Half of a character is extended to the whole one.
     pub(crate) fn range(&self, part: &Range<usize>) -> Range<usize> {
         let end = self.original(part.end);
         let half = !part.is_empty() && self.pairs.binary_search_by(|(_, begins)| (begins + 4).cmp(&part.start)).is_ok();
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_found_in_both_texts() {
+    fn maps_offsets_in_both_directions() {
         let units = Units::of("😀é😃w").unwrap();
         let places: Vec<usize> = units.text().char_indices().map(|(at, _)| at).collect();
         assert_eq!(places, [0, 4, 8, 10, 14, 18]);
@@ -66,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_character_is_taken_whole() {
+    fn range_extends_to_whole_character() {
         let units = Units::of("a😀b").unwrap();
         for (part, whole) in [(1..5, 1..5), (5..9, 1..5), (1..9, 1..5), (5..5, 5..5), (0..5, 0..5), (5..10, 1..6)] {
             assert_eq!(units.range(&part), whole, "{part:?}");

@@ -1,11 +1,12 @@
-//! From candidates to active entries: the roll, then the budget (1.4.3, steps 8 and 9).
+//! Turns candidates into active entries: probability roll, then budget.
 
 use super::input::{Told, Written};
 use super::outcome::{Activated, Reason, Rule};
 use super::scan::{Candidate, Scan, Status};
 
 impl Scan<'_> {
-    /// Takes what passes its roll and fits. Returns those whose text may feed further passes.
+    /// Activates the candidates that pass their roll and fit the budget. Returns the entries whose text may
+    /// feed further passes.
     pub(super) fn accept(&mut self, candidates: Vec<Candidate>) -> Vec<usize> {
         if self.compatible { self.accept_compatible(&candidates) } else { self.accept_corrected(candidates) }
     }
@@ -23,20 +24,20 @@ impl Scan<'_> {
                 self.rules[candidate.entry] = Rule::Budget;
                 continue;
             }
-            let told = self.told(candidate.entry, candidate.matched.reason == Reason::Constant);
-            let tokens = if told.text.is_empty() { 0 } else { (self.input.count)(&told.text) };
+            let expanded = self.told(candidate.entry, candidate.matched.reason == Reason::Constant);
+            let tokens = if expanded.text.is_empty() { 0 } else { (self.input.count)(&expanded.text) };
             if !ignores && !self.fits(candidate.entry, tokens) {
                 continue;
             }
-            if prepared.feeds && !(told.text.is_empty() && told.hidden_keys.is_empty()) {
+            if prepared.feeds && !(expanded.text.is_empty() && expanded.hidden_keys.is_empty()) {
                 feeding.push(candidate.entry);
             }
-            self.activate(candidate, told, tokens);
+            self.activate(candidate, expanded, tokens);
         }
         feeding
     }
 
-    /// Charges the tokens to the book's budget and to the whole one, if both have room.
+    /// Charges the tokens to the budget of the book and to the total budget, if both have enough.
     fn fits(&mut self, entry: usize, tokens: u32) -> bool {
         let book = self.books.entries[entry].book;
         let of_book = self.used_by_book[book].saturating_add(tokens);
@@ -54,8 +55,8 @@ impl Scan<'_> {
         true
     }
 
-    /// Entries that state a priority change places inside their book, the highest first (B2-02, LB-04); those that ask to be
-    /// dropped first come last (2.6).
+    /// Sorts the entries of a book that state a priority, highest first, among their positions. Entries that
+    /// ask to be dropped first come last.
     fn by_priority(&self, candidates: Vec<Candidate>) -> Vec<Candidate> {
         let entry = |candidate: &Candidate| &self.books.entries[candidate.entry];
         let mut sorted = candidates.clone();
@@ -87,16 +88,16 @@ impl Scan<'_> {
                 continue;
             }
             feeding.extend(feeds.then_some(candidate.entry));
-            let told = self.told(candidate.entry, candidate.matched.reason == Reason::Constant);
-            text.push_str(&told.text);
+            let expanded = self.told(candidate.entry, candidate.matched.reason == Reason::Constant);
+            text.push_str(&expanded.text);
             text.push('\n');
             if !source.ignore_budget && earlier.saturating_add((self.input.count)(&text)) >= self.budget {
                 self.overflowed = true;
                 self.rules[candidate.entry] = Rule::Budget;
                 continue;
             }
-            let tokens = (self.input.count)(&told.text);
-            self.activate(*candidate, told, tokens);
+            let tokens = (self.input.count)(&expanded.text);
+            self.activate(*candidate, expanded, tokens);
         }
         feeding
     }
@@ -112,7 +113,8 @@ impl Scan<'_> {
         let passes = source.probability.is_some_and(|percent| roll < percent || (self.compatible && roll <= percent));
         if !passes {
             self.rules[candidate.entry] = Rule::Probability;
-            // SillyTavern remembers another object than the one it asks about.
+            // SillyTavern stores a failed roll of an external entry under another object than the one it
+            // checks.
             if !(self.compatible && self.is_external(candidate.entry)) {
                 self.status[candidate.entry] = Status::FailedRoll;
             }
@@ -120,14 +122,14 @@ impl Scan<'_> {
         passes
     }
 
-    /// What an entry says this turn.
+    /// The text of an entry for this turn, with macros resolved.
     pub(super) fn told(&self, entry: usize, constant: bool) -> Told {
         let text = &self.books.entries[entry].content;
         (self.input.expand)(if constant { Written::Constant(text) } else { Written::Entry(text) })
     }
 
-    fn activate(&mut self, candidate: Candidate, told: Told, tokens: u32) {
-        let Told { text: content, hidden_keys } = told;
+    fn activate(&mut self, candidate: Candidate, expanded: Told, tokens: u32) {
+        let Told { text: content, hidden_keys } = expanded;
         let prepared = &self.books.entries[candidate.entry];
         let source = self.books.source(prepared);
         self.status[candidate.entry] = Status::Active;

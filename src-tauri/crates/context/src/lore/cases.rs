@@ -1,6 +1,7 @@
-//! Recorded cases: what a SillyTavern does with books and chats, as JSON lines, and what we do with them.
+//! Recorded cases: the behaviour of SillyTavern for given books and chats, as JSON lines, and our result for
+//! them.
 //!
-//! The form is that of `VECTORS.md`: a header with defaults, then a case a line.
+//! `VECTORS.md` describes the format: a header with defaults, then one case per line.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,16 +15,16 @@ use super::{
     LoreSettings, NamedBook, PassKind, PreparedBooks, Profile, TimedState, activate, placements,
 };
 
-/// Why a file of cases cannot be run.
+/// The reason why a file of cases cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
-    #[error("line {line} is no {what}: {source}")]
+    #[error("line {line} is not a valid {what}: {source}")]
     Json { line: usize, what: &'static str, source: serde_json::Error },
-    #[error("the first line has to be the header with the defaults")]
+    #[error("the first line must be the header with the defaults")]
     NoHeader,
 }
 
-/// Defaults that cases leave out.
+/// Values for fields that cases omit.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Header {
     entry_defaults: Map<String, Value>,
@@ -31,7 +32,7 @@ pub struct Header {
     case_defaults: Map<String, Value>,
 }
 
-/// One case: books, a chat, and the points at which it is scanned.
+/// A case: books, a chat, and the points at which the chat is scanned.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Case {
     pub id: String,
@@ -53,7 +54,7 @@ pub struct Case {
     expect: Vec<Map<String, Value>>,
     #[serde(default)]
     budget_tokens: Option<u32>,
-    /// Peculiarities that the outcome depends on.
+    /// Peculiarities that affect the outcome.
     #[serde(default)]
     pub quirks: Vec<String>,
 }
@@ -126,14 +127,14 @@ struct Edit {
     remove: bool,
 }
 
-/// What we do with a case.
+/// Our result for a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseRun {
     pub id: String,
     pub budget_tokens: Option<u32>,
-    /// One object a point, in the form of the recording.
+    /// One object per point, in the format of the recording.
     pub expect: Vec<Value>,
-    /// Whether it is what was recorded, `passes` left aside.
+    /// True if it equals the recording, ignoring `passes`.
     pub agrees: bool,
 }
 
@@ -144,10 +145,10 @@ impl CaseRun {
     }
 }
 
-/// Reads a file of cases.
+/// Parses a file of cases.
 ///
-/// # Errors
-/// [`CaseError`] naming the line that cannot be read.
+/// Errors
+/// [`CaseError`] names the invalid line.
 pub fn read(text: &str) -> Result<(Header, Vec<Case>), CaseError> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let (_, first) = lines.next().ok_or(CaseError::NoHeader)?;
@@ -168,7 +169,7 @@ pub fn read(text: &str) -> Result<(Header, Vec<Case>), CaseError> {
     Ok((header, cases))
 }
 
-/// Runs a case point by point, timed effects carried over.
+/// Runs a case point by point and carries timed effects over.
 pub fn run(header: &Header, case: &Case, profile: Profile) -> CaseRun {
     let settings = settings(header, case, profile);
     let mut books = case.books.clone();
@@ -211,7 +212,7 @@ fn settings(header: &Header, case: &Case, profile: Profile) -> LoreSettings {
     defaults.with_values(&header.settings_defaults).with_values(&case.settings)
 }
 
-/// Gives entries the fields that the recording left out, but for those that the file really lacks.
+/// Adds the default fields to entries, except those that the original file really lacks.
 fn fill(book: &mut Value, defaults: &Map<String, Value>) {
     let Some(entries) = book.get_mut("entries").and_then(Value::as_object_mut) else { return };
     for entry in entries.values_mut().filter_map(Value::as_object_mut) {
@@ -245,7 +246,7 @@ fn parsed(books: &BTreeMap<String, Value>) -> Vec<NamedBook> {
     books.iter().filter_map(parse).collect()
 }
 
-/// The outcome of one point, and whether the author's note is inserted there.
+/// The outcome at one point, and whether the author's note is inserted there.
 fn scan(case: &Case, point: &Point, books: &PreparedBooks, timed: &TimedState) -> (LoreOutcome, bool) {
     let chat = &case.chat[..point.n.min(case.chat.len())];
     let messages: Vec<LoreMessage> = chat
@@ -298,7 +299,7 @@ fn counter(rule: &str) -> &'static dyn Fn(&str) -> u32 {
     }
 }
 
-/// An outcome as the recording has it: empty lists and false switches are left out.
+/// An outcome in the format of the recording, without empty lists and false switches.
 fn shown(outcome: &LoreOutcome, profile: Profile, note_inserted: bool) -> Value {
     let ids = |entries: &[&Activated]| -> Value { entries.iter().map(|entry| entry.id()).collect() };
     let placed = placements(outcome, profile);

@@ -1,16 +1,16 @@
-//! Chance that can be replayed: a roll depends on the seed and on what is rolled for, not on how often was rolled before.
+//! Reproducible randomness: a roll depends on the seed and on its subject, not on the number of earlier rolls.
 
-/// Where rolls come from.
+/// The source of rolls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Chance {
-    /// Of chat and turn: preview, swipe and the real run agree.
+    /// Derived from chat and turn, so that preview, swipe and real run agree.
     Seeded(u64),
-    /// Every roll gives this number of [0, 1): recorded cases.
+    /// Every roll returns this number in [0, 1); for recorded cases.
     Fixed(f64),
 }
 
 impl Chance {
-    /// A number of [0, 1) for whatever these words name.
+    /// A number in [0, 1) for the subject identified by `words`.
     pub(super) fn roll(self, words: &[&str]) -> f64 {
         match self {
             Self::Fixed(number) => number,
@@ -21,14 +21,14 @@ impl Chance {
                     hash.write(word.as_bytes());
                     hash.write(&[0xff]);
                 });
-                // 53 bits are what a float holds exactly.
+                // A float represents 53 bits exactly.
                 (mixed(hash.0) >> 11) as f64 / (1_u64 << 53) as f64
             }
         }
     }
 }
 
-/// FNV-1a: the same on every machine and in every version, which the standard hasher does not promise.
+/// FNV-1a: the same on every machine and in every release, unlike the standard hasher.
 pub(super) struct Fnv(pub(super) u64);
 
 impl Default for Fnv {
@@ -45,7 +45,7 @@ impl Fnv {
     }
 }
 
-/// The finisher of SplitMix64: every bit of the result depends on every bit of the hash.
+/// The finalizer of SplitMix64: every bit of the hash affects every bit of the result.
 fn mixed(hash: u64) -> u64 {
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rolls_repeat_and_are_spread() {
+    fn rolls_are_reproducible_and_uniform() {
         let rolls: Vec<f64> = (0..1000).map(|uid| Chance::Seeded(7).roll(&["book", &uid.to_string()])).collect();
         assert_eq!(rolls[3], Chance::Seeded(7).roll(&["book", "3"]));
         assert_ne!(rolls[3], Chance::Seeded(8).roll(&["book", "3"]));

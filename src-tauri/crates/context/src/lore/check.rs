@@ -1,4 +1,4 @@
-//! Whether one entry fires in one pass: the first rule that hits decides (1.4.3, step 5).
+//! Decides whether an entry activates in a pass. The first rule that applies decides.
 
 use domain::lorebook::{Entry, Logic};
 
@@ -8,11 +8,11 @@ use super::prepare::Prepared;
 use super::scan::Scan;
 use super::text::{RECURSION, View};
 
-/// Why an entry fires.
+/// The reason for an activation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Match {
     pub(super) reason: Reason,
-    /// The primary key, by its place in the entry.
+    /// Index of the primary key in the entry.
     pub(super) key: Option<usize>,
     pub(super) found: Option<Found>,
 }
@@ -54,7 +54,7 @@ impl Scan<'_> {
         self.keys(prepared, entry)
     }
 
-    /// What the entry's switches and filters say, whatever the chat is.
+    /// Checks the switches and filters of the entry, which do not depend on the chat.
     fn allowed(&self, entry: &Entry) -> Result<(), Rule> {
         if entry.disable {
             return Err(Rule::Disabled);
@@ -76,7 +76,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Timed effects and recursion.
+    /// Checks timed effects and recursion.
     fn timely(&self, index: usize, prepared: &Prepared, entry: &Entry, sticky: bool) -> Result<(), Rule> {
         if prepared.delay.is_some_and(|delay| i64::from(self.now) < delay) {
             return Err(Rule::Delay);
@@ -101,7 +101,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// The decorators that are conditions; they bind constant entries too (LB-13).
+    /// Checks the conditional decorators, which apply to constant entries too.
     fn decorators_allow(&self, index: usize, prepared: &Prepared) -> Result<(), Rule> {
         let decorators = &prepared.decorators;
         let said = self.character_messages;
@@ -130,7 +130,7 @@ impl Scan<'_> {
         let find = |test: &Test| self.find(prepared, test, view);
         let any = |tests: &Vec<Test>| tests.iter().find_map(find);
         let primary = prepared.keys.iter().enumerate().find_map(|(i, test)| Some((Some(i), find(test)?)));
-        // For patterns, additional keys are one more way to be found (2.6).
+        // With regex keys, additional keys are alternatives.
         let extra = || prepared.additional.iter().find_map(any).map(|found| (None, found));
         let (key, found) = match primary {
             Some(hit) => hit,
@@ -156,7 +156,7 @@ impl Scan<'_> {
         if selected { Ok(Match { reason: Reason::Key, key, found: Some(found) }) } else { Err(Rule::SecondaryKeys) }
     }
 
-    /// How many keys are found, for group scoring; NOT logics count primary keys alone.
+    /// Number of keys found, for group scoring. NOT logics count only primary keys.
     pub(super) fn score(&self, index: usize) -> usize {
         let prepared = &self.books.entries[index];
         let view = self.view(prepared);

@@ -1,4 +1,4 @@
-//! Lines that begin with `@@` at the start of an entry's text (DC-01 to DC-05).
+//! Decorators: lines that begin with `@@` at the start of an entry's text.
 
 use domain::lorebook::Role;
 
@@ -6,7 +6,7 @@ use super::fold;
 use super::outcome::UiPrompt;
 use super::placement::Place;
 
-/// What an entry's decorators say.
+/// The decorators of an entry.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Decorators {
     pub(super) activate: bool,
@@ -33,13 +33,14 @@ impl Decorators {
         self.keep_after_match || self.dont_after_match
     }
 
-    /// V3's placement; `None` leaves it to the entry. `@@position` wins over depths.
+    /// The placement by decorators; `None` leaves it to the entry. `@@position` takes precedence over depths.
     pub(super) fn place(&self) -> Option<Place> {
         let depth = || self.depth.map(|depth| Place::Depth(depth.max(0)));
         self.position.clone().or_else(depth).or_else(|| self.reverse_depth.map(|depth| Place::FromStart(depth.max(0))))
     }
 
-    /// Takes a decorator, unless it is unknown, means nothing here, or has a bad value.
+    /// Applies a decorator. Returns `false` if it is unknown, has no meaning in a chat, or has an invalid
+    /// value.
     fn take(&mut self, name: &str, value: &str) -> bool {
         match name {
             "activate" => switch(&mut self.activate, value),
@@ -62,7 +63,7 @@ impl Decorators {
                 true
             }),
             "disable_ui_prompt" => self.disable_prompt(value),
-            // Depths in tokens are for text without turns; this is a chat.
+            // Depths in tokens are for text completion without turns.
             _ => false,
         }
     }
@@ -80,13 +81,14 @@ impl Decorators {
     }
 }
 
-/// A switch takes no value; with one the line is bad (DC-01).
+/// A switch takes no value; with a value the line is invalid.
 fn switch(place: &mut bool, value: &str) -> bool {
     *place |= value.is_empty();
     value.is_empty()
 }
 
-/// DC-02: the first of a name counts; a second one is no bad value, so its fallbacks are not tried.
+/// Keeps the first value of a decorator. A repetition with a valid value counts as valid, so its fallbacks are
+/// not tried.
 fn first<T>(place: &mut Option<T>, value: Option<T>) -> bool {
     let good = value.is_some();
     if place.is_none() {
@@ -119,7 +121,8 @@ fn list(value: &str) -> Option<Vec<String>> {
     (!keys.is_empty()).then_some(keys)
 }
 
-/// V3's reading: all twenty, fallbacks, blank lines around them. Returns the text without them.
+/// Parses decorators by the Character Card V3 specification, with fallbacks and blank lines around them.
+/// Returns the text after them.
 pub(super) fn parse(content: &str) -> (Decorators, &str) {
     let mut found = Decorators::default();
     let mut rest = content;
@@ -147,7 +150,7 @@ fn take(found: &mut Decorators, line: &str) -> bool {
     found.take(name, fold::trim(value))
 }
 
-/// SillyTavern's reading: two decorators, known by how a line begins and obeyed if it says nothing else.
+/// Parses decorators like SillyTavern: two decorators, recognized by prefix and applied only without a value.
 pub(super) fn parse_compatible(content: &str) -> (Decorators, &str) {
     let mut found = Decorators::default();
     if !content.starts_with("@@") {
@@ -165,7 +168,7 @@ pub(super) fn parse_compatible(content: &str) -> (Decorators, &str) {
         }
         match rest.split_once('\n') {
             Some((_, after)) => rest = after,
-            // A text of such lines alone is not stripped.
+            // A text of decorators alone is not stripped.
             None => return (found, content),
         }
     }
@@ -177,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dc_01_dc_03_a_fallback_counts_where_the_line_above_does_not() {
+    fn uses_fallback_if_decorator_above_is_invalid() {
         let (found, text) =
             parse("@@unknown\n@@@instruct_depth 3\n@@@depth x\n@@@depth 5\n@@@depth 6\n@@role user\r\n\nHello");
         assert_eq!((found.depth, found.role, text), (Some(5), Some(Role::User), "Hello"));
@@ -186,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn dc_02_the_first_of_a_name_counts_but_additional_keys_add_up() {
+    fn keeps_first_value_but_adds_up_additional_keys() {
         let (found, _) = parse("@@depth 1\n@@depth 2\n@@additional_keys a, b\n@@additional_keys c\nx");
         assert_eq!(found.depth, Some(1));
         assert_eq!(found.additional_keys, [vec!["a", "b"], vec!["c"]]);
     }
 
     #[test]
-    fn a_position_wins_over_a_depth() {
+    fn position_takes_precedence_over_depth() {
         let (found, _) = parse("@@depth 1\n@@position scenario\nx");
         assert_eq!(found.place(), Some(Place::Scenario));
         assert_eq!(parse("@@position moon\n@@depth -3\nx").0.place(), Some(Place::Depth(0)));
@@ -201,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn dc_05_nothing_is_left_of_a_text_of_decorators() {
+    fn text_of_decorators_alone_becomes_empty() {
         assert_eq!(parse("@@activate\n\n").1, "");
         assert_eq!(parse_compatible("@@activate\n@@x").1, "@@activate\n@@x");
         assert_eq!(parse("text\n@@activate").1, "text\n@@activate");

@@ -1,8 +1,8 @@
-//! Case and words: as JavaScript sees them, and as readers do.
+//! Case folding and word boundaries, in JavaScript's way and in a Unicode-aware way.
 
 use std::borrow::Cow;
 
-/// What JavaScript calls white space.
+/// White space as defined by JavaScript.
 pub(super) fn is_space(c: char) -> bool {
     (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
 }
@@ -11,7 +11,7 @@ pub(super) fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// Text in which case does not matter: lower case as JavaScript makes it, or folded.
+/// Text for case-insensitive matching: lower case as in JavaScript if `compatible`, otherwise case-folded.
 pub(super) fn folded(text: &str, compatible: bool) -> Cow<'_, str> {
     if text.is_ascii() && !text.bytes().any(|byte| byte.is_ascii_uppercase()) {
         Cow::Borrowed(text)
@@ -22,7 +22,8 @@ pub(super) fn folded(text: &str, compatible: bool) -> Cow<'_, str> {
     }
 }
 
-/// Lower, upper, and lower case again, letter by letter: so `ß` is `ss` and `ς` is `σ`. `İ` is a plain `i`.
+/// Case folding by character: lower, upper, then lower case, so that `ß` becomes `ss` and `ς` becomes `σ`. `İ`
+/// becomes `i`.
 fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -34,7 +35,7 @@ fn fold(text: &str) -> String {
             out.push('i');
             continue;
         }
-        // Lower first: the capital `ẞ` has no other upper case than itself.
+        // Lower case first, because `ẞ` has no other upper case than itself.
         out.extend(c.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase));
     }
     out
@@ -45,7 +46,8 @@ pub(super) fn is_word(c: char) -> bool {
     regex_syntax::is_word_character(c)
 }
 
-/// Whether words of this script stand without spaces, or with endings grown on: there a key is a substring.
+/// True for scripts without spaces between words or with agglutinated endings; there a key matches as a
+/// substring.
 pub(super) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0fff}'      // Thai, Lao, Tibetan
@@ -65,12 +67,13 @@ pub(super) fn is_unspaced(c: char) -> bool {
         | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Whether a word may end between these two.
+/// True if a word boundary is possible between these characters.
 pub(super) fn is_boundary(a: char, b: char) -> bool {
     !is_word(a) || !is_word(b) || is_unspaced(a) || is_unspaced(b)
 }
 
-/// Whether a byte beside a key lets it be a whole word, where only ASCII makes words.
+/// True if a byte next to a key allows a whole-word match; only ASCII letters, digits and `_` are word
+/// characters.
 pub(super) fn is_ascii_boundary(neighbour: Option<&u8>) -> bool {
     neighbour.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
 }
@@ -80,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folding_makes_spellings_meet() {
+    fn folding_equates_spellings() {
         for (a, b) in
             [("STRASSE", "straße"), ("ΟΔΟΣ", "οδος"), ("İstanbul", "istanbul"), ("Ёлка", "ёлка"), ("ﬁn", "FIN")]
         {
@@ -91,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn spaces_are_those_of_javascript() {
+    fn trims_white_space_like_javascript() {
         assert_eq!(trim("\u{feff}\u{a0} a\u{85} "), "a\u{85}");
     }
 }

@@ -1,4 +1,4 @@
-//! Inclusion groups: of each, one member (1.4.3, step 7).
+//! Inclusion groups: only one member of each group activates.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use super::outcome::Rule;
 use super::scan::{Candidate, Scan};
 
-/// A group's name and its members among the candidates of this pass, in their order.
+/// A group's name and its members among the candidates of this pass, in order.
 type Group = (String, Vec<usize>);
 
 impl Scan<'_> {
-    /// Leaves the winners of all groups among the candidates.
+    /// Removes all candidates that lose in one of their groups.
     pub(super) fn choose_of_groups(&mut self, candidates: &mut Vec<Candidate>) {
         let mut groups = self.groups(candidates);
         if groups.is_empty() {
@@ -19,7 +19,7 @@ impl Scan<'_> {
         if self.compatible { self.choose_compatible(&mut groups, candidates) } else { self.choose(&groups, candidates) }
     }
 
-    /// Groups in the order of JavaScript's maps: numbers first, ascending.
+    /// Groups in the order of JavaScript object keys: numbers first, ascending.
     fn groups(&self, candidates: &[Candidate]) -> Vec<Group> {
         let (mut groups, mut places) = (Vec::<Group>::new(), HashMap::new());
         for candidate in candidates {
@@ -62,7 +62,7 @@ impl Scan<'_> {
         self.winner(name, &best).into_iter().collect()
     }
 
-    /// The members that scoring leaves.
+    /// The members that remain after scoring.
     fn best_scored(&self, members: &[usize]) -> Vec<usize> {
         let global = self.books.settings.use_group_scoring;
         let own = |member: usize| self.books.source(&self.books.entries[member]).use_group_scoring;
@@ -76,13 +76,13 @@ impl Scan<'_> {
         scored.filter(stays).map(|(member, _)| *member).collect()
     }
 
-    /// The highest order of those that have priority, else by weighted chance.
+    /// Prioritized members win by highest order; otherwise a weighted roll decides.
     fn winner(&self, name: &str, members: &[usize]) -> Option<usize> {
         if members.len() <= 1 {
             return members.first().copied();
         }
         let source = |member: &usize| self.books.source(&self.books.entries[*member]);
-        // The first of equals, which `max_by` would not give.
+        // `max_by` would return the last of equal members; this returns the first.
         let higher = |best: usize, member: usize| {
             let order = source(&member).order.partial_cmp(&source(&best).order);
             if order == Some(Ordering::Greater) { member } else { best }
@@ -100,7 +100,7 @@ impl Scan<'_> {
         })
     }
 
-    /// As SillyTavern does it, group after group on one list, with what goes wrong there.
+    /// Like SillyTavern: group by group on one shared list, including its bugs.
     fn choose_compatible(&mut self, groups: &mut [Group], candidates: &mut Vec<Candidate>) {
         let sticky = self.remove_by_effects(groups, candidates);
         for ((_, members), _) in groups.iter_mut().zip(&sticky).filter(|(_, sticky)| !**sticky) {
@@ -125,7 +125,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Sticky members push out the others; then members on cooldown go. Says which groups have sticky ones.
+    /// Removes non-sticky members of groups with sticky ones, then members on cooldown. Returns which groups
+    /// have sticky members.
     fn remove_by_effects(&mut self, groups: &[Group], candidates: &mut Vec<Candidate>) -> Vec<bool> {
         let mut sticky = Vec::with_capacity(groups.len());
         for (_, members) in groups {
@@ -145,7 +146,7 @@ impl Scan<'_> {
         sticky
     }
 
-    /// Who is gone already takes the last candidate along.
+    /// Removing an entry that is already gone removes the last candidate instead, as in SillyTavern.
     fn remove(&mut self, entry: usize, candidates: &mut Vec<Candidate>) {
         let place = candidates.iter().position(|candidate| candidate.entry == entry);
         let place = place.or_else(|| candidates.len().checked_sub(1));

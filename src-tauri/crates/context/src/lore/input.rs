@@ -1,4 +1,4 @@
-//! What a turn brings: its messages, texts, and what cannot be known in here.
+//! Input of one turn: messages, texts, and values from outside this crate.
 
 use std::str::FromStr;
 
@@ -7,40 +7,40 @@ use super::{Chance, TimedState};
 /// One turn.
 #[derive(Clone, Copy)]
 pub struct LoreInput<'a> {
-    /// Oldest first, hidden ones included.
+    /// Oldest first, hidden messages included.
     pub messages: &'a [LoreMessage<'a>],
-    /// Messages before these, which are not scanned any more but count in timers.
+    /// Older messages, which are not scanned but count for timers.
     pub earlier: Earlier,
     pub texts: CardTexts<'a>,
-    /// Other prompt texts that may be scanned: the author's note first where it is inserted this turn, then the rest.
+    /// Other prompt texts to scan: first the author's note if it is inserted in this turn, then the rest.
     pub injections: &'a [&'a str],
     pub character: LoreCharacter<'a>,
     pub kind: GenerationKind,
-    /// A preview neither uses nor sets sticky and cooldown.
+    /// A preview neither uses nor sets sticky and cooldown effects.
     pub dry_run: bool,
     /// Entries found by other means, such as a vector search: book and uid.
     pub external: &'a [(&'a str, &'a str)],
-    /// Tokens of the prompt: the context less the reply.
+    /// Tokens of the prompt: the context minus the reply.
     pub context_tokens: u32,
     pub chance: Chance,
-    /// As the last turn left it.
+    /// State after the previous turn.
     pub timed: &'a TimedState,
-    /// Which greeting the chat began with: 0 the first message, then the alternates.
+    /// Index of the greeting that the chat began with: 0 is the first message, then the alternates.
     pub greeting: Option<u32>,
-    /// The user icon of the card that is in use.
+    /// The user icon of the card in use.
     pub user_icon: Option<&'a str>,
     /// Resolves macros in keys and texts.
     pub expand: &'a dyn Fn(Written<'_>) -> Told,
-    /// Tokens of a text.
+    /// Counts the tokens of a text.
     pub count: &'a dyn Fn(&str) -> u32,
 }
 
-/// A text of a book, with its macros.
+/// A text of a book, before macros are resolved.
 #[derive(Debug, Clone, Copy)]
 pub enum Written<'t> {
     Key(&'t str),
     Entry(&'t str),
-    /// The text of an entry that is there every turn, and may stand where the prompt must not change.
+    /// The text of a constant entry, which may be in a part of the prompt that must not change.
     Constant(&'t str),
 }
 
@@ -52,11 +52,11 @@ impl<'t> Written<'t> {
     }
 }
 
-/// A text of a book, its macros resolved.
+/// A text of a book, with macros resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told {
     pub text: String,
-    /// What it holds for other entries' keys, and is not sent (MC-07).
+    /// Hidden keys in the text, which other entries can match and which are not sent.
     pub hidden_keys: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ impl From<String> for Told {
     }
 }
 
-/// How many messages are not handed in, and how many of them are the character's.
+/// Number of messages that are not passed in, and how many of them are by the character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Earlier {
     pub messages: u32,
@@ -82,7 +82,7 @@ pub struct LoreMessage<'a> {
     pub hidden: bool,
 }
 
-/// Texts that an entry may ask to have scanned as well. Empty ones are absent.
+/// Texts that an entry may request for scanning. Empty texts are absent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CardTexts<'a> {
     pub persona: &'a str,
@@ -99,7 +99,7 @@ impl<'a> CardTexts<'a> {
     }
 }
 
-/// Whom a character filter asks about.
+/// The character that filters refer to.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LoreCharacter<'a> {
     /// The name of its file, without extension.
@@ -108,7 +108,7 @@ pub struct LoreCharacter<'a> {
     pub tags: &'a [&'a str],
 }
 
-/// What the prompt is for.
+/// The purpose of the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GenerationKind {
     #[default]
@@ -135,7 +135,7 @@ impl GenerationKind {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no kind of generation")]
+#[error("{0:?} is not a kind of generation")]
 pub struct UnknownKind(String);
 
 impl FromStr for GenerationKind {

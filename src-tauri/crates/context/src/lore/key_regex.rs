@@ -1,12 +1,12 @@
-//! Keys in the form `/pattern/flags`, with JavaScript's meaning.
+//! Keys of the form `/pattern/flags`, with JavaScript semantics.
 
 use crate::js_regex::{self, Dialect, Flags, Units};
 
-/// Steps of back-tracking for one search. Hostile patterns stop here and count as not found.
+/// Backtracking steps per search. Hostile patterns reach the limit and count as not found.
 const BACKTRACK_LIMIT: usize = 100_000;
-/// Size of a compiled pattern, in bytes.
+/// Maximum size of a compiled pattern in bytes.
 const SIZE_LIMIT: usize = 1 << 20;
-/// Longest pattern that is read, in bytes.
+/// Maximum length of a pattern in bytes.
 const MAX_PATTERN: usize = 20_000;
 
 #[derive(Debug)]
@@ -19,12 +19,12 @@ pub(super) struct JsRegex {
 enum Engine {
     Plain(regex::Regex),
     Fancy(Box<fancy_regex::Regex>),
-    /// Valid, but beyond our limits: never found.
+    /// Valid, but beyond our limits; never matches.
     Refused,
 }
 
-/// What the flags say, and whether the pattern has to be found at the start; `None` for an unknown flag or one that is there
-/// twice.
+/// Parses flags. Returns also whether the match must be at the start (`y`). `None` for an unknown or repeated
+/// flag.
 fn flags(text: &str) -> Option<(Flags, bool)> {
     let (mut flags, mut sticky) = (Flags::default(), false);
     for (at, flag) in text.char_indices() {
@@ -45,7 +45,8 @@ fn flags(text: &str) -> Option<(Flags, bool)> {
 }
 
 impl JsRegex {
-    /// `None` if the key is plain text: not in the form, an unescaped slash inside, or no valid pattern (1.4.3, step 4).
+    /// `None` if the key is plain text: not of this form, with an unescaped slash inside, or an invalid
+    /// pattern.
     pub(super) fn from_key(key: &str) -> Option<Self> {
         let (pattern, flags) = key.strip_prefix('/')?.rsplit_once('/')?;
         let unescaped = pattern.match_indices('/').any(|(at, _)| !pattern[..at].ends_with('\\'));
@@ -55,7 +56,7 @@ impl JsRegex {
         Self::new(pattern, flags)
     }
 
-    /// `None` if JavaScript would refuse the pattern or its flags.
+    /// `None` if JavaScript would reject the pattern or its flags.
     pub(super) fn new(pattern: &str, text_of_flags: &str) -> Option<Self> {
         let (flags, sticky) = flags(text_of_flags)?;
         if pattern.len() > MAX_PATTERN {
@@ -66,7 +67,7 @@ impl JsRegex {
         Some(Self { engine: compile(&format!("{start}{}", translated.pattern)), units: !flags.unicode })
     }
 
-    /// Where in the text it is found first, in bytes.
+    /// Byte offset of the first match.
     pub(super) fn find(&self, text: &Text) -> Option<usize> {
         let units = text.units.as_ref().filter(|_| self.units);
         let seen = units.map_or(text.plain(), Units::text);
@@ -88,7 +89,7 @@ fn compile(source: &str) -> Engine {
     fancy.map_or(Engine::Refused, |regex| Engine::Fancy(Box::new(regex)))
 }
 
-/// A text to search, in both alphabets.
+/// A text to search, also in UTF-16 units if needed.
 #[derive(Debug)]
 pub(super) struct Text {
     plain: String,
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_javascript_refuses_is_plain_text() {
+    fn pattern_rejected_by_javascript_is_plain_text() {
         for key in [
             "",
             "/",
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_mean_what_they_mean_in_javascript() {
+    fn flags_work_as_in_javascript() {
         for (key, text, expected) in [
             ("/dragon/", "Dragon", false),
             ("/dragon/i", "DRAGON", true),
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn case_is_folded_as_javascript_does() {
+    fn folds_case_like_javascript() {
         for (key, text, expected) in [
             ("/s/i", "ſ", false),
             ("/s/iu", "ſ", true),
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_around_and_back_works() {
+    fn supports_lookaround_and_backreferences() {
         for (key, text, expected) in [
             ("/(?<=black )wolf/", "black wolf", true),
             ("/(?<=black )wolf/", "white wolf", false),
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_counted_in_the_text_as_it_is() {
+    fn match_offset_refers_to_original_text() {
         let text = Text::new("😀 é wolf".to_owned());
         for key in ["/wolf/", "/wolf/u"] {
             assert_eq!(JsRegex::from_key(key).unwrap().find(&text), Some("😀 é ".len()), "{key}");
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_explodes_is_not_found() {
+    fn exploding_pattern_counts_as_not_found() {
         let regex = JsRegex::from_key("/(?=(a+)+b)(a+)+\\1$/").unwrap();
         assert_eq!(regex.find(&Text::new("a".repeat(5_000))), None);
         assert!(JsRegex::from_key("/(a{1000}){1000}/").unwrap().find(&Text::new("a".into())).is_none());

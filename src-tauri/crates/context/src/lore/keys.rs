@@ -1,38 +1,39 @@
-//! A key, made ready to be looked for (1.4.3, step 4).
+//! Prepares keys for searching.
 
 use super::fold;
 use super::key_regex::JsRegex;
 use super::literals::Literals;
 
-/// How a key is looked for.
+/// The way to search for a key.
 #[derive(Debug)]
 pub(super) enum Test {
     Never,
     Always,
-    /// One of the [`Literals`] that were built with it.
+    /// The id of a key in [`Literals`].
     Literal {
         id: u32,
         cased: bool,
         whole: bool,
     },
-    /// Across texts: only where JavaScript would see the seam between them.
+    /// Matches across adjacent texts, because the key contains a separator of the joined scan text. Compatible
+    /// profile only.
     Joined {
         key: String,
         cased: bool,
         whole: bool,
     },
     Regex(Box<JsRegex>),
-    /// Has to be expanded first.
+    /// Must be expanded first.
     Macro(String),
 }
 
-/// What decides how an entry's keys are read.
+/// Settings that decide how the keys of an entry are parsed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KeyRules {
     pub(super) compatible: bool,
     pub(super) cased: bool,
     pub(super) whole: bool,
-    /// Keys are patterns, slashes or not (LB-07).
+    /// All keys are regular expressions, with or without slashes.
     pub(super) patterns: bool,
 }
 
@@ -41,7 +42,7 @@ impl KeyRules {
         keys.iter().map(|key| self.read(key, literals)).collect()
     }
 
-    /// An empty key is never found. Macros wait for the turn.
+    /// An empty key never matches. Keys with macros are resolved per turn.
     pub(super) fn read(self, key: &str, literals: &mut Literals) -> Test {
         if key.is_empty() {
             Test::Never
@@ -56,7 +57,7 @@ impl KeyRules {
         if key.is_empty() { Test::Never } else { self.read_trimmed(fold::trim(key), literals) }
     }
 
-    /// As scoring does in SillyTavern: neither trimmed, nor expanded, and the empty key is one that is found.
+    /// Like SillyTavern's scoring: neither trims nor expands the key, and an empty key always matches.
     pub(super) fn read_for_score(self, key: &str, literals: &mut Literals) -> Test {
         self.read_trimmed(key, literals)
     }

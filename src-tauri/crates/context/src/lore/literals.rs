@@ -1,4 +1,5 @@
-//! All plain keys at once: one automaton for those that ignore case, one for the others.
+//! Searches all plain keys at once, with one Aho-Corasick automaton for case-insensitive keys and one for the
+//! others.
 
 use std::collections::HashMap;
 
@@ -6,7 +7,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::fold;
 
-/// Plain keys, each once.
+/// Deduplicated plain keys.
 #[derive(Debug, Default)]
 pub(super) struct Literals {
     pub(super) folded: Side,
@@ -23,7 +24,7 @@ pub(super) struct Side {
     edges: Vec<(char, char)>,
 }
 
-/// Where one key was found. Messages are counted from the newest.
+/// The positions where a key was found. Messages are numbered from the newest.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hit {
     message: u32,
@@ -32,15 +33,15 @@ pub(super) struct Hit {
     whole_others: u16,
 }
 
-/// Where a text stands that is searched.
+/// The text that is searched.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Spot {
     Message(u32),
-    /// One bit of [`super::text`]'s.
+    /// One bit per text; see [`super::text`].
     Other(u16),
 }
 
-/// What was found so far.
+/// The matches so far.
 #[derive(Debug, Default)]
 pub(super) struct Hits {
     folded: Vec<Hit>,
@@ -54,7 +55,7 @@ impl Literals {
         Self { compatible, ..Self::default() }
     }
 
-    /// The key's number. It is folded already where case does not matter.
+    /// Adds a key and returns its id. Case-insensitive keys must be folded already.
     pub(super) fn add(&mut self, key: String, cased: bool) -> u32 {
         if cased { self.cased.add(key) } else { self.folded.add(key) }
     }
@@ -93,7 +94,7 @@ impl Side {
         }
         let mut keys: Vec<(&String, &u32)> = self.ids.iter().collect();
         keys.sort_unstable_by_key(|(_, id)| **id);
-        // Too many keys for an automaton would be some gigabytes of them, and a file ends long before.
+        // `build` fails only with gigabytes of keys, which no book file can contain.
         self.automaton = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
@@ -131,7 +132,7 @@ pub(super) fn whole_ascii(text: &str, start: usize, end: usize) -> bool {
 }
 
 impl Hit {
-    /// Whether nothing new can be learned from this spot: it was found there as a whole word.
+    /// True if further matches at this spot add nothing, because a whole-word match is known.
     fn knows(&self, spot: Spot) -> bool {
         match spot {
             Spot::Message(message) => self.whole_message <= message,

@@ -1,4 +1,4 @@
-//! What came of it: every entry that was considered, with its reason.
+//! Outcome of an activation: every entry that was considered, with the reason for the decision.
 
 use std::sync::Arc;
 
@@ -8,25 +8,26 @@ use serde::{Serialize, Serializer};
 use super::placement::Place;
 use super::{TimedState, timed};
 
-/// What one activation found. Entries are in the order in which they were accepted.
+/// The result of one activation. Active entries are in the order in which they were accepted.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LoreOutcome {
     pub activated: Vec<Activated>,
-    /// In the order of the list of entries.
+    /// In list order.
     pub rejected: Vec<Rejected>,
     pub passes: Vec<Pass>,
-    /// Tokens that lore may take, and those that it takes, counted entry by entry.
+    /// Token budget for lore.
     pub budget: u32,
+    /// Tokens of the active entries, counted entry by entry.
     pub tokens: u32,
-    /// Something did not fit.
+    /// An entry did not fit.
     pub overflowed: bool,
-    /// Patterns ran out of their share of work: some keys in the form `/.../` were not tried.
+    /// The work limit for patterns was reached: some keys of the form `/.../` were not tried.
     pub patterns_exhausted: bool,
-    /// To be stored with the chat; after a preview as it was.
+    /// To be stored with the chat; unchanged after a preview.
     pub timed: TimedState,
-    /// Prompts that active entries ask to leave out (`@@disable_ui_prompt`).
+    /// Prompts that active entries disable (`@@disable_ui_prompt`).
     pub disabled_prompts: Vec<UiPrompt>,
-    /// Nothing is bound at all.
+    /// No entries are bound.
     pub no_entries: bool,
 }
 
@@ -34,12 +35,12 @@ pub struct LoreOutcome {
 pub struct Activated {
     pub book: Arc<str>,
     pub uid: Uid,
-    /// Counted from 0.
+    /// Starts at 0.
     pub pass: u32,
     pub reason: Reason,
-    /// The primary key that was found, as the entry has it.
+    /// The primary key that matched, as written in the entry.
     pub key: Option<String>,
-    /// Where it was found; a message by its place in the input.
+    /// The position of the match; a message by its index in the input.
     #[serde(rename = "message", serialize_with = "message")]
     pub found: Option<Found>,
     #[serde(flatten)]
@@ -48,18 +49,18 @@ pub struct Activated {
     #[serde(serialize_with = "order")]
     pub order: f64,
     pub content: String,
-    /// What its text holds for other entries' keys, and is not sent (MC-07).
+    /// Hidden keys in the text, which other entries can match and which are not sent.
     #[serde(skip)]
     pub hidden_keys: Vec<String>,
     pub tokens: u32,
-    /// It was held by an earlier turn.
+    /// Active because of an earlier turn.
     pub sticky: bool,
-    /// The index of the entry in its book.
+    /// Index of the entry in its book.
     #[serde(skip)]
     pub index: usize,
 }
 
-/// Only a message has a number; the other sources are told by the reason.
+/// Only a message has a number; `reason` identifies the other sources.
 fn message<S: Serializer>(found: &Option<Found>, serializer: S) -> Result<S::Ok, S::Error> {
     match found {
         Some(Found::Message(index)) => serializer.serialize_some(index),
@@ -67,7 +68,7 @@ fn message<S: Serializer>(found: &Option<Found>, serializer: S) -> Result<S::Ok,
     }
 }
 
-/// Whole in nearly every file, and shown so.
+/// Serializes integral values as integers, which nearly all files use.
 fn order<S: Serializer>(order: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if order.fract() == 0.0 { serializer.serialize_i64(*order as i64) } else { serializer.serialize_f64(*order) }
 }
@@ -77,12 +78,12 @@ pub struct Rejected {
     pub book: Arc<str>,
     pub uid: Uid,
     pub rule: Rule,
-    /// The index of the entry in its book.
+    /// Index of the entry in its book.
     #[serde(skip)]
     pub index: usize,
 }
 
-/// Why an entry is active.
+/// The reason why an entry is active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -91,16 +92,16 @@ pub enum Reason {
     Sticky,
     /// `@@activate`.
     Decorator,
-    /// By other means than keys, such as a vector search.
+    /// Found by other means than keys, such as a vector search.
     External,
     /// `@@keep_activate_after_match`.
     Kept,
 }
 
-/// Where a key was found.
+/// The text that contains a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// By its place in the input.
+    /// Index in the input.
     Message(usize),
     Persona,
     Description,
@@ -112,25 +113,25 @@ pub enum Found {
     Prompt,
     /// The text of an entry of an earlier pass.
     Entry,
-    /// A key that asks for nothing.
+    /// A key that matches without any text.
     Anywhere,
 }
 
-/// What kept an entry out, the last time it was considered.
+/// The rule that rejected an entry when it was last considered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
-    /// No pass was run.
+    /// No pass ran.
     NotConsidered,
     Disabled,
-    /// Not for this kind of generation.
+    /// The entry does not apply to this kind of generation.
     Trigger,
     CharacterFilter,
     TagFilter,
-    /// The chat is too short yet.
+    /// The chat is too short.
     Delay,
     Cooldown,
-    /// Only a recursion pass may wake it, and this was none.
+    /// Only a recursion pass may trigger it, and this was not one.
     DelayUntilRecursion,
     /// Its recursion level was not reached.
     RecursionLevel,
@@ -152,28 +153,28 @@ pub enum Rule {
     AdditionalKeys,
     /// `@@exclude_keys`.
     ExcludeKeys,
-    /// Another member of its group was taken.
+    /// Another member of its group was chosen.
     Group,
-    /// The roll failed.
+    /// The probability roll failed.
     Probability,
     Budget,
-    /// The book's own budget.
+    /// The budget of the book.
     BookBudget,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pass {
     pub kind: PassKind,
-    /// Entries that it added.
+    /// Number of entries that it added.
     pub added: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PassKind {
     First,
-    /// Over the texts of entries.
+    /// Scans the texts of entries.
     Recursion,
-    /// Further back in the chat, for the minimum of activations.
+    /// Scans further back in the chat, to reach the minimum of activations.
     Widened,
 }
 
@@ -185,7 +186,7 @@ pub enum UiPrompt {
 }
 
 impl Activated {
-    /// The name by which timed effects know it.
+    /// The key of timed effects.
     pub fn id(&self) -> String {
         timed::id(&self.book, self.uid.as_str())
     }

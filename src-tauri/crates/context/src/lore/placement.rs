@@ -1,4 +1,4 @@
-//! Where the texts go (1.4.3, step 11).
+//! Placement of the texts of active entries.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,19 @@ use serde::{Serialize, Serializer};
 
 use super::{Activated, LoreOutcome, Profile};
 
-/// The place of one entry. The first eight are SillyTavern's, the last three V3's (`@@position`, `@@reverse_depth`).
+/// The place of an entry. The first eight are SillyTavern's, the next three V3's (`@@position`,
+/// `@@reverse_depth`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     BeforeChar,
     AfterChar,
     NoteTop,
     NoteBottom,
-    /// Before the n-th message from the end; 0: after the newest.
+    /// Before the n-th message from the end; 0 is after the newest message.
     Depth(i64),
     ExampleTop,
     ExampleBottom,
-    /// Nowhere, if the name is empty.
+    /// Not placed if the name is empty.
     Outlet(String),
     /// With the personality.
     Personality,
@@ -27,7 +28,7 @@ pub enum Place {
     Scenario,
     /// Before the n-th message from the start.
     FromStart(i64),
-    /// The entry does not say.
+    /// The entry has no position.
     Nowhere,
 }
 
@@ -64,7 +65,7 @@ impl Place {
     }
 }
 
-/// As `position`, `depth` and `outlet`.
+/// Serialized as `position`, `depth` and `outlet`.
 impl Serialize for Place {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let depth = match self {
@@ -83,7 +84,7 @@ impl Serialize for Place {
     }
 }
 
-/// Entries that have a place, each list in prompt order: first is highest in the prompt. Empty texts are nowhere.
+/// The placed entries, each list in prompt order (top first). Entries with empty texts are not placed.
 #[derive(Debug, Default, PartialEq)]
 pub struct Placements<'o> {
     pub before_char: Vec<&'o Activated>,
@@ -94,7 +95,7 @@ pub struct Placements<'o> {
     pub example_bottom: Vec<&'o Activated>,
     pub personality: Vec<&'o Activated>,
     pub scenario: Vec<&'o Activated>,
-    /// By depth, then by role.
+    /// Sorted by depth, then by role.
     pub at_depth: Vec<AtDepth<'o>>,
     pub from_start: Vec<AtDepth<'o>>,
     pub outlets: BTreeMap<String, Vec<&'o Activated>>,
@@ -107,7 +108,7 @@ pub struct AtDepth<'o> {
     pub entries: Vec<&'o Activated>,
 }
 
-/// The higher the order, the lower in the prompt; of equals the one that was accepted first is lowest.
+/// A higher order is lower in the prompt. Of equal entries, the one accepted first is lowest.
 pub fn placements(outcome: &LoreOutcome, profile: Profile) -> Placements<'_> {
     let mut sorted: Vec<&Activated> = outcome.activated.iter().filter(|entry| !entry.content.is_empty()).collect();
     sorted.sort_by(|a, b| b.order.total_cmp(&a.order));

@@ -1,4 +1,4 @@
-//! Books, compiled for many turns: sources and precedence (1.4.3, steps 1 and 2), keys, and what entries resolve to.
+//! Compiles books for many turns: sources and their precedence, keys, and resolved settings of entries.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -12,24 +12,24 @@ use super::literals::Literals;
 use super::placement::Place;
 use super::{Activated, LoreSettings, Rejected, Strategy, fold, text, timed};
 
-/// A book and the name it is bound by.
+/// A book and the name in bindings.
 #[derive(Debug, Clone)]
 pub struct NamedBook {
     pub name: Arc<str>,
     pub book: Arc<Book>,
 }
 
-/// Which books count in a chat, by name. A name without a book is passed over.
+/// The names of the books that are used in a chat. Names without a book are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bindings {
     pub global: Vec<String>,
-    /// The card's own or linked book, then the extra ones.
+    /// The card's own or linked book, then additional ones.
     pub character: Vec<String>,
     pub chat: Vec<String>,
     pub persona: Vec<String>,
 }
 
-/// All entries that count in a chat, ready to be activated turn by turn.
+/// All entries that are used in a chat, prepared for activation.
 #[derive(Debug)]
 pub struct PreparedBooks {
     pub(super) settings: LoreSettings,
@@ -44,14 +44,14 @@ pub struct PreparedBooks {
 pub(super) struct PreparedBook {
     pub(super) name: Arc<str>,
     pub(super) book: Arc<Book>,
-    /// `Some` only where it counts: not in the compatible profile.
+    /// `None` in the compatible profile, which ignores it.
     pub(super) token_budget: Option<u32>,
 }
 
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) book: usize,
-    /// In its book.
+    /// Index in the book.
     pub(super) index: usize,
     pub(super) uid: Uid,
     pub(super) id: String,
@@ -61,14 +61,14 @@ pub(super) struct Prepared {
     pub(super) rules: KeyRules,
     pub(super) keys: Vec<Test>,
     pub(super) secondary: Vec<Test>,
-    /// As scoring sees them, where that differs.
+    /// Keys for scoring, if they differ.
     pub(super) score_keys: Option<(Vec<Test>, Vec<Test>)>,
     pub(super) additional: Vec<Vec<Test>>,
     pub(super) exclude: Vec<Test>,
     pub(super) constant: bool,
-    /// Own scan depth, else the book's.
+    /// The entry's own scan depth, else the book's.
     pub(super) scan_depth: Option<i64>,
-    /// Texts that it sees beside the messages.
+    /// Bits of the texts that it scans besides the messages.
     pub(super) others: u16,
     pub(super) groups: Vec<String>,
     pub(super) order: f64,
@@ -78,13 +78,13 @@ pub(super) struct Prepared {
     pub(super) sticky: Option<i64>,
     pub(super) cooldown: Option<i64>,
     pub(super) delay: Option<i64>,
-    /// Whether its text may wake others.
+    /// True if its text may trigger other entries.
     pub(super) feeds: bool,
 }
 
 impl PreparedBooks {
-    /// Compiles the books that `bindings` name. A book that is bound twice counts once: global before chat before persona
-    /// before character.
+    /// Compiles the books named in `bindings`. A book bound twice is used once: global before chat, persona and
+    /// character.
     pub fn new(books: &[NamedBook], bindings: &Bindings, settings: &LoreSettings) -> Self {
         let mut prepared = Self {
             settings: settings.clone(),
@@ -116,7 +116,7 @@ impl PreparedBooks {
         prepared
     }
 
-    /// Entries that count, disabled ones included.
+    /// Number of entries, disabled ones included.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -125,18 +125,18 @@ impl PreparedBooks {
         self.entries.is_empty()
     }
 
-    /// What the maker of an active entry calls it; empty if nothing.
+    /// The title of an active entry; may be empty.
     pub fn title(&self, entry: &Activated) -> &str {
         let found = self.written(entry);
         found.map_or("", |found| if found.comment.is_empty() { &found.name } else { &found.comment })
     }
 
-    /// An active entry as its book has it.
+    /// The source of an active entry.
     pub fn written(&self, entry: &Activated) -> Option<&Entry> {
         self.entry(&entry.book, entry.index)
     }
 
-    /// Returns a rejected entry as its book defines it.
+    /// The source of a rejected entry.
     pub fn rejected(&self, entry: &Rejected) -> Option<&Entry> {
         self.entry(&entry.book, entry.index)
     }
@@ -198,7 +198,7 @@ impl PreparedBooks {
             index,
             uid: entry.uid.clone(),
             id: timed::id(&named.name, entry.uid.as_str()),
-            // Only those can have an effect to compare.
+            // Only entries with timed effects need a hash.
             hash: if timed { timed::hash(entry) } else { String::new() },
             content: content.to_owned(),
             rules,
@@ -227,7 +227,7 @@ impl PreparedBooks {
         .with_secondary(has_secondary)
     }
 
-    /// Entries of one book with one uid stay two, also for their timed effects (RT-5).
+    /// Gives entries of one book with the same uid distinct ids, so that their timed effects stay separate.
     fn name_apart(&mut self) {
         let mut seen = HashSet::new();
         for entry in &mut self.entries {
@@ -241,7 +241,7 @@ impl PreparedBooks {
 }
 
 impl Prepared {
-    /// Secondary keys that do not count are kept for scoring alone.
+    /// Removes secondary keys that are used for scoring only.
     fn with_secondary(mut self, counts: bool) -> Self {
         if !counts {
             self.secondary.clear();
@@ -265,7 +265,7 @@ fn unique<'a>(names: impl Iterator<Item = &'a String>, taken: &[&[&String]]) -> 
     found
 }
 
-/// By order, descending; equals stay as they are.
+/// Sorts by order, descending; ties keep their order.
 fn sorted(mut entries: Vec<Prepared>) -> Vec<Prepared> {
     entries.sort_by(|a, b| b.order.partial_cmp(&a.order).unwrap_or(Ordering::Equal));
     entries
@@ -284,7 +284,7 @@ fn others(entry: &Entry) -> u16 {
     card | text::ALWAYS_SEEN
 }
 
-/// The names in a group field. SillyTavern trims what follows a comma, and nothing else.
+/// The group names of an entry. SillyTavern trims only the start of names after a comma.
 fn groups(field: &str, compatible: bool) -> Vec<String> {
     let trimmed = |(i, name): (usize, &str)| match (compatible, i) {
         (false, _) => fold::trim(name).to_owned(),

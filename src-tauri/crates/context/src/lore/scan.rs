@@ -1,4 +1,4 @@
-//! The passes over a turn, until nothing new can fire (1.4.3, steps 5 to 10).
+//! Runs passes over a turn until no further entry activates.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -11,7 +11,7 @@ use super::text::ScanText;
 use super::timed::Timed;
 use super::{LoreInput, PreparedBooks};
 
-/// Finds the entries of this turn.
+/// Activates the entries of this turn.
 pub fn activate(books: &PreparedBooks, input: &LoreInput) -> LoreOutcome {
     let expanded = Expanded::new(books, input);
     let mut scan = Scan::new(books, input, &expanded);
@@ -19,7 +19,7 @@ pub fn activate(books: &PreparedBooks, input: &LoreInput) -> LoreOutcome {
     scan.outcome()
 }
 
-/// An entry that fires in this pass, if its group, its roll and the budget agree.
+/// An entry that matched in this pass. Groups, roll and budget decide whether it activates.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) entry: usize,
@@ -30,11 +30,11 @@ pub(super) struct Candidate {
 pub(super) enum Status {
     Waiting,
     Active,
-    /// For the whole turn.
+    /// Applies to the whole turn.
     FailedRoll,
 }
 
-/// Everything that changes from pass to pass. Entries go by their place in the list.
+/// State that changes between passes. Entries are identified by their index in the list.
 pub(super) struct Scan<'a> {
     pub(super) books: &'a PreparedBooks,
     pub(super) input: &'a LoreInput<'a>,
@@ -42,13 +42,14 @@ pub(super) struct Scan<'a> {
     pub(super) compatible: bool,
     pub(super) text: ScanText<'a>,
     pub(super) timed: Timed,
-    /// Messages that are not hidden; of these the character's.
+    /// Number of messages that are not hidden.
     pub(super) now: u32,
+    /// Number of messages by the character that are not hidden.
     pub(super) character_messages: u32,
     external: HashSet<usize>,
     pub(super) kind: PassKind,
     pub(super) passes: Vec<Pass>,
-    /// In messages, widening included.
+    /// Scan depth in messages, including widening.
     pub(super) depth: i64,
     pub(super) level: u32,
     levels: VecDeque<u32>,
@@ -59,10 +60,10 @@ pub(super) struct Scan<'a> {
     pub(super) budget: u32,
     pub(super) tokens: u32,
     pub(super) overflowed: bool,
-    /// Corrected: what counts against the budgets.
+    /// Corrected profile: tokens charged to the budgets.
     pub(super) used: u32,
     pub(super) used_by_book: Vec<u32>,
-    /// Compatible: what counts against the budget of later passes.
+    /// Compatible profile: text charged to the budget of later passes.
     pub(super) earlier_text: String,
 }
 
@@ -132,7 +133,7 @@ impl<'a> Scan<'a> {
         self.text.reach(usize::try_from(depth).unwrap_or_default());
     }
 
-    /// Sticky ones first, then in list order; in SillyTavern those from outside stand between.
+    /// Sticky entries first, then list order. In SillyTavern, external entries come in between.
     fn candidates(&mut self) -> Vec<Candidate> {
         let mut found = Vec::new();
         for entry in 0..self.books.entries.len() {
@@ -153,7 +154,7 @@ impl<'a> Scan<'a> {
         self.external.contains(&entry)
     }
 
-    /// What kind of pass follows, if any.
+    /// The kind of the next pass, if any.
     fn next(&mut self, feeding: &[usize]) -> Option<PassKind> {
         // The compatible profile starts no new search after an overflow.
         if !self.overflowed || !self.compatible {
@@ -185,11 +186,11 @@ impl<'a> Scan<'a> {
         if self.compatible { self.depth <= limit } else { self.depth < limit }
     }
 
-    /// Gives the texts of this pass to the next ones.
+    /// Passes the texts of this pass to the next passes.
     fn feed(&mut self, feeding: &[usize]) {
-        let told: Vec<Told> = feeding.iter().map(|entry| self.told_before(*entry)).collect();
-        let text = told.iter().map(|told| told.text.as_str()).collect::<Vec<_>>().join("\n");
-        let keys = told.iter().flat_map(|told| told.hidden_keys.iter().map(String::as_str));
+        let expanded: Vec<Told> = feeding.iter().map(|entry| self.told_before(*entry)).collect();
+        let text = expanded.iter().map(|expanded| expanded.text.as_str()).collect::<Vec<_>>().join("\n");
+        let keys = expanded.iter().flat_map(|expanded| expanded.hidden_keys.iter().map(String::as_str));
         let keys = keys.collect::<Vec<_>>().join("\n");
         if self.compatible && !text.is_empty() {
             self.earlier_text = format!("{text}\n{}", self.earlier_text);
@@ -199,7 +200,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// What an entry of an earlier pass says; one that did not fit may feed all the same, in SillyTavern.
+    /// The text of an entry of an earlier pass. In SillyTavern, an entry that did not fit may feed recursion
+    /// too.
     fn told_before(&self, entry: usize) -> Told {
         match self.active.iter().rposition(|active| *active == entry) {
             Some(place) => {
@@ -235,7 +237,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// The recursion levels that entries wait for, ascending.
+/// The recursion levels for which entries wait, ascending.
 fn levels(books: &PreparedBooks) -> VecDeque<u32> {
     let compatible = books.settings.compatible();
     let recursive = books.settings.recursive || books.entries.iter().any(|entry| entry.feeds);
@@ -257,7 +259,7 @@ fn external(books: &PreparedBooks, input: &LoreInput) -> HashSet<usize> {
     all.filter(|(_, entry)| wanted.contains(&(&*name(entry), entry.uid.as_str()))).map(|(index, _)| index).collect()
 }
 
-/// Keys with macros, as they read this turn.
+/// Keys with macros, expanded for this turn.
 #[derive(Default)]
 pub(super) struct Expanded {
     literals: Literals,

@@ -1,4 +1,4 @@
-//! What the user may set about lore. The defaults are those of a fresh SillyTavern (1.4.2).
+//! User settings for lore. The defaults are those of a fresh SillyTavern.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,17 +6,17 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
-    /// As SillyTavern 1.18, peculiarities included.
+    /// Like SillyTavern 1.18, including its peculiarities.
     Compatible,
     #[default]
     Corrected,
 }
 
-/// In which order the character's and the global books are listed.
+/// The order of the character's and the global books in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// Together, by their entries' order.
+    /// Together, by the order of their entries.
     Evenly,
     #[default]
     CharacterFirst,
@@ -27,25 +27,25 @@ pub enum Strategy {
 #[serde(default)]
 pub struct LoreSettings {
     pub profile: Profile,
-    /// Recent messages that are scanned.
+    /// Number of recent messages that are scanned.
     pub scan_depth: i64,
-    /// Percent of the context less the reply.
+    /// Percentage of the context minus the reply.
     pub budget_percent: u32,
-    /// In tokens; 0: none.
+    /// In tokens; 0 means no cap.
     pub budget_cap: u32,
-    /// Scan further back until so many entries are active; 0: off.
+    /// Scans further back until this many entries are active; 0 means off.
     pub min_activations: u32,
-    /// How far back at the most, in messages; 0: to the chat's start.
+    /// Maximum depth for that, in messages; 0 means up to the start of the chat.
     pub min_activations_depth_max: u32,
-    /// Passes at the most, the first included; 0: no limit.
+    /// Maximum number of passes, including the first; 0 means no limit.
     pub max_recursion_steps: u32,
-    /// Whether "Name: " stands before a message.
+    /// Puts "Name: " before each message.
     pub include_names: bool,
-    /// Whether texts of active entries may wake others.
+    /// Texts of active entries may trigger other entries.
     pub recursive: bool,
     pub case_sensitive: bool,
     pub match_whole_words: bool,
-    /// In a group, only those with the most keys found compete.
+    /// Only the members of a group with the most matching keys compete.
     pub use_group_scoring: bool,
     pub strategy: Strategy,
 }
@@ -71,15 +71,16 @@ impl Default for LoreSettings {
 }
 
 impl LoreSettings {
-    /// Tokens for lore in a prompt of `context` tokens: the percentage, rounded, at least 1, at most the cap.
+    /// Token budget for lore in a prompt of `context` tokens: the percentage, rounded, at least 1 and at most
+    /// the cap.
     pub fn budget(&self, context: u32) -> u32 {
         let share = (u64::from(self.budget_percent) * u64::from(context) + 50) / 100;
         let share = u32::try_from(share).unwrap_or(u32::MAX).max(1);
         if self.budget_cap > 0 { share.min(self.budget_cap) } else { share }
     }
 
-    /// These settings with what `values` state, by our names or SillyTavern's, with or without its prefix `world_info_`.
-    /// Values of the wrong type are passed over.
+    /// Overrides settings with `values`, by our names or SillyTavern's, with or without its prefix
+    /// `world_info_`. Values of the wrong type are ignored.
     #[must_use]
     pub fn with_values(mut self, values: &Map<String, Value>) -> Self {
         for (name, value) in values {
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_budget_is_rounded_capped_and_never_nothing() {
+    fn budget_is_rounded_capped_and_at_least_one() {
         let settings =
             |percent, cap| LoreSettings { budget_percent: percent, budget_cap: cap, ..LoreSettings::default() };
         assert_eq!(settings(25, 0).budget(4002), 1001);
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_read_by_either_name() {
+    fn accepts_our_and_sillytavern_names() {
         let values =
             json!({"world_info_depth": 7, "budget_percent": 30, "world_info_character_strategy": 2, "recursive": "x"});
         let read = LoreSettings::default().with_values(values.as_object().unwrap());

@@ -1,4 +1,4 @@
-//! What is scanned: messages, card texts, prompts and recursion text, and what was found in them.
+//! The scanned texts (messages, card texts, prompts and recursion texts) and the matches in them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -11,31 +11,31 @@ use super::literals::{Hits, Literals, Spot, whole_ascii};
 use super::outcome::Found;
 use super::{LoreInput, LoreSettings};
 
-/// The other texts, one bit each: six of the card, then prompts, then recursion.
+/// Texts besides the messages, one bit each: six of the card, then prompts, then recursion texts.
 const PROMPTS: u16 = 1 << 6;
 pub(super) const RECURSION: u16 = 1 << 7;
 pub(super) const ALWAYS_SEEN: u16 = PROMPTS | RECURSION;
 const CARD: [Found; 6] =
     [Found::Persona, Found::Description, Found::Personality, Found::DepthPrompt, Found::Scenario, Found::CreatorNotes];
 
-/// No entry looks further back (1.4.1).
+/// Maximum scan depth in messages.
 const MAX_DEPTH: usize = 1000;
-/// Bytes that patterns may search in one activation. Hostile books end here, in time that nobody notices.
+/// Total bytes that patterns may search in one activation. It stops hostile books after a short time.
 const PATTERN_BYTES: usize = 64 << 20;
 
-/// What one entry sees.
+/// The texts that an entry scans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct View {
-    /// Messages from the newest.
+    /// Number of messages, from the newest.
     pub(super) depth: u32,
     pub(super) others: u16,
-    /// Not even an empty line.
+    /// Scans nothing at all, not even an empty line.
     pub(super) nothing: bool,
 }
 
 pub(super) struct ScanText<'a> {
     compatible: bool,
-    /// Newest first, each with its place in the input.
+    /// Newest first, each with its index in the input.
     messages: Vec<(usize, String)>,
     searched: usize,
     card: Vec<(u16, &'a str)>,
@@ -46,14 +46,14 @@ pub(super) struct ScanText<'a> {
     bytes_left: Cell<usize>,
 }
 
-/// The texts of a view as patterns see them.
+/// The joined text of a view, for patterns.
 struct Joined {
     text: Text,
     starts: Vec<(usize, Spot)>,
 }
 
 impl<'a> ScanText<'a> {
-    /// `fixed` holds the keys known beforehand, `expanded` those with macros.
+    /// `fixed` has the keys without macros, `expanded` those with macros.
     pub(super) fn new(
         input: &LoreInput<'a>,
         settings: &LoreSettings,
@@ -86,7 +86,7 @@ impl<'a> ScanText<'a> {
         text
     }
 
-    /// Searches further back, to `depth` messages.
+    /// Extends the search to `depth` messages.
     pub(super) fn reach(&mut self, depth: usize) {
         while self.searched < depth.min(self.messages.len()) {
             let message = std::mem::take(&mut self.messages[self.searched].1);
@@ -106,17 +106,17 @@ impl<'a> ScanText<'a> {
         !self.recursion.is_empty()
     }
 
-    /// Whether patterns ran out of their share and some were not tried.
+    /// True if the work limit was reached and some patterns were not tried.
     pub(super) fn is_exhausted(&self) -> bool {
         self.bytes_left.get() == 0
     }
 
-    /// Messages that can be scanned.
+    /// Number of messages that can be scanned.
     pub(super) fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Looks for a key in what an entry sees. `expanded` tells in which set a plain key is.
+    /// Searches for a key in a view. `expanded` selects the set of a plain key.
     pub(super) fn find(&self, test: &Test, expanded: bool, view: View) -> Option<Found> {
         match test {
             Test::Never | Test::Macro(_) => None,
@@ -142,7 +142,7 @@ impl<'a> ScanText<'a> {
         let plain = joined.text.plain();
         let text = if cased { plain.into() } else { fold::folded(plain, self.compatible) };
         let mut places = text.match_indices(key).map(|(at, found)| (at, at + found.len()));
-        // Lower-casing may move places a little; they are for people.
+        // Lower-casing may shift offsets slightly; they are only for display.
         let (at, _) = places.find(|(start, end)| !whole || whole_ascii(&text, *start, *end))?;
         Some(self.found_at(&joined, at))
     }
@@ -180,7 +180,8 @@ impl<'a> ScanText<'a> {
         })
     }
 
-    /// Messages, card texts, prompts, recursion: one a line, in SillyTavern each behind a control character.
+    /// Joins messages, card texts, prompts and recursion texts, one per line. In SillyTavern each begins with a
+    /// control character.
     fn join(&self, view: View) -> Joined {
         let (mut text, mut starts) = (String::new(), Vec::new());
         let mark = if self.compatible { "\u{1}" } else { "" };

@@ -1,4 +1,4 @@
-//! Timed effects: sticky, cooldown, and what V3 remembers of a match (1.4.3, step 12).
+//! Timed effects: sticky, cooldown, and V3's memory of earlier matches.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use super::chance::Fnv;
 use super::prepare::Prepared;
 
-/// What one turn leaves to the next, by book and uid. Stored with the chat.
+/// State that one turn leaves to the next, by book and uid. Stored with the chat.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TimedState {
     pub sticky: BTreeMap<String, Effect>,
     pub cooldown: BTreeMap<String, Effect>,
-    /// Entries with a decorator that asks whether they matched before.
+    /// Entries with a decorator that depends on earlier matches.
     pub matched: BTreeMap<String, Effect>,
 }
 
-/// In messages that are not hidden.
+/// Positions are numbers of messages that are not hidden.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
     pub start: u32,
     pub end: u32,
-    /// It stays if the chat does not advance.
+    /// Stays active even if the chat does not advance.
     pub protected: bool,
-    /// Of the entry, to tell whether it was changed since.
+    /// Hash of the entry, to detect changes.
     pub hash: String,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn id(book: &str, uid: &str) -> String {
     format!("{book}.{uid}")
 }
 
-/// Equal for equal fields, on every machine.
+/// Equal entries have equal hashes on every machine.
 pub(super) fn hash(entry: &Entry) -> String {
     let mut fnv = Fnv::default();
     let fields = serde_json::to_vec(entry.source()).unwrap_or_default();
@@ -58,7 +58,7 @@ enum Which {
 }
 
 impl Timed {
-    /// Brings `state` up to a chat of `now` messages. A preview looks at nothing but delays.
+    /// Updates `state` for a chat of `now` messages. A preview ignores all effects except delays.
     pub(super) fn begin(entries: &[Prepared], state: &TimedState, now: u32, dry_run: bool, compatible: bool) -> Self {
         let off = vec![false; entries.len()];
         let mut timed = Self { state: state.clone(), sticky: off.clone(), cooldown: off.clone(), matched: off, now };
@@ -111,7 +111,7 @@ impl Timed {
         }
         let unchanged = found.filter(|(_, entry)| entry.hash == effect.hash);
         let Some((index, entry)) = unchanged else {
-            // Its book may only be away for this chat's turn; but a changed entry is another one.
+            // The book may be unbound only temporarily, but a changed entry counts as another one.
             if over || (found.is_some() && !compatible) {
                 self.of(which).remove(id);
             }
@@ -131,7 +131,7 @@ impl Timed {
         }
     }
 
-    /// The end of sticky starts the cooldown at once.
+    /// The end of a sticky effect starts the cooldown at once.
     fn cool_down(&mut self, index: usize, entry: &Prepared, length: i64) {
         let (start, hash) = (self.now, entry.hash.clone());
         let effect = Effect { start, end: after(start, length), protected: true, hash };

@@ -1,4 +1,4 @@
-//! Blocks `{{name}}...{{/name}}`, and conditions.
+//! Evaluates block macros, `{{name}}...{{/name}}`, and conditions.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ pub(super) fn write(evaluator: &mut Evaluator<'_>, block: (usize, usize), depth:
     }
 }
 
-/// Writes `{{if condition::then}}`, whose text may hold an `{{else}}`.
+/// Writes `{{if condition::then}}`; its text may contain an `{{else}}`.
 pub(super) fn write_inline(evaluator: &mut Evaluator<'_>, index: usize, args: usize, depth: usize, sink: &mut Sink) {
     let parsed = evaluator.parsed;
     let pieces = parsed.arguments(index, args);
@@ -60,13 +60,13 @@ pub(super) fn write_inline(evaluator: &mut Evaluator<'_>, index: usize, args: us
     }
 }
 
-/// The branch of `content` that the condition chooses, if it has it.
+/// The branch of `content` that the condition selects, if it exists.
 fn branch(evaluator: &mut Evaluator<'_>, condition: &Piece, content: &Piece, depth: usize) -> Option<Piece> {
     let (then, otherwise) = branches(evaluator.parsed, content);
     if holds(evaluator, condition, depth) { Some(then) } else { otherwise }
 }
 
-/// Parts a content at its own `{{else}}`: the ones in blocks inside it are theirs.
+/// Splits `content` at its own `{{else}}` and ignores those of nested blocks.
 fn branches(parsed: &Parsed<'_>, content: &Piece) -> (Piece, Option<Piece>) {
     let mut index = content.spans.start;
     while index < content.spans.end {
@@ -81,8 +81,8 @@ fn branches(parsed: &Parsed<'_>, content: &Piece) -> (Piece, Option<Piece>) {
     (content.clone(), None)
 }
 
-/// A condition is the name of a macro, a variable, or any text; `!` negates it. A variable is `.name` or `$name`,
-/// optionally with a comparison, or the bare name of a variable that the chat has.
+/// Evaluates a condition: the name of a macro, a variable, or any text; `!` negates it. A variable is `.name`
+/// or `$name`, optionally with a comparison, or the bare name of a variable of the chat.
 fn holds(evaluator: &mut Evaluator<'_>, condition: &Piece, depth: usize) -> bool {
     let parsed = evaluator.parsed;
     let mut condition = condition.clone();
@@ -116,7 +116,7 @@ fn variable(parsed: &Parsed<'_>, condition: &Piece) -> Option<bool> {
     }
 }
 
-/// Nothing, `0`, `false` and `off` do not hold.
+/// False for blank text, `0`, `false` and `off`.
 pub(super) fn truth(value: &str) -> bool {
     let value = value.trim();
     !(value.is_empty() || ["0", "false", "off"].iter().any(|no| value.eq_ignore_ascii_case(no)))

@@ -1,15 +1,15 @@
-//! Sums such as `2 * (3 + 4) >= 10`.
+//! Evaluates arithmetic expressions such as `2 * (3 + 4) >= 10`.
 
 use super::variables;
 
-/// How deep parentheses nest.
+/// Maximum nesting depth of parentheses and signs.
 const MAX_DEPTH: usize = 64;
 
-/// Binary operators by rank, loosest first; the longer of two that begin alike first.
+/// Binary operators by precedence, lowest first. Longer operators precede their prefixes.
 const OPERATORS: [&[&str]; 6] =
     [&["||"], &["&&"], &["<=", ">=", "==", "!=", "<", ">", "="], &["+", "-"], &["*", "/", "%"], &["^"]];
 
-/// The result of a sum, as text. `None`: it is none, or has no result.
+/// Evaluates an expression. `None` if it is invalid or has no finite result.
 pub(super) fn shown(sum: &str) -> Option<String> {
     let mut rest = Rest(sum);
     let value = rest.binary(0, 0)?;
@@ -86,14 +86,14 @@ mod tests {
     use super::shown;
 
     #[test]
-    fn operators_bind_as_in_school() {
+    fn operators_follow_usual_precedence() {
         assert_eq!(shown("1 + 2 * 3 ^ 2").as_deref(), Some("19"));
         assert_eq!(shown("-(7 % 4) / 2").as_deref(), Some("-1.5"));
         assert_eq!(shown("2 < 3 && !(1 = 2) || 0").as_deref(), Some("1"));
     }
 
     #[test]
-    fn what_has_no_result_gives_none() {
+    fn invalid_expressions_give_none() {
         for sum in ["", "1 +", "1 2", "(1", "1)", "1 / 0", "x", "1..2", &"(".repeat(10_000), &"-".repeat(10_000)] {
             assert_eq!(shown(sum), None, "{sum}");
         }

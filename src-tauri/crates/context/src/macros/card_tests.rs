@@ -1,10 +1,10 @@
-//! Texts that bring macros of their own: those of the card, and the one that the card replaces.
+//! Tests of card texts that contain macros, and of the text that a card replaces.
 
 use super::*;
 
 const GREETINGS: &[&str] = &["Come in, {{user}}.", "{{char}} nods."];
 
-/// Mira talks with Ann; her card is full of macros.
+/// Mira talks with Ann; her card contains many macros.
 fn scope() -> MacroScope<'static> {
     MacroScope {
         user: "Ann",
@@ -30,7 +30,7 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn texts_of_the_card_come_in_with_their_macros_resolved() {
+fn resolves_macros_in_card_texts() {
     check("[{{description}}]", "[Mira lights lamps for Ann.]");
     check("{{persona}} {{mesExamples}}", "Ann of the port, whom Mira knows. Ann: Oil?\nMira: Whale.");
     check("{{greeting}} {{charFirstMessage::1}}", "Come in, Ann. Mira nods.");
@@ -38,18 +38,17 @@ fn texts_of_the_card_come_in_with_their_macros_resolved() {
 }
 
 #[test]
-fn no_text_of_the_card_holds_another_or_itself() {
+fn card_text_includes_no_nested_card_texts() {
     check("[{{personality}}]", "[Dry. ]");
 }
 
-/// V2-06
 #[test]
-fn v2_06_the_original_may_name_the_card_and_never_itself() {
+fn original_may_use_card_texts_but_not_itself() {
     check("{{original}} {{original}}!", "Write Mira's next line. Ann of the port, whom Mira knows. !");
 }
 
 #[test]
-fn what_a_text_brings_is_told_of_the_text_that_names_it() {
+fn reports_macros_of_included_card_text() {
     let card = CardTexts { description: "{{time}}{{lamp}}{{setvar::lit::1}}{{banned::oil}}", ..CardTexts::default() };
     let mut state = MacroState::default();
     let expanded = expand("{{description}}", &MacroScope { card, ..scope() }, &mut state);
@@ -58,18 +57,18 @@ fn what_a_text_brings_is_told_of_the_text_that_names_it() {
     assert_eq!(state.local["lit"], "1");
 }
 
-/// A section that shows the description and a sentence that names it must not tell of different dice.
+/// A description must give the same random results in its own section and in a sentence that includes it.
 #[test]
-fn chance_within_a_text_does_not_depend_on_who_names_it() {
+fn random_results_ignore_the_including_text() {
     let description = "{{roll:1000000}}";
     let card = CardTexts { description, ..CardTexts::default() };
     let scope = MacroScope { card, ..scope() };
-    let told = |text: &str| expand(text, &scope, &mut MacroState::default()).text;
-    assert_eq!(told("{{roll:6}}{{description}}")[1..], told(description));
+    let expanded = |text: &str| expand(text, &scope, &mut MacroState::default()).text;
+    assert_eq!(expanded("{{roll:6}}{{description}}")[1..], expanded(description));
 }
 
 #[test]
-fn values_that_are_not_there_are_named() {
+fn reports_absent_values() {
     let absent =
         expand("{{currentSwipeId}}, {{lastGenerationType}}, {{lastMessageId}}", &scope(), &mut MacroState::default());
     assert_eq!(absent.text, ", , ");
@@ -88,9 +87,9 @@ fn values_that_are_not_there_are_named() {
     assert_eq!((there.text.as_str(), there.absent.len()), ("2 swipe", 0));
 }
 
-/// Many names of a long text, which comes to nothing or to a lot: neither time nor memory follows their product.
+/// A text that includes a long text many times: neither time nor memory grows with the product.
 #[test]
-fn naming_a_long_text_often_ends() {
+fn bounds_repeated_inclusion_of_long_text() {
     let (nothing, big) = ("{{//x}}".repeat(20_000), "x".repeat(1 << 20));
     let much = "{{setvar::a::{{getvar::big}}}}".repeat(1_000);
     for description in [&nothing, &much, &big] {

@@ -1,4 +1,4 @@
-//! Chance, which is none: the same seed, text and place give the same choice.
+//! Deterministic randomness: the same seed, text and position give the same choice.
 
 use sha2::{Digest, Sha256};
 
@@ -8,13 +8,13 @@ use super::library::Function;
 
 pub(super) const FUNCTIONS: &[Function] = &[("roll", 1, 1, roll), ("dice", 1, 1, roll)];
 
-/// MC-05
 fn roll(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
     let mut numbers = Numbers::next(evaluator);
     dice::roll(&args[0], |below| numbers.below(below)).map(|total| total.to_string())
 }
 
-/// One item of a list (MC-03), or the one that belongs to this place (MC-04). Only that one is resolved.
+/// Chooses one item of a list. If `stable`, the position of the macro decides the choice. Only the chosen item
+/// is resolved.
 pub(super) fn choose(evaluator: &mut Evaluator<'_>, index: usize, args: usize, stable: bool, depth: usize) -> String {
     let mut numbers = if stable { Numbers::of_place(evaluator, index) } else { Numbers::next(evaluator) };
     let parsed = evaluator.parsed;
@@ -35,11 +35,11 @@ pub(super) fn choose(evaluator: &mut Evaluator<'_>, index: usize, args: usize, s
     if by_comma { value.replace("\\,", ",") } else { value }
 }
 
-/// SplitMix64 behind a hash: small, fast, and the same on every machine and in every version.
+/// SplitMix64, seeded by a hash: small, fast, and the same on every machine and in every release.
 struct Numbers(u64);
 
 impl Numbers {
-    /// Different at every call.
+    /// A different sequence for each call.
     fn next(evaluator: &mut Evaluator<'_>) -> Self {
         evaluator.draws += 1;
         let (seed, draw) = (evaluator.scope.seed.to_le_bytes(), evaluator.draws.to_le_bytes());
@@ -47,7 +47,7 @@ impl Numbers {
         Self::hashed(&[&seed, &text, &draw])
     }
 
-    /// The same for this place of this text in this chat.
+    /// The same sequence for this position of this text in this chat.
     fn of_place(evaluator: &mut Evaluator<'_>, index: usize) -> Self {
         let start = evaluator.parsed.spans[index].start as u64;
         let text = evaluator.text_digest();

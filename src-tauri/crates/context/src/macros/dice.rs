@@ -1,20 +1,20 @@
-//! Dice formulas: `d6`, `2d6+3`, `20`, `1d20-1d4`, `d%`.
+//! Dice formulas such as `d6`, `2d6+3`, `20`, `1d20-1d4` and `d%`.
 
-/// Dice of one formula; sides of a die.
+/// Maximum number of dice in a formula.
 const MAX_DICE: u32 = 1_000;
+/// Maximum number of sides of a die.
 const MAX_SIDES: u32 = 1_000_000_000;
 
-/// One summand.
 #[derive(Debug, PartialEq, Eq)]
 struct Term {
     negative: bool,
     count: u32,
-    /// `None`: a plain number.
+    /// `None` for a plain number.
     sides: Option<u32>,
 }
 
-/// Rolls a formula by `draw`, which gives a number below its argument. `None`: no formula, or an absurd one.
-/// A number alone is one die with so many sides (MC-05).
+/// Rolls a formula; `draw` returns a number below its argument. A number alone is one die with that many sides.
+/// `None` if the formula is invalid or exceeds the limits.
 pub(super) fn roll(formula: &str, mut draw: impl FnMut(u64) -> u64) -> Option<i64> {
     let terms = terms(formula)?;
     let mut total = 0_i64;
@@ -70,13 +70,13 @@ fn term(text: &str, negative: bool) -> Option<Term> {
 mod tests {
     use super::*;
 
-    /// Every die falls on its highest side.
+    /// Every die shows its highest side.
     fn highest(formula: &str) -> Option<i64> {
         roll(formula, |sides| sides - 1)
     }
 
     #[test]
-    fn formulas() {
+    fn rolls_valid_formulas() {
         assert_eq!(highest("20"), Some(20));
         assert_eq!(highest("D6"), Some(6));
         assert_eq!(highest(" 2d6 + 3 "), Some(15));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_formula_or_absurd_is_not_rolled() {
+    fn rejects_invalid_and_absurd_formulas() {
         for formula in
             ["", "d", "0", "d0", "0d6", "2d", "d6+", "6d6d6", "two", "1001d6", "600d6+600d6", "d9999999999", "+-1"]
         {

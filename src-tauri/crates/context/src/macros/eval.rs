@@ -1,4 +1,4 @@
-//! Walks a parsed text and writes what its macros stand for.
+//! Evaluator: walks a parsed text and writes the values of its macros.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,19 +12,20 @@ use super::{
     library::Known, shorthand, values, volatile,
 };
 
-/// How many different unknown macros one text reports, and how much of each.
+/// Maximum number of distinct unknown macros that are reported for one text.
 const MAX_REPORTED: usize = 100;
+/// Maximum length of each reported name, in characters.
 const MAX_REPORTED_CHARS: usize = 60;
-/// How deep macros nest in a text that a macro puts in; what is deeper stays as text.
+/// Maximum nesting depth in a text that a macro inserts. Deeper macros stay as text.
 const MAX_NESTED_DEPTH: usize = 16;
 
-/// What kind of text is read.
+/// The kind of text that is evaluated.
 #[derive(Clone, Copy)]
 pub(super) enum Manner<'e> {
     Text,
-    /// A regex, where plain text is left alone and values are shaped to fit.
+    /// A regex: plain text stays unchanged, and values are shaped to fit.
     Pattern(fn(&str) -> String),
-    /// What takes the place of a hit; plain text may refer to its groups.
+    /// The replacement text for a regex match; plain text may refer to the groups of the match.
     Replacement(&'e Hit<'e>),
 }
 
@@ -56,10 +57,10 @@ pub(super) struct Evaluator<'e> {
     manner: Manner<'e>,
     pub(super) scope: &'e MacroScope<'e>,
     pub(super) state: &'e mut MacroState,
-    /// Variables that live as long as this expansion.
+    /// Variables that exist for this expansion only.
     pub(super) temporary: BTreeMap<String, String>,
     pub(super) found: Expanded,
-    /// How often chance was asked.
+    /// Number of random draws so far.
     pub(super) draws: u64,
     digest: Option<[u8; 32]>,
     inserted: usize,
@@ -67,7 +68,7 @@ pub(super) struct Evaluator<'e> {
 }
 
 impl<'e> Evaluator<'e> {
-    /// What a piece stands for.
+    /// The value of a piece.
     pub(super) fn value(&mut self, piece: &Piece, depth: usize) -> String {
         let mut sink = Sink::default();
         self.write(piece, depth, &mut sink);
@@ -92,7 +93,7 @@ impl<'e> Evaluator<'e> {
         self.literal(&parsed.source[at..piece.text.end], sink);
     }
 
-    /// Puts a value in, as long as there is room.
+    /// Writes a value if the size limit allows it.
     pub(super) fn insert(&mut self, value: &str, sink: &mut Sink) {
         if self.charge(value.len()) {
             match self.manner {
@@ -102,7 +103,8 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    /// Counts bytes that were made. `false`: there is no more room, for these or any others.
+    /// Adds `bytes` to the size of the output. Returns `false` if the limit is exceeded; later calls with bytes
+    /// fail too.
     pub(super) fn charge(&mut self, bytes: usize) -> bool {
         let fits = bytes <= MAX_INSERTED - self.inserted;
         self.inserted = if fits { self.inserted + bytes } else { MAX_INSERTED };
@@ -110,7 +112,8 @@ impl<'e> Evaluator<'e> {
         fits
     }
 
-    /// `{{original}}`, once: a second copy would repeat the whole prompt (V2-06).
+    /// The value of `{{original}}` at its first use. Later uses are empty, because a second copy would repeat
+    /// the whole prompt.
     pub(super) fn original(&mut self) -> String {
         if std::mem::replace(&mut self.original_given, true) {
             return String::new();
@@ -119,14 +122,15 @@ impl<'e> Evaluator<'e> {
         self.nested(self.scope.original.unwrap_or_default(), &scope)
     }
 
-    /// A text of the card. The macros for such texts are empty within it: none can hold itself.
+    /// A text of the card. Macros for card texts are empty inside it, so no text can include itself.
     pub(super) fn card_text(&mut self, text: &str) -> String {
         let scope = MacroScope { card: CardTexts::default(), original: None, ..*self.scope };
         self.nested(text, &scope)
     }
 
-    /// A text with its macros resolved, by chance as if it stood alone. Reading is charged like putting in: many macros that
-    /// read a long text into nothing cost no more than the text which names them may.
+    /// A text with its macros resolved. Random results are the same as if the text were evaluated alone.
+    /// Reading a text uses up the size limit like writing it, which bounds the cost of many macros that read a
+    /// long text and write nothing.
     fn nested(&mut self, text: &str, scope: &MacroScope<'_>) -> String {
         if !self.charge(text.len()) {
             return String::new();
@@ -150,13 +154,13 @@ impl<'e> Evaluator<'e> {
         sink.into_text()
     }
 
-    /// The value of a macro that needs no argument, by its name; `None` if there is no such macro.
+    /// The value of a macro without arguments, by its name; `None` if there is no such macro.
     pub(super) fn by_name(&mut self, name: &str) -> Option<Cow<'e, str>> {
         let scope = self.scope;
         self.found.volatile |= volatile::changes(name);
         match (library::find(name), self.manner) {
             (_, Manner::Replacement(hit)) if name == "match" => Some(hit.whole().into()),
-            // Asking whether there is one does not use it up.
+            // A condition on `original` does not use it up.
             (_, _) if name == "original" => Some(scope.original.unwrap_or_default().into()),
             (Some(Known::Value(read)), _) => Some(read(scope)),
             (Some(Known::Optional(read)), _) => Some(read(scope).unwrap_or_default()),
@@ -202,12 +206,12 @@ impl<'e> Evaluator<'e> {
         sink.push(&parsed.source[written..end]);
     }
 
-    /// Tells texts apart wherever chance depends on them.
+    /// Digest of the text, mixed into random results so that different texts give different results.
     pub(super) fn text_digest(&mut self) -> [u8; 32] {
         *self.digest.get_or_insert_with(|| Sha256::digest(self.parsed.source).into())
     }
 
-    /// The macro stays as text, with the macros inside it resolved.
+    /// Writes the macro as text, with the macros inside it resolved.
     pub(super) fn as_text(&mut self, index: usize, depth: usize, sink: &mut Sink) {
         self.report(index);
         sink.push("{{");
@@ -290,7 +294,7 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    /// Plain text: escaped braces lose their backslash, and names may stand in angle brackets (V1-01).
+    /// Writes plain text: escaped braces lose their backslash, and names in angle brackets are resolved.
     fn literal(&mut self, text: &str, sink: &mut Sink) {
         let hit = match self.manner {
             Manner::Text => None,

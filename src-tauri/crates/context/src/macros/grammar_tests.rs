@@ -1,5 +1,5 @@
-//! Texts generated from the macro grammar, valid and invalid: blocks across arguments, openers without a closer,
-//! closers in another argument. `PROPTEST_CASES` sets their number.
+//! Property tests with texts from the macro grammar, valid and invalid: blocks across arguments, openers
+//! without a closer, closers in another argument. `PROPTEST_CASES` sets the number of cases.
 
 use proptest::prelude::*;
 
@@ -148,7 +148,7 @@ proptest! {
     #![proptest_config(config(150_000))]
 
     #[test]
-    fn any_text_of_the_grammar_is_resolved(text in texts()) {
+    fn resolves_any_text_of_the_grammar(text in texts()) {
         let (expanded, after) = run(&text);
         prop_assert!(expanded.text.len() <= text.len() + MAX_INSERTED);
         prop_assert_eq!((&expanded, &after), (&run(&text).0, &run(&text).1));
@@ -166,7 +166,7 @@ proptest! {
     #![proptest_config(config(2_000))]
 
     #[test]
-    fn a_separator_in_a_block_belongs_to_it(one in plain(), two in plain(), last in plain()) {
+    fn separator_in_block_does_not_split_arguments(one in plain(), two in plain(), last in plain()) {
         let body = format!("{one}::{two}");
         let all = format!("{{{{setvar::v::{{{{if 1}}}}{body}{{{{/if}}}}{last}}}}}[{{{{getvar::v}}}}]");
         prop_assert_eq!(run(&all).0.text, format!("[{}]", format!("{}{last}", body.trim()).trim()));
@@ -175,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn an_unread_macro_stays_byte_for_byte(
+    fn keeps_invalid_macro_byte_for_byte(
         name in prop::sample::select(&["roll", "calc", "greeting", "timeDiff", "unknown", "time_UTC"][..]),
         separator in prop::sample::select(SEPARATORS),
         text in "[x-z&;@ ]{1,6}",
@@ -186,14 +186,14 @@ proptest! {
     }
 
     #[test]
-    fn text_without_macros_stays_as_it_is(text in "[^{}<\\\\]{0,120}") {
+    fn keeps_text_without_macros(text in "[^{}<\\\\]{0,120}") {
         prop_assert_eq!(run(&text).0.text, text);
     }
 }
 
 /// Lines of a card that failed in other apps. Some macros are random, so each line lists all correct results.
 #[test]
-fn lines_that_broke_other_apps_are_resolved() {
+fn resolves_lines_that_break_other_apps() {
     for (line, right) in [
         ("[{{random\n::a\n::b\n}}]", &["[a]", "[b]"][..]),
         ("[{{random\n{{if 1}}::a{{/if}}\n{{if 1}}::b{{/if}}\n}}]", &["[a]", "[b]"]),

@@ -1,4 +1,4 @@
-//! Every macro by its name.
+//! The table of all macros by name.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,31 +8,31 @@ use super::eval::Evaluator;
 use super::scope::MacroScope;
 use super::{chance, logic, time, values, variables};
 
-/// Reads a value out of the scope.
+/// Reads a value from the scope.
 pub(super) type ReadValue = for<'s> fn(&'s MacroScope<'_>) -> Cow<'s, str>;
-/// Reads a value that the scope may lack.
+/// Reads a value that may be absent from the scope.
 pub(super) type ReadOptional = for<'s> fn(&'s MacroScope<'_>) -> Option<Cow<'s, str>>;
-/// Reads a text of the card out of the scope.
+/// Reads a text of the card from the scope.
 pub(super) type ReadText = for<'s> fn(&MacroScope<'s>) -> &'s str;
-/// Runs on arguments that are resolved already. `None`: they make no sense, the macro stays as text.
+/// Runs on resolved arguments. `None` means that the arguments are invalid; the macro then stays as text.
 pub(super) type Run = fn(&mut Evaluator<'_>, &[String]) -> Option<String>;
 
 #[derive(Clone, Copy)]
 pub(super) enum Known {
     Value(ReadValue),
-    /// Empty where there is none, and named in [`super::Expanded::absent`] then.
+    /// Empty if absent; its name is then listed in [`super::Expanded::absent`].
     Optional(ReadOptional),
-    /// Its own macros are resolved when it is put in.
+    /// A card text, whose own macros are resolved when it is inserted.
     Text(ReadText),
-    /// Takes so many arguments at least and at most; what is too much belongs to the last one.
+    /// Takes `least` to `most` arguments; further arguments are joined to the last one.
     Function {
         least: usize,
         most: usize,
         run: Run,
     },
-    /// One of its arguments, by chance; the others are not run.
+    /// Chooses one argument at random and evaluates only that one.
     Random,
-    /// The same, but always the same one at this place of this text in this chat.
+    /// Like `Random`, but stable: the same choice at this position of this text in this chat.
     Pick,
     If,
     Else,
@@ -41,15 +41,15 @@ pub(super) enum Known {
     Comment,
 }
 
-/// `name`, least and most arguments, what it does.
+/// Name, minimum and maximum number of arguments, implementation.
 pub(super) type Function = (&'static str, usize, usize, Run);
 
-/// What a name in lower case means.
+/// Finds a macro by its lower-case name.
 pub(super) fn find(name: &str) -> Option<Known> {
     KNOWN.get(name).copied()
 }
 
-/// How many arguments stand in the opening macro of a block `{{name}}...{{/name}}`; the content is one more.
+/// Number of arguments of the opening macro of a block `{{name}}...{{/name}}`; the content is one more.
 pub(super) fn block_arguments(name: &str) -> Option<usize> {
     match name {
         "if" | "setvar" | "addvar" | "setglobalvar" | "addglobalvar" | "settempvar" => Some(1),

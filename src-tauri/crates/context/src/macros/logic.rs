@@ -1,4 +1,4 @@
-//! Comparisons, sums and words: the core of RisuAI's functions (formats.md 3.2). Their truth is `1` and `0`.
+//! Comparison, arithmetic and string functions, as in RisuAI. Truth values are `1` and `0`.
 
 use super::block::truth;
 use super::calc;

@@ -1,13 +1,14 @@
-//! The `{{macro}}` engine of card texts, greetings, lorebook contents and presets (formats.md 1.7, 2.7 and the core of 3.2).
+//! The `{{macro}}` engine for card texts, greetings, lorebook contents and presets.
 //!
-//! Promises
-//! - One reading of the text, inner macros first. What is put in is never read again, so a name, a variable or a message
-//!   cannot smuggle a macro in. The texts of the card and the one that it replaces have macros of their own: these are
-//!   resolved once, on the way in.
-//! - What is not understood stays as text, with its inner macros resolved, and is named in [`Expanded::unknown`].
-//! - Time and memory grow with the text alone: nesting beyond [`MAX_DEPTH`] stays as text, and what is put in beyond
-//!   [`MAX_INSERTED`] is left out.
-//! - The same text, scope and state give the same result: the clock and the seed are handed in.
+//! Guarantees
+//! - One pass over the text, inner macros first. Inserted values are not parsed again, so a name, a variable or
+//!   a message cannot inject a macro. Card texts and the original prompt have macros of their own, which are
+//!   resolved once before insertion.
+//! - Unknown or invalid macros stay as text, with their inner macros resolved, and are listed in
+//!   [`Expanded::unknown`].
+//! - Time and memory are linear in the text: macros nested beyond [`MAX_DEPTH`] stay as text, and output beyond
+//!   [`MAX_INSERTED`] is dropped.
+//! - The same text, scope and state give the same result: the caller supplies the clock and the seed.
 
 mod block;
 mod calc;
@@ -41,30 +42,31 @@ pub use variables::MacroState;
 pub(crate) use volatile::is_settled;
 pub use volatile::{is_volatile, volatile_macros};
 
-/// How deep macros and blocks nest; what is deeper stays as text.
+/// Maximum nesting depth of macros and blocks. Deeper ones stay as text.
 pub const MAX_DEPTH: usize = 64;
-/// Bytes that macros may put in during one expansion, inner results included.
+/// Maximum number of bytes that macros may insert during one expansion, inner results included.
 pub const MAX_INSERTED: usize = 8 << 20;
 
-/// A text with its macros resolved, and what was found on the way.
+/// A text with its macros resolved, and a report about them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expanded {
     pub text: String,
-    /// Macros that stayed as text, each named once, in order of appearance.
+    /// Macros that stayed as text, each once, in order of appearance.
     pub unknown: Vec<String>,
-    /// Macros that have no value here and read as empty, each named once, in order of appearance.
+    /// Macros that have no value here and were replaced by nothing, each once, in order of appearance.
     pub absent: Vec<String>,
-    /// What `{{hidden_key:x}}` held: not in the text, yet good for lorebook matching (MC-07).
+    /// Contents of `{{hidden_key:x}}`: not in the text, but matched by lorebook keys.
     pub hidden_keys: Vec<String>,
-    /// What `{{banned::x}}` held: strings that the reply shall not contain.
+    /// Contents of `{{banned::x}}`: strings that the reply must not contain.
     pub banned: Vec<String>,
-    /// A macro ran whose result differs from turn to turn, so the text does not suit the head of a prompt.
+    /// A macro ran whose result differs from turn to turn, so the text would invalidate the cache in the head
+    /// of a prompt.
     pub volatile: bool,
-    /// A limit was reached: some values were left out.
+    /// A limit was reached, and some values were dropped.
     pub cut: bool,
 }
 
-/// Resolves the macros of `text` by what `scope` knows, reading and changing the variables of `state`.
+/// Resolves the macros of `text` with the values of `scope`; reads and changes the variables of `state`.
 pub fn expand(text: &str, scope: &MacroScope<'_>, state: &mut MacroState) -> Expanded {
     eval::evaluate(&parse::Parsed::new(text), eval::Manner::Text, scope, state)
 }

@@ -1,9 +1,9 @@
-//! Moment.js formats, in English, as the field's cards use them.
+//! Moment.js date formats, in English, as used by existing cards.
 
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
-/// The longer of two that begin alike first.
+/// Longer tokens precede their prefixes.
 const TOKENS: [&str; 55] = [
     "YYYY", "YY", "Y", "MMMM", "MMM", "MM", "Mo", "M", "Qo", "Q", "DDDD", "DDDo", "DDD", "DD", "Do", "D", "dddd",
     "ddd", "dd", "do", "d", "E", "e", "GGGG", "GG", "WW", "Wo", "W", "HH", "H", "hh", "h", "kk", "k", "mm", "m", "ss",
@@ -27,7 +27,7 @@ const MONTHS: [&str; 12] = [
 
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// Writes a time by a pattern; `[text]` stands for itself.
+/// Formats a time with a Moment.js pattern; `[text]` is literal.
 pub(super) fn format(pattern: &str, now: DateTime, offset: Offset) -> String {
     let mut formatted = String::new();
     let mut rest = pattern;
@@ -154,11 +154,11 @@ fn ordinal(number: u32) -> String {
     format!("{number}{ending}")
 }
 
-/// A span of time in words, such as `a few seconds`, `an hour`, `3 days`.
+/// A humanized duration, such as `a few seconds`, `an hour`, `3 days`.
 pub(super) fn humanized(seconds: u64) -> String {
     let rounded = |unit: f64| (seconds as f64 / unit).round() as u64;
     let (minutes, hours, days) = (rounded(60.0), rounded(3_600.0), rounded(86_400.0));
-    // The mean month and year of the Gregorian calendar.
+    // Mean lengths of a month and a year in the Gregorian calendar.
     let (months, years) = (rounded(146_097.0 / 4_800.0 * 86_400.0), rounded(365.2425 * 86_400.0));
     match () {
         () if seconds < 45 => "a few seconds".to_owned(),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns() {
+    fn formats_moment_js_patterns() {
         assert_eq!(shown("LLLL"), "Sunday, January 3, 2027 12:07 AM");
         assert_eq!(shown("L, l, ll, LTS"), "01/03/2027, 1/3/2027, Jan 3, 2027, 12:07:04 AM");
         assert_eq!(
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_of_time_in_words() {
+    fn humanizes_durations() {
         let spans = [
             0,
             44,

@@ -1,53 +1,54 @@
-//! Where the macros of a text are: found in one pass, kept as a flat list, so that no nesting costs more than its length.
+//! Macro parser. One pass finds all macros and keeps them in a flat list, so the cost is linear at any nesting
+//! depth.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::library;
 
-/// One `{{...}}`. Spans are in order of their start; the ones within span `i` are `i + 1 .. spans[i].next`.
+/// One `{{...}}`. Spans are sorted by start; the spans within span `i` are `i + 1 .. spans[i].next`.
 #[derive(Debug)]
 pub(super) struct Span {
-    /// Of the first brace, and behind the last one.
+    /// Byte offsets of the first brace and of the end after the last brace.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The span after this one and all within it.
+    /// Index of the next span that is not within this one.
     pub(super) next: usize,
     pub(super) head: Head,
-    /// The span that closes the block which this one opens.
+    /// Index of the span that closes the block this one opens.
     pub(super) closer: Option<usize>,
 }
 
-/// How a macro begins.
+/// The beginning of a macro.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
     /// `{{/name}}`
     pub(super) closing: bool,
-    /// `{{#name}}`: the content of the block keeps its blanks.
+    /// `{{#name}}`: the content of the block keeps its whitespace.
     pub(super) verbatim: bool,
     pub(super) kind: HeadKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HeadKind {
-    /// A name in lower case, and where its arguments begin.
+    /// A lower-case name, and the offset of its arguments.
     Named {
         name: String,
         args: usize,
     },
-    /// `{{.name}}` or `{{$name}}`: where the expression begins, behind the mark.
+    /// `{{.name}}` or `{{$name}}`, with the offset of the expression after the mark.
     Variable {
         global: bool,
         at: usize,
     },
-    /// `{{? 1 + 2}}`: where the sum begins.
+    /// `{{? 1 + 2}}`, with the offset of the expression.
     Sum {
         at: usize,
     },
     Other,
 }
 
-/// A piece of the text with the spans directly or indirectly within it.
+/// A part of the text with all spans within it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) text: Range<usize>,
@@ -68,8 +69,8 @@ impl<'a> Parsed<'a> {
             parsed.spans[index].head = parsed.head(index);
         }
         if parsed.spans.iter().any(|span| span.head.closing) {
-            // Inner blocks are paired first. A separator inside a block does not split the arguments around it, and the
-            // number of arguments decides whether a macro opens a block.
+            // Inner blocks are paired first: a separator inside a block does not split the arguments around it,
+            // and the number of arguments decides whether a macro opens a block.
             for index in (0..parsed.spans.len()).rev() {
                 parsed.pair_blocks(index + 1..parsed.spans[index].next);
             }
@@ -82,17 +83,17 @@ impl<'a> Parsed<'a> {
         Piece { text: 0..self.source.len(), spans: 0..self.spans.len() }
     }
 
-    /// What stands between the braces of a span, from `at` on.
+    /// The content of a span, from offset `at` to the closing braces.
     pub(super) fn inner(&self, index: usize, at: usize) -> Piece {
         Piece { text: at..self.spans[index].end - 2, spans: index + 1..self.spans[index].next }
     }
 
-    /// What stands between a block's opening and its closing macro.
+    /// The content of a block, between its opening and its closing macro.
     pub(super) fn content(&self, opener: usize, closer: usize) -> Piece {
         Piece { text: self.spans[opener].end..self.spans[closer].start, spans: self.spans[opener].next..closer }
     }
 
-    /// The spans of a piece that are in no other span of it.
+    /// The outermost spans of a piece.
     pub(super) fn direct(&self, piece: &Piece) -> impl Iterator<Item = usize> + '_ {
         let end = piece.spans.end;
         let first = Some(piece.spans.start).filter(|first| *first < end);
@@ -114,7 +115,7 @@ impl<'a> Parsed<'a> {
         std::iter::successors(unit(start), move |(_, last)| unit(self.spans[*last].next))
     }
 
-    /// The piece without the blanks around it.
+    /// The piece without surrounding whitespace.
     pub(super) fn trimmed(&self, piece: Piece) -> Piece {
         let Piece { mut text, spans } = piece;
         let first = if spans.is_empty() { text.end } else { self.spans[spans.start].start };
@@ -126,7 +127,8 @@ impl<'a> Parsed<'a> {
         Piece { text, spans }
     }
 
-    /// Splits a piece at each `separator` outside its macros and blocks. A comma after a backslash does not split.
+    /// Splits a piece at each `separator` outside its macros and blocks. An escaped comma (`\,`) does not
+    /// split.
     pub(super) fn split(&self, piece: &Piece, separator: &str) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let (mut from, mut first) = (piece.text.start, piece.spans.start);
@@ -149,7 +151,7 @@ impl<'a> Parsed<'a> {
         pieces
     }
 
-    /// The arguments behind a name: after `::`, `:` or a blank, parted by `::`; none where nothing follows.
+    /// The arguments of a macro: the text after `::`, `:` or a blank, split at `::`. Empty if nothing follows.
     pub(super) fn arguments(&self, index: usize, at: usize) -> Vec<Piece> {
         let mut rest = self.trimmed(self.inner(index, at));
         let until = self.literal_end(&rest);
@@ -163,12 +165,12 @@ impl<'a> Parsed<'a> {
         self.split(&rest, "::").into_iter().map(|piece| self.trimmed(piece)).collect()
     }
 
-    /// Where the first span of a piece begins, or the piece ends.
+    /// Offset of the first span of a piece, or of its end.
     pub(super) fn literal_end(&self, piece: &Piece) -> usize {
         if piece.spans.is_empty() { piece.text.end } else { self.spans[piece.spans.start].start }
     }
 
-    /// The text of a piece that holds no macro.
+    /// The text of a piece without macros; `None` if it has any.
     pub(super) fn literal(&self, piece: &Piece) -> Option<&'a str> {
         piece.spans.is_empty().then(|| &self.source[piece.text.clone()])
     }
@@ -178,7 +180,8 @@ impl<'a> Parsed<'a> {
         head(self.source, piece.text.start..self.literal_end(&piece), !piece.spans.is_empty())
     }
 
-    /// Finds which of the sibling spans open and close blocks. Whatever stands open inside a closed block is no block.
+    /// Finds which of the sibling spans open and close blocks. An opener left open inside a closed block opens
+    /// no block.
     fn pair_blocks(&mut self, spans: Range<usize>) {
         let siblings: Vec<usize> = self.direct(&Piece { text: 0..0, spans }).collect();
         let mut open: Vec<usize> = Vec::new();
@@ -210,7 +213,7 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// Every pair of `{{` and `}}`; of three opening braces the last two count.
+/// Finds every pair of `{{` and `}}`. Of three or more opening braces the last two are used.
 fn spans(source: &str) -> Vec<Span> {
     let bytes = source.as_bytes();
     let (mut open, mut spans, mut at) = (Vec::new(), Vec::new(), 0);
@@ -247,7 +250,8 @@ fn nest(spans: &mut [Span]) {
     }
 }
 
-/// Reads the head of a macro in `range`, which ends where a macro inside begins (`cut`) or where the macro itself ends.
+/// Parses the head of a macro in `range`, which ends at the first inner macro (`cut`) or at the end of the
+/// macro.
 fn head(source: &str, range: Range<usize>, cut: bool) -> Head {
     let (from, text) = (range.start, &source[range]);
     let blank = |text: &str| text.len() - text.trim_start().len();
@@ -287,11 +291,11 @@ fn head(source: &str, range: Range<usize>, cut: bool) -> Head {
     Head { closing, verbatim, kind }
 }
 
-/// A name, which ends at a blank, at a colon or with the macro.
+/// Parses a name, which must end at a blank, at a colon or at the end of the macro.
 fn named(text: &str, at: usize, from: usize, cut: bool) -> HeadKind {
     let rest = &text[at..];
     let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).unwrap_or(rest.len());
-    // `{{time_UTC+2}}` carries its argument within the name.
+    // The argument of `{{time_UTC+2}}` follows the name without a separator.
     let utc = "time_utc".len();
     if rest.get(..utc).is_some_and(|name| name.eq_ignore_ascii_case("time_utc")) && rest[utc..].starts_with(['+', '-'])
     {

@@ -1,9 +1,9 @@
-//! Macros in the two texts of a regex script: the pattern, and what is put in for what it found.
+//! Macros in regex scripts: in the pattern and in the replacement.
 
 use super::parse::Parsed;
 use super::{MacroScope, MacroState, eval, eval::Manner};
 
-/// What a pattern found: the whole match, then its groups. They are values like any other, so nothing in them is a macro.
+/// A regex match: the whole match, then its groups. Its texts are values, so macros in them are not resolved.
 #[derive(Debug)]
 pub(crate) struct Hit<'h> {
     pub(crate) groups: &'h [String],
@@ -16,8 +16,8 @@ impl Hit<'_> {
         self.group(0)
     }
 
-    /// The value of a reference at the start of `text` and the length of the reference: `$1`, `$<name>`, `$&`. What took no
-    /// part is empty.
+    /// The value of a reference at the start of `text` (`$1`, `$<name>`, `$&`), and the length of the
+    /// reference. A group without a match is empty.
     pub(super) fn reference(&self, text: &str) -> Option<(&str, usize)> {
         let behind = text.strip_prefix('$')?;
         if behind.starts_with('&') {
@@ -37,7 +37,7 @@ impl Hit<'_> {
     }
 }
 
-/// What is put in, read once for all hits.
+/// A replacement text, parsed once for all matches.
 pub(crate) struct Replacement<'t>(Parsed<'t>);
 
 impl<'t> Replacement<'t> {
@@ -50,8 +50,8 @@ impl<'t> Replacement<'t> {
     }
 }
 
-/// Resolves the macros of a pattern, each value through `shape`. All else stands as it is: braces and angle brackets mean
-/// something else there.
+/// Resolves the macros of a pattern and passes each value through `shape`. Other text stays unchanged, because
+/// braces and angle brackets have other meanings in a regex.
 pub(crate) fn expand_pattern(
     pattern: &str,
     scope: &MacroScope<'_>,

@@ -1,4 +1,5 @@
-//! All that macros may ask for. Values are put in as they are; the card's texts and the original are resolved on the way in.
+//! The values that macros can read. Values are inserted unchanged; macros in card texts and in the original
+//! prompt are resolved on insertion.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,12 +7,12 @@ use std::collections::BTreeMap;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
-/// What the macros of one text see. What is absent reads as empty.
+/// The values for the macros of one text. Absent values are empty.
 #[derive(Debug, Clone, Copy)]
 pub struct MacroScope<'a> {
-    /// The persona's name (MC-02).
+    /// The persona's name.
     pub user: &'a str,
-    /// The character by its nickname, else its name (MC-01, V3-04).
+    /// The character's nickname, else its name.
     pub char: &'a str,
     /// The members of a group chat, muted ones included; empty in a chat of two.
     pub group: &'a [&'a str],
@@ -20,22 +21,23 @@ pub struct MacroScope<'a> {
     pub chat: ChatTexts<'a>,
     pub clock: Option<Clock>,
     pub model: ModelFacts<'a>,
-    /// The text that a card's `system_prompt` or `post_history_instructions` replaces (V2-06); given out once.
+    /// The text that a card's `system_prompt` or `post_history_instructions` replaces. A text can insert it
+    /// once.
     pub original: Option<&'a str>,
-    /// What stands in the input box.
+    /// Content of the input box.
     pub input: &'a str,
     /// Lorebook outlets by name.
     pub outlets: Option<&'a BTreeMap<String, String>>,
     /// Further values by macro name in lower case: `systemprompt`, `instructuserprefix`, `chatstart`, `summary` and so on.
     pub named: Option<&'a BTreeMap<String, String>>,
-    /// Keeps `{{pick}}` the same within one chat (MC-04).
+    /// Makes `{{pick}}` stable within a chat.
     pub chat_id: &'a str,
-    /// Decides `{{random}}` and `{{roll}}`.
+    /// Seed for `{{random}}` and `{{roll}}`.
     pub seed: u64,
 }
 
 impl Default for MacroScope<'_> {
-    /// Default names exist (V1-02).
+    /// Uses default names, so that no text shows an empty name.
     fn default() -> Self {
         Self {
             user: "User",
@@ -71,12 +73,12 @@ pub struct CardTexts<'a> {
     pub version: &'a str,
     /// The first message, then the alternates.
     pub greetings: &'a [&'a str],
-    /// The example messages as the prompt shows them; `None` where they stand as in the card.
+    /// The example messages as the prompt shows them; `None` if unchanged from the card.
     pub examples: Option<&'a str>,
     pub examples_raw: &'a str,
 }
 
-/// The chat so far. Message ids count from 0, swipes from 1.
+/// The chat so far. Message ids start at 0, swipes at 1.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ChatTexts<'a> {
     pub last_message: &'a str,
@@ -84,19 +86,19 @@ pub struct ChatTexts<'a> {
     pub last_char_message: &'a str,
     pub last_message_id: Option<u64>,
     pub first_included_message_id: Option<u64>,
-    /// How many swipes the last message has.
+    /// Number of swipes of the last message.
     pub last_swipe_id: Option<u64>,
     pub current_swipe_id: Option<u64>,
     /// `normal`, `swipe`, `continue`, `impersonate`, `quiet` or `regenerate`.
     pub last_generation_type: Option<&'a str>,
 }
 
-/// The time where the user is.
+/// The local time of the user.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     pub now: DateTime,
     pub offset: Offset,
-    /// Seconds since the user last said something; `None` before that.
+    /// Seconds since the last user message; `None` before the first one.
     pub idle_seconds: Option<i64>,
 }
 
@@ -118,7 +120,7 @@ impl MacroScope<'_> {
         if self.group.is_empty() { self.char.into() } else { self.group_not_muted.join(", ").into() }
     }
 
-    /// `{{notChar}}`: everyone but the one who speaks.
+    /// `{{notChar}}`: all participants except the speaking character.
     pub(super) fn not_char(&self) -> Cow<'_, str> {
         let others = self.group.iter().copied().filter(|member| *member != self.char);
         others.chain([self.user]).collect::<Vec<_>>().join(", ").into()

@@ -1,14 +1,15 @@
-//! Variables by their marks: `{{.name}}` of the chat and `{{$name}}` of all chats, with operators behind them.
+//! Variable shorthands: `{{.name}}` for variables of the chat and `{{$name}}` for global ones, with optional
+//! operators.
 
 use super::block::truth;
 use super::eval::Evaluator;
 use super::parse::Piece;
 use super::variables::{self, number, shown};
 
-/// The longer ones first, so that `??=` is not read as `??`.
+/// Longer operators precede their prefixes, so that `??=` is not parsed as `??`.
 const OPERATORS: [&str; 15] = ["??=", "||=", "??", "||", "++", "--", "+=", "-=", "==", "!=", ">=", "<=", ">", "<", "="];
 
-/// Runs the expression of span `index`, which begins at `at`. `None`: it is none.
+/// Evaluates the expression of span `index`, which begins at `at`. `None` if it is invalid.
 pub(super) fn run(
     evaluator: &mut Evaluator<'_>,
     index: usize,
@@ -20,7 +21,8 @@ pub(super) fn run(
     evaluate(evaluator, global, &piece, depth)
 }
 
-/// Runs an expression, which begins with the variable's name. The right side is resolved only where it is needed.
+/// Evaluates an expression, which begins with the name of the variable. The right side is resolved only if
+/// needed.
 pub(super) fn evaluate(evaluator: &mut Evaluator<'_>, global: bool, piece: &Piece, depth: usize) -> Option<String> {
     let parsed = evaluator.parsed;
     let piece = parsed.trimmed(piece.clone());
@@ -38,7 +40,7 @@ pub(super) fn evaluate(evaluator: &mut Evaluator<'_>, global: bool, piece: &Piec
     }
 }
 
-/// A letter, then letters, digits, `_` and `-`; the last one is no `-`, which may belong to `--`.
+/// A letter, then letters, digits, `_` and `-`. Trailing `-` are excluded, because they may belong to `--`.
 fn name(text: &str) -> Option<&str> {
     let length = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).unwrap_or(text.len());
     let name = text[..length].trim_end_matches('-');
@@ -104,7 +106,7 @@ impl Variable<'_, '_> {
     }
 }
 
-/// Two numbers are compared as numbers; other texts are only equal or not.
+/// Compares numerically if both sides are numbers; other texts can only be equal or not.
 fn compared(left: &str, operator: &str, right: &str) -> bool {
     match (number(left), operator, number(right)) {
         (Some(left), "==", Some(right)) => left == right,

@@ -1,12 +1,12 @@
-//! Text in the making.
+//! Output buffer of the macro evaluator.
 
-/// Collects text; knows what `{{trim}}` may take away.
+/// Collects text and tracks what `{{trim}}` may remove.
 #[derive(Debug, Default)]
 pub(super) struct Sink {
     text: String,
-    /// `{{trim}}` reaches no further back than this.
+    /// `{{trim}}` removes nothing before this offset.
     kept: usize,
-    /// `{{trim}}` stood last: newlines that follow are dropped.
+    /// The last macro was `{{trim}}`, so newlines that follow are dropped.
     trimming: bool,
 }
 
@@ -17,14 +17,14 @@ impl Sink {
         self.text.push_str(text);
     }
 
-    /// Drops the newlines before this place, and those that follow.
+    /// Drops the newlines before and after this position.
     pub(super) fn trim(&mut self) {
         let end = self.text[self.kept..].trim_end_matches(['\r', '\n']).len();
         self.text.truncate(self.kept + end);
         self.trimming = true;
     }
 
-    /// What stands here stays, whatever is trimmed next to it.
+    /// Protects the text so far from `{{trim}}`.
     pub(super) fn keep(&mut self) {
         self.kept = self.text.len();
         self.trimming = false;
@@ -35,7 +35,7 @@ impl Sink {
     }
 }
 
-/// The content of a block as its author meant it: without the blanks around it, and without the indentation of its first line.
+/// The content of a block without surrounding whitespace and without the indentation of its first line.
 pub(super) fn dedented(text: &str) -> String {
     let lines = text.trim_end().lines().skip_while(|line| line.trim().is_empty());
     let mut lines = lines.peekable();

@@ -50,24 +50,22 @@ fn check_unknown(text: &str, expected: &str, unknown: &[&str]) {
     assert_eq!(expanded.unknown, unknown);
 }
 
-/// V1-01, MC-01, MC-02
 #[test]
-fn v1_01_mc_01_mc_02_names_in_every_spelling() {
+fn resolves_names_in_every_spelling() {
     check("{{char}} {{CHAR}} {{ Char }} <BOT> <bot> <Char>", "Mira Mira Mira Mira Mira Mira");
     check("{{user}} <USER> <group> <CHARIFNOTGROUP> <3 <usher>", "Ann Ann Mira Mira <3 <usher>");
     check("{{{char}}} and {{{{char}}}}", "{Mira} and {{Mira}}");
 }
 
-/// V1-02
 #[test]
-fn v1_02_a_default_name_exists() {
+fn uses_default_names() {
     let text = expand("{{user}}, {{char}}", &MacroScope::default(), &mut MacroState::default()).text;
     assert_eq!(text, "User, Character");
 }
 
-/// V1-03; what the original names is resolved, and no further.
+/// Macros of the original prompt are resolved; macros in its values are not.
 #[test]
-fn v1_03_what_is_put_in_is_never_read_again() {
+fn does_not_parse_inserted_values() {
     let greedy = MacroScope { user: "{{char}}", char: "<USER>", original: Some("{{user}}"), ..scope() };
     let mut state = MacroState::default();
     let text = "{{user}} {{char}} {{original}} {{setvar::a::{{user}}}}{{getvar::a}} {{reverse::}}resu{{}} {{if {{user}}}}y{{/if}}";
@@ -75,16 +73,15 @@ fn v1_03_what_is_put_in_is_never_read_again() {
     assert_eq!(text, "{{char}} <USER> {{char}} {{char}} resu{{}} y");
 }
 
-/// V2-06
 #[test]
-fn v2_06_v2_10_original_is_given_once_and_empty_elsewhere() {
+fn inserts_original_once() {
     check("{{if original}}{{original}}{{/if}} Always. {{original}}", "Be kind. Always. ");
     let elsewhere = MacroScope { original: None, ..scope() };
     assert_eq!(expand("a{{original}}b", &elsewhere, &mut MacroState::default()).text, "ab");
 }
 
 #[test]
-fn group_chats_name_their_members() {
+fn lists_members_of_group_chats() {
     let group = MacroScope { group: &["Mira", "Tom", "Eve"], group_not_muted: &["Mira", "Eve"], ..scope() };
     let text = "{{group}} / {{charIfNotGroup}} / {{groupNotMuted}} / {{notChar}}";
     let text = expand(text, &group, &mut MacroState::default()).text;
@@ -93,7 +90,7 @@ fn group_chats_name_their_members() {
 }
 
 #[test]
-fn card_chat_and_model() {
+fn reads_card_chat_and_model() {
     check(
         "{{description}}|{{personality}}|{{charVersion}}|{{greeting}}|{{greeting::1}}|{{greeting::9}}",
         "A lamplighter.||1.2|Good evening.|You again?|",
@@ -107,7 +104,7 @@ fn card_chat_and_model() {
 }
 
 #[test]
-fn template_values_come_from_the_scope_and_are_empty_without() {
+fn template_values_are_empty_if_absent() {
     check("[{{systemPrompt}}{{instructUserPrefix}}{{chatStart}}]", "[]");
     let named = BTreeMap::from([("instructuserprefix".into(), "### User:".into()), ("mood".into(), "calm".into())]);
     let scope = MacroScope { named: Some(&named), ..scope() };
@@ -116,7 +113,7 @@ fn template_values_come_from_the_scope_and_are_empty_without() {
 }
 
 #[test]
-fn outlets() {
+fn reads_outlets() {
     let outlets = BTreeMap::from([("awards".into(), "Best {{lamp}}".into())]);
     let scope = MacroScope { outlets: Some(&outlets), ..scope() };
     let text = expand("[{{outlet::awards}}] [{{outlet::none}}]", &scope, &mut MacroState::default()).text;
@@ -124,14 +121,14 @@ fn outlets() {
 }
 
 #[test]
-fn unknown_macros_stay_with_their_inner_ones_resolved() {
+fn keeps_unknown_macros_but_resolves_inner_ones() {
     check_unknown("{{img::{{char}}.png}} {{ Foo }} {{foo}}", "{{img::Mira.png}} {{ Foo }} {{foo}}", &["img", "foo"]);
     check_unknown("{{char's}} {{}} {{/if}}", "{{char's}} {{}} {{/if}}", &["char's", "", "/if"]);
     check_unknown("{{get{{char}}}}", "{{getMira}}", &["get{{char}}"]);
 }
 
 #[test]
-fn known_macros_with_odd_arguments_stay_too() {
+fn keeps_known_macros_with_invalid_arguments() {
     check_unknown(
         "{{char::x}} {{roll:many}} {{getvar}}",
         "{{char::x}} {{roll:many}} {{getvar}}",
@@ -141,16 +138,15 @@ fn known_macros_with_odd_arguments_stay_too() {
 }
 
 #[test]
-fn braces_without_a_partner_are_text() {
+fn keeps_unpaired_braces_as_text() {
     check("} }} {{ {", "} }} {{ {");
     check_unknown("{{ } } }} {{", "{{ } } }} {{", &["} }"]);
     check("{{char {{user}}", "{{char Ann");
     check(r"\{\{char\}\} and \<tag\>", r"{{char}} and \<tag\>");
 }
 
-/// MC-03, MC-04
 #[test]
-fn mc_03_mc_04_chance_picks_from_lists() {
+fn random_and_pick_choose_from_lists() {
     for text in [
         "{{random:a,b}}",
         "{{random::a::b}}",
@@ -168,13 +164,13 @@ fn mc_03_mc_04_chance_picks_from_lists() {
 }
 
 #[test]
-fn a_list_may_come_out_of_a_variable() {
+fn random_accepts_list_from_variable() {
     let text = expanded("{{setvar::colors::red, red,red}}{{random::{{getvar::colors}}}}").text;
     assert_eq!(text, "red");
 }
 
 #[test]
-fn random_follows_the_seed_and_pick_the_chat() {
+fn random_depends_on_seed_and_pick_on_chat() {
     let text = "{{random:a,b,c,d,e,f,g,h}}{{pick:1,2,3,4,5,6,7,8}}".repeat(8);
     let of = |seed, chat_id| expand(&text, &MacroScope { seed, chat_id, ..scope() }, &mut MacroState::default()).text;
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
@@ -184,17 +180,15 @@ fn random_follows_the_seed_and_pick_the_chat() {
     assert_ne!(digits(&of(1, "x")), digits(&of(1, "y")));
 }
 
-/// MC-05
 #[test]
-fn mc_05_dice() {
+fn rolls_dice() {
     check("{{roll:d1}} {{roll 1d1+3}} {{roll::3d1-1}} {{roll:1}} {{dice::2d1+2d1}}", "1 4 2 1 4");
     let six: i64 = expanded("{{roll:6}}").text.parse().unwrap();
     assert!((1..=6).contains(&six));
 }
 
-/// MC-06, MC-07, MC-08
 #[test]
-fn mc_06_mc_07_mc_08_comments_and_hidden_keys_leave_the_text() {
+fn removes_comments_hidden_keys_and_banned_strings() {
     check("a{{// not for {{user}} }}b{{//}}c{{comment: {{setvar::x::1}}}}{{hasvar::x}}", "abcfalse");
     check("a{{//}}\n many\n lines {{///}}b", "ab");
     let found = expanded("Lamps.{{hidden_key:whale oil of {{char}}}}{{banned \"delve\"}}{{banned::{{user}}}}");
@@ -203,15 +197,14 @@ fn mc_06_mc_07_mc_08_comments_and_hidden_keys_leave_the_text() {
     assert_eq!(found.banned, ["delve", "Ann"]);
 }
 
-/// MC-09
 #[test]
-fn mc_09_utilities() {
+fn runs_text_utilities() {
     check("{{reverse:añb}}{{newline}}{{newline::2}}{{space::2}}x", "bña\n\n\n  x");
     check("{{reverse}} abc {{/reverse}}", "cba");
 }
 
 #[test]
-fn trim_takes_newlines_on_both_sides() {
+fn trim_removes_newlines_on_both_sides() {
     check("a\n\n{{trim}}\r\n\nb", "ab");
     check("a {{newline}}{{trim}}{{newline}} b", "a  b");
     check("a\n{{noop}}{{trim}}{{noop}}\nb", "a\n\nb");
@@ -226,7 +219,7 @@ fn conditions_choose_a_branch() {
 }
 
 #[test]
-fn branches_nest_and_only_the_chosen_one_runs() {
+fn runs_only_chosen_branch() {
     check("{{if char}}{{if personality}}1{{else}}2{{/if}}{{else}}3{{setvar::x::1}}{{/if}}{{hasvar::x}}", "2false");
     check("{{if description::yes {{user}}{{else}}no}}, {{if scenario::yes{{else}}no}}", "yes Ann, no");
     check("{{#if {{equal::a::a}}}} kept {{:else}}b{{/if}}", " kept ");
@@ -234,12 +227,12 @@ fn branches_nest_and_only_the_chosen_one_runs() {
 }
 
 #[test]
-fn a_condition_that_came_out_of_a_value_is_no_macro_name() {
+fn condition_value_is_not_used_as_macro_name() {
     check("{{setvar::x::personality}}{{if {{getvar::x}}}}true{{else}}false{{/if}}", "true");
 }
 
 #[test]
-fn variables() {
+fn sets_and_reads_variables() {
     check("{{setvar::hp::3}}{{addvar::hp::4.5}}{{getvar::hp}} {{incvar::hp}} {{decvar hp}}", "7.5 8.5 7.5");
     check(
         "{{addvar::log::a}}{{addvar::log::b}}{{getvar::log}}{{hasvar::log}}{{deletevar::log}}{{hasvar::log}}",
@@ -250,7 +243,7 @@ fn variables() {
 }
 
 #[test]
-fn variables_by_their_marks() {
+fn evaluates_variable_shorthands() {
     check("{{.hp = 3}}{{.hp}} {{.hp++}} {{.hp--}} {{.hp += 4}}{{.hp}} {{.hp -= 2}}{{.hp}} {{$hp}}", "3 4 3 7 5 ");
     check("{{.a ?? b}} {{.a ??= {{char}}}} {{.a ?? b}} {{$n = 0}}{{$n || x}} {{$n ||= 2}} {{$n}}", "b Mira Mira x 2 2");
     check("{{.n = 10}}{{.n > 9}} {{.n <= 9}} {{.n == 10.0}} {{.n != ten}} {{.my-var--}}", "true false true true -1");
@@ -259,7 +252,7 @@ fn variables_by_their_marks() {
 }
 
 #[test]
-fn variables_outlive_the_text_and_a_preview_does_not_touch_them() {
+fn variables_persist_but_previews_change_none() {
     let mut state = MacroState::default();
     expand("{{setvar::day::1}}", &scope(), &mut state);
     expand("{{incvar::day}}", &scope(), &mut state.clone());
@@ -269,7 +262,7 @@ fn variables_outlive_the_text_and_a_preview_does_not_touch_them() {
 }
 
 #[test]
-fn time_and_date() {
+fn formats_time_and_date() {
     check("{{time}} {{date}} {{weekday}} {{isotime}} {{isodate}}", "9:05 PM November 22, 2026 Sunday 21:05 2026-11-22");
     check("{{time_UTC+9}} {{time_utc-5}} {{time::UTC+0}}", "5:05 AM 3:05 PM 8:05 PM");
     check(
@@ -283,14 +276,14 @@ fn time_and_date() {
 }
 
 #[test]
-fn sums_and_comparisons_of_other_apps() {
+fn evaluates_sums_and_comparisons() {
     check("{{calc::2 * (3 + 4)}} {{? 10 / 4}} {{max::1::7::3}} {{floor::2.9}} {{round::2.5}}", "14 2.5 7 2 3");
     check("{{equal::a::b}}{{notequal::a::b}}{{greater::2::10}}{{and::1::0}}{{or::1::0}}{{not::0}}", "010011");
     check_unknown("{{calc::1 +}}", "{{calc::1 +}}", &["calc"]);
 }
 
 #[test]
-fn what_changes_every_turn_is_told() {
+fn reports_volatile_macros() {
     assert!(expanded("{{if 0}}{{else}}{{Time}}{{/if}}").volatile);
     assert!(!expanded("{{char}} {{pick:a,b}} {{getvar::x}}").volatile);
     assert_eq!(
@@ -301,7 +294,7 @@ fn what_changes_every_turn_is_told() {
 }
 
 #[test]
-fn what_grows_out_of_bounds_is_cut() {
+fn cuts_unbounded_growth() {
     let doubling = format!(
         "{{{{setvar::a::{}}}}}{}{{{{char}}}}",
         "x".repeat(1_000),
@@ -313,7 +306,7 @@ fn what_grows_out_of_bounds_is_cut() {
 }
 
 #[test]
-fn what_nests_too_deep_stays_as_text() {
+fn keeps_too_deeply_nested_macros_as_text() {
     let deep = format!("{}{}", "{{reverse::".repeat(100), "}}".repeat(100));
     assert!(expanded(&deep).text.contains("{{reverse::{{reverse::"));
     let hostile = format!("{}{}", "{{a ".repeat(100_000), "}}".repeat(100_000));
@@ -323,7 +316,7 @@ fn what_nests_too_deep_stays_as_text() {
 }
 
 #[test]
-fn a_megabyte_of_anything_ends() {
+fn expands_a_megabyte_of_any_token() {
     for part in [
         "{{",
         "{",
@@ -392,19 +385,19 @@ fn pieces() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_text_does_harm(text in pieces()) {
+    fn expands_any_text_deterministically(text in pieces()) {
         let first = expanded(&text);
         prop_assert_eq!(&first, &expanded(&text));
     }
 
     #[test]
-    fn text_without_macros_stays(text in "[^{}<\\\\]{0,200}") {
+    fn keeps_text_without_macros(text in "[^{}<\\\\]{0,200}") {
         prop_assert_eq!(expanded(&text).text, text);
     }
 
-    /// V1-03: a value comes out as it went in, however much it looks like a macro.
+    /// A value stays unchanged, even if it looks like a macro.
     #[test]
-    fn values_come_out_as_they_went_in(value in pieces()) {
+    fn inserts_values_unchanged(value in pieces()) {
         let scope = MacroScope { user: &value, ..scope() };
         let mut state = MacroState::default();
         let text = expand("[{{user}}|<USER>|{{setvar::a::{{user}}}}{{getvar::a}}]", &scope, &mut state).text;

@@ -25,7 +25,7 @@ fn now(evaluator: &Evaluator<'_>, pattern: &str) -> String {
     evaluator.scope.clock.map_or(String::new(), |clock| moment::format(pattern, clock.now, clock.offset))
 }
 
-/// The time here, at another offset (`UTC+2`), or in a format.
+/// The current time: local, at another offset (`UTC+2`), or in a given format.
 fn time(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
     let Some(wanted) = args.first() else { return Some(now(evaluator, "LT")) };
     match wanted.to_ascii_uppercase().strip_prefix("UTC") {
@@ -34,7 +34,7 @@ fn time(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
     }
 }
 
-/// The time at an offset: hours up to 15, minutes beyond.
+/// The time at another offset. Numbers up to 15 are hours, larger ones minutes.
 fn elsewhere(clock: Option<Clock>, offset: &str) -> Option<String> {
     let Clock { now, offset: here, .. } = clock?;
     let number: i32 = offset.parse().ok()?;
@@ -49,7 +49,7 @@ fn idle(evaluator: &mut Evaluator<'_>, _: &[String]) -> Option<String> {
     Some(idle.map_or("just now".to_owned(), |seconds| moment::humanized(seconds.unsigned_abs())))
 }
 
-/// How far the first time is from the second: `in 3 hours`, `3 hours ago`.
+/// The distance of the first time from the second, such as `in 3 hours` or `3 hours ago`.
 fn difference(_: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
     let (left, right) = (moment_of(&args[0])?, moment_of(&args[1])?);
     let seconds = left.duration_since(right).as_secs();
@@ -57,7 +57,7 @@ fn difference(_: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
     Some(if seconds > 0 { format!("in {words}") } else { format!("{words} ago") })
 }
 
-/// ISO dates and times, and what `{{date}}` and `{{date}} {{time}}` write.
+/// Parses ISO dates and times, and the formats of `{{date}}` and `{{date}} {{time}}`.
 fn moment_of(text: &str) -> Option<DateTime> {
     let text = text.trim();
     let long = || DateTime::strptime("%B %d, %Y %I:%M %p", text).ok();

@@ -1,4 +1,4 @@
-//! Which macros nobody knows: they are sent as they are written.
+//! Lists the unknown macros of a text, which are sent to the model as text.
 
 use super::{MacroScope, MacroState, expand, library};
 
@@ -8,7 +8,7 @@ pub fn unknown_macros(text: &str) -> Vec<String> {
         return Vec::new();
     }
     let mut names = expand(text, &MacroScope::default(), &mut MacroState::default()).unknown;
-    // What is known and stays as text lacks only what a chat has: a clock, the right arguments.
+    // A known macro that stayed as text only lacks values of a chat, such as a clock, or valid arguments.
     names.retain(|name| library::find(&name.to_ascii_lowercase()).is_none());
     names
 }

@@ -6,7 +6,7 @@ use super::eval::Evaluator;
 use super::library::{Function, ReadOptional, ReadText, ReadValue};
 use super::scope::MacroScope;
 
-/// Most blanks or newlines that one macro makes.
+/// Maximum number of blanks or newlines from one macro.
 const MAX_REPEATED: usize = 1_000;
 
 pub(super) const VALUES: &[(&str, ReadValue)] = &[
@@ -78,7 +78,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ("banned", 1, 1, ban),
 ];
 
-/// Macros of the templates in use. They are known even where the template lacks the part: then they are empty.
+/// Macros of the templates in use. They are known even if the template lacks the part; they are empty then.
 const TEMPLATE_VALUES: [&str; 25] = [
     "systemprompt",
     "defaultsystemprompt",
@@ -107,12 +107,12 @@ const TEMPLATE_VALUES: [&str; 25] = [
     "history",
 ];
 
-/// The value of a template's macro, or of any other that the caller names.
+/// The value of a template macro, or of another macro named by the caller.
 pub(super) fn named<'s>(name: &str, scope: &'s MacroScope<'_>) -> Option<&'s str> {
     given(name, scope).or_else(|| TEMPLATE_VALUES.contains(&plain(name)).then_some(""))
 }
 
-/// It is a template's macro, and nobody has a value for it.
+/// True for a template macro without a value.
 pub(super) fn lacks(name: &str, scope: &MacroScope<'_>) -> bool {
     TEMPLATE_VALUES.contains(&plain(name)) && given(name, scope).is_none()
 }
@@ -121,7 +121,7 @@ fn given<'s>(name: &str, scope: &'s MacroScope<'_>) -> Option<&'s str> {
     scope.named?.get(plain(name)).map(String::as_str)
 }
 
-/// Of several names of one thing the one that it is kept by.
+/// Maps aliases to the canonical name.
 fn plain(name: &str) -> &str {
     match name {
         "exampleseparator" => "chatseparator",
@@ -151,7 +151,7 @@ fn max_prompt<'s>(scope: &'s MacroScope<'_>) -> Cow<'s, str> {
     number(scope.model.context.map(|context| context.saturating_sub(scope.model.response.unwrap_or(0))))
 }
 
-/// The first message, or by its number an alternate.
+/// The first message, or an alternate greeting by its number.
 fn greeting(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
     let index: usize = args.first().map_or(Ok(0), |index| index.parse()).ok()?;
     let text = evaluator.scope.card.greetings.get(index).copied().unwrap_or_default();

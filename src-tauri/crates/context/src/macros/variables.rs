@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::eval::Evaluator;
 use super::library::Function;
 
-/// Variables of one kind, and bytes of one variable.
+/// Maximum number of variables of one kind.
 const MAX_VARIABLES: usize = 10_000;
+/// Maximum length of the name and the value of a variable, in bytes.
 const MAX_VALUE: usize = 1 << 20;
 
 /// The variables that macros read and change. A preview works on a clone.
@@ -78,7 +79,7 @@ fn delete<const GLOBAL: bool>(evaluator: &mut Evaluator<'_>, args: &[String]) ->
     Some(String::new())
 }
 
-/// Keeps a value; `false` if it is too long or one too many.
+/// Stores a value. Returns `false` if the value is too long or there are too many variables.
 pub(super) fn store(variables: &mut BTreeMap<String, String>, name: &str, value: &str) -> bool {
     let room = variables.contains_key(name) || variables.len() < MAX_VARIABLES;
     let fits = room && name.len() + value.len() <= MAX_VALUE;
@@ -88,7 +89,7 @@ pub(super) fn store(variables: &mut BTreeMap<String, String>, name: &str, value:
     fits
 }
 
-/// Adds two numbers, or appends a text. Returns what results.
+/// Adds two numbers, or appends a text. Returns the result.
 pub(super) fn add(evaluator: &mut Evaluator<'_>, global: bool, name: &str, value: &str) -> String {
     let variables = evaluator.state.of(global);
     let current = variables.get(name).map_or("", String::as_str);
@@ -100,18 +101,18 @@ pub(super) fn add(evaluator: &mut Evaluator<'_>, global: bool, name: &str, value
     sum
 }
 
-/// A text as a number; nothing is zero.
+/// Parses a number; an empty text is zero.
 pub(super) fn number(text: &str) -> Option<f64> {
     match text.trim() {
         "" => Some(0.0),
-        // Rust would also read `inf` and `nan`.
+        // Rust would also accept `inf` and `nan`.
         text if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') => text.parse().ok(),
         _ => None,
     }
 }
 
-/// A number as people write it; `None` if it has grown out of bounds.
+/// Formats a number; `None` if it is not finite.
 pub(super) fn shown(number: f64) -> Option<String> {
-    // -0 becomes 0.
+    // Adding 0 turns -0 into 0.
     number.is_finite().then(|| (number + 0.0).to_string())
 }

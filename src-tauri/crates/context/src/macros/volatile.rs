@@ -1,4 +1,4 @@
-//! Which macros change from turn to turn: in the head of a prompt they cost its whole cache (formats.md 1.7).
+//! Finds macros that change from turn to turn. In the head of a prompt they would invalidate the whole cache.
 
 use super::parse::{HeadKind, Parsed};
 
@@ -36,8 +36,8 @@ const CHANGING: [&str; 31] = [
     "summary",
 ];
 
-/// The changing macros that a text names, each once and in lower case, in order of appearance; inside conditions, arguments
-/// and branches too. Macros in comments count as well.
+/// The volatile macros of a text, each once and in lower case, in order of appearance. It includes macros in
+/// conditions, arguments, branches and comments.
 pub fn volatile_macros(text: &str) -> Vec<String> {
     let parsed = Parsed::new(text);
     let mut names: Vec<String> = Vec::new();
@@ -55,12 +55,12 @@ pub fn volatile_macros(text: &str) -> Vec<String> {
     names
 }
 
-/// Whether a text names a macro that changes from turn to turn.
+/// True if a text contains a macro that changes from turn to turn.
 pub fn is_volatile(text: &str) -> bool {
     !volatile_macros(text).is_empty()
 }
 
-/// Whether nothing but the two names, and what a pattern found, decides what the macros of a text stand for.
+/// True if the result depends only on the two names and on the regex match.
 pub(crate) fn is_settled(text: &str) -> bool {
     let settled = ["char", "bot", "user", "match", "newline", "space", "noop", "trim", "//", "comment", "reverse"];
     Parsed::new(text).spans.iter().all(|span| match &span.head.kind {
@@ -81,7 +81,7 @@ fn condition(parsed: &Parsed<'_>, index: usize, args: usize) -> String {
     name.trim_start_matches('!').trim().to_ascii_lowercase()
 }
 
-/// `{{.name++}}` does what `{{incvar}}` does.
+/// `{{.name++}}` is equivalent to `{{incvar}}`.
 fn stepping(parsed: &Parsed<'_>, index: usize, at: usize) -> String {
     let inner = parsed.inner(index, at);
     let text = &parsed.source[inner.text.start..parsed.literal_end(&inner)];

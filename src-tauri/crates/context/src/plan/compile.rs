@@ -1,4 +1,5 @@
-//! The bytes: what was kept becomes messages, and those become segments, each with its cost and its owner.
+//! Compiles a draft: kept items become messages, and messages become segments with their token counts and
+//! owning blocks.
 
 use domain::MessageId;
 use domain::chat::WindowState;
@@ -11,7 +12,7 @@ use crate::chat_template::{Piece, Turn};
 use crate::frame::{BlockKind, Zone};
 use crate::frozen::{EpochState, FrozenBlock};
 
-/// A prompt, before it is known to fit.
+/// A rendered prompt that may still exceed the limit.
 pub(crate) struct Compiled {
     pub(crate) blocks: Vec<PlannedBlock>,
     messages: Vec<PromptMessage>,
@@ -22,7 +23,7 @@ pub(crate) struct Compiled {
 }
 
 impl<'a> Draft<'a> {
-    /// Renders what is kept.
+    /// Renders the kept items.
     pub(crate) fn compile(&mut self) -> Result<Compiled, AssembleError> {
         let sheet = self.lay_out();
         let messages: Vec<PromptMessage> = sheet
@@ -48,7 +49,7 @@ impl<'a> Draft<'a> {
                 }
                 Piece::Part(part) => {
                     let (block, mut text) = (parts[part].0, std::mem::take(&mut parts[part].1));
-                    // The template made one message of two.
+                    // The template merged two messages into one.
                     if segments.last().is_some_and(|before| !before.control) && !text.starts_with('\n') {
                         text.insert_str(0, "\n\n");
                     }
@@ -75,7 +76,7 @@ impl<'a> Draft<'a> {
         self.late.iter().filter(|item| item.kept() && item.place.is_none()).map(Item::freeze).collect()
     }
 
-    /// Pictures count with the words they came with.
+    /// Adds the tokens of pictures to the blocks of their messages.
     fn charge_pictures(&self, blocks: &mut [PlannedBlock]) -> u32 {
         let mut pictures =
             self.frame.history[self.start..].iter().filter(|message| message.extra_tokens > 0).peekable();
@@ -102,7 +103,7 @@ impl<'a> Draft<'a> {
         planned
     }
 
-    /// The account of it all.
+    /// Builds the result with its report.
     pub(crate) fn finish(mut self, compiled: Compiled) -> Assembled {
         let Compiled { blocks, messages, segments, tokens, total, continues } = compiled;
         let window = self.window_state();
@@ -151,7 +152,7 @@ impl<'a> Draft<'a> {
         let window = &self.frame.history[self.start..];
         let sent = if self.continues() { &window[..window.len() - 1] } else { window };
         let begins = self.epoch.is_some();
-        // The newest may be a guess of what will be said.
+        // The newest message may be a prediction of what the user will say.
         let before_newest = self.frame.history.iter().nth_back(1).map(|message| message.id);
         let state = EpochState {
             digest: kept.map(Item::freeze).collect(),
@@ -167,7 +168,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// What has to be stored so that the next turn sends the same again.
+    /// Context blocks that must be stored so that the next turn re-sends them unchanged.
     fn context_blocks(&self) -> Vec<(MessageId, Vec<FrozenBlock>)> {
         if self.setup.retention == Retention::Ephemeral {
             return Vec::new();
@@ -190,8 +191,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Gives every block its cost: its text, and the control text in front of it. Control text at the very end opens the reply
-/// and counts with the last block.
+/// Assigns token counts to blocks: each block pays for its text and for the control text before it. Control
+/// text at the end, which opens the reply, is added to the last block.
 fn charge(blocks: &mut [PlannedBlock], owners: &[Option<usize>], tokens: &[u32]) {
     for block in blocks.iter_mut().filter(|block| block.dropped.is_none()) {
         block.tokens = 0;

@@ -1,4 +1,5 @@
-//! The digest: what stands in for the messages that left the window. Written when an epoch starts, frozen until it ends.
+//! The digest: it covers the messages that left the window. It is written when an epoch starts and frozen until
+//! the epoch ends.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,7 +16,7 @@ use crate::frame::{BlockKind, HistoryMessage, Source};
 use crate::importance::{IMPORTANT, judge};
 use crate::wording;
 
-/// What the user pinned, among the scores of excerpts; what was judged has 9 at the most.
+/// Score of pinned excerpts. It exceeds the scores of rated messages, which are at most 9.
 const PINNED: f32 = 10.0;
 
 impl<'a> Draft<'a> {
@@ -26,15 +27,16 @@ impl<'a> Draft<'a> {
             for (item, part) in self.digest.iter_mut().zip(parts) {
                 item.tokens = self.costs.plain(part);
             }
-            self.list_what_waits();
+            self.list_waiting();
         } else {
             self.write_digest();
         }
         self.shares.digest_used = self.digest.iter().filter(|item| item.kept()).map(|item| item.tokens).sum();
     }
 
-    /// Memories get their share, then the newest summaries, then excerpts; together no more than three fifths of what
-    /// retrieval is sure of, so that every turn can recall something.
+    /// Fills the digest with memories within their share, then the newest summaries, then excerpts. The digest
+    /// takes at most three fifths of the guaranteed retrieval budget, so that every turn can still recall
+    /// something.
     fn write_digest(&mut self) {
         let budget = self.setup.budget;
         let sure = budget.retrieval(self.shares.usable, self.shares.history_budget);
@@ -43,7 +45,7 @@ impl<'a> Draft<'a> {
         let mut items: Vec<Item<'a>> = self.frame.digest.iter().map(Item::from).collect();
         items.extend(self.excerpts());
         items.retain(|item| !item.text.is_empty());
-        self.leave_out_what_is_there(&mut items);
+        self.drop_redundant(&mut items);
         newest_summaries(&mut items, budget.keyframes);
         let order = by_score(&items);
         let memory = budget.memory(sure).min(room);
@@ -51,7 +53,7 @@ impl<'a> Draft<'a> {
         let mut used = fill(&mut items, &order, memory_group, &shares, memory, &mut self.costs);
         used += self.newest_that_fit(&mut items, BlockKind::Keyframe, room - used);
         let excerpts = (room - used).min(self.shares.history_budget / 10);
-        // Of what goes for room, the last goes first: nothing that was judged takes the place of what was pinned.
+        // The last items get room first, so rated messages never take the place of pinned ones.
         items.sort_by_key(|item| item.kind == BlockKind::Pinned && item.score >= Some(PINNED));
         self.newest_that_fit(&mut items, BlockKind::Pinned, excerpts);
         items.retain(|item| item.listed);
@@ -64,7 +66,7 @@ impl<'a> Draft<'a> {
         self.frame.history[..self.start].iter()
     }
 
-    /// What was pinned or matters of the messages before the window (S4.36).
+    /// Excerpts of pinned or important messages before the window.
     fn excerpts(&mut self) -> Vec<Item<'a>> {
         let speakers: HashSet<&str> = self.frame.history.iter().map(|message| message.speaker.as_str()).collect();
         let (mut excerpts, mut judged) = (Vec::new(), Vec::new());
@@ -92,8 +94,9 @@ impl<'a> Draft<'a> {
         excerpts
     }
 
-    /// Between epochs the digest stays as it is: what else it could hold is told of all the same (invariant 9).
-    fn list_what_waits(&mut self) {
+    /// Lists the candidates that have to wait: between epochs the digest does not change, but every candidate
+    /// is reported.
+    fn list_waiting(&mut self) {
         let written: HashSet<(&Source, &str)> =
             self.frozen.digest.iter().map(|block| (&block.source, block.text.as_str())).collect();
         let candidates = self.frame.digest.iter().map(Item::from);
@@ -110,7 +113,8 @@ impl<'a> Draft<'a> {
         self.digest.extend(waiting);
     }
 
-    /// Of one kind the newest first, until the next has no room: a gap in a story is worse than a late beginning.
+    /// Keeps the newest items of one kind until the next one does not fit: a gap in a story is worse than a
+    /// late beginning.
     fn newest_that_fit(&mut self, items: &mut [Item<'_>], kind: BlockKind, room: u32) -> u32 {
         let heading = wording::heading(kind).map_or(0, |heading| self.costs.plain(format!("\n{heading}")));
         let mut left = room.saturating_sub(heading);
@@ -125,7 +129,7 @@ impl<'a> Draft<'a> {
         if used == 0 { 0 } else { used + heading }
     }
 
-    fn leave_out_what_is_there(&self, items: &mut [Item<'_>]) {
+    fn drop_redundant(&self, items: &mut [Item<'_>]) {
         let window: HashSet<MessageId> = self.frame.history[self.start..].iter().map(|message| message.id).collect();
         let head: HashSet<(&Source, &str)> =
             self.head.iter().filter(|item| item.kept()).map(|item| (item.source, item.text)).collect();
@@ -156,7 +160,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// A message that left, word for word.
+/// A verbatim excerpt of a message that left the window.
 fn excerpt<'a>(message: &'a HistoryMessage, reason: Cow<'a, str>, score: f32) -> Item<'a> {
     Item {
         kind: BlockKind::Pinned,
@@ -164,7 +168,7 @@ fn excerpt<'a>(message: &'a HistoryMessage, reason: Cow<'a, str>, score: f32) ->
         reason,
         heading: "",
         title: &message.speaker,
-        // The digest is written where an epoch begins.
+        // The digest is written only when an epoch begins.
         text: message.words(true).0.trim(),
         written: message.written.as_deref(),
         score: Some(score),
@@ -178,7 +182,7 @@ fn excerpt<'a>(message: &'a HistoryMessage, reason: Cow<'a, str>, score: f32) ->
     }
 }
 
-/// Relationship, facts, last session (S4.60).
+/// Index of the memory share: relationship, facts, last session.
 fn memory_group(kind: BlockKind) -> Option<usize> {
     match kind {
         BlockKind::Relationship => Some(0),

@@ -1,4 +1,4 @@
-//! A prompt in the making: what is in it so far, and the order of the decisions.
+//! A prompt under construction, and the order of the planning decisions.
 
 use std::borrow::Cow;
 
@@ -27,19 +27,20 @@ pub(crate) struct Draft<'a> {
     pub(crate) overhead: Overhead,
     pub(crate) head: Vec<HeadItem<'a>>,
     pub(crate) digest: Vec<Item<'a>>,
-    /// This turn's context, kept or not.
+    /// Context items of this turn, kept or dropped.
     pub(crate) late: Vec<Item<'a>>,
-    /// Set where the prefix is a new one.
+    /// Set if the prefix is new.
     pub(crate) epoch: Option<EpochReason>,
     pub(crate) fingerprint: String,
-    /// First message of the window.
+    /// Index of the first message of the window.
     pub(crate) start: usize,
-    /// The message that is answered or gone on with: the end of the window. The history's length if there is none.
+    /// Index of the message to answer or to continue, which ends the window; the length of the history if there
+    /// is none.
     pub(crate) last: usize,
-    /// The newest message that tells the time; an epoch leaves it that.
+    /// Index of the newest message that carries the time. A new epoch keeps that time.
     pub(crate) newest_clock: Option<usize>,
     pub(crate) shares: Shares,
-    /// The window is larger than its share of the budget, because retrieval may not need the rest.
+    /// The window exceeds its share of the budget, because retrieval may not need the rest.
     pub(crate) grown: bool,
     pub(crate) left: Vec<MessageId>,
     pub(crate) judged: Vec<(MessageId, u8)>,
@@ -83,11 +84,11 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Decides everything by weighing it; the bytes come after.
+    /// Makes all decisions from token counts. Rendering comes later.
     pub(crate) fn plan(&mut self) -> Result<(), AssembleError> {
         head::fit_examples(&mut self.head, &self.setup.budget);
-        self.give_up_examples_for_the_last_exchange();
-        self.compare();
+        self.drop_examples_for_last_exchange();
+        self.check_prefix();
         self.gather_late();
         if !self.grow() {
             self.fit_window();
@@ -101,7 +102,7 @@ impl<'a> Draft<'a> {
         self.costs.settle()
     }
 
-    /// Plans the window anew, within its share: what it had grown into is needed.
+    /// Plans the window again within its share, because other blocks need the tokens that it had grown into.
     pub(crate) fn shrink(&mut self) -> Result<(), AssembleError> {
         self.grown = false;
         self.gather_late();
@@ -109,12 +110,13 @@ impl<'a> Draft<'a> {
         self.fit_retrieval()
     }
 
-    /// Sees whether the prefix goes on.
-    fn compare(&mut self) {
+    /// Checks whether the prefix is still valid.
+    fn check_prefix(&mut self) {
         self.take_fingerprint();
         let base = epoch::base(self.setup.model, &self.setup.budget);
         self.epoch = epoch::changed(self.state, &self.fingerprint, &base);
-        // Exact depths change what scripts make of a message in mid-window, and nobody has edited it.
+        // In classic placement, scripts that depend on the depth change messages in the middle of the window
+        // without an edit.
         let promises = self.setup.placement == Placement::CacheFirst;
         let window = &self.frame.history[self.anchor()..];
         if self.epoch.is_none() && promises && !epoch::continues(&self.frozen.marks, window) {
@@ -122,14 +124,14 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Of what is kept now.
+    /// Computes the fingerprint of the kept items.
     pub(crate) fn take_fingerprint(&mut self) {
         let kept = self.head.iter().filter(|item| item.kept());
         let head = kept.flat_map(|item| item.texts().map(|text| (item.role, text)));
         self.fingerprint = epoch::fingerprint(self.setup, head);
     }
 
-    /// Starts a new epoch, unless one has begun already: what was frozen thaws.
+    /// Starts a new epoch, unless one has already begun. Frozen blocks of the input become candidates again.
     pub(crate) fn begin(&mut self, reason: EpochReason) {
         let resent = self.resends();
         self.epoch = self.epoch.or(Some(reason));
@@ -138,7 +140,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Where the window stood.
+    /// Index of the previous start of the window.
     pub(crate) fn anchor(&self) -> usize {
         let at = |id| self.frame.history.iter().position(|message| message.id == id);
         self.state.anchor.and_then(at).unwrap_or(0)
@@ -148,19 +150,20 @@ impl<'a> Draft<'a> {
         self.frame.input()
     }
 
-    /// The message whose context block is this turn's, and so never stale: the input, or what the open reply answers.
+    /// The message that owns the context block of this turn, which is never stale: the input, or the message
+    /// that an open reply answers.
     fn answered(&self) -> Option<usize> {
         self.frame.history.iter().rposition(|message| message.role != Role::Character)
     }
 
-    /// True if the input was sent in this epoch, and goes out as it did.
+    /// True if the input was already sent in this epoch and is re-sent unchanged.
     pub(crate) fn resends(&self) -> bool {
         self.epoch.is_none()
             && self.setup.retention == Retention::AppendOnly
             && self.input().is_some_and(|message| message.context.is_some())
     }
 
-    /// What stands in front of a message that is not the input.
+    /// The context block of a message other than the input.
     pub(crate) fn sent_with(&self, index: usize) -> Cow<'a, [FrozenBlock]> {
         let blocks = self.frame.history[index].context.as_deref().unwrap_or_default();
         let stale = self.epoch.is_some() && Some(index) != self.answered();
@@ -174,12 +177,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The words of a message as they go out now, and the names of the scripts that changed them.
+    /// The text of a message as sent now, and the names of the scripts that changed it.
     pub(crate) fn words(&self, index: usize) -> (&'a str, &'a [String]) {
         self.frame.history[index].words(self.epoch.is_some())
     }
 
-    /// What a message costs that is not the input.
+    /// The token count of a message other than the input.
     pub(crate) fn cost_of(&mut self, index: usize) -> Cost {
         let message = &self.frame.history[index];
         let blocks = self.sent_with(index);
@@ -189,17 +192,17 @@ impl<'a> Draft<'a> {
         Cost { tokens, role: message.role }
     }
 
-    /// The user leaves it out, to see what happens.
+    /// True if the user excludes this source in a what-if preview.
     pub(crate) fn left_out(&self, source: &Source) -> bool {
         !self.setup.without.is_empty() && self.setup.without.contains(&source.key())
     }
 
-    /// Tokens of what stays in the head.
+    /// Tokens of the kept head items.
     pub(crate) fn head_tokens(&self) -> u32 {
         self.head.iter().filter(|item| item.kept()).map(|item| item.tokens).sum()
     }
 
-    /// What the last message costs, with the lines that stand in front of it whatever is recalled.
+    /// Tokens of the last message, including the lines before it that do not depend on retrieval.
     pub(crate) fn input_tokens(&mut self) -> u32 {
         let Some(message) = self.frame.history.get(self.last) else { return self.overhead.closing };
         let lines = self.late.iter().filter(|item| item.kept() && item.place.is_none());
@@ -209,14 +212,14 @@ impl<'a> Draft<'a> {
         words + lines + self.overhead.of(prompt_role(message.role)) + self.overhead.closing + message.extra_tokens
     }
 
-    /// What head and input leave of the context.
+    /// Tokens that head and input leave for history and retrieval.
     pub(crate) fn usable(&mut self) -> u32 {
         let fixed = self.head_tokens() + self.input_tokens();
         self.setup.budget.usable(fixed).unwrap_or(0)
     }
 
-    /// Examples never cost the last exchange its place (S2.24).
-    fn give_up_examples_for_the_last_exchange(&mut self) {
+    /// Drops the examples if the last exchange would not fit otherwise.
+    fn drop_examples_for_last_exchange(&mut self) {
         if self.head.iter().all(|item| item.must_stay() || !item.kept()) {
             return;
         }
@@ -234,7 +237,7 @@ impl<'a> Draft<'a> {
 pub(crate) fn prompt_role(role: Role) -> PromptRole {
     match role {
         Role::Character => PromptRole::Character,
-        // Local templates refuse or misplace a system turn in mid-chat, so narration reaches the model as the user's words.
+        // Local templates reject or misplace system turns within a chat, so narration is sent in the user role.
         Role::User | Role::Narrator | Role::Tool | Role::Event => PromptRole::User,
     }
 }

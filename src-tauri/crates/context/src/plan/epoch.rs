@@ -1,4 +1,4 @@
-//! When the sent prefix stops being valid, and how that is noticed.
+//! Detects when the sent prefix stops being valid.
 
 use std::hash::Hasher;
 
@@ -13,66 +13,66 @@ use crate::frozen::Mark;
 use crate::hash::Fast;
 use crate::{Budget, ChatTemplate};
 
-/// Messages whose hashes are kept. A change behind the oldest of them ends the epoch; a change after it, such as another
-/// wording of the last question, only takes back the newest words.
+/// Number of newest messages whose hashes are kept. A change before them ends the epoch; a change among them,
+/// such as another wording of the last question, only replaces the newest messages.
 const MARKS: usize = 16;
 
-/// Why a new epoch began.
+/// The reason for a new epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum EpochReason {
     First,
     Model,
-    /// The same texts are written in another way.
+    /// The same texts are formatted differently.
     Layout,
     Head,
     Edited,
     Full,
-    /// What must stay needed the room of the digest or of the examples.
+    /// Required content needed the tokens of the digest or of the examples.
     OverLimit,
 }
 
 impl EpochReason {
-    /// In words, for people.
+    /// A description for display.
     pub fn words(self) -> &'static str {
         match self {
-            Self::First => "the chat begins",
-            Self::Model => "the model or its budget is another one",
-            Self::Layout => "the chat format or the layout of the prompt is another one",
+            Self::First => "start of the chat",
+            Self::Model => "the model or its budget changed",
+            Self::Layout => "the chat format or the prompt layout changed",
             Self::Head => "the card, the persona or the template was edited",
-            Self::Edited => "an older message was edited, or is rewritten by another script",
+            Self::Edited => "an older message was edited, or scripts rewrite it differently now",
             Self::Full => "the window was full",
-            Self::OverLimit => "the words to answer needed the room",
+            Self::OverLimit => "the message to answer needed the space",
         }
     }
 
-    /// The anchor may move back (requirements, section 2.3, rule 6).
+    /// True if the anchor may move back.
     pub(crate) fn finds_a_new_anchor(self) -> bool {
         matches!(self, Self::First | Self::Model | Self::Edited)
     }
 }
 
-/// The part of an epoch's fingerprint that stands for the model and its budget. While it is the same, the anchor stays
-/// where it is; another model, or another budget, finds its own (requirements, section 2.3, rule 6).
+/// The part of an epoch's fingerprint that identifies the model and its budget. If it changes, the window needs
+/// a new anchor; otherwise the anchor stays.
 pub fn base(model: &str, budget: &Budget) -> String {
     let budget = format!("{} {}", budget.limit, budget.history_cap);
     format!("{:016x}-", hash([model, &budget].into_iter()))
 }
 
-/// Everything whose change makes the prefix a new one, but for the messages: [`base`], how texts are written, and the head's
-/// texts with their roles.
+/// Fingerprint of everything that the prefix depends on except the messages: [`base`], the layout, and the
+/// texts and roles of the head.
 pub(crate) fn fingerprint<'t>(setup: &Setup<'_>, head: impl Iterator<Item = (PromptRole, &'t str)>) -> String {
     let head = head.flat_map(|(role, text)| [role.as_str(), text]);
     format!("{}{:016x}-{:016x}", base(setup.model, &setup.budget), layout(setup), hash(head))
 }
 
-/// Stands for how texts become bytes: the chat template, where lore goes, and what is sent again.
+/// Identifies the layout: the chat template, the placement of lore, and the retention of context blocks.
 fn layout(setup: &Setup<'_>) -> u64 {
     let template = setup.template.map(ChatTemplate::fingerprint);
     crate::hash::of(&(template, setup.placement as u8, setup.retention as u8))
 }
 
-/// Compares the fingerprints, part by part from the front.
+/// Compares two fingerprints part by part from the front.
 pub(crate) fn changed(state: &WindowState, fingerprint: &str, base: &str) -> Option<EpochReason> {
     if state.fingerprint == fingerprint {
         return None;
@@ -88,7 +88,7 @@ pub(crate) fn changed(state: &WindowState, fingerprint: &str, base: &str) -> Opt
     })
 }
 
-/// True if the messages up to one of `marks` are as they were sent.
+/// True if the messages up to one of `marks` are unchanged since they were sent.
 pub(crate) fn continues(marks: &[Mark], window: &[HistoryMessage]) -> bool {
     if marks.is_empty() {
         return true;
@@ -96,12 +96,12 @@ pub(crate) fn continues(marks: &[Mark], window: &[HistoryMessage]) -> bool {
     let mut hash = Fast::default();
     window.iter().any(|message| {
         add(&mut hash, message, &message.text);
-        // A dozen marks at most, and nearly always only the newest few messages are among them.
+        // There are at most 16 marks, and usually only the newest few messages match one.
         marks.iter().any(|mark| mark.message == message.id && mark.hash == hash.finish())
     })
 }
 
-/// Marks of the newest messages of `window`, which begins at the anchor, as an epoch that begins or goes on sends them.
+/// Marks of the newest messages of `window`, which starts at the anchor. `begins` is true if an epoch begins.
 pub(crate) fn marks(window: &[HistoryMessage], begins: bool) -> Vec<Mark> {
     let mut hash = Fast::default();
     let skip = window.len().saturating_sub(MARKS);
@@ -122,7 +122,7 @@ fn add(hash: &mut Fast, message: &HistoryMessage, text: &str) {
     hash.write(text.as_bytes());
 }
 
-/// FNV-1a.
+/// The FNV-1a hash of the texts, each terminated by a zero byte.
 fn hash<'a>(texts: impl Iterator<Item = &'a str>) -> u64 {
     let bytes = texts.flat_map(|text| text.bytes().chain([0]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))

@@ -1,4 +1,5 @@
-//! Fills a budget: by score, share by share, and what one share does not need goes to the others (C12, C28).
+//! Fills a token budget by score. Each share has guaranteed tokens; tokens that one share does not use go to
+//! the others.
 
 use std::collections::HashSet;
 
@@ -8,28 +9,29 @@ use super::price::{BYTES_A_TOKEN, Costs};
 use crate::frame::{BlockKind, Source};
 use crate::wording;
 
-/// Of what has no room, the best this many of a share are told of one by one.
+/// Number of items without room that are reported individually, per share. The rest becomes one row.
 pub(crate) const LISTED: usize = 50;
 
-/// What one kind of candidates may take of a budget, in tokens.
+/// The tokens that one share may take of a budget.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portion {
-    /// Whatever the others want.
+    /// Guaranteed, whatever the other shares need.
     pub(crate) sure: u32,
-    /// With what the others leave.
+    /// Upper limit, including tokens that other shares do not use.
     pub(crate) most: u32,
 }
 
 impl Portion {
-    /// With all that the others leave.
+    /// No upper limit.
     pub(crate) fn of(sure: u32) -> Self {
         Self { sure, most: u32::MAX }
     }
 }
 
-/// Keeps of `items`, which are tried in `order`, what fits into `room`, unless one that is kept says it as well, and drops the rest;
-/// of a great many, all but the best become one row. `group_of` says which of `shares` a kind draws on; items of other kinds, and what was dropped before, stay as they are. Returns what
-/// the kept ones cost.
+/// Tries `items` in `order` and keeps those that fit into `room`; the others are dropped. Items that repeat a
+/// kept item are dropped too. Of many dropped items, all but the best become one row. `group_of` maps a kind to
+/// its index in `shares`; items of other kinds and items dropped earlier stay unchanged. Returns the tokens of
+/// the kept items.
 pub(crate) fn fill(
     items: &mut Vec<Item<'_>>,
     order: &[usize],
@@ -71,7 +73,7 @@ fn leave_out(items: &mut Vec<Item<'_>>, group: &[usize]) {
     items.push(row);
 }
 
-/// Indices of what is not dropped yet, the best first; ties stay in order.
+/// Indices of the items that are not dropped, best first; ties keep their order.
 pub(crate) fn by_score(items: &[Item<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..items.len()).filter(|index| items[*index].kept()).collect();
     let score = |index: usize| items[index].score.unwrap_or(0.0);
@@ -79,7 +81,7 @@ pub(crate) fn by_score(items: &[Item<'_>]) -> Vec<usize> {
     order
 }
 
-/// What an item costs in a block, without its heading.
+/// Tokens of an item in a block, without its heading.
 pub(crate) fn price(item: &Item<'_>, costs: &mut Costs<'_>) -> u32 {
     match (item.place, item.above()) {
         (Some(_), _) => costs.plain(format!("\n\n{}", item.text)),
@@ -97,8 +99,8 @@ struct Filling<'i, 'a, 'c, 'k> {
 }
 
 impl Filling<'_, '_, '_, '_> {
-    /// Takes from `group` what fits into `share`; the rest stays in it. What is too long is passed over (S2.19). Returns what
-    /// was taken.
+    /// Takes the items of `group` that fit into `share` and skips those that are too long; the rest stays in
+    /// `group`. Returns the tokens taken.
     fn take(&mut self, group: &mut Vec<usize>, share: u32) -> u32 {
         let mut left = share;
         group.retain(|index| {

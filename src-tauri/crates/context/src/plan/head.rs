@@ -1,4 +1,4 @@
-//! The head: what it is made of, and whether the examples are part of it.
+//! The head: its items, their order, and the decision about the examples.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::{Dropped, Placement, PlannedBlock, Setup};
 use crate::frame::{BlockKind, Frame, LoreSection, Place, Placed, Priority, Source, Zone};
 use crate::{Budget, wording};
 
-/// A text of the head.
+/// An item of the head.
 #[derive(Debug, Clone)]
 pub(crate) struct HeadItem<'a> {
     pub(crate) kind: BlockKind,
@@ -17,27 +17,27 @@ pub(crate) struct HeadItem<'a> {
     pub(crate) reason: &'a str,
     pub(crate) role: PromptRole,
     pub(crate) text: &'a str,
-    /// As [`Candidate::written`](crate::frame::Candidate::written).
+    /// See [`Candidate::written`](crate::frame::Candidate::written).
     pub(crate) written: Option<&'a str>,
-    /// The template's own words in front of it and behind it.
+    /// Template text before and after it.
     pub(crate) around: (&'a str, &'a str),
     pub(crate) seat: Seat,
     pub(crate) tokens: u32,
     pub(crate) dropped: Option<Dropped>,
 }
 
-/// What tells where a text of the head stands.
+/// The position data of a head item.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seat {
     pub(crate) kind: BlockKind,
-    /// Index among the parts of the frame's head; `None` for what was put in.
+    /// Index among the parts of the frame's head; `None` for an inserted item.
     pub(crate) part: Option<usize>,
-    /// Of what was put in.
+    /// The place of an inserted item.
     pub(crate) place: Option<Place>,
 }
 
 impl<'a> HeadItem<'a> {
-    /// All that it says, with the words around it.
+    /// The text and the template text around it, without empty parts.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         [self.around.0, self.text, self.around.1].into_iter().filter(|text| !text.is_empty())
     }
@@ -76,7 +76,7 @@ impl<'a> HeadItem<'a> {
     }
 }
 
-/// All of the head, priced, in prompt order.
+/// Builds the items of the head with token counts, in prompt order.
 pub(crate) fn gather<'a>(
     frame: &'a Frame,
     setup: &Setup<'_>,
@@ -133,21 +133,21 @@ fn of_placed(placed: &Placed) -> HeadItem<'_> {
     }
 }
 
-/// True for what is part of the head, whatever the turn: constant texts, unless classic placement orders all of one place
-/// together. A note stays with the words, where it weighs more.
+/// True for entries in the head regardless of the turn: constant entries, unless classic placement sorts all
+/// entries of a place together. A note at a depth stays near the messages, where it has more effect.
 pub(crate) fn belongs(placed: &Placed, placement: Placement) -> bool {
     let at_depth = matches!(placed.place, Place::Depth(_));
     let in_head = !at_depth || placed.candidate.kind == BlockKind::Lore;
     placement == Placement::CacheFirst && placed.constant && in_head && !placed.candidate.text.trim().is_empty()
 }
 
-/// Why an entry is not sent whose place the template has switched off.
+/// [`Dropped::SwitchedOff`] if the template has switched off the place of the entry.
 pub(crate) fn switched_off(frame: &Frame, placed: &Placed) -> Option<Dropped> {
     let lore = placed.candidate.kind == BlockKind::Lore;
     (lore && frame.without_lore.contains(&placed.place)).then_some(Dropped::SwitchedOff)
 }
 
-/// Texts are put in by place first, so that those of one place stand together.
+/// Sort key for insertion: by place first, so that entries of one place are adjacent.
 pub(crate) fn order(place: Place, order: i32) -> (u8, i32) {
     let rank = match place {
         Place::BeforeCharacter => 0,
@@ -158,8 +158,8 @@ pub(crate) fn order(place: Place, order: i32) -> (u8, i32) {
     (rank, order)
 }
 
-/// Where among `seats` a text with that place goes: where the template has it, else beside the character or the examples.
-/// Of several with one place, the one put in last stands last.
+/// The index in `seats` at which to insert an entry: at the section of the template, else next to the character
+/// or the examples. An entry goes after earlier entries of the same place.
 pub(crate) fn place(place: Place, lore: &[LoreSection], seats: impl ExactSizeIterator<Item = Seat> + Clone) -> usize {
     if let Some(section) = lore.iter().find(|section| section.place == place) {
         let behind = |seat: Seat| seat.part.is_some_and(|part| part >= section.at);
@@ -180,8 +180,8 @@ pub(crate) fn place(place: Place, lore: &[LoreSection], seats: impl ExactSizeIte
     end_of_lore(at.unwrap_or(kinds.len()))
 }
 
-/// What stands around each text of `places`, which is `None` for all but what was put in and is kept: the words of a section
-/// stand in front of the first of its place, and behind the last.
+/// The template text around each item. `places` has `None` for all items except kept inserted ones. Section
+/// text goes before the first and after the last item of its place.
 pub(crate) fn around<'l>(lore: &'l [LoreSection], places: &[Option<Place>]) -> Vec<(&'l str, &'l str)> {
     let mut around = vec![("", ""); places.len()];
     for section in lore {
@@ -203,12 +203,12 @@ pub(crate) fn framed<'t>((before, after): (&'t str, &'t str), text: &'t str) -> 
     }
 }
 
-/// The examples get what the history cannot have. Their room depends on the head alone: it must not come and go with the
-/// length of the user's words, for the head stands before everything.
+/// Gives examples the tokens that the history cannot use. That room depends on the head alone: the head comes
+/// first, so examples must not change with the length of the user's message.
 pub(crate) fn fit_examples(head: &mut [HeadItem<'_>], budget: &Budget) {
     let must: u32 = head.iter().filter(|item| item.kept() && item.must_stay()).map(|item| item.tokens).sum();
-    let beside = budget.usable(must).unwrap_or(0);
-    let mut room = beside - budget.history(beside);
+    let usable = budget.usable(must).unwrap_or(0);
+    let mut room = usable - budget.history(usable);
     for item in head.iter_mut().filter(|item| item.kept() && !item.must_stay()) {
         match room.checked_sub(item.tokens) {
             Some(left) => room = left,

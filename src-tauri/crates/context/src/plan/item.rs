@@ -1,4 +1,4 @@
-//! A candidate on its way through the plan.
+//! An item: a candidate during planning.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::frame::{BlockKind, Candidate, Place, Placed, Priority, Signal, Source
 use crate::frozen::FrozenBlock;
 use crate::wording;
 
-/// What may stand in the digest, in a context block, or at a place of its own.
+/// A candidate for the digest, for a context block, or for a place of its own.
 #[derive(Debug, Clone)]
 pub(crate) struct Item<'a> {
     pub(crate) kind: BlockKind,
@@ -19,19 +19,19 @@ pub(crate) struct Item<'a> {
     pub(crate) heading: &'a str,
     pub(crate) title: &'a str,
     pub(crate) text: &'a str,
-    /// As [`Candidate::written`].
+    /// See [`Candidate::written`].
     pub(crate) written: Option<&'a str>,
     pub(crate) score: Option<f32>,
-    /// As [`Candidate::signals`].
+    /// See [`Candidate::signals`].
     pub(crate) signals: &'a [Signal],
     pub(crate) about: &'a [MessageId],
-    /// As [`Candidate::said_by`].
+    /// See [`Candidate::said_by`].
     pub(crate) said_by: &'a [(Source, String)],
-    /// Outside the context block: where, as whose message, in which order.
+    /// Position outside the context block: place, role of the message, and order.
     pub(crate) place: Option<(Place, PromptRole, i32)>,
     pub(crate) tokens: u32,
     pub(crate) dropped: Option<Dropped>,
-    /// False if another row tells of it.
+    /// False if another row includes it in its count.
     pub(crate) listed: bool,
 }
 
@@ -84,12 +84,12 @@ impl<'a> Item<'a> {
         Self { place: Some((placed.place, placed.role, placed.order)), ..Self::from(&placed.candidate) }
     }
 
-    /// A row for `count` candidates that have no room.
+    /// A row for `count` candidates that do not fit.
     pub(crate) fn others(kind: BlockKind, count: usize) -> Self {
         Self {
             kind,
             source: Cow::Owned(Source::Others { count }),
-            reason: Cow::Borrowed("found, with lower scores"),
+            reason: Cow::Borrowed("found with lower scores"),
             heading: "",
             title: "",
             text: "",
@@ -109,17 +109,17 @@ impl<'a> Item<'a> {
         self.dropped.is_none()
     }
 
-    /// What stands above its group; `None` for a line that stands alone.
+    /// Heading of its group; `None` for a single line.
     pub(crate) fn above(&self) -> Option<&'a str> {
         wording::above(self.heading, self.kind)
     }
 
-    /// Chosen by score; the others are lines that stay.
+    /// True if the item is chosen by score. Other items are required lines.
     pub(crate) fn retrieved(&self) -> bool {
         self.kind.share().is_some()
     }
 
-    /// The message whose words it repeats.
+    /// The message that it repeats verbatim.
     pub(crate) fn repeats(&self) -> Option<MessageId> {
         match (self.kind, &*self.source) {
             (BlockKind::Excerpt | BlockKind::Pinned, Source::Message { id, .. }) => Some(*id),
@@ -139,7 +139,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// For the manifest: kept ones get their turn, segment and the text as sent when they are compiled.
+    /// Report row for the manifest. Compiling adds turn, segment and the text as sent to kept items.
     pub(crate) fn report(&self, zone: Zone, role: PromptRole, message: Option<MessageId>) -> PlannedBlock {
         PlannedBlock {
             zone,

@@ -1,4 +1,4 @@
-//! This turn's context: what is new enough to be told, and fits.
+//! The context block of this turn: the items that are new and fit.
 
 use std::borrow::Cow;
 
@@ -14,10 +14,10 @@ use crate::frozen::FrozenBlock;
 use crate::hash::{self, FastSet};
 use crate::{clock, wording};
 
-/// A note that fewer messages than this stand behind is still fresh.
+/// A note stays fresh until this many messages follow it.
 const NOTE_REACH: usize = 10;
 
-/// What the window shows already.
+/// Content that the window already shows.
 #[derive(Default)]
 struct Visible<'t> {
     texts: FastSet<(&'t Source, &'t str)>,
@@ -26,7 +26,8 @@ struct Visible<'t> {
 }
 
 impl<'a> Draft<'a> {
-    /// Lists this turn's candidates, and the lines that stay. An input that was sent in this epoch keeps what it had.
+    /// Collects the candidates of this turn and the required lines. An input that was sent in this epoch keeps
+    /// its context block.
     pub(crate) fn gather_late(&mut self) {
         let resends = self.resends();
         self.late.clear();
@@ -69,7 +70,7 @@ impl<'a> Draft<'a> {
         Some(Item {
             kind: BlockKind::Clock,
             source: Cow::Owned(Source::Clock),
-            reason: Cow::Borrowed("time has moved on"),
+            reason: Cow::Borrowed("new date or time"),
             heading: "",
             title: "",
             text: now.words.trim(),
@@ -85,10 +86,10 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Fills what history and digest leave, in shares (C12).
+    /// Fills the tokens that history and digest leave, in shares.
     pub(crate) fn fit_late(&mut self) {
         let budget = self.setup.budget;
-        // A window beyond its share takes nothing that retrieval was sure of.
+        // A window beyond its share takes no guaranteed tokens of retrieval.
         let history = if self.grown { self.shares.history_budget } else { self.shares.history_used };
         let retrieval = budget.retrieval(self.shares.usable, history);
         let room = retrieval.saturating_sub(self.shares.digest_used);
@@ -97,18 +98,17 @@ impl<'a> Draft<'a> {
             return;
         }
         let order = by_score(&self.late);
-        self.leave_out_what_is_visible(&order);
-        let frame_of_block =
-            self.costs.plain("[CONTEXT]".to_owned()) + self.costs.plain("\n[END OF CONTEXT]".to_owned());
+        self.drop_visible(&order);
+        let markers = self.costs.plain("[CONTEXT]".to_owned()) + self.costs.plain("\n[END OF CONTEXT]".to_owned());
         let memory = budget.memory(retrieval).saturating_sub(self.memory_in_digest()).min(room);
         let rest = room - memory;
         let chat = Portion { sure: part(rest, 7, 20), most: self.most_of_chat(retrieval) };
         let [memory, lore, documents] = [memory, part(rest, 1, 2), part(rest, 3, 20)].map(Portion::of);
         let shares = [memory, lore, chat, documents];
-        let room = room.saturating_sub(frame_of_block);
+        let room = room.saturating_sub(markers);
         let mut late = std::mem::take(&mut self.late);
         if self.resends() {
-            // What was sent is no candidate any more: only texts with a place of their own are.
+            // Sent items are final; only texts with a place of their own are candidates.
             let (sent, mut rest): (Vec<_>, Vec<_>) = late.into_iter().partition(|item| item.place.is_none());
             let order = by_score(&rest);
             self.shares.retrieval_used = fill(&mut rest, &order, group, &shares, room, &mut self.costs);
@@ -124,8 +124,9 @@ impl<'a> Draft<'a> {
         self.late = late;
     }
 
-    /// What excerpts of older messages may take. In an append-only window they stay until the epoch ends: in a small context,
-    /// all that the others leave would end it at every other question. Who says how much is to be retrieved gets that much.
+    /// Upper limit for excerpts of older messages. In an append-only window they stay until the epoch ends, so
+    /// in a small context unlimited excerpts would end epochs too often. A retrieval cap set by the user
+    /// overrides the limit.
     fn most_of_chat(&self, retrieval: u32) -> u32 {
         match (self.setup.retention, self.setup.budget.retrieval_cap) {
             (Retention::AppendOnly, None) => part(retrieval, 7, 20),
@@ -138,7 +139,7 @@ impl<'a> Draft<'a> {
         self.digest.iter().filter(of_memory).map(|item| item.tokens).sum()
     }
 
-    fn leave_out_what_is_visible(&mut self, order: &[usize]) {
+    fn drop_visible(&mut self, order: &[usize]) {
         let mut late = std::mem::take(&mut self.late);
         let visible = self.visible();
         let window: FastSet<MessageId> = self.frame.history[self.start..].iter().map(|message| message.id).collect();
@@ -149,7 +150,7 @@ impl<'a> Draft<'a> {
             let item = &mut late[*index];
             let repeats = item.repeats();
             let shown = || visible.texts.contains(&(&*item.source, item.text));
-            let told = match item.kind {
+            let is_visible = match item.kind {
                 BlockKind::Clock => !time_is_due,
                 BlockKind::Note => visible.fresh_note && shown(),
                 BlockKind::Reminder => false,
@@ -158,12 +159,12 @@ impl<'a> Draft<'a> {
                     None => shown() || !said.insert(hash::of(&(&*item.source, item.text))),
                 },
             };
-            // A text with a place of its own is put there anew every turn, whatever the window shows.
-            let told = told && item.place.is_none();
+            // A text with a place of its own is inserted in every turn, whatever the window shows.
+            let is_visible = is_visible && item.place.is_none();
             let in_window = repeats.is_some_and(|id| window.contains(&id))
                 || !item.about.is_empty() && item.about.iter().all(|id| window.contains(id));
             let by_another = |(source, text): &(Source, String)| visible.texts.contains(&(source, text.as_str()));
-            item.dropped = match (in_window, told) {
+            item.dropped = match (in_window, is_visible) {
                 (true, _) => Some(Dropped::InWindow),
                 (_, true) => Some(Dropped::AlreadyVisible),
                 _ => item.said_by.iter().any(by_another).then_some(Dropped::SaidByAnother),
@@ -178,7 +179,7 @@ impl<'a> Draft<'a> {
         self.setup.retention == Retention::Ephemeral || clock::due(window, now.at)
     }
 
-    /// Head, digest, and the frozen blocks in the window.
+    /// Content of the head, the digest and the frozen blocks in the window.
     fn visible(&self) -> Visible<'_> {
         let mut visible = Visible::default();
         for item in self.head.iter().filter(|item| item.kept()) {
@@ -190,7 +191,7 @@ impl<'a> Draft<'a> {
         }
         let fresh_from = self.last.saturating_sub(NOTE_REACH);
         for index in self.start..self.last {
-            // What is left of a stale block is the time, and that is looked after elsewhere.
+            // A stale block keeps only the time, which `time_is_due` handles.
             if let Cow::Borrowed(blocks) = self.sent_with(index) {
                 visible.fresh_note |= index >= fresh_from && blocks.iter().any(|block| block.kind == BlockKind::Note);
                 visible.add(blocks);

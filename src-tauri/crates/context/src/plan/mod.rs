@@ -1,4 +1,4 @@
-//! The plan and the prompt: what fits, what is left out and why, and the bytes that are sent.
+//! The plan and the prompt: decides which candidates fit, reports dropped ones, and compiles the prompt.
 
 mod compile;
 mod digest;
@@ -28,14 +28,14 @@ use crate::frozen::FrozenBlock;
 use crate::{Budget, CountTokens, Estimate, line_ends};
 use draft::Draft;
 
-/// Where lorebook entries and notes stand.
+/// Placement of lorebook entries and notes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// Where they leave the sent prefix as it is.
+    /// Positions that keep the sent prefix unchanged.
     #[default]
     CacheFirst,
-    /// Where SillyTavern would put them, at the price of reading the prompt again from there on.
+    /// Positions as in SillyTavern, which make the model read the prompt again from there on.
     Classic,
 }
 
@@ -43,62 +43,62 @@ pub enum Placement {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Retention {
-    /// They are sent again as they were, until the epoch ends.
+    /// They are re-sent unchanged until the epoch ends.
     #[default]
     AppendOnly,
-    /// Only this turn's is sent.
+    /// Only the context block of this turn is sent.
     Ephemeral,
 }
 
-/// Which messages may leave the window (C26).
+/// The messages that may leave the window, because a summary covers them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Watermark {
-    /// All: nobody keeps summaries.
+    /// All messages, because no summaries are kept.
     #[default]
     Off,
-    /// None is covered by a summary yet.
+    /// None, because no message is covered by a summary yet.
     Nothing,
-    /// Those up to this one.
+    /// Messages up to and including this one.
     Upto(MessageId),
 }
 
-/// Whom the prompt is for, and how it is laid out.
+/// The model that the prompt is for, and the layout.
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
-    /// The local model's; `None` means a remote chat endpoint, which has its own.
+    /// Template of the local model. `None` means a remote chat endpoint, which applies its own.
     pub template: Option<&'a ChatTemplate>,
-    /// Tells models apart: a change of it ends the epoch.
+    /// Identifies the model; a change ends the epoch.
     pub model: &'a str,
     pub budget: Budget,
     pub placement: Placement,
     pub retention: Retention,
     pub watermark: Watermark,
-    /// [`Source::key`]s of what the user leaves out, to see what happens.
+    /// [`Source::key`]s of sources that the user excludes in a what-if preview.
     pub without: &'a [String],
     /// Texts that end the reply.
     pub stop: &'a [String],
 }
 
 impl<'a> Setup<'a> {
-    /// The defaults, for `model` with `budget`.
+    /// Default settings for `model` with `budget`.
     pub fn new(template: Option<&'a ChatTemplate>, model: &'a str, budget: Budget) -> Self {
         let (placement, retention, watermark) = (Placement::default(), Retention::default(), Watermark::default());
         Self { template, model, budget, placement, retention, watermark, without: &[], stop: &[] }
     }
 }
 
-/// What must stay does not fit. All figures are tokens.
+/// Required content does not fit. All figures are tokens.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} is too long: the prompt needs {needed} tokens, and {available} are there", self.block())]
+#[error("{} is too long: the prompt needs {needed} tokens, but only {available} are available", self.block())]
 pub struct Overflow {
-    /// The largest of what must stay; `None` if the context takes no text at all.
+    /// The largest required block; `None` if the context has no room for any text.
     pub largest: Option<Largest>,
-    /// With the reply's reserve and the margin.
+    /// Includes the reserve for the reply and the margin.
     pub needed: u32,
     pub available: u32,
 }
 
-/// A block that takes much of a prompt.
+/// A block that takes many tokens of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Largest {
     pub kind: BlockKind,
@@ -107,22 +107,22 @@ pub struct Largest {
 }
 
 impl Overflow {
-    /// Tokens that are missing.
+    /// Number of missing tokens.
     pub fn missing(&self) -> u32 {
         self.needed.saturating_sub(self.available)
     }
 
-    /// The largest block in words.
+    /// A description of the largest block.
     pub fn block(&self) -> String {
         let words = |largest: &Largest| format!("{} ({})", largest.kind.as_str(), largest.source.words());
         self.largest.as_ref().map_or_else(|| "the prompt".to_owned(), words)
     }
 }
 
-/// Why there is no prompt.
+/// The reason why no prompt was made.
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
-    /// Not an error of the turn: these counts are needed, and then the same call again.
+    /// Not a failure: count these segments and make the same call again.
     #[error("{} segments are not counted yet", .0.len())]
     Uncounted(Vec<Segment>),
     #[error(transparent)]
@@ -131,7 +131,7 @@ pub enum AssembleError {
     Template(#[from] TemplateError),
 }
 
-/// Why a block is not in the prompt (invariant 9).
+/// The reason why a block is not in the prompt. Every candidate that was dropped has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Dropped {
@@ -151,27 +151,27 @@ pub enum Dropped {
 }
 
 impl Dropped {
-    /// In words, for people.
+    /// A description for display.
     pub fn words(self) -> &'static str {
         match self {
             Self::NoRoom => "no room in its share of the budget",
-            Self::NoRoomForExamples => "no room for examples beside the history",
+            Self::NoRoomForExamples => "no room for examples next to the history",
             Self::AlreadyVisible => "already visible",
-            Self::SaidByAnother => "another one that is told says it as well",
+            Self::SaidByAnother => "another included item says the same",
             Self::InWindow => "its messages are in the window",
             Self::OlderThanWindow => "older than the window",
-            Self::NewerSummaries => "newer summaries take its place",
-            Self::SentBefore => "the answered words were sent before, and keep what was sent with them",
-            Self::NoPlace => "nothing is answered that it could stand in front of",
-            Self::OverLimit => "given up, because the prompt was over the limit",
-            Self::NextEpoch => "waits for the next epoch, when the digest is written anew",
+            Self::NewerSummaries => "replaced by newer summaries",
+            Self::SentBefore => "already sent with the earlier message",
+            Self::NoPlace => "there is no message to answer",
+            Self::OverLimit => "dropped because the prompt was over the limit",
+            Self::NextEpoch => "waits for the next epoch, when the digest is rewritten",
             Self::LeftOut => "left out by you",
             Self::SwitchedOff => "the template's section for it is switched off",
         }
     }
 }
 
-/// A candidate and what became of it.
+/// A candidate and the decision about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlannedBlock {
     pub zone: Zone,
@@ -180,25 +180,26 @@ pub struct PlannedBlock {
     pub reason: String,
     pub priority: Priority,
     pub role: PromptRole,
-    /// The message whose words it is, or stands in front of.
+    /// The message that the block is part of or precedes.
     pub message: Option<MessageId>,
-    /// Index into [`Prompt::messages`], if it was kept.
+    /// Index into [`Prompt::messages`] if it was kept.
     pub turn: Option<usize>,
-    /// Index into [`Assembled::segments`], if it was kept.
+    /// Index into [`Assembled::segments`] if it was kept.
     pub segment: Option<usize>,
     pub score: Option<f32>,
-    /// As [`Candidate::signals`](crate::frame::Candidate::signals).
+    /// See [`Candidate::signals`](crate::frame::Candidate::signals).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<Signal>,
-    /// With the control text in front of it, so that the kept blocks add up to the prompt. A guess for what was dropped.
+    /// Includes the control text before it, so that the kept blocks add up to the prompt. An estimate for
+    /// dropped blocks.
     pub tokens: u32,
-    /// Why it was left out; `None` where it was kept.
+    /// Why it was dropped; `None` if it was kept.
     pub dropped: Option<Dropped>,
-    /// As sent, without the line breaks in front of it.
+    /// The text as sent, without leading line breaks.
     pub text: String,
-    /// Its own words, where others stand around them in the prompt; `None` where `text` is them.
+    /// Its own text, if the prompt has other text around it; `None` if it equals `text`.
     pub own: Option<String>,
-    /// As [`Candidate::written`](crate::frame::Candidate::written).
+    /// See [`Candidate::written`](crate::frame::Candidate::written).
     pub written: Option<String>,
 }
 
@@ -226,69 +227,71 @@ impl PlannedBlock {
         }
     }
 
-    /// Is sent as `words`, which hold what it says itself.
+    /// Sets the text as sent, `words`, which contains the block's own text.
     fn say(&mut self, words: &str) {
         let own = std::mem::replace(&mut self.text, words.to_owned());
         self.own = Some(own).filter(|own| !own.is_empty() && own != words);
     }
 }
 
-/// How the budget was used, in tokens.
+/// Use of the budget, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Shares {
-    /// What head and input leave.
+    /// Tokens that head and input leave.
     pub usable: u32,
     pub history_budget: u32,
     pub history_used: u32,
     pub retrieval_budget: u32,
-    /// This turn's context.
+    /// Tokens of the context block of this turn.
     pub retrieval_used: u32,
     pub digest_used: u32,
 }
 
-/// A picture that the prompt has a place for. Its bytes are the caller's to bring.
+/// A picture with a position in the prompt. The caller supplies its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedPicture {
     /// Index into [`Prompt::messages`].
     pub turn: usize,
-    /// Names its content.
+    /// Hash of its content.
     pub hash: String,
 }
 
-/// A prompt with the account of how it came to be.
+/// A prompt with a report of how it was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assembled {
     pub prompt: Prompt,
-    /// The prompt as runs of text, as counted. For remote models a likeness, for the X-ray only.
+    /// The prompt as counted runs of text. For remote models an approximation, used by the X-ray only.
     pub segments: Vec<Segment>,
-    /// Of each segment.
+    /// Tokens of each segment.
     pub segment_tokens: Vec<u32>,
     pub blocks: Vec<PlannedBlock>,
-    /// Of the messages that are kept, in their order.
+    /// Pictures of the kept messages, in order.
     pub pictures: Vec<PlannedPicture>,
     /// Tokens of the prompt.
     pub total: u32,
     pub shares: Shares,
     pub budget: Budget,
     pub exact: bool,
-    /// Where the window stands now.
+    /// The new state of the window.
     pub window: WindowState,
-    /// Why the prefix is a new one; `None` while it goes on.
+    /// Why the prefix is new; `None` if it continues the previous one.
     pub new_epoch: Option<EpochReason>,
-    /// To be stored with their messages: what stands in front of the answered words, and what is left of older blocks.
+    /// Context blocks to store with their messages: the one of the input, and the remains of stale ones.
     pub context_blocks: Vec<(MessageId, Vec<FrozenBlock>)>,
-    /// In the window before, and out of it now.
+    /// Messages that were in the window before this turn and are no longer.
     pub left: Vec<MessageId>,
-    /// Messages before the window that were found important now, 8 to 9 (S4.36): to be stored, so that later epochs know.
+    /// Messages before the window that were newly rated important, 8 to 9. The caller stores the ratings for
+    /// later epochs.
     pub judged: Vec<(MessageId, u8)>,
-    /// These are due to leave, and no summary covers them. They stay while the limit allows it.
+    /// Messages that should leave but that no summary covers. They stay while the limit allows it.
     pub uncovered: Vec<MessageId>,
 }
 
-/// Makes the prompt of a turn: the one function behind send, regenerate, continue, preview and tests.
+/// Makes the prompt of a turn. Send, regenerate, continue, preview and tests all use this function.
 ///
-/// # Errors
-/// [`AssembleError::Uncounted`] asks for counts; [`AssembleError::Overflow`] if what must stay does not fit.
+/// Errors
+/// [`AssembleError::Uncounted`] requests token counts; [`AssembleError::Overflow`] means that required content
+/// does not fit.
 pub fn assemble(
     frame: &Frame,
     setup: &Setup<'_>,

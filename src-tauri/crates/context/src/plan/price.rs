@@ -1,4 +1,4 @@
-//! What texts cost, before they are a prompt.
+//! Token costs of texts before they are rendered.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,11 @@ use super::AssembleError;
 use crate::CountTokens;
 use crate::chat_template::{ChatTemplate, Piece, TemplateError, Turn};
 
-/// Fewer bytes make no token: what is further back than this many for each free token cannot be in the window.
+/// Lower bound for token estimates: on average a token has at most this many bytes. It limits how far back
+/// messages are weighed.
 pub(crate) const BYTES_A_TOKEN: usize = 8;
 
-/// Counts, and remembers what could not be counted.
+/// Counts tokens and collects the segments without a count.
 pub(crate) struct Costs<'a> {
     counter: &'a dyn CountTokens,
     missing: Vec<Segment>,
@@ -30,7 +31,7 @@ impl<'a> Costs<'a> {
         self.segment(Segment { text, control: false })
     }
 
-    /// The count, or a low guess until it is known.
+    /// The count, or a low estimate until it is known.
     fn segment(&mut self, segment: Segment) -> u32 {
         self.counter.count(&segment).unwrap_or_else(|| self.guess(segment))
     }
@@ -48,7 +49,7 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// Asks for what was not counted.
+    /// Returns an error with the segments that have no count yet.
     pub(crate) fn settle(&mut self) -> Result<(), AssembleError> {
         let missing = std::mem::take(&mut self.missing);
         if missing.is_empty() {
@@ -60,14 +61,14 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// What the chat template writes around a message of each role. Found out on a few empty messages, so that the history can
-/// be weighed without rendering it.
+/// Tokens that the chat template adds around a message of each role. Measured on a few empty messages, so that
+/// the history can be weighed without rendering it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Overhead {
     system: u32,
     user: u32,
     character: u32,
-    /// What opens the reply.
+    /// Tokens that open the reply.
     pub(crate) closing: u32,
 }
 

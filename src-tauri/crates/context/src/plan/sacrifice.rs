@@ -1,4 +1,4 @@
-//! What is given up when a prompt is over the limit after all, and in which order (requirements, section 2.2).
+//! Drops blocks in order of priority when a prompt exceeds the limit in spite of its shares.
 
 use super::compile::Compiled;
 use super::draft::Draft;
@@ -8,10 +8,10 @@ use super::{AssembleError, Dropped, Largest, Overflow};
 use crate::frame::BlockKind;
 
 impl Draft<'_> {
-    /// Compiles until the prompt fits. Shares make that nearly always the first time.
+    /// Compiles until the prompt fits. Because of the shares, the first attempt nearly always fits.
     ///
-    /// # Errors
-    /// [`AssembleError::Overflow`] if there is nothing left to give up.
+    /// Errors
+    /// [`AssembleError::Overflow`] if nothing is left to drop.
     pub(crate) fn settle(&mut self) -> Result<Compiled, AssembleError> {
         loop {
             let compiled = self.compile()?;
@@ -26,7 +26,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Gives up the least dear things for `excess` tokens. Returns what it freed, as far as it is known beforehand.
+    /// Drops the lowest-priority items for `excess` tokens. Returns the tokens freed, as far as known before
+    /// rendering.
     fn give_up(&mut self, excess: u32) -> Result<u32, AssembleError> {
         let freed = self.give_up_retrieved(excess);
         if freed > 0 {
@@ -57,7 +58,8 @@ impl Draft<'_> {
         Ok(freed)
     }
 
-    /// What was sent with the answered words thaws with the epoch, and there is no room to recall anything in its place.
+    /// Begins an epoch, which makes the re-sent items of the input candidates again, and drops those: there is
+    /// no room for them.
     fn begin_without_recall(&mut self) {
         let resent = self.resends();
         self.begin(EpochReason::OverLimit);
@@ -68,7 +70,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The lowest score first.
+    /// Drops retrieved items, lowest score first.
     fn give_up_retrieved(&mut self, excess: u32) -> u32 {
         let sent_before = |item: &super::item::Item<'_>| item.kept() && item.retrieved() && item.place.is_none();
         if self.resends() && self.late.iter().any(sent_before) {
@@ -99,7 +101,7 @@ impl Draft<'_> {
         freed
     }
 
-    /// The oldest excerpts, or else the least of the rest.
+    /// Drops the oldest excerpts, or the last items of the rest of the digest.
     fn give_up_digest(&mut self, excess: u32, excerpts: bool) -> u32 {
         let mut freed = 0;
         let wanted = |kind| (kind == BlockKind::Pinned) == excerpts;
@@ -170,7 +172,7 @@ mod tests {
         Candidate::new(kind, Source::Memory { id: name.into() }, "", format!("{name} is here")).scored(score)
     }
 
-    /// Something of everything that can be given up, and of what cannot.
+    /// A frame with every kind of item that can be dropped, and some that cannot.
     fn frame() -> Frame {
         let part = |kind, text: &str| HeadPart {
             kind,
@@ -194,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Names of all that is kept and could be lost.
+    /// Names of all kept items.
     fn kept(draft: &Draft<'_>) -> Vec<String> {
         let first = |text: &str| text.split_whitespace().next().unwrap_or_default().to_owned();
         let late = draft.late.iter().filter(|item| item.kept()).map(|item| first(item.text));
@@ -204,7 +206,8 @@ mod tests {
         late.chain(head).chain(digest).chain(window).collect()
     }
 
-    /// What is given up, one excess token after the other, until there is nothing more.
+    /// Drops items for one excess token at a time until nothing is left to drop. Returns the dropped and the
+    /// remaining items.
     fn given_up(state: &WindowState, frame: &Frame) -> (Vec<String>, Vec<String>) {
         let layout = ChatTemplate::chatml();
         let budget = Budget { min_tail_messages: 6, history_cap: 350, ..Budget::local(2_000, 100) };
@@ -224,10 +227,10 @@ mod tests {
         }
     }
 
-    /// Requirements, section 2.2: retrieved, lowest score first; examples; the oldest turns down to the floor; excerpts,
-    /// oldest first; the rest of the digest; turns below the floor. What is left can only be refused (S2.24, S2.30).
+    /// The order: retrieved items, lowest score first; examples; the oldest turns down to the floor; excerpts,
+    /// oldest first; the rest of the digest; turns below the floor. The rest is required.
     #[test]
-    fn what_is_given_up_goes_in_the_order_of_sacrifice() {
+    fn drops_items_in_order_of_priority() {
         let (gone, left) = given_up(&WindowState::default(), &frame());
         insta::assert_snapshot!(gone.join("\n"), @r"
         lore-c

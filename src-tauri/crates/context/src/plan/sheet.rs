@@ -1,4 +1,4 @@
-//! The sheet: what was kept, laid out in the order of the prompt, as messages with their blocks.
+//! The sheet: kept items in prompt order, as messages with their blocks.
 
 use std::collections::HashSet;
 
@@ -13,23 +13,24 @@ use crate::frame::{BlockKind, Place, Priority, Source, Zone};
 use crate::frozen::FrozenBlock;
 use crate::{regex_script, wording};
 
-/// A message of the prompt while its parts are gathered.
+/// A message of the prompt while its parts are collected.
 pub(super) struct OpenTurn {
     pub(super) role: PromptRole,
     pub(super) parts: Vec<usize>,
 }
 
-/// Blocks in prompt order, and the messages that the kept ones make.
+/// Blocks in prompt order, and the messages that the kept blocks form.
 #[derive(Default)]
 pub(super) struct Sheet {
     pub(super) blocks: Vec<PlannedBlock>,
     pub(super) turns: Vec<OpenTurn>,
-    /// Text of each part, with the block that it is.
+    /// The text of each part, with the index of its block.
     pub(super) parts: Vec<(usize, String)>,
 }
 
 impl Sheet {
-    /// Continues the last message if it is of that role and not closed.
+    /// Opens a message, or continues the last one if it has the same role and `own` is false. Returns true if
+    /// it continues.
     fn turn(&mut self, role: PromptRole, own: bool) -> bool {
         if !own && self.turns.last().is_some_and(|turn| turn.role == role) {
             return true;
@@ -54,7 +55,7 @@ impl<'a> Draft<'a> {
         let mut sheet = Sheet::default();
         self.lay_out_head(&mut sheet);
         self.lay_out_digest(&mut sheet);
-        self.tell_of_the_past(&mut sheet);
+        self.add_older_row(&mut sheet);
         let count = self.frame.history.len();
         let end = if self.continues() { self.last } else { count };
         for index in self.start..count {
@@ -71,8 +72,8 @@ impl<'a> Draft<'a> {
             let idle = self.late.iter().filter(|item| item.place.is_none());
             sheet.blocks.extend(idle.map(|item| item.report(Zone::Input, PromptRole::User, None)));
         }
-        // Behind everything: rows that come and go would part the manifest from the one before it.
-        // What this turn's context or an older block has is told of already.
+        // These rows come last, because rows that change between turns would separate the manifest from the
+        // previous one. Sources that this turn's context or an older block contains are already listed.
         let listed: HashSet<&Source> = sheet.blocks.iter().map(|block| &block.source).collect();
         let waiting = self.digest.iter().filter(|item| item.dropped == Some(Dropped::NextEpoch));
         let waiting = waiting.filter(|item| !listed.contains(&*item.source));
@@ -81,7 +82,7 @@ impl<'a> Draft<'a> {
         sheet
     }
 
-    /// The head, with what classic placement puts into it this turn.
+    /// Lays out the head, with the items that classic placement inserts in this turn.
     fn lay_out_head(&self, sheet: &mut Sheet) {
         enum Text<'s, 'a> {
             Head(&'s head::HeadItem<'a>),
@@ -135,8 +136,8 @@ impl<'a> Draft<'a> {
         sheet.blocks.extend(dropped.map(|item| item.report(Zone::Digest, PromptRole::System, None)));
     }
 
-    /// One row for all the messages before the window.
-    fn tell_of_the_past(&self, sheet: &mut Sheet) {
+    /// Adds one row for all messages before the window.
+    fn add_older_row(&self, sheet: &mut Sheet) {
         let mut outside = self.outside();
         let Some(first) = outside.next().map(|message| message.id) else { return };
         let last = outside.last().map_or(first, |message| message.id);
@@ -144,7 +145,7 @@ impl<'a> Draft<'a> {
             zone: Zone::Window,
             kind: BlockKind::Message,
             source: Source::Older { first, last, count: self.start },
-            reason: "said before".to_owned(),
+            reason: "earlier in the chat".to_owned(),
             priority: Priority::Trimmable,
             role: PromptRole::User,
             message: None,
@@ -164,10 +165,10 @@ impl<'a> Draft<'a> {
         let message = &self.frame.history[index];
         let is_input = index == self.last && !self.continues();
         let (zone, reason) = match (is_input, index == self.last) {
-            (true, _) if message.task.is_some() => (Zone::Input, "what the model is asked to do"),
-            (true, _) => (Zone::Input, "what is answered"),
-            (_, true) => (Zone::Window, "the reply that goes on"),
-            _ => (Zone::Window, "in the window"),
+            (true, _) if message.task.is_some() => (Zone::Input, "task for the model"),
+            (true, _) => (Zone::Input, "your message"),
+            (_, true) => (Zone::Window, "reply to continue"),
+            _ => (Zone::Window, "recent message"),
         };
         let role = prompt_role(message.role);
         sheet.turn(role, true);
@@ -197,7 +198,7 @@ impl<'a> Draft<'a> {
         sheet.put(block, wording::paragraph(text, before));
     }
 
-    /// This turn's context block. True if there is one.
+    /// Lays out the context block of this turn. Returns true if there is one.
     fn lay_out_late(&self, sheet: &mut Sheet, message: MessageId) -> bool {
         let blocks = self.late_blocks();
         let mut parts = wording::context_block(&blocks).into_iter();
@@ -223,8 +224,8 @@ impl<'a> Draft<'a> {
         !blocks.is_empty()
     }
 
-    /// Texts at a depth, as messages of their own: of one depth the character's first and the system's last, where it
-    /// weighs most; texts of one role are lines of one message.
+    /// Inserts texts at a depth as separate messages. At one depth, character messages come first and system
+    /// messages last, where they have the most effect. Texts of one role become lines of one message.
     fn insert(&self, sheet: &mut Sheet, here: impl Fn(u32) -> bool) {
         let rank = |role| match role {
             PromptRole::Character => 0_u8,

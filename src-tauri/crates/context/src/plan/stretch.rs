@@ -1,4 +1,4 @@
-//! How far back the window reaches.
+//! Decides how far back the window reaches.
 
 use domain::MessageId;
 use domain::chat::Role;
@@ -8,19 +8,18 @@ use super::epoch::EpochReason;
 use super::{AssembleError, Watermark};
 use crate::window::{Cost, at_a_turn, leaving, over_full, start_of_suffix};
 
-/// The newest messages, weighed.
+/// The newest messages with their token counts.
 struct Stretch {
-    /// Index of the oldest of them.
+    /// Index of the oldest message.
     first: usize,
     costs: Vec<Cost>,
     tokens: u64,
 }
 
 impl Draft<'_> {
-    /// Lets a window that has used up its share go on growing into room that retrieval does not claim; true if it did. The
-    /// whole window goes on, and this turn's context gets what it would beside a window of its share: whether both fit
-    /// is seen in the prompt itself. So the window moves when the context is full, and not when a share is; it never
-    /// moves sooner for that. (The budget in design.md, section 4, would have it move at its share.)
+    /// Lets a window that has used up its share grow into tokens that retrieval does not need. Returns true if
+    /// it grew. The context block of this turn gets as much as with a window within its share; rendering shows
+    /// whether both fit. The window thus moves when the context is full, not when its share is.
     pub(crate) fn grow(&mut self) -> bool {
         let anchor = self.anchor().min(self.last);
         let budget = self.setup.budget;
@@ -28,7 +27,7 @@ impl Draft<'_> {
         let whole = self.weigh(anchor, most);
         let used_up = whole.tokens > u64::from(self.shares.history_budget);
         let fits = !over_full(self.last - anchor, whole.tokens, most, &budget);
-        // What begins anew is read anew: the best moment to trim.
+        // A new epoch reads the whole prompt again, so it is the best moment to trim.
         self.grown = used_up && fits && self.epoch.is_none();
         if !self.grown {
             return false;
@@ -43,7 +42,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Leaves the window as it is while it fits into its share, and else moves its start.
+    /// Keeps the window if it fits into its share; otherwise moves its start.
     pub(crate) fn fit_window(&mut self) {
         let anchor = self.anchor().min(self.last);
         let from = if self.epoch.is_some_and(EpochReason::finds_a_new_anchor) { 0 } else { anchor };
@@ -65,14 +64,14 @@ impl Draft<'_> {
         self.wait(began, from, start, anchor, usable);
     }
 
-    /// What is usable, and the history's share of it.
+    /// Updates the usable tokens and the history's share of them. Returns the usable tokens.
     fn share_out(&mut self) -> u32 {
         let usable = self.usable();
         (self.shares.usable, self.shares.history_budget) = (usable, self.setup.budget.history(usable));
         usable
     }
 
-    /// Where the window starts after a trim, in the new epoch.
+    /// Start of the window after a trim, in the new epoch.
     fn trimmed(&mut self, from: usize) -> (Stretch, usize) {
         let history = self.shares.history_budget;
         let rest = self.weigh(from, history);
@@ -80,7 +79,7 @@ impl Draft<'_> {
         (rest, start)
     }
 
-    /// Keeps what no summary covers, as far as the limit itself allows it (C26).
+    /// Keeps messages that no summary covers, as far as the limit allows it.
     fn wait(&mut self, began: Option<EpochReason>, from: usize, start: usize, anchor: usize, usable: u32) {
         let fresh = std::mem::replace(&mut self.epoch, began);
         let whole = self.weigh(from, usable);
@@ -94,7 +93,7 @@ impl Draft<'_> {
         self.move_to(least.min(start), anchor, &rest);
     }
 
-    /// Messages that were in the window and would leave it uncovered, if it started at `start`.
+    /// Messages of the previous window that would leave it without a summary if it started at `start`.
     fn uncovered_before(&self, start: usize, anchor: usize) -> Vec<MessageId> {
         let history = &self.frame.history;
         let covered = match self.setup.watermark {
@@ -102,7 +101,7 @@ impl Draft<'_> {
             Watermark::Nothing => 0,
             Watermark::Upto(id) => history.iter().position(|message| message.id == id).map_or(0, |at| at + 1),
         };
-        // What never was in a window, such as an imported chat's past, leaves none.
+        // Messages that were never in a window, such as the past of an imported chat, do not leave it.
         let first = if self.state.epoch == 0 { start } else { anchor.max(covered) };
         history.get(first..start).unwrap_or_default().iter().map(|message| message.id).collect()
     }
@@ -119,15 +118,15 @@ impl Draft<'_> {
         self.note_left(anchor);
     }
 
-    /// Writes down what left the window, which stood at `anchor`.
+    /// Records the messages that left the window, which started at `anchor`.
     pub(crate) fn note_left(&mut self, anchor: usize) {
         let from = if self.state.epoch == 0 { self.start } else { anchor };
         let left = self.frame.history.get(from..self.start).unwrap_or_default();
         self.left = left.iter().map(|message| message.id).collect();
     }
 
-    /// Weighs messages from the newest back to `from`, but no further than to the first that has no room in `limit`. The
-    /// last exchange is always among them.
+    /// Counts messages from the newest back to `from`, and stops at the first one that does not fit into
+    /// `limit`. The last exchange is always included.
     fn weigh(&mut self, from: usize, limit: u32) -> Stretch {
         let mut need_user = self.frame.history[from..self.last].iter().any(|message| message.role == Role::User);
         let (mut first, mut costs, mut tokens) = (self.last, Vec::new(), 0);
@@ -142,13 +141,13 @@ impl Draft<'_> {
         Stretch { first, costs, tokens }
     }
 
-    /// Gives up the oldest turns for `excess` tokens; `keep` messages stay. Returns what it freed.
+    /// Drops the oldest turns for `excess` tokens but keeps `keep` messages. Returns the tokens freed.
     pub(crate) fn drop_oldest(&mut self, excess: u32, keep: usize) -> Result<u32, AssembleError> {
         let floor = self.last.saturating_sub(keep);
         let mut freed = 0;
         let mut at = self.start;
         while freed < excess && at < floor {
-            // Up to the next words of the user: no reply without its question (S3.17).
+            // Cut before a user message, so that no reply loses its question.
             let next = (at + 1..self.last).find(|index| self.frame.history[*index].role == Role::User);
             let next = next.unwrap_or(self.last);
             if next > floor {
@@ -167,7 +166,7 @@ impl Draft<'_> {
         Ok(freed)
     }
 
-    /// Messages of the last exchange.
+    /// Number of messages in the last exchange.
     pub(crate) fn last_exchange(&self) -> usize {
         let history = &self.frame.history[self.start.min(self.last)..self.last];
         history.iter().rposition(|message| message.role == Role::User).map_or(0, |at| history.len() - at)

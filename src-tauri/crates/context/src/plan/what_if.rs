@@ -1,13 +1,13 @@
-//! What a prompt would be without something: with what was sent already the same as with what is new.
+//! What-if previews: the prompt without certain sources, both sent and new.
 
 use domain::chat::{Role, WindowState};
 
 use crate::frame::{Frame, Source};
 use crate::frozen::EpochState;
 
-/// Takes what has one of the [`Source::key`]s in `sources` out of the window, of what was sent with its messages, and of the
-/// digest as `state` has it. The message to answer stays. What is still to be decided on is left out by the plan itself, which
-/// says so ([`Setup::without`](super::Setup::without)).
+/// Removes everything with one of the [`Source::key`]s in `sources` from the window, from the context blocks of
+/// its messages, and from the digest in `state`. The message to answer stays. The plan itself drops new
+/// candidates and reports them ([`Setup::without`](super::Setup::without)).
 pub fn leave_out(frame: &mut Frame, state: &mut WindowState, sources: &[String]) {
     let gone = |source: &Source| sources.contains(&source.key());
     let mut frozen = EpochState::read(&state.frozen);
@@ -27,7 +27,7 @@ pub fn leave_out(frame: &mut Frame, state: &mut WindowState, sources: &[String])
             Some(at) == answered || !gone(&source)
         })
         .collect();
-    // The window begins with the next message that is left.
+    // The window begins with the next remaining message.
     if let Some(anchor) = state.anchor.and_then(|id| frame.history.iter().position(|message| message.id == id)) {
         let next = (anchor..stays.len()).find(|at| stays[*at]);
         state.anchor = next.map(|at| frame.history[at].id);

@@ -1,4 +1,4 @@
-//! The templates that ship.
+//! The built-in templates.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ macro_rules! shipped {
     };
 }
 
-/// Ids and files: seven for chats, six for jobs beside them.
+/// Ids and sources: seven templates for chats, six for background jobs.
 pub(super) const SHIPPED: &[(&str, &str)] = shipped![
     "base-roleplay",
     "sms",
@@ -28,10 +28,10 @@ pub(super) const SHIPPED: &[(&str, &str)] = shipped![
     "continue",
 ];
 
-/// All templates that ship. They are read once.
+/// All built-in templates, parsed once.
 ///
-/// # Errors
-/// None, as a test reads every file; the type is that of reading any template.
+/// Errors
+/// Never: a test parses every file. The type is that of any template.
 pub fn built_in() -> Result<&'static Library, &'static LoadError> {
     static LIBRARY: LazyLock<Result<Library, LoadError>> = LazyLock::new(read);
     LIBRARY.as_ref()

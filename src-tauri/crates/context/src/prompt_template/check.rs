@@ -1,4 +1,4 @@
-//! What is wrong with a template, for its author: `nook template check` and the editor.
+//! Reports problems of a template to its author, in `nook template check` and in the editor.
 
 use super::compose::ComposeError;
 use super::condition;
@@ -9,31 +9,31 @@ use super::schema::{Line, OwnVariable, PromptTemplate, RoleBlock, Section, Secti
 use super::text::{self, Piece};
 use super::variables;
 
-/// Problems that are named at the most: a file of garbage need not be quoted whole.
+/// Maximum number of reported problems, because a broken file can have very many.
 const MOST: usize = 200;
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
-    /// No prompt can be made of it.
+    /// The template cannot be composed.
     Error,
-    /// It does not do what it seems to.
+    /// A part of the template has no effect or an unexpected one.
     Warning,
 }
 
-/// Something to put right.
+/// A problem to fix.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Problem {
     pub severity: Severity,
-    /// The section it is in; none where it concerns the template as a whole.
+    /// The section with the problem; `None` if it concerns the whole template.
     pub section: Option<String>,
     pub variable: Option<String>,
     pub message: String,
 }
 
-/// Checks the JSON of a template that may extend those of `library`. Without an error among the problems it can be composed;
-/// warnings are told once there is none.
+/// Checks the JSON of a template that may extend those of `library`. Without errors it can be composed.
+/// Warnings are reported only if there are no errors.
 pub fn check(json: &str, library: &Library) -> Vec<Problem> {
     let template = match from_json(json) {
         Ok(loaded) => loaded.template,
@@ -68,7 +68,7 @@ impl Problem {
 struct Checker<'c> {
     template: &'c PromptTemplate,
     library: &'c Library,
-    /// The template's own variables, and its parents'.
+    /// The variables of the template and of its parents.
     own: Vec<String>,
     problems: Vec<Problem>,
 }
@@ -89,21 +89,23 @@ impl Checker<'_> {
         }
     }
 
-    fn say(&mut self, section: Option<&str>, variable: Option<&str>, message: impl Into<String>) {
+    fn report(&mut self, section: Option<&str>, variable: Option<&str>, message: impl Into<String>) {
         let owned = |text: Option<&str>| text.map(str::to_owned);
         self.problems.push(Problem::error(owned(section), owned(variable), message.into()));
     }
 
-    /// What shows only once the parents are merged in.
+    /// Checks that need the merged template.
     fn merged(&mut self) {
         match resolve(self.template, self.library) {
             Ok(resolved) => {
                 self.own = resolved.variables.iter().map(|variable| variable.name.clone()).collect();
                 for section in resolved.sections.iter().filter(|section| section.required) {
                     if let Some(asked) = section.condition.as_ref().filter(|asked| asked.written.trim() != "always") {
-                        let message =
-                            format!("it is required, so the condition `{}` may not leave it out", asked.written);
-                        self.say(Some(&section.name), None, message);
+                        let message = format!(
+                            "a required section cannot have the condition `{}`; remove the condition or `required`",
+                            asked.written
+                        );
+                        self.report(Some(&section.name), None, message);
                     }
                 }
                 self.unplaced(&resolved.section_names().collect::<Vec<_>>());
@@ -111,7 +113,7 @@ impl Checker<'_> {
             Err(error) => {
                 self.own = self.template.variables.iter().map(|variable| variable.name.clone()).collect();
                 let (section, variable) = match &error {
-                    // Named where the section itself is checked.
+                    // Reported when the section itself is checked.
                     ResolveError::Condition { .. } => return,
                     ResolveError::Twice { section } | ResolveError::RequiredExcluded { section } => {
                         (Some(section.clone()), None)
@@ -119,7 +121,7 @@ impl Checker<'_> {
                     ResolveError::Name { name } => (None, Some(name.clone())),
                     _ => (None, None),
                 };
-                self.say(section.as_deref(), variable.as_deref(), error.to_string());
+                self.report(section.as_deref(), variable.as_deref(), error.to_string());
             }
         }
     }
@@ -127,19 +129,23 @@ impl Checker<'_> {
     fn unplaced(&mut self, placed: &[&str]) {
         for section in &self.template.sections {
             if !section.exclude && !placed.contains(&section.name.as_str()) {
-                self.say(Some(&section.name), None, "`roles` lists sections, and this one is not among them");
+                self.report(
+                    Some(&section.name),
+                    None,
+                    "`roles` does not list this section, so it is never used; add it there",
+                );
             }
         }
     }
 
     fn own_variables(&mut self, own: &[OwnVariable]) {
         if let Err(ComposeError::Cycle(cycle)) = variables::own_order(own) {
-            self.say(None, cycle.path.first().map(String::as_str), cycle.to_string());
+            self.report(None, cycle.path.first().map(String::as_str), cycle.to_string());
         }
         for variable in own {
             for (name, message) in self.faults(&variable.text) {
                 let message = format!("in the template's variable `{}`: {message}", variable.name);
-                self.say(None, name.as_deref(), message);
+                self.report(None, name.as_deref(), message);
             }
         }
     }
@@ -147,17 +153,21 @@ impl Checker<'_> {
     fn section(&mut self, section: &Section) {
         let name = section.name.as_str();
         if name.trim().is_empty() {
-            self.say(Some(name), None, "a section needs a name");
+            self.report(Some(name), None, "a section needs a name");
         }
-        // A slot may wait for the card's own text.
+        // A section with a slot may be empty until the card fills it.
         let has_text = !section.lines.is_empty() || !section.rules.is_empty() || section.slot.is_some();
         let inherited = self.inherits(name);
         match (section.exclude, section.overrides) {
-            (true, true) => self.say(Some(name), None, "`override` and `exclude` cannot both hold"),
-            (true, false) if !inherited => self.say(Some(name), None, "there is no such section above it to leave out"),
-            (false, true) if !inherited => self.say(Some(name), None, "there is no such section above it to override"),
+            (true, true) => self.report(Some(name), None, "`override` and `exclude` cannot both be set"),
+            (true, false) if !inherited => {
+                self.report(Some(name), None, "no parent template has this section, so there is nothing to exclude")
+            }
+            (false, true) if !inherited => {
+                self.report(Some(name), None, "no parent template has this section, so there is nothing to override")
+            }
             (false, _) if !has_text && (section.overrides || !inherited) => {
-                self.say(Some(name), None, "it has no text")
+                self.report(Some(name), None, "the section has no text")
             }
             _ => {}
         }
@@ -182,7 +192,7 @@ impl Checker<'_> {
         block.lines.iter().for_each(|line| self.line(None, line));
         for name in block.sections.iter().flatten() {
             if !self.template.sections.iter().any(|section| section.name == *name) && !self.inherits(name) {
-                self.say(Some(name), None, "`roles` names it, but it is not there");
+                self.report(Some(name), None, "`roles` names this section, but it does not exist");
             }
         }
     }
@@ -202,17 +212,17 @@ impl Checker<'_> {
                 }
                 _ => None,
             };
-            self.say(section, variable.as_deref(), error.to_string());
+            self.report(section, variable.as_deref(), error.to_string());
         }
     }
 
     fn text(&mut self, section: Option<&str>, text: &str) {
         for (name, message) in self.faults(text) {
-            self.say(section, name.as_deref(), message);
+            self.report(section, name.as_deref(), message);
         }
     }
 
-    /// Unknown variables and broken `${`, each once a line.
+    /// Unknown variables and malformed `${` in a text, per line.
     fn faults(&self, text: &str) -> Vec<(Option<String>, String)> {
         let mut faults = Vec::new();
         for line in text.split('\n') {
@@ -272,30 +282,33 @@ mod tests {
             ],
         })), @r###"
         [
-            " | a | the variables a -> b -> a need one another in a circle; break it by taking one of them out of another's text",
-            " | nobody | in the template's variable `b`: there is no variable `${nobody}`; correct its name or take it out",
-            "one | charcter.name | there is no variable `${charcter.name}`; correct its name or take it out",
-            "one |  | `${broken` names no variable; write `${name}` with letters, digits, dots and underscores, or `$${` for the two signs themselves",
-            "two | hasEpisode | `hasEpisode` is neither a flag nor a variable; put quotes around it if it is a text",
-            "two |  | the condition ends where a flag, a variable, a number or a quoted text should be",
-            "nothing |  | there is no such section above it to override",
-            "void |  | it has no text",
+            " | a | the variables a -> b -> a depend on each other in a circle; remove one of them from the text of another",
+            " | nobody | in the template's variable `b`: there is no variable `${nobody}`; correct or remove it",
+            "one | charcter.name | there is no variable `${charcter.name}`; correct or remove it",
+            "one |  | `${broken` is not a valid variable; write `${name}` with letters, digits, dots and underscores, or `$${` for a literal `${`",
+            "two | hasEpisode | `hasEpisode` is neither a flag nor a variable; quote it if it is a text",
+            "two |  | the condition ends too early; expected a flag, a variable, a number or a quoted text",
+            "nothing |  | no parent template has this section, so there is nothing to override",
+            "void |  | the section has no text",
         ]
         "###);
     }
 
     #[test]
-    fn a_required_section_cannot_be_left_out() {
+    fn rejects_excluding_a_required_section() {
         let found = problems(json!({"extends": "base-roleplay", "sections": [{"name": "rules", "exclude": true}]}));
-        assert_eq!(found, ["rules |  | section `rules` is required and cannot be left out"]);
+        assert_eq!(found, ["rules |  | section `rules` is required and cannot be excluded"]);
         let found =
             problems(json!({"sections": [{"name": "a", "required": true, "condition": "assist", "lines": ["x"]}]}));
-        assert_eq!(found, ["a |  | it is required, so the condition `assist` may not leave it out"]);
+        assert_eq!(
+            found,
+            ["a |  | a required section cannot have the condition `assist`; remove the condition or `required`"]
+        );
     }
 
     #[test]
-    fn finds_circles_and_missing_parents() {
-        assert!(problems(json!({"extends": "t"}))[0].contains("which is not there"));
+    fn finds_cycles_and_missing_parents() {
+        assert!(problems(json!({"extends": "t"}))[0].contains("which does not exist"));
         let mut library = Library::default();
         for (id, parent) in [("a", "b"), ("b", "a")] {
             library.put(PromptTemplate {

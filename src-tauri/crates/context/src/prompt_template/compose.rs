@@ -1,4 +1,4 @@
-//! A resolved template and this turn's variables become the sections of a prompt.
+//! Composes the sections of a prompt from a resolved template and the variables of a turn.
 
 use std::borrow::Cow;
 
@@ -10,23 +10,23 @@ use super::schema::{Placement, SectionKind, SectionRole, Slot};
 use super::text::{self, Malformed};
 use super::variables::Variables;
 
-/// Bytes of a composed prompt at the most.
+/// Maximum size of a composed prompt in bytes.
 pub const MAX_COMPOSED: usize = 8 << 20;
 
-/// A prompt that is not made, so that nothing half-made is sent.
+/// The prompt could not be composed; no partial prompt is sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ComposeError {
     #[error("section `{section}`: {source}")]
     Section { section: String, source: Box<ComposeError> },
-    #[error("there is no variable `${{{name}}}`; correct its name or take it out")]
+    #[error("there is no variable `${{{name}}}`; correct or remove it")]
     UnknownVariable { name: String },
     #[error(transparent)]
     Malformed(#[from] Malformed),
     #[error(transparent)]
     Cycle(#[from] Cycle),
-    #[error("the text grows beyond {most} bytes; use fewer or shorter variables")]
+    #[error("the text is longer than {most} bytes; use fewer or shorter variables")]
     TooLong { most: usize },
-    #[error("section `{section}` is required, but its condition `{condition}` does not hold")]
+    #[error("section `{section}` is required, but its condition `{condition}` is false")]
     RequiredLeftOut { section: String, condition: String },
 }
 
@@ -35,17 +35,17 @@ pub enum ComposeError {
 pub struct Composed {
     pub sections: Vec<ComposedSection>,
     pub omitted: Vec<Omitted>,
-    /// The memories that have a place this turn.
+    /// The kinds of memories that have a place in this turn.
     pub recalls: Recalls,
-    /// What stands above memories and documents, which are blocks.
+    /// Headings for memories and documents, which are sent as blocks.
     pub headings: Vec<Heading>,
-    /// Kinds of lore sections that are switched off, whatever lore there is.
+    /// Kinds of lore sections that are switched off, regardless of the lore.
     pub without_lore: Vec<SectionKind>,
     /// Texts that end the reply.
     pub stop: Vec<String>,
 }
 
-/// A section, ready to be a block.
+/// A composed section, which becomes a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComposedSection {
     pub name: String,
@@ -54,18 +54,17 @@ pub struct ComposedSection {
     pub placement: Placement,
     /// Messages from the end, for [`Placement::InChat`].
     pub depth: u32,
-    /// Every `${variable}` resolved, never empty; `{{macros}}` are still there.
+    /// Never empty; `${variables}` are resolved, `{{macros}}` are not.
     pub text: String,
-    /// As the template has it, without the lines and rules whose condition does not hold: the first of a prompt's stages
-    /// (S0.11).
+    /// The source text in the template, without lines and rules whose condition is false. The X-ray shows it.
     pub written: String,
-    /// Where the card's own text stands instead of the template's: what it replaced, for `{{original}}` (V2-06, V2-10).
+    /// The text of the template that the card replaced, for `{{original}}`.
     pub original: Option<String>,
-    /// The variables that its text names.
+    /// The variables in its text.
     pub variables: Vec<String>,
 }
 
-/// A section that is not there this turn, and why.
+/// A section that is absent in this turn, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Omitted {
     pub section: String,
@@ -74,34 +73,36 @@ pub struct Omitted {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
-    /// As written in the template.
+    /// Its condition is false; the text is as written in the template.
     Condition(String),
-    /// None of its variables has a value.
+    /// All its variables are empty.
     Empty,
-    /// The card's own text stands instead.
+    /// The text of the card replaces it.
     Replaced(Slot),
 }
 
 impl Composed {
-    /// One of the three flows: the system text, the introduction of the persona, that of the character (S4.2). A blank
-    /// line stands between sections.
+    /// The text of one role: system, user (introduction of the persona) or assistant (introduction of the
+    /// character). A blank line separates sections.
     pub fn flow(&self, role: SectionRole) -> String {
         let texts = self.sections.iter().filter(|section| section.role == role).map(|section| section.text.as_str());
         texts.collect::<Vec<_>>().join("\n\n")
     }
 }
 
-/// Composes `template` for one turn. The same arguments give the same bytes. In the head the `memory.*` and
-/// `user.*` variables of what a turn recalls are empty: memories and passages are blocks with a budget and receipts, and a
-/// head that told them would be read anew with each (S4.54, S4.27). The `lore.*` variables have a value in their own sections only.
+/// Composes `template` for one turn. The same arguments give the same bytes.
+///
+/// In the head, variables with retrieved content (`memory.*` and `user.*`) are empty. Memories and passages are
+/// sent as blocks with a budget and sources, because retrieved text in the head would invalidate the cache in
+/// every turn. The `lore.*` variables have a value in lore sections only.
 ///
 /// # Errors
-/// [`ComposeError`], with the section it was found in; a prompt with an unresolved variable is never made.
+/// [`ComposeError`] names the section. A prompt with an unresolved variable is never returned.
 pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags) -> Result<Composed, ComposeError> {
     let (with_lore, without_lore) = (variables.without(&recalls::VARIABLES), variables.without(&recalls::LORE));
     let in_head = with_lore.without(&recalls::LORE);
     let own = |variables: &Variables| variables.with_own(&template.variables).map(Cow::into_owned);
-    let told = own(&variables.with(&recalls::LORE, "lore"))?;
+    let assuming_lore = own(&variables.with(&recalls::LORE, "lore"))?;
     let seen = Seen { with_lore: own(&with_lore)?, with_memories: own(&without_lore)?, in_head: own(&in_head)? };
     let variables = &*variables.with_own(&template.variables)?;
     let mut composer = Composer { variables, seen: &seen, flags, room: MAX_COMPOSED, composed: Composed::default() };
@@ -110,7 +111,7 @@ pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags
     }
     composer.put_in_the_cards_own(template);
     let mut composed = composer.composed;
-    composed.without_lore = switched_off(template, &told, flags);
+    composed.without_lore = switched_off(template, &assuming_lore, flags);
     for stop in template.defaults.stop.iter().flatten() {
         let expanded = text::expand(stop, |name| seen.in_head.text(name), MAX_COMPOSED)?;
         if !expanded.hollow && !expanded.text.is_empty() {
@@ -120,10 +121,11 @@ pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags
     Ok(composed)
 }
 
-/// The kinds of lore sections that would not be there even with lore to tell. One that only waits for lore is not off.
-fn switched_off(template: &ResolvedTemplate, told: &Variables, flags: &Flags) -> Vec<SectionKind> {
+/// The kinds of lore sections that would be absent even if there were lore. A section that only waits for lore
+/// is not off.
+fn switched_off(template: &ResolvedTemplate, with_lore: &Variables, flags: &Flags) -> Vec<SectionKind> {
     let there =
-        |section: &ResolvedSection| section.condition.as_ref().is_none_or(|asked| asked.read.holds(told, flags));
+        |section: &ResolvedSection| section.condition.as_ref().is_none_or(|asked| asked.read.holds(with_lore, flags));
     let off = |kind: &SectionKind| {
         let mut of_kind = template.sections.iter().filter(|section| section.kind == *kind);
         match template.has(*kind) {
@@ -134,7 +136,7 @@ fn switched_off(template: &ResolvedTemplate, told: &Variables, flags: &Flags) ->
     [SectionKind::LoreBefore, SectionKind::LoreAfter].into_iter().filter(off).collect()
 }
 
-/// The variables as texts see them: blocks are named where they are sent, and nowhere else.
+/// The variables as visible in the texts of different sections.
 struct Seen {
     with_lore: Variables,
     with_memories: Variables,
@@ -152,11 +154,11 @@ impl Seen {
 }
 
 struct Composer<'c> {
-    /// All, as conditions ask for them.
+    /// All variables, for conditions.
     variables: &'c Variables,
     seen: &'c Seen,
     flags: &'c Flags,
-    /// Bytes that may still be written.
+    /// Number of bytes that may still be written.
     room: usize,
     composed: Composed,
 }
@@ -181,7 +183,7 @@ impl Composer<'_> {
             let heading = self.heading(section).map_err(named)?;
             self.composed.headings.extend(heading.map(|text| Heading::new(text, section.kind, recalls)));
         }
-        // The card's own text may stand where ours is empty.
+        // The text of the card may replace an empty one.
         if text.is_empty() && !self.has_cards_own(section.slot) {
             self.omit(&section.name, Why::Empty);
             return Ok(());
@@ -248,7 +250,7 @@ impl Composer<'_> {
         Ok(Rendered { text, written, variables })
     }
 
-    /// The heading alone, of a section whose text is sent as blocks.
+    /// The heading of a section whose text is sent as blocks.
     fn heading(&self, section: &ResolvedSection) -> Result<Option<String>, ComposeError> {
         let Some(heading) = &section.heading else { return Ok(None) };
         let variables = self.seen.by(section);
@@ -257,8 +259,8 @@ impl Composer<'_> {
         Ok((!expanded.hollow && !text.is_empty()).then(|| text.to_owned()))
     }
 
-    /// Puts the card's `system_prompt` and `post_history_instructions` where the first section with their slot stands;
-    /// the others of that slot go, and all of them together are what `{{original}}` means.
+    /// Puts the card's `system_prompt` and `post_history_instructions` at the first section with their slot.
+    /// The other sections of the slot are removed, and the texts of all of them form `{{original}}`.
     fn put_in_the_cards_own(&mut self, template: &ResolvedTemplate) {
         for slot in [Slot::SystemPrompt, Slot::PostHistory] {
             if !self.has_cards_own(Some(slot)) {
@@ -285,14 +287,14 @@ impl Composer<'_> {
     }
 }
 
-/// A section's text, as its template has it, and with its variables.
+/// The text of a section, with variables resolved and as written.
 struct Rendered {
     text: String,
     written: String,
     variables: Vec<String>,
 }
 
-/// The lines of a section while it is written.
+/// The lines of a section under construction.
 #[derive(Default)]
 struct Page {
     lines: Vec<String>,
@@ -301,7 +303,8 @@ struct Page {
 }
 
 impl Page {
-    /// Writes `text` line by line; a line whose variables are all empty is left out, so that no label stays alone.
+    /// Appends `text` line by line. A line whose variables are all empty is dropped, so that no label appears
+    /// without a value.
     fn write<'v>(&mut self, text: &str, value: &impl Fn(&str) -> Option<Cow<'v, str>>) -> Result<(), ComposeError> {
         for line in text.split('\n') {
             let expanded = text::expand(line.trim_end(), value, self.room)?;
@@ -314,12 +317,12 @@ impl Page {
         Ok(())
     }
 
-    /// Writes `text` as it is.
+    /// Appends `text` unchanged.
     fn keep(&mut self, text: &str) {
         self.lines.extend(text.split('\n').map(|line| line.trim_end().to_owned()));
     }
 
-    /// Without blank lines at its ends, and with one at the most between two others.
+    /// The text without blank lines at the ends and with at most one blank line between others.
     fn text(&self) -> Option<String> {
         let mut text = String::new();
         let mut gap = false;

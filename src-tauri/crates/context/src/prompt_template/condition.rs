@@ -1,33 +1,33 @@
-//! The small language of conditions: `hasEpisodes && !(mode == "study" || episodes.size > 2)` (S4.11).
+//! The expression language of conditions: `hasEpisodes && !(mode == "study" || episodes.size > 2)`.
 
 use std::cmp::Ordering;
 
 use super::flags::{Flag, Flags};
 use super::variables::{self, Variables};
 
-/// Bytes of a condition at the most.
+/// Maximum length of a condition in bytes.
 const MAX_LENGTH: usize = 1_000;
-/// Parentheses and `!` inside one another at the most.
+/// Maximum nesting depth of parentheses and `!`.
 const MAX_DEPTH: usize = 30;
 
-/// A condition that cannot be read.
+/// A condition cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
     #[error("the condition is longer than {MAX_LENGTH} bytes; split the section")]
     TooLong,
-    #[error("the condition nests deeper than {MAX_DEPTH}; use fewer parentheses")]
+    #[error("the condition is nested deeper than {MAX_DEPTH}; use fewer parentheses")]
     TooDeep,
-    #[error("the condition ends where {expected} should be")]
+    #[error("the condition ends too early; expected {expected}")]
     Ends { expected: &'static str },
-    #[error("`{found}` stands where {expected} should be")]
+    #[error("expected {expected}, found `{found}`")]
     Unexpected { found: String, expected: &'static str },
-    #[error("`{name}` is neither a flag nor a variable; put quotes around it if it is a text")]
+    #[error("`{name}` is neither a flag nor a variable; quote it if it is a text")]
     Unknown { name: String },
-    #[error("`{name}` is no list, so it has no size")]
+    #[error("`{name}` is not a list, so it has no size")]
     NoList { name: String },
 }
 
-/// A condition, read.
+/// A parsed condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Condition {
     Operand(Operand),
@@ -70,7 +70,7 @@ impl Condition {
 }
 
 impl Condition {
-    /// All that it asks for.
+    /// All flags and variables in it.
     pub(super) fn operands(&self) -> Vec<&Operand> {
         match self {
             Self::Operand(operand) => vec![operand],
@@ -102,7 +102,7 @@ impl Operand {
 }
 
 impl Comparison {
-    /// Numbers compare as numbers; texts are equal whatever their case, and only numbers are less or greater.
+    /// Numbers compare numerically. Texts compare for equality only, ignoring case.
     fn holds(self, left: &str, right: &str) -> bool {
         let order = match (left.parse::<f64>(), right.parse::<f64>()) {
             (Ok(left), Ok(right)) => left.partial_cmp(&right),
@@ -120,7 +120,7 @@ impl Comparison {
     }
 }
 
-/// Reads `text`. `own` are the variables that the template itself names.
+/// Parses `text`. `own` returns true for variables defined by the template.
 pub(super) fn parse(text: &str, own: &dyn Fn(&str) -> bool) -> Result<Condition, ConditionError> {
     if text.len() > MAX_LENGTH {
         return Err(ConditionError::TooLong);

@@ -1,4 +1,4 @@
-//! How derived variables are made.
+//! Computes derived variables.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,8 @@ pub(super) fn capital(word: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// Whole sentences from the start of `text`, `most` characters at the most; words where the first sentence is longer.
+/// Whole sentences from the start of `text`, at most `most` characters; whole words if the first sentence is
+/// longer.
 pub fn sentences(text: &str, most: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some((end, _)) = text.char_indices().nth(most) else { return text };
@@ -32,8 +33,8 @@ pub fn sentences(text: &str, most: usize) -> String {
     }
 }
 
-/// Replaces the `<START>` marks between example blocks with empty lines. The mark means nothing to a model, and the
-/// empty line separates the conversations.
+/// Replaces the `<START>` marks between example blocks with empty lines. The mark means nothing to a model, and
+/// the empty line separates the conversations.
 pub(super) fn examples(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let blocks = lines.split(|line| line.trim().eq_ignore_ascii_case("<start>"));
@@ -41,7 +42,7 @@ pub(super) fn examples(text: &str) -> String {
     blocks.collect::<Vec<_>>().join("\n\n")
 }
 
-/// "31 year old woman", or as much of it as is known.
+/// "31 year old woman", or the known part of it.
 pub(super) fn about(age: &str, gender: &str) -> String {
     match (age, gender) {
         ("", gender) => gender.to_owned(),
@@ -50,13 +51,13 @@ pub(super) fn about(age: &str, gender: &str) -> String {
     }
 }
 
-/// Words that stand for a person.
+/// Pronouns of a person.
 pub(super) struct Pronouns {
     pub(super) they: String,
     pub(super) their: String,
 }
 
-/// From `written`, such as `xe/xem/xyr`, else from the gender, else they.
+/// Pronouns from `written`, such as `xe/xem/xyr`, else from the gender, else they/their.
 pub(super) fn pronouns(written: &str, gender: &str) -> Pronouns {
     let parts: Vec<String> = written.split('/').map(|part| part.trim().to_lowercase()).collect();
     let (they, their) = match parts.as_slice() {
@@ -87,7 +88,7 @@ pub(super) fn if_any(text: &str, words: impl FnOnce(&str) -> String) -> String {
     }
 }
 
-/// Those that say something, one a line.
+/// Joins the non-empty texts with newlines.
 pub(super) fn joined<'t>(texts: impl IntoIterator<Item = Cow<'t, str>>) -> String {
     texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -124,7 +125,7 @@ pub(super) fn episode_reminder(of: &Inputs<'_>) -> String {
     })
 }
 
-/// What a rating is called for films, and who may read along.
+/// The film rating of a content rating, and its audience.
 fn audience(rating: &str) -> Option<(&'static str, &'static str)> {
     match rating.to_uppercase().as_str() {
         "E" => Some(("G", "for everyone")),
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn pronouns_follow_what_is_written_then_the_gender() {
+    fn written_pronouns_precede_gender() {
         let their = |pronouns: &str, gender: &str| {
             let given = Given::default().text("character.pronouns", pronouns).text("character.gender", gender);
             let variables = Variables::resolve(given).unwrap();
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scene_of_the_chat_wins_over_the_setting() {
+    fn scene_takes_precedence_over_setting() {
         let setting = || Given::default().text("setting", "a harbour").text("population.animals", "gulls");
         assert_eq!(value("scene.auto", setting()), "Setting: a harbour\nAnimals nearby: gulls");
         assert_eq!(value("scene.auto", setting().text("scene", "On the pier.")), "Scene: On the pier.");
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn an_episode_says_its_theme_stages_and_past() {
+    fn episode_has_theme_stages_and_past() {
         let given = Given::default()
             .text("episode.theme", "The storm")
             .list("episode.stages", ["clouds".into(), "rain".into()])
@@ -215,10 +216,13 @@ mod tests {
     }
 
     #[test]
-    fn the_rating_costs_less_than_fifty_tokens() {
+    fn rating_line_stays_short() {
         for rating in ["E", "E10", "T", "M", "AO", "RC", "16+"] {
             let line = value("rating.line", Given::default().text("rating", rating));
-            assert!(!line.is_empty() && line.len() <= 100, "{line}: at two bytes a token, half of what is usual");
+            assert!(
+                !line.is_empty() && line.len() <= 100,
+                "{line}: must stay below 50 tokens, at a pessimistic two bytes per token"
+            );
         }
         assert_eq!(
             value("rating.line", Given::default().text("rating", "T")),
@@ -227,13 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn memories_stand_under_their_headings() {
+    fn memories_have_headings() {
         let given = Given::default().text("memory.facts", "- Tom likes tea").text("memory.lastSession", "They sailed.");
         assert_eq!(value("memory.context", given), "Facts:\n- Tom likes tea\nLast time:\nThey sailed.");
     }
 
     #[test]
-    fn others_are_all_but_who_speaks() {
+    fn others_exclude_the_speaker() {
         let given =
             Given::default().list("group.members", ["Ada".into(), "Bo".into(), "Cy".into()]).text("group.next", "Bo");
         assert_eq!(value("group.others", given), "Ada, Cy");

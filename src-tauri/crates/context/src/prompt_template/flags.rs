@@ -1,10 +1,10 @@
-//! What a condition may ask (S4.11).
+//! Flags that conditions can use.
 
 use std::collections::BTreeSet;
 
 use super::variables::Variables;
 
-/// A yes or no about this turn.
+/// A boolean property of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Flag {
     Always,
@@ -39,10 +39,10 @@ impl Flag {
         Self::IsGroup,
     ];
 
-    /// Those that no variable tells: the settings of the chat do.
+    /// Flags set by chat settings instead of variables.
     pub const SWITCHES: [Self; 4] = [Self::IncludeScene, Self::SupportsMedia, Self::ReminderDue, Self::Assist];
 
-    /// As conditions spell it.
+    /// The name in conditions.
     pub fn name(self) -> &'static str {
         match self {
             Self::Always => "always",
@@ -61,7 +61,7 @@ impl Flag {
         }
     }
 
-    /// When it is on.
+    /// The situation in which the flag is true.
     pub fn description(self) -> &'static str {
         match self {
             Self::Always => "always",
@@ -84,13 +84,13 @@ impl Flag {
         Self::ALL.into_iter().find(|flag| flag.name() == name)
     }
 
-    /// Whether it may ever be on: the program has no pictures or voice of its own making.
+    /// False for flags that are never set: the app generates no pictures or voice.
     pub(super) fn supplied(self) -> bool {
         self != Self::SupportsMedia
     }
 
-    /// The variables that tell it.
-    fn tellers(self) -> &'static [&'static str] {
+    /// The variables that determine the flag.
+    fn sources(self) -> &'static [&'static str] {
         match self {
             Self::HasEpisodes => &["episodes", "episode.theme"],
             Self::HasMemories => &["memory.count"],
@@ -104,27 +104,27 @@ impl Flag {
         }
     }
 
-    fn told_by(self, variables: &Variables) -> bool {
+    fn is_set_by(self, variables: &Variables) -> bool {
         match self {
             Self::Always => true,
             Self::IsGroup => variables.size("group.members").is_some_and(|members| members > 1),
-            _ => self.tellers().iter().any(|name| variables.is_true(name)),
+            _ => self.sources().iter().any(|name| variables.is_true(name)),
         }
     }
 }
 
-/// The flags that are on this turn.
+/// The flags that are true in this turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flags(BTreeSet<Flag>);
 
 impl Flags {
-    /// What the variables tell, and the `switches` that are on.
+    /// The flags determined by the variables, and the given `switches`.
     pub fn of(variables: &Variables, switches: &[Flag]) -> Self {
-        let told = Flag::ALL.into_iter().filter(|flag| flag.told_by(variables));
-        Self(told.chain(switches.iter().copied()).collect())
+        let derived = Flag::ALL.into_iter().filter(|flag| flag.is_set_by(variables));
+        Self(derived.chain(switches.iter().copied()).collect())
     }
 
-    /// These and no others, but `always`.
+    /// Only these flags and `always`.
     pub fn only(flags: impl IntoIterator<Item = Flag>) -> Self {
         Self(flags.into_iter().chain([Flag::Always]).collect())
     }

@@ -1,16 +1,16 @@
-//! The order in which variables are made: what one is made of comes first (S4.19).
+//! Topological order of variables: inputs come before the variables that use them.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-/// Variables that need one another in a circle.
+/// A cycle of variables.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the variables {} need one another in a circle; break it by taking one of them out of another's text", path.join(" -> "))]
+#[error("the variables {} depend on each other in a circle; remove one of them from the text of another", path.join(" -> "))]
 pub struct Cycle {
     /// Begins and ends with the same name.
     pub path: Vec<String>,
 }
 
-/// Indices of `nodes`, each after all it needs. Names that are no node are taken as there already.
+/// Indices of `nodes`, each after all its inputs. Names that are not nodes count as available.
 pub(super) fn order(nodes: &[(&str, Vec<&str>)]) -> Result<Vec<usize>, Cycle> {
     let index: HashMap<&str, usize> = nodes.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
     let needs: Vec<BTreeSet<usize>> =
@@ -35,12 +35,13 @@ pub(super) fn order(nodes: &[(&str, Vec<&str>)]) -> Result<Vec<usize>, Cycle> {
     }
     match waiting.iter().position(|left| *left > 0) {
         None => Ok(ordered),
-        Some(stuck) => Err(circle(nodes, &needs, &waiting, stuck)),
+        Some(stuck) => Err(cycle(nodes, &needs, &waiting, stuck)),
     }
 }
 
-/// Walks from a stuck node along stuck inputs until one comes back: each has at least one, so the walk ends in a circle.
-fn circle(nodes: &[(&str, Vec<&str>)], needs: &[BTreeSet<usize>], waiting: &[usize], stuck: usize) -> Cycle {
+/// Walks from a stuck node along stuck inputs until a node repeats. Every stuck node has a stuck input, so the
+/// walk ends in a cycle.
+fn cycle(nodes: &[(&str, Vec<&str>)], needs: &[BTreeSet<usize>], waiting: &[usize], stuck: usize) -> Cycle {
     let mut walked = vec![stuck];
     let mut place = HashMap::from([(stuck, 0)]);
     let mut at = stuck;
@@ -61,13 +62,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_needed_comes_first() {
+    fn inputs_come_first() {
         let nodes = [("c", vec!["b", "given"]), ("a", vec![]), ("b", vec!["a"])];
         assert_eq!(order(&nodes), Ok(vec![1, 2, 0]));
     }
 
     #[test]
-    fn a_circle_is_named() {
+    fn names_the_cycle() {
         let nodes = [("far", vec!["a"]), ("a", vec!["b"]), ("b", vec!["c"]), ("c", vec!["a", "d"]), ("d", vec![])];
         let error = order(&nodes).unwrap_err();
         assert_eq!(error.path, ["a", "b", "c", "a"]);
@@ -75,12 +76,12 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_in_its_own_text_is_a_circle() {
+    fn variable_in_its_own_text_is_a_cycle() {
         assert_eq!(order(&[("a", vec!["a"])]).unwrap_err().path, ["a", "a"]);
     }
 
     #[test]
-    fn ten_thousand_in_a_chain_need_no_stack() {
+    fn long_chain_does_not_overflow_the_stack() {
         let names: Vec<String> = (0..10_000).map(|n| format!("v{n}")).collect();
         let nodes: Vec<_> = (0..10_000)
             .map(|n| (names[n].as_str(), names.get(n + 1).map(|next| next.as_str()).into_iter().collect()))

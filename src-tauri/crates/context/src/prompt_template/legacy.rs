@@ -1,4 +1,4 @@
-//! Older forms, written anew in today's (S4.21).
+//! Converts older template forms to the current one.
 
 use serde_json::{Map, Value, json};
 
@@ -6,17 +6,17 @@ use super::load::{LoadError, slug};
 use super::schema::{SCHEMA, VERSION};
 use super::variables;
 
-/// What the structured form that ours follows calls itself.
+/// The `schema` of the structured form that ours is based on.
 pub(super) const STRUCTURED: &str = "olio.llm.promptTemplate";
 
-/// Order of the first section, and the step to the next.
+/// Order of the first section; later ones follow in the same steps.
 const FIRST: i64 = 10;
 
 fn wrong(path: &str, message: &str) -> LoadError {
     LoadError::Field { path: path.to_owned(), section: None, message: message.to_owned() }
 }
 
-/// Sections by name with `content`, roles with `content`: version 1.
+/// Version 1: sections by name with `content`, roles with `content`.
 pub(super) fn structured(mut value: Value) -> Result<Value, LoadError> {
     let template = value.as_object_mut().ok_or_else(|| wrong(".", "a template is an object"))?;
     let name = name_of(template)?;
@@ -46,7 +46,7 @@ fn named_section(name: String, section: Value) -> Result<Value, LoadError> {
     Ok(Value::Object(section))
 }
 
-/// What sections of older forms stood for, by their names: those had neither kind nor placement.
+/// Kind and placement of well-known sections; older forms had neither field.
 const KNOWN: [(&str, &str, &str); 13] = [
     ("identity", "rules", "head"),
     ("rules", "rules", "head"),
@@ -78,8 +78,9 @@ fn name_of(template: &Map<String, Value>) -> Result<String, LoadError> {
     }
 }
 
-/// `system[]`, `user[]` and `assistant[]` of lines. Other lists of lines become pieces of text under their names, unless
-/// a variable of ours has that name. Lines of memories become the section that has them as blocks.
+/// Converts `system[]`, `user[]` and `assistant[]` lists of lines. Other lists of lines become variables with
+/// their names, unless a built-in variable has the name. Lines with memories become the memory section, whose
+/// content is sent as blocks.
 pub(super) fn flat(value: Value, notes: &mut Vec<String>) -> Result<Value, LoadError> {
     let Value::Object(template) = value else { return Err(LoadError::NotATemplate) };
     let name = template.get("name").and_then(Value::as_str).unwrap_or("Imported prompt").to_owned();
@@ -93,16 +94,14 @@ pub(super) fn flat(value: Value, notes: &mut Vec<String>) -> Result<Value, LoadE
                 memories.extend(recalled);
                 sections.push(json!({"name": field, "order": FIRST, "role": field, "lines": lines}));
             }
-            // S4.80: what tries to defeat a provider's filters is not carried over.
+            // Prompts that try to bypass filters of a provider are not converted.
             (bypass, _) if bypass.to_lowercase().contains("jailbreak") => {
-                notes.push(format!("`{bypass}` is left out: extra instructions have a section of their own"));
+                notes.push(format!("`{bypass}` is left out: extra instructions have their own section"));
             }
             (own, Some(lines)) if super::text::is_name(own) && !variables::known(own) => {
                 variables.push(json!({"name": own, "text": lines.join("\n")}));
             }
-            (other, _) => {
-                notes.push(format!("`{other}` is left out: today's form makes it itself, or has no place for it"))
-            }
+            (other, _) => notes.push(format!("`{other}` is left out: the current form has no counterpart")),
         }
     }
     if !memories.is_empty() {
@@ -114,7 +113,7 @@ pub(super) fn flat(value: Value, notes: &mut Vec<String>) -> Result<Value, LoadE
         "variables": variables, "sections": sections}))
 }
 
-/// `{name, lines[]}`, with an appendix on picture tags.
+/// Converts `{name, lines[]}`, with an appendix for picture tags.
 pub(super) fn lines(value: Value, notes: &mut Vec<String>) -> Result<Value, LoadError> {
     let Value::Object(template) = value else { return Err(LoadError::NotATemplate) };
     let name = name_of(&template)?;
@@ -126,7 +125,7 @@ pub(super) fn lines(value: Value, notes: &mut Vec<String>) -> Result<Value, Load
             ("imageTagsAppendix", Some(lines)) => sections.push(
                 json!({"name": "imageTags", "order": 90, "kind": "media", "condition": "hasImageTags", "lines": lines}),
             ),
-            (other, _) => notes.push(format!("`{other}` is left out: there is no place for it")),
+            (other, _) => notes.push(format!("`{other}` is left out: the current form has no counterpart")),
         }
     }
     Ok(json!({"schema": SCHEMA, "version": VERSION, "id": slug(&name), "name": name, "style": "directive",

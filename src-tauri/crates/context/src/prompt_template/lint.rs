@@ -1,4 +1,4 @@
-//! What a template may say, and what will disappoint its author all the same.
+//! Warnings for valid templates with parts that have no effect or unexpected effects.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,8 @@ use super::text::{self, Piece};
 use super::variables;
 use crate::macros::{unknown_macros, volatile_macros};
 
-/// Warnings on what `template` says itself; what it inherits is its parents' business. `resolved` is the same with them.
+/// Warns about the own content of `template`, not about inherited content. `resolved` is the template merged
+/// with its parents.
 pub(super) fn lints(template: &PromptTemplate, resolved: &ResolvedTemplate) -> Vec<Problem> {
     let mut lints = Lints { resolved, found: Vec::new() };
     for section in template.sections.iter().filter(|section| !section.exclude) {
@@ -21,11 +22,8 @@ pub(super) fn lints(template: &PromptTemplate, resolved: &ResolvedTemplate) -> V
         }
     }
     if template.kind == Kind::Roleplay {
-        lints.missing(
-            SectionKind::Memory,
-            "it has no section of the kind `memory`, so nothing that is remembered is sent",
-        );
-        lints.missing(SectionKind::Mode, "it has no section of the kind `mode`, so choosing a mode does nothing");
+        lints.missing(SectionKind::Memory, "there is no section of the kind `memory`, so memories are not sent");
+        lints.missing(SectionKind::Mode, "there is no section of the kind `mode`, so choosing a mode has no effect");
     }
     lints.found
 }
@@ -54,7 +52,7 @@ impl Lints<'_> {
         self.macros(merged, &texts);
     }
 
-    /// The variables that a text names, its template's own replaced by what those name.
+    /// The variables in a text; variables of the template are replaced by the ones that they use.
     fn names(&self, text: &str) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         let mut waiting = vec![text];
@@ -74,13 +72,13 @@ impl Lints<'_> {
 
     fn variables(&mut self, section: &ResolvedSection, names: &BTreeSet<String>) {
         for name in names.iter().filter(|name| variables::retired(name)) {
-            let message = format!("`${{{name}}}` is of an earlier version and always empty; take it out");
+            let message = format!("`${{{name}}}` is obsolete and always empty; remove it");
             self.found.push(Problem::warning(Some(&section.name), Some(name), message));
         }
         if !recalls::may_hold_lore(section.kind) {
             for name in names.iter().filter(|name| recalls::LORE.contains(&name.as_str())) {
                 let message =
-                    format!("`${{{name}}}` is empty but in a section of the kind `loreBefore` or `loreAfter`");
+                    format!("`${{{name}}}` is available only in a section of the kind `loreBefore` or `loreAfter`");
                 self.found.push(Problem::warning(Some(&section.name), Some(name), message));
             }
         }
@@ -90,12 +88,12 @@ impl Lints<'_> {
         for name in names.iter().filter(|name| recalls::VARIABLES.contains(&name.as_str())) {
             let message = match name.starts_with("memory.") {
                 true => format!(
-                    "`${{{name}}}` is always empty in the head, which stays as it is while memories come and go; \
-                     name it in a section of the kind `memory`"
+                    "`${{{name}}}` is always empty in the head, because memories change from turn to turn; \
+                     use it in a section of the kind `memory`"
                 ),
                 false => format!(
-                    "`${{{name}}}` is always empty in the head, which stays as it is from turn to turn; \
-                     name it in a section with the placement `context`"
+                    "`${{{name}}}` is always empty in the head, because it changes from turn to turn; \
+                     use it in a section with the placement `context`"
                 ),
             };
             self.found.push(Problem::warning(Some(&section.name), Some(name), message));
@@ -121,18 +119,19 @@ impl Lints<'_> {
             }
         }
         for name in never {
-            let message = format!("the condition `{name}` never holds: no part of this program sets it");
+            let message = format!("the condition `{name}` is never true: the app does not set it");
             self.found.push(Problem::warning(Some(&section.name), Some(name), message));
         }
         for name in changing {
             let message = format!(
-                "the condition `{name}` changes from turn to turn; in the head the whole prompt is read anew each time"
+                "the condition `{name}` changes from turn to turn; in the head that makes the model read the whole prompt again"
             );
             self.found.push(Problem::warning(Some(&section.name), None, message));
         }
     }
 
-    /// Memories and documents are lists in the context block: only the heading of their section stands there as it is.
+    /// Memories and documents are lists in the context block: only the heading of their section is sent
+    /// unchanged.
     fn words(&mut self, section: &ResolvedSection, texts: &[&str]) {
         let says = |text: &&str| {
             let mut pieces = text::pieces(text).into_iter().flatten();
@@ -143,7 +142,7 @@ impl Lints<'_> {
         if let Some(words) = texts.iter().find(|text| lists && says(text)) {
             let words: String = words.chars().take(60).collect();
             let message =
-                format!("of this kind of section only its condition, heading and variables count; not sent: {words}");
+                format!("this kind of section uses only its condition, heading and variables; not sent: {words}");
             self.found.push(Problem::warning(Some(&section.name), None, message));
         }
     }
@@ -151,12 +150,12 @@ impl Lints<'_> {
     fn macros(&mut self, section: &ResolvedSection, texts: &[&str]) {
         let text = texts.join("\n");
         for name in unknown_macros(&text) {
-            let message = format!("the macro `{{{{{name}}}}}` is not known and is sent as it is written");
+            let message = format!("the macro `{{{{{name}}}}}` is unknown and is sent as text");
             self.found.push(Problem::warning(Some(&section.name), None, message));
         }
         for name in volatile_macros(&text).into_iter().filter(|_| recalls::stands_in_head(section.placement)) {
             let message = format!(
-                "the macro `{{{{{name}}}}}` changes from turn to turn, but the head keeps what it said when the window began; \
+                "the macro `{{{{{name}}}}}` changes from turn to turn, but the head keeps its value from the start of the window; \
                  give the section the placement `context`"
             );
             self.found.push(Problem::warning(Some(&section.name), None, message));
@@ -164,7 +163,7 @@ impl Lints<'_> {
     }
 }
 
-/// What one turn has and the next has not.
+/// True if the operand changes from turn to turn.
 fn changes(operand: &Operand) -> bool {
     match operand {
         Operand::Flag(flag) => matches!(flag, Flag::HasMemories | Flag::HasCitations | Flag::ReminderDue),
@@ -195,12 +194,12 @@ mod tests {
         warnings(&template.to_string())
     }
 
-    /// What ships can be composed, and all that is doubtful about it are the words for pictures and voice, which S4.11 asks for.
+    /// Built-in templates have no warnings except for the words about pictures and voice.
     #[test]
-    fn what_ships_says_nothing_in_vain_but_of_pictures_and_voice() {
+    fn built_in_templates_have_no_other_warnings() {
         for (id, json) in SHIPPED {
             for warning in warnings(json) {
-                assert!(warning.contains("`supportsMedia` never holds"), "{id}: {warning}");
+                assert!(warning.contains("`supportsMedia` is never true"), "{id}: {warning}");
             }
         }
         for plain in ["sms", "companion"] {
@@ -210,18 +209,18 @@ mod tests {
     }
 
     #[test]
-    fn a_template_of_its_own_lacks_what_it_does_not_name() {
+    fn warns_about_missing_sections() {
         insta::assert_debug_snapshot!(of(json!({"sections": [{"name": "a", "lines": ["Hello."]}]})), @r###"
         [
-            " | it has no section of the kind `memory`, so nothing that is remembered is sent",
-            " | it has no section of the kind `mode`, so choosing a mode does nothing",
+            " | there is no section of the kind `memory`, so memories are not sent",
+            " | there is no section of the kind `mode`, so choosing a mode has no effect",
         ]
         "###);
         assert_eq!(of(json!({"kind": "utility", "sections": [{"name": "a", "lines": ["Hello."]}]})), [""; 0]);
     }
 
     #[test]
-    fn what_is_said_in_vain_is_told_by_section() {
+    fn warns_about_ineffective_parts_by_section() {
         insta::assert_debug_snapshot!(of(json!({
             "extends": "base-roleplay",
             "variables": [{"name": "known", "text": "${memory.facts}"}],
@@ -234,16 +233,16 @@ mod tests {
             ],
         })), @r###"
         [
-            "now | the macro `{{nosuchthing}}` is not known and is sent as it is written",
-            "now | the macro `{{time}}` changes from turn to turn, but the head keeps what it said when the window began; give the section the placement `context`",
-            "now | the macro `{{roll}}` changes from turn to turn, but the head keeps what it said when the window began; give the section the placement `context`",
-            "past | `${note}` is of an earlier version and always empty; take it out",
-            "past | `${memory.facts}` is always empty in the head, which stays as it is while memories come and go; name it in a section of the kind `memory`",
-            "past | `${user.question}` is always empty in the head, which stays as it is from turn to turn; name it in a section with the placement `context`",
-            "past | the condition `supportsMedia` never holds: no part of this program sets it",
-            "past | the condition `hasMemories` changes from turn to turn; in the head the whole prompt is read anew each time",
-            "memory | of this kind of section only its condition, heading and variables count; not sent: I recall: ${memory.facts}",
-            "world | `${lore.before}` is empty but in a section of the kind `loreBefore` or `loreAfter`",
+            "now | the macro `{{nosuchthing}}` is unknown and is sent as text",
+            "now | the macro `{{time}}` changes from turn to turn, but the head keeps its value from the start of the window; give the section the placement `context`",
+            "now | the macro `{{roll}}` changes from turn to turn, but the head keeps its value from the start of the window; give the section the placement `context`",
+            "past | `${note}` is obsolete and always empty; remove it",
+            "past | `${memory.facts}` is always empty in the head, because memories change from turn to turn; use it in a section of the kind `memory`",
+            "past | `${user.question}` is always empty in the head, because it changes from turn to turn; use it in a section with the placement `context`",
+            "past | the condition `supportsMedia` is never true: the app does not set it",
+            "past | the condition `hasMemories` changes from turn to turn; in the head that makes the model read the whole prompt again",
+            "memory | this kind of section uses only its condition, heading and variables; not sent: I recall: ${memory.facts}",
+            "world | `${lore.before}` is available only in a section of the kind `loreBefore` or `loreAfter`",
         ]
         "###);
     }

@@ -1,4 +1,4 @@
-//! Reads a template from JSON, whatever its age (S4.10, S4.21).
+//! Parses a template from JSON, in the current or an older form.
 
 use serde_json::Value;
 
@@ -8,47 +8,47 @@ use super::schema::{PromptTemplate, SCHEMA, VERSION};
 /// Maximum size of a template file in bytes: the largest preset of another app after conversion, with room for escapes.
 pub const MAX_BYTES: usize = 2 * crate::convert::MAX_BYTES;
 
-/// Sections of a template at the most.
+/// Maximum number of sections of a template.
 pub const MAX_SECTIONS: usize = 1_000;
-/// Variables of a template's own at the most.
+/// Maximum number of variables that a template defines.
 pub const MAX_VARIABLES: usize = 300;
 
-/// A file that is no template of ours.
+/// The file is not a template, or is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    #[error("the template is larger than {} MiB; remove what does not belong to it", MAX_BYTES >> 20)]
+    #[error("the template is larger than {} MiB; remove unrelated content", MAX_BYTES >> 20)]
     TooLarge,
-    #[error("the file is no JSON: {message}")]
+    #[error("the file is not valid JSON: {message}")]
     NotJson { message: String },
     #[error(
-        "this is no prompt template: it has neither a `schema` of \"{SCHEMA}\" nor the `system` or `lines` of older ones"
+        "this is not a prompt template: it has neither the `schema` \"{SCHEMA}\" nor the `system` or `lines` of older forms"
     )]
     NotATemplate,
-    #[error("the template is of form {found}, this program knows up to {VERSION}; update the program")]
+    #[error("the template has version {found}, but the app supports versions up to {VERSION}; update the app")]
     Newer { found: u64 },
-    #[error("the template has more than {most} {what}; split it into several that extend one another")]
+    #[error("the template has more than {most} {what}; split it into several templates that extend each other")]
     TooMany { what: &'static str, most: usize },
     #[error("{path}: {message}")]
     Field {
         path: String,
-        /// The section the field is in, if it is in one.
+        /// The section of the field, if it is in one.
         section: Option<String>,
         message: String,
     },
 }
 
-/// A template that was read, and what of an older form found no place in it.
+/// A parsed template, and notes about parts of an older form that were dropped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
     pub template: PromptTemplate,
     pub notes: Vec<String>,
 }
 
-/// Reads a template of any form: today's, an older version of it, the structured, the flat (`system[]`) or the
-/// `{name, lines[]}` form that came before.
+/// Parses a template of any form: the current one, older versions of it, the structured form, the flat form
+/// (`system[]`), or the older `{name, lines[]}`.
 ///
-/// # Errors
-/// [`LoadError`] says which field is wrong. JSON nested deeper than 128 is no JSON here.
+/// Errors
+/// [`LoadError`] names the invalid field. JSON nested deeper than 128 levels is rejected.
 pub fn from_json(text: &str) -> Result<Loaded, LoadError> {
     if text.len() > MAX_BYTES {
         return Err(LoadError::TooLarge);
@@ -77,7 +77,7 @@ fn from_value(value: Value) -> Result<Loaded, LoadError> {
     Ok(Loaded { template, notes })
 }
 
-/// One step of each: from the version before to the one named.
+/// A migration step from the previous version to the given one.
 type Step = fn(Value) -> Result<Value, LoadError>;
 const STEPS: [(u64, Step); 1] = [(2, legacy::structured)];
 
@@ -101,7 +101,7 @@ fn typed(value: Value) -> Result<PromptTemplate, LoadError> {
     })
 }
 
-/// `name` as an id: lower-case letters and digits with dashes between.
+/// `name` as an id: lower-case letters and digits, separated by dashes.
 pub fn slug(name: &str) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     match words.collect::<Vec<_>>().join("-").to_lowercase() {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_it_writes() {
+    fn reads_back_written_template() {
         let value = json!({"schema": SCHEMA, "version": 2, "id": "a", "name": "A", "kind": "roleplay", "sections": [
             {"name": "rules", "order": 10, "required": true, "override": true,
              "rules": ["One.", {"text": "Two.", "condition": "assist"}]}]});
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn brings_the_first_version_up() {
+    fn migrates_version_1() {
         let old = json!({"schema": SCHEMA, "version": 1, "name": "Old One", "sections": {
             "rules": {"order": 20, "content": ["Be kind."]}, "start": {"order": 10, "content": ["Hello."]}}});
         let template = load(&old).unwrap().template;
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_sections_are_enough() {
+    fn rejects_more_than_max_sections() {
         let sections: Vec<_> = (0..=MAX_SECTIONS).map(|n| json!({"name": n.to_string()})).collect();
         let many = json!({"schema": SCHEMA, "version": 2, "id": "a", "name": "A", "sections": sections});
         assert_eq!(load(&many), Err(LoadError::TooMany { what: "sections", most: MAX_SECTIONS }));
     }
 
     #[test]
-    fn says_what_is_wrong_and_where() {
+    fn errors_name_the_invalid_field() {
         let wrong = json!({"schema": SCHEMA, "version": 2, "id": "a", "name": "A",
             "sections": [{"name": "rules", "ordr": 10}]});
         let Err(LoadError::Field { path, section, message }) = load(&wrong) else { panic!("accepted") };

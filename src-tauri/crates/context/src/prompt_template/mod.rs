@@ -1,9 +1,9 @@
-//! One schema for every prompt: sections with conditions, inheritance, rules that number themselves, `${variables}`
-//! with a declared dependency graph (design, section 5; S4.1-S4.28).
+//! Prompt templates: one schema for all prompts, with conditional sections, inheritance, automatically numbered
+//! rules, and `${variables}` with a declared dependency graph.
 //!
 //! `JSON -> from_json -> PromptTemplate -> resolve -> ResolvedTemplate -> compose -> Composed`
 //!
-//! `{{macros}}` are plain text here; the macro engine expands them in what comes out.
+//! `{{macros}}` are plain text here; the macro engine expands them in the composed text.
 
 mod builtin;
 mod catalogue;

@@ -1,4 +1,4 @@
-//! Conversation modes: a name, and a text in the context block of the turn that changes it (S1.7, S1.8, C20).
+//! Conversation modes: a name, and a text that is added to the context block of the turn that changes the mode.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -11,23 +11,23 @@ use super::variables::Variables;
 /// Maximum size in bytes of the file, and of a mode's text after variable substitution.
 const MAX_BYTES: usize = 1 << 20;
 
-/// A mode.
+/// A conversation mode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mode {
-    /// As `/mode` takes it: one word.
+    /// The argument of `/mode`: one word.
     pub name: String,
     pub title: String,
-    /// What it asks for; may hold variables. Empty asks for nothing.
+    /// The instructions, which may contain variables. Empty for none.
     #[serde(default)]
     pub text: String,
 }
 
 impl Mode {
-    /// The mode's text with its variables put in: what `mode.text` should be given.
+    /// The text with variables resolved; the value of `mode.text`.
     ///
-    /// # Errors
-    /// An unknown variable in the text.
+    /// Errors
+    /// The text contains an unknown variable.
     pub fn spoken(&self, variables: &Variables) -> Result<String, super::ComposeError> {
         text::expand(&self.text, |name| variables.text(name), MAX_BYTES).map(|expanded| expanded.text)
     }
@@ -41,41 +41,41 @@ struct Modes {
     modes: Vec<Mode>,
 }
 
-/// A file of modes that cannot be used.
+/// A file of modes is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModeError {
     #[error("the file of modes is larger than {} KiB", MAX_BYTES / 1024)]
     TooLarge,
     #[error("the file of modes cannot be read: {message}")]
     NotModes { message: String },
-    #[error("mode `{name}` is there twice")]
+    #[error("mode `{name}` is defined twice")]
     Twice { name: String },
-    #[error("`{name}` is no name of a mode; write one word, so that `/mode` can take it")]
+    #[error("`{name}` is not a valid mode name; use one word, so that `/mode` accepts it")]
     Name { name: String },
 }
 
-/// A mode that is not there.
+/// There is no mode with this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no mode `{name}`; there are {}", known.join(", "))]
+#[error("there is no mode `{name}`; the modes are {}", known.join(", "))]
 pub struct UnknownMode {
     pub name: String,
     pub known: Vec<String>,
 }
 
-/// The modes that ship: default, study, chill, creative. They are read once.
+/// The built-in modes: default, study, chill, creative. Parsed once.
 ///
-/// # Errors
-/// None, as a test reads the file; the type is that of reading any.
+/// Errors
+/// Never: a test parses the file. The type is that of any file of modes.
 pub fn built_in_modes() -> Result<&'static [Mode], &'static ModeError> {
     static MODES: LazyLock<Result<Vec<Mode>, ModeError>> =
         LazyLock::new(|| modes_from_json(include_str!("../../../../../presets/prompts/modes.json")));
     MODES.as_ref().map(Vec::as_slice)
 }
 
-/// Reads a file of modes.
+/// Parses a file of modes.
 ///
-/// # Errors
-/// [`ModeError`] names what is wrong.
+/// Errors
+/// [`ModeError`] names the problem.
 pub fn modes_from_json(json: &str) -> Result<Vec<Mode>, ModeError> {
     if json.len() > MAX_BYTES {
         return Err(ModeError::TooLarge);
@@ -94,10 +94,10 @@ pub fn modes_from_json(json: &str) -> Result<Vec<Mode>, ModeError> {
     Ok(modes)
 }
 
-/// The mode of that name, in any case.
+/// The mode with that name, ignoring case.
 ///
-/// # Errors
-/// [`UnknownMode`] lists the valid ones.
+/// Errors
+/// [`UnknownMode`] lists the valid names.
 pub fn find_mode<'m>(modes: &'m [Mode], name: &str) -> Result<&'m Mode, UnknownMode> {
     let name = name.trim();
     modes.iter().find(|mode| mode.name.to_lowercase() == name.to_lowercase()).ok_or_else(|| UnknownMode {
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_modes_ship_and_each_keeps_the_character() {
+    fn has_four_modes_that_keep_the_character() {
         let modes = built_in_modes().unwrap();
         assert_eq!(
             modes.iter().map(|mode| mode.name.as_str()).collect::<Vec<_>>(),
@@ -128,15 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_mode_lists_the_valid_ones() {
+    fn unknown_mode_error_lists_valid_modes() {
         let modes = built_in_modes().unwrap();
         assert_eq!(find_mode(modes, " Study ").unwrap().name, "study");
         let error = find_mode(modes, "angry").unwrap_err();
-        assert_eq!(error.to_string(), "there is no mode `angry`; there are default, study, chill, creative");
+        assert_eq!(error.to_string(), "there is no mode `angry`; the modes are default, study, chill, creative");
     }
 
     #[test]
-    fn a_mode_of_the_users_own_is_data() {
+    fn reads_and_validates_user_modes() {
         let json =
             r#"{"schema":"inglenook.modes","version":1,"modes":[{"name":"pirate","title":"Pirate","text":"Arr."}]}"#;
         assert_eq!(find_mode(&modes_from_json(json).unwrap(), "pirate").unwrap().text, "Arr.");

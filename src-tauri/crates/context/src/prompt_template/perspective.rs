@@ -1,4 +1,4 @@
-//! How a character writes, from the personality on the card and never from the gender (S4.14, S4.15).
+//! Derives a character's writing style from the personality on the card, never from the gender.
 
 use super::derive;
 use super::variables::Inputs;
@@ -13,7 +13,7 @@ pub(super) const INPUTS: &[&str] = &[
     "character.their",
 ];
 
-/// A trait that shows in how someone writes.
+/// A personality trait that affects the writing style.
 struct Trait {
     words: &'static [&'static str],
     speech: &'static str,
@@ -93,10 +93,10 @@ const TRAITS: &[Trait] = &[
     },
 ];
 
-/// Traits that one line can bear.
+/// Maximum number of traits in one line.
 const MOST: usize = 3;
 
-/// The traits that the card names, in the order of the text. "Not shy" is not shy.
+/// The traits in the card, in order of appearance. Negated traits ("not shy") are skipped.
 fn traits(of: &Inputs<'_>) -> Vec<&'static Trait> {
     let text = format!("{} {}", of.text("character.personality"), of.list("character.tags").join(" ")).to_lowercase();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -113,10 +113,10 @@ fn traits(of: &Inputs<'_>) -> Vec<&'static Trait> {
 }
 
 fn speech(of: &Inputs<'_>) -> String {
-    let told = of.text("character.speech").into_owned();
-    match told.is_empty() {
+    let written = of.text("character.speech").into_owned();
+    match written.is_empty() {
         true => traits(of).iter().map(|one| one.speech).collect::<Vec<_>>().join("; "),
-        false => told,
+        false => written,
     }
 }
 
@@ -135,10 +135,10 @@ pub(super) fn dynamic(of: &Inputs<'_>) -> String {
 }
 
 pub(super) fn casual(of: &Inputs<'_>) -> String {
-    let told = of.text("character.speech").into_owned();
-    let style = match told.is_empty() {
+    let written = of.text("character.speech").into_owned();
+    let style = match written.is_empty() {
         true => traits(of).iter().map(|one| one.casual).collect::<Vec<_>>().join("; "),
-        false => told,
+        false => written,
     };
     format!("Text style: {}.", if style.is_empty() { "relaxed and natural" } else { style.trim_end_matches('.') })
 }
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn gender_changes_pronouns_and_nothing_else() {
+    fn gender_changes_only_pronouns() {
         for personality in ["Shy and kind.", "A dominant, proud queen.", "Collects stamps.", ""] {
             let her = all(&of(personality, "female"));
             let his = all(&of(personality, "male"));
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shy_are_never_told_to_be_bold() {
+    fn shy_character_gets_no_bold_style() {
         let text = all(&of("A shy, timid man who is not confident and never dominant.", "male"));
         assert!(text.contains("soft, hesitant"), "{text}");
         for word in ["sure", "plain and", "assertive"] {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_the_card_says() {
+    fn style_follows_the_card() {
         let text = of("Gruff but kind. Runs the ferry.", "").text("perspective.dynamic").unwrap().into_owned();
         insta::assert_snapshot!(text, @r"
         How Mira writes:
@@ -211,14 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_personality_it_is_short_and_neutral() {
+    fn style_without_personality_is_neutral() {
         assert_eq!(of("", "female").text("perspective").unwrap(), "Write naturally, as Mira would.");
         assert_eq!(of("", "female").text("perspective.casual").unwrap(), "Text style: relaxed and natural.");
         assert_eq!(of("", "female").text("perspective.dynamic").unwrap(), "Write naturally, as Mira would.");
     }
 
     #[test]
-    fn tags_count_as_personality() {
+    fn uses_tags_as_personality() {
         let given = Given::default().text("character.name", "Mira").list("character.tags", ["Sarcastic".into()]);
         let variables = Variables::resolve(given).unwrap();
         assert_eq!(variables.text("perspective").unwrap(), "Mira sounds like this: dry and quick-witted.");

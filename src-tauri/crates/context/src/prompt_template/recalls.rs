@@ -1,11 +1,11 @@
-//! Where a template tells of memories and lore, which are sent as blocks, and of which.
+//! Decides which memories, documents and lore a template includes; they are sent as blocks.
 
 use super::resolve::ResolvedSection;
 use super::schema::{Placement, SectionKind};
 use crate::frame::BlockKind;
 use crate::wording;
 
-/// The variables that change with what a turn recalls, and with what it answers.
+/// Variables that change with the retrieved content and the message of a turn.
 pub(super) const VARIABLES: [&str; 7] = [
     "memory.relationship",
     "memory.facts",
@@ -16,10 +16,10 @@ pub(super) const VARIABLES: [&str; 7] = [
     "user.citations",
 ];
 
-/// The variables that stand for entries of lorebooks, each of which is a block.
+/// Variables for lorebook entries, each of which is a block.
 pub(super) const LORE: [&str; 2] = ["lore.before", "lore.after"];
 
-/// The memories that a template has a place for. The engine sends each as a block of its own.
+/// The kinds of memories that a template includes. The engine sends each memory as a block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Recalls {
     pub relationship: bool,
@@ -30,14 +30,14 @@ pub struct Recalls {
 impl Recalls {
     const ALL: Self = Self { relationship: true, facts: true, last_session: true };
 
-    /// What a section that is there names. One for memories that names none is for all.
+    /// The kinds that a present section names. A memory section that names none includes all.
     pub(super) fn of(kind: SectionKind, variables: &[String]) -> Self {
         let named = variables.iter().map(|name| Self::named(name)).fold(Self::default(), Self::and);
         if kind == SectionKind::Memory && named == Self::default() { Self::ALL } else { named }
     }
 
-    /// Whether there is a place for a block. What was said in this chat, or is attached to it, is no
-    /// memory, and has one always.
+    /// True if the template includes blocks of this kind. Content of this chat and its attachments is no memory
+    /// and is always included.
     pub fn have_place(self, kind: BlockKind) -> bool {
         match kind {
             BlockKind::Relationship => self.relationship,
@@ -66,10 +66,10 @@ impl Recalls {
     }
 }
 
-/// What a section for memories or documents writes above them.
+/// The heading that a section writes above memories or documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
-    /// `{{macros}}` are still there.
+    /// `{{macros}}` are not resolved yet.
     pub text: String,
     kind: SectionKind,
     named: Recalls,
@@ -80,8 +80,9 @@ impl Heading {
         Self { text, kind, named }
     }
 
-    /// The heading of a group, `text` being this one's in words; `None` if the group is not of this section. Above all the
-    /// memories it heads them together, and each group keeps its own (S4.57).
+    /// The heading of a group, where `text` is this heading with macros resolved; `None` if the section does
+    /// not cover the group. A heading for all memories is a shared first line above the default heading of each
+    /// group.
     pub fn of(&self, kind: BlockKind, text: &str) -> Option<String> {
         let covers = match kind {
             BlockKind::Document => self.kind == SectionKind::Citations,
@@ -95,17 +96,17 @@ impl Heading {
     }
 }
 
-/// Whether [`VARIABLES`] have a value in a section: not where they would stand in the head.
+/// True if [`VARIABLES`] have a value in the section, which excludes sections in the head.
 pub(super) fn may_be_told(section: &ResolvedSection) -> bool {
     matches!(section.kind, SectionKind::Memory | SectionKind::Citations) || !stands_in_head(section.placement)
 }
 
-/// Whether `lore.*` has a value in a section of that kind.
+/// True if `lore.*` variables have a value in sections of that kind.
 pub(super) fn may_hold_lore(kind: SectionKind) -> bool {
     matches!(kind, SectionKind::LoreBefore | SectionKind::LoreAfter)
 }
 
-/// The end of the prompt is part of the head, too, unless placement is classic.
+/// The end of the prompt counts as head too, unless placement is classic.
 pub(super) fn stands_in_head(placement: Placement) -> bool {
     matches!(placement, Placement::Head | Placement::AfterHistory)
 }

@@ -1,41 +1,41 @@
-//! The reference of all variables and flags, for the editor's completion and for `presets/prompts/VARIABLES.md`.
+//! Reference of all variables and flags, for completion in the editor and for `presets/prompts/VARIABLES.md`.
 
 use super::catalogue::{CATALOGUE, GROUPS, Made};
 use super::flags::Flag;
 
-/// What an author needs to know about a variable.
+/// Documentation of a variable for template authors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VariableDoc {
     pub name: &'static str,
     pub group: &'static str,
     pub description: &'static str,
-    /// True if a condition may ask for its `.size`.
+    /// True if conditions can use its `.size`.
     pub list: bool,
     pub source: VariableSource,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableSource {
     /// The chat, the card, the persona or the settings.
     Given,
     SameAs(&'static str),
-    /// What the chat's setting `details` says of it.
+    /// The `details` setting of the chat.
     Detail,
-    /// Made from these.
+    /// Derived from these variables.
     MadeOf(&'static [&'static str]),
 }
 
-/// What an author needs to know about a flag.
+/// Documentation of a flag for template authors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlagDoc {
     pub name: &'static str,
     pub description: &'static str,
-    /// False while no part of the program sets it: then it never holds.
+    /// False if the app never sets it; it is then always false.
     pub supplied: bool,
 }
 
-/// Every variable, group by group (S4.1).
+/// Every variable, group by group.
 pub fn reference() -> Vec<VariableDoc> {
     let doc = |definition: &super::catalogue::Definition| VariableDoc {
         name: definition.name,
@@ -53,12 +53,12 @@ pub fn reference() -> Vec<VariableDoc> {
     CATALOGUE.iter().filter(named).map(doc).collect()
 }
 
-/// The groups in the order of the reference, each with what it is about.
+/// The groups with their descriptions, in the order of the reference.
 pub fn variable_groups() -> &'static [(&'static str, &'static str)] {
     GROUPS
 }
 
-/// Every flag that a condition may ask for (S4.11).
+/// Every flag that conditions can use.
 pub fn flag_reference() -> Vec<FlagDoc> {
     let doc = |flag: Flag| FlagDoc { name: flag.name(), description: flag.description(), supplied: flag.supplied() };
     Flag::ALL.into_iter().map(doc).collect()
@@ -71,7 +71,7 @@ mod tests {
     use super::super::schema::PromptTemplate;
     use super::*;
 
-    /// Rewrites a generated file where `UPDATE_GENERATED` is set, else compares.
+    /// Rewrites a generated file if `UPDATE_GENERATED` is set; otherwise compares it.
     fn in_sync(path: &str, generated: &str) {
         let path = format!("{}/../../../presets/{path}", env!("CARGO_MANIFEST_DIR"));
         if std::env::var_os("UPDATE_GENERATED").is_some() {

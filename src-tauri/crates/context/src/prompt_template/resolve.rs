@@ -1,4 +1,4 @@
-//! A template with its parents merged in (S4.7).
+//! Merges a template with its parents.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use super::schema::{
     Slot, Style,
 };
 
-/// Templates above one another at the most.
+/// Maximum number of parents above a template.
 pub const MAX_DEPTH: usize = 10;
 
-/// Tokens of a reply in the style of short messages, where no template says otherwise (S4.8).
+/// Default reply length in tokens for the style of short messages.
 const SMS_REPLY: u32 = 90;
 
 /// The templates that may be extended, by id.
@@ -19,42 +19,42 @@ const SMS_REPLY: u32 = 90;
 pub struct Library(BTreeMap<String, PromptTemplate>);
 
 impl Library {
-    /// Puts `template` in; one of the same id is replaced, as the user's own replaces a built-in one.
+    /// Adds `template`; it replaces a template with the same id, so users can replace built-in ones.
     pub fn put(&mut self, template: PromptTemplate) {
         self.0.insert(template.id.clone(), template);
     }
 
-    /// By id, else by name in any case.
+    /// Finds by id, else by name ignoring case.
     pub fn get(&self, name: &str) -> Option<&PromptTemplate> {
         self.0.get(name).or_else(|| self.0.values().find(|one| one.name.eq_ignore_ascii_case(name)))
     }
 
-    /// All, by id.
+    /// All templates, sorted by id.
     pub fn iter(&self) -> impl Iterator<Item = &PromptTemplate> {
         self.0.values()
     }
 }
 
-/// A template that cannot be merged with its parents.
+/// The template cannot be merged with its parents.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
-    #[error("`{child}` extends `{parent}`, which is not there; import it, or take `extends` out")]
+    #[error("`{child}` extends `{parent}`, which does not exist; import it or remove `extends`")]
     NoParent { child: String, parent: String },
-    #[error("the templates {} extend one another in a circle", path.join(" -> "))]
+    #[error("the templates {} extend each other in a circle", path.join(" -> "))]
     Cycle { path: Vec<String> },
-    #[error("`{id}` has more than {MAX_DEPTH} templates above it; extend a higher one")]
+    #[error("`{id}` has more than {MAX_DEPTH} parents; extend a higher one")]
     TooDeep { id: String },
-    #[error("section `{section}` is there twice; give one of them another name")]
+    #[error("section `{section}` is defined twice; rename one of them")]
     Twice { section: String },
-    #[error("section `{section}` is required and cannot be left out")]
+    #[error("section `{section}` is required and cannot be excluded")]
     RequiredExcluded { section: String },
     #[error("section `{section}`: {source}")]
     Condition { section: String, source: ConditionError },
-    #[error("the template's own variable `{name}` has a name that is taken or cannot be written")]
+    #[error("the variable `{name}` has an invalid name, or a built-in variable has the same name; rename it")]
     Name { name: String },
 }
 
-/// A template that is ready to compose: parents merged, conditions read, sections in order.
+/// A merged template: parents included, conditions parsed, sections sorted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResolvedTemplate {
     pub id: String,
@@ -64,17 +64,17 @@ pub struct ResolvedTemplate {
     pub defaults: Defaults,
     pub(super) variables: Vec<OwnVariable>,
     pub(super) sections: Vec<ResolvedSection>,
-    /// Kinds of the sections that a template above has, and that were left out.
+    /// Kinds of inherited sections that were excluded.
     pub(super) excluded: Vec<SectionKind>,
 }
 
 impl ResolvedTemplate {
-    /// Whether it has a section of that kind, shown this turn or not.
+    /// True if it has a section of that kind, present in this turn or not.
     pub fn has(&self, kind: SectionKind) -> bool {
         self.sections.iter().any(|section| section.kind == kind)
     }
 
-    /// Tokens of a reply at the most, where the template or its style says (S4.8).
+    /// Maximum number of reply tokens, if the template or its style sets one.
     pub fn reply_tokens(&self) -> Option<u32> {
         self.defaults.reply_tokens.or((self.style == Style::Sms).then_some(SMS_REPLY))
     }
@@ -85,7 +85,7 @@ impl ResolvedTemplate {
     }
 }
 
-/// A section that knows all about itself.
+/// A section with all settings resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ResolvedSection {
     pub(super) name: String,
@@ -102,7 +102,7 @@ pub(super) struct ResolvedSection {
     pub(super) rules: Vec<(String, Option<Asked>)>,
 }
 
-/// A condition, as written and as read.
+/// A condition, as written and parsed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Asked {
     pub(super) written: String,
@@ -111,9 +111,9 @@ pub(super) struct Asked {
 
 /// Merges `template` with the templates it extends.
 ///
-/// # Errors
-/// [`ResolveError`]: a missing parent, a circle, more than ten parents, a required section left out, a condition that
-/// cannot be read, a name used twice.
+/// Errors
+/// [`ResolveError`]: a missing parent, a cycle, more than ten parents, an excluded required section, an invalid
+/// condition, or a name used twice.
 pub fn resolve(template: &PromptTemplate, library: &Library) -> Result<ResolvedTemplate, ResolveError> {
     let mut merged = Merged::default();
     for one in chain(template, library)?.into_iter().rev() {
@@ -122,7 +122,7 @@ pub fn resolve(template: &PromptTemplate, library: &Library) -> Result<ResolvedT
     merged.finish(template)
 }
 
-/// The template, its parent, its parent's parent ...
+/// The template, its parent, the parent of that one, and so on.
 fn chain<'t>(template: &'t PromptTemplate, library: &'t Library) -> Result<Vec<&'t PromptTemplate>, ResolveError> {
     let mut chain = vec![template];
     let mut child = template;
@@ -223,7 +223,7 @@ impl Merged {
     }
 }
 
-/// A child's section over its parent's: what it does not say stays.
+/// Merges a child's section into its parent's: unset fields are inherited.
 fn over(child: &Section, parent: &Section) -> Section {
     let (own, mut inherited) = (child.clone(), parent.clone());
     if own.overrides {
@@ -249,7 +249,7 @@ fn over(child: &Section, parent: &Section) -> Section {
     }
 }
 
-/// Roles that list their sections take those and no others; a role's own text becomes a section before them (S4.9).
+/// Roles that list sections get exactly those. The lines of a role become a section before them.
 fn place_by_roles(sections: &mut BTreeMap<String, Section>, roles: &Roles) {
     let each = [SectionRole::System, SectionRole::User, SectionRole::Assistant];
     let mut placed = BTreeSet::new();

@@ -1,52 +1,52 @@
-//! The one form of every prompt template, as its file says it (S4.10, S4.16).
+//! The file format of prompt templates.
 
 use serde::{Deserialize, Serialize};
 
-/// What the `schema` field of a template says.
+/// The value of the `schema` field.
 pub const SCHEMA: &str = "inglenook.promptTemplate";
 
-/// The version of the form that is written today. Older ones are brought up when they are read.
+/// The current version of the format. Older files are migrated when they are loaded.
 pub const VERSION: u32 = 2;
 
-/// A template as its file says it: its parent is named, not yet merged in.
+/// A template file. Its parent is named but not merged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PromptTemplate {
-    /// For editors: where the JSON Schema lies.
+    /// Location of the JSON Schema, for editors.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub json_schema: Option<String>,
     /// Always "inglenook.promptTemplate".
     pub schema: String,
-    /// The version of the form, not of the text.
+    /// Version of the format, not of the text.
     pub version: u32,
-    /// Unique in a library; what `extends` names. Lower-case letters, digits and dashes.
+    /// Unique in a library; used by `extends`. Lower-case letters, digits and dashes.
     pub id: String,
-    /// As people see it.
+    /// Name for display.
     pub name: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     #[serde(default)]
     pub kind: Kind,
-    /// The parent's, where a template that extends another says nothing.
+    /// If unset, the style of the parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<Style>,
-    /// The id or the name of the template whose sections this one starts from (S4.7).
+    /// Id or name of the template whose sections this one inherits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
     #[serde(default, skip_serializing_if = "Defaults::is_empty")]
     pub defaults: Defaults,
-    /// Pieces of text of the template's own, usable as `${name}` and in one another.
+    /// Pieces of text usable as `${name}`, also in one another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<OwnVariable>,
     #[serde(default, skip_serializing_if = "Roles::is_empty")]
     pub roles: Roles,
-    /// Their order in the file means nothing: `order` decides (S4.5).
+    /// Their order in the file has no meaning; `order` decides.
     #[serde(default)]
     pub sections: Vec<Section>,
 }
 
-/// What a template is for.
+/// The purpose of a template.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -54,11 +54,11 @@ pub enum Kind {
     /// A chat.
     #[default]
     Roleplay,
-    /// A job beside the chat: summary, extraction, title.
+    /// A background job: summary, extraction, title.
     Utility,
 }
 
-/// How replies read (S4.8).
+/// The style of replies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -67,19 +67,19 @@ pub enum Style {
     Narrative,
     /// Short messages.
     Sms,
-    /// Instructions that are followed, nothing acted.
+    /// Instructions without acting.
     Directive,
 }
 
-/// What the settings take from a template where the user set nothing.
+/// Defaults for settings that the user has not set.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Defaults {
-    /// Tokens of a reply at the most.
+    /// Maximum number of tokens of a reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_tokens: Option<u32>,
-    /// Texts that end a reply; they may hold variables (S4.79).
+    /// Texts that end a reply; they may contain variables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Vec<String>>,
 }
@@ -90,7 +90,7 @@ impl Defaults {
     }
 }
 
-/// A piece of text that a template names.
+/// A piece of text with a name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -101,7 +101,7 @@ pub struct OwnVariable {
     pub text: String,
 }
 
-/// Which sections each part of the prompt takes (S4.9). A role that says nothing takes every section placed in it.
+/// The sections of each part of the prompt. Without a list, a role takes every section placed in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -131,68 +131,68 @@ impl Roles {
     }
 }
 
-/// What one part of the prompt is made of.
+/// The content of one part of the prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RoleBlock {
-    /// Names of sections. They are placed in this role, whatever they say themselves.
+    /// Names of sections. They get this role, whatever role they set themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sections: Option<Vec<String>>,
-    /// Text of its own, before the sections.
+    /// Text before the sections.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Line>,
-    /// True adds the line on the content rating.
+    /// True adds the line with the content rating.
     #[serde(default, skip_serializing_if = "is_false")]
     pub consent: bool,
 }
 
-/// A part of the prompt that comes or goes as a whole.
+/// A part of the prompt that is present or absent as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Section {
     /// Unique in its template.
     pub name: String,
-    /// Smaller stands higher; equal ones stand by name. An override that says none keeps its parent's.
+    /// Lower values come first; ties are sorted by name. An override without a value keeps the parent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<i32>,
-    /// What it stands for, so that a block can be told from another in the X-ray.
+    /// The kind of content, which identifies the block in the X-ray.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<SectionKind>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<SectionRole>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// Messages from the end, for `inChat`; 0 is after the last.
+    /// Number of messages from the end, for `inChat`; 0 is after the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// When it is there: flags and variables with `!`, `&&`, `||`, `==`, `!=`, `<`, `>` and parentheses (S4.11).
+    /// When it is present: flags and variables with `!`, `&&`, `||`, `==`, `!=`, `<`, `>` and parentheses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
-    /// True: leaving it out is an error (S4.6).
+    /// True: excluding it is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
-    /// True: this text instead of the parent's. False: the parent's text, then this.
+    /// True: this text replaces the parent's. False: it follows the parent's text.
     #[serde(rename = "override", default, skip_serializing_if = "is_false")]
     pub overrides: bool,
-    /// True: the parent's section of this name is left out.
+    /// True: the parent's section with this name is removed.
     #[serde(default, skip_serializing_if = "is_false")]
     pub exclude: bool,
-    /// The text of the card's own that stands instead of this one where the card has it (V2-04, V2-08).
+    /// The text of the card that replaces this section if the card has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<Slot>,
-    /// Stands above the text, and only where there is text.
+    /// Precedes the text; absent if there is no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Line>,
-    /// As `lines`, but each is numbered: 1 to n, without gaps (S4.12).
+    /// Like `lines`, but numbered from 1 without gaps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Line>,
 }
 
-/// A line of a section: its text, or its text and when it is there. A line whose variables are all empty is left out.
+/// A line: a text, or a text with a condition. A line whose variables are all empty is dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -222,8 +222,7 @@ impl From<&str> for Line {
     }
 }
 
-/// Whose words a section is: the three flows of S4.2 are the system text, the introduction of the persona and that of
-/// the character.
+/// The speaker: system text, introduction of the persona (user), or introduction of the character (assistant).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -234,7 +233,7 @@ pub enum SectionRole {
     Assistant,
 }
 
-/// What a section stands for.
+/// The kind of content of a section.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -261,41 +260,42 @@ pub enum SectionKind {
     Mode,
     Note,
     Reminder,
-    /// The text a utility prompt works on.
+    /// The input of a utility prompt.
     Task,
     #[default]
     Other,
 }
 
-/// Where a section goes.
+/// The position of a section.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Placement {
-    /// Zone A: re-read only when a card or a setting changes.
+    /// The head, which the model reads again only when a card or a setting changes.
     #[default]
     Head,
-    /// This turn's context block, before the user's words.
+    /// The context block of this turn, before the user's message.
     Context,
-    /// Among the messages, `depth` from the end. Costs re-reading: `cache-first` puts it into the context block.
+    /// Among the messages, `depth` from the end. Costs re-reading: `cache-first` puts it into the context
+    /// block.
     InChat,
-    /// After the last message. Costs re-reading, as `inChat`.
+    /// After the last message. Costs re-reading, like `inChat`.
     AfterHistory,
 }
 
-/// A text of the card's own that replaces what the template says.
+/// A text of the card that replaces text of the template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Slot {
-    /// The card's `system_prompt` (V2-04..06).
+    /// The card's `system_prompt`.
     SystemPrompt,
-    /// The card's `post_history_instructions` (V2-08..10).
+    /// The card's `post_history_instructions`.
     PostHistory,
 }
 
 impl Slot {
-    /// The variable that holds the card's text.
+    /// The variable with the card's text.
     pub fn variable(self) -> &'static str {
         match self {
             Self::SystemPrompt => "character.systemPrompt",

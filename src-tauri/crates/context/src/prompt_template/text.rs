@@ -1,27 +1,27 @@
-//! `${variables}` inside a template's text.
+//! Parses `${variables}` in template texts.
 
 use super::compose::ComposeError;
 
-/// A template's text, taken apart.
+/// A part of a template text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece<'t> {
     Text(&'t str),
     Variable(&'t str),
 }
 
-/// Tokens that a model writes and the core reads (S4.74): in a template they are text, not variables.
+/// Prefixes of tokens that a model writes and the engine reads; in a template they are text, not variables.
 const MEDIA: [&str; 2] = ["image.", "audio."];
 
-/// A `${` that names nothing.
+/// A malformed `${`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{found}` names no variable; write `${{name}}` with letters, digits, dots and underscores, or `$${{` for the two signs themselves"
+    "`{found}` is not a valid variable; write `${{name}}` with letters, digits, dots and underscores, or `$${{` for a literal `${{`"
 )]
 pub struct Malformed {
     pub found: String,
 }
 
-/// Takes `text` apart. `$${` is the text `${`; `{{macros}}` are text here.
+/// Splits `text` into parts. `$${` is the text `${`; `{{macros}}` are text here.
 pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Malformed> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -48,29 +48,29 @@ pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Malformed> {
     Ok(pieces)
 }
 
-/// Letters, digits, dots and underscores, a letter first.
+/// Letters, digits, dots and underscores, with a letter first.
 pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'))
 }
 
-/// `text` so that it comes out of a template as it is, whatever dollar signs it holds.
+/// Escapes `text` so that a template outputs it unchanged.
 pub(crate) fn escape(text: &str) -> String {
     text.replace("${", "$${")
 }
 
-/// A text with its variables put in.
+/// A text with variables resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Expanded {
     pub(super) text: String,
-    /// The variables it names, in order, each once.
+    /// The variables in it, in order, each once.
     pub(super) used: Vec<String>,
-    /// True if it names variables and none of them has a value.
+    /// True if it contains variables and all of them are empty.
     pub(super) hollow: bool,
 }
 
-/// Puts values in. What is put in is not read again, so no card can smuggle a variable in. A variable without a value
-/// takes the parentheses around it along.
+/// Replaces variables by their values. Values are not parsed again, so a card cannot inject a variable.
+/// Parentheses around an empty variable are dropped.
 pub(super) fn expand<'v>(
     text: &str,
     value: impl Fn(&str) -> Option<std::borrow::Cow<'v, str>>,
@@ -105,7 +105,7 @@ pub(super) fn expand<'v>(
     Ok(expanded)
 }
 
-/// Drops `(` from the end of `before` and `)` from the start of `after` where both are there.
+/// Drops `(` from the end of `before` and `)` from the start of `after` if both are there.
 fn without_parentheses<'t>(before: &mut String, after: &'t str) -> &'t str {
     match (before.ends_with('('), after.strip_prefix(')')) {
         (true, Some(after)) => {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_value_takes_its_parentheses_along() {
+    fn drops_parentheses_around_empty_value() {
         assert_eq!(put("${name} (${none}). (${name})").unwrap(), "Mira. (Mira)");
     }
 

@@ -1,4 +1,4 @@
-//! `${variables}` and their values for one turn.
+//! The values of `${variables}` for one turn.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -10,10 +10,10 @@ use super::graph::{self, Cycle};
 use super::schema::{OwnVariable, SectionRole};
 use super::text;
 
-/// Lines of details that are read.
+/// Maximum number of lines of details.
 const MAX_DETAILS: usize = 200;
 
-/// A value: a text, or a list that a condition may count.
+/// A text, or a list whose size a condition can check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Value {
     Text(String),
@@ -29,8 +29,8 @@ impl Value {
     }
 }
 
-/// What the engine knows about a turn. What it leaves out is empty; a value given for a variable that is made from
-/// others is taken as it is.
+/// The values that the engine supplies for a turn. Absent values are empty. A value supplied for a derived
+/// variable replaces the derived one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Given(BTreeMap<String, Value>);
 
@@ -41,8 +41,8 @@ impl Given {
         self
     }
 
-    /// What the user writes of a person or a place, a line each: the name of a detail and, behind a colon, its text; of a
-    /// list, its items between commas. Gives the names that no detail has as well.
+    /// Adds the user's details about a person or a place, one per line: name, colon, text; lists are separated
+    /// by commas. Returns also the names that are not details.
     #[must_use]
     pub fn details(mut self, written: &str) -> (Self, Vec<String>) {
         let mut unknown = Vec::new();
@@ -63,7 +63,7 @@ impl Given {
         (self, unknown)
     }
 
-    /// What is given, by name.
+    /// The names of the supplied values.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
@@ -75,21 +75,21 @@ impl Given {
     }
 }
 
-/// A name that no variable has.
+/// There is no variable with this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no variable `{name}`; VARIABLES.md lists them")]
+#[error("there is no variable `{name}`; see VARIABLES.md for the list")]
 pub struct UnknownVariable {
     pub name: String,
 }
 
-/// The inputs of one variable, and nothing else: what a definition does not declare it cannot read.
+/// The inputs of a derived variable. It can read only the variables that it declares.
 pub(super) struct Inputs<'v> {
     declared: &'static [&'static str],
     values: &'v BTreeMap<String, Value>,
 }
 
 impl Inputs<'_> {
-    /// Trimmed; empty where there is none.
+    /// The trimmed text; empty if absent.
     pub(super) fn text(&self, name: &str) -> Cow<'_, str> {
         match self.value(name) {
             Some(Value::Text(text)) => Cow::Borrowed(text.trim()),
@@ -114,7 +114,7 @@ impl Inputs<'_> {
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Definition>> =
     LazyLock::new(|| CATALOGUE.iter().map(|definition| (definition.name, definition)).collect());
 
-/// What an alias stands for, else the name itself.
+/// The canonical name of an alias, else the name itself.
 fn plain(name: &str) -> &str {
     match BY_NAME.get(name).map(|definition| &definition.made) {
         Some(Made::Alias(of)) => of,
@@ -130,17 +130,17 @@ pub(super) fn is_list(name: &str) -> bool {
     matches!(BY_NAME.get(plain(name)).map(|definition| &definition.made), Some(Made::GivenList | Made::DetailList))
 }
 
-/// Whether only templates of earlier versions name it: it is always empty.
+/// True for variables of earlier versions, which are always empty.
 pub(super) fn retired(name: &str) -> bool {
     matches!(BY_NAME.get(name).map(|definition| &definition.made), Some(Made::Retired))
 }
 
-/// Empty, `0` and `false` are not true.
+/// False for empty texts, `0` and `false`.
 pub(super) fn is_true(text: &str) -> bool {
     !matches!(text.trim(), "" | "0" | "false")
 }
 
-/// The catalogue's order of making: fixed, as its table is.
+/// The order in which the variables of the catalogue are computed.
 static ORDER: LazyLock<Result<Vec<usize>, Cycle>> = LazyLock::new(|| order_of(CATALOGUE));
 
 fn order_of(definitions: &[Definition]) -> Result<Vec<usize>, Cycle> {
@@ -148,17 +148,17 @@ fn order_of(definitions: &[Definition]) -> Result<Vec<usize>, Cycle> {
     graph::order(&nodes)
 }
 
-/// The value of every variable, for one turn.
+/// The value of every variable for one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variables {
     values: BTreeMap<String, Value>,
 }
 
 impl Variables {
-    /// Makes every variable of the catalogue from what is `given`, in the order of its dependency graph (S4.19).
+    /// Computes every variable of the catalogue from the `given` values, in the order of its dependency graph.
     ///
-    /// # Errors
-    /// [`UnknownVariable`] for a given name that the catalogue does not have.
+    /// Errors
+    /// [`UnknownVariable`] if a given name is not in the catalogue.
     pub fn resolve(given: Given) -> Result<Self, UnknownVariable> {
         let mut values = BTreeMap::new();
         for (name, value) in given.0 {
@@ -173,7 +173,7 @@ impl Variables {
         Ok(Self { values })
     }
 
-    /// The text of a variable; `None` if there is no such variable.
+    /// The text of a variable; `None` if the variable does not exist.
     pub fn text(&self, name: &str) -> Option<Cow<'_, str>> {
         match self.values.get(plain(name)) {
             Some(value) => Some(value.text()),
@@ -181,7 +181,7 @@ impl Variables {
         }
     }
 
-    /// As [`Self::text`], for words that depend on who speaks: the character's own introduction says "I".
+    /// Like [`Self::text`], for words that depend on the speaker: the character's own introduction says "I".
     pub(super) fn text_in(&self, name: &str, role: SectionRole) -> Option<Cow<'_, str>> {
         match (name, role) {
             ("firstSecondToBe" | "firstSecondWho", SectionRole::Assistant) => Some(Cow::Borrowed("I am")),
@@ -193,7 +193,7 @@ impl Variables {
         self.text(name).is_some_and(|text| is_true(&text))
     }
 
-    /// Items of a list; `None` for a text.
+    /// Number of items of a list; `None` for a text.
     pub(super) fn size(&self, name: &str) -> Option<usize> {
         match self.values.get(plain(name)) {
             Some(Value::List(items)) => Some(items.len()),
@@ -202,24 +202,24 @@ impl Variables {
         }
     }
 
-    /// These, with `names` empty.
+    /// A copy in which `names` are empty.
     pub(super) fn without(&self, names: &[&str]) -> Self {
         let mut rest = self.clone();
         rest.values.retain(|name, _| !names.contains(&name.as_str()));
         rest
     }
 
-    /// These, with `text` for each of `names`.
+    /// A copy in which each of `names` has the value `text`.
     pub(super) fn with(&self, names: &[&str], text: &str) -> Self {
         let mut rest = self.clone();
         rest.values.extend(names.iter().map(|name| ((*name).to_owned(), Value::Text(text.to_owned()))));
         rest
     }
 
-    /// These, and the template's own pieces of text.
+    /// A copy with the template's own variables.
     ///
-    /// # Errors
-    /// As [`compose`](super::compose()): an unknown variable, a circle, a text without end.
+    /// Errors
+    /// Like [`compose`](super::compose()): an unknown variable, a cycle, or a text that is too long.
     pub(super) fn with_own(&self, own: &[OwnVariable]) -> Result<Cow<'_, Self>, ComposeError> {
         if own.is_empty() {
             return Ok(Cow::Borrowed(self));
@@ -236,7 +236,7 @@ impl Variables {
     }
 }
 
-/// In which order a template's own variables are made.
+/// The order in which a template's own variables are computed.
 pub(super) fn own_order(own: &[OwnVariable]) -> Result<Vec<usize>, ComposeError> {
     let mut nodes = Vec::with_capacity(own.len());
     for variable in own {
@@ -250,7 +250,7 @@ pub(super) fn own_order(own: &[OwnVariable]) -> Result<Vec<usize>, ComposeError>
     Ok(graph::order(&nodes)?)
 }
 
-/// Does nothing where a value was given.
+/// Computes a derived variable, unless a value was supplied.
 fn make(definition: &Definition, values: &mut BTreeMap<String, Value>) {
     let Made::Derived { inputs, make } = definition.made else { return };
     if !values.contains_key(definition.name) {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn the_catalogue_has_no_circle_no_stranger_and_no_double() {
+    fn catalogue_is_acyclic_complete_and_unique() {
         assert!(order_of(CATALOGUE).is_ok());
         assert_eq!(BY_NAME.len(), CATALOGUE.len());
         for definition in CATALOGUE {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn every_variable_has_a_value_with_nothing_given_and_with_everything() {
+    fn every_variable_has_a_value() {
         let nothing = Variables::resolve(Given::default()).unwrap();
         let everything = CATALOGUE.iter().fold(Given::default(), |given, definition| match definition.made {
             Made::Given | Made::Detail => given.text(definition.name, "x"),
@@ -311,13 +311,13 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_does_not_know() {
+    fn rejects_unknown_variables() {
         let error = Variables::resolve(Given::default().text("charcter.name", "x")).unwrap_err();
         assert_eq!(error.name, "charcter.name");
     }
 
     #[test]
-    fn details_are_told_by_the_name_of_their_variable() {
+    fn reads_details_by_variable_name() {
         let written = "character.age: 31\nsystem.gender: female\n${imageTags}: smile, sea,\nnote: x\nno line\n";
         let (given, unknown) = Given::default().details(written);
         let variables = Variables::resolve(given).unwrap();
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_given_by_its_alias_is_the_same() {
+    fn alias_sets_the_same_variable() {
         let variables = Variables::resolve(Given::default().text("system.fullName", "Ada King")).unwrap();
         assert_eq!(variables.text("character.fullName").unwrap(), "Ada King");
     }
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn own_variables_in_a_circle_are_named() {
+    fn names_cycle_of_own_variables() {
         let own = |name: &str, text: &str| OwnVariable { name: name.into(), text: text.into(), ..Default::default() };
         let variables = Variables::resolve(mira()).unwrap();
         let error = variables.with_own(&[own("a", "${b}"), own("b", "${a}")]).unwrap_err();
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_doubles_without_end_is_stopped() {
+    fn stops_exponentially_growing_text() {
         let own = |n: usize| OwnVariable {
             name: format!("v{n}"),
             text: if n == 0 { "laugh".into() } else { format!("${{v{}}}", n - 1).repeat(10) },
@@ -361,9 +361,9 @@ mod tests {
     }
 
     proptest! {
-        /// S4.19: whatever order the definitions stand in, the values are the same.
+        /// The values do not depend on the order of the definitions.
         #[test]
-        fn values_do_not_depend_on_the_order_of_the_table(seed in prop::collection::vec(any::<u32>(), CATALOGUE.len())) {
+        fn values_do_not_depend_on_catalogue_order(seed in prop::collection::vec(any::<u32>(), CATALOGUE.len())) {
             let mut shuffled: Vec<(u32, &Definition)> = seed.into_iter().zip(CATALOGUE).collect();
             shuffled.sort_by_key(|(key, _)| *key);
             let shuffled: Vec<Definition> = shuffled.into_iter().map(|(_, definition)| *definition).collect();

@@ -1,12 +1,12 @@
-//! How much work scripts may do.
+//! Work limit for regex scripts.
 
 use super::set::Why;
 
-/// Bytes that scripts may read in one text by default: a thousand readings of the longest.
+/// Default number of bytes that scripts may process per text: a thousand passes over the longest text.
 const PER_TEXT: u64 = 64 << 20;
 
-/// Work left to the scripts of one text. It is counted, so that the same text comes out the same on every machine, however
-/// busy (S0.4). There is no clock here: who has one hands in when to stop at last.
+/// The work left for the scripts of one text. It is counted, so that a text gives the same result on every
+/// machine at any load. There is no clock here; callers can pass in a deadline.
 pub struct Budget<'a> {
     bytes: u64,
     stop: Option<&'a dyn Fn() -> bool>,
@@ -19,19 +19,19 @@ impl Default for Budget<'_> {
 }
 
 impl<'a> Budget<'a> {
-    /// Room for so many bytes, each counted as often as a script reads or writes it.
+    /// Allows `bytes` bytes of work, each counted as often as a script reads or writes it.
     pub fn of_bytes(bytes: u64) -> Self {
         Self { bytes, stop: None }
     }
 
-    /// `stop` is asked between two searches, and in longer texts between the places that a backtracking pattern tries. Once
-    /// it says `true`, no script runs any more. Hand in a deadline wherever scripts come from others: one search reads its
-    /// text in linear time or gives up, but a pattern may search ten thousand times.
+    /// Calls `stop` between two searches, and in longer texts between the positions that a backtracking pattern
+    /// tries. When it returns `true`, no further script runs. Pass a deadline for scripts from other people: a
+    /// single search takes linear time or gives up, but a pattern may search ten thousand times.
     pub fn until(self, stop: &'a dyn Fn() -> bool) -> Self {
         Self { stop: Some(stop), ..self }
     }
 
-    /// Bytes that are left.
+    /// The remaining bytes.
     pub fn left(&self) -> u64 {
         self.bytes
     }

@@ -1,11 +1,12 @@
-//! SillyTavern's regex scripts over messages, lore and thoughts: what is stored, shown or sent.
+//! SillyTavern's regex scripts on messages, lore and thoughts, for stored, displayed or sent text.
 //!
-//! Promises
-//! - A pattern means what it means in JavaScript (see `js_regex`); one that means nothing changes nothing and is reported. What
-//!   it finds of half a character is the whole one, and with flag `m` alone a line ends at a line feed.
-//! - No script can hang a turn: patterns, texts, hits, results and backtracking have limits, and a [`Budget`] holds for all
-//!   scripts of a text together. What runs over leaves the text as it was.
-//! - What was found is never read as a macro: a message cannot smuggle one in through `$1`.
+//! Guarantees
+//! - A pattern has the meaning that it has in JavaScript (see `js_regex`); an invalid one changes nothing and
+//!   is reported. A match of half a surrogate pair covers the whole character, and with flag `m` alone a line
+//!   ends only at a line feed.
+//! - No script can block a turn: patterns, texts, matches, results and backtracking are limited, and one
+//!   [`Budget`] covers all scripts of a text. A script that exceeds a limit leaves the text unchanged.
+//! - Matched text is never parsed as a macro, so a message cannot inject one through `$1`.
 
 mod budget;
 mod pattern;
@@ -17,7 +18,7 @@ mod tests;
 pub use budget::Budget;
 pub use set::{Applied, Channel, CompiledScripts, Failure, Occasion, Ran, Why};
 
-/// Why a text is there, with the scripts that changed it: for the X-ray.
+/// The reason for a text, with the scripts that changed it; shown in the X-ray.
 pub fn reason(reason: &str, scripts: &[String]) -> String {
     match scripts {
         [] => reason.to_owned(),

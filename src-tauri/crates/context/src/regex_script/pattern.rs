@@ -1,4 +1,4 @@
-//! A compiled pattern: by an engine of linear time where it can be, by a backtracking one with a low limit where it must.
+//! Compiled patterns: a linear-time engine if possible, otherwise a backtracking engine with a low limit.
 
 use std::ops::Range;
 
@@ -8,35 +8,38 @@ use super::budget::Budget;
 use super::set::Why;
 use crate::js_regex::{self, Dialect, Flags, Units};
 
-/// Characters of a pattern; bytes of its compiled form.
+/// Maximum length of a pattern in bytes.
 const MAX_PATTERN: usize = 16 << 10;
+/// Maximum size of its compiled form in bytes.
 const MAX_COMPILED: usize = 512 << 10;
 const MAX_CACHE: usize = 1 << 20;
-/// Steps back in one attempt to match (safety.md, ReDoS).
+/// Maximum number of backtracking steps per match attempt, against patterns with exponential time (ReDoS).
 const MAX_STEPS: usize = 50_000;
-/// Bytes of a text, for an engine of linear time and for the backtracking one.
+/// Maximum length of a text in bytes, for the linear-time engine.
 const MAX_TEXT: usize = 64 << 10;
+/// The same for the backtracking engine.
 const MAX_TEXT_BACKTRACKING: usize = 32 << 10;
-/// Up to here the backtracking engine may try all places in one go. Looking around at each of them takes time by the square
-/// of the length, so in longer texts the budget is asked between the places.
+/// Up to this length the backtracking engine searches the whole text at once. Lookaround at every position
+/// takes quadratic time, so in longer texts the budget is checked between positions.
 const TEXT_AT_ONCE: usize = 2 << 10;
-/// What one attempt costs, and which part of the text it may read once more.
+/// Cost of one match attempt in bytes.
 const ATTEMPT: usize = 16;
+/// An attempt is also charged this fraction of the remaining text, which it may read again.
 const ATTEMPT_READS: usize = 64;
 
-/// A script cannot put half a character into a text.
-const HALVES: &str = "half a surrogate pair is no character; write both, or \\u{...} with flag u";
+/// Scripts must not insert half a surrogate pair into a text.
+const HALVES: &str = "half a surrogate pair is not a character; write both halves, or \\u{...} with flag u";
 
 #[derive(Debug)]
 pub(super) struct Pattern {
     engine: Engine,
-    /// `g`: all matches, not the first one alone.
+    /// Flag `g`: replaces all matches instead of the first.
     pub(super) global: bool,
-    /// `y`: a match begins where the last one ended.
+    /// Flag `y`: a match must begin where the previous one ended.
     pub(super) sticky: bool,
-    /// Named groups, with their numbers.
+    /// Named groups with their numbers.
     pub(super) names: Vec<(String, usize)>,
-    /// It sees units of UTF-16, not characters.
+    /// The pattern matches UTF-16 units instead of characters.
     units: bool,
 }
 
@@ -46,13 +49,13 @@ enum Engine {
     Backtracking(fancy_regex::Regex),
 }
 
-/// A text as a pattern sees it.
+/// A text prepared for a pattern.
 pub(super) struct Seen<'t> {
     text: &'t str,
     units: Option<Units>,
 }
 
-/// Where a match and its groups are.
+/// The ranges of a match and its groups.
 pub(super) type Found = Vec<Option<Range<usize>>>;
 
 impl Pattern {
@@ -100,12 +103,12 @@ impl Pattern {
         text.len() <= most
     }
 
-    /// `text`, made ready to be searched many times.
+    /// Prepares `text` for repeated searches.
     pub(super) fn read<'t>(&self, text: &'t str) -> Seen<'t> {
         Seen { text, units: if self.units { Units::of(text) } else { None } }
     }
 
-    /// The first match that begins at or behind `at`, by its places in the text as it is.
+    /// The first match at or after offset `at`, as ranges of the original text.
     pub(super) fn find(&self, seen: &Seen<'_>, at: usize, budget: &mut Budget<'_>) -> Result<Option<Found>, Why> {
         let Some(units) = &seen.units else { return self.search(seen.text, at, budget) };
         let found = self.search(units.text(), units.place(at), budget)?;
@@ -138,7 +141,7 @@ impl Pattern {
     }
 }
 
-/// Without slashes, or with letters behind the last one that are no flags, all of it is the pattern.
+/// Splits off slashes and flags. Without slashes, or with invalid flags, the whole text is the pattern.
 fn parts(written: &str) -> (&str, &str) {
     let parts = written.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
     let valid = |flags: &str| {

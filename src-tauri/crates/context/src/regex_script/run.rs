@@ -1,17 +1,18 @@
-//! One script on one text.
+//! Runs one script on one text.
 
 use super::budget::Budget;
 use super::pattern::Found;
 use super::set::{Compiled, Why};
 use crate::macros::{Hit, MacroScope, MacroState, Replacement};
 
-/// Matches of one script in one text; bytes of its result.
+/// Maximum number of matches of one script in one text.
 const MAX_HITS: usize = 10_000;
+/// Maximum size of the result in bytes.
 const MAX_RESULT: usize = 4 << 20;
-/// What a search costs beyond the bytes it reads.
+/// Cost of a search in addition to the bytes that it reads.
 const SEARCH: usize = 32;
 
-/// Replaces what the script finds: the first match, or with the flag `g` all of them. `None`: it found nothing.
+/// Replaces the first match, or all matches with flag `g`. Returns `None` if there is no match.
 pub(super) fn replace(
     script: &Compiled,
     text: &str,
@@ -52,7 +53,7 @@ pub(super) fn replace(
     Ok((hits > 0).then_some((changed, hits)))
 }
 
-/// Where the next search begins: behind a match, or one character further if it was empty.
+/// Start of the next search: after the match, or one character further if the match was empty.
 fn next(text: &str, end: usize, empty: bool) -> usize {
     if !empty {
         return end;
@@ -60,7 +61,7 @@ fn next(text: &str, end: usize, empty: bool) -> usize {
     end + text[end..].chars().next().map_or(1, char::len_utf8)
 }
 
-/// The match and its groups, without what is to be trimmed from them.
+/// The match and its groups, without the strings that the script trims.
 fn groups(script: &Compiled, text: &str, found: &Found) -> Vec<String> {
     let values = found.iter().map(|group| group.clone().map_or("", |range| &text[range]));
     let trimmed = |value: &str| script.trims.iter().fold(value.to_owned(), |value, trim| value.replace(trim, ""));

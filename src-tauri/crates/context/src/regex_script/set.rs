@@ -1,4 +1,4 @@
-//! A list of scripts, compiled once, and which of them a text meets.
+//! A list of compiled scripts, and the selection of those that apply to a text.
 
 use std::borrow::Cow;
 
@@ -10,32 +10,32 @@ use super::pattern::Pattern;
 use super::run;
 use crate::macros::{self, MacroScope, MacroState};
 
-/// Scripts that one set holds; more are reported and not run.
+/// Maximum number of scripts in a set; more are reported and not run.
 const MAX_SCRIPTS: usize = 500;
 
-/// What becomes of a text.
+/// The use of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
-    /// It is stored: scripts that are for neither display nor prompt alone.
+    /// Stored: scripts that are limited neither to display nor to prompts.
     Stored,
-    /// It is shown.
+    /// Displayed.
     Display,
-    /// It is sent. Lore, which is stored nowhere, also meets the scripts for what is stored.
+    /// Sent. Lore is not stored, so scripts for stored text apply to it too.
     Prompt,
 }
 
-/// Which text a set of scripts is run on.
+/// The kind of text that scripts run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occasion {
     pub placement: Placement,
     pub channel: Channel,
-    /// Messages from the end, the last one being 0; `None` for what is no message.
+    /// Number of messages from the end, where the last one is 0; `None` if the text is not a message.
     pub depth: Option<u32>,
-    /// The text was edited, not newly said: only scripts that ask for it run.
+    /// The text was edited: only scripts that request it run.
     pub edited: bool,
 }
 
-/// Why a script did not run.
+/// The reason why a script did not run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
     #[error("its pattern is not valid: {0}; correct it in the script")]
@@ -52,14 +52,14 @@ pub enum Why {
     TooManyHits,
     #[error("its result is too large; make its replacement shorter or its pattern more exact")]
     ResultTooLarge,
-    #[error("the scripts did more work on one text than it may cost; remove or simplify some")]
+    #[error("the scripts exceeded the work limit for one text; remove or simplify some")]
     OutOfBudget,
     #[error("it took too long and was stopped; make its pattern simpler")]
     OutOfTime,
 }
 
 impl Why {
-    /// The script costs too much on this text; one that does so repeatedly is better switched off.
+    /// True if the script costs too much on this text. A script with repeated overruns should be disabled.
     pub fn is_overrun(&self) -> bool {
         matches!(
             self,
@@ -68,7 +68,7 @@ impl Why {
     }
 }
 
-/// A script that did not run, by its place in the list that the set was made of.
+/// A script that did not run, with its index in the original list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub script: usize,
@@ -76,14 +76,14 @@ pub struct Failure {
     pub why: Why,
 }
 
-/// A script that found something, and how often.
+/// A script that matched, and the number of matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ran {
     pub script: usize,
     pub hits: usize,
 }
 
-/// A text after the scripts. A script that failed left it as it was.
+/// A text after the scripts ran. A failed script leaves it unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied<'t> {
     pub text: Cow<'t, str>,
@@ -91,12 +91,12 @@ pub struct Applied<'t> {
     pub failed: Vec<Failure>,
 }
 
-/// Scripts in the order in which they run.
+/// Compiled scripts in the order in which they run.
 #[derive(Debug, Default)]
 pub struct CompiledScripts {
     scripts: Vec<Compiled>,
     failed: Vec<Failure>,
-    /// Some of them look only at texts of a certain depth.
+    /// Some scripts are limited to certain depths.
     by_depth: bool,
 }
 
@@ -105,14 +105,15 @@ pub(super) struct Compiled {
     index: usize,
     source: RegexScript,
     pub(super) pattern: Pattern,
-    /// With their macros resolved, and none of them empty.
+    /// Macros are resolved, and empty texts are removed.
     pub(super) trims: Vec<String>,
     digest: u64,
     settled: bool,
 }
 
 impl CompiledScripts {
-    /// Compiles the scripts that are switched on. Macros in patterns and trims are resolved now, so a set belongs to one chat.
+    /// Compiles the enabled scripts. Macros in patterns and trims are resolved here, so a set belongs to one
+    /// chat.
     pub fn new(scripts: &[RegexScript], scope: &MacroScope<'_>, state: &MacroState) -> Self {
         let mut set = Self::default();
         let active = scripts.iter().enumerate().filter(|(_, script)| !script.disabled && !script.find_regex.is_empty());
@@ -132,7 +133,7 @@ impl CompiledScripts {
         set
     }
 
-    /// Scripts that never run.
+    /// Scripts that could not be compiled and never run.
     pub fn failed(&self) -> &[Failure] {
         &self.failed
     }
@@ -143,12 +144,12 @@ impl CompiledScripts {
         script.map_or("", |script| &script.source.script_name)
     }
 
-    /// Whether any script would look at such a text.
+    /// True if any script applies to such a text.
     pub fn concerns(&self, occasion: &Occasion) -> bool {
         self.scripts.iter().any(|script| script.meets(occasion))
     }
 
-    /// Whether the same scripts look at a text on both occasions.
+    /// True if the same scripts apply on both occasions.
     pub fn alike(&self, one: &Occasion, other: &Occasion) -> bool {
         let differ_in_depth = || *one == Occasion { depth: one.depth, ..*other };
         one == other
@@ -156,8 +157,8 @@ impl CompiledScripts {
             || self.scripts.iter().all(|script| script.meets(one) == script.meets(other))
     }
 
-    /// Stands for all that this set does to a text on such an occasion: the same fingerprint and the same text give the same
-    /// result, in every run of the program. `None` where macros make it depend on more, such as the time or a variable.
+    /// Identifies the effect of this set on such a text: equal fingerprints and equal texts give equal results,
+    /// also in later runs of the app. `None` if macros make it depend on more, such as the time or a variable.
     pub fn fingerprint(&self, occasion: &Occasion) -> Option<u64> {
         let mut scripts = self.scripts.iter().filter(|script| script.meets(occasion));
         scripts.try_fold(0xCBF2_9CE4_8422_2325, |mixed: u64, script| {
@@ -166,7 +167,8 @@ impl CompiledScripts {
         })
     }
 
-    /// Runs the scripts that are for such an occasion, one on the result of the other. Their macros may change the variables.
+    /// Runs the scripts for such a text, each on the result of the previous one. Their macros may change
+    /// variables.
     pub fn apply<'t>(
         &self,
         text: &'t str,

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::macros::{MacroScope, MacroState};
 
-/// A script on what the character says, stored for good.
+/// A script for stored messages of the character.
 fn script(find: &str, replace: &str) -> RegexScript {
     RegexScript {
         script_name: "Script".into(),
@@ -35,7 +35,7 @@ fn check(find: &str, replace: &str, text: &str, expected: &str) {
     assert_eq!(applied.failed, []);
 }
 
-/// Which part of `text` each match of a pattern takes.
+/// Checks the matches of a pattern; `marked` is `text` with the matches in brackets.
 #[track_caller]
 fn check_matches(find: &str, text: &str, marked: &str) {
     check(find, "[$0]", text, marked);
@@ -48,7 +48,7 @@ fn check_invalid(find: &str) {
 }
 
 #[test]
-fn flags_stand_behind_the_pattern() {
+fn parses_flags_after_the_pattern() {
     check("/o/", "0", "foo boo", "f0o boo");
     check("/O/gi", "0", "foo boo", "f00 b00");
     check("o", "0", "foo", "f0o");
@@ -58,7 +58,7 @@ fn flags_stand_behind_the_pattern() {
 }
 
 #[test]
-fn groups_come_into_the_replacement() {
+fn inserts_groups_into_the_replacement() {
     check(
         r"/(\w+) (?<last>\w+)/",
         "$2, $1 ($<last>; $0; $&; {{match}}; {{MATCH}}) $3$<none>",
@@ -70,7 +70,7 @@ fn groups_come_into_the_replacement() {
 }
 
 #[test]
-fn trims_leave_what_was_found() {
+fn removes_trims_from_matches() {
     let star = RegexScript {
         trim_strings: vec!["*".into(), "{{user}}".into(), "".into()],
         ..script(r"/\*(.+?)\*/g", "<i>{{match}}</i>")
@@ -79,7 +79,7 @@ fn trims_leave_what_was_found() {
 }
 
 #[test]
-fn macros_in_the_replacement_know_names_and_groups() {
+fn resolves_macros_in_the_replacement() {
     check(
         r"/my mood is (\w+)/",
         "{{setvar::mood::$1}}{{char}} is {{getvar::mood}}",
@@ -90,12 +90,12 @@ fn macros_in_the_replacement_know_names_and_groups() {
 }
 
 #[test]
-fn what_was_found_is_no_macro() {
+fn does_not_resolve_macros_in_matches() {
     check("/<(.*)>/", "[$1] {{match}}", "<{{char}} $0 <USER>>", "[{{char}} $0 <USER>] <{{char}} $0 <USER>>");
 }
 
 #[test]
-fn macros_in_the_pattern_are_substituted_where_asked() {
+fn resolves_macros_in_pattern_if_requested() {
     let with = |substitute_regex| RegexScript { substitute_regex, ..script("/{{char}}/g", "x") };
     assert_eq!(run(&[with(Substitution::None)], "Mr. O {{char}}", SAID).text, "Mr. O x");
     assert_eq!(run(&[with(Substitution::Raw)], "MrX O", SAID).text, "x");
@@ -106,7 +106,7 @@ fn macros_in_the_pattern_are_substituted_where_asked() {
 }
 
 #[test]
-fn patterns_mean_what_they_mean_in_javascript() {
+fn patterns_work_as_in_javascript() {
     check_matches(r"/\w+/g", "naïve Übung", "[na]ï[ve] Ü[bung]");
     check_matches(r"/\d/g", "1٣", "[1]٣");
     check_matches(r"/\bü/g", "ü aü", "ü a[ü]");
@@ -126,9 +126,10 @@ fn patterns_mean_what_they_mean_in_javascript() {
     check_matches("/x*/g", "axb", "[]a[x][]b[]");
 }
 
-/// As for keys of lorebooks: without flag `u` a character beyond the first plane is two, and none is ever torn apart.
+/// As for lorebook keys: without flag `u` a character outside the BMP counts as two, and no character is ever
+/// split.
 #[test]
-fn patterns_count_as_javascript_does() {
+fn patterns_count_utf16_units() {
     check_matches("/^.$/", "😀", "😀");
     check_matches("/^..$/", "😀", "[😀]");
     check_matches("/^.$/u", "😀", "[😀]");
@@ -148,7 +149,7 @@ fn patterns_count_as_javascript_does() {
 }
 
 #[test]
-fn patterns_may_look_around_and_refer_back() {
+fn supports_lookaround_and_backreferences() {
     check_matches(r#"/(["'])(.*?)\1/g"#, r#"say "it's" or 'no'"#, r#"say ["it's"] or ['no']"#);
     check_matches(r"/(?<q>\*)[^*]+\k<q>/", "a *b* c", "a [*b*] c");
     check_matches(r"/(?<=\$)\d+(?!\d|%)/g", "$10 $20% 30", "$[10] $20% 30");
@@ -158,7 +159,7 @@ fn patterns_may_look_around_and_refer_back() {
 }
 
 #[test]
-fn a_pattern_that_means_nothing_is_reported_and_changes_nothing() {
+fn reports_invalid_pattern_and_changes_nothing() {
     for find in [
         "/(/",
         "/[a/",
@@ -181,7 +182,7 @@ fn a_pattern_that_means_nothing_is_reported_and_changes_nothing() {
 }
 
 #[test]
-fn scripts_run_one_after_the_other() {
+fn scripts_run_in_order() {
     let scripts = [script("/a/g", "b"), script("/b/g", "c"), RegexScript { disabled: true, ..script("/c/g", "d") }];
     let applied = run(&scripts, "ab", SAID);
     assert_eq!(
@@ -191,7 +192,7 @@ fn scripts_run_one_after_the_other() {
 }
 
 #[test]
-fn display_and_prompt_leave_what_is_stored_alone() {
+fn display_and_prompt_scripts_spare_stored_text() {
     let scripts = [
         script("/stored/", "S"),
         RegexScript { markdown_only: true, ..script("/shown/", "D") },
@@ -205,7 +206,7 @@ fn display_and_prompt_leave_what_is_stored_alone() {
 }
 
 #[test]
-fn placement_edit_and_depth_choose_the_scripts() {
+fn placement_edit_and_depth_select_scripts() {
     let lore = RegexScript { placement: vec![Placement::Lorebook], ..script("/a/", "b") };
     let on = |script: &RegexScript, occasion| run(std::slice::from_ref(script), "a", occasion).text == "b";
     assert!(!on(&lore, SAID));
@@ -224,12 +225,12 @@ fn placement_edit_and_depth_choose_the_scripts() {
 }
 
 #[test]
-fn the_fingerprint_tells_whether_a_result_can_be_kept() {
+fn fingerprint_changes_with_the_result() {
     let set = |scripts: &[RegexScript]| CompiledScripts::new(scripts, &scope(), &MacroState::default());
     let [a, b] = [script("/a/", "{{char}}: {{match}}"), script("/b/", "x")];
     let both = set(&[a.clone(), b.clone()]).fingerprint(&SAID);
     assert_eq!(both, set(&[a.clone(), b.clone()]).fingerprint(&SAID));
-    assert_eq!(both, Some(17_884_435_884_898_619_698), "stored results would be lost");
+    assert_eq!(both, Some(17_884_435_884_898_619_698), "a changed fingerprint invalidates stored results");
     assert_ne!(both, set(&[b.clone(), a.clone()]).fingerprint(&SAID));
     assert_ne!(both, set(std::slice::from_ref(&a)).fingerprint(&SAID));
     assert_eq!(set(&[a, script("/c/", "{{roll:6}}")]).fingerprint(&SAID), None);
@@ -243,7 +244,7 @@ fn overrun(find: &str, replace: &str, text: &str) -> Why {
 }
 
 #[test]
-fn scripts_that_run_over_leave_the_text_as_it_was() {
+fn overrun_leaves_text_unchanged() {
     assert_eq!(overrun(r"/(?=(a+)+$)\1b/", "", &"a".repeat(1_000)), Why::TooManySteps);
     assert_eq!(overrun("/a/g", "b", &"a".repeat(20_000)), Why::TooManyHits);
     assert_eq!(overrun("/a/g", &"b".repeat(10_000), &"a".repeat(1_000)), Why::ResultTooLarge);
@@ -253,18 +254,18 @@ fn scripts_that_run_over_leave_the_text_as_it_was() {
 }
 
 #[test]
-fn long_texts_are_searched_place_by_place_with_the_same_result() {
+fn long_texts_give_the_same_matches() {
     let text = "lamp, oil; lämp ".repeat(400);
     check("/(?<=lä)mp (?=l|$)/g", "<$0>", &text, &format!("{}{}", "lamp, oil; lä<mp >".repeat(400), ""));
 }
 
 #[test]
-fn nested_repeats_cost_nothing_without_references() {
+fn nested_repeats_take_linear_time() {
     check("/(a+)+$/", "x", &format!("{}!", "a".repeat(10_000)), &format!("{}!", "a".repeat(10_000)));
 }
 
 #[test]
-fn patterns_too_large_to_compile_are_refused() {
+fn rejects_patterns_too_large_to_compile() {
     check_invalid("/((a{1,999}){1,999}){1,999}/");
     let long = script(&"a".repeat(20_000), "");
     let set = CompiledScripts::new(&[long], &scope(), &MacroState::default());
@@ -272,7 +273,7 @@ fn patterns_too_large_to_compile_are_refused() {
 }
 
 #[test]
-fn a_spent_budget_stops_all_scripts() {
+fn exhausted_budget_stops_all_scripts() {
     let set = CompiledScripts::new(&[script("/a/", "b"), script("/b/", "c")], &scope(), &MacroState::default());
     let apply = |budget: &mut Budget<'_>| set.apply("aaaa", &SAID, &scope(), &mut MacroState::default(), budget);
     let applied = apply(&mut Budget::of_bytes(3));
@@ -295,7 +296,7 @@ fn patterns() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_pattern_does_harm(find in patterns(), replace in "[a$0-9{}<>&]{0,12}", text in "[ab üä😀\n0-9]{0,60}") {
+    fn any_pattern_runs_or_leaves_text_unchanged(find in patterns(), replace in "[a$0-9{}<>&]{0,12}", text in "[ab üä😀\n0-9]{0,60}") {
         let set = CompiledScripts::new(&[script(&find, &replace)], &scope(), &MacroState::default());
         let applied = set.apply(&text, &SAID, &scope(), &mut MacroState::default(), &mut Budget::default());
         prop_assert!(applied.failed.is_empty() || applied.text == text);
@@ -303,7 +304,7 @@ proptest! {
     }
 
     #[test]
-    fn a_plain_word_is_found_as_text(word in "[A-Za-z ü😀]{1,8}", before in "[0-9]{0,5}", after in "[0-9]{0,5}") {
+    fn finds_plain_word_as_text(word in "[A-Za-z ü😀]{1,8}", before in "[0-9]{0,5}", after in "[0-9]{0,5}") {
         let text = format!("{before}{word}{after}");
         prop_assert_eq!(run(&[script(&word, "")], &text, SAID).text, format!("{before}{after}"));
     }

@@ -1,10 +1,10 @@
-"""Writes goldens.json and expressions.json: what the reference Jinja makes of our templates.
+"""Writes goldens.json and expressions.json: the output of the reference Jinja for our templates.
 
-usage: python3 generate.py      (needs the package `jinja2`; 3.1.6 made what is committed)
+usage: python3 generate.py      (needs the package `jinja2`; the committed files were made with 3.1.6)
 
-The environment is the one that transformers and llama.cpp's tools render chat templates in. The adapter of S3.6 is written
-here a second time, from its description: what a template refuses is found out by probing, and the golden is made from the
-adapted messages.
+The environment is the one in which transformers and llama.cpp's tools render chat templates. `Template` reimplements the adapter
+(`src/chat_template/adapter.rs`) from its description: it probes the forms that a template rejects and renders the adapted
+messages.
 """
 
 import datetime
@@ -21,7 +21,7 @@ NOW = datetime.datetime(2026, 11, 21)
 OPENING = "[The chat begins.]"
 ROLES = {"s": "system", "u": "user", "c": "assistant"}
 
-# Roles of the turns; a `+` at the end leaves the last turn open. Texts are «0», «1», ...
+# Roles of the turns; a trailing `+` leaves the last turn open. Texts are «0», «1», ...
 CHATS = ["u", "su", "uc+", "suc+", "ucu", "sucu", "sucucu", "sucucuc+", "uu", "suuccu", "scu", "cu", "scucu", "sucsu", "ssu", "c+", "suu+"]
 
 

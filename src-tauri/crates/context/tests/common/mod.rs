@@ -1,4 +1,5 @@
-//! A small notation for chats. The fake tokenizer counts words and control markers, so a reader can count along.
+//! Helpers that build chats. The fake tokenizer counts words and control markers, so token counts are easy to
+//! check by hand.
 
 #![allow(dead_code, reason = "each test binary takes what it needs")]
 
@@ -10,7 +11,7 @@ use domain::chat::{Role, WindowState};
 use domain::prompt::{PromptRole, Segment};
 use domain::{MessageId, Timestamp};
 
-/// A word is a token; so is a run of control text.
+/// Counts each word as a token, and each run of control text.
 pub(crate) struct Words;
 
 impl CountTokens for Words {
@@ -36,13 +37,13 @@ pub(crate) fn words(count: usize) -> String {
     vec!["word"; count].join(" ")
 }
 
-/// `user` and `character` take turns, the user last; every message is `words` long.
+/// The user and the character alternate, the user last; every message has `length` words.
 pub(crate) fn chat(messages: usize, length: usize) -> Vec<HistoryMessage> {
     let role = |index: usize| if (messages - index) % 2 == 1 { Role::User } else { Role::Character };
     (0..messages).map(|index| said(index as u128, role(index), &words(length))).collect()
 }
 
-/// The rules, and what of the card is not empty.
+/// The rules, and the non-empty texts of the card.
 pub(crate) fn head(description: &str, examples: &str) -> Vec<HeadPart> {
     let field = |field: &str| Source::CardField { card: "Mira".into(), field: field.into() };
     let labelled = format!("Examples of how they talk: {examples}");
@@ -95,7 +96,7 @@ pub(crate) fn text(assembled: &Assembled) -> String {
     assembled.segments.iter().map(|segment| segment.text.as_str()).collect()
 }
 
-/// The plan, a row for each block: kept or not, tokens, what it is.
+/// The plan with one row per block: kept or dropped, tokens, kind and source.
 pub(crate) fn plan(assembled: &Assembled) -> String {
     let row = |planned: &PlannedBlock| {
         let sign = if planned.dropped.is_none() { '+' } else { '-' };
@@ -105,7 +106,7 @@ pub(crate) fn plan(assembled: &Assembled) -> String {
     assembled.blocks.iter().map(row).collect()
 }
 
-/// Stores what a turn asks to be stored.
+/// Stores the context blocks of a turn.
 pub(crate) fn store(history: &mut [HistoryMessage], assembled: &Assembled) {
     for (id, blocks) in &assembled.context_blocks {
         if let Some(message) = history.iter_mut().find(|message| message.id == *id) {

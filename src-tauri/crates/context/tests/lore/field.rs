@@ -1,4 +1,4 @@
-//! Kinds of keys and gates that failed in other apps.
+//! Keys and filters that failed in other apps.
 
 use context::lore::{Chance, Profile};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::support::Turn;
 
 #[test]
-fn patterns_mean_what_javascript_means() {
+fn patterns_work_as_in_javascript() {
     let turn = Turn::new(json!([
         {"key": ["/(?:^|[^а-яё])волк(?:а|ом|у)(?![а-яё])/gi"]}, {"key": ["/workshop/"]}, {"key": ["/qqq/i", "/BEACON/i"]},
         {"key": ["TCP/IP"]}, {"key": ["/usr/hare"]}, {"key": ["/mo{1,2}n/"]}, {"key": ["/(open/"]},
@@ -32,16 +32,17 @@ fn not_any_works_on_scripts_without_spaces() {
     turn.chat(&["你早。", "请打开日志吧。"]).check_both("1", "1");
 }
 
-/// U+0130 becomes two code points in lower case. Offsets in the lower-case text are therefore invalid in the original.
+/// U+0130 becomes two code points in lower case. Offsets in the lower-case text are therefore invalid in the
+/// original.
 #[test]
-fn letters_that_grow_in_lower_case_do_no_harm() {
+fn handles_letters_that_grow_in_lower_case() {
     let keys = json!([{"key": ["İyi"]}, {"key": ["ΣΟΦΟΣ"]}, {"key": ["ﬂag"]}, {"key": ["👩‍👩‍👧"]}, {"key": ["서울"]}, {"key": ["iyi"]}]);
     let text = format!("İyi günler; σοφος; ﬂag; 👩‍👩‍👧; 서울에서 {}", "İ".repeat(300));
     Turn::new(keys).chat(&[&text]).check_both("0 1 2 3 4", "0 1 2 3 4 5");
 }
 
 #[test]
-fn chance_and_weights_are_rolled_once() {
+fn rolls_probability_and_weights_once() {
     let entries = json!([
         {"key": ["begin"], "content": "go on to two"}, {"key": ["two"], "content": "go on to three"},
         {"key": ["begin", "two", "three"], "content": "COIN", "probability": 50}, {"key": ["begin"], "probability": 0},

@@ -1,4 +1,5 @@
-//! Lore as people use it: recorded cases, the differences of the profiles, the V3 rules, and what holds for every book.
+//! Tests of lorebooks: recorded cases, differences between the profiles, the V3 rules, and properties of all
+//! books.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

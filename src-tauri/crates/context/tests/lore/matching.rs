@@ -1,4 +1,4 @@
-//! Keys in the scripts that people write.
+//! Matching of keys in different scripts.
 
 use context::lore::{Profile, Rule};
 use serde_json::json;
@@ -12,7 +12,7 @@ fn check_whole_word(key: &str, text: &str, expected: bool) {
 }
 
 #[test]
-fn whole_words_are_words_in_every_script() {
+fn matches_whole_words_in_every_script() {
     for (key, text, expected) in [
         ("king", "the king's men", true),
         ("king", "liking", false),
@@ -37,19 +37,19 @@ fn whole_words_are_words_in_every_script() {
 }
 
 #[test]
-fn keys_with_macros_read_as_they_expand() {
+fn matches_expanded_keys() {
     let turn = Turn::new(json!([{"key": ["{{char}}"]}, {"key": ["{{char}} and Tom"]}, {"key": ["none", "{{char}}"]}]));
     turn.chat(&["dear mira!"]).check_both("0 2", "0 2");
 }
 
 #[test]
-fn texts_are_expanded_when_they_fire() {
+fn expands_texts_on_activation() {
     let turn = Turn::new(json!([{"key": ["lamp"], "content": "{{char}} lights it."}])).chat(&["lamp"]);
     assert_eq!(turn.run(Profile::Corrected).activated[0].content, "Mira lights it.");
 }
 
 #[test]
-fn patterns_stop_when_a_turn_has_spent_its_share() {
+fn patterns_stop_at_the_work_limit() {
     let entries = (0..200).map(|_| json!({"key": ["/(?=x)none/"], "scanDepth": 1000})).collect();
     let long = "a lamp burns. ".repeat(40_000);
     let turn = Turn::new(entries).chat(&[&long]);

@@ -1,4 +1,4 @@
-//! One test for each row of the table in `context::lore`, named after it.
+//! One test for each row of the table in `context::lore`, with the same name.
 
 use context::lore::{Chance, Profile, Rule, TimedState, placements};
 use serde_json::json;
@@ -102,7 +102,7 @@ fn min_activations_pass_ignores_recursion_text() {
 fn min_activations_pass_is_followed_by_recursion() {
     let turn = Turn::new(json!([{"key": ["lamp"]}])).chat(&["a", "b", "lamp"]);
     let turn = turn.set(|it| (it.scan_depth, it.min_activations, it.recursive) = (1, 5, true));
-    // First, recursion, and then either each widening is followed by recursion or none is.
+    // The first pass, a recursion pass, and then widening passes, each followed by recursion or not.
     assert_eq!(turn.run(Profile::Compatible).passes.len(), 8);
     assert_eq!(turn.run(Profile::Corrected).passes.len(), 4);
 }
@@ -213,7 +213,7 @@ fn decorator_only_text_is_kept() {
 
 #[test]
 fn tokens_counted_on_joined_text() {
-    // With a count that rounds up, two texts of one and a half make three, and four line ends more.
+    // A tokenizer that rounds up would count the joined text differently from the single texts.
     let turn =
         Turn::new(json!([{"key": ["lamp"], "content": "a b c"}, {"key": ["lamp"], "content": "d"}])).chat(&["lamp"]);
     let outcome = turn.run(Profile::Corrected);
@@ -234,7 +234,7 @@ fn external_repeats_failed_roll() {
     ]);
     let turn =
         Turn::new(entries).set(|it| it.recursive = true).chat(&["lamp"]).with(|it| it.external = vec!["0".into()]);
-    // The roll is the same each time, so what shows is who was a candidate of the second pass.
+    // The roll is the same each time, so the result shows which entries were candidates of the second pass.
     turn.check_both("1", "1");
     assert_eq!(turn.rule("0"), context::lore::Rule::Probability);
 }

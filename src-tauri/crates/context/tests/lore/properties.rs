@@ -1,4 +1,4 @@
-//! What holds for every book, however odd.
+//! Properties that hold for every book, even for invalid ones.
 
 use context::lore::{Chance, LoreSettings, Profile};
 use domain::lorebook::Book;
@@ -61,7 +61,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Mostly entries that could fire, each with a few fields of any kind.
+/// Mostly entries that could activate, each with a few fields of any type.
 fn entry() -> impl Strategy<Value = Value> {
     let odd = prop::collection::vec((prop::sample::select(FIELDS), value()), 0..6);
     (prop::collection::vec(text(), 0..3), text(), odd).prop_map(|(keys, content, odd)| {
@@ -105,7 +105,7 @@ fn turn() -> impl Strategy<Value = Turn> {
 
 proptest! {
     #[test]
-    fn every_entry_comes_back_once_and_the_same_turn_gives_the_same_outcome(turn in turn()) {
+    fn every_entry_is_reported_once_and_reproducibly(turn in turn()) {
         for profile in [Profile::Compatible, Profile::Corrected] {
             let outcome = turn.run(profile);
             let entries = turn.book["entries"].as_object().unwrap().len();
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn the_budget_is_never_exceeded(turn in turn()) {
+    fn budget_is_never_exceeded(turn in turn()) {
         let outcome = turn.run(Profile::Corrected);
         let (book, _) = Book::from_value(turn.book.clone()).unwrap();
         let ignores = |index: usize| book.entries[index].ignore_budget;
@@ -135,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn effects_only_grow_old(turn in turn()) {
+    fn effects_start_now_and_are_stable(turn in turn()) {
         let now = turn.chat.len() as u32;
         for profile in [Profile::Compatible, Profile::Corrected] {
             let outcome = turn.run(profile);

@@ -1,4 +1,4 @@
-//! Every entry comes back with what woke it or what kept it out.
+//! Every entry is reported with the reason for its activation or rejection.
 
 use context::lore::{Chance, Found, Profile, Reason, Rule};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::support::{Turn, uids};
 
 #[test]
-fn a_hit_names_key_message_and_pass() {
+fn activation_names_key_message_and_pass() {
     let entries =
         json!([{"key": ["none", "Lamp"], "content": "oil"}, {"key": ["oil"]}, {"constant": true, "key": ["lamp"]}]);
     let turn = Turn::new(entries).set(|it| (it.recursive, it.scan_depth) = (true, 9));
@@ -24,7 +24,7 @@ fn a_hit_names_key_message_and_pass() {
 }
 
 #[test]
-fn a_pattern_names_its_message_too() {
+fn pattern_names_its_message_too() {
     let turn = Turn::new(json!([{"key": ["/l[ae]mp/"]}])).chat(&["x", "😀 a lamp"]);
     for profile in [Profile::Compatible, Profile::Corrected] {
         assert_eq!(turn.run(profile).activated[0].found, Some(Found::Message(1)));
@@ -32,7 +32,7 @@ fn a_pattern_names_its_message_too() {
 }
 
 #[test]
-fn what_stays_out_says_why() {
+fn rejection_names_its_rule() {
     let entries = json!([
         {"key": ["lamp"], "disable": true},
         {"key": ["lamp"], "triggers": ["swipe"]},
@@ -79,14 +79,14 @@ fn what_stays_out_says_why() {
 }
 
 #[test]
-fn a_preview_leaves_timed_effects_as_they_were() {
+fn preview_keeps_timed_effects() {
     let turn = Turn::new(json!([{"key": ["lamp"], "sticky": 3}])).chat(&["lamp"]).with(|it| it.dry_run = true);
     let outcome = turn.run(Profile::Corrected);
     assert_eq!((uids(&outcome), outcome.timed), ("0".to_owned(), turn.timed));
 }
 
 #[test]
-fn a_seed_decides_once_for_every_look_at_a_turn() {
+fn seed_gives_same_rolls_for_a_turn() {
     let entries = (0..40).map(|_| json!({"key": ["lamp"], "probability": 50})).collect();
     let turn = Turn::new(entries).chat(&["lamp"]).with(|it| it.chance = Chance::Seeded(11));
     let first = turn.fires(Profile::Corrected);

@@ -1,4 +1,4 @@
-//! Cases in the form of the recordings: those of SillyTavern itself where they are on this machine, and our own.
+//! Recorded cases: those of SillyTavern, if present on this machine, and our own.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use context::lore::Profile;
 use context::lore::cases::{self, Case, CaseRun, Header};
 
-/// The recordings beside the project. They are not ours to ship.
+/// The recordings of SillyTavern, next to the project. We do not own them, so they are not shipped.
 fn recorded() -> Option<(Header, Vec<Case>)> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/data/lorebooks/vectors.jsonl");
     if !file.exists() {
@@ -28,13 +28,13 @@ fn disagreeing(header: &Header, cases: &[Case], profile: Profile) -> Vec<CaseRun
 }
 
 #[test]
-fn the_compatible_profile_does_what_was_recorded() {
+fn compatible_profile_matches_recordings() {
     let Some((header, cases)) = recorded() else { return };
     assert_eq!(cases.len(), 300);
     assert_agree(&header, &cases, Profile::Compatible);
 }
 
-/// A case for each rule, so that a machine without the recordings still knows all of them.
+/// One case per rule, so that machines without the recordings test all rules.
 #[test]
 fn our_own_cases_agree() {
     let (header, cases) = cases::read(include_str!("cases.jsonl")).unwrap();
@@ -42,16 +42,16 @@ fn our_own_cases_agree() {
     assert_agree(&header, &cases, Profile::Compatible);
 }
 
-/// These hold V3 decorators or spaces around group names, which the recordings do not list as peculiarities.
+/// These contain V3 decorators or spaces around group names, which the recordings do not list as peculiarities.
 const V3_OR_SPACES: [&str; 6] = ["v0115", "v0182", "v0196", "v0197", "v0207", "v0295"];
 
 /// An entry exceeds the budget in these cases. SillyTavern then ends the scan; the corrected profile keeps smaller
 /// entries that fit.
 const OVERFLOWING: [&str; 4] = ["v0094", "v0153", "v0235", "v0292"];
 
-/// Where no peculiarity decides, the profiles agree.
+/// Without peculiarities, the profiles agree.
 #[test]
-fn the_corrected_profile_differs_only_by_peculiarities() {
+fn corrected_profile_differs_by_peculiarities() {
     let Some((header, cases)) = recorded() else { return };
     let other = |id: &str| V3_OR_SPACES.contains(&id) || OVERFLOWING.contains(&id);
     let plain: Vec<Case> = cases.into_iter().filter(|case| case.quirks.is_empty() && !other(&case.id)).collect();

@@ -1,4 +1,4 @@
-//! One book "A", a short chat, and the uids that fire.
+//! Helpers: a book "A", a short chat, and the uids of the activated entries.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use context::lore::{
 use domain::lorebook::Book;
 use serde_json::{Map, Value, json};
 
-/// A turn that can be run in both profiles. Tokens are words; messages are scanned without names.
+/// A turn that can run in both profiles. Tokens are words; messages are scanned without names.
 #[derive(Debug, Clone)]
 pub(crate) struct Turn {
     pub(crate) book: Value,
@@ -27,14 +27,14 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Entries with the fields of a new one where they state none; each is named by its place.
+    /// Creates native entries; missing fields get the defaults of a new entry. Uids are the positions.
     pub(crate) fn new(entries: Value) -> Self {
         let entries = entries.as_array().unwrap().iter().enumerate();
         let entries: Map<String, Value> = entries.map(|(uid, entry)| (uid.to_string(), native(uid, entry))).collect();
         Self::of_book(json!({ "entries": entries }))
     }
 
-    /// A `character_book`.
+    /// Creates a `character_book`.
     pub(crate) fn of_card(book: Value, entries: Value) -> Self {
         let mut book = book;
         let entries = entries.as_array().unwrap().iter().enumerate();
@@ -70,7 +70,7 @@ impl Turn {
         }
     }
 
-    /// Oldest first; the user speaks first, then in turns.
+    /// Oldest first; user and character alternate, and the user speaks first.
     pub(crate) fn chat(mut self, messages: &[&str]) -> Self {
         self.chat = messages.iter().enumerate().map(|(i, text)| (i % 2 == 0, (*text).to_owned())).collect();
         self
@@ -113,31 +113,31 @@ impl Turn {
                 timed: &self.timed,
                 greeting: self.greeting,
                 user_icon: self.user_icon.as_deref(),
-                expand: &told,
+                expand: &expand,
                 count: &|text| text.split_whitespace().count() as u32,
             },
         )
     }
 
-    /// The uids that fire, in order of acceptance.
+    /// The uids of the activated entries, in order of acceptance.
     pub(crate) fn fires(&self, profile: Profile) -> String {
         uids(&self.run(profile))
     }
 
-    /// What the corrected profile does.
+    /// Checks the corrected profile.
     #[track_caller]
     pub(crate) fn check(&self, expected: &str) {
         assert_eq!(self.fires(Profile::Corrected), expected);
     }
 
-    /// What either profile does.
+    /// Checks both profiles.
     #[track_caller]
     pub(crate) fn check_both(&self, compatible: &str, corrected: &str) {
         assert_eq!(self.fires(Profile::Compatible), compatible, "compatible");
         assert_eq!(self.fires(Profile::Corrected), corrected, "corrected");
     }
 
-    /// Why the entry stays out in the corrected profile.
+    /// The rule that rejects the entry in the corrected profile.
     pub(crate) fn rule(&self, uid: &str) -> Rule {
         let outcome = self.run(Profile::Corrected);
         outcome.rejected.iter().find(|entry| entry.uid.as_str() == uid).unwrap().rule
@@ -148,8 +148,8 @@ pub(crate) fn uids(outcome: &LoreOutcome) -> String {
     outcome.activated.iter().map(|entry| entry.uid.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// The character's name, and hidden keys.
-fn told(written: Written<'_>) -> Told {
+/// Resolves the character's name and hidden keys.
+fn expand(written: Written<'_>) -> Told {
     let text = written.text().replace("{{char}}", "Mira");
     match text.split_once("{{hidden_key:").and_then(|(before, rest)| Some((before, rest.split_once("}}")?))) {
         Some((before, (key, behind))) => Told { text: format!("{before}{behind}"), hidden_keys: vec![key.to_owned()] },

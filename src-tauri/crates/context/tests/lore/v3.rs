@@ -1,4 +1,4 @@
-//! What V3 asks of lorebooks (LB) and of decorators (DC), in the corrected profile.
+//! Character Card V3 rules for lorebooks and decorators, in the corrected profile.
 
 use context::lore::{Place, Profile, Rule, UiPrompt, placements};
 use domain::lorebook::Role;
@@ -11,9 +11,9 @@ fn decorated(content: &str) -> Turn {
     Turn::new(json!([{"key": ["lamp"], "content": content}])).chat(&["lamp"])
 }
 
-/// LB-02, LB-14, B2-06: what people call things is for people.
+/// Names and comments are for display only.
 #[test]
-fn lb_02_lb_14_b2_06_names_and_comments_are_not_told() {
+fn names_and_comments_are_not_sent() {
     let entry = json!({"keys": ["lamp"], "content": "oil", "name": "N", "comment": "C", "id": "I", "priority": 3});
     let turn = Turn::of_card(json!({"name": "B", "description": "D"}), json!([entry])).chat(&["lamp"]);
     for profile in [Profile::Corrected, Profile::Compatible] {
@@ -23,21 +23,21 @@ fn lb_02_lb_14_b2_06_names_and_comments_are_not_told() {
 }
 
 #[test]
-fn lb_06_any_key_is_enough() {
+fn any_key_activates() {
     Turn::of_card(json!({}), json!([{"keys": ["moon", "lamp"]}, {"keys": ["moon"]}]))
         .chat(&["lamp"])
         .check_both("0", "0");
 }
 
 #[test]
-fn lb_08_b2_03_selective_wants_one_of_each() {
+fn selective_needs_primary_and_secondary_key() {
     let entry = |selective: bool, key: &str| json!({"keys": ["lamp"], "secondary_keys": [key], "selective": selective});
     let entries = json!([entry(true, "oil"), entry(true, "moon"), entry(false, "moon")]);
     Turn::of_card(json!({}), entries).chat(&["lamp oil"]).check_both("0 2", "0 2");
 }
 
 #[test]
-fn lb_11_b2_01_a_smaller_order_stands_higher() {
+fn smaller_order_is_placed_higher() {
     let entry = |order: i64| json!({"keys": ["lamp"], "insertion_order": order, "position": "before_char"});
     let turn = Turn::of_card(json!({}), json!([entry(30), entry(10), entry(20)])).chat(&["lamp"]);
     let outcome = turn.run(Profile::Corrected);
@@ -47,25 +47,25 @@ fn lb_11_b2_01_a_smaller_order_stands_higher() {
 }
 
 #[test]
-fn b2_04_a_constant_entry_needs_no_key() {
+fn constant_entry_needs_no_key() {
     Turn::of_card(json!({}), json!([{"keys": [], "constant": true}])).chat(&["x"]).check_both("0", "0");
 }
 
-/// Latin letters and underscores make a decorator of somebody's own; nothing here obeys it, and none of it is told.
+/// Unknown decorators of other apps are ignored and not sent.
 #[test]
-fn dc_04_a_decorator_of_somebody_elses_is_passed_over() {
+fn ignores_and_strips_unknown_decorators() {
     let turn = decorated("@@risu_moon_phase full, 3\n@@x_y\n@@dont_activat\nThe lamps burn oil.");
     assert_eq!(turn.run(Profile::Corrected).activated[0].content, "The lamps burn oil.");
 }
 
 #[test]
-fn lb_03_the_books_scan_depth() {
+fn uses_scan_depth_of_book() {
     let turn = Turn::of_card(json!({"scan_depth": 3}), json!([{"keys": ["lamp"]}])).chat(&["lamp", "a", "b"]);
     turn.check_both("", "0");
 }
 
 #[test]
-fn lb_04_b2_02_the_books_token_budget_drops_the_lowest_priority() {
+fn book_budget_drops_lowest_priority() {
     let entries = json!([
         {"keys": ["lamp"], "content": "a b c", "priority": 1},
         {"keys": ["lamp"], "content": "d e f", "priority": 9},
@@ -77,7 +77,7 @@ fn lb_04_b2_02_the_books_token_budget_drops_the_lowest_priority() {
 }
 
 #[test]
-fn lb_05_recursion_is_the_books_to_decide() {
+fn book_decides_about_recursion() {
     let entries = json!([{"keys": ["lamp"], "content": "oil"}, {"keys": ["oil"]}]);
     for (stated, global, expected) in [
         (json!({}), true, "0 1"),
@@ -91,7 +91,7 @@ fn lb_05_recursion_is_the_books_to_decide() {
 }
 
 #[test]
-fn lb_07_use_regex_makes_keys_patterns() {
+fn use_regex_makes_keys_patterns() {
     let entries = json!([
         {"keys": ["l.mp"], "use_regex": true},
         {"keys": ["(lamp"], "use_regex": true},
@@ -105,32 +105,32 @@ fn lb_07_use_regex_makes_keys_patterns() {
 }
 
 #[test]
-fn lb_07_use_regex_means_nothing_where_sillytavern_wrote_it() {
+fn ignores_use_regex_written_by_sillytavern() {
     let entry =
         json!({"keys": ["Mr. (old)"], "use_regex": true, "constant": false, "extensions": {"selectiveLogic": 0}});
     Turn::of_card(json!({}), json!([entry])).chat(&["mr. (old)"]).check_both("0", "0");
 }
 
 #[test]
-fn lb_09_decorators_and_the_blank_lines_around_them_are_stripped() {
+fn strips_decorators_and_blank_lines() {
     let turn = decorated("@@unknown\n\n@@role user\n\nThe lamps burn oil.\n\nAll night.");
     assert_eq!(turn.run(Profile::Corrected).activated[0].content, "The lamps burn oil.\n\nAll night.");
 }
 
 #[test]
-fn lb_10_b2_05_disabled_is_disabled_whatever_decorators_say() {
+fn decorators_do_not_enable_disabled_entry() {
     let turn = Turn::new(json!([{"content": "@@activate\nx", "disable": true}])).chat(&["lamp"]);
     assert_eq!(turn.rule("0"), Rule::Disabled);
 }
 
 #[test]
-fn lb_12_the_specifications_case_switch() {
+fn case_sensitive_applies_per_entry() {
     let entries = json!([{"keys": ["LAMP"], "case_sensitive": true}, {"keys": ["LAMP"], "case_sensitive": false}]);
     Turn::of_card(json!({}), entries).chat(&["lamp"]).check_both("0 1", "1");
 }
 
 #[test]
-fn lb_13_constant_entries_obey_decorators() {
+fn constant_entries_obey_decorators() {
     let turn = Turn::new(json!([{"content": "@@activate_only_after 2\nx", "constant": true}]));
     let after = |messages: &[&str]| turn.clone().chat(messages).fires(Profile::Corrected);
     assert_eq!((after(&["a", "b", "c"]), after(&["a", "b", "c", "d"])), (String::new(), "0".to_owned()));
@@ -138,19 +138,19 @@ fn lb_13_constant_entries_obey_decorators() {
 }
 
 #[test]
-fn rt_5_entries_with_equal_ids_both_fire() {
+fn entries_with_equal_ids_both_activate() {
     let turn = Turn::of_card(json!({}), json!([{"keys": ["lamp"], "id": 7}, {"keys": ["lamp"], "id": 7}]));
     turn.chat(&["lamp"]).check("7 7");
 }
 
 #[test]
-fn rt_6_position_and_selective_that_are_absent() {
+fn applies_defaults_of_position_and_selective() {
     let turn = Turn::of_card(json!({}), json!([{"keys": ["lamp"], "secondary_keys": ["none"]}])).chat(&["lamp"]);
     assert_eq!(turn.run(Profile::Corrected).activated[0].place, Place::AfterChar);
 }
 
 #[test]
-fn dc_activate_only_every() {
+fn activate_only_every_counts_messages() {
     let turn = decorated("@@activate_only_every 2\nx").set(|it| it.scan_depth = 9);
     let fires = |messages: &[&str]| !turn.clone().chat(messages).fires(Profile::Corrected).is_empty();
     assert!(!fires(&["lamp", "one"]));
@@ -158,7 +158,7 @@ fn dc_activate_only_every() {
 }
 
 #[test]
-fn dc_keep_and_dont_activate_after_match() {
+fn keep_and_dont_activate_after_match() {
     for (decorator, expected) in [("keep_activate_after_match", "0"), ("dont_activate_after_match", "")] {
         let turn = decorated(&format!("@@{decorator}\nx")).set(|it| it.scan_depth = 1);
         let first = turn.run(Profile::Corrected);
@@ -166,13 +166,13 @@ fn dc_keep_and_dont_activate_after_match() {
         let text = if expected.is_empty() { "lamp" } else { "dark" };
         let later = turn.clone().chat(&["lamp", "dark", text]).with(|it| it.timed = first.timed.clone());
         later.check(expected);
-        // The same turn again, as a swipe does: it has not matched before.
+        // The same turn again, as for a swipe: the entry has not matched before.
         turn.with(|it| it.timed = first.timed).check("0");
     }
 }
 
 #[test]
-fn dc_depth_reverse_depth_and_role() {
+fn depth_reverse_depth_and_role() {
     let place = |content: &str| {
         let outcome = decorated(content).run(Profile::Corrected);
         (outcome.activated[0].place.clone(), outcome.activated[0].role)
@@ -185,14 +185,14 @@ fn dc_depth_reverse_depth_and_role() {
 }
 
 #[test]
-fn dc_scan_depth_wins_over_the_books() {
+fn scan_depth_decorator_overrides_book() {
     let turn = Turn::of_card(json!({"scan_depth": 1}), json!([{"keys": ["lamp"], "content": "@@scan_depth 3\nx"}]));
     turn.chat(&["lamp", "a", "b"]).check("0");
     decorated("@@instruct_scan_depth 50\nx").chat(&["lamp", "a", "b"]).check("");
 }
 
 #[test]
-fn dc_is_greeting_and_is_user_icon() {
+fn is_greeting_and_is_user_icon() {
     let turn = decorated("@@is_greeting 1\nx");
     assert_eq!(turn.rule("0"), Rule::Greeting);
     turn.with(|it| it.greeting = Some(1)).check("0");
@@ -202,7 +202,7 @@ fn dc_is_greeting_and_is_user_icon() {
 }
 
 #[test]
-fn dc_positions() {
+fn places_entries_by_position_decorator() {
     let turn = Turn::new(json!([
         {"key": ["lamp"], "content": "@@position before_desc\nx"}, {"key": ["lamp"], "content": "@@position after_desc\nx"},
         {"key": ["lamp"], "content": "@@position personality\nx"}, {"key": ["lamp"], "content": "@@position scenario\nx"},
@@ -215,7 +215,7 @@ fn dc_positions() {
 }
 
 #[test]
-fn dc_ignore_on_max_context_goes_first() {
+fn ignore_on_max_context_is_dropped_first() {
     let entries = json!([
         {"key": ["lamp"], "content": "@@ignore_on_max_context\na b c", "order": 900}, {"key": ["lamp"], "content": "d e f"},
     ]);
@@ -223,7 +223,7 @@ fn dc_ignore_on_max_context_goes_first() {
 }
 
 #[test]
-fn dc_additional_keys_may_repeat_and_exclude_keys() {
+fn requires_additional_and_rejects_exclude_keys() {
     let turn = decorated("@@additional_keys oil, wick\n@@additional_keys night\n@@exclude_keys day, sun\nx");
     turn.clone().chat(&["lamp, wick, night"]).check("0");
     assert_eq!(turn.clone().chat(&["lamp, wick"]).rule("0"), Rule::AdditionalKeys);
@@ -231,28 +231,28 @@ fn dc_additional_keys_may_repeat_and_exclude_keys() {
 }
 
 #[test]
-fn dc_additional_keys_of_patterns_are_one_more_way() {
+fn additional_keys_of_patterns_are_alternatives() {
     let entry =
         json!({"keys": ["none"], "use_regex": true, "content": "@@additional_keys l.mp\n@@exclude_keys lamp\nx"});
     Turn::of_card(json!({}), json!([entry])).chat(&["lamp"]).check("0");
 }
 
 #[test]
-fn dc_activate_wins_over_dont_activate() {
+fn activate_overrides_dont_activate() {
     decorated("@@dont_activate\nx").check("");
     decorated("@@dont_activate\n@@activate\nx").chat(&["dark"]).check("0");
     decorated("@@activate now\nx").chat(&["dark"]).check("");
 }
 
 #[test]
-fn dc_disable_ui_prompt() {
+fn disable_ui_prompt_is_reported() {
     let outcome = decorated("@@disable_ui_prompt system_prompt\n@@disable_ui_prompt moon\nx").run(Profile::Corrected);
     assert_eq!(outcome.disabled_prompts, [UiPrompt::SystemPrompt]);
 }
 
-/// MC-07: removed from what is sent, and there for the keys of entries in recursion alone.
+/// Hidden keys are removed from the sent text and are matched by other entries during recursion only.
 #[test]
-fn mc_07_hidden_keys_wake_others_and_are_not_sent() {
+fn hidden_keys_trigger_others_and_are_not_sent() {
     let entries = json!([
         {"key": ["lamp"], "content": "Oil. {{hidden_key:cellar door}}"}, {"key": ["cellar door"]},
         {"key": ["text 1"], "content": "{{hidden_key:attic}}"}, {"key": ["attic"]}, {"key": ["none"], "content": "cellar door"},

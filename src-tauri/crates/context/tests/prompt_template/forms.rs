@@ -1,9 +1,9 @@
-//! What a template may say, and the older forms that say the same.
+//! Current and older forms of templates.
 
 use super::*;
 
 #[test]
-fn a_required_section_that_is_conditioned_out_is_an_error() {
+fn required_section_with_false_condition_fails() {
     let template = template(json!([{"name": "a", "required": true, "condition": "assist", "lines": ["x"]}]));
     let variables = Variables::resolve(mira()).unwrap();
     let error = compose(&template, &variables, &Flags::of(&variables, &[])).unwrap_err();
@@ -11,18 +11,15 @@ fn a_required_section_that_is_conditioned_out_is_an_error() {
 }
 
 #[test]
-fn a_prompt_with_an_unknown_variable_is_never_made() {
+fn unknown_variable_fails() {
     let template = template(json!([{"name": "a", "lines": ["Hello ${charcter.name}"]}]));
     let variables = Variables::resolve(mira()).unwrap();
     let error = compose(&template, &variables, &Flags::of(&variables, &[])).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "section `a`: there is no variable `${charcter.name}`; correct its name or take it out"
-    );
+    assert_eq!(error.to_string(), "section `a`: there is no variable `${charcter.name}`; correct or remove it");
 }
 
 #[test]
-fn ten_generations_are_enough() {
+fn allows_ten_parents() {
     let mut library = Library::default();
     let put = |library: &mut Library, n: usize| {
         let parent = (n > 0).then(|| format!("t{}", n - 1));
@@ -36,7 +33,7 @@ fn ten_generations_are_enough() {
 }
 
 #[test]
-fn a_child_adds_to_a_section_or_overrides_it_and_keeps_its_place() {
+fn child_extends_or_overrides_sections() {
     let library = built_in().unwrap();
     let child = json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "c", "name": "C",
         "extends": "Base Role-play", "sections": [
@@ -49,7 +46,7 @@ fn a_child_adds_to_a_section_or_overrides_it_and_keeps_its_place() {
 }
 
 #[test]
-fn the_flat_form_says_the_same_in_todays() {
+fn converts_flat_form() {
     let flat = json!({"schema": "olio.llm.promptConfig", "name": "Old", "system": [
         "You are ${system.firstName}.", "${episode}", "${greet}", "", "Content: ${rating}"],
         "user": ["${user.firstName} is here."], "assistant": ["${firstSecondToBe} ${system.firstName}."],
@@ -63,9 +60,9 @@ fn the_flat_form_says_the_same_in_todays() {
     assert_eq!(composed.flow(SectionRole::Assistant), "I am Mira.");
 }
 
-/// S4.54, S4.60: what is recalled is never part of the head, whichever form a template has.
+/// Retrieved content is never part of the head, in any form of template.
 #[test]
-fn memories_are_no_part_of_a_head() {
+fn memories_are_not_part_of_the_head() {
     let structured = json!({"schema": "olio.llm.promptTemplate", "name": "Old", "sections": {
         "identity": {"order": 10, "content": ["You are ${system.firstName}."]},
         "memory": {"order": 20, "content": ["Known: ${memory.facts}"]}}});
@@ -80,23 +77,23 @@ fn memories_are_no_part_of_a_head() {
         let head = composed.sections.iter().filter(|it| it.placement == Placement::Head);
         assert_eq!(head.map(|it| it.text.as_str()).collect::<Vec<_>>(), ["You are Mira."], "{old}");
         let facts_only = Recalls { relationship: false, facts: true, last_session: false };
-        assert_eq!(composed.recalls, facts_only, "they have a place all the same: {old}");
+        assert_eq!(composed.recalls, facts_only, "they must still have a place: {old}");
     }
 }
 
 #[test]
-fn a_template_without_a_place_for_memories_recalls_none() {
+fn template_without_memory_section_recalls_none() {
     let without = template(json!([{"name": "a", "lines": ["Hello."]}]));
     assert_eq!(of(&without, full(), &[]).recalls, Recalls::default());
     let all = of(&shipped("base-roleplay"), full(), &[]).recalls;
     assert_eq!(all, Recalls { relationship: true, facts: true, last_session: true });
     let quiet = json!([{"name": "m", "kind": "memory", "condition": "mode != \"study\"", "lines": ["Memories."]}]);
-    assert_eq!(of(&template(quiet.clone()), full(), &[]).recalls, Recalls::default(), "its condition does not hold");
+    assert_eq!(of(&template(quiet.clone()), full(), &[]).recalls, Recalls::default(), "its condition is false");
     assert_eq!(of(&template(quiet), mira(), &[]).recalls, all);
 }
 
 #[test]
-fn the_form_of_lines_loads_with_its_appendix() {
+fn converts_lines_form_with_appendix() {
     let old = json!({"name": "Session Director", "lines": ["SESSION INTENT: ${command}"],
         "imageTagsAppendix": ["Tags: ${imageTags}"]});
     let loaded = from_json(&old.to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! Templates from their JSON to the text of a prompt.
+//! Tests of templates from JSON to the text of a prompt.
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
@@ -76,7 +76,7 @@ fn of(template: &ResolvedTemplate, given: Given, switches: &[Flag]) -> Composed 
     compose(template, &variables, &Flags::of(&variables, switches)).unwrap()
 }
 
-/// Each section as `role placement name` over its text.
+/// Each section as `name role placement`, followed by its text.
 fn picture(composed: &Composed) -> String {
     let section = |it: &context::prompt_template::ComposedSection| {
         let place = if it.placement == Placement::Head { String::new() } else { format!(" {:?}", it.placement) };
@@ -86,7 +86,7 @@ fn picture(composed: &Composed) -> String {
 }
 
 #[test]
-fn a_plain_chat_begins_with_the_rules_and_the_card() {
+fn plain_chat_begins_with_rules_and_card() {
     insta::assert_snapshot!(picture(&of(&shipped("base-roleplay"), mira(), &[])), @r"
     [identity System]
     You are Mira, talking with Tom.
@@ -104,9 +104,9 @@ fn a_plain_chat_begins_with_the_rules_and_the_card() {
     ");
 }
 
-/// S0.11: whoever looks at a prompt's stages sees a section as its template has it.
+/// The stages of a prompt show a section as written in its template.
 #[test]
-fn a_section_keeps_how_it_was_written() {
+fn section_keeps_its_source_text() {
     let sections = json!([{"name": "rules", "order": 10, "heading": "Of ${character.name}:",
         "lines": ["${goal}", "{{char}} is here.", {"text": "Rated ${rating}.", "condition": "hasRating"}],
         "rules": ["Be ${character.name}.", "${extra}", "Stop."]}]);
@@ -117,7 +117,7 @@ fn a_section_keeps_how_it_was_written() {
     assert_eq!(section.written, written);
 }
 
-/// The two templates of the document that ours follow, as it writes them (S4.7).
+/// The two example templates of the structured form that ours is based on, in their original form.
 fn documented() -> Library {
     let base = json!({"schema": "olio.llm.promptTemplate", "name": "Base Roleplay", "version": 2, "extends": null,
         "style": "narrative",
@@ -157,7 +157,7 @@ fn documented() -> Library {
 }
 
 #[test]
-fn the_documented_sms_template_composes_as_documented() {
+fn composes_documented_sms_template() {
     let library = documented();
     let sms = resolve(library.get("SMS Chat").unwrap(), &library).unwrap();
     let given = full().text("persona.gender", "male").text("persona.age", "40");
@@ -187,7 +187,7 @@ fn the_documented_sms_template_composes_as_documented() {
 }
 
 #[test]
-fn the_shipped_sms_replaces_what_the_documented_one_replaces() {
+fn built_in_sms_overrides_the_same_sections() {
     let composed = of(&shipped("sms"), full(), &Flag::SWITCHES);
     insta::assert_snapshot!(composed.sections[..2].iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join("\n"), @r"
     You are Mira, texting Tom.
@@ -202,7 +202,7 @@ fn the_shipped_sms_replaces_what_the_documented_one_replaces() {
 }
 
 #[test]
-fn every_style_knows_every_variable() {
+fn every_style_has_every_variable() {
     let sms = json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "mine", "name": "Mine", "extends": "sms",
         "sections": [{"name": "more", "order": 99, "placement": "context",
             "lines": ["${scene.auto}", "${memory.context}"]}]});
@@ -214,28 +214,28 @@ fn every_style_knows_every_variable() {
 }
 
 #[test]
-fn the_cards_own_prompt_stands_instead_of_the_rules_and_may_embed_them() {
+fn card_prompt_replaces_rules_and_may_embed_them() {
     let given = full().text("character.systemPrompt", "Be Mira. {{original}}").text("character.postHistory", "Sigh.");
     let composed = of(&extending(json!([{"name": "postHistory", "lines": ["Keep it short."]}])), given, &[]);
     let first = &composed.sections[0];
     assert_eq!(first.text, "Be Mira. {{original}}");
     let original = first.original.as_deref().unwrap();
     assert!(original.starts_with("You are Mira, talking with Tom.\n\n1. Answer as Mira would"), "{original}");
-    assert_eq!(composed.sections[1].name, "rating", "the rules are gone, what is no rule stays");
+    assert_eq!(composed.sections[1].name, "rating", "only the rules must be replaced");
     let last = composed.sections.iter().find(|section| section.name == "postHistory").unwrap();
     assert_eq!((last.text.as_str(), last.original.as_deref()), ("Sigh.", Some("Keep it short.")));
     assert!(composed.omitted.iter().any(|it| it.section == "rules" && matches!(it.why, Why::Replaced(_))));
 }
 
 #[test]
-fn the_cards_own_prompt_stands_even_where_there_was_nothing_to_replace() {
+fn card_prompt_is_used_without_replaced_section() {
     let composed = of(&shipped("base-roleplay"), mira().text("character.postHistory", "Sigh."), &[]);
     let last = composed.sections.iter().find(|section| section.name == "postHistory").unwrap();
     assert_eq!((last.text.as_str(), last.original.as_deref()), ("Sigh.", Some("")));
 }
 
 #[test]
-fn the_director_gets_tags_only_where_there_are_some() {
+fn director_lists_tags_only_if_present() {
     let with = of(&shipped("director"), full(), &[]).flow(SectionRole::System);
     assert!(with.contains("a calm evening") && with.ends_with("tags: smile, sea"), "{with}");
     let without = of(&shipped("director"), mira().text("command", "x"), &[]).flow(SectionRole::System);
@@ -243,7 +243,7 @@ fn the_director_gets_tags_only_where_there_are_some() {
 }
 
 #[test]
-fn a_group_hears_whose_turn_it_is_after_the_head() {
+fn group_template_names_the_next_speaker() {
     let composed = of(&shipped("group-scene"), full(), &[]);
     let turn = composed.sections.iter().find(|section| section.name == "turn").unwrap();
     assert_eq!(
@@ -253,9 +253,9 @@ fn a_group_hears_whose_turn_it_is_after_the_head() {
     assert!(composed.sections[0].text.contains("Mira, Ada and Tom"));
 }
 
-/// The engine knows of one character: the scene is theirs, and nobody's turn is spoken of.
+/// With one character, the scene has that character only, and no turn is mentioned.
 #[test]
-fn a_group_of_one_is_a_scene_of_two() {
+fn group_template_works_with_one_character() {
     insta::assert_snapshot!(of(&shipped("group-scene"), mira(), &[]).flow(SectionRole::System), @r"
     This is a scene with Mira and Tom.
 
@@ -271,31 +271,31 @@ fn a_group_of_one_is_a_scene_of_two() {
     ");
 }
 
-/// S4.17: the director knows where the intent is told.
+/// Without a command, the director refers to the conversation.
 #[test]
-fn a_director_without_a_command_looks_at_the_conversation() {
+fn director_without_command_uses_conversation() {
     let head = of(&shipped("director"), mira(), &[]).flow(SectionRole::System);
     assert!(head.contains("told by the conversation") && !head.contains("meant to be:"), "{head}");
-    let told = of(&shipped("director"), mira().text("command", "dusk"), &[]).flow(SectionRole::System);
-    assert!(told.contains("meant to be: dusk") && !told.contains("told by the conversation"), "{told}");
+    let with = of(&shipped("director"), mira().text("command", "dusk"), &[]).flow(SectionRole::System);
+    assert!(with.contains("meant to be: dusk") && !with.contains("told by the conversation"), "{with}");
 }
 
 #[test]
-fn a_goal_leaves_no_trace_when_it_is_unset() {
+fn unset_goal_leaves_no_trace() {
     let with = picture(&of(&shipped("base-roleplay"), full(), &Flag::SWITCHES));
-    assert_eq!(with.matches("light the lamp").count(), 2, "in the rules and in the reminder: {with}");
+    assert_eq!(with.matches("light the lamp").count(), 2, "expected in the rules and in the reminder: {with}");
     let without = picture(&of(&shipped("base-roleplay"), full().text("goal", ""), &Flag::SWITCHES));
     assert!(!without.contains("steer") && !without.contains("Keep in mind"), "{without}");
 }
 
 #[test]
-fn nothing_to_be_reminded_of_is_no_block() {
+fn empty_reminder_is_absent() {
     let composed = of(&shipped("base-roleplay"), mira(), &[Flag::ReminderDue]);
     assert!(composed.sections.iter().all(|section| section.name != "reminder"));
 }
 
 #[test]
-fn a_reply_ends_where_another_turn_would_begin() {
+fn reply_stops_at_the_next_speaker() {
     assert_eq!(of(&shipped("base-roleplay"), mira(), &[]).stop, ["\nTom:", "\nMira:"]);
     assert_eq!(of(&shipped("base-roleplay"), mira().text("persona.name", ""), &[]).stop, ["\nMira:"]);
 }

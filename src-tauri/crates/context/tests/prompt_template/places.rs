@@ -1,4 +1,4 @@
-//! Everything that a turn can know of has a place in the base template.
+//! Every value that a turn can have is used by the base template.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use context::prompt_template::{SectionKind, VariableSource, reference};
 
 use super::*;
 
-/// Every variable that a part of the program gives, and no other.
+/// All variables that the engine supplies.
 fn supplied() -> Given {
     mira_as_the_engine_knows_her()
         .text("character.scenario", "A quiet night.")
@@ -50,9 +50,9 @@ fn mira_as_the_engine_knows_her() -> Given {
         .text("persona.description", "a sailor")
 }
 
-/// What a turn can know of has a place.
+/// Every supplied value appears in the prompt.
 #[test]
-fn everything_that_is_supplied_has_a_place() {
+fn uses_all_supplied_variables() {
     let given = supplied();
     let given: BTreeSet<&str> = given.names().collect();
     for doc in reference().iter().filter(|doc| doc.source == VariableSource::Given) {
@@ -115,9 +115,9 @@ fn everything_that_is_supplied_has_a_place() {
     ");
 }
 
-/// All that the chat's details may tell, and pictures.
+/// All details of the chat, and pictures.
 #[test]
-fn what_details_tell_has_a_place() {
+fn uses_details_and_pictures() {
     insta::assert_snapshot!(picture(&of(&shipped("base-roleplay"), full(), &Flag::SWITCHES)), @r"
     [identity System]
     You are Mira, talking with Tom.
@@ -178,27 +178,27 @@ fn what_details_tell_has_a_place() {
     ");
 }
 
-/// The section that stands for lore after the character, changed as `change` says.
+/// The effect of `change` on the section for lore after the character.
 fn lore_after(change: Value) -> Vec<SectionKind> {
     let mut section = json!({"name": "loreAfter"});
     section.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
     of(&extending(json!([section])), mira(), &[]).without_lore
 }
 
-/// With no lore to tell the section is not there either, but that is no wish of the template's.
+/// Without lore the section is absent, too, but then the template did not switch it off.
 #[test]
-fn lore_is_off_where_no_section_would_tell_it() {
+fn lore_is_off_if_no_section_includes_it() {
     assert_eq!(of(&shipped("base-roleplay"), mira(), &[]).without_lore, []);
     assert_eq!(lore_after(json!({"condition": "lore.after"})), []);
     assert_eq!(lore_after(json!({"condition": "lore.after && hasMode"})), [SectionKind::LoreAfter]);
     assert_eq!(lore_after(json!({"condition": "!always"})), [SectionKind::LoreAfter]);
     assert_eq!(lore_after(json!({"exclude": true})), [SectionKind::LoreAfter]);
     let without_any = template(json!([{"name": "a", "lines": ["Hello."]}]));
-    assert_eq!(of(&without_any, mira(), &[]).without_lore, [], "it says nothing of lore, which finds its place itself");
+    assert_eq!(of(&without_any, mira(), &[]).without_lore, [], "without lore sections, default places are used");
 }
 
 #[test]
-fn headings_of_memories_and_documents_are_told_apart_from_their_texts() {
+fn separates_headings_from_memories_and_documents() {
     let heading = |section: Value, kind: BlockKind| {
         let composed = of(&template(json!([section])), full(), &[]);
         composed.headings.iter().find_map(|heading| heading.of(kind, &heading.text))

@@ -1,8 +1,8 @@
-//! Nothing that ships leaves a gap, whatever is on.
+//! Built-in templates leave no gaps for any combination of values.
 
 use super::*;
 
-/// S4.4: [`assert_no_gaps`], and no sentence that lacks a word where a variable was empty.
+/// Checks [`assert_no_gaps`], and that no sentence lacks a word because a variable is empty.
 #[track_caller]
 fn assert_tidy(composed: &Composed) {
     assert_no_gaps(composed);
@@ -13,7 +13,7 @@ fn assert_tidy(composed: &Composed) {
     }
 }
 
-/// Where a word is missing in a sentence.
+/// Detects a missing word in a line.
 fn lacks_a_word(line: &str) -> Option<&'static str> {
     const JOINING: [&str; 7] = ["and", "or", "nor", "with", "of", "to", "for"];
     if line.trim().contains("  ") {
@@ -30,7 +30,7 @@ fn lacks_a_word(line: &str) -> Option<&'static str> {
 }
 
 #[test]
-fn a_missing_word_is_seen() {
+fn detects_missing_words() {
     for faulty in [
         "This is a scene with  and Traveller.",
         "This is a scene with and Traveller.",
@@ -48,7 +48,7 @@ fn a_missing_word_is_seen() {
     }
 }
 
-/// S4.4, S4.12, invariant 6: no gap in the numbers, no heading over nothing, no run of blank lines, nothing unresolved.
+/// Checks for gaps in numbering, headings without text, repeated blank lines, and unresolved variables.
 #[track_caller]
 fn assert_no_gaps(composed: &Composed) {
     for section in &composed.sections {
@@ -68,13 +68,13 @@ fn named() -> Given {
 }
 
 #[test]
-fn every_combination_of_flags_is_tidy_in_everything_that_ships() {
+fn built_in_templates_are_tidy_for_all_flags() {
     let library = built_in().unwrap();
     for one in library.iter() {
         let template = shipped(&one.id);
         let asked = serde_json::to_string(&[Some(one), one.extends.as_ref().and_then(|id| library.get(id))]).unwrap();
         let all: Vec<_> = Flag::ALL.into_iter().filter(|flag| asked.contains(flag.name())).collect();
-        // Both names are always there on the wire.
+        // In real prompts both names are always present.
         for (given, check) in
             [(Given::default(), assert_no_gaps as fn(&Composed)), (named(), assert_tidy), (full(), assert_tidy)]
         {
@@ -88,9 +88,9 @@ fn every_combination_of_flags_is_tidy_in_everything_that_ships() {
 }
 
 proptest! {
-    /// Whichever variables have a value, what comes out is tidy.
+    /// Any subset of variables gives a tidy result.
     #[test]
-    fn any_subset_of_the_variables_is_tidy(keep in prop::collection::vec(any::<bool>(), 40), switches in 0..16_usize) {
+    fn any_subset_of_variables_is_tidy(keep in prop::collection::vec(any::<bool>(), 40), switches in 0..16_usize) {
         let all: Vec<_> = context::prompt_template::reference().into_iter()
             .filter(|doc| doc.source == context::prompt_template::VariableSource::Given).collect();
         let mut given = named();
@@ -104,9 +104,9 @@ proptest! {
         }
     }
 
-    /// Any subset of rules is numbered 1 to n.
+    /// Any subset of rules is numbered from 1 without gaps.
     #[test]
-    fn rules_number_themselves(on in prop::collection::vec(any::<bool>(), 1..20)) {
+    fn numbers_rules_without_gaps(on in prop::collection::vec(any::<bool>(), 1..20)) {
         let rules: Vec<_> = on.iter().map(|on| json!({"text": "Be kind.", "condition": if *on { "always" } else { "!always" }})).collect();
         let composed = of(&template(json!([{"name": "rules", "heading": "Rules:", "rules": rules}])), mira(), &[]);
         let expected: Vec<_> = (1..=on.iter().filter(|on| **on).count()).map(|n| format!("{n}. Be kind.")).collect();
@@ -115,7 +115,7 @@ proptest! {
         prop_assert_eq!(text, expected);
     }
 
-    /// S4.5: the order in the file means nothing.
+    /// The order in the file has no effect.
     #[test]
     fn shuffled_sections_compose_the_same(keys in prop::collection::vec(any::<u32>(), 24)) {
         let library = built_in().unwrap();
@@ -127,9 +127,9 @@ proptest! {
         prop_assert_eq!(of(&resolve(&template, library).unwrap(), full(), &Flag::SWITCHES), expected);
     }
 
-    /// What people write is put in as it is: nothing of it is read as a variable.
+    /// Text by people is inserted unchanged and not parsed for variables.
     #[test]
-    fn text_by_people_is_never_read(description in "[${}a-z. ]{1,40}") {
+    fn does_not_parse_text_by_people(description in "[${}a-z. ]{1,40}") {
         let composed = of(&shipped("base-roleplay"), mira().text("character.description", description.clone()), &[]);
         let section = composed.sections.iter().find(|section| section.name == "description");
         prop_assert_eq!(section.map(|section| section.text.as_str()).unwrap_or_default(), description.trim());

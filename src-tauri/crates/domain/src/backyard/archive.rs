@@ -1,4 +1,4 @@
-//! BYAF: a ZIP archive of a manifest, a character with pictures, and scenarios.
+//! Reads BYAF files: ZIP archives of a manifest, a character with pictures, and scenarios.
 
 use serde_json::{Map, Value, json};
 
@@ -9,15 +9,15 @@ use crate::archive::Archive;
 use crate::card::{CARD, Card, CardError, MAX_JSON, Warning, parse};
 
 pub(crate) const MANIFEST: &str = "manifest.json";
-/// Scenarios of a character at the most.
+/// Maximum number of scenarios of a character.
 const MAX_SCENARIOS: usize = 200;
-/// Bytes of all documents that stay with the card.
+/// Maximum total size of the scenario documents kept in the card, in bytes.
 const MAX_KEPT: usize = 4 << 20;
 
-/// The character and the openings of its scenarios as a card.
+/// Builds a card from the character and its scenarios.
 ///
 /// # Errors
-/// [`CardError`] if a document is missing, no JSON or above the limits.
+/// [`CardError`] if a document is missing, not valid JSON, or above the limits.
 pub(crate) fn card(mut archive: Archive<'_>) -> Result<(Card, Vec<Warning>), CardError> {
     let Head { manifest, character, folder } = head(&mut archive)?;
     let id = text(&character, "id").to_owned();
@@ -52,8 +52,8 @@ pub(crate) fn card(mut archive: Archive<'_>) -> Result<(Card, Vec<Warning>), Car
     Ok((card, warnings))
 }
 
-/// The scenarios of an archive that hold messages, read one by one; `None` for every other file. Those that cannot be read
-/// are left out, as the card's warnings say.
+/// Reads the scenarios with messages, one at a time. Returns `None` if the file is not a BYAF archive. Unreadable
+/// scenarios are skipped; the card's warnings list them.
 ///
 /// # Errors
 /// [`CardError`] if the manifest or the character cannot be read.
@@ -71,11 +71,11 @@ pub fn scenarios(bytes: &[u8]) -> Result<Option<impl Iterator<Item = Scenario>>,
     Ok(Some(scenario_paths(&manifest).into_iter().filter_map(read).filter(|one| !one.messages.is_empty())))
 }
 
-/// What every archive has once.
+/// The documents that every archive has exactly once.
 struct Head {
     manifest: Map<String, Value>,
     character: Map<String, Value>,
-    /// The character's own folder, with a slash at its end.
+    /// Folder of the character, with a trailing slash.
     folder: String,
 }
 
@@ -100,7 +100,7 @@ fn paths<'a>(manifest: &'a Map<String, Value>, list: &str) -> impl Iterator<Item
     manifest.get(list).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Each once.
+/// Returns the scenario paths without duplicates.
 fn scenario_paths(manifest: &Map<String, Value>) -> Vec<String> {
     let mut once: Vec<String> = Vec::new();
     for path in paths(manifest, "scenarios").take(MAX_SCENARIOS) {
@@ -111,7 +111,7 @@ fn scenario_paths(manifest: &Map<String, Value>) -> Vec<String> {
     once
 }
 
-/// The character's pictures, the first as its main icon. They stay in the archive, and the card says where.
+/// Lists the character's pictures as assets; the first is the main icon. The picture files stay in the archive.
 fn pictures(archive: &Archive<'_>, character: &Map<String, Value>, folder: &str) -> Vec<Value> {
     let paths = objects(character, "images").map(|image| (text(image, "label"), text(image, "path")));
     let there = paths.map(|(label, path)| (label, format!("{folder}{path}"))).filter(|(_, path)| archive.has(path));

@@ -1,4 +1,4 @@
-//! A V3 card out of what Backyard says of a character.
+//! Builds a V3 card from a Backyard character.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::scenario::{Sampling, Scenario};
 use super::{macros, objects, text};
 use crate::card::{Card, CardError, Warning, parse};
 
-/// A card in the making.
+/// The parts of a card while it is built.
 #[derive(Default)]
 pub(super) struct Parts {
     name: String,
@@ -17,18 +17,18 @@ pub(super) struct Parts {
     pub(super) assets: Vec<Value>,
     opening: Option<Scenario>,
     greetings: Vec<String>,
-    /// The documents, for `extensions`.
+    /// The source documents, to keep in `extensions`.
     pub(super) raw: Value,
 }
 
 impl Parts {
-    /// Of an archive's character. Macros say the shorter of its names, as Backyard does.
+    /// Starts from an archive's character. `name` becomes the nickname, because Backyard uses it for macros.
     pub(super) fn of_character(document: &Map<String, Value>) -> Self {
         Self::named(text(document, "displayName"), text(document, "name"))
             .with(text(document, "persona"), objects(document, "loreItems"))
     }
 
-    /// The first scenario is the card's own; of the others it takes the greetings.
+    /// Adds a scenario. The first one provides the card's scenario and system prompt; later ones add only a greeting.
     pub(super) fn add(&mut self, scenario: &Scenario) {
         let greeting = &scenario.greeting;
         if !greeting.trim().is_empty() && !self.greetings.contains(greeting) {
@@ -63,7 +63,7 @@ impl Parts {
             data["character_book"] = json!({ "name": "", "entries": self.lore, "extensions": {} });
         }
         let root = json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": data });
-        // Through the same door as a file: limits, name, and that it can be read again.
+        // Parses the JSON like a file, which applies the limits and checks the name.
         let (card, warnings) = parse::card(root.to_string().as_bytes(), None)?;
         Ok((card.complete(), warnings))
     }
@@ -82,10 +82,10 @@ impl Parts {
     }
 }
 
-/// The card that an older picture of Backyard's holds (formats 3.9); `None` for any other JSON.
+/// Reads the card JSON from a picture that an old Backyard version wrote. Returns `None` for any other JSON.
 ///
 /// # Errors
-/// [`CardError`] if it has no usable name.
+/// [`CardError`] if the character has no usable name.
 pub(crate) fn legacy(root: &Map<String, Value>) -> Option<Result<(Card, Vec<Warning>), CardError>> {
     let character = root.get("character").and_then(Value::as_object).unwrap_or(root);
     let is_legacy = ["aiName", "aiDisplayName", "aiPersona"].iter().any(|key| character.contains_key(*key));
@@ -107,7 +107,7 @@ pub(crate) fn legacy(root: &Map<String, Value>) -> Option<Result<(Card, Vec<Warn
     Some(parts.into_card())
 }
 
-/// The samplers that a character of Backyard's was used with, from the documents that stay in its card.
+/// Returns the sampler values of a Backyard character, from the documents kept in its card.
 pub fn sampling(card: &Card) -> Option<Sampling> {
     let documents = card.extensions()?.get("backyard")?;
     let scenario = documents.get("scenarios").and_then(|all| all.get(0));
@@ -115,7 +115,7 @@ pub fn sampling(card: &Card) -> Option<Sampling> {
     own.as_object().map(Sampling::read)
 }
 
-/// Keys stand in one text, with commas between them.
+/// Backyard stores all keys in one comma-separated string.
 fn entry(at: usize, item: &Map<String, Value>) -> Value {
     let keys: Vec<&str> = text(item, "key").split(',').map(str::trim).filter(|key| !key.is_empty()).collect();
     json!({

@@ -1,7 +1,8 @@
-//! What Backyard, the app once called Faraday, writes: the archive BYAF (formats 3.9), and the JSON that its older cards hide
-//! in a picture. A character becomes a V3 card, and each scenario with messages a chat.
+//! Imports characters from Backyard (once called Faraday): BYAF archives, and the JSON that old versions embed in a
+//! picture. A character becomes a V3 card, and each scenario with messages becomes a chat.
 //!
-//! The documents stay in the card's `extensions`, under `backyard`, all but the messages, which are the chats.
+//! The card keeps the source documents in `extensions`, under `backyard`. Messages are excluded because they become
+//! chats.
 
 mod archive;
 mod card;
@@ -15,7 +16,8 @@ pub(crate) use card::legacy;
 pub use card::sampling;
 pub use scenario::{Sampling, Scenario};
 
-/// Backyard's names for the two who talk, as macros (formats 3.9). A mark before a turn goes.
+/// Replaces Backyard's `{character}` and `{user}` with `{{char}}` and `{{user}}`. Removes the `#` that Backyard puts
+/// before a speaker's name.
 fn macros(text: &str) -> String {
     let (mut written, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find('{') {
@@ -35,7 +37,7 @@ fn macros(text: &str) -> String {
     written
 }
 
-/// The length of what `text` begins with, if that is a name's placeholder, and our macro for it.
+/// Returns the length of the placeholder at the start of `text` and the matching macro.
 fn placeholder(text: &str) -> Option<(usize, &'static str)> {
     let names = [("{character}", "{{char}}"), ("{user}", "{{user}}")];
     let (theirs, ours) = names

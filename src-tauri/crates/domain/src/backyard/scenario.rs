@@ -1,39 +1,37 @@
-//! A scenario: how it begins, what was said, and the samplers it was said with.
+//! Reads a scenario: greeting, messages and sampler values.
 
 use serde_json::{Map, Value};
 
 use super::{macros, objects, text};
 use crate::chat_file::{By, ChatFile, Said, Version};
 
-/// Messages of a scenario at the most.
+/// Maximum number of messages of a scenario.
 const MAX_MESSAGES: usize = 100_000;
 
-/// A scenario of Backyard's, with our macros for its names.
+/// A Backyard scenario. Name placeholders outside `messages` are already macros.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scenario {
-    /// May be empty.
     pub title: String,
-    /// For the card's field of that name.
     pub scenario: String,
     pub system_prompt: String,
     pub examples: String,
-    /// The opening message; empty where the user begins.
+    /// The opening message; empty if the user writes first.
     pub greeting: String,
     pub sampling: Sampling,
-    /// What was said after the greeting, literally.
+    /// The messages after the greeting, unchanged.
     pub messages: Vec<Said>,
 }
 
-/// The samplers' values as they stand in the file; what is missing or no number is `None`.
+/// Sampler values from the file. A missing or non-numeric value is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sampling {
     pub temperature: Option<f64>,
     pub top_k: Option<f64>,
     pub top_p: Option<f64>,
-    /// 0 where it is switched off.
+    /// 0 if the file turns it off.
     pub min_p: Option<f64>,
     pub repeat_penalty: Option<f64>,
-    /// Tokens.
+    /// In tokens.
     pub repeat_range: Option<f64>,
 }
 
@@ -51,7 +49,7 @@ impl Sampling {
         }
     }
 
-    /// The values that are there, by the keys of our settings.
+    /// Iterates over the present values, keyed by our setting names.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let all = [
             ("temperature", self.temperature),
@@ -66,7 +64,7 @@ impl Sampling {
 }
 
 impl Scenario {
-    /// `character` is the id by which the document names the one of the two who is no user.
+    /// `character` is the id of the character in the document. Example messages with another id are the user's.
     pub(super) fn read(document: &Map<String, Value>, character: &str) -> Self {
         let examples: Vec<String> = objects(document, "exampleMessages").map(|said| example(said, character)).collect();
         Self {
@@ -83,7 +81,7 @@ impl Scenario {
         }
     }
 
-    /// The whole conversation, the greeting in front, with the names of the two in it.
+    /// Builds the chat, starting with the greeting. Replaces the name macros in the greeting.
     pub fn into_chat(self, character: &str, user: &str) -> ChatFile {
         let named = self.greeting.replace("{{char}}", character).replace("{{user}}", user);
         let opening = Said {
@@ -103,7 +101,7 @@ impl Scenario {
     }
 }
 
-/// Whoever is not the character is the user. Some texts say it themselves.
+/// Formats an example message as `name: text`, unless the text already starts with a name macro.
 fn example(said: &Map<String, Value>, character: &str) -> String {
     let words = macros(text(said, "text"));
     if words.starts_with("{{char}}:") || words.starts_with("{{user}}:") {
@@ -113,7 +111,7 @@ fn example(said: &Map<String, Value>, character: &str) -> String {
     format!("{name}: {words}")
 }
 
-/// `None` for what is neither a person's words nor a model's.
+/// Reads a message; `None` for types other than `human` and `ai`.
 fn message(said: &Map<String, Value>) -> Option<Said> {
     let version = |said: &Map<String, Value>| Version {
         text: text(said, "text").to_owned(),
@@ -124,7 +122,7 @@ fn message(said: &Map<String, Value>) -> Option<Said> {
         "human" => (By::User, vec![version(said)], 0),
         "ai" => {
             let outputs: Vec<_> = objects(said, "outputs").collect();
-            // The one that was active last is shown (formats 3.9). Times are written so that they sort as texts.
+            // The output that was active last is shown. The timestamps are ISO 8601, so they sort as strings.
             let active = outputs.iter().enumerate().max_by_key(|(_, output)| text(output, "activeTimestamp"));
             let selected = active.map_or(0, |(at, _)| at);
             (By::Character, outputs.into_iter().map(version).collect(), selected)

@@ -1,5 +1,4 @@
-//! The list of a card's assets (V3-07 to V3-16), as people edit it: what each is, where it lies, and changes to the list that
-//! leave everything else of an asset as it is.
+//! Lists and edits a card's assets: their kinds, names and locations. Edits preserve all other fields of an asset.
 
 use std::collections::HashSet;
 
@@ -8,41 +7,42 @@ use serde_json::{Map, Value};
 use super::assets::{MAX_PICTURE, Place};
 use super::{Card, CardError, charx, png};
 
-/// One file of a card, as the card tells of it.
+/// One asset, as the card lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asset<'a> {
-    /// `icon`, `background`, `user_icon`, `emotion`, or somebody's own (V3-16).
+    /// `icon`, `background`, `user_icon`, `emotion`, or a custom kind.
     pub kind: &'a str,
     pub name: &'a str,
-    /// The ending of its file, without a dot; empty or `unknown` where the card does not say.
+    /// File extension without a dot. Empty or `unknown` if the card does not state one.
     pub ext: &'a str,
     pub uri: &'a str,
     pub place: AssetPlace<'a>,
 }
 
-/// Where a file of a card lies (V3-09).
+/// Location of an asset, from its URI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssetPlace<'a> {
-    /// Beside the card, under this path.
+    /// In the same file as the card, under this path.
     Beside(&'a str),
-    /// In the card's text.
+    /// Inline, as a `data:` URI.
     InText,
-    /// It is the picture that the card stands in.
+    /// The picture that contains the card (`ccdefault:`).
     Own,
-    /// On a machine elsewhere, or nobody knows where. Never fetched.
+    /// At a remote or unknown address. It is never fetched.
     Elsewhere,
 }
 
 impl Card {
-    /// The card's list, entry by entry; what is no asset at all is nameless and elsewhere.
+    /// Lists the card's assets. An entry that is not an object has no name and an unknown location.
     pub fn asset_list(&self) -> Vec<Asset<'_>> {
         self.assets().iter().map(Asset::of).collect()
     }
 
-    /// The bytes of the asset at `index`, from the card or from the file that it came in; `None` if they are in neither.
+    /// Returns the bytes of the asset at `index`, from its `data:` URI or from `file`, the file the card came from.
+    /// Returns `None` if neither contains them.
     ///
     /// # Errors
-    /// [`CardError`] if the file is damaged, or they are more than a picture may have.
+    /// [`CardError`] if the file is damaged or the asset is too large.
     pub fn asset_bytes(&self, index: usize, file: Option<&[u8]>) -> Result<Option<Vec<u8>>, CardError> {
         let uri = self.assets().get(index).and_then(|asset| asset.get("uri")?.as_str()).unwrap_or_default();
         match (Place::of(uri), file) {
@@ -57,7 +57,7 @@ impl Card {
         }
     }
 
-    /// Where files lie in the file that a card came in.
+    /// Returns the asset paths in a card file.
     ///
     /// # Errors
     /// [`CardError`] if the file is damaged.
@@ -68,7 +68,7 @@ impl Card {
         if charx::may_be(file) { charx::members(file) } else { Ok(HashSet::new()) }
     }
 
-    /// Changes what the asset at `index` is and is called. `false` if there is none.
+    /// Sets the kind and name of the asset at `index`. Returns `false` if there is none.
     pub fn set_asset(&mut self, index: usize, kind: &str, name: &str) -> bool {
         self.change_assets(|assets| {
             let Some(Value::Object(asset)) = assets.get_mut(index) else { return false };
@@ -81,18 +81,18 @@ impl Card {
         })
     }
 
-    /// Takes one out of the list, as [`Card::put_asset`] takes it back.
+    /// Removes an asset and returns it. [`Card::put_asset`] restores it.
     pub fn remove_asset(&mut self, index: usize) -> Option<Value> {
         self.change_assets(|assets| (index < assets.len()).then(|| assets.remove(index)))
     }
 
-    /// Puts one at `index` or at the end.
+    /// Inserts an asset at `index`, or at the end.
     pub fn put_asset(&mut self, index: usize, asset: Value) {
         self.change_assets(|assets| assets.insert(index.min(assets.len()), asset));
     }
 
-    /// Adds a file at the end that lies under `path` beside the card. A card that lists none has its own picture as icon
-    /// (V3-07), and has it still when there is a list; nor does the first icon that is added take its place.
+    /// Appends an asset stored under `path` in the card's file. A card without an asset list uses its own picture as
+    /// the icon, so this also lists that picture when needed. The first added icon therefore does not replace it.
     pub fn add_asset(&mut self, kind: &str, name: &str, ext: &str, path: &str) {
         let is_first = self.assets().is_empty() || (kind == "icon" && self.main_icon().is_none());
         self.change_assets(|assets| {
@@ -103,8 +103,8 @@ impl Card {
         });
     }
 
-    /// The same card with files in its text that lay beside it: for forms that have room for nothing else (V3-09). `files` are
-    /// paths with their kind and base64.
+    /// Returns a copy of the card with embedded files as `data:` URIs, for formats that cannot contain other files.
+    /// `files` holds path, MIME type and base64 data.
     #[must_use]
     pub fn with_assets_in_text(&self, files: &[(String, String, String)]) -> Self {
         let mut card = self.clone();
@@ -121,7 +121,7 @@ impl Card {
         card
     }
 
-    /// Changes the list; a card without one gets one only if there is something to list.
+    /// Changes the asset list. Creates the list only if the change adds an asset.
     fn change_assets<T>(&mut self, change: impl FnOnce(&mut Vec<Value>) -> T) -> T {
         let listed = self.fields.get("assets").is_some_and(Value::is_array);
         let mut assets = match self.fields.get_mut("assets").filter(|assets| assets.is_array()).map(Value::take) {
@@ -171,9 +171,8 @@ mod tests {
         card.to_value()["data"]["assets"].take()
     }
 
-    /// V3-09: every place that a file may have.
     #[test]
-    fn every_asset_says_where_it_lies() {
+    fn lists_every_asset_location() {
         let uri = |uri: &str| json!({ "type": "emotion", "name": "joy", "ext": "png", "uri": uri });
         let card = card(json!([
             uri("embeded://a/joy.png"),
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_leaves_what_is_unknown_and_what_was_taken_out_goes_back() {
+    fn edits_keep_unknown_fields_and_can_be_undone() {
         let odd = json!([{ "type": "emotion", "name": "joy", "uri": "embeded://j", "mine": [1] }, { "x": null }]);
         let mut card = card(odd.clone());
         assert!(card.set_asset(0, "x_pose", "glad") && !card.set_asset(5, "a", "b"));
@@ -202,9 +201,9 @@ mod tests {
         assert_eq!(list(&card), odd);
     }
 
-    /// V3-07, V3-12: a card without a list has its own picture as icon, and so it has with the first file that it gets.
+    /// A card without an asset list uses its own picture as the icon. Adding the first asset must keep that.
     #[test]
-    fn the_first_file_does_not_take_the_place_of_the_icon() {
+    fn the_first_added_asset_keeps_the_default_icon() {
         let mut card = Card::new("Mira").unwrap();
         card.add_asset("emotion", "joy", "png", "assets/emotion/images/joy.png");
         let listed: Vec<_> = card.asset_list().iter().map(|one| (one.kind, one.name, one.place)).collect();

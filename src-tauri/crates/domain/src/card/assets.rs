@@ -1,4 +1,4 @@
-//! Files that belong to a card (V3-07 to V3-16): where each is, and which is the character's picture.
+//! Locates the files that belong to a card, and its main picture.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{Card, CardError, charx, exif, png};
 
-/// Largest picture that is taken out of a card's file, in bytes.
+/// Maximum size of a picture taken from a card's file, in bytes.
 pub(super) const MAX_PICTURE: u64 = 32 << 20;
 
 /// Returns the picture of a card file. A PNG, JPEG or WebP file is the picture itself. An archive has a main icon or
@@ -34,19 +34,19 @@ pub fn picture<'a>(file: &'a [u8], card: &Card) -> Result<Option<Cow<'a, [u8]>>,
     charx::picture(file, path)
 }
 
-/// Where the bytes of an asset are.
+/// Location of an asset's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place<'a> {
     /// In the card's own file, under this path.
     Inside(&'a str),
-    /// In the card, as base64.
+    /// In the card's JSON, as base64.
     Data(&'a str),
-    /// On a machine elsewhere, or the picture that the card stands in.
+    /// At a remote or unknown address, or the picture that contains the card.
     Elsewhere,
 }
 
 impl<'a> Place<'a> {
-    /// V3-09, and the two other spellings that are in use: with two d, and as PNG cards have it.
+    /// Accepts the specified `embeded://`, the spelling `embedded://`, and `__asset:` from PNG cards.
     pub(super) fn of(uri: &'a str) -> Self {
         let inside = ["embeded://", "embedded://", "__asset:"].iter().find_map(|scheme| uri.strip_prefix(scheme));
         let data = || uri.strip_prefix("data:")?.split_once(";base64,");
@@ -59,36 +59,35 @@ impl<'a> Place<'a> {
 }
 
 impl Card {
-    /// How many of the card's files lie beside it in its own file, so that a form without room for them loses them.
+    /// Number of assets that are separate files in the card's own file. Formats without room for files lose them.
     pub fn files_beside(&self) -> usize {
         self.paths_beside().len()
     }
 
-    /// Where they lie.
     pub(super) fn paths_beside(&self) -> HashSet<&str> {
         let uris = self.assets().iter().filter_map(|asset| asset.get("uri")?.as_str());
         uris.filter_map(|uri| if let Place::Inside(path) = Place::of(uri) { Some(path) } else { None }).collect()
     }
 
-    /// Whether the character's picture is one of them.
+    /// Whether the main icon is a separate file in the card's own file.
     pub fn icon_is_beside(&self) -> bool {
         let uri = self.main_icon().and_then(|icon| icon.get("uri")?.as_str());
         uri.is_some_and(|uri| matches!(Place::of(uri), Place::Inside(_)))
     }
 
-    /// The name of the picture that the card has for a user who is called so (V3-14).
+    /// Name of the card's picture for a user with this name.
     pub fn user_icon(&self, user: &str) -> Option<&str> {
         let icons = self.assets().iter().filter(|asset| asset.get("type").and_then(Value::as_str) == Some("user_icon"));
         let mut names = icons.filter_map(|icon| icon.get("name")?.as_str().map(str::trim));
         names.find(|name| *name == user.trim())
     }
 
-    /// The icon called `main`, else the first.
+    /// Returns the icon named `main`, or else the first icon.
     pub(super) fn main_icon(&self) -> Option<&Value> {
         self.main_icon_index().map(|at| &self.assets()[at])
     }
 
-    /// Where every asset with a path inside of the file lies now; the others stay as they are.
+    /// Updates the paths of embedded assets. Assets without an entry in `new_paths` stay unchanged.
     pub(super) fn move_assets(&mut self, new_paths: &HashMap<String, String>) {
         let Some(assets) = self.fields.get_mut("assets").and_then(Value::as_array_mut) else { return };
         for asset in assets {
@@ -101,7 +100,7 @@ impl Card {
         }
     }
 
-    /// The character's picture is the PNG of this path.
+    /// Makes the PNG at `path` the main icon.
     pub(super) fn set_main_icon(&mut self, path: &str) {
         let at = self.main_icon_index();
         let assets = self.fields.entry("assets").or_insert(Value::Null);
@@ -131,7 +130,7 @@ mod tests {
     use super::Place;
 
     #[test]
-    fn every_spelling_of_a_path_inside_is_known() {
+    fn recognizes_every_spelling_of_embedded_paths() {
         for uri in ["embeded://a/b.png", "embedded://a/b.png", "__asset:a/b.png"] {
             assert_eq!(Place::of(uri), Place::Inside("a/b.png"));
         }

@@ -1,6 +1,6 @@
-//! CHARX (CT-07): a ZIP archive with `card.json` at its root and the card's files beside it, alone or behind a JPEG.
+//! CHARX: a ZIP archive with `card.json` at its root and the card's files, alone or appended to a JPEG.
 //!
-//! An archive without one may be Backyard's. What is not understood is never unpacked: an export copies it as it is packed.
+//! An archive without `card.json` may be a Backyard file. Export copies unknown members in packed form.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -15,12 +15,12 @@ use super::{Card, CardError, MAX_JSON, Warning, parse, png};
 use crate::archive::{self, Archive, ArchiveError, MAX_ARCHIVE, MAX_MEMBERS};
 use crate::backyard;
 
-/// What an archive with a card has.
+/// Name of the member that contains the card.
 pub(crate) const CARD: &str = "card.json";
 const MODULE: &str = "module.risum";
-/// Where the picture of a card goes that had none in an archive (CT-08).
+/// Member path, without extension, for a main icon that the export adds.
 const ICON: &str = "assets/icon/images/main";
-/// Where the files of a card go that were texts in a PNG.
+/// Folder for assets that were text chunks in a PNG.
 const OTHERS: &str = "assets/other/other";
 
 pub(super) const JPEG: &[u8] = b"\xff\xd8\xff";
@@ -37,7 +37,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Archive<'_>, CardError> {
     Ok(Archive::open(bytes)?.rooted_at(CARD).rooted_at(backyard::MANIFEST))
 }
 
-/// The card of an archive. A module (formats 3.7) may say otherwise about lore and scripts; the card's own is used.
+/// Reads the card from an archive. A RisuAI module in it is kept but not used; the card's own lore and scripts apply.
 pub(super) fn read(bytes: &[u8], file: Option<&str>) -> Result<(Card, Vec<Warning>), CardError> {
     let mut archive = open(bytes)?;
     // UTF-16 needs up to twice as many bytes as UTF-8.
@@ -55,7 +55,7 @@ pub(super) fn read(bytes: &[u8], file: Option<&str>) -> Result<(Card, Vec<Warnin
     Ok((card, warnings))
 }
 
-/// The member of this path; else the JPEG in front.
+/// Returns the member at `path`, or else the JPEG in front of the archive.
 pub(super) fn picture<'a>(bytes: &'a [u8], path: Option<&str>) -> Result<Option<Cow<'a, [u8]>>, CardError> {
     let member = match path {
         Some(path) => open(bytes)?.read(path, MAX_PICTURE)?,
@@ -64,32 +64,35 @@ pub(super) fn picture<'a>(bytes: &'a [u8], path: Option<&str>) -> Result<Option<
     Ok(member.map(Cow::Owned).or_else(|| bytes.starts_with(JPEG).then_some(Cow::Borrowed(bytes))))
 }
 
-/// The member of an archive of this path, if it is no larger than a picture may be.
+/// Returns the member at `path`, up to the size limit for pictures.
 pub(super) fn member(bytes: &[u8], path: &str) -> Result<Option<Vec<u8>>, CardError> {
     Ok(open(bytes)?.read(path, MAX_PICTURE)?)
 }
 
-/// The names of an archive's members.
 pub(super) fn members(bytes: &[u8]) -> Result<HashSet<String>, CardError> {
     Ok(open(bytes)?.names().map(str::to_owned).collect())
 }
 
 impl Card {
-    /// As [`Card::to_charx_with`], with no files but those of the source.
+    /// Writes the card like [`Card::to_charx_with`], without additional files.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Card::to_charx_with`].
     pub fn to_charx(&self, source: Option<&[u8]>, picture: Option<&[u8]>) -> Result<Vec<u8>, CardError> {
         self.to_charx_with(source, picture, Vec::new())
     }
 
-    /// The card as an archive, upgraded to V3 (CT-07). `source` is the file that the card came in: of an archive every other
-    /// member comes along as it is packed (of Backyard's only the card's files: it holds chats), of a PNG its assets (CT-05).
-    /// `picture`, a PNG, becomes the main icon (V3-12); without one the archive's own stays. `files` are put beside the card
-    /// under their paths, in the place of what the source has there; those that the card does not list are left out.
+    /// Writes the card as a CHARX archive, upgraded to V3.
+    ///
+    /// - `source` is the file that the card came from. All other members of a CHARX archive are copied in packed form.
+    ///   From a Backyard archive only the card's files are copied, because the rest is chats. From a PNG its assets are
+    ///   copied.
+    /// - `picture` is a PNG that becomes the main icon. Without it the archive keeps its own icon.
+    /// - `files` are stored under their paths and replace members of the source. Files that the card does not list are
+    ///   ignored.
     ///
     /// # Errors
-    /// [`CardError`] if the source is damaged, or the result would be larger than what is read.
+    /// [`CardError`] if the source is damaged, or the result exceeds the size limit for reading.
     pub fn to_charx_with(
         &self,
         source: Option<&[u8]>,
@@ -132,7 +135,8 @@ impl Card {
         Ok(written)
     }
 
-    /// The assets of a PNG as members; the card says where each is now. More than an archive may hold are left out.
+    /// Converts the assets of a PNG to archive members and updates their paths in the card. Drops those beyond the
+    /// member limit.
     fn take_texts(&mut self, png: &[u8]) -> Result<Vec<(String, Vec<u8>)>, CardError> {
         let (mut moved, mut taken, mut members) = (HashMap::new(), HashSet::new(), Vec::new());
         let endings = self.endings();
@@ -147,7 +151,7 @@ impl Card {
         Ok(members)
     }
 
-    /// What the card says of each file's kind, where that can end a name.
+    /// Maps asset paths to the file extensions in the card, if they are valid extensions.
     fn endings(&self) -> HashMap<String, String> {
         let said = |asset: &Value| {
             let Place::Inside(path) = Place::of(asset.get("uri")?.as_str()?) else { return None };
@@ -158,7 +162,7 @@ impl Card {
         self.assets().iter().filter_map(said).collect()
     }
 
-    /// Points the main icon at `path`; the path it had, if nothing else is there.
+    /// Points the main icon at `path`. Returns its old path if no other asset uses it.
     fn replace_icon(&mut self, path: &str) -> Option<String> {
         let uri = self.main_icon().and_then(|icon| icon.get("uri")?.as_str()).unwrap_or_default().to_owned();
         self.set_main_icon(path);
@@ -185,21 +189,21 @@ fn write(
         }
     }
     for (path, bytes) in new {
-        // Pictures and sounds are packed already.
+        // Pictures and sounds are already compressed.
         archive.start_file(path, packed.compression_method(CompressionMethod::Stored))?;
         archive.write_all(bytes)?;
     }
     Ok(archive.finish()?.into_inner())
 }
 
-/// `path.ending`, with a number if that is taken.
+/// Returns `path.ending`, with a number appended if that name is taken.
 fn free(path: &str, ending: &str, taken: impl Fn(&str) -> bool) -> String {
     let mut names =
         (1..).map(|at: u32| if at == 1 { format!("{path}.{ending}") } else { format!("{path}_{at}.{ending}") });
     names.find(|name| !taken(name)).unwrap_or_default()
 }
 
-/// A name for a member made of what a card calls an asset (CT-09).
+/// Converts an asset path to a safe member name.
 fn plain(name: &str) -> String {
     let stem = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);

@@ -1,25 +1,23 @@
-//! What can be wrong with a card: errors when nothing usable was found, warnings beside a card that was read.
+//! Errors and warnings of card import and export.
 
 use crate::archive::ArchiveError;
 use crate::lenient_json::{JsonError, Repair};
 
-/// Why a file did not become a card, or a card not a file. Nothing was stored or overwritten.
+/// Why a file could not be read as a card, or a card not be written. Nothing was stored or overwritten.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CardError {
-    #[error("this is {looks_like}, not a character card; choose a PNG picture or a JSON file that holds one")]
+    #[error("this is {looks_like}, not a character card; choose a PNG picture or a JSON file that contains one")]
     UnknownFormat { looks_like: &'static str },
-    #[error(
-        "this is {packed}, which is not supported: unpack it and import the files that were in it, or pack them as ZIP"
-    )]
+    #[error("this is {packed}, which is not supported: unpack it and import its files, or pack them as ZIP")]
     PackedOtherwise { packed: &'static str },
-    #[error("{what} takes {bytes} bytes; the most that is read is {limit}. Use a smaller picture or a shorter card")]
+    #[error("{what} takes {bytes} bytes, and the limit is {limit}. Use a smaller picture or a shorter card")]
     TooLarge { what: &'static str, bytes: usize, limit: usize },
-    #[error("the PNG is cut off inside its {chunk} part; download or copy the file again")]
+    #[error("the picture is incomplete: it ends inside its {chunk} chunk. Download or copy it again")]
     Truncated { chunk: String },
-    #[error("the PNG is damaged at byte {offset}: {problem}; download or copy the file again")]
+    #[error("the picture is damaged ({problem}, at byte {offset}). Download or copy it again")]
     BrokenPng { offset: usize, problem: &'static str },
     #[error(
-        "this picture holds no character card. Many sites remove it when they shrink or convert a picture: \
+        "this picture contains no character card. Many sites remove it when they shrink or convert a picture: \
          download the original PNG file"
     )]
     NoCard,
@@ -31,12 +29,12 @@ pub enum CardError {
     )]
     Locked,
     #[error(
-        "the card text \"{keyword}\" in the picture is damaged and cannot be unpacked; download the original PNG file"
+        "the card text \"{keyword}\" in the picture is damaged and cannot be decompressed; download the original PNG file"
     )]
     NotUnpacked { keyword: String },
     #[error("the card is not valid JSON, line {line}, column {column}: {problem}")]
     Json { line: usize, column: usize, problem: String },
-    #[error("the JSON has {what}, the limit is {limit}; a real file stays far below it")]
+    #[error("the JSON has {what} (the limit is {limit}); real files have fewer")]
     TooComplex { what: &'static str, limit: usize },
     #[error("`{path}` must be an object with the card's fields, but is {found}")]
     NotAnObject { path: &'static str, found: &'static str },
@@ -44,7 +42,7 @@ pub enum CardError {
     NoName { path: &'static str },
     #[error("the character's name in `{path}` is longer than {limit} characters; shorten it")]
     NameTooLong { path: &'static str, limit: usize },
-    #[error("the archive speaks of \"{path}\", but it is not there; download or copy the file again")]
+    #[error("the archive refers to \"{path}\", which is missing; download or copy the file again")]
     MissingMember { path: String },
     #[error(transparent)]
     Archive(#[from] ArchiveError),
@@ -60,41 +58,41 @@ impl From<JsonError> for CardError {
     }
 }
 
-/// What was odd about a card that was read all the same. The odd value is kept as it is and exported again.
+/// A problem in a card that was still read. The original value is kept and exported again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Warning {
     #[error("`{path}` should be {expected}, but is {found}; it is kept and treated as empty")]
     WrongType { path: String, expected: &'static str, found: &'static str },
-    #[error("`{path}` should be a list, but is a text; it is read as a list of one")]
+    #[error("`{path}` should be a list, but is text; it is read as a list with one item")]
     TextForList { path: String },
-    #[error("unknown card format \"{spec}\"; it is read as Character Card V2")]
+    #[error("unknown card format \"{spec}\"; read as Character Card V2")]
     UnknownSpec { spec: String },
-    #[error("the card does not say its format; it is read as Character Card V2")]
+    #[error("no card format given; read as Character Card V2")]
     MissingSpec,
-    #[error("the card calls itself \"{spec}\" but has no `data`; its fields are read as Character Card V1")]
+    #[error("the card states the format \"{spec}\" but has no `data`; read as Character Card V1")]
     MissingData { spec: String },
-    #[error("version {found} is not known; the card is read as version {read_as}, newer features are kept but unused")]
+    #[error("unknown card version {found}; read as version {read_as}. Newer features are kept but not used")]
     UnknownVersion { found: String, read_as: &'static str },
-    #[error("the card was wrapped in a second card; the inner one is read")]
+    #[error("the card was inside another card; the inner one is used")]
     NestedTwice,
-    #[error("the card text \"{keyword}\" could not be read ({reason}); another copy in the picture is used")]
+    #[error("the card text \"{keyword}\" cannot be read ({reason}); another copy in the picture is used")]
     BrokenCopy { keyword: String, reason: Box<CardError> },
-    #[error("the scenario \"{path}\" is left out: {reason}")]
+    #[error("the scenario \"{path}\" was skipped: {reason}")]
     ScenarioLeftOut { path: String, reason: Box<CardError> },
-    #[error("the archive holds a module (`module.risum`); it is kept and exported again, but not used here")]
+    #[error("the archive contains a RisuAI module (`module.risum`); it is kept and exported again, but not used")]
     ModuleUnused,
     #[error("{0}")]
     Repaired(Repair),
-    #[error("the card's own name is empty; the name \"{name}\" beside it is used")]
+    #[error("the card's own name is empty; the name \"{name}\" from outside its `data` is used")]
     NameFromRoot { name: String },
-    #[error("the card has no name; it is called \"{name}\" after its file")]
+    #[error("the card has no name; it is named \"{name}\" after its file")]
     NameFromFile { name: String },
-    #[error("the picture is damaged ({reason}); the card in it was read. Choose another picture if it is not shown")]
+    #[error("the picture is damaged ({reason}), but its card was read. Choose another one if it is not shown")]
     DamagedPicture { reason: Box<CardError> },
-    #[error("{count} files that the card lists are not in the archive, the first is \"{first}\"")]
+    #[error("{count} files that the card lists are missing from the archive; the first is \"{first}\"")]
     FilesMissing { count: usize, first: String },
-    #[error("this is a character of {program}; its fields were carried over to those of a card")]
+    #[error("this is a character from {program}; it was converted to a card")]
     Converted { program: &'static str },
-    #[error("the checksum of the card text \"{keyword}\" is wrong; the card may be damaged, please look it over")]
+    #[error("the checksum of the card text \"{keyword}\" is wrong; the card may be damaged, so please check its texts")]
     BadChecksum { keyword: String },
 }

@@ -4,15 +4,15 @@ use base64::Engine as _;
 
 use super::{CardError, png};
 
-/// Largest comment that is read, in bytes.
+/// Maximum size of a comment, in bytes.
 const MAX_COMMENT: usize = 10 << 20;
 const EXIF: &[u8] = b"Exif\0\0";
-/// Tags of the block: where its second part is, and the comment.
-const SECOND_PART: u16 = 0x8769;
+/// EXIF tags: the offset of the sub-directory, and the user comment.
+const EXIF_DIRECTORY: u16 = 0x8769;
 const COMMENT: u16 = 0x9286;
-/// Bytes of an entry, and of the name of the letters that a comment is written in.
+/// Size of a directory entry, and of the character code in front of a comment, in bytes.
 const ENTRY: usize = 12;
-const LETTERS: usize = 8;
+const CHARACTER_CODE: usize = 8;
 
 /// Returns the card JSON in the EXIF user comment of a PNG, JPEG or WebP, if there is one.
 ///
@@ -42,19 +42,19 @@ pub(super) fn in_block(block: &[u8]) -> Result<Option<Vec<u8>>, CardError> {
     Ok(decoded.filter(|json| json.trim_ascii_start().starts_with(b"{")))
 }
 
-/// The comment without the name of its letters, and without what fills it up.
+/// Returns the user comment without its character code and trailing zero bytes.
 fn comment(block: &[u8]) -> Option<&[u8]> {
     let block = Block::open(block)?;
     let first = block.number(4, 4)?;
-    let second = block.entry(first, SECOND_PART).and_then(|entry| block.number(entry + 8, 4));
+    let second = block.entry(first, EXIF_DIRECTORY).and_then(|entry| block.number(entry + 8, 4));
     let entry = second.and_then(|part| block.entry(part, COMMENT)).or_else(|| block.entry(first, COMMENT))?;
     let (length, at) = (block.number(entry + 4, 4)?, block.number(entry + 8, 4)?);
-    let comment = block.bytes.get(at..at.checked_add(length)?)?.get(LETTERS..)?;
+    let comment = block.bytes.get(at..at.checked_add(length)?)?.get(CHARACTER_CODE..)?;
     let end = comment.iter().rposition(|byte| *byte != 0)?;
     Some(&comment[..=end])
 }
 
-/// A block in the form of TIFF: numbers in one of two orders, and parts that are lists of entries.
+/// A TIFF block: integers in either byte order, and directories of entries.
 struct Block<'a> {
     bytes: &'a [u8],
     little: bool,
@@ -70,14 +70,14 @@ impl<'a> Block<'a> {
         Some(Self { bytes, little })
     }
 
-    /// Of two or four bytes.
+    /// Reads an integer of `length` bytes at `at`.
     fn number(&self, at: usize, length: usize) -> Option<usize> {
         let digits = self.bytes.get(at..at.checked_add(length)?)?;
         let join = |sum: usize, digit: &u8| (sum << 8) | usize::from(*digit);
         Some(if self.little { digits.iter().rev().fold(0, join) } else { digits.iter().fold(0, join) })
     }
 
-    /// Where the entry with this tag begins, in the part at `part`.
+    /// Returns the offset of the entry with this tag in the directory at `part`.
     fn entry(&self, part: usize, tag: u16) -> Option<usize> {
         let count = self.number(part, 2)?;
         let entries = (0..count).map(|index| part + 2 + index * ENTRY);
@@ -106,7 +106,7 @@ fn webp_exif(webp: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// The block of the first segment that says it has one.
+/// Returns the EXIF block of the first APP1 segment that has one.
 fn jpeg_exif(jpeg: &[u8]) -> Option<&[u8]> {
     let mut rest = jpeg.strip_prefix(b"\xff\xd8")?;
     while let [0xff, kind, high, low, ..] = rest {
@@ -117,7 +117,7 @@ fn jpeg_exif(jpeg: &[u8]) -> Option<&[u8]> {
         {
             return Some(block);
         }
-        // What follows are pixels.
+        // Start of scan: pixel data follows.
         if *kind == 0xda {
             return None;
         }

@@ -1,11 +1,11 @@
-//! The fields of a card, read and written in place: a setter changes its field and nothing else.
+//! Typed access to card fields. A setter changes its own field and nothing else.
 
 use serde_json::{Map, Value};
 
 use super::{Card, CardError, MAX_NAME, Version, parse};
 use crate::Timestamp;
 
-/// What the specification wants in a field.
+/// JSON type that the specification requires for a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -47,7 +47,7 @@ pub(super) fn found(value: &Value) -> &'static str {
     }
 }
 
-/// Every field that V1 to V3 define, but `name`, which is checked apart.
+/// All fields that V1 to V3 define, except `name`, which has its own check.
 pub(super) const KNOWN: &[(&str, Kind)] = &[
     ("description", Kind::Text),
     ("personality", Kind::Text),
@@ -74,7 +74,7 @@ pub(super) const KNOWN: &[(&str, Kind)] = &[
 
 macro_rules! texts {
     ($($(#[$doc:meta])* $field:ident $set:ident)*) => {
-        /// Fields of one text. An absent or wrongly typed one reads as empty.
+        /// Text fields. A missing or wrongly typed field reads as empty.
         impl Card {$(
             $(#[$doc])*
             pub fn $field(&self) -> &str {
@@ -90,7 +90,7 @@ macro_rules! texts {
 
 macro_rules! lists {
     ($($(#[$doc:meta])* $field:ident $set:ident)*) => {
-        /// Fields of several texts. Items that are not text are passed over; a single text is a list of one.
+        /// Lists of texts. Items that are not strings are skipped, and a single string reads as a list of one.
         impl Card {$(
             $(#[$doc])*
             pub fn $field(&self) -> Vec<&str> {
@@ -108,28 +108,28 @@ texts! {
     description set_description
     personality set_personality
     scenario set_scenario
-    /// The greeting: what the character says first, to the letter (V1-05).
+    /// The greeting: the character's first message, used verbatim.
     first_mes set_first_mes
-    /// Example dialogue: blocks that begin with `<START>` (V1-06).
+    /// Example dialogue, in blocks that begin with `<START>`.
     mes_example set_mes_example
-    /// For people; never part of a prompt (V2-02).
+    /// Notes for users; never part of a prompt.
     creator_notes set_creator_notes
-    /// If not empty, it stands for the user's system prompt (V2-04).
+    /// Replaces the user's system prompt, if not empty.
     system_prompt set_system_prompt
-    /// If not empty, it stands for the user's text after the history (V2-08).
+    /// Replaces the user's instructions after the chat history, if not empty.
     post_history_instructions set_post_history_instructions
-    /// Never part of a prompt (V2-16).
+    /// Never part of a prompt.
     creator set_creator
-    /// Never part of a prompt (V2-17).
+    /// Never part of a prompt.
     character_version set_character_version
 }
 
 lists! {
-    /// Offered as swipes of the first message (V2-11).
+    /// Offered as swipes of the first message.
     alternate_greetings set_alternate_greetings
-    /// Further greetings, for group chats alone (V3-17).
+    /// Additional greetings for group chats only.
     group_only_greetings set_group_only_greetings
-    /// For people; not part of a prompt (V2-15).
+    /// Labels for users; not part of a prompt.
     tags set_tags
 }
 
@@ -140,7 +140,8 @@ impl Card {
     }
 
     /// # Errors
-    /// [`CardError::NoName`] for a blank name, [`CardError::NameTooLong`] above [`MAX_NAME`]; the card stays as it was.
+    /// [`CardError::NoName`] for a blank name, [`CardError::NameTooLong`] above [`MAX_NAME`]. The card is then
+    /// unchanged.
     pub fn set_name(&mut self, name: &str) -> Result<(), CardError> {
         let name = Value::from(name.trim());
         parse::check_name(Some(&name), self.name_path())?;
@@ -148,40 +149,40 @@ impl Card {
         Ok(())
     }
 
-    /// What the character is called in the text, if that is not the name.
+    /// Name to use for the character in texts instead of [`Card::name`].
     pub fn nickname(&self) -> Option<&str> {
         let nickname = self.text("nickname").trim();
         (!nickname.is_empty() && nickname.chars().count() <= MAX_NAME).then_some(nickname)
     }
 
-    /// An empty text takes the nickname away.
+    /// An empty text removes the nickname.
     pub fn set_nickname(&mut self, nickname: &str) {
         self.set("nickname", nickname.trim().into());
     }
 
-    /// What `{{char}}` becomes: the nickname, else the name (V3-04).
+    /// Value of `{{char}}`: the nickname, or else the name.
     pub fn spoken_name(&self) -> &str {
         self.nickname().unwrap_or_else(|| self.name())
     }
 
-    /// The first message in all its variants, blank ones left out: `first_mes`, then the alternates.
+    /// All variants of the first message that are not blank: `first_mes`, then the alternate greetings.
     pub fn greetings(&self) -> Vec<&str> {
         let all = std::iter::once(self.first_mes()).chain(self.alternate_greetings());
         all.filter(|greeting| !greeting.trim().is_empty()).collect()
     }
 
-    /// Where the card came from: ids and addresses, which nobody checked. Not for the user to edit (V3-06).
+    /// Ids and addresses of the card's origin, unverified. The specification does not let users edit them.
     pub fn source(&self) -> Vec<&str> {
         self.texts("source")
     }
 
-    /// The creator's notes by their languages, ISO 639-1 codes (V3-05). What is no text is passed over.
+    /// Creator's notes by ISO 639-1 language code. Values that are not strings are skipped.
     pub fn creator_notes_multilingual(&self) -> Vec<(&str, &str)> {
         let notes = self.fields.get("creator_notes_multilingual").and_then(Value::as_object).into_iter().flatten();
         notes.filter_map(|(language, note)| Some((language.as_str(), note.as_str()?))).collect()
     }
 
-    /// Entries that are no text stay as they are.
+    /// Replaces the notes. Existing values that are not strings stay.
     pub fn set_creator_notes_multilingual<T: AsRef<str>>(&mut self, notes: &[(T, T)]) {
         let known = self.fields.get("creator_notes_multilingual").and_then(Value::as_object).cloned();
         let mut all: Map<String, Value> = known.unwrap_or_default();
@@ -192,7 +193,7 @@ impl Card {
         self.set("creator_notes_multilingual", Value::Object(all));
     }
 
-    /// The card's own lorebook, as it was read.
+    /// The card's embedded lorebook, as it was read.
     pub fn character_book(&self) -> Option<&Map<String, Value>> {
         self.fields.get("character_book")?.as_object()
     }
@@ -205,12 +206,12 @@ impl Card {
         self.fields.shift_remove("character_book");
     }
 
-    /// Data of applications, by their keys; unknown keys are nobody else's to change (V2-19).
+    /// Data of applications, keyed by application. Programs must preserve unknown keys.
     pub fn extensions(&self) -> Option<&Map<String, Value>> {
         self.fields.get("extensions")?.as_object()
     }
 
-    /// Sets one key of `extensions` and leaves the others.
+    /// Sets one key of `extensions` and keeps the others.
     pub fn set_extension(&mut self, key: &str, value: Value) {
         match self.fields.get_mut("extensions").and_then(Value::as_object_mut) {
             Some(extensions) => _ = extensions.insert(key.to_owned(), value),
@@ -218,32 +219,32 @@ impl Card {
         }
     }
 
-    /// Icons, backgrounds and other files the card names (V3-07 to V3-16), as they were read. Nothing is ever fetched.
+    /// Icons, backgrounds and other files that the card lists, as they were read. Nothing is ever fetched.
     pub fn assets(&self) -> &[Value] {
         self.fields.get("assets").and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
-    /// When the card was made, if it says so (V3-18).
+    /// When the card was made, if known.
     pub fn creation_date(&self) -> Option<Timestamp> {
         self.date("creation_date")
     }
 
-    /// To be set once, when a card is made.
+    /// Set this only once, when a card is made.
     pub fn set_creation_date(&mut self, at: Timestamp) {
         self.set("creation_date", (at.0 / 1000).into());
     }
 
-    /// When the card was last exported (V3-19).
+    /// When the card was last exported.
     pub fn modification_date(&self) -> Option<Timestamp> {
         self.date("modification_date")
     }
 
-    /// To be set at export.
+    /// Set this at export.
     pub fn set_modification_date(&mut self, at: Timestamp) {
         self.set("modification_date", (at.0 / 1000).into());
     }
 
-    /// Where a field is in the file, for people.
+    /// JSON path of a field, for messages.
     pub(super) fn path(&self, field: &str) -> String {
         if self.version == Version::V1 { field.to_owned() } else { format!("data.{field}") }
     }
@@ -264,13 +265,13 @@ impl Card {
         }
     }
 
-    /// The specification counts seconds, and 0 is unknown.
+    /// The specification uses seconds, and 0 means unknown.
     fn date(&self, field: &str) -> Option<Timestamp> {
         let seconds = self.fields.get(field)?.as_f64()? as i64;
         (seconds > 0).then(|| Timestamp(seconds.saturating_mul(1000)))
     }
 
-    /// SillyTavern repeats fields beside `data` for readers of V1. Such a repetition follows, so that it does not lie.
+    /// Sets a field. SillyTavern repeats some fields next to `data` for V1 readers; an identical copy is updated too.
     fn set(&mut self, field: &str, value: Value) {
         if let Some(repeated) = self.around.get_mut(field)
             && Some(&*repeated) == self.fields.get(field)

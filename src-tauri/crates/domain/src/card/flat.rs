@@ -1,17 +1,17 @@
-//! Cards that are no V1, but as flat: Pygmalion's JSON, and what text-generation-webui writes as YAML or JSON. The fields of
-//! V1 are put beside theirs, which stay.
+//! Reads flat cards that are not V1: JSON of Pygmalion, and YAML or JSON of text-generation-webui. Adds the V1 fields
+//! and keeps the original ones.
 
 use saphyr_parser::{Event, Parser};
 use serde_json::{Map, Value};
 
 use super::CardError;
 
-/// Largest YAML that is read, in bytes: a few pages of text.
+/// Maximum size of YAML, in bytes.
 const MAX_YAML: usize = 1 << 20;
 const MAX_DEPTH: usize = 32;
 const MAX_VALUES: usize = 10_000;
 
-/// A name of ours, and those that stand for it.
+/// V1 field names and the names that other apps use for them.
 const NAMES: [(&str, &[&str]); 5] = [
     ("name", &["char_name"]),
     ("description", &["char_persona", "context"]),
@@ -20,14 +20,14 @@ const NAMES: [(&str, &[&str]); 5] = [
     ("mes_example", &["example_dialogue", "example_dialogs"]),
 ];
 
-/// Puts our names beside theirs, where there are such and ours are not.
+/// Adds each V1 field that is missing, if the card has its counterpart.
 pub(super) fn with_our_names(root: &mut Map<String, Value>) {
     if root.contains_key("spec") || root.contains_key("data") {
         return;
     }
     for (ours, theirs) in NAMES {
         let said = |key: &&str| root.get(*key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-        // One that is there and empty was emptied, maybe by us.
+        // An existing empty field stays empty: the user may have emptied it.
         if !root.contains_key(ours)
             && let Some(text) = theirs.iter().find_map(said).map(str::to_owned)
         {
@@ -36,12 +36,12 @@ pub(super) fn with_our_names(root: &mut Map<String, Value>) {
     }
 }
 
-/// The card in a YAML file; `None` if it is no YAML, or none that says who it is and anything about them.
+/// Reads the card in a YAML file. Returns `None` if the text is not YAML, or lacks a name or any other card field.
 ///
 /// # Errors
-/// [`CardError`] if it goes too deep, or repeats parts of itself.
+/// [`CardError`] if the YAML is nested too deeply, is too large, or uses aliases.
 pub(super) fn from_yaml(text: &str) -> Result<Option<Map<String, Value>>, CardError> {
-    // Any text is YAML of some kind; a stranger's novel is not to be parsed as such.
+    // Almost any text is valid YAML, so require a line with a name before parsing.
     let names = |line: &str| ["name:", "char_name:"].iter().any(|key| line.starts_with(key));
     if text.len() > MAX_YAML || !text.lines().any(names) {
         return Ok(None);
@@ -59,12 +59,12 @@ pub(super) fn other_yaml(bytes: &[u8]) -> Option<&'static str> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_YAML)?;
     let has = |key: &str| text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
     if has("instruction_template") || has("turn_template") {
-        return Some("an instruction template of text-generation-webui's");
+        return Some("a text-generation-webui instruction template");
     }
-    (has("temperature") || has("top_p")).then_some("a set of samplers of text-generation-webui's")
+    (has("temperature") || has("top_p")).then_some("a text-generation-webui sampler preset")
 }
 
-/// Lists and maps that are not at their end yet, each map with the key whose value is awaited.
+/// YAML parser state: the open lists and maps, each map with the key that awaits its value.
 struct Reading {
     open: Vec<(Value, Option<String>)>,
     values: usize,
@@ -72,7 +72,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// Every scalar is a text: that is what the fields of a card are.
+    /// Reads every scalar as a string, because card fields are strings.
     fn of(text: &str) -> Result<Option<Value>, CardError> {
         let mut reading = Self { open: Vec::new(), values: 0, whole: None };
         for event in Parser::new_from_str(text) {
@@ -82,8 +82,8 @@ impl Reading {
                 Event::SequenceStart(..) => reading.enter(Value::Array(Vec::new()))?,
                 Event::MappingStart(..) => reading.enter(Value::Object(Map::new()))?,
                 Event::SequenceEnd | Event::MappingEnd => reading.leave()?,
-                // A few of them can stand for billions.
-                Event::Alias(_) => return Err(CardError::TooComplex { what: "parts that repeat others", limit: 0 }),
+                // A few nested aliases can expand to billions of values.
+                Event::Alias(_) => return Err(CardError::TooComplex { what: "repeated parts (aliases)", limit: 0 }),
                 Event::DocumentEnd => break,
                 _ => {}
             }

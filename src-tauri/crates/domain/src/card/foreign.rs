@@ -27,7 +27,7 @@ pub(super) fn to_card(root: Fields, warnings: &mut Vec<Warning>) -> Fields {
     card
 }
 
-/// Moves fields from the source to the card data. The remaining source fields have no counterpart in a card.
+/// Moves fields from the source to the card data. `source` finally holds the fields without a counterpart.
 struct Converting {
     source: Fields,
     data: Fields,

@@ -1,9 +1,8 @@
-//! Character cards: V1, V2 and V3, in PNG, JSON and CHARX; what Backyard writes becomes V3, and what Pygmalion and
-//! text-generation-webui write V1.
+//! Character cards: V1, V2 and V3, in PNG, JSON and CHARX. Backyard files become V3 cards, and those of Pygmalion and
+//! text-generation-webui become V1.
 //!
-//! A [`Card`] keeps the whole JSON it was read from; accessors and setters are a view on it. So whatever this program does
-//! not know survives import, edit and export. The rule ids in comments (CT, V1, V2, V3, DC, MC, RT) are those of the
-//! format checklist that the tests cite.
+//! A [`Card`] keeps the whole JSON it was read from; getters and setters are a view on it. Unknown fields therefore
+//! survive import, edit and export.
 
 mod asset_list;
 mod assets;
@@ -29,19 +28,20 @@ pub use error::{CardError, Warning};
 pub use parse::check_json;
 pub(crate) use png::novelai_lorebook;
 
-/// Largest file that is read, in bytes.
+/// Maximum size of a card file, in bytes.
 pub const MAX_FILE: usize = 64 << 20;
-/// Largest base64 text of a card inside a PNG, in bytes.
+/// Maximum size of a card's base64 text in a PNG, in bytes.
 pub const MAX_PNG_TEXT: usize = 32 << 20;
-/// Largest JSON of a card, in bytes: what fits into [`MAX_PNG_TEXT`] as base64.
+/// Maximum size of a card's JSON, in bytes. As base64 it fits into [`MAX_PNG_TEXT`].
 pub const MAX_JSON: usize = crate::lenient_json::MAX_JSON;
-const _: () = assert!(MAX_JSON == MAX_PNG_TEXT / 4 * 3, "what is read from JSON must fit into a picture");
-/// Limit for the unpacked bytes of rejected card texts. Reading skips card texts that would exceed it.
-const MAX_IN_VAIN: usize = 2 * MAX_PNG_TEXT;
-/// Longest name of a character, in characters. Names are pasted wherever a macro stands, so they multiply.
+const _: () = assert!(MAX_JSON == MAX_PNG_TEXT / 4 * 3, "a card of the maximum JSON size must fit into a picture");
+/// Maximum total decompressed size of card texts that turn out to be unreadable. Further texts that would exceed it are
+/// skipped.
+const MAX_UNREADABLE: usize = 2 * MAX_PNG_TEXT;
+/// Maximum length of a character's name, in characters. Each name macro repeats it in the prompt.
 pub const MAX_NAME: usize = 300;
 
-/// The generation of the card format a card was read as.
+/// The card format version that a card was read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
     V1,
@@ -49,18 +49,18 @@ pub enum Version {
     V3,
 }
 
-/// A character card that has a usable name.
+/// A character card. It always has a non-blank name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
     version: Version,
-    /// Name, description and so on, unknown ones included.
+    /// The card fields, such as name and description, including unknown ones.
     fields: Map<String, Value>,
-    /// From V2 on the file's outer object, in which `data` only keeps the place of the fields. Empty for V1.
+    /// For V2 and V3, the outer object of the file; its `data` is a placeholder for `fields`. Empty for V1.
     around: Map<String, Value>,
 }
 
 impl Card {
-    /// An empty V3 card.
+    /// Creates an empty V3 card.
     ///
     /// # Errors
     /// [`CardError::NoName`] for a blank name, [`CardError::NameTooLong`] above [`MAX_NAME`].
@@ -118,7 +118,7 @@ impl Card {
     /// Reads a JSON card in any encoding that [`lenient_json`] supports.
     ///
     /// # Errors
-    /// [`CardError`] if it is no JSON object, has no name, or is above the limits.
+    /// [`CardError`] if the text is not a JSON object, has no name, or exceeds the limits.
     pub fn from_json(bytes: &[u8]) -> Result<(Self, Vec<Warning>), CardError> {
         parse::card(bytes, None)
     }
@@ -127,7 +127,7 @@ impl Card {
     /// back to the EXIF comment. Damage to the picture itself is a warning.
     ///
     /// # Errors
-    /// [`CardError::NoCard`] if there is none; the reason of the best copy if none is whole.
+    /// [`CardError::NoCard`] if there is no card; the error of the best copy if no copy is intact.
     pub fn from_png(bytes: &[u8]) -> Result<(Self, Vec<Warning>), CardError> {
         Self::from_png_as(bytes, None)
     }
@@ -136,10 +136,10 @@ impl Card {
         let png::CardTexts { texts, damage } = png::card_texts(bytes)?;
         let damaged = |reason: &CardError| Warning::DamagedPicture { reason: Box::new(reason.clone()) };
         let mut warnings: Vec<Warning> = damage.iter().map(damaged).collect();
-        let (mut first_error, mut in_vain) = (None, 0);
+        let (mut first_error, mut unreadable) = (None, 0);
         for text in texts {
             let limit = text.unpacked_limit();
-            if in_vain + limit > MAX_IN_VAIN {
+            if unreadable + limit > MAX_UNREADABLE {
                 continue;
             }
             let read = text.decode().and_then(|decoded| Ok((parse::card(&decoded.json, file)?, decoded.sound)));
@@ -152,7 +152,7 @@ impl Card {
                     return Ok((card, warnings));
                 }
                 Err(error) => {
-                    in_vain += if matches!(error, CardError::TooLarge { .. }) { limit } else { 0 };
+                    unreadable += if matches!(error, CardError::TooLarge { .. }) { limit } else { 0 };
                     first_error.get_or_insert_with(|| error.clone());
                     warnings.push(Warning::BrokenCopy { keyword: text.keyword, reason: Box::new(error) });
                 }
@@ -172,7 +172,7 @@ impl Card {
         self.version
     }
 
-    /// The whole card as it was read and edited, unknown fields included.
+    /// The whole card in its own version, with all edits and unknown fields.
     pub fn to_value(&self) -> Value {
         if self.version == Version::V1 {
             return Value::Object(self.fields.clone());
@@ -182,12 +182,12 @@ impl Card {
         Value::Object(root)
     }
 
-    /// The form to keep: compact JSON in the card's own version, which [`Card::from_json`] reads back unchanged.
+    /// Storage form: compact JSON in the card's own version. [`Card::from_json`] reads it back unchanged.
     pub fn to_json(&self) -> String {
         self.to_value().to_string()
     }
 
-    /// As V3, with all that it demands.
+    /// Upgrades the card to V3, with all required fields.
     pub(crate) fn complete(&self) -> Self {
         Self::from_root(Version::V3, self.upgraded(Version::V3))
     }
@@ -205,7 +205,7 @@ impl Card {
 }
 
 impl Version {
-    /// The value of `spec`; V1 has none.
+    /// Value of `spec`. V1 has none.
     fn spec(self) -> &'static str {
         match self {
             Self::V1 => "",
@@ -214,7 +214,7 @@ impl Version {
         }
     }
 
-    /// The value of `spec_version`.
+    /// Value of `spec_version`.
     fn number(self) -> &'static str {
         match self {
             Self::V1 => "1.0",
@@ -260,8 +260,8 @@ fn looks_like(bytes: &[u8]) -> CardError {
         [b'%', b'P', b'D', b'F', ..] => "a PDF document",
         [b'M', b'Z', ..] => "a program for Windows",
         [b'r', b'c', b'c', b'|', b'|', ..] => "a card that RisuAI has encrypted",
-        // Formats 3.5: magic, version, and a length of less than 16 MiB.
-        [111, 0, _, _, _, 0, ..] => "a module of RisuAI's",
+        // Magic byte, version, and a length below 16 MiB.
+        [111, 0, _, _, _, 0, ..] => "a RisuAI module",
         _ => flat::other_yaml(bytes).unwrap_or("an unknown kind of file"),
     };
     CardError::UnknownFormat { looks_like }

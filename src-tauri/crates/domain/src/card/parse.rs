@@ -1,4 +1,4 @@
-//! From the bytes of a JSON file to a card: limits, the format's generation, and what is odd about the fields.
+//! Parses a card from JSON: checks limits, detects the format version, and collects warnings about odd fields.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use crate::backyard;
 use crate::lenient_json::{self, Repair};
 
 /// Card fields that other file types rarely have. A nameless card needs at least one of them.
-const TELLING: [&str; 9] = [
+const DISTINCTIVE: [&str; 9] = [
     "description",
     "personality",
     "scenario",
@@ -51,7 +51,7 @@ fn name(card: &mut Card, file: Option<&str>, warnings: &mut Vec<Warning>) -> Res
     let (name, warning) = if let Some(name) = beside {
         (name.to_owned(), Warning::NameFromRoot { name: shortened(name) })
     } else {
-        let tells = TELLING.iter().any(|field| card.fields.contains_key(*field));
+        let tells = DISTINCTIVE.iter().any(|field| card.fields.contains_key(*field));
         let Some(name) = file.map(str::trim).filter(|name| tells && !name.is_empty()) else { return Err(missing) };
         let name: String = name.chars().take(MAX_NAME).collect();
         (name.clone(), Warning::NameFromFile { name })
@@ -61,7 +61,7 @@ fn name(card: &mut Card, file: Option<&str>, warnings: &mut Vec<Warning>) -> Res
     Ok(())
 }
 
-/// A name that can stand in a chat: text, not blank, not endless.
+/// Checks that the name is a non-blank string of limited length.
 pub(super) fn check_name(name: Option<&Value>, path: &'static str) -> Result<(), CardError> {
     match name.and_then(Value::as_str).map(str::trim) {
         None | Some("") => Err(CardError::NoName { path }),
@@ -77,10 +77,10 @@ pub(crate) fn object(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<Repair>), 
     }
 }
 
-/// Whether JSON from a stranger can be read at all, whatever it holds.
+/// Checks the size and complexity of untrusted JSON, whatever it contains.
 ///
 /// # Errors
-/// [`CardError::TooLarge`] or [`CardError::TooComplex`] where it would fill the memory.
+/// [`CardError::TooLarge`] or [`CardError::TooComplex`] if it would need too much memory.
 pub fn check_json(bytes: &[u8]) -> Result<(), CardError> {
     if bytes.len() > MAX_JSON {
         return Err(CardError::TooLarge { what: "the JSON", bytes: bytes.len(), limit: MAX_JSON });
@@ -88,12 +88,12 @@ pub fn check_json(bytes: &[u8]) -> Result<(), CardError> {
     check_complexity(bytes)
 }
 
-/// Counts values and nesting before anything is allocated for them.
+/// Checks the number of values and the nesting before allocation.
 pub(crate) fn check_complexity(json: &[u8]) -> Result<(), CardError> {
     Ok(lenient_json::check_complexity(json)?)
 }
 
-/// Some exporters wrap a card in a card. The outer one goes, if it says nothing of its own.
+/// Removes an outer card that some exporters wrap around a card, if it has no fields of its own.
 fn unwrapped(mut root: Map<String, Value>, warnings: &mut Vec<Warning>) -> Map<String, Value> {
     while is_mere_wrapper(&root) {
         let Some(Value::Object(inner)) = root.remove("data") else { break };
@@ -110,7 +110,7 @@ fn is_mere_wrapper(root: &Map<String, Value>) -> bool {
         && inner.is_some_and(|inner| !inner.contains_key("name") && inner.get("data").is_some_and(Value::is_object))
 }
 
-/// V3-01 to V3-03: an unknown format or version is a warning, never a rejection.
+/// Detects the format version. An unknown `spec` or version is a warning, not an error.
 fn version(root: &Map<String, Value>, warnings: &mut Vec<Warning>) -> Result<Version, CardError> {
     let spec = root.get("spec").and_then(Value::as_str);
     let known = match spec {
@@ -136,7 +136,7 @@ fn version(root: &Map<String, Value>, warnings: &mut Vec<Warning>) -> Result<Ver
     Ok(version)
 }
 
-/// A card that promises `data` and has none can only be read if its fields lie flat in the file.
+/// A card that declares V2 or V3 without `data` is readable only if its fields are at the root.
 fn check_flat(root: &Map<String, Value>) -> Result<(), CardError> {
     match (root.get("name"), root.get("data")) {
         (Some(_), _) => Ok(()),
@@ -145,13 +145,13 @@ fn check_flat(root: &Map<String, Value>) -> Result<(), CardError> {
     }
 }
 
-/// Whether the fields are in `data`. A V1 card may have an unknown field of that name.
+/// Whether the fields are in `data`. A V1 card may have an unrelated field of that name.
 fn has_data(root: &Map<String, Value>, known: Option<Version>) -> bool {
     let data = root.get("data").and_then(Value::as_object);
     data.is_some_and(|data| known.is_some() || data.contains_key("name") || !root.contains_key("name"))
 }
 
-/// V3-02: read as a number; larger means newer, smaller means that fields may be missing, which they may anyway.
+/// Warns about newer versions. An older version needs no warning, because every field is optional anyway.
 fn check_version_number(found: Option<&Value>, version: Version, warnings: &mut Vec<Warning>) {
     let number = match found {
         None => return,
@@ -166,7 +166,7 @@ fn check_version_number(found: Option<&Value>, version: Version, warnings: &mut 
     }
 }
 
-/// A stranger's text inside a notice stays a line.
+/// Shortens untrusted text for a message.
 fn shortened(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(40).collect()
 }

@@ -1,7 +1,7 @@
-//! PNG files as a row of chunks: card texts are found, replaced and put in; everything else stays byte for byte.
+//! PNG files as a list of chunks. Finds, replaces and inserts card texts, and preserves all other chunks byte for byte.
 //!
-//! Pixels are never decoded here, so an edit of the text cannot change the picture. Reading recovers as much as
-//! possible from a damaged file. Writing requires an intact one.
+//! Pixels are never decoded, so an edit cannot change the picture. Reading recovers as much as possible from a damaged
+//! file. Writing requires an intact one.
 
 use std::collections::HashSet;
 
@@ -12,22 +12,22 @@ use super::png_text::{Text, Unpacked};
 use super::{CardError, MAX_FILE, MAX_JSON, MAX_PNG_TEXT, exif};
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
-/// A 64 MiB picture in the usual 8 KiB pieces has 8,192.
+/// A 64 MiB picture with the usual 8 KiB chunks has 8,192 chunks.
 const MAX_CHUNKS: usize = 65_536;
-/// Length, kind and checksum around the data of a chunk.
+/// Size of length, type and checksum around a chunk's data, in bytes.
 const FRAME: usize = 12;
 
-/// Begins the keyword of an asset's text.
+/// Keyword prefix of an asset's text chunk.
 const ASSET: &[u8] = b"chara-ext-asset_";
 /// Maximum length of an asset path, in bytes.
 const MAX_ASSET_NAME: usize = 1_024;
 /// Maximum number of card texts to try. A picture usually has two, and each may need unpacking.
 const MAX_COPIES: usize = 16;
 
-/// What RisuAI puts in front of a card that it has encrypted (formats 3.8).
-const LOCKED: &[u8] = b"rcc||";
+/// Prefix of a card that RisuAI has encrypted.
+const ENCRYPTED: &[u8] = b"rcc||";
 
-/// Exporters disagree about padding and about the unused bits before it.
+/// Exporters differ in padding and in the unused bits before it.
 pub(super) const TOLERANT: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -35,9 +35,9 @@ pub(super) const TOLERANT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// A card text as it stands in the picture.
+/// A card text as stored in the picture.
 pub(super) struct CardText<'a> {
-    /// `ccv3` or `chara`, as it is spelled in the file.
+    /// `ccv3` or `chara`, in the spelling of the file.
     pub(super) keyword: String,
     checksum_ok: bool,
     text: Text<'a>,
@@ -63,7 +63,7 @@ impl CardText<'_> {
         if bytes.len() > MAX_PNG_TEXT {
             return Err(too_large(bytes.len()));
         }
-        if bytes.starts_with(LOCKED) {
+        if bytes.starts_with(ENCRYPTED) {
             return Err(CardError::Locked);
         }
         let sound = self.checksum_ok && whole;
@@ -114,7 +114,7 @@ pub(super) fn is_whole(png: &[u8]) -> bool {
     chunks(png).is_ok()
 }
 
-/// Assets that were put into the picture as texts of their own (CT-05): the path that the card calls each by, and its bytes.
+/// Returns the assets stored as text chunks: the path that the card uses for each, and its bytes.
 pub(super) fn assets(png: &[u8]) -> Result<Vec<(String, Vec<u8>)>, CardError> {
     let (chunks, _) = chunks(png)?;
     let found = |chunk: &Chunk<'_>| {
@@ -124,19 +124,18 @@ pub(super) fn assets(png: &[u8]) -> Result<Vec<(String, Vec<u8>)>, CardError> {
     Ok(chunks.iter().filter_map(found).collect())
 }
 
-/// Where the assets of a picture lie.
 pub(super) fn asset_paths(png: &[u8]) -> Result<HashSet<String>, CardError> {
     let (chunks, _) = chunks(png)?;
     Ok(chunks.iter().filter_map(|chunk| Some(asset(chunk)?.0.to_owned())).collect())
 }
 
-/// What base64 stands for, white space in it or not.
+/// Decodes base64 and ignores white space in it.
 pub(super) fn decoded(base64: &[u8]) -> Option<Vec<u8>> {
     let dense: Vec<u8> = base64.iter().copied().filter(|byte| !byte.is_ascii_whitespace() && *byte != 0).collect();
     TOLERANT.decode(dense).ok()
 }
 
-/// The lorebook that NovelAI put into a picture; `None` for every other file.
+/// Returns the lorebook that NovelAI stored in the picture. Returns `None` for any other file.
 pub(crate) fn novelai_lorebook(png: &[u8]) -> Option<Vec<u8>> {
     let (chunks, _) = chunks(png).ok()?;
     let text = chunks.iter().filter_map(Chunk::text).find(|text| text.keyword == "naidata")?;
@@ -144,12 +143,12 @@ pub(crate) fn novelai_lorebook(png: &[u8]) -> Option<Vec<u8>> {
     decoded(&base64)
 }
 
-/// The block of what a camera or a program says of the picture, if it has one.
+/// Returns the EXIF block.
 pub(super) fn exif(png: &[u8]) -> Option<&[u8]> {
     row(png).chunks.into_iter().find(|chunk| chunk.kind == b"eXIf").map(|chunk| chunk.data)
 }
 
-/// The picture alone, without cards and their assets.
+/// Returns the picture without card texts and assets.
 pub(super) fn without_texts(png: &[u8]) -> Result<Vec<u8>, CardError> {
     let (chunks, _) = chunks(png)?;
     let pixels = chunks.iter().filter(|chunk| !holds_card(chunk) && asset(chunk).is_none());
@@ -181,7 +180,7 @@ pub(super) fn with_card_texts(png: &[u8], texts: &[(&str, &str)]) -> Result<Vec<
 struct Chunk<'a> {
     kind: &'a [u8],
     data: &'a [u8],
-    /// With length, kind and checksum.
+    /// The whole chunk, including length, type and checksum.
     raw: &'a [u8],
 }
 
@@ -203,12 +202,12 @@ fn checksum_of(kind_and_data: &[u8]) -> [u8; 4] {
 /// The readable chunks of a picture.
 struct Row<'a> {
     chunks: Vec<Chunk<'a>>,
-    /// Bytes after `IEND`, or from the first damage on.
+    /// Bytes after `IEND`, or after the first damage.
     behind: &'a [u8],
     damage: Option<CardError>,
 }
 
-/// The chunks up to `IEND`, and the bytes behind it. Only the frames are looked at, so this is quick.
+/// Returns the chunks up to `IEND`, and the bytes after it. Reads only the frames, so this is fast.
 fn chunks(png: &[u8]) -> Result<(Vec<Chunk<'_>>, &[u8]), CardError> {
     check_size(png, "the picture")?;
     let Row { chunks, behind, damage } = row(png);
@@ -274,11 +273,11 @@ fn chunk(bytes: &[u8], offset: usize) -> Result<(Chunk<'_>, &[u8]), CardError> {
     let Some((length, after_length)) = bytes.split_first_chunk::<4>() else { return Err(truncated(b"last")) };
     let Some((kind, _)) = after_length.split_first_chunk::<4>() else { return Err(truncated(b"last")) };
     if !kind.iter().all(u8::is_ascii_alphabetic) {
-        return Err(CardError::BrokenPng { offset, problem: "a part has no proper name" });
+        return Err(CardError::BrokenPng { offset, problem: "a chunk has an invalid name" });
     }
     let length = u32::from_be_bytes(*length) as usize;
     if length > i32::MAX as usize {
-        return Err(CardError::BrokenPng { offset, problem: "a part has an impossible length" });
+        return Err(CardError::BrokenPng { offset, problem: "a chunk has an impossible length" });
     }
     let Some((raw, behind)) = bytes.split_at_checked(FRAME + length) else { return Err(truncated(kind)) };
     Ok((Chunk { kind: &raw[4..8], data: &raw[8..8 + length], raw }, behind))
@@ -295,7 +294,7 @@ fn holds_card(chunk: &Chunk<'_>) -> bool {
     card_text(chunk).is_some() || (chunk.kind == b"eXIf" && exif::in_block(chunk.data).is_ok_and(|json| json.is_some()))
 }
 
-/// The path and the base64 of an asset's text. Some writers leave the colon out.
+/// Returns path and base64 of an asset's text chunk. Some writers omit the colon.
 fn asset<'a>(chunk: &Chunk<'a>) -> Option<(&'a str, &'a [u8])> {
     let text = chunk.data.strip_prefix(ASSET).filter(|_| chunk.kind == b"tEXt")?;
     let text = text.strip_prefix(b":").unwrap_or(text);
@@ -308,7 +307,7 @@ fn push_text(png: &mut Vec<u8>, keyword: &str, json: &str) -> Result<(), CardErr
         return Err(CardError::TooLarge { what: "the card's JSON", bytes: json.len(), limit: MAX_JSON });
     }
     let data = [keyword, "\0", &STANDARD.encode(json)].concat();
-    // Far below the limit of 2^31: the JSON was just measured.
+    // The cast is safe: the JSON size was checked above, and it is far below 2^31.
     png.extend_from_slice(&(data.len() as u32).to_be_bytes());
     let start = png.len();
     png.extend_from_slice(b"tEXt");

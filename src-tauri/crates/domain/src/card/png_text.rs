@@ -12,7 +12,7 @@ const MAX_KEYWORD: usize = 1_024;
 /// Maximum compression ratio. Base64 of real cards compresses two to ten times.
 const MAX_RATIO: usize = 200;
 /// The ratio limit applies only above this size, in bytes.
-const RATIO_COUNTS_FROM: usize = 1 << 20;
+const RATIO_APPLIES_FROM: usize = 1 << 20;
 
 /// A text chunk as stored in the picture.
 #[derive(Clone, Copy)]
@@ -52,7 +52,7 @@ impl<'a> Text<'a> {
     /// Maximum size after decompression, in bytes; 0 if the text is not compressed.
     pub(super) fn unpacked_limit(&self) -> usize {
         match self.packed {
-            true => RATIO_COUNTS_FROM.max(self.data.len().saturating_mul(MAX_RATIO)).min(MAX_PNG_TEXT),
+            true => RATIO_APPLIES_FROM.max(self.data.len().saturating_mul(MAX_RATIO)).min(MAX_PNG_TEXT),
             false => 0,
         }
     }

@@ -1,38 +1,38 @@
-//! Cards as files: V2 and V3 JSON, and PNG pictures that carry both.
+//! Writes cards as V2 and V3 JSON, and as PNG pictures that contain both.
 //!
-//! Writing adds what the target version demands and changes `spec` and `spec_version`; every other value stays (RT-1).
+//! Writing adds the fields that the target version requires and sets `spec` and `spec_version`. All other values stay.
 
 use serde_json::{Map, Value};
 
 use super::{Card, CardError, Version, fields, png};
 
-/// In front of the creator's notes in the V2 copy of a V3 card (CT-04).
+/// Prepended to the creator's notes in the V2 copy of a V3 card.
 const COPY_NOTICE: &str =
     "This is a Character Card V3, shown here in the older form V2; some of its features are missing.";
 
 impl Card {
-    /// The card as V3 JSON, indented. V1 and V2 cards are upgraded.
+    /// Formats the card as indented V3 JSON. V1 and V2 cards are upgraded.
     pub fn to_json_v3(&self) -> String {
         pretty(self.upgraded(Version::V3))
     }
 
-    /// The card as V2 JSON, indented. What only V3 knows stays in `data`, where V2 readers pass over it.
+    /// Formats the card as indented V2 JSON. V3 fields stay in `data`, where V2 readers ignore them.
     pub fn to_json_v2(&self) -> String {
         pretty(self.upgraded(Version::V2))
     }
 
-    /// The picture with the card in it: V3 as `ccv3`, and as `chara` a V2 copy for older applications (CT-04). Card texts
-    /// that the picture had are replaced; all its other chunks, pixels included, stay byte for byte (RT-2).
+    /// Returns the picture with the card in it: V3 as `ccv3`, and a V2 copy as `chara` for older applications. Replaces
+    /// existing card texts and preserves all other chunks, including pixels, byte for byte.
     ///
     /// # Errors
-    /// [`CardError`] if `picture` is no whole PNG, or the result would be larger than what is read.
+    /// [`CardError`] if `picture` is not an intact PNG, or the result exceeds the size limit for reading.
     pub fn to_png(&self, picture: &[u8]) -> Result<Vec<u8>, CardError> {
         let v3 = Value::Object(self.upgraded(Version::V3)).to_string();
         let v2 = Value::Object(self.v2_copy()).to_string();
         png::with_card_texts(picture, &[("chara", &v2), ("ccv3", &v3)])
     }
 
-    /// The root as `version` wants it, with what that version demands filled in.
+    /// Returns the JSON root in the given version, with all fields that it requires.
     pub(super) fn upgraded(&self, version: Version) -> Map<String, Value> {
         let (mut fields, mut root) = (self.fields.clone(), self.around.clone());
         if self.version == Version::V1 {
@@ -50,7 +50,7 @@ impl Card {
         root
     }
 
-    /// What older applications find. A card that is V2 by birth needs neither the notice nor the cleaning.
+    /// Returns the copy for older applications. Only V3 cards need the notice and the removal of decorators.
     fn v2_copy(&self) -> Map<String, Value> {
         let mut root = self.upgraded(Version::V2);
         if self.version == Version::V3
@@ -68,19 +68,20 @@ fn pretty(root: Map<String, Value>) -> String {
     format!("{:#}", Value::Object(root))
 }
 
-/// The fields of a V1 card and what goes around them. Unknown keys stay outside, unless they would stand in the way there.
+/// Splits a V1 card into fields and outer object. Unknown keys go to the outer object, unless they conflict with its
+/// own keys.
 fn lifted(flat: Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) {
     let (fields, unknown): (Map<_, _>, Map<_, _>) = flat.into_iter().partition(|(key, _)| {
         matches!(key.as_str(), "name" | "spec" | "spec_version" | "data")
             || fields::KNOWN.iter().any(|(field, _)| field == key)
     });
-    // The marks come first, so that a reader of the file sees at once what it is.
+    // These keys come first, so that a reader of the file sees the format at once.
     let mut root = Map::from_iter(["spec", "spec_version", "data"].map(|key| (key.to_owned(), Value::Null)));
     root.extend(unknown);
     (fields, root)
 }
 
-/// Fields that the specification wants in every card, with their defaults.
+/// Fields that the specification requires in every card, with their defaults.
 fn required(version: Version) -> Vec<(&'static str, Value)> {
     let texts = [
         "description",
@@ -104,7 +105,8 @@ fn required(version: Version) -> Vec<(&'static str, Value)> {
     required
 }
 
-/// DC-05. Entries are usually a list; some exporters write an object with numbers for keys.
+/// Removes V3 decorators from lorebook entries, because V2 readers would show them as text. Some exporters store the
+/// entries as an object with numeric keys instead of a list.
 fn strip_decorators(data: &mut Map<String, Value>) {
     let contents: Vec<&mut Value> = match data.get_mut("character_book").and_then(|book| book.get_mut("entries")) {
         Some(Value::Array(entries)) => entries.iter_mut().filter_map(|entry| entry.get_mut("content")).collect(),
@@ -120,7 +122,7 @@ fn strip_decorators(data: &mut Map<String, Value>) {
     }
 }
 
-/// The text below the `@@` lines at its top, and below the blank lines around them (LB-09).
+/// Skips the leading `@@` lines and the blank lines around them.
 fn without_decorators(mut text: &str) -> &str {
     loop {
         let line = text.lines().next().unwrap_or_default();
@@ -136,7 +138,7 @@ mod tests {
     use super::without_decorators;
 
     #[test]
-    fn decorators_and_the_blank_lines_around_them_go() {
+    fn strips_decorators_and_blank_lines() {
         assert_eq!(
             without_decorators("@@depth 4\n@@@role user\n\nThe lamps burn oil.\n@@ stays"),
             "The lamps burn oil.\n@@ stays"

@@ -1,7 +1,8 @@
-//! Chats as files: what was said, by whom, in all its versions. SillyTavern's are JSON lines, of which the first tells of
-//! the chat and each other of a message; RisuAI's are one JSON; people read text and Markdown, and write talks down.
+//! Imports and exports chat files with all versions of each message: JSON lines of SillyTavern, JSON of RisuAI and
+//! others, plain text and Markdown.
 //!
-//! Points in time are texts here, as the files write them.
+//! In SillyTavern's files the first line describes the chat and each other line is a message.
+//! Dates are strings, exactly as the file contains them.
 
 mod other;
 mod read;
@@ -17,52 +18,51 @@ pub use read::Losses;
 pub use risuai::{Greeting, RisuChat, from_risuai};
 pub use transcript::Transcript;
 
-/// What SillyTavern calls the narrator's words, and a note.
+/// SillyTavern's `extra.type` of a narrator's message and of a note.
 const NARRATOR: &str = "narrator";
 const NOTE: &str = "comment";
 
-/// Bytes of a file at the most: ten years of talk.
+/// Maximum size of a file, in bytes.
 pub const MAX_FILE: usize = 64 << 20;
-/// The user's years with one character.
+/// Maximum number of messages per file.
 const MAX_MESSAGES: usize = 200_000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatFile {
-    /// Whom the user plays.
+    /// Name of the user's persona.
     pub user: String,
     pub character: String,
-    /// Empty where the file does not say.
+    /// Empty if the file does not state it.
     pub created: String,
-    /// Unused fields of the first line, unchanged: `chat_metadata` with the author's note, variables, bookmarks and so
-    /// on.
+    /// Unused fields of the first line, unchanged, such as `chat_metadata` with the author's note, variables and
+    /// bookmarks.
     pub header: Map<String, Value>,
     pub messages: Vec<Said>,
 }
 
-/// A message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Said {
     pub name: String,
-    /// File of the picture of who says it, which tells members of a group apart; empty where it is not said.
+    /// Picture file of the speaker, which identifies members of a group. Empty if unknown.
     pub avatar: String,
     pub by: By,
-    /// The user keeps it from the model, as people do with what is long past.
+    /// The user excluded the message from prompts.
     pub hidden: bool,
-    /// A note of the app, or of the user to themselves: nobody said it.
+    /// A note of the app or the user, not part of the conversation.
     pub note: bool,
-    /// Never empty; the oldest first.
+    /// Never empty; oldest first.
     pub versions: Vec<Version>,
-    /// Index into `versions` of the one that is shown.
+    /// Index into `versions` of the shown one.
     pub selected: usize,
     /// Unused fields of the message's line, unchanged.
     pub rest: Map<String, Value>,
 }
 
 impl Said {
-    /// The version that is shown.
+    /// Returns the shown version.
     ///
     /// # Panics
-    /// If there is none, which is never read.
+    /// If there is no version, which the readers never produce.
     pub fn shown(&self) -> &Version {
         &self.versions[self.selected.min(self.versions.len() - 1)]
     }
@@ -76,11 +76,11 @@ pub enum By {
     Narrator,
 }
 
-/// One of the texts of a message. What is not known is empty.
+/// One of the alternative texts of a message. Unknown values are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Version {
     pub text: String,
-    /// What a reasoning model said to itself.
+    /// Reasoning text of the model.
     pub thoughts: String,
     pub sent: String,
     /// Name of the model that wrote it.
@@ -89,21 +89,21 @@ pub struct Version {
     pub rest: Map<String, Value>,
 }
 
-/// Why a file is no chat.
+/// Why a file could not be read as a chat.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChatFileError {
-    #[error("the file has {bytes} bytes; a chat may have {limit}")]
+    #[error("the file has {bytes} bytes, and the limit for a chat is {limit}")]
     TooLarge { bytes: usize, limit: usize },
-    #[error("the file is not UTF-8: byte {offset} cannot be read")]
+    #[error("the file is not UTF-8 text (invalid byte at {offset}); save it as UTF-8")]
     NotUtf8 { offset: usize },
-    #[error("this is no chat of SillyTavern's: its lines hold no messages")]
+    #[error("this is not a SillyTavern chat: its lines contain no messages")]
     NoChat,
     #[error("this chat is empty: the file has no messages")]
     Empty,
-    #[error("this text is no talk: its lines do not begin with the names of at least two, as in \"Mira: Come in.\"")]
+    #[error("this text is not a chat. Each line should start with a name, as in \"Mira: Come in.\"")]
     NoTalk,
-    #[error("the chat has more than {limit} messages")]
+    #[error("the chat has more than {limit} messages; split the file")]
     TooManyMessages { limit: usize },
-    #[error("the messages of the chat have more than {limit} versions together")]
+    #[error("the chat has more than {limit} message versions (swipes); split the file")]
     TooManyVersions { limit: usize },
 }

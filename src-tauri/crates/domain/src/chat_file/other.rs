@@ -12,7 +12,7 @@ const MAX_VERSIONS: usize = 500;
 /// Maximum length of a name, title or date, in characters.
 const MAX_NAME: usize = 200;
 /// Placeholder for the user's message before a greeting in text-generation-webui.
-const NOBODY: &str = "<|BEGIN-VISIBLE-CHAT|>";
+const NO_MESSAGE: &str = "<|BEGIN-VISIBLE-CHAT|>";
 
 /// Kind of a JSON file with chats.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +89,7 @@ fn webui(root: &Map<String, Value>) -> Option<Found> {
     let mut messages = Vec::new();
     for (index, pair) in internal.iter().enumerate() {
         let text = |place: usize| pair.get(place).and_then(Value::as_str).unwrap_or_default();
-        if !text(0).trim().is_empty() && text(0) != NOBODY {
+        if !text(0).trim().is_empty() && text(0) != NO_MESSAGE {
             messages.push(webui_said(By::User, text(0), about("user", index)));
         }
         if !text(1).trim().is_empty() {
@@ -246,16 +246,16 @@ fn unsupported(root: &Map<String, Value>) -> Option<&'static str> {
     let has = |keys: &[&str]| keys.iter().all(|key| root.contains_key(*key));
     let list = |key: &str| root.get(key).and_then(Value::as_array);
     if has(&["savedsettings", "actions"]) || has(&["gamestarted", "prompt", "actions"]) {
-        return Some("a saved story of KoboldAI Lite");
+        return Some("a saved KoboldAI Lite story");
     }
     if has(&["storyContainerVersion"]) {
-        return Some("a story of NovelAI");
+        return Some("a NovelAI story");
     }
     if has(&["mapping", "current_node"]) {
-        return Some("a conversation of ChatGPT");
+        return Some("a ChatGPT conversation");
     }
     let said = |message: &Value| message.get("role").is_some() && message.get("content").is_some();
-    list("messages").filter(|all| !all.is_empty() && all.iter().all(said)).map(|_| "a log of requests to a model")
+    list("messages").filter(|all| !all.is_empty() && all.iter().all(said)).map(|_| "a log of model requests")
 }
 
 /// Selects the shown version among the others, or adds it.
@@ -317,8 +317,8 @@ mod tests {
     }
 
     #[test]
-    fn a_webui_chat_is_read_with_its_versions() {
-        let pairs = json!({ "internal": [[NOBODY, "Hello."], ["Hi <b>", "Two."]], "visible": [["", "Hello."], ["Hi &lt;b&gt;", "Two."]],
+    fn reads_a_webui_chat_with_versions() {
+        let pairs = json!({ "internal": [[NO_MESSAGE, "Hello."], ["Hi <b>", "Two."]], "visible": [["", "Hello."], ["Hi &lt;b&gt;", "Two."]],
             "metadata": { "assistant_1": { "timestamp": "Jun 05, 2025 12:07", "versions": [{ "text": "One." }, { "text": "Two." }] } } });
         assert_eq!(check(pairs.clone()), ["Character : Hello.", "User : Hi <b>", "Character : Two."]);
         let Some(Recognised::Other(found)) = recognise(&pairs) else { unreachable!() };
@@ -328,14 +328,14 @@ mod tests {
     }
 
     #[test]
-    fn an_agnai_chat_names_who_speaks() {
+    fn reads_speaker_names_of_an_agnai_chat() {
         let chat = json!({ "name": "Chat", "greeting": "Hello", "messages": [
             { "handle": "Miller", "characterId": "1", "msg": "Hello" }, { "handle": "Sam", "userId": "anon", "msg": "Hi" }] });
         assert_eq!(check(chat), ["Character Miller: Hello", "User Sam: Hi"]);
     }
 
     #[test]
-    fn chats_of_character_ai_are_read_in_both_forms() {
+    fn reads_both_character_ai_formats() {
         let source = |name: &str, human: bool| json!({ "name": name, "is_human": human });
         let old = json!({ "info": { "character": { "name": "Mira" } }, "histories": { "histories": [{ "msgs": [
             { "text": "Hello.", "src": source("Mira", false) }, { "text": "Hi.", "src": source("Tom", true) }] }] } });
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_of_janitor_that_are_not_main_are_versions() {
+    fn janitor_alternatives_become_versions() {
         let said = |id: u32, bot: bool, main: bool, text: &str| json!({ "id": id, "is_bot": bot, "is_main": main, "message": text });
         let chat = json!({ "character": { "name": "Mira" }, "chatMessages": [
             said(3, true, false, "Two."), said(2, true, true, "One."), said(1, false, false, "Hi.")] });
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn other_json_is_no_chat_or_is_named() {
+    fn other_json_is_not_a_chat() {
         for other in
             [json!({}), json!([]), json!({ "messages": [] }), json!({ "internal": 1, "visible": [] }), json!(7)]
         {

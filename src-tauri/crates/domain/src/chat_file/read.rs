@@ -1,4 +1,4 @@
-//! Chats that SillyTavern wrote. A line that cannot be read costs one message, and is told.
+//! Reads chats of SillyTavern. An unreadable line loses one message, which [`Losses`] reports.
 
 use serde_json::{Map, Value};
 
@@ -6,13 +6,13 @@ use super::versions::{OF_VERSION, Versions, shown, versions};
 use super::{By, ChatFile, ChatFileError, MAX_FILE, MAX_MESSAGES, NARRATOR, NOTE, Said};
 use crate::lenient_json::{self, Repair};
 
-/// Bytes of a line: some hold pictures.
+/// Maximum length of a line, in bytes. Some contain pictures.
 const MAX_LINE: usize = 16 << 20;
-/// Versions of all messages: a short line can hold 500 empty ones.
+/// Maximum number of versions in a file. A short line can contain 500 empty ones.
 const MAX_ALL_VERSIONS: usize = 300_000;
-/// Lines that hold no message: beyond that the file is no chat.
+/// Maximum number of lines without a message. A file with more is not a chat.
 const MAX_UNREAD: usize = 10_000;
-/// Characters of a name.
+/// Maximum length of a name, in characters.
 const MAX_NAME: usize = 200;
 /// Maximum size of the unused fields kept from the first line, in bytes. [`MAX_REST`] applies to a message or version.
 const MAX_HEADER: usize = 4 << 20;
@@ -88,7 +88,7 @@ impl ChatFile {
         reader.finish()
     }
 
-    /// The messages tell where the first line does not.
+    /// Takes names that the first line lacks from the messages.
     fn name_from_messages(&mut self) {
         let first = |by| self.messages.iter().find(|said| said.by == by).map(|said| said.name.clone());
         let (user, character) = (first(By::User), first(By::Character));
@@ -205,7 +205,7 @@ fn name_in(header: &Map<String, Value>, key: &str) -> String {
 fn said(mut line: Map<String, Value>, losses: &mut Losses) -> Option<Said> {
     let text = line.get("mes")?.as_str()?.to_owned();
     let (kind, apart) = (kind(&line), is(&line, "is_system"));
-    // Only what nobody said has a kind: what the user hides stays as it was.
+    // Only system messages have a kind. A message that the user hid keeps its author.
     let note = apart && !matches!(kind.as_str(), "" | NARRATOR);
     let by = match kind.as_str() {
         NARRATOR => By::Narrator,

@@ -1,29 +1,30 @@
-//! Chats that RisuAI wrote: one (`risuChat`), or all of a character (`risuAllChats`). Neither says whose they are.
+//! Reads chats of RisuAI: one chat (`risuChat`) or all chats of a character (`risuAllChats`). The files do not name the
+//! character.
 
 use serde_json::{Map, Value};
 
 use super::{By, ChatFile, MAX_MESSAGES, Said, Version};
 
-/// Chats of a file at the most.
+/// Maximum number of chats per file.
 const MAX_CHATS: usize = 2_000;
-/// Characters of a name.
+/// Maximum length of a name, in characters.
 const MAX_NAME: usize = 200;
 
-/// A chat of RisuAI's, and what it has besides its messages.
+/// A RisuAI chat and its related data.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RisuChat {
     /// May be empty.
     pub title: String,
-    /// Which greeting of the card it began with; the greeting is no message there.
+    /// Greeting of the card that the chat started with. It is not among the messages.
     pub greeting: Greeting,
-    /// The author's note. May be empty.
+    /// The author's note; may be empty.
     pub note: String,
-    /// The entries of its own lorebook, in RisuAI's form.
+    /// Entries of the chat's own lorebook, in RisuAI's format.
     pub lore: Vec<Value>,
     pub messages: Vec<Said>,
 }
 
-/// The greeting that a chat begins with.
+/// The card's greeting that a chat started with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Greeting {
     #[default]
@@ -32,7 +33,7 @@ pub enum Greeting {
     Alternate(usize),
 }
 
-/// The chats in a file, and how many things in it are none; `None` for any other JSON.
+/// Returns the chats in a file and the number of items that are not chats; `None` for any other JSON.
 pub fn from_risuai(root: &Map<String, Value>) -> Option<(Vec<RisuChat>, usize)> {
     let data = root.get("data")?;
     let all: Vec<&Value> = match root.get("type")?.as_str()? {
@@ -55,7 +56,7 @@ pub fn from_risuai(root: &Map<String, Value>) -> Option<(Vec<RisuChat>, usize)> 
 }
 
 impl RisuChat {
-    /// With the names of the two, and the greeting in front.
+    /// Builds the chat, starting with the greeting. Replaces the name macros in the greeting.
     pub fn into_chat(self, greeting: &str, character: &str, user: &str) -> ChatFile {
         let named = greeting.replace("{{char}}", character).replace("{{user}}", user);
         let sent = self.messages.first().map(|said| said.shown().sent.clone()).unwrap_or_default();
@@ -74,7 +75,7 @@ impl RisuChat {
     }
 }
 
-/// `None` for what holds no messages, or more than are left.
+/// Reads a chat; `None` if it has no messages, or more than `left`.
 fn chat(chat: &Map<String, Value>, left: usize) -> Option<RisuChat> {
     let messages: Vec<Said> = chat.get("message")?.as_array()?.iter().filter_map(said).collect();
     let greeting = match chat.get("fmIndex").and_then(Value::as_i64).and_then(|at| usize::try_from(at).ok()) {
@@ -101,7 +102,7 @@ fn said(message: &Value) -> Option<Said> {
     let version = Version {
         text: message.get("data")?.as_str()?.to_owned(),
         thoughts: String::new(),
-        // Milliseconds.
+        // In milliseconds since 1970.
         sent: message.get("time").and_then(Value::as_f64).map_or_else(String::new, |time| (time as i64).to_string()),
         model: made.map(|made| text(made, "model").chars().take(MAX_NAME).collect()).unwrap_or_default(),
         rest: Map::new(),
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chat_is_read_with_the_greeting_that_it_does_not_hold() {
+    fn adds_the_greeting_missing_from_the_file() {
         let (mut chats, unread) = read(json!({"type": "risuChat", "ver": 2, "data": {
         "name": "By the lamp", "note": "Slowly.", "fmIndex": 1, "localLore": [{"key": "oil"}],
         "message": [
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_chats_a_bad_one_sinks_no_other() {
+    fn a_bad_chat_does_not_affect_the_others() {
         let good = json!({"message": [{"role": "user", "data": "x"}, 7, {"role": "user"}]});
         let (chats, unread) =
             read(json!({"type": "risuAllChats", "data": [good, {"message": []}, "nonsense", {"name": "y"}]})).unwrap();
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_of_risuais_are_no_chats() {
+    fn other_risuai_files_are_not_chats() {
         for other in [json!({"type": "risu", "data": []}), json!({"type": "risuChat"}), json!({"data": {}})] {
             assert_eq!(read(other), None);
         }

@@ -1,24 +1,24 @@
-//! Talks that were written down as people read them: `Name: words`, line by line or in paragraphs.
+//! Reads chats from plain text with `Name: text` lines or paragraphs.
 
 use std::collections::HashMap;
 
 use super::{By, ChatFile, ChatFileError, MAX_FILE, MAX_MESSAGES, Said, Version};
 use crate::lenient_json::{self, Fault};
 
-/// Characters and words of a name: longer is a sentence with a colon in it.
+/// Limits of a name, in characters and words. A longer text before a colon is part of a sentence.
 const MAX_NAME: usize = 40;
 const MAX_WORDS: usize = 4;
 
-/// A talk, and who talks in it.
+/// A conversation read from plain text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
-    /// Names with their words, as they stand in the file.
+    /// Speaker names with their texts, as in the file.
     lines: Vec<(String, String)>,
 }
 
 impl Transcript {
     /// # Errors
-    /// [`ChatFileError`] if it is no text in UTF-8, is above the limits, or no talk of at least two.
+    /// [`ChatFileError`] if the file is not UTF-8 text, exceeds the limits, or has fewer than two speakers.
     pub fn read(bytes: &[u8]) -> Result<Self, ChatFileError> {
         if bytes.len() > MAX_FILE {
             return Err(ChatFileError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
@@ -50,7 +50,7 @@ impl Transcript {
         if talk.speakers().len() < 2 { Err(ChatFileError::NoTalk) } else { Ok(talk) }
     }
 
-    /// Each once, in the order in which they speak first.
+    /// Names of the speakers without duplicates, in order of appearance.
     pub fn speakers(&self) -> Vec<&str> {
         let mut found: Vec<&str> = Vec::new();
         for (name, _) in &self.lines {
@@ -61,7 +61,7 @@ impl Transcript {
         found
     }
 
-    /// Whoever is neither of the two is somebody else in the scene.
+    /// Builds a chat. Speakers other than `user` become characters.
     pub fn into_chat(self, character: &str, user: &str) -> ChatFile {
         let said = |(name, text): (String, String)| {
             let by = if name == user { By::User } else { By::Character };
@@ -77,8 +77,8 @@ impl Transcript {
     }
 }
 
-/// Who begins more than one line, and who begins the talk; of two the other as well. So a "Note:" inside of somebody's words
-/// is nobody.
+/// Finds the speakers: names that start more than one line, and the first name. If there are exactly two names, both
+/// are speakers. This rule ignores prefixes such as "Note:" inside a message.
 fn speakers(text: &str) -> Vec<&str> {
     let mut counted: HashMap<&str, usize> = HashMap::new();
     let mut first = None;
@@ -94,7 +94,7 @@ fn speakers(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// A name and what follows it.
+/// Splits a line into a possible name and the text after the colon.
 fn spoken(line: &str) -> Option<(&str, &str)> {
     let (name, words) = line.split_once(':')?;
     let spaced = words.is_empty() || words.starts_with(char::is_whitespace);
@@ -115,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn a_talk_is_read_line_by_line_or_in_paragraphs() {
+    fn reads_chats_in_lines_or_paragraphs() {
         let expected = ["Character Mira: Come in.", "User Tom: Thanks.", "Character Mira: Sit."];
         assert_eq!(check("\u{feff}Mira: Come in.\nTom: Thanks.\nMira: Sit.\n"), expected);
         assert_eq!(check("\nMira: Come in.\r\n\r\nTom: Thanks.\r\n\r\nMira:\r\nSit.\r\n"), expected);
     }
 
     #[test]
-    fn a_colon_inside_of_words_is_no_name() {
+    fn a_colon_inside_a_message_is_not_a_name() {
         let text = "Mira: Look at this: https://example.org\nNote: bring oil.\n\nAnd matches.\nTom: At 9:30: yes.\nMira: Good.\nTom: So.";
         assert_eq!(
             check(text),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_talk_is_refused() {
+    fn refuses_text_that_is_not_a_chat() {
         for other in ["", "Once upon a time: nothing.", "Mira: alone\nMira: still", "A novel.\nMira: Hi.\nTom: Hi."] {
             assert_eq!(Transcript::read(other.as_bytes()), Err(ChatFileError::NoTalk), "{other}");
         }
@@ -144,9 +144,9 @@ mod tests {
     }
 
     proptest! {
-        /// What this program writes as text is read again, said by the same.
+        /// Plain text exports can be imported again, with the same speakers.
         #[test]
-        fn written_words_are_read_again(words in prop::collection::vec("[a-zA-Z灯.,]{1,9}( [a-z灯.]{1,9}){0,4}", 2..9)) {
+        fn text_exports_can_be_read_again(words in prop::collection::vec("[a-zA-Z灯.,]{1,9}( [a-z灯.]{1,9}){0,4}", 2..9)) {
             let said = |(at, text): (usize, &String)| Said {
                 name: ["Mira", "Tom"][at % 2].to_owned(),
                 by: [By::Character, By::User][at % 2],

@@ -1,4 +1,4 @@
-//! Chats for SillyTavern, and for people.
+//! Writes chats as SillyTavern JSON lines, plain text and Markdown.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::versions::OF_VERSION;
 use super::{By, ChatFile, NARRATOR, NOTE, Said, Version};
 
 impl ChatFile {
-    /// As SillyTavern keeps a chat.
+    /// Formats the chat as SillyTavern JSON lines.
     pub fn to_jsonl(&self) -> String {
         let mut header = Map::from_iter([
             ("user_name".to_owned(), json!(self.user)),
@@ -19,7 +19,7 @@ impl ChatFile {
         lines.map(|line| line.to_string()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The words alone, as they are shown.
+    /// Formats the shown texts as plain text.
     pub fn to_text(&self) -> String {
         let said = |said: &Said| match said.name.as_str() {
             "" => printable(&said.shown().text),
@@ -28,7 +28,7 @@ impl ChatFile {
         paragraphs(self.seen().map(said))
     }
 
-    /// With who speaks in bold above the words, which are Markdown already.
+    /// Formats the shown texts as Markdown, with the speaker's name in bold. The texts are already Markdown.
     pub fn to_markdown(&self, title: &str) -> String {
         let said = |said: &Said| match said.name.as_str() {
             "" => printable(&said.shown().text),
@@ -51,7 +51,7 @@ fn paragraphs(texts: impl Iterator<Item = String>) -> String {
     texts.map(|text| format!("{}\n", text.trim_end())).collect::<Vec<_>>().join("\n")
 }
 
-/// On one line, and nothing in it is markup.
+/// Escapes Markdown and joins lines.
 fn literal(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     for letter in printable(text).split_whitespace().collect::<Vec<_>>().join(" ").chars() {
@@ -78,7 +78,7 @@ fn line(said: &Said) -> Value {
     }
     let own = OF_VERSION.iter().filter_map(|key| Some(((*key).to_owned(), shown.rest.get(*key)?.clone())));
     line.extend(own.chain(said.rest.clone()));
-    // People's words have no versions there, unless there are several.
+    // SillyTavern writes versions of a user's message only if there are several.
     if said.by != By::User || said.versions.len() > 1 {
         let texts: Vec<&str> = said.versions.iter().map(|version| version.text.as_str()).collect();
         line.insert("swipe_id".to_owned(), json!(said.selected.min(said.versions.len() - 1)));

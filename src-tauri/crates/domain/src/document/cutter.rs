@@ -1,8 +1,8 @@
-//! Cutting a text into passages: whole paragraphs as long as there is room for them.
+//! Splits text into passages. Keeps paragraphs whole if they fit.
 
 use super::{MAX_PASSAGE, Passage};
 
-/// Letters of a heading that are kept.
+/// Maximum length of a heading, in characters.
 const MAX_HEADING: usize = 100;
 
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(super) struct Cutter {
 }
 
 impl Cutter {
-    /// Passages so far.
+    /// Number of complete passages.
     pub(super) fn count(&self) -> usize {
         self.passages.len()
     }
@@ -67,7 +67,8 @@ impl Cutter {
     }
 }
 
-/// A passage's worth of `text`, which is longer than one, and what follows.
+/// Splits off the first passage of a text that is too long for one. Prefers the end of a sentence, then a word
+/// boundary.
 fn cut(text: &str) -> (&str, &str) {
     let end = (0..=MAX_PASSAGE).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
     let late = || text[..end].char_indices().rev().take_while(|(at, _)| *at >= end / 2);

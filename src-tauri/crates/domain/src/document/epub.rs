@@ -1,4 +1,4 @@
-//! EPUB: a book as an archive of pages. They are read in the order of its spine, each as HTML.
+//! Reads EPUB books: archives of HTML pages, in spine order.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,20 +10,20 @@ use crate::archive::Archive;
 
 const CONTAINER: &str = "META-INF/container.xml";
 const ENCRYPTION: &str = "META-INF/encryption.xml";
-/// Fonts that are scrambled so that nobody takes them out: the text beside them can be read.
+/// Algorithms that only obfuscate embedded fonts. The text of such a book is readable.
 const SCRAMBLED_FONTS: [&str; 2] = ["http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"];
 const PAGES: [&str; 2] = ["application/xhtml+xml", "text/html"];
-/// Bytes of one page.
+/// Maximum size of a page, in bytes.
 const MAX_PAGE: u64 = 16 << 20;
-/// Bytes of the list of pages, or of the table of contents.
+/// Maximum size of the package document and of the table of contents, in bytes.
 const MAX_LIST: u64 = 4 << 20;
-/// Bytes of all that is unpacked.
+/// Maximum total unpacked size, in bytes.
 const MAX_UNPACKED: usize = 64 << 20;
 
-/// Reads a book and cuts it into passages, in their order, as long as `go_on` says so.
+/// Reads a book and splits it into passages, in order. Fails with `TooSlow` when `go_on` returns false.
 ///
 /// # Errors
-/// [`DocumentError`]: what it cannot be read for. Never half of it.
+/// [`DocumentError`] if any part cannot be read. There is no partial result.
 pub fn read(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
     if file.len() > MAX_FILE {
         return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_FILE });
@@ -53,9 +53,9 @@ struct Book<'b> {
     go_on: &'b dyn Fn() -> bool,
 }
 
-/// What a book says of its pages.
+/// The reading order and the table of contents, from the package document.
 struct Package {
-    /// Members of the archive, in the order in which they are read, each once.
+    /// Archive members in reading order, without duplicates.
     pages: Vec<String>,
     contents: Option<String>,
 }
@@ -94,14 +94,15 @@ impl Book<'_> {
         }
     }
 
-    /// What the table of contents calls the pages, by their paths: of each the first.
+    /// Returns the first title of each page in the table of contents, by path.
     fn titles(&mut self, package: &Package) -> Result<BTreeMap<String, String>, DocumentError> {
         let Some(path) = &package.contents else { return Ok(BTreeMap::new()) };
         let contents = self.marks(path)?.unwrap_or_default();
         let mut titles = BTreeMap::new();
         let (mut title, mut link) = (String::new(), None);
         for mark in &contents {
-            // A navigation page has the title in the link, an older table of contents before the address.
+            // A navigation document (EPUB 3) has the title inside the link. An NCX file (EPUB 2) has it before the
+            // address.
             let address = mark.attribute("a", "href").or_else(|| mark.attribute("content", "src"));
             match mark {
                 Mark::Start { name, .. } if name == "a" || name == "navlabel" => title.clear(),
@@ -150,8 +151,8 @@ impl Package {
     }
 }
 
-/// The member that a link in the member `from` leads to; `None` if it leads out of the archive. It is a name to look up there
-/// and no path of a disk.
+/// Resolves a link in the member `from` to a member name. Returns `None` if it leads out of the archive. The result is
+/// never used as a file system path.
 fn resolve(from: &str, link: &str) -> Option<String> {
     let link = link.split(['#', '?']).next().unwrap_or_default();
     if link.is_empty() || link.contains("://") {
@@ -234,13 +235,13 @@ mod tests {
     }
 
     #[test]
-    fn a_book_is_read_in_the_order_of_its_spine() {
+    fn reads_pages_in_spine_order() {
         let read = ["The lamp: Whale oil – always.", "The second: Eighty steps.", "Above: The wind."];
         assert_eq!(shown(&book()).unwrap(), read);
     }
 
     #[test]
-    fn chapters_without_a_heading_have_that_of_the_table_of_contents() {
+    fn chapter_titles_come_from_the_table_of_contents() {
         let opf = r#"<package><item id="n" properties="scripted nav" href="nav.html" media-type="application/xhtml+xml"/>
             <item id="a" href="a.html" media-type="text/html"/><itemref idref="n"/><itemref idref="a"/></package>"#;
         let nav = r#"<body><h1>Contents</h1><nav><ol><li><a href="a.html#x">Chapter <b>one</b></a></li>
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_book_or_may_not_be_read_says_so() {
+    fn refuses_other_archives_and_protected_books() {
         use DocumentError::{CopyProtected, DamagedBook, Empty, NotABook};
         let drm = r#"<encryption><enc:EncryptedData><enc:EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/>
             </enc:EncryptedData></encryption>"#;
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_unpacks_to_too_much_is_refused() {
+    fn refuses_books_that_unpack_above_the_limit() {
         let page: String = (0..150_000).map(|number| format!("<p>{number} lamps</p>")).collect();
         let name = |number: usize| format!("OEBPS/text/{number}.xhtml");
         let item = |number| {
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn links_lead_to_members_and_nowhere_else() {
+    fn links_resolve_only_to_members() {
         for (from, link, to) in [
             ("OEBPS/a.opf", "b.html", Some("OEBPS/b.html")),
             ("OEBPS/a.opf", "x/../b%20c.html#d", Some("OEBPS/b c.html")),

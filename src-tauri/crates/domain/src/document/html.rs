@@ -1,4 +1,5 @@
-//! HTML as a text: its headings and paragraphs, without what is not read aloud. Nothing of it is run or fetched.
+//! Extracts headings and paragraphs from HTML, without navigation and hidden parts. Scripts are not run, and nothing is
+//! fetched.
 
 use std::cell::RefCell;
 
@@ -9,14 +10,14 @@ use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 use super::markup::{attribute, decoded, tokenize};
 use super::{DocumentError, MAX_BYTES, MAX_FILE, Passage, Piece, cut};
 
-/// Bytes of a heading; what is longer was never closed, and is a paragraph.
+/// Maximum size of a heading, in bytes. A longer one was probably never closed, so it becomes a paragraph.
 const MAX_HEADING: usize = 400;
-/// Elements that nobody reads, or that lead elsewhere.
-const UNREAD: [&str; 22] = [
+/// Elements without readable text, and navigation.
+const SKIPPED: [&str; 22] = [
     "audio", "button", "canvas", "datalist", "dialog", "iframe", "map", "nav", "noembed", "noframes", "noscript",
     "object", "rp", "rt", "script", "select", "style", "svg", "template", "textarea", "title", "video",
 ];
-/// Elements that begin and end a paragraph.
+/// Elements that start and end a paragraph.
 const BLOCKS: [&str; 34] = [
     "address",
     "article",
@@ -53,18 +54,18 @@ const BLOCKS: [&str; 34] = [
     "tr",
     "ul",
 ];
-/// Elements that have no end.
+/// Void elements, which have no end tag.
 const VOID: [&str; 13] =
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
-/// Stands before what is one of a list.
+/// Prefix of a list item.
 const ITEM: &str = "- ";
-/// Stands between the cells of a row.
+/// Separator between the cells of a row.
 const CELL: &str = " | ";
 
-/// Reads a page and cuts it into passages, in their order, as long as `go_on` says so.
+/// Reads a page and splits it into passages, in order. Fails with `TooSlow` when `go_on` returns false.
 ///
 /// # Errors
-/// [`DocumentError`]: what it cannot be read for. Never half of it.
+/// [`DocumentError`] if the page cannot be read. There is no partial result.
 pub fn read(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
     if file.len() > MAX_FILE {
         return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_FILE });
@@ -72,7 +73,6 @@ pub fn read(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>, Docum
     cut(&pieces(file, go_on)?)
 }
 
-/// The headings and paragraphs of a page.
 pub(super) fn pieces(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Piece>, DocumentError> {
     let mut page = tokenize(&decoded(file), Page::default(), go_on)?.0.into_inner();
     page.end_block();
@@ -98,13 +98,13 @@ impl TokenSink for Page {
         TokenSinkResult::Continue
     }
 
-    /// Books have such sections.
+    /// Allows CDATA sections, which pages of books contain.
     fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
         true
     }
 }
 
-/// How what stands behind a tag is to be read. What ends itself, as in XML, holds nothing.
+/// Returns how the tokenizer must read the contents of an element. A self-closing element, as in XML, has none.
 fn contents(tag: &Tag) -> TokenSinkResult<()> {
     if tag.kind == TagKind::EndTag || tag.self_closing {
         return TokenSinkResult::Continue;
@@ -120,22 +120,22 @@ fn contents(tag: &Tag) -> TokenSinkResult<()> {
 #[derive(Default)]
 struct Reading {
     pieces: Vec<Piece>,
-    /// Bytes of the pieces.
+    /// Total size of the pieces, in bytes.
     said: usize,
-    /// Of the heading or paragraph that is under way.
+    /// Text of the current heading or paragraph.
     text: String,
     heading: bool,
     preformatted: bool,
-    passing_over: Option<PassedOver>,
+    skipping: Option<SkippedElement>,
 }
 
 impl Reading {
     fn tag(&mut self, tag: &Tag) {
-        if let Some(passed_over) = &mut self.passing_over {
-            if !passed_over.ends_with(tag) {
+        if let Some(skipped) = &mut self.skipping {
+            if !skipped.ends_with(tag) {
                 return;
             }
-            self.passing_over = None;
+            self.skipping = None;
             if tag.kind == TagKind::EndTag {
                 return;
             }
@@ -148,9 +148,9 @@ impl Reading {
 
     fn start(&mut self, tag: &Tag) {
         let name = &*tag.name;
-        if UNREAD.contains(&name) || is_hidden(tag) {
+        if SKIPPED.contains(&name) || is_hidden(tag) {
             if !tag.self_closing && !VOID.contains(&name) {
-                self.passing_over = Some(PassedOver { name: tag.name.clone(), depth: 1 });
+                self.skipping = Some(SkippedElement { name: tag.name.clone(), depth: 1 });
             }
             return;
         }
@@ -178,7 +178,7 @@ impl Reading {
             _ if is_heading(name) => self.end_block(),
             _ if BLOCKS.contains(&name) => {
                 self.block();
-                // An item may be left open.
+                // Discards the marker of an empty, unclosed list item.
                 if matches!(name, "li" | "ol" | "ul") {
                     self.text.clear();
                 }
@@ -189,7 +189,7 @@ impl Reading {
     }
 
     fn text(&mut self, text: &str) {
-        if self.passing_over.is_some() {
+        if self.skipping.is_some() {
             return;
         }
         for letter in text.chars() {
@@ -226,7 +226,7 @@ impl Reading {
         }
     }
 
-    /// A paragraph begins or ends. A heading may have some inside.
+    /// Starts or ends a paragraph. Inside a heading, this is only a space.
     fn block(&mut self) {
         if self.heading {
             self.space();
@@ -245,7 +245,7 @@ impl Reading {
         }
     }
 
-    /// What is too much is refused later, and takes no room until then.
+    /// Stops storing above the size limit, which the caller then reports as an error.
     fn keep(&mut self, piece: Piece) {
         if self.said <= MAX_BYTES {
             self.said += piece.size();
@@ -254,14 +254,14 @@ impl Reading {
     }
 }
 
-/// An element whose contents are left out.
-struct PassedOver {
+/// A skipped element.
+struct SkippedElement {
     name: LocalName,
-    /// Elements of that name that are open.
+    /// Number of open elements with that name.
     depth: usize,
 }
 
-impl PassedOver {
+impl SkippedElement {
     fn ends_with(&mut self, tag: &Tag) -> bool {
         let (name, same) = (&*tag.name, tag.name == self.name);
         let in_ruby = matches!(&*self.name, "rt" | "rp");
@@ -286,7 +286,7 @@ fn is_heading(name: &str) -> bool {
     matches!(name.as_bytes(), [b'h', b'1'..=b'6'])
 }
 
-/// Whether the page itself keeps an element from its readers.
+/// Whether the page itself hides the element.
 fn is_hidden(tag: &Tag) -> bool {
     let says =
         |name: &str, value: &str| attribute(tag, name).is_some_and(|said| said.trim().eq_ignore_ascii_case(value));
@@ -305,7 +305,7 @@ mod tests {
 
     use super::*;
 
-    /// Headings as `# heading`, line breaks as `/`.
+    /// Formats headings as `# heading` and line breaks as `/`.
     fn shown(page: &str) -> Vec<String> {
         let shown = |piece: Piece| match piece {
             Piece::Heading(text) => format!("# {text}"),
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_its_headings_and_paragraphs() {
+    fn extracts_headings_and_paragraphs() {
         let page =
             "<!DOCTYPE html><html><head><title>Guide</title><meta charset=utf-8><style>p { color: red }</style></head>
             <body><header><h1>The <em>light</em>house</h1></header>
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_tables_and_what_is_set_as_typed_keep_their_shape() {
+    fn lists_tables_and_preformatted_text_keep_shape() {
         assert_eq!(shown("<ul><li>oil<li><p>wick</p><li></ul><p>end"), ["- oil", "- wick", "end"]);
         assert_eq!(
             shown("<table><tr><th>lamp<th>oil<tr><td>one</td><td>two</td></table>"),
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_read_is_left_out() {
+    fn skips_hidden_and_unreadable_elements() {
         for hidden in [
             "<script>if (1 < 2) document.write('<p>no</p>')</script>",
             "<SCRIPT src='https://example.org/x.js'></SCRIPT>",
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_loses_no_text() {
+    fn broken_html_loses_no_text() {
         assert_eq!(shown("<h1>Never closed <p>"), ["# Never closed"]);
         let long = "word ".repeat(200);
         assert_eq!(shown(&format!("<h1>{long}<p>more")), [long.trim(), "more"]);
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_cut_and_cited_by_its_headings() {
+    fn passages_cite_the_headings_of_the_page() {
         let passages = read(b"<h2>The lamp</h2><p>Whale oil.</p><p># 2</p>", &|| true).unwrap();
         assert_eq!(passages, [Passage { heading: "The lamp".into(), text: "Whale oil.\n# 2".into() }]);
         assert_eq!(read(b"<html><title>x</title>", &|| true), Err(DocumentError::Empty));
@@ -387,9 +387,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes, it ends with an answer.
+        /// Reading ends with a result or an error for any input.
         #[test]
-        fn any_bytes_are_read_or_refused(page in "(<[/!?]?[a-z0-9]{0,6}( hidden| style=\"display:none\")?[ />\"]{0,3}|[a-z&;# \n]{0,9}){0,40}") {
+        fn any_html_ends_with_a_result_or_an_error(page in "(<[/!?]?[a-z0-9]{0,6}( hidden| style=\"display:none\")?[ />\"]{0,3}|[a-z&;# \n]{0,9}){0,40}") {
             let _ = read(page.as_bytes(), &|| true);
         }
     }

@@ -1,19 +1,18 @@
-//! Which form of text a file holds. Its bytes decide; its name only where they leave it open.
+//! Detects the format of a document from its first bytes, and from its name if they are not conclusive.
 
-/// The forms of text that are taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentKind {
-    /// Plain text, Markdown too; and whatever nothing else is known of.
+    /// Plain text or Markdown, and any unknown format.
     Text,
     Html,
-    /// An archive, which is a book or nothing that is read.
+    /// Any ZIP archive. Reading fails if it is not an EPUB.
     Epub,
     Pdf,
 }
 
-/// Bytes that are looked through for how a file begins.
+/// Number of bytes searched for a signature.
 const BEGINNING: usize = 1_024;
-/// How a page of the web begins, behind blanks and comments.
+/// How an HTML page starts, after white space and comments.
 const HTML: [&str; 4] = ["<!doctype html", "<html", "<head", "<body"];
 const HTML_NAMES: [&str; 3] = [".html", ".htm", ".xhtml"];
 
@@ -31,13 +30,14 @@ impl DocumentKind {
     }
 }
 
-/// At the beginning of a line: what it came through may have put some before it. A text may tell of PDFs inside of one.
+/// The signature must start a line. Other programs may put lines before it, and a text may mention it
+/// inside a line.
 fn begins_as_pdf(beginning: &[u8]) -> bool {
     beginning.split(|byte| matches!(byte, b'\n' | b'\r')).any(|line| line.starts_with(b"%PDF-"))
 }
 
 fn begins_as_html(beginning: &[u8]) -> bool {
-    // UTF-16 has every letter behind or before a zero.
+    // Dropping the zero bytes turns UTF-16 into readable ASCII.
     let letters: Vec<u8> = beginning.iter().copied().filter(|byte| *byte != 0).collect();
     let text = String::from_utf8_lossy(&letters).to_lowercase();
     let mut rest = text.trim_start_matches(|letter: char| !letter.is_ascii_graphic());
@@ -53,7 +53,7 @@ fn begins_as_html(beginning: &[u8]) -> bool {
     }
 }
 
-/// Whether a name is longer than what was taken off it.
+/// Whether the tag name continues.
 fn goes_on(behind: &str) -> bool {
     behind.starts_with(|letter: char| letter.is_alphanumeric())
 }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_file_is_stands_in_it() {
+    fn detects_format_from_the_first_bytes() {
         use DocumentKind::{Epub, Html, Pdf, Text};
         for (name, file, kind) in [
             ("a.txt", b"%PDF-1.7\n%\xe2\xe3".as_slice(), Pdf),

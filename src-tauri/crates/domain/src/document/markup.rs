@@ -1,5 +1,5 @@
-//! Reading tags, of HTML and of the XML in books. `html5ever` tells them apart and decodes their entities; no tree is made of them,
-//! so no nesting is too deep. Nothing is fetched.
+//! Tokenizes HTML, and the XML in EPUB books, with `html5ever`. No tree is built, so deep nesting is harmless. Nothing
+//! is fetched.
 
 use std::cell::RefCell;
 
@@ -9,12 +9,13 @@ use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSin
 
 use super::DocumentError;
 
-/// Bytes between two looks at whether to go on.
+/// Number of bytes between two calls of `go_on`.
 const CHUNK: usize = 4 << 10;
-/// Bytes in which a page says how it is encoded.
+/// Number of bytes searched for an encoding declaration.
 const DECLARED_WITHIN: usize = 1_024;
 
-/// Feeds `text` to `sink` as long as `go_on` says so: a tag with a million attributes takes the square of them.
+/// Feeds `text` to `sink` while `go_on` returns true. The time limit matters because a tag with n attributes takes
+/// O(n²).
 pub(super) fn tokenize<S: TokenSink>(text: &str, sink: S, go_on: &dyn Fn() -> bool) -> Result<S, DocumentError> {
     let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
     let queue = BufferQueue::default();
@@ -33,7 +34,8 @@ pub(super) fn tokenize<S: TokenSink>(text: &str, sink: S, go_on: &dyn Fn() -> bo
     Ok(tokenizer.sink)
 }
 
-/// The letters of a page: as its first bytes say, else UTF-8 if it is that, else as it declares, else as browsers do.
+/// Decodes a page: by its byte order mark, else as UTF-8 if valid, else as declared, else as Windows-1252 like
+/// browsers.
 pub(super) fn decoded(file: &[u8]) -> String {
     if let Some((encoding, mark)) = Encoding::for_bom(file) {
         return encoding.decode_without_bom_handling(&file[mark..]).0.into_owned();
@@ -53,12 +55,12 @@ fn declared(file: &[u8]) -> &'static Encoding {
     Encoding::for_label(&label.as_bytes()[..end.unwrap_or(label.len())]).unwrap_or(UTF_8)
 }
 
-/// The value of an attribute; empty if it has none.
+/// Returns the value of an attribute.
 pub(super) fn attribute<'t>(tag: &'t Tag, name: &str) -> Option<&'t str> {
     tag.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| &*attribute.value)
 }
 
-/// A tag of XML, without the prefix of its name, in small letters; or what stands between two.
+/// An XML tag with a lower-case local name, or the text between two tags.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Start { name: String, attributes: Vec<(String, String)> },
@@ -67,7 +69,7 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    /// The value of an attribute of a start tag of that name.
+    /// Value of an attribute, if this is a start tag with that name.
     pub(super) fn attribute(&self, tag: &str, wanted: &str) -> Option<&str> {
         match self {
             Self::Start { name, attributes } if name == tag => {
@@ -78,7 +80,7 @@ impl Mark {
     }
 }
 
-/// The tags and texts of an XML file, in their order. What is broken in it is passed over.
+/// Returns the tags and texts of an XML file, in order. Skips malformed parts.
 pub(super) fn marks(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Mark>, DocumentError> {
     Ok(tokenize(&decoded(file), Marks::default(), go_on)?.0.into_inner())
 }
@@ -120,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_are_read_as_the_page_means_them() {
+    fn decodes_the_declared_encoding() {
         assert_eq!(decoded("caf\u{e9} 灯".as_bytes()), "café 灯");
         assert_eq!(decoded(b"\xef\xbb\xbfcaf\xc3\xa9"), "café");
         assert_eq!(decoded(b"\xff\xfec\0a\0f\0\xe9\0"), "café");
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn xml_is_tags_and_texts_without_prefixes() {
+    fn xml_tags_lose_their_prefixes() {
         let found =
             marks(b"<?xml version=\"1.0\"?><opf:Item ID='a&amp;b'/><dc:title>A<![CDATA[ & B]]></dc:title>", &|| true);
         let start = |name: &str, attributes: &[(&str, &str)]| Mark::Start {
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_waited_long_enough_waits_no_longer() {
+    fn stops_when_told_to() {
         assert_eq!(marks(b"<a>", &|| false), Err(DocumentError::TooSlow));
     }
 }

@@ -1,4 +1,4 @@
-//! Documents: texts that people attach to a chat, a character or a lorebook, and the passages that are found in them (S4.27).
+//! Documents that users attach to a chat, a character or a lorebook, and the passages that search finds in them.
 
 mod cutter;
 mod epub;
@@ -13,57 +13,57 @@ pub use epub::read as read_epub;
 pub use html::read as read_html;
 pub use kind::DocumentKind;
 
-/// Bytes of a text that is taken in, whatever file it comes in: a long novel.
+/// Maximum text size of a document in any format, in bytes. A long novel fits.
 pub const MAX_BYTES: usize = 4 << 20;
-/// Bytes of a file that holds more than its text: pictures, fonts, markup.
+/// Maximum size of a file that contains more than text, such as pictures, fonts and markup, in bytes.
 pub const MAX_FILE: usize = 32 << 20;
-/// Bytes of a passage at the most: about 200 tokens, so that a small share of a small context holds one.
+/// Maximum size of a passage, in bytes. This is about 200 tokens, so a small share of a small context holds one.
 pub const MAX_PASSAGE: usize = 800;
-/// Passages of a document. Text in paragraphs has a quarter of them; more headings than this are no text.
+/// Maximum number of passages of a document. Normal text of the maximum size has a quarter of that.
 pub const MAX_PASSAGES: usize = 20_000;
 
-/// What a text is attached to.
+/// The object that a document is attached to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DocumentOwner {
     Chat(ChatId),
-    /// In all chats of the character.
+    /// Applies to all chats of the character.
     Character(CharacterId),
-    /// Wherever the book counts.
+    /// Applies wherever the lorebook applies.
     Lorebook(LorebookId),
 }
 
-/// A text that is attached to something.
+/// A text attached to a chat, a character or a lorebook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     pub id: DocumentId,
     pub owner: DocumentOwner,
-    /// What the file was called; passages are cited by it.
+    /// File name. Citations use it.
     pub name: String,
     /// Size of the file.
     pub bytes: u64,
     pub created: Timestamp,
 }
 
-/// A part of a document that can be read by itself.
+/// A part of a document that is readable on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The Markdown heading that it stands under; empty without one.
+    /// The heading above it; empty if there is none.
     pub heading: String,
     /// At most [`MAX_PASSAGE`] bytes, never empty.
     pub text: String,
 }
 
-/// A part of a text that came in another form than plain text.
+/// A part of a document in a format other than plain text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// What stands under it, up to the next one, is cited by it.
+    /// Passages up to the next heading cite it.
     Heading(String),
-    /// Lines that belong together.
+    /// One or more lines that belong together.
     Paragraph(String),
 }
 
 impl Piece {
-    /// Bytes of it, and one for what parts it from the next.
+    /// Size in bytes, including a separator.
     fn size(&self) -> usize {
         match self {
             Self::Heading(text) | Self::Paragraph(text) => text.len() + 1,
@@ -71,62 +71,63 @@ impl Piece {
     }
 }
 
-/// Why a file is no document.
+/// Why a file cannot be used as a document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    #[error("it has {bytes} bytes, and {limit} is the most")]
+    #[error("it has {bytes} bytes, and the limit is {limit}")]
     TooLarge { bytes: usize, limit: usize },
-    #[error("it holds more than {MAX_BYTES} bytes of text")]
+    #[error("it contains more than {MAX_BYTES} bytes of text")]
     TooMuchText,
-    #[error("it is not text in UTF-8")]
+    #[error("it is not UTF-8 text")]
     NotText,
-    #[error("there is no text in it")]
+    #[error("it contains no text")]
     Empty,
-    #[error("it falls into more than {MAX_PASSAGES} passages")]
+    #[error("it has more than {MAX_PASSAGES} passages")]
     TooManyPassages,
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    #[error("it is an archive, and no EPUB")]
+    #[error("it is an archive, but not an EPUB book")]
     NotABook,
-    #[error("the book is damaged: its {part} is missing or says nothing")]
+    #[error("the book is damaged: its {part} is missing or empty")]
     DamagedBook { part: &'static str },
     #[error("the book unpacks to more than {limit} bytes")]
     Unpacked { limit: usize },
     #[error("the book is copy-protected")]
     CopyProtected,
-    #[error("the PDF is damaged, or no PDF")]
+    #[error("the PDF is damaged")]
     DamagedPdf,
     #[error("the PDF is locked with a password")]
     Locked,
-    #[error("the pages of the PDF are pictures: there is no text in them")]
+    #[error("the pages of the PDF are pictures without text")]
     OnlyPictures,
     #[error("it takes too long to read")]
     TooSlow,
-    #[error("something in it stopped its reader")]
+    #[error("an unexpected error occurred while reading it")]
     Unreadable,
 }
 
-/// Reads the file of a document and cuts it into passages, in their order. Takes time linear in its size.
+/// Reads a text file and splits it into passages, in order. Takes linear time.
 ///
 /// # Errors
-/// [`DocumentError`]: what it cannot be read for. Never half of it.
+/// [`DocumentError`] if the file cannot be read. There is no partial result.
 pub fn read(file: &[u8]) -> Result<Vec<Passage>, DocumentError> {
     if file.len() > MAX_BYTES {
         return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_BYTES });
     }
     let file = file.strip_prefix("\u{feff}".as_bytes()).unwrap_or(file);
     let text = std::str::from_utf8(file).map_err(|_| DocumentError::NotText)?;
-    // No text has it, and most other files do.
+    // NUL bytes occur in most binary files and not in text.
     if text.contains('\0') {
         return Err(DocumentError::NotText);
     }
     bounded(passages(text))
 }
 
-/// Cuts what was read from another form of text into passages, in their order.
+/// Splits pieces of another format into passages, in order.
 ///
 /// # Errors
-/// [`DocumentError::Empty`] without text, [`DocumentError::TooMuchText`] and [`DocumentError::TooManyPassages`] with too much.
+/// [`DocumentError::Empty`] without text, [`DocumentError::TooMuchText`] or [`DocumentError::TooManyPassages`] above
+/// the limits.
 pub fn cut(pieces: &[Piece]) -> Result<Vec<Passage>, DocumentError> {
     if pieces.iter().map(Piece::size).sum::<usize>() > MAX_BYTES {
         return Err(DocumentError::TooMuchText);
@@ -154,13 +155,13 @@ fn bounded(passages: Vec<Passage>) -> Result<Vec<Passage>, DocumentError> {
     }
 }
 
-/// A line without what steers terminals.
+/// Removes control characters, because terminals interpret them.
 fn plain(line: &str) -> String {
     line.chars().filter(|letter| !letter.is_control() || *letter == '\t').collect()
 }
 
-/// Whole paragraphs as long as there is room for them. A heading begins a passage; what is longer than one is cut at the end
-/// of a sentence, else between two words, else between two letters.
+/// Splits a text into passages. Keeps paragraphs whole if they fit, and starts a new passage at each heading. A longer
+/// paragraph is split at the end of a sentence, else between words, else between characters.
 pub fn passages(text: &str) -> Vec<Passage> {
     let mut cutter = Cutter::default();
     let mut fenced = false;
@@ -180,7 +181,7 @@ pub fn passages(text: &str) -> Vec<Passage> {
     cutter.finish()
 }
 
-/// The words of a Markdown heading.
+/// Returns the text of a Markdown heading.
 fn heading(line: &str) -> Option<&str> {
     let words = line.trim_start_matches('#');
     let depth = line.len() - words.len();
@@ -194,14 +195,14 @@ mod tests {
 
     use super::*;
 
-    /// Each passage as `heading: text`, line breaks as `/`.
+    /// Formats each passage as `heading: text`, with line breaks as `/`.
     fn shown(text: &str) -> Vec<String> {
         let passages = read(text.as_bytes()).unwrap();
         passages.iter().map(|passage| format!("{}: {}", passage.heading, passage.text.replace('\n', "/"))).collect()
     }
 
     #[test]
-    fn paragraphs_share_a_passage_and_a_heading_begins_one() {
+    fn a_heading_starts_a_new_passage() {
         let text =
             "\u{feff}The tower is old.\r\n\r\nIt leans.\n\n## The lamp ##\nIt burns\nwhale oil.\n\n#no heading\n\n# \n";
         assert_eq!(shown(text), [": The tower is old./It leans.", "The lamp: It burns/whale oil./#no heading/#"]);
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_stay_whole_while_they_can() {
+    fn paragraphs_stay_whole_if_they_fit() {
         let long = |letter: &str| letter.repeat(500);
         assert_eq!(
             shown(&[long("a"), long("b")].join("\n\n")),
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_cut_where_it_hurts_least() {
+    fn long_paragraphs_split_at_sentence_then_word() {
         check_cut(format!("{}end. {}", "word ".repeat(120), "more ".repeat(120)), "end.");
         check_cut("word ".repeat(400), "word");
         check_cut("灯塔很老。".repeat(200), "灯塔很老。");
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused() {
+    fn refuses_files_that_are_not_text() {
         let refused = |file: &[u8]| read(file).unwrap_err();
         assert_eq!(refused(b" \n\t\r\n"), DocumentError::Empty);
         assert_eq!(refused(b"# Only\n## headings\n"), DocumentError::Empty);
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_cut_like_a_text_and_no_line_of_theirs_is_a_heading() {
+    fn pieces_split_like_text_without_markdown_headings() {
         let pieces = [
             Piece::Paragraph("Before.".into()),
             Piece::Heading("The\u{7} lamp".into()),
@@ -264,15 +265,15 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_line_there_may_be_is_cut() {
+    fn splits_the_longest_allowed_line() {
         let passages = read(&vec![b'a'; MAX_BYTES]).unwrap();
         assert_eq!(passages.iter().map(|passage| passage.text.len()).sum::<usize>(), MAX_BYTES);
     }
 
     proptest! {
-        /// No word is lost, none is added, and every passage is bounded.
+        /// Passages contain every word exactly once and never exceed the size limit.
         #[test]
-        fn passages_are_the_text(text in "([a-zäß灯。. ]{0,400}\n{0,3}){0,12}") {
+        fn passages_contain_the_whole_text(text in "([a-zäß灯。. ]{0,400}\n{0,3}){0,12}") {
             let letters = |text: &str| text.chars().filter(|letter| !letter.is_whitespace()).collect::<String>();
             let passages = read(text.as_bytes()).unwrap_or_default();
             let all: String = passages.iter().map(|passage| letters(&passage.text)).collect();

@@ -3,35 +3,29 @@ use serde_json::{Value, json};
 use super::{foreign, lone_entries, may_be_card, of_damaged};
 
 #[test]
-fn other_files_are_named_for_what_they_are() {
+fn names_unsupported_file_types() {
     for (file, what) in [
-        (json!({"name":"Plain","blur_strength":10,"chat_width":50}), "a theme of SillyTavern's"),
-        (json!({"name":"Old","main_text_color":"x","shadow_color":"y"}), "a theme of SillyTavern's"),
-        (
-            json!({"name":"R1","prefix":"<think>","suffix":"</think>","separator":""}),
-            "a reasoning preset of SillyTavern's",
-        ),
-        (json!({"id":"1","name":"Two","members":["A.png"],"chats":["1"]}), "a group of SillyTavern's"),
-        (json!({"name":"Two","members":[],"activation_strategy":0}), "a group of SillyTavern's"),
-        (json!({"presetVersion":3,"name":"Mine","parameters":{}}), "a preset of NovelAI's"),
-        (json!({"name":"P","gaslight":"x","antiBond":false}), "a preset of Agnai's"),
-        (json!({"name":"Chat","greeting":"Hi","messages":[{"handle":"M","msg":"Hi"}]}), "a chat of Agnai's"),
-        (json!({"internal":[],"visible":[]}), "a chat of text-generation-webui's"),
-        (json!({"type":"script","id":"a","name":"Clock","content":"import 'x'"}), "a script of Tavern-Helper's"),
-        (json!([{"type":"script","content":"a"},{"type":"folder","scripts":[]}]), "a script of Tavern-Helper's"),
-        (
-            json!({"name":"x","version":"1","description":"y","dependencies":{}}),
-            "the description of a program's package",
-        ),
-        (json!({"label":"Go","message":"/go"}), "a single quick reply of SillyTavern's"),
-        (json!({"type":"regex","data":[]}), "regex scripts of RisuAI's"),
+        (json!({"name":"Plain","blur_strength":10,"chat_width":50}), "a SillyTavern theme"),
+        (json!({"name":"Old","main_text_color":"x","shadow_color":"y"}), "a SillyTavern theme"),
+        (json!({"name":"R1","prefix":"<think>","suffix":"</think>","separator":""}), "a SillyTavern reasoning preset"),
+        (json!({"id":"1","name":"Two","members":["A.png"],"chats":["1"]}), "a SillyTavern group"),
+        (json!({"name":"Two","members":[],"activation_strategy":0}), "a SillyTavern group"),
+        (json!({"presetVersion":3,"name":"Mine","parameters":{}}), "a NovelAI preset"),
+        (json!({"name":"P","gaslight":"x","antiBond":false}), "an Agnai preset"),
+        (json!({"name":"Chat","greeting":"Hi","messages":[{"handle":"M","msg":"Hi"}]}), "an Agnai chat"),
+        (json!({"internal":[],"visible":[]}), "a text-generation-webui chat"),
+        (json!({"type":"script","id":"a","name":"Clock","content":"import 'x'"}), "a Tavern-Helper script"),
+        (json!([{"type":"script","content":"a"},{"type":"folder","scripts":[]}]), "a Tavern-Helper script"),
+        (json!({"name":"x","version":"1","description":"y","dependencies":{}}), "a description of a software package"),
+        (json!({"label":"Go","message":"/go"}), "a single SillyTavern quick reply"),
+        (json!({"type":"regex","data":[]}), "RisuAI regex scripts"),
     ] {
         assert_eq!(foreign(&file).map(|foreign| foreign.what), Some(what), "{file}");
     }
 }
 
 #[test]
-fn characters_are_never_taken_for_anything_else() {
+fn characters_are_never_another_type() {
     for card in [
         json!({"name":"Mira","first_mes":"Hi","members":[],"chats":[]}),
         json!({"spec":"chara_card_v2","prefix":"","suffix":"","separator":"","data":{"name":"Mira"}}),
@@ -45,14 +39,14 @@ fn characters_are_never_taken_for_anything_else() {
 }
 
 #[test]
-fn a_name_alone_is_no_card() {
+fn a_name_alone_is_not_a_card() {
     for other in [json!({"name":"Mira"}), json!({"name":"x","version":1,"tags":["a"],"creator":"b"}), json!({})] {
         assert!(!may_be_card(other.as_object().unwrap()), "{other}");
     }
 }
 
 #[test]
-fn entries_without_a_book_are_found() {
+fn finds_entries_without_a_book() {
     let entry = json!({"uid":0,"key":["mill"],"content":"The mill.","order":100});
     assert_eq!(lone_entries(&entry).map(|all| all.len()), Some(1));
     assert_eq!(lone_entries(&json!([entry, entry])).map(|all| all.len()), Some(2));
@@ -64,7 +58,7 @@ fn entries_without_a_book_are_found() {
 }
 
 #[test]
-fn damaged_files_say_what_they_were() {
+fn guesses_type_of_damaged_files() {
     for (text, kind) in [
         (r#"{"entries":{"0":{"key":["#, "lorebook"),
         (r#"{"spec":"chara_card_v2","data":{"character_book":{"entries":["#, "card"),

@@ -49,16 +49,16 @@ impl std::fmt::Display for Repair {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { fault, count, line, column } = self;
         let what = match fault {
-            Fault::HalfCharacter => "half of a character (as of an emoji that was cut) was replaced by \u{fffd}",
+            Fault::HalfCharacter => "half of a character (for example of a cut emoji) was replaced by \u{fffd}",
             Fault::NotText => {
-                "bytes that are no UTF-8 text were replaced by \u{fffd}; if letters are missing, save the file as UTF-8 \
+                "bytes that are not UTF-8 text were replaced by \u{fffd}; if letters are missing, save the file as UTF-8 \
                  and import it again"
             }
             Fault::NotANumber => "NaN, Infinity or a number that is too large was read as empty",
         };
         match count {
             1 => write!(f, "line {line}, column {column}: {what}"),
-            count => write!(f, "line {line}, column {column}, and {count} places in all: {what}"),
+            count => write!(f, "line {line}, column {column}, {count} places in total: {what}"),
         }
     }
 }
@@ -66,9 +66,9 @@ impl std::fmt::Display for Repair {
 /// Why JSON cannot be read. The caller adds the kind of file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
-    #[error("it has {bytes} bytes of JSON; at most {limit} are read")]
+    #[error("it has {bytes} bytes of JSON, and the limit is {limit}")]
     TooLarge { bytes: usize, limit: usize },
-    #[error("the JSON has {what}, the limit is {limit}; a real file stays far below it")]
+    #[error("the JSON has {what} (the limit is {limit}); real files have fewer")]
     TooComplex { what: &'static str, limit: usize },
     #[error("it is not valid JSON, line {line}, column {column}: {problem}")]
     Syntax { line: usize, column: usize, problem: String },

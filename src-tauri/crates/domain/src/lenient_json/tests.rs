@@ -11,7 +11,7 @@ fn utf16(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
 }
 
 #[test]
-fn half_characters_become_replacements_everywhere() {
+fn half_characters_become_replacement_characters() {
     for (json, expected) in [
         (r#"{"a":"x\ud83d"}"#, json!({ "a": "x\u{fffd}" })),
         (r#"{"a":"\ude00x"}"#, json!({ "a": "\u{fffd}x" })),
@@ -37,7 +37,7 @@ fn whole_pairs_and_escaped_backslashes_stay() {
 }
 
 #[test]
-fn a_repair_says_where_and_how_often() {
+fn a_repair_has_position_and_count() {
     let (_, repairs) = read(b"{\n \"a\": \"\\ud83d\",\n \"b\": [NaN, NaN]\n}").unwrap();
     let told: Vec<_> = repairs.iter().map(|one| (one.fault, one.count, one.line, one.column)).collect();
     assert_eq!(told, [(Fault::HalfCharacter, 1, 2, 8), (Fault::NotANumber, 2, 3, 8)]);
@@ -45,7 +45,7 @@ fn a_repair_says_where_and_how_often() {
 }
 
 #[test]
-fn numbers_that_no_double_is_become_null() {
+fn numbers_out_of_range_become_null() {
     let read = value(r#"{"a":NaN,"b":[Infinity,-Infinity,-NaN],"c":1e999,"d":-1E+999,"e":1e-999,"f":12}"#);
     assert_eq!(read, json!({ "a": null, "b": [null, null, null], "c": null, "d": null, "e": 0.0, "f": 12 }));
     let digits = format!("{{\"a\":{}}}", "9".repeat(400));
@@ -54,7 +54,7 @@ fn numbers_that_no_double_is_become_null() {
 }
 
 #[test]
-fn words_that_are_no_json_stay_errors() {
+fn other_bare_words_stay_errors() {
     for json in
         ["{\"a\":nan}", "{\"a\":NaNa}", "{\"a\":undefined}", "{\"a\":1,}", "{\"a\":\"x", "", "{\"a\":\"\\ud8\"}"]
     {
@@ -98,7 +98,7 @@ fn the_last_of_equal_keys_wins() {
 }
 
 #[test]
-fn what_would_fill_the_memory_is_not_read() {
+fn refuses_json_that_needs_too_much_memory() {
     let deep = "[".repeat(101);
     assert!(matches!(read(deep.as_bytes()), Err(JsonError::TooComplex { .. })));
     assert!(matches!(check_complexity("{},".repeat(300_000).as_bytes()), Err(JsonError::TooComplex { .. })));

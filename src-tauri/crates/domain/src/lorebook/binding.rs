@@ -1,8 +1,8 @@
-//! Where a book outside a card counts (formats 1.4.3, step 1).
+//! Bindings: where a lorebook outside a card applies.
 
 use crate::{CharacterId, ChatId, PersonaId};
 
-/// A place where a book counts. A book may have several, and one without any is silent.
+/// A place where a lorebook applies. A book may have several; one without any is inactive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Binding {
     /// In every chat.

@@ -1,4 +1,4 @@
-//! A book: its own fields, its entries, and which form it came in.
+//! A lorebook: its own fields, its entries, and the format it was read from.
 
 use serde_json::{Map, Value, json};
 
@@ -8,34 +8,34 @@ use super::{BookError, MAX_FILE, Skipped, foreign};
 use crate::card::novelai_lorebook;
 use crate::lenient_json::{self, Repair};
 
-/// Entries of a book at the most: far more than anybody can write, and none of them needs to be one.
+/// Maximum number of entries. An entry can be tiny, so the file size alone does not limit memory use.
 const MAX_ENTRIES: usize = 100_000;
 
-/// The form a book was read from.
+/// The format a book was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// SillyTavern's own: `{"entries": {"0": {...}}}`.
     Native,
     /// The `character_book` of a card.
     Card,
-    /// `{"spec": "lorebook_v3", "data": {...}}` (LB-01).
+    /// `{"spec": "lorebook_v3", "data": {...}}`.
     Standalone,
 }
 
-/// A lorebook. Entries are in the order in which SillyTavern would read them.
+/// A lorebook. Entries are in SillyTavern's reading order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Book {
     pub entries: Vec<Entry>,
     form: Form,
     /// The book without its entries.
     pub(super) raw: Map<String, Value>,
-    /// What stands around `data` in a stand-alone file.
+    /// The fields around `data` in a stand-alone file.
     around: Map<String, Value>,
-    /// The names of a native map, entry by entry; new entries have none.
+    /// The map key of each entry in the file. New entries have none.
     names: Vec<(Uid, String)>,
-    /// Whether the entries were a list.
+    /// Whether the file stored the entries as a list.
     listed: bool,
-    /// Entries that could not be read, each with its place.
+    /// Unreadable entries and their keys, kept for export.
     pub(super) kept: Vec<(String, Value)>,
 }
 
@@ -48,16 +48,17 @@ pub struct Read {
 }
 
 impl Book {
-    /// An empty book in SillyTavern's form.
+    /// Creates an empty book in SillyTavern's format.
     pub fn new(name: &str) -> Self {
         let raw = Map::from_iter([("name".to_owned(), Value::from(name))]);
         Self::empty(Form::Native, raw, Map::new(), false)
     }
 
-    /// Reads a file, whichever form it has: JSON, or a picture in which NovelAI put a book (formats 1.4.5).
+    /// Reads a lorebook file in any format: JSON, or a PNG in which NovelAI stored a book.
     ///
     /// # Errors
-    /// [`BookError`] if it is no JSON, no lorebook, or above the limits. A bad entry is no error but a [`Skipped`].
+    /// [`BookError`] if the file is not valid JSON, not a lorebook, or above the limits. A bad entry is a [`Skipped`],
+    /// not an error.
     pub fn read(bytes: &[u8]) -> Result<(Self, Vec<Skipped>), BookError> {
         let Read { book, skipped, .. } = Self::read_and_tell(bytes)?;
         Ok((book, skipped))
@@ -79,7 +80,7 @@ impl Book {
     }
 
     /// # Errors
-    /// [`BookError::NoEntries`] if the JSON is no lorebook.
+    /// [`BookError::NoEntries`] if the JSON is not a lorebook.
     pub fn from_value(value: Value) -> Result<(Self, Vec<Skipped>), BookError> {
         let Value::Object(mut root) = value else { return Err(BookError::NoEntries) };
         if let Some(Value::Object(native)) = foreign::to_native(&root) {
@@ -113,27 +114,27 @@ impl Book {
         self.raw.insert("name".into(), name.into());
     }
 
-    /// For people; never part of a prompt (LB-02).
+    /// For users; never part of a prompt.
     pub fn description(&self) -> &str {
         self.raw.get("description").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Keys have to be found in so many of the last messages (LB-03).
+    /// Number of latest messages to scan for keys.
     pub fn scan_depth(&self) -> Option<i64> {
         self.stated("scan_depth", "scanDepth")
     }
 
-    /// Over so many tokens the lowest priority is dropped (LB-04).
+    /// Token limit. Entries with the lowest priority are dropped first.
     pub fn token_budget(&self) -> Option<i64> {
         self.stated("token_budget", "tokenBudget")
     }
 
-    /// Whether its entries may trigger others (LB-05).
+    /// Whether entries may trigger other entries.
     pub fn recursive_scanning(&self) -> Option<bool> {
         self.stated("recursive_scanning", "recursiveScanning")
     }
 
-    /// The book in the form it was read from: every leaf that was not edited is as it was.
+    /// Returns the book in its original format. Every value that was not edited is unchanged.
     pub fn to_value(&self) -> Value {
         let mut book = self.raw.clone();
         let entries = match self.listed {
@@ -149,7 +150,7 @@ impl Book {
         Value::Object(root)
     }
 
-    /// SillyTavern's own form. Entries with equal ids both survive: the second gets a name of its own (RT-5).
+    /// Converts to SillyTavern's format. Entries with equal ids both survive: the second gets a new key.
     pub fn to_native(&self) -> Value {
         let entries = if self.form == Form::Native && self.listed {
             Value::Array(self.list(Entry::to_native))
@@ -161,7 +162,7 @@ impl Book {
         Value::Object(book)
     }
 
-    /// The form that cards hold.
+    /// Converts to the `character_book` format of cards.
     pub fn to_character_book(&self) -> Map<String, Value> {
         let mut book = self.raw.clone();
         let entries = match self.form {
@@ -176,7 +177,7 @@ impl Book {
                 ("token_budget", self.token_budget().map(Value::from)),
                 ("recursive_scanning", self.recursive_scanning().map(Value::from)),
             ];
-            // Native files name them otherwise, which no reader of cards knows (LB-03 to LB-05).
+            // Native files use other names, which readers of cards do not know.
             for (name, value) in by_name.into_iter().filter_map(|(name, value)| Some((name, value?))) {
                 book.entry(name).or_insert(value);
             }
@@ -184,7 +185,7 @@ impl Book {
         book
     }
 
-    /// A file of its own, as V3 has it (LB-01).
+    /// Converts to a stand-alone `lorebook_v3` file.
     pub fn to_lorebook_v3(&self) -> Value {
         let mut root = self.around.clone();
         root.entry("spec").or_insert_with(|| "lorebook_v3".into());
@@ -238,7 +239,7 @@ impl Book {
         (self, skipped)
     }
 
-    /// Whether an entry of this book is in the form that cards hold.
+    /// Whether an entry of this book is in card format.
     pub(super) fn speaks_card(&self, raw: &Map<String, Value>) -> bool {
         match raw.contains_key("keys") == raw.contains_key("key") {
             true => self.form != Form::Native,
@@ -246,7 +247,7 @@ impl Book {
         }
     }
 
-    /// Entries by the names they had, new ones by their uids.
+    /// Maps original keys, or uids for new entries, to the written entries.
     fn named(&self, write: impl Fn(&Entry) -> Map<String, Value>) -> Map<String, Value> {
         let mut entries = Map::new();
         let mut names = self.names.iter().filter(|_| !self.listed);
@@ -278,7 +279,7 @@ impl Book {
     }
 }
 
-/// A book in `data`, under whatever `spec`.
+/// Whether the object contains a book in `data`, whatever its `spec`.
 fn is_wrapper(root: &Map<String, Value>) -> bool {
     !root.contains_key("entries") && root.get("data").is_some_and(|data| data.get("entries").is_some())
 }
@@ -292,7 +293,7 @@ fn speaks_card(entries: &Value) -> bool {
     }
 }
 
-/// Entries with their places, in JavaScript's order: names that are integers first, ascending, then the rest as written.
+/// Returns entries with their keys in JavaScript's order: integer keys first, ascending, then the others as written.
 fn in_order(entries: Value) -> Vec<(String, Value)> {
     let mut named: Vec<(String, Value)> = match entries {
         Value::Array(entries) => entries.into_iter().enumerate().map(|(i, entry)| (i.to_string(), entry)).collect(),
@@ -307,8 +308,8 @@ pub(super) fn check(value: Value) -> Result<Map<String, Value>, (Value, &'static
     match value {
         Value::Object(raw) => match raw.get("content") {
             None | Some(Value::Null | Value::String(_) | Value::Number(_)) => Ok(raw),
-            Some(_) => Err((Value::Object(raw), "its content is no text")),
+            Some(_) => Err((Value::Object(raw), "its content is not text")),
         },
-        other => Err((other, "it is no object")),
+        other => Err((other, "it is not an object")),
     }
 }

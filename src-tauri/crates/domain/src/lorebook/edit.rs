@@ -1,4 +1,4 @@
-//! Editing a book: entries come and go in its own form, so that it stays one book of one kind.
+//! Editing a lorebook. Added entries are converted to the book's own format.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use super::entry::{Entry, Uid};
 use super::value::Field;
 
 impl Book {
-    /// Adds an entry of this or another book at the end, under a uid that is free here, and returns that.
+    /// Appends a copy of an entry, from this or another book, under a free uid. Returns the uid.
     pub fn add(&mut self, entry: &Entry) -> Uid {
         let (uid, number) = self.free_uid();
         let (name, mut raw) = match self.form() {
@@ -18,7 +18,7 @@ impl Book {
         let mut added = self.read_entry(uid.as_str(), raw);
         let places = self.entries.iter().zip(0..).map(|(entry, at)| entry.display_index.unwrap_or(at));
         let last = places.max().map_or(0, |last| last.saturating_add(1));
-        // What it was among others says nothing here.
+        // The display position in its previous book is meaningless here.
         if added.display_index.is_some() || last != self.entries.len() as i64 {
             added.display_index = Some(last);
         }
@@ -26,16 +26,16 @@ impl Book {
         uid
     }
 
-    /// Takes out the entry at `index`, as it would be written now.
+    /// Removes the entry at `index` and returns its JSON.
     pub fn remove(&mut self, index: usize) -> Option<Map<String, Value>> {
         let there = index < self.entries.len();
         there.then(|| self.entries.remove(index).to_own_form())
     }
 
-    /// Puts back what [`Book::remove`] took out, at `index` or at the end.
+    /// Restores an entry that [`Book::remove`] returned, at `index` or at the end.
     ///
     /// # Errors
-    /// Why `raw` is no entry.
+    /// Says why `raw` is not an entry.
     pub fn put_back(&mut self, index: usize, raw: Map<String, Value>) -> Result<(), &'static str> {
         let raw = check(Value::Object(raw)).map_err(|(_, why)| why)?;
         let entry = self.read_entry(&index.to_string(), raw);
@@ -43,26 +43,26 @@ impl Book {
         Ok(())
     }
 
-    /// For people; never part of a prompt (LB-02).
+    /// For users; never part of a prompt.
     pub fn set_description(&mut self, description: &str) {
         if self.description() != description {
             self.raw.insert("description".to_owned(), description.into());
         }
     }
 
-    /// LB-03; `None` leaves it to the settings.
+    /// `None` uses the setting.
     pub fn set_scan_depth(&mut self, messages: Option<i64>) {
         let before = self.scan_depth();
         self.state(["scan_depth", "scanDepth"], before, messages);
     }
 
-    /// LB-04; `None` leaves it to the settings.
+    /// `None` uses the setting.
     pub fn set_token_budget(&mut self, tokens: Option<i64>) {
         let before = self.token_budget();
         self.state(["token_budget", "tokenBudget"], before, tokens);
     }
 
-    /// LB-05; `None` leaves it to the settings.
+    /// `None` uses the setting.
     pub fn set_recursive_scanning(&mut self, recursive: Option<bool>) {
         let before = self.recursive_scanning();
         self.state(["recursive_scanning", "recursiveScanning"], before, recursive);
@@ -75,7 +75,7 @@ impl Book {
         }
     }
 
-    /// One above the highest number.
+    /// Returns the number above the highest uid.
     fn free_uid(&self) -> (Uid, u64) {
         let kept = self.kept.iter().map(|(place, _)| place.as_str());
         let taken = self.entries.iter().map(|entry| entry.uid.as_str()).chain(kept);
@@ -84,7 +84,7 @@ impl Book {
         (Uid::from(number.to_string().as_str()), number)
     }
 
-    /// Where the file states a value under either name, it is changed there.
+    /// Changes a value under the name that the file uses, or else under the specification's name.
     fn state<T: Field>(&mut self, names: [&str; 2], before: Option<T>, after: Option<T>) {
         if before == after {
             return;
@@ -118,7 +118,7 @@ mod tests {
         Book::from_character_book(book.as_object().unwrap()).0
     }
 
-    /// The uids of a book as another program would find them in its file.
+    /// Returns the uids as another program would find them in the file.
     fn uids(book: &Book) -> Vec<String> {
         let (again, skipped) = Book::from_value(book.to_value()).unwrap();
         assert_eq!(skipped, []);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copied_entry_speaks_as_its_new_book_does_and_keeps_what_is_strange() {
+    fn a_copied_entry_takes_the_format_of_its_new_book() {
         let (mut native, mut card) = (native(), card());
         assert_eq!(card.add(&native.entries[0]).as_str(), "4");
         assert_eq!(uids(&card), ["3 Sharp.", "4 Oil."]);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_out_goes_back_as_it_was() {
+    fn a_removed_entry_is_restored_unchanged() {
         for before in [native(), card()] {
             let mut book = before.clone();
             let taken = book.remove(0).unwrap();
@@ -153,9 +153,9 @@ mod tests {
         assert!(native().put_back(0, Map::from_iter([("content".to_owned(), json!([]))])).is_err());
     }
 
-    /// LB-03 to LB-05: what the book says of itself is written where the file says it.
+    /// Edits of a book's own fields use the name in the file.
     #[test]
-    fn what_a_book_states_is_changed_where_it_stands() {
+    fn edits_use_the_field_names_of_the_file() {
         let mut book = Book::from_value(json!({ "scanDepth": 3, "entries": {} })).unwrap().0;
         book.set_scan_depth(Some(8));
         book.set_token_budget(Some(300));

@@ -1,4 +1,4 @@
-//! One entry: every field of formats 1.4.1, read from and written to either form.
+//! One lorebook entry, read from and written to both SillyTavern's and the cards' format.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::raw::{
 };
 use super::value::Field;
 
-/// An entry's name inside its book: a number in nearly every file.
+/// Identifies an entry in its book. It is a number in nearly every file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(transparent)]
 pub struct Uid(String);
@@ -35,7 +35,7 @@ impl fmt::Display for Uid {
     }
 }
 
-/// As a number where it is one: that is how the files have it.
+/// Serializes a numeric uid as a number, like the files.
 impl Serialize for Uid {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.parse::<i64>() {
@@ -45,16 +45,16 @@ impl Serialize for Uid {
     }
 }
 
-/// How the secondary keys decide, once a primary key was found.
+/// How the secondary keys decide after a primary key matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Logic {
-    /// At least one secondary key is found.
+    /// At least one secondary key matches.
     AndAny,
-    /// At least one is missing.
+    /// At least one secondary key does not match.
     NotAll,
-    /// None is found.
+    /// No secondary key matches.
     NotAny,
-    /// Every one is found.
+    /// All secondary keys match.
     AndAll,
 }
 
@@ -65,13 +65,13 @@ pub enum Position {
     AfterChar,
     NoteTop,
     NoteBottom,
-    /// In the chat, so many messages from its end.
+    /// In the chat, `depth` messages from its end.
     AtDepth,
     /// Before the example messages.
     ExampleTop,
     /// After the example messages.
     ExampleBottom,
-    /// Only where `{{outlet::name}}` stands.
+    /// Only at the `{{outlet::name}}` macro.
     Outlet,
 }
 
@@ -83,7 +83,7 @@ pub enum Role {
     Assistant = 2,
 }
 
-/// For which characters an entry counts, by the name of their file and the ids of their tags.
+/// Restricts an entry to some characters, by their file names and tag ids.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CharacterFilter {
     pub names: Vec<String>,
@@ -93,7 +93,7 @@ pub struct CharacterFilter {
 
 macro_rules! entry {
     ($($(#[$doc:meta])* $field:ident: $type:ty, $native:expr, $native_absent:expr, $card:expr, $card_absent:expr;)*) => {
-        /// One entry. Numbers are as in the file; what is out of bounds is dealt with where it is used.
+        /// One entry. Numbers are as in the file; activation handles values that are out of range.
         #[derive(Debug, Clone, PartialEq)]
         pub struct Entry {
             pub uid: Uid,
@@ -119,13 +119,13 @@ macro_rules! entry {
                 $(put(raw, $card, &self.$field, $card_absent);)*
             }
 
-            /// What the entry states in the form that cards hold, stated in SillyTavern's.
+            /// Converts the card fields that the entry states to SillyTavern's format.
             fn restate_native(&self, raw: &mut Map<String, Value>) {
                 $(disown(raw, $card);)*
                 $(restate(raw, (&self.raw, $card, $card_absent), $native, &self.$field);)*
             }
 
-            /// What the entry states in SillyTavern's form, stated in the one that cards hold.
+            /// Converts the SillyTavern fields that the entry states to card format.
             fn restate_card(&self, raw: &mut Map<String, Value>) {
                 $(disown(raw, $native);)*
                 $(restate(raw, (&self.raw, $native, $native_absent), $card, &self.$field);)*
@@ -135,21 +135,21 @@ macro_rules! entry {
 }
 
 entry! {
-    /// Any one has to be found. Plain text, or `/pattern/flags`.
+    /// At least one key must match. Each is plain text or `/pattern/flags`.
     keys: Vec<String>, Root("key"), Vec::new(), Root("keys"), Vec::new();
     secondary_keys: Vec<String>, Root("keysecondary"), Vec::new(), Root("secondary_keys"), Vec::new();
-    /// Whether the secondary keys count.
+    /// Whether the secondary keys are used.
     selective: bool, Root("selective"), false, Root("selective"), false;
-    /// `None` decides as [`Logic::AndAny`], but gives secondary keys no part in group scoring.
+    /// `None` behaves like [`Logic::AndAny`], but group scoring ignores the secondary keys.
     logic: Option<Logic>, Root("selectiveLogic"), None, Ext("selectiveLogic"), Some(Logic::AndAny);
     comment: String, Root("comment"), String::new(), Root("comment"), String::new();
     content: String, Root("content"), String::new(), Root("content"), String::new();
     /// Active without keys.
     constant: bool, Root("constant"), false, Root("constant"), false;
     vectorized: bool, Root("vectorized"), false, Ext("vectorized"), false;
-    /// Higher comes earlier for the budget, and lower in the prompt.
+    /// Entries with a higher order are added first within the budget, and stand lower in the prompt.
     order: f64, Root("order"), 100.0, Root("insertion_order"), 100.0;
-    /// `None`: active, but placed nowhere.
+    /// `None`: active, but not part of the prompt.
     position: Option<Position>, Root("position"), None, Ext("position"), None;
     /// In messages from the end.
     depth: Option<i64>, Root("depth"), None, Ext("depth"), None;
@@ -159,7 +159,7 @@ entry! {
     ignore_budget: bool, Root("ignoreBudget"), false, Ext("ignore_budget"), false;
     exclude_recursion: bool, Root("excludeRecursion"), false, Ext("exclude_recursion"), false;
     prevent_recursion: bool, Root("preventRecursion"), false, Ext("prevent_recursion"), false;
-    /// The recursion level from which on it may fire; 0: any time.
+    /// Lowest recursion level at which the entry may trigger; 0 allows any time.
     delay_until_recursion: u32, Root("delayUntilRecursion"), 0, Ext("delay_until_recursion"), 0;
     match_persona_description: bool, Root("matchPersonaDescription"), false, Ext("match_persona_description"), false;
     match_character_description: bool,
@@ -170,16 +170,16 @@ entry! {
         Root("matchCharacterDepthPrompt"), false, Ext("match_character_depth_prompt"), false;
     match_scenario: bool, Root("matchScenario"), false, Ext("match_scenario"), false;
     match_creator_notes: bool, Root("matchCreatorNotes"), false, Ext("match_creator_notes"), false;
-    /// Percent; `None` never passes a roll.
+    /// In percent; `None` never passes.
     probability: Option<f64>, Root("probability"), None, Ext("probability"), Some(100.0);
-    /// Whether there is a roll at all.
+    /// Whether `probability` applies.
     use_probability: bool, Root("useProbability"), false, Ext("useProbability"), true;
-    /// Names, separated by commas.
+    /// Group names, separated by commas.
     group: String, Root("group"), String::new(), Ext("group"), String::new();
     group_override: bool, Root("groupOverride"), false, Ext("group_override"), false;
     group_weight: Option<f64>, Root("groupWeight"), None, Ext("group_weight"), None;
     use_group_scoring: Option<bool>, Root("useGroupScoring"), None, Ext("use_group_scoring"), None;
-    /// In messages; `None`: as the book or the settings say.
+    /// In messages; `None` uses the value of the book or the settings.
     scan_depth: Option<i64>, Root("scanDepth"), None, Ext("scan_depth"), None;
     case_sensitive: Option<bool>, Root("caseSensitive"), None, Ext("case_sensitive"), None;
     match_whole_words: Option<bool>, Root("matchWholeWords"), None, Ext("match_whole_words"), None;
@@ -188,23 +188,23 @@ entry! {
     cooldown: Option<i64>, Root("cooldown"), None, Ext("cooldown"), None;
     delay: Option<i64>, Root("delay"), None, Ext("delay"), None;
     character_filter: Option<CharacterFilter>, Root("characterFilter"), None, Own("characterFilter"), None;
-    /// Kinds of generation; none: all.
+    /// Kinds of generation that the entry is limited to; empty allows all.
     triggers: Vec<String>, Root("triggers"), Vec::new(), Ext("triggers"), Vec::new();
     automation_id: String, Root("automationId"), String::new(), Ext("automation_id"), String::new();
     display_index: Option<i64>, Root("displayIndex"), None, Ext("display_index"), None;
     add_memo: bool, Root("addMemo"), false, Own("addMemo"), false;
-    /// V3: the keys are patterns (LB-07).
+    /// V3: the keys are regular expressions.
     use_regex: bool, Own("use_regex"), false, Root("use_regex"), false;
-    /// V2 and V3: the specification's own switch, which SillyTavern does not read (LB-12).
+    /// V2 and V3: the specification's own field, which SillyTavern ignores.
     spec_case_sensitive: Option<bool>, Own("case_sensitive"), None, Root("case_sensitive"), None;
-    /// V2 and V3: the lowest goes first when the budget is full (B2-02, LB-04).
+    /// V2 and V3: entries with the lowest value are dropped first when the budget is full.
     priority: Option<f64>, Own("priority"), None, Root("priority"), None;
-    /// V2 and V3: for people.
+    /// V2 and V3: label for users.
     name: String, Own("name"), String::new(), Root("name"), String::new();
 }
 
 impl Entry {
-    /// An entry with the values of a new one.
+    /// Creates an entry with default values.
     pub fn new(uid: Uid) -> Self {
         let values = [
             ("uid", serde_json::to_value(&uid).unwrap_or_default()),
@@ -220,13 +220,13 @@ impl Entry {
         Self::read_native(uid, values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
-    /// Reads SillyTavern's own form. `name` is the entry's name in the map, which stands for a missing `uid`.
+    /// Reads SillyTavern's format. `name` is the entry's key in the map and replaces a missing `uid`.
     pub(super) fn from_native(name: &str, raw: Map<String, Value>) -> Self {
         let uid = raw.get("uid").and_then(String::read).unwrap_or_else(|| name.to_owned());
         Self::read_native(Uid(uid), raw)
     }
 
-    /// Reads an entry of a `character_book` by the rules of formats 1.4.5.
+    /// Reads an entry of a `character_book`.
     pub(super) fn from_card(index: usize, raw: Map<String, Value>) -> Self {
         let uid = raw.get("id").and_then(String::read).filter(|id| !id.is_empty());
         let root = raw.get("position").and_then(card_position);
@@ -234,12 +234,12 @@ impl Entry {
             .with(|entry| entry.position = entry.position.or(root).or(Some(Position::AfterChar)))
     }
 
-    /// The form in which it was read.
+    /// Writes the format that the entry was read from.
     pub(super) fn to_own_form(&self) -> Map<String, Value> {
         if self.native { self.to_native() } else { self.to_card() }
     }
 
-    /// SillyTavern's own form.
+    /// Writes SillyTavern's format.
     pub fn to_native(&self) -> Map<String, Value> {
         let mut raw = self.raw.clone();
         if !self.native {
@@ -258,8 +258,8 @@ impl Entry {
         raw
     }
 
-    /// The form of a `character_book`. Position 0 becomes `before_char`, all others `after_char`; the exact one goes
-    /// into `extensions`.
+    /// Writes the format of a `character_book`. Position 0 becomes `before_char` and all others `after_char`. The exact
+    /// position goes into `extensions`.
     pub fn to_card(&self) -> Map<String, Value> {
         if !self.native {
             return self.edited_card();
@@ -282,14 +282,14 @@ impl Entry {
         let marked = EXPORT_MARKS.map(|mark| in_extensions(&raw, mark));
         self.restate_card(&mut raw);
         if let Some(Value::Object(extensions)) = raw.get_mut("extensions").filter(|_| self.use_regex) {
-            // An entry with these marks is taken for SillyTavern's export, where `use_regex` means nothing.
+            // Readers treat an entry with these keys as SillyTavern's export and then ignore `use_regex`.
             for (mark, _) in EXPORT_MARKS.into_iter().zip(marked).filter(|(_, marked)| !marked) {
                 extensions.shift_remove(mark);
             }
         }
         self.write_card(&mut raw);
         let word = if self.position == Some(Position::BeforeChar) { "before_char" } else { "after_char" };
-        // A word of somebody else's, which means the same here.
+        // An unknown word of another exporter already means `after_char`, so keep it.
         let odd = raw.get("position").is_some_and(|odd| word == "after_char" && card_position(odd).is_none());
         if !odd {
             raw.insert("position".into(), word.into());
@@ -298,26 +298,26 @@ impl Entry {
         raw
     }
 
-    /// The uid as the file has it under that name, some with quotes around a number.
+    /// Returns the uid as the file wrote it, because some files quote the number.
     fn number(&self, name: &str) -> Value {
         let stated = self.raw.get(name).filter(|stated| String::read(stated).as_deref() == Some(self.uid.as_str()));
         stated.cloned().unwrap_or_else(|| serde_json::to_value(&self.uid).unwrap_or_default())
     }
 
-    /// The entry as it was read, for telling whether it was changed since.
+    /// The JSON that was read, to detect changes.
     pub fn source(&self) -> &Map<String, Value> {
         &self.raw
     }
 
-    /// Whether SillyTavern wrote this entry into a card. It states `use_regex` for every entry it writes, whatever the keys
-    /// are, so there the word means nothing (1.4.5).
+    /// Whether SillyTavern wrote this entry into a card. It writes `use_regex` for every entry, so the field is
+    /// meaningless there.
     pub fn is_sillytavern_export(&self) -> bool {
         EXPORT_MARKS.into_iter().any(|mark| in_extensions(&self.raw, mark))
     }
 
     fn edited_card(&self) -> Map<String, Value> {
         let mut raw = self.raw.clone();
-        // A position that only the root states, or none at all, is no edit.
+        // A missing or root-only position is not an edit.
         let stated =
             raw.get("extensions").and_then(|it| it.get("position")).and_then(Option::<Position>::read).flatten();
         let root = raw.get("position").and_then(card_position).unwrap_or(Position::AfterChar);
@@ -341,14 +341,14 @@ impl Entry {
     }
 }
 
-/// What SillyTavern writes into the `extensions` of every entry that it puts into a card.
+/// Fields that SillyTavern writes into the `extensions` of every entry of a card.
 const EXPORT_MARKS: [&str; 2] = ["selectiveLogic", "exclude_recursion"];
 
 fn in_extensions(raw: &Map<String, Value>, name: &str) -> bool {
     raw.get("extensions").and_then(Value::as_object).is_some_and(|it| it.contains_key(name))
 }
 
-/// The specification's word, or the number that some exporters write there (3.11).
+/// Reads the specification's word, or the number that some exporters write instead.
 fn card_position(value: &Value) -> Option<Position> {
     match value.as_str() {
         Some("before_char") => Some(Position::BeforeChar),

@@ -1,16 +1,16 @@
-//! What can be wrong with a book, and with one of its entries.
+//! Errors of lorebooks and of single entries.
 
 use crate::lenient_json::JsonError;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BookError {
-    #[error("the file has {bytes} bytes, at most {limit} are read")]
+    #[error("the file has {bytes} bytes, and the limit is {limit}")]
     TooLarge { bytes: usize, limit: usize },
     #[error("the lorebook is not valid JSON, line {line}, column {column}: {problem}")]
     Json { line: usize, column: usize, problem: String },
-    #[error("the JSON has {what}, at most {limit} are read")]
+    #[error("the JSON has {what}; the limit is {limit}")]
     TooComplex { what: &'static str, limit: usize },
-    #[error("this is no lorebook: a list or map of \"entries\" is expected")]
+    #[error("this is not a lorebook: it has no list or map of \"entries\"")]
     NoEntries,
 }
 
@@ -24,11 +24,11 @@ impl From<JsonError> for BookError {
     }
 }
 
-/// An entry that could not be understood. It is kept in the book and written back as it was.
+/// An unreadable entry. The book keeps it and writes it back unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("entry {place} is left out: {why}")]
+#[error("entry {place} was skipped: {why}")]
 pub struct Skipped {
-    /// Its name in the map, or its index in the list.
+    /// Key in the map, or index in the list.
     pub place: String,
     pub why: &'static str,
 }

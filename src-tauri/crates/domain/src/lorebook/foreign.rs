@@ -1,11 +1,11 @@
-//! Lorebooks of other programs (formats 3.1, 3.10), made into SillyTavern's form. Each entry keeps what it was made of in
-//! `extensions`, under its program's name.
+//! Converts lorebooks of Agnai, NovelAI and RisuAI to SillyTavern's format. Each entry keeps its source in
+//! `extensions`, under the program's name.
 
 use serde_json::{Map, Value, json};
 
 use super::value::Field;
 
-/// SillyTavern's form of a book that Agnai, NovelAI or RisuAI wrote; `None` for any other JSON.
+/// Converts a foreign lorebook; `None` for any other JSON.
 pub(super) fn to_native(root: &Map<String, Value>) -> Option<Value> {
     if root.get("kind").and_then(Value::as_str) == Some("memory") {
         converted(root, "entries", "agnai", agnai)
@@ -23,7 +23,7 @@ type Convert = fn(&Map<String, Value>) -> Value;
 fn converted(root: &Map<String, Value>, list: &str, program: &str, convert: Convert) -> Option<Value> {
     let mut entries = Map::new();
     for (uid, source) in root.get(list)?.as_array()?.iter().enumerate() {
-        // What is no object is kept as it is; reading the book then says so.
+        // Keeps an entry that is not an object; reading the book reports it.
         let entry =
             source.as_object().map_or_else(|| source.clone(), |entry| whole(uid, program, entry, convert(entry)));
         entries.insert(uid.to_string(), entry);
@@ -34,7 +34,7 @@ fn converted(root: &Map<String, Value>, list: &str, program: &str, convert: Conv
     Some(json!({ "name": name, "entries": entries, "extensions": { program: rest } }))
 }
 
-/// The values of a new entry, then those of the source.
+/// Combines the values of a new entry with the converted ones.
 fn whole(uid: usize, program: &str, source: &Map<String, Value>, stated: Value) -> Value {
     let mut entry = json!({
         "uid": uid, "key": [], "keysecondary": [], "comment": "", "content": "", "selective": true, "order": 100,
@@ -61,7 +61,7 @@ fn novelai(entry: &Map<String, Value>) -> Value {
     })
 }
 
-/// Keys are one text, separated by commas; a pattern is one key, whatever stands in it.
+/// RisuAI stores keys as comma-separated text. With `useRegex` the whole text is one pattern.
 fn risuai(entry: &Map<String, Value>) -> Value {
     let pattern = entry.get("useRegex").and_then(bool::read) == Some(true);
     let keys = |name: &str| match entry.get(name)? {
@@ -76,7 +76,7 @@ fn risuai(entry: &Map<String, Value>) -> Value {
     })
 }
 
-/// Whether the switch is there and off.
+/// Whether the field is present and false.
 fn off(entry: &Map<String, Value>, name: &str) -> bool {
     entry.get(name).and_then(bool::read) == Some(false)
 }

@@ -1,10 +1,9 @@
-//! Lorebooks: SillyTavern's own JSON, the `character_book` of V2 and V3 cards, and the stand-alone `lorebook_v3`; those of
-//! Agnai, NovelAI and RisuAI become SillyTavern's form.
+//! Lorebooks: SillyTavern's JSON, the `character_book` of V2 and V3 cards, and stand-alone `lorebook_v3` files. Those
+//! of Agnai, NovelAI and RisuAI are converted to SillyTavern's format.
 //!
-//! An [`Entry`] keeps the whole JSON it was read from. Its fields are a view on it: writing changes those that were edited
-//! and leaves the rest, so whatever this program does not know survives import, edit and export (B2-07, LB-14).
-//! One bad entry never sinks a book: it is kept as it was, and [`Skipped`] says why it does not count (formats 3.11).
-//! Rule ids in comments (LB, B2, RT) and section numbers are those of the format checklist that the tests cite.
+//! An [`Entry`] keeps the whole JSON it was read from, and its fields are a view on it. Writing changes only edited
+//! fields, so unknown data survives import, edit and export.
+//! One bad entry does not fail a book: it is kept unchanged, and [`Skipped`] says why it is inactive.
 
 mod binding;
 mod book;
@@ -20,5 +19,5 @@ pub use book::{Book, Form, Read};
 pub use entry::{CharacterFilter, Entry, Logic, Position, Role, Uid};
 pub use error::{BookError, Skipped};
 
-/// Largest file that is read, in bytes.
+/// Maximum size of a file, in bytes.
 pub const MAX_FILE: usize = 64 << 20;

@@ -1,4 +1,4 @@
-//! The fields of an entry's JSON, wherever either form keeps them: read, written, and carried from form to form.
+//! Reads and writes the fields of an entry's JSON in both formats, and converts between the formats.
 
 use std::borrow::Cow;
 
@@ -6,15 +6,15 @@ use serde_json::{Map, Value};
 
 use super::value::Field;
 
-/// Where a field is kept.
+/// Location of a field in the JSON.
 #[derive(Clone, Copy)]
 pub(super) enum At {
     Root(&'static str),
-    /// A switch that says the opposite.
+    /// A boolean with the opposite meaning.
     Not(&'static str),
-    /// In `extensions`, as SillyTavern names it.
+    /// In `extensions`, under SillyTavern's name.
     Ext(&'static str),
-    /// In our own part of `extensions`: the form has no place for it.
+    /// In our own part of `extensions`, because the format does not define the field.
     Own(&'static str),
 }
 
@@ -22,7 +22,7 @@ const OWN: &str = "inglenook";
 
 use At::{Ext, Not, Own, Root};
 
-/// Names at the root of either form that the other form keeps elsewhere.
+/// Root fields of each format that the other format stores elsewhere.
 pub(super) const NATIVE_ROOT: &[&str] = &[
     "uid",
     "key",
@@ -84,12 +84,12 @@ pub(super) const CARD_ROOT: &[&str] = &[
     "name",
 ];
 
-/// Names of the two forms, under which each sets aside what the other could misread.
+/// Names under which each format sets aside fields that the other could misread.
 pub(super) const NATIVE_FORM: &str = "native";
 pub(super) const CARD_FORM: &str = "card";
 
-/// What of an entry the other form does not name: unknown fields and `extensions`. A field that is nothing in its own form but
-/// something in the other (`depth` at the root of a card's entry) is set aside under `form`, or it would be obeyed there.
+/// Returns the fields that the other format does not define, including `extensions`. A field without meaning in its own
+/// format, but with one in the other, is set aside under `form`. An example is `depth` at the root of a card's entry.
 pub(super) fn strangers(raw: &Map<String, Value>, known: &[&str], other: &[&str], form: &str) -> Map<String, Value> {
     let unknown = raw.iter().filter(|(name, _)| !known.contains(&name.as_str()));
     let (aside, mut carried): (Map<_, _>, Map<_, _>) = unknown
@@ -105,14 +105,14 @@ pub(super) fn set_aside(raw: &mut Map<String, Value>, form: &str, name: &str, va
     object(object(object(raw, "extensions"), OWN), form).insert(name.to_owned(), value);
 }
 
-/// Puts back what an earlier change of forms had set aside.
+/// Restores fields that an earlier conversion set aside.
 pub(super) fn put_back(raw: &mut Map<String, Value>, form: &str) {
     if let Some(Value::Object(aside)) = own(raw).and_then(|own| own.shift_remove(form)) {
         raw.extend(aside);
     }
 }
 
-/// Takes away what only stood in our part of `extensions` because the other form had no place for it.
+/// Removes a field that was in our part of `extensions` only because the other format does not define it.
 pub(super) fn disown(raw: &mut Map<String, Value>, at: At) {
     if let Own(name) = at
         && let Some(own) = own(raw)
@@ -121,7 +121,7 @@ pub(super) fn disown(raw: &mut Map<String, Value>, at: At) {
     }
 }
 
-/// No trace of ours where there is nothing to say.
+/// Removes our part of `extensions` if it is empty.
 pub(super) fn without_empty_own(raw: &mut Map<String, Value>) {
     if own(raw).is_some_and(|own| own.is_empty())
         && let Some(Value::Object(extensions)) = raw.get_mut("extensions")
@@ -148,7 +148,7 @@ pub(super) fn get<T: Field>(raw: &Map<String, Value>, at: At, absent: T) -> T {
     find(raw, at).and_then(|value| T::read(&value)).unwrap_or(absent)
 }
 
-/// Writes a field only where the file says something else.
+/// Writes a field only if its value differs from the file.
 pub(super) fn put<T: Field>(raw: &mut Map<String, Value>, at: At, value: &T, absent: T) {
     if get(raw, at, absent) == *value {
         return;
@@ -156,9 +156,8 @@ pub(super) fn put<T: Field>(raw: &mut Map<String, Value>, at: At, value: &T, abs
     insert(raw, at, value.write());
 }
 
-/// States in `raw` what the other form states, even where silence would mean the same: so no leaf is lost between the two
-/// (RT-1). A value that SillyTavern keeps in either stays as it is written there, `true` for a level and the like; the
-/// specification's own fields are written as it wants them.
+/// Converts a field to the other format, even if its value is that format's default, so that no value is lost. Values
+/// keep their spelling, such as `true` for a recursion level. Fields of the specification are normalized.
 pub(super) fn restate<T: Field>(raw: &mut Map<String, Value>, source: (&Map<String, Value>, At, T), to: At, value: &T) {
     let (source, from, absent) = source;
     let Some(stated) = find(source, from) else { return };
@@ -186,6 +185,6 @@ fn object<'m>(map: &'m mut Map<String, Value>, name: &str) -> &'m mut Map<String
     }
     match place {
         Value::Object(inner) => inner,
-        _ => unreachable!("it was made an object just above"),
+        _ => unreachable!("the value was replaced by an object above"),
     }
 }

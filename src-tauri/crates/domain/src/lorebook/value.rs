@@ -1,12 +1,12 @@
-//! Values as people's files hold them: text where a number belongs, a map where a list belongs (formats 3.11).
+//! Reads field values tolerantly: for example text instead of a number, or a map instead of a list.
 
 use serde_json::{Number, Value, json};
 
 use super::entry::{CharacterFilter, Logic, Position, Role};
 
-/// A field's type: how it is read from odd JSON, and written.
+/// A field type that can be read from irregular JSON and written back.
 pub(super) trait Field: Sized + PartialEq {
-    /// `None` where the value says nothing that can be used.
+    /// Returns `None` if the value is unusable.
     fn read(value: &Value) -> Option<Self>;
     fn write(&self) -> Value;
 }
@@ -46,7 +46,7 @@ impl Field for f64 {
 
 impl Field for i64 {
     fn read(value: &Value) -> Option<Self> {
-        // The cast saturates, so a number beyond all reason stays beyond all reason.
+        // The cast saturates, so an extreme number stays extreme.
         f64::read(value).map(|number| number.round() as Self)
     }
 
@@ -96,7 +96,7 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// A recursion level: `true` is the first, `0` and `false` are none.
+/// A recursion level. `true` is level 1; `0` and `false` are level 0.
 impl Field for u32 {
     fn read(value: &Value) -> Option<Self> {
         f64::read(value).map(|level| level as Self)
@@ -158,7 +158,7 @@ impl Field for CharacterFilter {
     }
 }
 
-/// Whether a map's name is one that JavaScript puts before all others, and in numeric order.
+/// Whether JavaScript treats the key as an array index. Such keys come first, in numeric order.
 pub(super) fn array_index(name: &str) -> Option<u32> {
     let index: u32 = name.parse().ok()?;
     (index != u32::MAX && index.to_string() == name).then_some(index)

@@ -1,27 +1,28 @@
-//! Values that cannot all be meant at once (S2.4).
+//! Detects settings that contradict each other.
 
 use super::layers::Resolved;
 use super::list::Values;
 use super::owner::Origin;
 
-/// Settings that contradict each other. A turn goes on, for the budget never exceeds the limit; who sets one is refused.
+/// Settings that contradict each other. They do not stop a turn, because the budget never exceeds the limit. Setting
+/// such a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Contradiction {
-    #[error("{} are {sum} tokens together, and the context limit is {limit}", listed(.parts))]
+    #[error("{} = {sum} tokens, which exceeds the context limit of {limit}", listed(.parts))]
     Sum {
-        /// Keys and tokens of what is set.
+        /// Setting keys and their values in tokens.
         parts: Vec<(&'static str, u32)>,
         sum: u64,
         limit: u32,
     },
-    #[error("a trim of {trim_chunk} tokens would empty a history of at most {history_cap}")]
+    #[error("trimming {trim_chunk} tokens would empty a history of at most {history_cap} tokens")]
     TrimEmptiesHistory { trim_chunk: u32, history_cap: u32 },
-    #[error("at least {min_tail_messages} messages cannot stay where at most {message_ceiling} may")]
+    #[error("the minimum of {min_tail_messages} messages is above the maximum of {message_ceiling}")]
     CeilingBelowTail { min_tail_messages: u32, message_ceiling: u32 },
 }
 
 impl Contradiction {
-    /// Keys of the settings in it.
+    /// Keys of the settings involved.
     pub fn keys(&self) -> Vec<&'static str> {
         match self {
             Self::Sum { parts, .. } => parts.iter().map(|(key, _)| *key).chain(["context_limit"]).collect(),
@@ -37,7 +38,7 @@ fn listed(parts: &[(&'static str, u32)]) -> String {
 }
 
 impl Resolved {
-    /// What contradicts itself among the values that somebody set; what is chosen automatically fits by construction.
+    /// Returns the contradictions among explicitly set values. Automatic values always fit.
     pub fn contradictions(&self) -> Vec<Contradiction> {
         [self.sum(), self.trim(), self.tail()].into_iter().flatten().collect()
     }
@@ -56,7 +57,7 @@ impl Resolved {
         (trim_chunk >= history_cap).then_some(Contradiction::TrimEmptiesHistory { trim_chunk, history_cap })
     }
 
-    /// The built-in floor gives way to a ceiling by itself.
+    /// The built-in minimum adapts to a ceiling, so only an explicit one can contradict it.
     fn tail(&self) -> Option<Contradiction> {
         let Values { min_tail_messages, message_ceiling, .. } = self.values;
         let message_ceiling = message_ceiling?;
@@ -80,17 +81,17 @@ mod tests {
     }
 
     #[test]
-    fn parts_larger_than_the_whole_are_told_with_their_sum() {
+    fn reports_parts_that_exceed_the_context_limit() {
         let told = check(&[("context_limit", "8192"), ("history_cap", "6000"), ("reply_reserve", "3000")]);
         assert_eq!(
             told,
-            ["reply reserve 3000 + history cap 6000 are 9000 tokens together, and the context limit is 8192"]
+            ["reply reserve 3000 + history cap 6000 = 9000 tokens, which exceeds the context limit of 8192"]
         );
     }
 
-    /// Document 2's own figures: caps, not claims, so that they may add up to the limit exactly.
+    /// The caps are upper limits, so their sum may reach the context limit.
     #[test]
-    fn two_hundred_thousand_may_be_shared_out_whole() {
+    fn parts_may_add_up_to_the_limit_exactly() {
         let shares = [("context_limit", "200000"), ("history_cap", "150000"), ("retrieval_cap", "50000")];
         assert_eq!(check(&shares), [""; 0]);
         assert_eq!(check(&[shares[0], shares[1], ("retrieval_cap", "50001")]).len(), 1);
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trim_leaves_something_and_a_ceiling_is_not_below_the_floor() {
+    fn reports_trim_and_ceiling_contradictions() {
         assert_eq!(check(&[("history_cap", "1000"), ("trim_chunk", "1000")]).len(), 1);
         assert_eq!(check(&[("message_ceiling", "4")]), [""; 0]);
         assert_eq!(check(&[("message_ceiling", "4"), ("min_tail_messages", "10")]).len(), 1);

@@ -1,4 +1,4 @@
-//! From layers to values, each with its origin.
+//! Combines layers of settings to resolved values with their origins.
 
 use std::collections::BTreeMap;
 
@@ -6,26 +6,26 @@ use super::list::{Setting, Values, setting};
 use super::owner::{Origin, Scope};
 use super::value::Value;
 
-/// The values of one layer, by key. Every one is taken by its setting.
+/// The values of one layer, by key. Each is valid for its setting.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layer(BTreeMap<&'static str, Value>);
 
-/// A value that was not taken. The setting falls back to the layer below; the others keep theirs.
+/// An invalid value. The setting falls back to the layer below, and other settings are unaffected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: {reason}; it is not used")]
+#[error("{key}: {reason}; the value is ignored")]
 pub struct Problem {
     pub key: &'static str,
-    /// A clause.
+    /// A clause without capital letter and full stop.
     pub reason: String,
 }
 
 impl Layer {
-    /// What is stored of `scope`: keys with JSON. Keys that are no setting of this version are passed over.
+    /// Reads the stored JSON values of a layer. Ignores keys that this version does not know.
     pub fn read<'a>(scope: Scope, stored: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Self, Vec<Problem>) {
         Self::collect(stored.into_iter().filter_map(|(key, json)| Some((setting(key)?, read_json(key, scope, json)))))
     }
 
-    /// The variables that override settings; all others are passed over.
+    /// Reads the environment variables that override settings, and ignores all others.
     pub fn from_environment<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Self, Vec<Problem>) {
         let ours = |name: &str| super::list::SETTINGS.iter().find(|setting| setting.variable() == name);
         let read = |(name, text): (&str, &str)| {
@@ -46,14 +46,14 @@ impl Layer {
         (layer, problems)
     }
 
-    /// What a prompt template suggests: the tokens of a reply at the most.
+    /// The layer of a prompt template, which suggests a maximum reply length.
     pub fn of_template(reply_tokens: Option<u32>) -> Self {
         let setting = setting("max_tokens");
         let value = |setting: &'static Setting| setting.kind.check(Value::Whole(reply_tokens?)).ok();
         Self(setting.and_then(|setting| Some((setting.key, value(setting)?))).into_iter().collect())
     }
 
-    /// What a sampler preset says. What is no value of a setting that presets hold is passed over.
+    /// The layer of a sampler preset. Ignores values that are invalid or not sampler settings.
     pub fn of_preset<'a>(values: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
         let taken = |(key, value)| {
             let setting = super::list::preset_setting(key)?;
@@ -66,7 +66,7 @@ impl Layer {
         self.0.get(key)
     }
 
-    /// `value` must be one that `setting` takes; `None` gives way to the layer below.
+    /// Sets a value that must be valid for `setting`. `None` removes it, so the layer below applies.
     pub fn set(&mut self, setting: &'static Setting, value: Option<Value>) {
         match value {
             Some(value) => self.0.insert(setting.key, value),
@@ -74,8 +74,8 @@ impl Layer {
         };
     }
 
-    /// Takes the values of `preset` for settings that have none here, and returns their keys. Those that cannot be set on
-    /// a layer of `scope` are passed over.
+    /// Copies values of `preset` for settings without a value here, and returns their keys. Skips settings that are not
+    /// allowed in `scope`.
     pub fn fill(&mut self, preset: &Self, scope: Option<Scope>) -> Vec<&'static str> {
         let fits = |key: &str| setting(key).is_some_and(|of| scope.is_none_or(|scope| of.scopes.contains(&scope)));
         let missing = preset.0.iter().filter(|(key, _)| fits(key) && !self.0.contains_key(*key));
@@ -85,7 +85,7 @@ impl Layer {
         keys
     }
 
-    /// By key, in the order of the keys.
+    /// Iterates in key order.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         self.0.iter().map(|(key, value)| (*key, value))
     }
@@ -100,7 +100,7 @@ fn read_json(key: &str, scope: Scope, json: &str) -> Result<Value, String> {
     setting.kind.check(value).map_err(|refusal| refusal.to_string())
 }
 
-/// The layers that count in one place.
+/// The layers that apply in one place, such as a chat.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layers(BTreeMap<Origin, Layer>);
 
@@ -113,13 +113,13 @@ impl Layers {
         self.0.get(&origin)
     }
 
-    /// The value that wins, and where it comes from.
+    /// Returns the value with the highest precedence and its origin.
     pub fn find(&self, key: &str) -> Option<(Origin, &Value)> {
         self.0.iter().rev().find_map(|(origin, layer)| Some((*origin, layer.get(key)?)))
     }
 }
 
-/// Every setting with its origin.
+/// All settings with their origins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
     pub values: Values,
@@ -132,8 +132,7 @@ impl Resolved {
     }
 }
 
-/// The later origin wins, setting by setting: environment over chat over character over model over global over the template's
-/// over built-in.
+/// Resolves each setting separately. Precedence: environment, chat, character, model, global, template, built-in.
 pub fn resolve(layers: &Layers) -> Resolved {
     let origins =
         super::list::SETTINGS.iter().filter_map(|setting| Some((setting.key, layers.find(setting.key)?.0))).collect();
@@ -154,9 +153,9 @@ mod tests {
         Layer([("history_cap", Value::Whole(cap))].into())
     }
 
-    /// The precedence table: each layer that is set hides all below it.
+    /// The topmost layer with a value wins in every combination.
     #[test]
-    fn every_combination_of_layers_has_the_topmost_win() {
+    fn the_topmost_layer_wins() {
         for set in 0_u32..1 << ORIGINS.len() {
             let mut layers = Layers::default();
             let chosen = ORIGINS.iter().enumerate().filter(|(bit, _)| set >> bit & 1 == 1);
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_fills_what_its_layer_leaves_open_and_hides_what_is_below() {
+    fn preset_fills_gaps_and_overrides_lower_layers() {
         let number = |key, value| (key, Value::Number(value));
         let context = ("context_limit", Value::Whole(4096));
         let preset = Layer::of_preset([number("temperature", 1.2), number("min_p", 0.2), context]);
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn one_bad_value_takes_nothing_else_with_it() {
+    fn one_bad_value_affects_no_other() {
         let stored = [
             ("history_cap", "3000"),
             ("temperature", "\"warm\""),
@@ -205,9 +204,9 @@ mod tests {
         assert_eq!(
             told,
             [
-                "temperature: \"warm\" is not a number from 0 to 2; it is not used",
-                "top_k: the stored value is not a whole number from 0 to 1000; it is not used",
-                "start_mode: it cannot be set for a chat; it is not used",
+                "temperature: \"warm\" is not a number from 0 to 2; the value is ignored",
+                "top_k: the stored value is not a whole number from 0 to 1000; the value is ignored",
+                "start_mode: it cannot be set for a chat; the value is ignored",
             ]
         );
         let mut layers = Layers::default();
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_is_read_by_name_and_tells_what_it_cannot_read() {
+    fn reads_environment_and_reports_bad_values() {
         let variables = [
             ("INGLENOOK_CONTEXT_LIMIT", "4096"),
             ("INGLENOOK_SHOW_STREAMING", "off"),
@@ -231,7 +230,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is stored: reading never fails as a whole, and every value in use is one that its setting takes.
+        /// Reading never fails as a whole, and every resolved value is valid for its setting.
         #[test]
         fn any_stored_layer_resolves(
             stored in proptest::collection::vec((0..SETTINGS.len(), "[-\\[\\]{}\":,a-z0-9.]{0,12}"), 0..40),
@@ -254,9 +253,9 @@ mod tests {
             }
         }
 
-        /// What one layer leaves alone is as if the layer were not there.
+        /// A setting without a value in a layer is unaffected by that layer.
         #[test]
-        fn settings_do_not_touch_each_other(cap in 200_u32..9_000, limit in 512_u32..9_000) {
+        fn settings_resolve_independently(cap in 200_u32..9_000, limit in 512_u32..9_000) {
             let mut layers = Layers::default();
             layers.put(Origin::Chat, capped(cap));
             let mut alone = resolve(&layers).values;

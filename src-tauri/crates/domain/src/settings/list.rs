@@ -1,8 +1,6 @@
-//! The one list of settings. Defaults are those of requirements.md, section 2.4.
+//! Declares all settings with their kinds, units, defaults and layers.
 //!
-//! Each has a reader. What answers a turn: limits, caps, `chat_format`, samplers. What frames its prompt: `placement`, `lore_strategy`,
-//! `context_retention` and the groups of prompts and of the story. A new chat: `start_mode`. A chat that is opened: `eager_load_tokens`. A
-//! reply on its way: `show_streaming`. The window: `show_thoughts`. Those of memory come with memory.
+//! To add a setting, add it to the `settings!` list below.
 
 use std::borrow::Cow;
 
@@ -10,20 +8,20 @@ use super::owner::Scope;
 use super::value::{FromValue, Kind, Value};
 use crate::sampling::{Dry, Dynatemp, Mirostat, Sampling, Xtc};
 
-/// In front of a setting's key, in capitals: `INGLENOOK_CONTEXT_LIMIT=4096` overrides `context_limit`.
+/// Prefix of environment variables: `INGLENOOK_CONTEXT_LIMIT=4096` overrides `context_limit`.
 pub const ENVIRONMENT_PREFIX: &str = "INGLENOOK_";
 
-/// What a number counts.
+/// Unit of a numeric setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     None,
     Tokens,
     Messages,
-    /// What the user says, and what is answered.
+    /// A user message and its reply.
     Exchanges,
 }
 
-/// Where the settings screens show it.
+/// Section of the settings screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     Context,
@@ -33,7 +31,7 @@ pub enum Group {
     Sampler,
 }
 
-/// One setting, declared.
+/// Declaration of one setting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     pub key: &'static str,
@@ -52,13 +50,12 @@ impl Setting {
     }
 }
 
-/// The setting of that key.
 pub fn setting(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// The setting of that key, if it is one of those that sampler presets hold. The size of the context is none of them: how
-/// a token is drawn must not decide how much a chat remembers.
+/// Returns the setting if sampler presets can contain it. The context size is excluded, because a preset must not
+/// change how much of a chat is remembered.
 pub fn preset_setting(key: &str) -> Option<&'static Setting> {
     setting(key).filter(|setting| setting.group == Group::Sampler && setting.key != "sampler_preset")
 }
@@ -94,26 +91,26 @@ macro_rules! words {
 }
 
 words! {
-    /// Where lore and notes stand in the prompt (design, section 4).
+    /// Placement of lore and notes in the prompt.
     Placement {
-        /// Where they cost the least re-reading.
+        /// Near the end, where changes require the least re-reading.
         CacheFirst = "cache-first",
         /// Exactly where SillyTavern would put them.
         Classic = "classic",
     }
 
-    /// Whether a context block stays in the prompt after its turn (C5).
+    /// Whether a context block stays in the prompt after its turn.
     ContextRetention {
         AppendOnly = "append-only",
         Ephemeral = "ephemeral",
     }
 
-    /// In which order the books of the character and those that count everywhere are listed, which decides where the budget for
-    /// lore is short, and between entries of the same order (formats 1.4.3, step 2).
+    /// Sorting of the character's books and global books. It decides which entries are added first if the lore budget
+    /// is short, and the order of entries with equal `order`.
     LoreStrategy {
         CharacterFirst = "character-first",
         GlobalFirst = "global-first",
-        /// By the order of their entries alone.
+        /// Only by the order of their entries.
         Evenly = "evenly",
     }
 
@@ -133,43 +130,43 @@ words! {
         Compatible = "compatible",
     }
 
-    /// Who begins a chat (S4.24).
+    /// Author of the first message of a chat.
     StartMode {
-        /// The card's greeting stands there (S4.24's `system`).
+        /// The card's greeting is the first message.
         Character = "character",
-        /// Nothing stands there; the user writes first (S4.24's `user` and `none`, which are one state here).
+        /// The chat starts empty, and the user writes first.
         Empty = "empty",
     }
 
-    /// How a reply is gone on with that broke off (S4.16).
+    /// How to continue an unfinished reply.
     ContinueBy {
-        /// The unfinished reply stands at the end of the prompt; an endpoint that has refused that is asked in words.
+        /// Ends the prompt with the unfinished reply. Endpoints that have rejected this get the `continue` prompt.
         Auto = "auto",
         Prefill = "prefill",
-        /// The `continue` prompt stands behind it.
+        /// Appends the `continue` prompt.
         Asking = "asking",
     }
 
-    /// Whether the model names chats in idle time (S4.16).
+    /// Whether a model names chats when idle.
     ChatTitles {
-        /// Local models do; endpoints may cost money.
+        /// Only local models, because endpoints may cost money.
         Auto = "auto",
         On = "on",
         Off = "off",
     }
 
-    /// Whether a model reads what was said in idle time, for keyframes and facts (S4.58, C30).
+    /// Whether a model creates keyframes and extracts facts when idle.
     MemoryLearning {
-        /// Local models do; endpoints may cost money.
+        /// Only local models, because endpoints may cost money.
         Auto = "auto",
         On = "on",
-        /// No model is asked (S4.59).
+        /// No model is used.
         Off = "off",
     }
 
-    /// What templates are told about the tone (S4.26). Nobody's words are rewritten for it.
+    /// Content rating that templates receive. Messages are never rewritten for it.
     ContentRating {
-        /// Not a word about it.
+        /// Templates receive nothing.
         Unset = "unset",
         Everyone = "everyone",
         Teen = "teen",
@@ -179,7 +176,7 @@ words! {
 }
 
 const EVERYWHERE: &[Scope] = &Scope::ALL;
-/// What depends on the machine and the model, not on who is talked with.
+/// Scopes of settings that depend on the machine and the model, not on the character.
 const MACHINE: &[Scope] = &[Scope::Global, Scope::Model, Scope::Chat];
 const PEOPLE: &[Scope] = &[Scope::Global, Scope::Character, Scope::Chat];
 const BEFORE_A_CHAT: &[Scope] = &[Scope::Global, Scope::Character];
@@ -197,7 +194,7 @@ const OFF_OR_TOKENS: Kind = Kind::WholeOr { word: "off", min: 1, max: 2_000_000 
 
 macro_rules! settings {
     ($($(#[doc = $doc:literal])* $key:ident: $ty:ty = $default:expr, $kind:expr, $unit:ident, $group:ident, $scopes:ident;)*) => {
-        /// Every setting, in the order in which it is shown.
+        /// All settings, in display order.
         pub static SETTINGS: &[Setting] = &[$(Setting {
             key: stringify!($key),
             group: Group::$group,
@@ -207,14 +204,14 @@ macro_rules! settings {
             scopes: $scopes,
         }),*];
 
-        /// Every setting resolved.
+        /// Resolved values of all settings.
         #[derive(Debug, Clone, PartialEq)]
         pub struct Values {
             $($(#[doc = $doc])* pub $key: $ty,)*
         }
 
         impl Values {
-            /// Values by key; what `value` does not know is built in.
+            /// Collects values by key. Keys without a value get the built-in default.
             pub(crate) fn gather(value: impl Fn(&str) -> Option<Value>) -> Self {
                 Self {
                     $($key: value(stringify!($key))
@@ -228,43 +225,44 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Tokens of context to plan for, never more than the model takes (S2.1). `None`: the model's own size, at most 200,000,
-    /// and for local models what memory allows.
+    /// Context size in tokens, limited by the model's. `None`: the model's own size, at most 200,000, and for local
+    /// models what memory allows.
     context_limit: Option<u32> = text("auto"), auto(512), Tokens, Context, MACHINE;
-    /// Tokens of history at the most (S2.2, S1.14). `None`: as the model's kind has it.
+    /// Maximum number of history tokens. `None`: depends on the kind of model.
     history_cap: Option<u32> = text("auto"), auto(200), Tokens, Context, EVERYWHERE;
-    /// Tokens of lore, memories and excerpts at the most (S2.3). `None`: a quarter of what head and input leave.
+    /// Maximum number of tokens for lore, memories and excerpts. `None`: a quarter of the space left by head and input.
     retrieval_cap: Option<u32> = text("auto"), auto(0), Tokens, Context, EVERYWHERE;
-    /// Tokens kept free for the reply, never more than a quarter of the context. `None`: the longest reply.
+    /// Tokens reserved for the reply, at most a quarter of the context. `None`: the maximum reply length.
     reply_reserve: Option<u32> = text("auto"), auto(16), Tokens, Context, EVERYWHERE;
-    /// Tokens that leave the window when it overflows (C3). `None`: half of the history for local models, where reading it
-    /// again costs time, an eighth for remote ones, at least 1,000; never more than half.
+    /// Tokens to remove from the window when it overflows, at most half of the history. `None`: half for local models,
+    /// because re-reading takes time; an eighth for remote models, at least 1,000.
     trim_chunk: Option<u32> = text("auto"), auto(100), Tokens, Context, EVERYWHERE;
-    /// Messages that stay in the window if the tokens allow it (S1.11).
+    /// Messages that stay in the window if the token limit allows it.
     min_tail_messages: u32 = Value::Whole(10), Kind::Whole { min: 0, max: 200 }, Messages, Context, EVERYWHERE;
-    /// Messages in the window at the most (S4.30). `None`: only tokens decide.
+    /// Maximum number of messages in the window. `None`: only tokens decide.
     message_ceiling: Option<u32> = text("off"), Kind::WholeOr { word: "off", min: 1, max: 10_000 }, Messages, Context, EVERYWHERE;
     placement: Placement = text("cache-first"), Kind::Choice(Placement::WORDS), None, Context, EVERYWHERE;
     context_retention: ContextRetention = text("append-only"), Kind::Choice(ContextRetention::WORDS), None, Context, EVERYWHERE;
-    /// The model can look at pictures. Off: it is told in words that there was one (S2.8). Models on this machine see none.
+    /// The model accepts images. If off, it gets a text that mentions the picture. Local models accept no images.
     sees_images: bool = Value::Switch(false), Kind::Switch, None, Context, MACHINE;
-    /// Tokens that a picture counts, whatever its size (S2.8): what OpenAI's models take for a square of 1,024 pixels.
+    /// Tokens to count for a picture of any size. The default is what OpenAI's models use for 1,024 × 1,024 pixels.
     image_tokens: u32 = Value::Whole(765), Kind::Whole { min: 0, max: 100_000 }, Tokens, Context, MACHINE;
-    /// A local model reads what the next turn will need while nobody waits: the open chat at the start, and a window that is
-    /// due to be cut (design, section 4). Off: it works only when it is asked.
+    /// When idle, a local model pre-reads the prefix of the next turn: the open chat after the start, and a window that
+    /// is due for trimming.
     read_ahead: bool = Value::Switch(true), Kind::Switch, None, Context, MACHINE;
-    /// Off: nothing is recalled and nothing is learnt (S3.24, S4.59). How the window is cut is no memory: pinned messages, and
-    /// those that matter, stay word for word (requirements, section 2.3, rule 4).
+    /// If off, nothing is recalled or learned. Trimming is independent of this: pinned and important messages stay as
+    /// verbatim excerpts.
     memory: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
-    /// Off: a chat calls up nothing that was said in other chats of the same pair (S4.62).
+    /// If off, recall does not search other chats of the same character and persona.
     memory_other_chats: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
-    /// Who sums up what was said, and looks for facts in it, while nobody waits (S4.58, S4.59). Off: no model is asked.
+    /// Which models summarize chats and extract facts when idle. If off, no model is used.
     memory_learn: MemoryLearning = text("auto"), Kind::Choice(MemoryLearning::WORDS), None, Context, PEOPLE;
-    /// Messages of one summary (S4.31, C24).
+    /// Messages per keyframe.
     keyframe_every_messages: u32 = Value::Whole(20), Kind::Whole { min: 5, max: 50 }, Messages, Context, PEOPLE;
-    /// Exchanges that facts are looked for in at a time (S4.58, C24).
+    /// Exchanges per run of fact extraction.
     memory_extract_every_exchanges: u32 = Value::Whole(5), Kind::Whole { min: 1, max: 20 }, Exchanges, Context, PEOPLE;
-    /// Id of the model or endpoint that does it (S4.39); `auto` is the chat's own. Where it is gone, that one does it too.
+    /// Id of the model or endpoint that learns memories. `auto`, or a model that no longer exists, means the chat's own
+    /// model.
     memory_model: String = text("auto"), Kind::NameOr { word: "auto" }, None, Context, PEOPLE;
     lore_strategy: LoreStrategy = text("character-first"), Kind::Choice(LoreStrategy::WORDS), None, Context, PEOPLE;
     lore_profile: LoreProfile = text("corrected"), Kind::Choice(LoreProfile::WORDS), None, Context, PEOPLE;
@@ -292,63 +290,63 @@ settings! {
 
     /// Id of the prompt template; `auto` is the built-in one for role-play.
     template: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
-    /// Name of the mode: how the character is in the mood to talk (S1.7).
+    /// Name of the mode: the character's mood or style.
     mode: String = text("default"), Kind::NameOr { word: "default" }, None, Prompt, PEOPLE;
     /// Name of a built-in chat format that replaces the model's own; `auto` is the model's own.
     chat_format: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, MACHINE;
     continue_by: ContinueBy = text("auto"), Kind::Choice(ContinueBy::WORDS), None, Prompt, MACHINE;
-    /// Id of the template that asks to go on, to write for the user, to name the chat; `auto` is the built-in one.
+    /// Ids of the templates for continuing a reply, writing for the user and naming the chat; `auto` is the built-in
+    /// one.
     continue_prompt: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
     impersonate_prompt: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
     title_prompt: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
-    /// Added to the rules; the user's own words, passed unchanged (C31).
+    /// The user's own text, appended to the rules unchanged.
     extra_instructions: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
-    /// The date and the time are told, and again when they have moved on (S3.10). Off: for stories in a time of their own.
+    /// Includes date and time in the prompt, and again when they change. Turn off for stories set in another time.
     tell_time: bool = Value::Switch(true), Kind::Switch, None, Prompt, EVERYWHERE;
-    /// Said again from time to time, in the turn's context block (S4.34). Empty: nothing to remind of.
+    /// Text repeated periodically in the turn's context block. Empty: no reminder.
     reminder: String = text(""), Kind::Text { max: 4_000 }, None, Prompt, PEOPLE;
     remind_every_messages: u32 = Value::Whole(6), Kind::Whole { min: 1, max: 1_000 }, Messages, Prompt, PEOPLE;
-    /// The author's note: text held at a depth.
+    /// The author's note: text inserted at a fixed depth.
     author_note: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, PEOPLE;
-    /// Messages from the end; 0 is behind the last one.
+    /// In messages from the end; 0 is after the last one.
     author_note_depth: u32 = Value::Whole(4), Kind::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
-    /// Every so many messages of the user; 0 is never.
+    /// Insert the note after every this many user messages; 0 is never.
     author_note_every_messages: u32 = Value::Whole(1), Kind::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
     author_note_role: NoteRole = text("system"), Kind::Choice(NoteRole::WORDS), None, Prompt, PEOPLE;
     /// Stop strings, one per line. `\\n` is a line break, `\\\\` a backslash.
     stop_strings: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
 
-    /// Where the story stands (S4.23). `random` draws one for each chat. Empty: what the setting tells.
+    /// The place of the story. `random` draws one for each chat. Empty: the template's own.
     scene: String = text(""), Kind::Text { max: 4_000 }, None, Story, PEOPLE;
-    /// The world around the scene (S4.23). `random` draws one for each chat. Empty: nothing is told.
+    /// The world around the scene. `random` draws one for each chat. Empty: none.
     setting: String = text(""), Kind::Text { max: 4_000 }, None, Story, PEOPLE;
-    /// Off: neither scene nor setting is told (S4.11).
+    /// If off, scene and setting are not part of the prompt.
     include_scene: bool = Value::Switch(true), Kind::Switch, None, Story, PEOPLE;
-    /// Persona and character introduce themselves before the first message (S4.77).
+    /// Persona and character introduce themselves before the first message.
     introductions: bool = Value::Switch(false), Kind::Switch, None, Story, PEOPLE;
-    /// What the conversation is steered towards (S4.25). Empty: nowhere.
+    /// The goal that the conversation is steered towards. Empty: none.
     session_goal: String = text(""), Kind::Text { max: 4_000 }, None, Story, PEOPLE;
-    /// Planned episodes, one a line: the theme, and behind a colon its stages, parted by semicolons (S4.22).
+    /// Planned episodes, one per line: the theme, then a colon and its stages, separated by semicolons.
     episodes: String = text(""), Kind::Text { max: 20_000 }, None, Story, PEOPLE;
-    /// Number of the episode that is on, from 1. `None`: the one behind those that replies have ended.
+    /// Number of the current episode, starting at 1. `None`: the one after the last that a reply has ended.
     episode: Option<u32> = text("auto"), auto(1), None, Story, PEOPLE;
-    /// What templates may tell of the people and the place besides (S4.28), one a line: the name of a variable, a colon, its
-    /// value.
+    /// More template variables about the people and the place, one per line: name, colon, value.
     details: String = text(""), Kind::Text { max: 20_000 }, None, Story, PEOPLE;
     content_rating: ContentRating = text("unset"), Kind::Choice(ContentRating::WORDS), None, Story, PEOPLE;
 
     chat_titles: ChatTitles = text("auto"), Kind::Choice(ChatTitles::WORDS), None, Chat, EVERYWHERE;
     start_mode: StartMode = text("character"), Kind::Choice(StartMode::WORDS), None, Chat, BEFORE_A_CHAT;
-    /// Off: a reply is shown at once when it is whole (S4.40).
+    /// If off, a reply is shown only when it is complete.
     show_streaming: bool = Value::Switch(true), Kind::Switch, None, Chat, EVERYWHERE;
-    /// A model's thoughts are open in the chat, not folded (S4.71, S4.72).
+    /// Shows a model's thoughts expanded instead of folded.
     show_thoughts: bool = Value::Switch(false), Kind::Switch, None, Chat, EVERYWHERE;
-    /// Tokens of a chat, about, that are loaded before it can be used (S1.13).
+    /// Approximate number of tokens to load before a chat is usable.
     eager_load_tokens: u32 = Value::Whole(3_000), Kind::Whole { min: 200, max: 100_000 }, Tokens, Chat, WINDOW;
 
-    /// Name of the preset whose values count where the same layer sets none of its own; `none` is no preset.
+    /// Name of the sampler preset. Its values apply if the same layer sets none of its own. `none` is no preset.
     sampler_preset: String = text("none"), Kind::NameOr { word: "none" }, None, Sampler, EVERYWHERE;
-    /// 0 always takes the likeliest token.
+    /// 0 always takes the most likely token.
     temperature: f32 = Value::Number(0.8), Kind::Number { min: 0.0, max: 2.0 }, None, Sampler, EVERYWHERE;
     /// 0 is off.
     min_p: f32 = Value::Number(0.05), Kind::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
@@ -362,7 +360,7 @@ settings! {
     top_n_sigma: f32 = Value::Number(0.0), Kind::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
     /// 1 is off.
     repeat_penalty: f32 = Value::Number(1.1), Kind::Number { min: 0.5, max: 3.0 }, None, Sampler, EVERYWHERE;
-    /// How far the three penalties look back; 0 is not at all.
+    /// Number of tokens that the three penalties look back; 0 is none.
     repeat_range: u32 = Value::Whole(64), Kind::Whole { min: 0, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
     /// 0 is off.
     frequency_penalty: f32 = Value::Number(0.0), Kind::Number { min: -2.0, max: 2.0 }, None, Sampler, EVERYWHERE;
@@ -372,7 +370,7 @@ settings! {
     dry_multiplier: f32 = Value::Number(0.0), Kind::Number { min: 0.0, max: 5.0 }, None, Sampler, EVERYWHERE;
     dry_base: f32 = Value::Number(1.75), Kind::Number { min: 1.0, max: 4.0 }, None, Sampler, EVERYWHERE;
     dry_allowed_length: u32 = Value::Whole(2), Kind::Whole { min: 1, max: 100 }, Tokens, Sampler, EVERYWHERE;
-    /// 0 is all of it.
+    /// Number of tokens to look back; 0 is all.
     dry_range: u32 = Value::Whole(0), Kind::Whole { min: 0, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
     /// 0 is off.
     xtc_probability: f32 = Value::Number(0.0), Kind::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
@@ -384,13 +382,13 @@ settings! {
     /// 0 is off.
     dynatemp_range: f32 = Value::Number(0.0), Kind::Number { min: 0.0, max: 2.0 }, None, Sampler, EVERYWHERE;
     dynatemp_exponent: f32 = Value::Number(1.0), Kind::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
-    /// `None` draws a new one for each reply; with one, the same prompt gives the same reply.
+    /// `None` draws a new seed for each reply. A fixed seed makes the reply to the same prompt reproducible.
     seed: Option<u32> = text("random"), Kind::WholeOr { word: "random", min: 0, max: u32::MAX }, None, Sampler, EVERYWHERE;
-    /// Tokens of reply at the most.
+    /// Maximum length of a reply, in tokens.
     max_tokens: u32 = Value::Whole(512), Kind::Whole { min: 1, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
 }
 
-/// As built in.
+/// The built-in defaults.
 impl Default for Values {
     fn default() -> Self {
         Self::gather(|_| None)
@@ -398,7 +396,7 @@ impl Default for Values {
 }
 
 impl Values {
-    /// How the next token is drawn, where the turn itself does not say. `seed` counts where the settings have none.
+    /// Returns the sampler values. `seed` applies if the settings have none.
     pub fn sampling(&self, seed: u32) -> Sampling {
         Sampling {
             temperature: self.temperature,
@@ -431,7 +429,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_default_is_one_that_its_setting_takes() {
+    fn every_default_is_valid() {
         for setting in SETTINGS {
             assert_eq!(setting.kind.check(setting.default.clone()).as_ref(), Ok(&setting.default), "{}", setting.key);
             assert!(setting.scopes.contains(&Scope::Global), "{} has no global layer", setting.key);
@@ -448,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_built_in_is_what_the_numbers_sheet_says() {
+    fn built_in_defaults_are_pinned() {
         let built_in = Values::default();
         assert_eq!((built_in.context_limit, built_in.message_ceiling), (None, None));
         assert_eq!(

@@ -1,8 +1,8 @@
-//! Settings of prompts and replies, in layers: chat over character over model over global over the prompt template over
-//! built-in, and the environment over all of them (S2.4, S4.76).
+//! Layered settings for prompts and replies. Precedence: environment, chat, character, model, global, prompt template,
+//! built-in.
 //!
-//! [`SETTINGS`] is the one list: key, kind, unit, default and the layers a setting may be set on. [`Values`] are the same
-//! settings resolved, one typed field each. A layer is read value by value, so that one bad value takes nothing else with it.
+//! [`SETTINGS`] declares each setting with kind, unit, default and allowed layers. [`Values`] holds the resolved
+//! settings as typed fields. Layers are read value by value, so that one bad value does not affect the others.
 
 mod contradiction;
 mod layers;

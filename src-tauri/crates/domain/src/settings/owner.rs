@@ -1,11 +1,11 @@
-//! Whose a layer of settings is.
+//! Owners of settings layers, and origins of resolved values.
 
 use uuid::Uuid;
 
 use crate::model::ModelChoice;
 use crate::{CharacterId, ChatId};
 
-/// A layer that is stored.
+/// A kind of stored layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     Global,
@@ -27,7 +27,7 @@ impl Scope {
     }
 }
 
-/// A stored layer and the thing it belongs to.
+/// A stored layer and the object it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     Global,
@@ -46,7 +46,7 @@ impl Owner {
         }
     }
 
-    /// `None` for the global layer, which belongs to nothing.
+    /// `None` for the global layer.
     pub fn id(self) -> Option<Uuid> {
         match self {
             Self::Global => None,
@@ -58,11 +58,11 @@ impl Owner {
     }
 }
 
-/// Where a value in use comes from; the later one wins.
+/// Origin of a resolved value. Later variants have precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     BuiltIn,
-    /// What the chosen prompt template suggests (S4.8).
+    /// Suggested by the selected prompt template.
     Template,
     Global,
     Model,

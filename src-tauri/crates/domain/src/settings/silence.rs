@@ -1,21 +1,22 @@
-//! Settings that do nothing because of what another says: a reply is drawn all the same, and whoever looks is told.
+//! Detects settings that have no effect because of another setting. Replies still work; the settings screen shows a
+//! hint.
 
 use super::value::Value;
 
-/// Another setting, at whose value one does nothing.
+/// Another setting that disables a setting at some values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Silencer {
     pub key: &'static str,
-    /// It does so at 0; else at anything but 0.
+    /// True: it disables at 0. False: it disables at any other value.
     pub at_zero: bool,
 }
 
-/// Always the likeliest token.
+/// At temperature 0 only the most likely token is used.
 const GREEDY: Silencer = Silencer { key: "temperature", at_zero: true };
-/// It stands in place of every cut.
+/// Mirostat replaces all cut-offs.
 const MIROSTAT: Silencer = Silencer { key: "mirostat", at_zero: false };
 
-/// What makes the setting of that key do nothing, whatever its own value is.
+/// Returns the settings that can disable the setting `key`.
 pub fn silencers(key: &str) -> &'static [Silencer] {
     match key {
         "top_p" | "min_p" | "top_k" | "typical_p" | "top_n_sigma" | "xtc_probability" | "xtc_threshold"
@@ -26,7 +27,7 @@ pub fn silencers(key: &str) -> &'static [Silencer] {
 }
 
 impl Silencer {
-    /// The setting of its key silences others at `value`.
+    /// Whether the setting disables others at `value`.
     pub fn holds(&self, value: &Value) -> bool {
         match value {
             Value::Whole(number) => (*number == 0) == self.at_zero,
@@ -47,11 +48,14 @@ mod tests {
     }
 
     #[test]
-    fn mirostat_stands_in_place_of_the_cuts_and_no_heat_in_place_of_all() {
+    fn mirostat_and_zero_temperature_disable_cutoffs() {
         assert_eq!(silent("mirostat", Value::Whole(0)), [""; 0]);
         let cuts = silent("mirostat", Value::Whole(2));
         assert!(cuts.contains(&"top_k") && cuts.contains(&"dynatemp_range"), "{cuts:?}");
-        assert!(!cuts.contains(&"dry_multiplier") && !cuts.contains(&"repeat_penalty"), "penalties work before it");
+        assert!(
+            !cuts.contains(&"dry_multiplier") && !cuts.contains(&"repeat_penalty"),
+            "penalties apply before mirostat"
+        );
         let greedy = silent("temperature", Value::Number(0.0));
         assert!(cuts.iter().all(|key| greedy.contains(key)) && greedy.contains(&"mirostat"), "{greedy:?}");
         assert_eq!(silent("temperature", Value::Number(0.01)), [""; 0]);

@@ -1,11 +1,11 @@
-//! What a setting's value can be, and the checking of one.
+//! Values of settings and their validation.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A value as it is stored and crosses to the faces: plain JSON.
+/// A setting's value. Storage, API and UI use it as plain JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -26,7 +26,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// What a setting takes. Ranges include both ends.
+/// Valid values of a setting. Ranges include both ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     Switch,
@@ -34,7 +34,7 @@ pub enum Kind {
         min: u32,
         max: u32,
     },
-    /// A whole number, or one word that stands for none: `auto`, `off`.
+    /// A whole number, or one word such as `auto` or `off`.
     WholeOr {
         word: &'static str,
         min: u32,
@@ -45,37 +45,37 @@ pub enum Kind {
         max: f64,
     },
     Choice(&'static [&'static str]),
-    /// The name of something that exists elsewhere, such as a template; `word` where the app chooses.
+    /// The name of another object, such as a template, or `word` for the automatic choice.
     NameOr {
         word: &'static str,
     },
-    /// At most so many bytes.
+    /// Text of at most `max` bytes.
     Text {
         max: usize,
     },
 }
 
-/// Bytes of a name.
+/// Maximum length of a name, in bytes.
 const MAX_NAME: usize = 200;
 
-/// Characters of a refused value that are quoted.
+/// Number of characters of an invalid value to quote.
 const QUOTE: usize = 40;
 
-/// A value that its setting does not take.
+/// A value that is invalid for its setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not {expected}")]
 pub struct Refusal {
-    /// The start of the value.
+    /// The start of the invalid value.
     pub given: String,
-    /// What would be taken, in words.
+    /// Description of valid values.
     pub expected: String,
 }
 
 impl Kind {
-    /// `value` in this kind's own form: a number from a slider may be whole or not.
+    /// Validates and normalizes a value. For example, a slider may send a whole number as a decimal.
     ///
     /// # Errors
-    /// [`Refusal`] says what would be taken.
+    /// [`Refusal`] describes valid values.
     pub fn check(&self, value: Value) -> Result<Value, Refusal> {
         let taken = match (self, &value) {
             (Self::Switch, Value::Switch(_)) => Some(value.clone()),
@@ -92,10 +92,10 @@ impl Kind {
         taken.ok_or_else(|| self.refuse(&value.to_string()))
     }
 
-    /// The value that a person wrote: in the environment or on a command line.
+    /// Parses a value from the environment or the command line.
     ///
     /// # Errors
-    /// [`Refusal`] says what would be taken.
+    /// [`Refusal`] describes valid values.
     pub fn read(&self, text: &str) -> Result<Value, Refusal> {
         let trimmed = text.trim();
         let plain = || Value::Text(Cow::Owned(trimmed.to_owned()));
@@ -113,7 +113,7 @@ impl Kind {
         self.check(value)
     }
 
-    /// What is taken, in words that end a sentence.
+    /// Describes valid values, as the end of a sentence.
     pub fn expects(&self) -> String {
         match self {
             Self::Switch => "on or off".to_owned(),
@@ -153,7 +153,7 @@ fn is_name(text: &str) -> bool {
     !text.trim().is_empty() && text.len() <= MAX_NAME && !text.chars().any(char::is_control)
 }
 
-/// A typed value out of one that its kind has taken.
+/// Converts a validated value to a typed one.
 pub(crate) trait FromValue: Sized + Default {
     fn from_value(value: &Value) -> Option<Self>;
 }
@@ -170,7 +170,7 @@ impl FromValue for u32 {
     }
 }
 
-/// `None` for the word: `auto`, `off`.
+/// `None` for a word such as `auto` or `off`.
 impl FromValue for Option<u32> {
     fn from_value(value: &Value) -> Option<Self> {
         Some(whole(value))
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_would_be_taken() {
+    fn a_refusal_describes_valid_values() {
         let refusal = json(LIMIT, "2").unwrap_err();
         assert_eq!(refusal.to_string(), "\"2\" is not a whole number from 512 to 1000, or auto");
         let long = Kind::Choice(&["a", "b"]).read(&"x".repeat(9_999)).unwrap_err();
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_people_are_understood() {
+    fn parses_values_typed_by_people() {
         assert_eq!(Kind::Switch.read(" Yes "), Ok(Value::Switch(true)));
         assert_eq!(Kind::Number { min: 0.0, max: 2.0 }.read("1"), Ok(Value::Number(1.0)));
         assert_eq!(LIMIT.read("auto"), Ok(Value::Text("auto".into())));

@@ -1,4 +1,4 @@
-//! Archives made for tests: by the book, and with every lie that a list of members can hold.
+//! Builds archives for tests: regular ones, and ones with false directories.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _, Write as _};
@@ -6,7 +6,7 @@ use std::io::{Cursor, Read as _, Write as _};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-/// An archive as every program packs it.
+/// Builds a regular archive.
 pub(crate) fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in members {
@@ -16,7 +16,7 @@ pub(crate) fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// Every member, unpacked.
+/// Unpacks all members.
 pub(crate) fn members(archive: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let mut zip = ZipArchive::new(Cursor::new(archive)).unwrap();
     let count = zip.len();
@@ -35,19 +35,19 @@ pub(crate) fn all_but_the_card(archive: &[u8]) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// What the list of members says of one, true or not. It is stored as it is.
+/// Directory data of a member, true or false. The data is stored uncompressed.
 #[derive(Clone)]
 pub(crate) struct Listed {
     pub(crate) name: Vec<u8>,
     pub(crate) bytes: Vec<u8>,
     pub(crate) flags: u16,
     pub(crate) method: u16,
-    /// Unpacked.
+    /// Unpacked size.
     pub(crate) size: u32,
     pub(crate) packed: u32,
-    /// Of Unix.
+    /// Unix file mode.
     pub(crate) mode: u32,
-    /// Which member's data it points at, if not its own.
+    /// Index of the member whose data this entry points at, if not its own.
     pub(crate) data_of: Option<usize>,
 }
 
@@ -67,7 +67,7 @@ impl Listed {
     }
 }
 
-/// An archive whose list says just this.
+/// Builds an archive with exactly this directory.
 pub(crate) fn listed(members: &[Listed]) -> Vec<u8> {
     let (mut bytes, mut list, mut starts) = (Vec::new(), Vec::new(), Vec::<u32>::new());
     for member in members {
@@ -86,7 +86,7 @@ pub(crate) fn listed(members: &[Listed]) -> Vec<u8> {
         starts.push(bytes.len() as u32);
         let start = starts[member.data_of.unwrap_or(starts.len() - 1)];
         bytes.extend([b"PK\x03\x04\x14\x00", &fields[..], &member.name, &member.bytes].concat());
-        // Made on Unix, so that the mode counts.
+        // Created on Unix, so that readers use the mode.
         list.extend([b"PK\x01\x02\x14\x03\x14\x00", &fields[..], &[0; 6]].concat());
         list.extend((member.mode << 16).to_le_bytes());
         list.extend([&start.to_le_bytes()[..], &member.name].concat());
@@ -100,7 +100,7 @@ pub(crate) fn listed(members: &[Listed]) -> Vec<u8> {
     bytes
 }
 
-/// An archive in the large form (ZIP64) whose list names `count` empty members.
+/// Builds a ZIP64 archive whose directory lists `count` empty members.
 pub(crate) fn crowd(count: u64) -> Vec<u8> {
     let first = listed(&[Listed::new("a", b"")]);
     let (at, end) = (31, first.len() - 22);

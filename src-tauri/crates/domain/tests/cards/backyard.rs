@@ -1,4 +1,4 @@
-//! BYAF (formats 3.9): a character of Backyard's as a card, and its scenarios as chats.
+//! BYAF: converts a Backyard character to a card, and its scenarios to chats.
 
 use domain::backyard::{Sampling, Scenario, sampling, scenarios};
 use domain::card::{Card, CardError, Version, Warning, picture as picture_of};
@@ -75,7 +75,7 @@ fn every_scenario_gives_its_greeting_once() {
 }
 
 #[test]
-fn rt_1_every_leaf_of_every_document_stays_with_the_card() {
+fn the_card_keeps_every_leaf_of_all_documents() {
     let talked = with(scenario("pier", "B"), "messages", chat());
     let (card, _) = Card::read(&byaf(&[scenario("mill", "A"), talked.clone()])).unwrap();
     let kept = &card.extensions().unwrap()["backyard"];
@@ -89,7 +89,7 @@ fn rt_1_every_leaf_of_every_document_stays_with_the_card() {
 }
 
 #[test]
-fn a_scenario_is_a_chat_with_the_replies_that_were_not_chosen() {
+fn chats_include_replies_that_were_not_chosen() {
     let file =
         byaf(&[scenario("mill", "A"), with(scenario("pier", "Ahoy, {user}, says {character}."), "messages", chat())]);
     let all: Vec<Scenario> = scenarios(&file).unwrap().unwrap().collect();
@@ -105,7 +105,7 @@ fn a_scenario_is_a_chat_with_the_replies_that_were_not_chosen() {
 }
 
 #[test]
-fn the_samplers_values_are_kept_and_a_switch_counts() {
+fn sampler_values_are_read_and_min_p_can_be_off() {
     let (card, _) = Card::read(&byaf(&[scenario("mill", "A")])).unwrap();
     let values: Vec<_> = sampling(&card).unwrap().values().collect();
     let expected = [("temperature", 1.3), ("top_k", 40.0), ("top_p", 0.9), ("min_p", 0.1), ("repeat_penalty", 1.1)];
@@ -118,7 +118,7 @@ fn the_samplers_values_are_kept_and_a_switch_counts() {
 }
 
 #[test]
-fn the_pictures_are_the_card_s_and_the_chats_are_not_in_its_archive() {
+fn exports_contain_pictures_but_no_chats() {
     let file = byaf(&[with(scenario("mill", "A"), "messages", chat())]);
     let (card, _) = Card::read(&file).unwrap();
     let named: Vec<_> = card.assets().iter().map(|asset| (&asset["type"], &asset["name"], &asset["ext"])).collect();
@@ -133,7 +133,7 @@ fn the_pictures_are_the_card_s_and_the_chats_are_not_in_its_archive() {
 }
 
 #[test]
-fn one_bad_scenario_does_not_keep_the_character_out() {
+fn a_bad_scenario_does_not_fail_the_character() {
     let mut bad = byaf(&[scenario("mill", "A"), json!("no object")]);
     let (card, warnings) = Card::read(&bad).unwrap();
     assert_eq!(card.first_mes(), "A");
@@ -147,7 +147,7 @@ fn one_bad_scenario_does_not_keep_the_character_out() {
 }
 
 #[test]
-fn documents_without_end_are_refused() {
+fn refuses_documents_above_the_limit() {
     let long =
         with(scenario("mill", "A"), "grammar", json!((0..800_000).map(|at: u32| at.to_string()).collect::<String>()));
     assert!(matches!(Card::read(&byaf(&[long])).unwrap_err(), CardError::TooLarge { .. }));
@@ -160,7 +160,7 @@ fn documents_without_end_are_refused() {
 }
 
 #[test]
-fn no_other_file_has_scenarios() {
+fn other_files_have_no_scenarios() {
     let charx = archive(&[("card.json", v3("Mira").as_bytes()), ("manifest.json", b"{}")]);
     for bytes in [&b"{}"[..], &picture(&[]), &charx] {
         assert!(scenarios(bytes).unwrap().is_none());

@@ -1,4 +1,4 @@
-//! CHARX: what is read of an archive, what comes along, and what is written.
+//! CHARX: reading archives, copying members, and writing.
 
 use domain::card::{Card, CardError, Version, Warning, picture as picture_of};
 use serde_json::{Value, json};
@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::archives::{Listed, all_but_the_card, archive, listed, members};
 use crate::support::{assert_keeps, card_chunk, chunks, picture, read_clean, text_chunk, v3};
 
-/// A card with these assets.
 fn with_assets(assets: Value) -> String {
     json!({"spec": "chara_card_v3", "spec_version": "3.0", "data": {"name": "Mira", "assets": assets}}).to_string()
 }
@@ -22,7 +21,7 @@ fn card_of(charx: &[u8]) -> Value {
 const JPEG: &[u8] = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00 and pixels \xff\xd9";
 
 #[test]
-fn ct_07_the_card_lies_at_the_root_of_an_archive() {
+fn reads_the_card_at_the_root_of_an_archive() {
     let (card, warnings) = Card::read(&archive(&[("notes.txt", b"x"), ("card.json", v3("Mira").as_bytes())])).unwrap();
     assert_eq!((card.name(), card.version(), warnings), ("Mira", Version::V3, vec![]));
     // Archivers add one top-level folder if the user packs a folder.
@@ -31,7 +30,7 @@ fn ct_07_the_card_lies_at_the_root_of_an_archive() {
 }
 
 #[test]
-fn an_archive_behind_a_jpeg_is_read_and_the_jpeg_is_its_picture() {
+fn reads_an_archive_appended_to_a_jpeg() {
     let charx = archive(&[("card.json", v3("Mira").as_bytes()), ("a.mp3", b"la")]);
     let both = [JPEG, &charx].concat();
     let (card, _) = Card::read(&both).unwrap();
@@ -43,7 +42,7 @@ fn an_archive_behind_a_jpeg_is_read_and_the_jpeg_is_its_picture() {
 }
 
 #[test]
-fn v3_12_the_main_icon_is_the_picture_however_its_path_is_spelled() {
+fn the_main_icon_is_the_picture() {
     let (main, other) = (picture(&[]), picture(&[text_chunk("Title", "other")]));
     for uri in ["embeded://Assets/a.png", "embedded://Assets/a.png", "__asset:Assets/a.png"] {
         let second = json!({"type": "icon", "uri": "embeded://assets/a.png", "name": "hat", "ext": "png"});
@@ -56,7 +55,7 @@ fn v3_12_the_main_icon_is_the_picture_however_its_path_is_spelled() {
 }
 
 #[test]
-fn v3_09_a_picture_may_lie_in_the_card_and_is_never_fetched() {
+fn inline_pictures_are_read_and_none_is_fetched() {
     let card = with_assets(json!([icon("data:image/png;base64,iVBORw0KGgo=")]));
     assert_eq!(picture_of(card.as_bytes(), &read_clean(&card)).unwrap().as_deref(), Some(&b"\x89PNG\r\n\x1a\n"[..]));
     for uri in ["https://example.org/a.png", "ccdefault:", "file:///a.png"] {
@@ -68,7 +67,7 @@ fn v3_09_a_picture_may_lie_in_the_card_and_is_never_fetched() {
 }
 
 #[test]
-fn ct_10_rt_3_what_is_not_understood_comes_along_as_it_is() {
+fn exports_copy_unknown_members() {
     let others: [(&str, &[u8]); 5] = [
         ("module.risum", b"o\0secret"),
         ("x_meta/main.json", b"{\"a\": 1}"),
@@ -93,7 +92,7 @@ fn ct_10_rt_3_what_is_not_understood_comes_along_as_it_is() {
 }
 
 #[test]
-fn ct_08_the_folders_of_an_archive_come_along() {
+fn exports_copy_folders() {
     let json = v3("Mira");
     let before = listed(&[Listed::new("card.json", json.as_bytes()), Listed::new("assets/", b"")]);
     let after = read_clean(&json).to_charx(Some(&before), None).unwrap();
@@ -101,7 +100,7 @@ fn ct_08_the_folders_of_an_archive_come_along() {
 }
 
 #[test]
-fn a_new_picture_stands_for_the_old_one() {
+fn a_new_picture_replaces_the_old_one() {
     let (old, new) = (picture(&[]), picture(&[card_chunk("chara", &v3("Old")), text_chunk("Title", "new")]));
     let json = with_assets(json!([icon("embeded://assets/icon/images/main.png"),
         {"type": "emotion", "uri": "embeded://joy.png", "name": "joy", "ext": "png"}]));
@@ -111,7 +110,7 @@ fn a_new_picture_stands_for_the_old_one() {
 
     let (card, _) = Card::read(&after).unwrap();
     let shown = picture_of(&after, &card).unwrap().unwrap();
-    assert_eq!(shown, picture(&[text_chunk("Title", "new")]), "the picture without the card that stood in it");
+    assert_eq!(shown, picture(&[text_chunk("Title", "new")]), "the picture without its card");
     let names: Vec<_> = members(&after).into_keys().collect();
     assert_eq!(names, ["assets/icon/images/main_2.png", "card.json", "joy.png"]);
     assert_eq!(
@@ -121,7 +120,7 @@ fn a_new_picture_stands_for_the_old_one() {
 }
 
 #[test]
-fn a_card_without_an_archive_gets_one_with_its_picture_as_icon() {
+fn a_new_archive_has_the_picture_as_icon() {
     for source in [None, Some(v3("Mira").into_bytes())] {
         let made = read_clean(&v3("Mira")).to_charx(source.as_deref(), Some(&picture(&[]))).unwrap();
         let main =
@@ -135,7 +134,7 @@ fn a_card_without_an_archive_gets_one_with_its_picture_as_icon() {
 }
 
 #[test]
-fn ct_05_the_assets_of_a_picture_become_files_of_the_archive() {
+fn png_assets_become_archive_members() {
     let assets = json!([icon("ccdefault:"), {"type": "emotion", "uri": "__asset:0", "name": "joy", "ext": "webp"},
         {"type": "x_a", "uri": "__asset:../../up/0", "name": "up", "ext": "../x"}]);
     let json = with_assets(assets);

@@ -131,7 +131,7 @@ proptest! {
     #![proptest_config(cases(1_500))]
 
     #[test]
-    fn odd_values_cost_themselves_alone(odd in odd_value(), encoding in any_encoding()) {
+    fn odd_values_affect_only_themselves(odd in odd_value(), encoding in any_encoding()) {
         let json = card_with(&odd);
         let (card, warnings) = Card::read(&encoded(&json, encoding)).unwrap();
         prop_assert_eq!((card.name(), card.description()), ("Mira", "whole"));
@@ -142,11 +142,11 @@ proptest! {
         prop_assert_eq!(told, halves(&json));
         let (again, warnings) = Card::from_json(card.to_json().as_bytes()).unwrap();
         prop_assert_eq!(&again, &card);
-        prop_assert!(!warnings.iter().any(|warning| matches!(warning, Warning::Repaired(_))), "what is stored is in order");
+        prop_assert!(!warnings.iter().any(|warning| matches!(warning, Warning::Repaired(_))), "stored JSON needs no repair");
     }
 
     #[test]
-    fn an_odd_entry_of_a_book_costs_itself_alone(odd in odd_value(), encoding in any_encoding()) {
+    fn an_odd_entry_affects_only_itself(odd in odd_value(), encoding in any_encoding()) {
         let json = format!(r#"{{"entries":{{"0":{{"uid":0,"key":["a"],"content":"first"}},"1":{odd},"2":{{"uid":2,"key":["b"],"content":"last"}}}}}}"#);
         let (book, _) = Book::read(&encoded(&json, encoding)).unwrap();
         let whole = |content: &str| book.entries.iter().any(|entry| entry.content == content);
@@ -161,13 +161,13 @@ proptest! {
     }
 
     #[test]
-    fn good_json_is_read_as_it_is(text in "\\PC*", number in any::<f64>(), key in "\\PC{0,8}") {
+    fn valid_json_needs_no_repair(text in "\\PC*", number in any::<f64>(), key in "\\PC{0,8}") {
         let value: Value = json!({ key: [text, number, { "n": null }] });
         prop_assert_eq!(lenient_json::read(value.to_string().as_bytes()).unwrap(), (value, Vec::new()));
     }
 
     #[test]
-    fn harmed_json_is_an_answer(odd in odd_value(), encoding in any_encoding(), harms in harms()) {
+    fn damaged_json_never_panics(odd in odd_value(), encoding in any_encoding(), harms in harms()) {
         let bytes = harmed(encoded(&card_with(&odd), encoding), &harms);
         _ = lenient_json::read(&bytes);
         _ = Book::read(&bytes);
@@ -198,7 +198,7 @@ proptest! {
     #![proptest_config(cases(400))]
 
     #[test]
-    fn a_card_in_a_soup_of_chunks_is_found(before in soup(), after in soup(), kind in prop::sample::select(&["tEXt", "zTXt", "iTXt", "iTXt deflated"][..])) {
+    fn finds_a_card_among_random_chunks(before in soup(), after in soup(), kind in prop::sample::select(&["tEXt", "zTXt", "iTXt", "iTXt deflated"][..])) {
         let json = card_with("[]");
         let text = in_kind(kind, "ccv3", &STANDARD.encode(&json));
         let png = picture(&[before.concat(), text, after.concat()]);
@@ -214,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn a_picture_damaged_behind_its_card_keeps_it(after in soup(), at in any::<prop::sample::Index>(), harms in harms()) {
+    fn damage_after_the_card_keeps_the_card(after in soup(), at in any::<prop::sample::Index>(), harms in harms()) {
         let text = in_kind("zTXt", "chara", &STANDARD.encode(card_with("[]")));
         let front = picture(&[text]);
         let front = &front[..front.len() - 12];
@@ -229,7 +229,7 @@ proptest! {
     }
 
     #[test]
-    fn a_harmed_picture_is_an_answer(chunks in soup(), harms in harms()) {
+    fn a_damaged_picture_never_panics(chunks in soup(), harms in harms()) {
         let text = in_kind("iTXt deflated", "ccv3", &STANDARD.encode(card_with("[]")));
         let png = harmed(picture(&[chunks.concat(), text]), &harms);
         if let Ok((card, _)) = Card::read_named(&png, "file") {

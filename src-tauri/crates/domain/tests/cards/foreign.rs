@@ -1,4 +1,4 @@
-//! Cards of other programs: Pygmalion's JSON, text-generation-webui's YAML and JSON, Backyard's comments in pictures.
+//! Cards of other programs: Pygmalion JSON, text-generation-webui YAML and JSON, and Backyard cards in EXIF comments.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -29,7 +29,7 @@ fn legacy() -> String {
     LEGACY.replace("\\#", "#")
 }
 
-/// An EXIF block whose comment is this, in either order of bytes.
+/// Builds an EXIF block with this comment, in either byte order.
 fn exif(little: bool, comment: &[u8]) -> Vec<u8> {
     let short = |number: u16| if little { number.to_le_bytes() } else { number.to_be_bytes() };
     let long = |number: u32| if little { number.to_le_bytes() } else { number.to_be_bytes() };
@@ -52,14 +52,14 @@ fn jpeg_with(exif: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn pygmalions_json_is_read_by_our_names_and_keeps_its_own() {
+fn pygmalion_json_gains_v1_fields_and_keeps_its_own() {
     let json = json!({"char_name": "Wren", "char_persona": "A bird.", "world_scenario": "A mill.", "char_greeting": "Hm.",
         "example_dialogue": "You: Hi\nWren: Hm.", "metadata": {"version": 1, "tool": null}});
     let card = read_clean(&json.to_string());
     assert_eq!((card.version(), card.name(), card.description()), (Version::V1, "Wren", "A bird."));
     assert_eq!((card.scenario(), card.first_mes(), card.mes_example()), ("A mill.", "Hm.", "You: Hi\nWren: Hm."));
     assert_keeps(&json, &serde_json::from_str(&card.to_json_v3()).unwrap());
-    // What is there by our names is not written over, and a V2 card may hold what it likes.
+    // Existing V1 fields are not overwritten, and a V2 card is not converted.
     let both = read_clean(r#"{"name":"Mira","char_name":"Wren","description":"","context":"A","greeting":"Hm."}"#);
     assert_eq!((both.name(), both.description(), both.first_mes()), ("Mira", "", "Hm."));
     let v2 = read_clean(&v2("Mira").replace("\"spec\"", "\"context\":\"x\",\"spec\""));
@@ -67,7 +67,7 @@ fn pygmalions_json_is_read_by_our_names_and_keeps_its_own() {
 }
 
 #[test]
-fn text_generation_webuis_yaml_is_a_card() {
+fn reads_text_generation_webui_yaml() {
     let (card, warnings) = Card::read(format!("\u{feff}{YAML}").as_bytes()).unwrap();
     assert_eq!((card.name(), warnings), ("Wren Hollow", vec![]));
     assert_eq!(card.first_mes(), "*She looks up.*\n\n\"Lost?\"");
@@ -78,7 +78,7 @@ fn text_generation_webuis_yaml_is_a_card() {
 }
 
 #[test]
-fn a_text_that_is_no_card_is_not_taken_for_yaml() {
+fn plain_text_is_not_read_as_yaml() {
     for text in
         ["Once upon a time", "name: Wren", "name: [1\ncontext: x", "- name: Wren\n  context: x", "title: a\ncontext: b"]
     {
@@ -88,7 +88,7 @@ fn a_text_that_is_no_card_is_not_taken_for_yaml() {
 }
 
 #[test]
-fn s_4_yaml_that_would_fill_the_memory_is_refused() {
+fn refuses_yaml_that_needs_too_much_memory() {
     let laughs = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\nname: Wren\ncontext: x\n";
     assert!(matches!(Card::read(laughs.as_bytes()).unwrap_err(), CardError::TooComplex { .. }));
     let deep = format!("name: Wren\ncontext: {}x{}\n", "[".repeat(60), "]".repeat(60));
@@ -100,7 +100,7 @@ fn s_4_yaml_that_would_fill_the_memory_is_refused() {
 }
 
 #[test]
-fn backyards_older_cards_hide_in_the_comment_of_a_picture() {
+fn reads_old_backyard_cards_from_exif_comments() {
     for comment in [legacy(), STANDARD.encode(legacy()), format!("{}\0\0", legacy())] {
         for little in [false, true] {
             let block = exif(little, comment.as_bytes());
@@ -121,7 +121,7 @@ fn backyards_older_cards_hide_in_the_comment_of_a_picture() {
 }
 
 #[test]
-fn ct_01_a_card_s_own_text_counts_more_than_a_comment() {
+fn a_card_text_has_precedence_over_a_comment() {
     let png = picture(&[chunk("eXIf", &exif(true, legacy().as_bytes())), card_chunk("chara", &v2("Mira"))]);
     assert_eq!(Card::read(&png).unwrap().0.name(), "Mira");
     let (card, _) = Card::read(&png_with(&exif(true, legacy().as_bytes()))).unwrap();
@@ -130,7 +130,7 @@ fn ct_01_a_card_s_own_text_counts_more_than_a_comment() {
 }
 
 #[test]
-fn a_comment_that_is_no_card_leaves_a_picture_a_picture() {
+fn other_comments_are_not_cards() {
     for comment in [&b"Taken at the mill"[..], b"", b"MTIz"] {
         assert_eq!(Card::read(&png_with(&exif(true, comment))).unwrap_err(), CardError::NoCard);
         let jpeg = Card::read(&jpeg_with(&exif(true, comment))).unwrap_err();
@@ -139,7 +139,7 @@ fn a_comment_that_is_no_card_leaves_a_picture_a_picture() {
 }
 
 #[test]
-fn ct_01_a_moving_picture_keeps_its_frames() {
+fn an_animated_png_keeps_its_frames() {
     let frames = [chunk("acTL", &[0; 8]), chunk("fcTL", &[1; 26]), chunk("fdAT", &[2; 40])];
     let apng = picture(&[frames.concat(), card_chunk("chara", &v2("Mira"))]);
     let (mut card, _) = Card::read(&apng).unwrap();
@@ -152,7 +152,7 @@ fn ct_01_a_moving_picture_keeps_its_frames() {
 
 proptest! {
     #[test]
-    fn any_comment_is_an_answer(block in prop::collection::vec(any::<u8>(), 0..120), little in any::<bool>()) {
+    fn any_comment_never_panics(block in prop::collection::vec(any::<u8>(), 0..120), little in any::<bool>()) {
         let headed = [if little { b"II*\0" } else { b"MM\0*" }, &block[..]].concat();
         for block in [&block, &headed, &exif(little, &block)] {
             _ = Card::read(&png_with(block));
@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn any_yaml_is_an_answer(text in "(name|context|greeting|- |[:\\[\\]{}\"'|>&*!%@#?, \n-]|[a-z]){0,60}") {
+    fn any_yaml_never_panics(text in "(name|context|greeting|- |[:\\[\\]{}\"'|>&*!%@#?, \n-]|[a-z]){0,60}") {
         _ = Card::read(format!("name: Wren\ncontext: {text}").as_bytes());
     }
 

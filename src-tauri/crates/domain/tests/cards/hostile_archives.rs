@@ -1,4 +1,4 @@
-//! S-4, CT-13: archives that are out to harm are refused by the rule that they break, before anything is unpacked.
+//! Hostile archives are refused by the rule they break, before anything is unpacked.
 
 use domain::archive::{ArchiveError, MAX_ARCHIVE, MAX_MEMBER, MAX_MEMBERS, MAX_RATIO, MAX_TOTAL};
 use domain::card::{Card, CardError};
@@ -6,7 +6,7 @@ use domain::card::{Card, CardError};
 use crate::archives::{Listed, archive, crowd, listed};
 use crate::support::v3;
 
-/// An honest card, and this member beside it.
+/// Builds an archive with a valid card and this member.
 fn beside_a_card(member: Listed) -> Vec<u8> {
     listed(&[Listed::new("card.json", v3("Mira").as_bytes()), member])
 }
@@ -20,13 +20,13 @@ fn refusal(archive: &[u8]) -> ArchiveError {
 }
 
 #[test]
-fn an_honest_archive_made_the_same_way_is_read() {
+fn reads_a_harmless_archive_built_the_same_way() {
     let (card, _) = Card::read(&beside_a_card(Listed::new("a.txt", b"x"))).unwrap();
     assert_eq!(card.name(), "Mira");
 }
 
 #[test]
-fn s_4_names_that_lead_out_of_a_folder() {
+fn refuses_names_that_lead_out_of_a_folder() {
     for name in [
         "../a",
         "a/../../b",
@@ -48,22 +48,22 @@ fn s_4_names_that_lead_out_of_a_folder() {
 }
 
 #[test]
-fn s_4_links() {
+fn refuses_links() {
     let link = Listed { mode: 0o120_777, ..Listed::new("icon.png", b"/etc/passwd") };
     assert_eq!(refusal(&beside_a_card(link)), ArchiveError::Link { name: "icon.png".into() });
 }
 
 #[test]
-fn s_4_more_than_a_text_can_be_packed_to() {
+fn refuses_archive_bombs() {
     let bomb = archive(&[("card.json", v3("Mira").as_bytes()), ("bomb.bin", &vec![0; 40 << 20])]);
     assert!(bomb.len() < 100_000);
     assert_eq!(refusal(&bomb), ArchiveError::Ratio { name: "bomb.bin".into(), limit: MAX_RATIO });
-    // A short text of one letter is nothing to fear.
+    // A short repetitive text is harmless despite its ratio.
     assert!(Card::read(&archive(&[("card.json", v3("Mira").as_bytes()), ("a.txt", &[b'a'; 900_000])])).is_ok());
 }
 
 #[test]
-fn s_4_sizes() {
+fn refuses_sizes_above_the_limits() {
     let huge = Listed { size: MAX_MEMBER as u32 + 1, packed: 1 << 20, ..Listed::new("a.bin", b"x") };
     let error = refusal(&beside_a_card(huge));
     assert!(matches!(error, ArchiveError::MemberTooLarge { limit: MAX_MEMBER, .. }), "{error}");
@@ -77,7 +77,7 @@ fn s_4_sizes() {
 }
 
 #[test]
-fn s_4_more_members_than_anyone_needs() {
+fn refuses_too_many_members() {
     let many: Vec<_> = (0..=MAX_MEMBERS).map(|at| Listed::new(&at.to_string(), b"")).collect();
     let expected = |members| ArchiveError::TooManyMembers { members, limit: MAX_MEMBERS };
     assert_eq!(refusal(&listed(&many)), expected(MAX_MEMBERS + 1));
@@ -85,25 +85,25 @@ fn s_4_more_members_than_anyone_needs() {
 }
 
 #[test]
-fn s_4_members_that_share_their_bytes() {
+fn refuses_overlapping_members() {
     let twice = Listed { data_of: Some(0), ..Listed::new("other.json", v3("Mira").as_bytes()) };
     assert_eq!(refusal(&beside_a_card(twice)), ArchiveError::Overlap);
 }
 
 #[test]
-fn two_members_of_one_name() {
+fn refuses_duplicate_names() {
     let error = refusal(&beside_a_card(Listed::new("card.json", v3("Eve").as_bytes())));
     assert_eq!(error, ArchiveError::Duplicate { name: "card.json".into() });
 }
 
 #[test]
-fn ct_09_an_encrypted_member() {
+fn refuses_encrypted_members() {
     let locked = Listed { flags: 1, ..Listed::new("card.json", b"............secret") };
     assert_eq!(refusal(&listed(&[locked])), ArchiveError::Encrypted { name: "card.json".into() });
 }
 
 #[test]
-fn a_list_that_lies_about_what_is_there() {
+fn refuses_wrong_sizes_in_the_directory() {
     let damaged = |member: Listed| {
         let error = refusal(&listed(&[member]));
         assert!(matches!(error, ArchiveError::Damaged { .. }), "{error}");
@@ -120,7 +120,7 @@ fn a_list_that_lies_about_what_is_there() {
 }
 
 #[test]
-fn an_archive_that_is_cut_off_at_any_length() {
+fn refuses_truncated_archives() {
     let whole = beside_a_card(Listed::new("a.txt", b"some text"));
     for length in 4..whole.len() {
         assert!(Card::read(&whole[..length]).is_err(), "{length}");
@@ -128,7 +128,7 @@ fn an_archive_that_is_cut_off_at_any_length() {
 }
 
 #[test]
-fn a_card_too_large_for_its_member() {
+fn refuses_a_card_above_the_member_limit() {
     let json = format!(r#"{{"name":"Mira","a":"{}"}}"#, "x".repeat(2 * domain::card::MAX_JSON));
     let error = refusal(&listed(&[Listed::new("card.json", json.as_bytes())]));
     assert!(matches!(error, ArchiveError::MemberTooLarge { .. }), "{error}");

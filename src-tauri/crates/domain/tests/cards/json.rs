@@ -1,4 +1,4 @@
-//! JSON files: versions, odd fields, and what is refused.
+//! JSON files: versions, odd fields and errors.
 
 use domain::card::{Card, CardError, Version, Warning};
 use serde_json::{Value, json};
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use crate::support::{assert_keeps, leaves, read, read_clean, read_error, v2, v3};
 
 #[test]
-fn ct_06_each_version_is_recognised() {
+fn recognizes_each_version() {
     assert_eq!(read_clean(r#"{"name":"Mira","description":"d"}"#).version(), Version::V1);
     assert_eq!(read_clean(&v2("Mira")).version(), Version::V2);
     assert_eq!(read_clean(&v3("Mira")).version(), Version::V3);
 }
 
 #[test]
-fn v2_01_fields_read_the_same_in_every_version() {
+fn fields_read_the_same_in_every_version() {
     for json in [r#"{"name":" Mira ","first_mes":"Hi"}"#, &v2("Mira"), &v3("Mira")] {
         let card = read_clean(json);
         assert_eq!((card.name(), card.scenario(), card.tags()), ("Mira", "", vec![]));
@@ -27,7 +27,7 @@ fn a_byte_order_mark_does_not_matter() {
 }
 
 #[test]
-fn v3_01_an_unknown_spec_is_read_as_v2_with_a_warning() {
+fn an_unknown_spec_is_read_as_v2_with_a_warning() {
     let (card, warnings) = read(r#"{"spec":"chara_card_v9","spec_version":"9.0","data":{"name":"Mira"}}"#);
     assert_eq!(card.version(), Version::V2);
     assert_eq!(warnings, [Warning::UnknownSpec { spec: "chara_card_v9".into() }]);
@@ -36,7 +36,7 @@ fn v3_01_an_unknown_spec_is_read_as_v2_with_a_warning() {
 }
 
 #[test]
-fn v3_02_a_newer_version_is_imported_and_says_so() {
+fn a_newer_version_is_read_with_a_warning() {
     let newer = |version: &str| read(&v3("Mira").replace("\"3.0\"", version)).1;
     let warning = |found: &str| [Warning::UnknownVersion { found: found.into(), read_as: "3.0" }];
     assert_eq!(newer("\"3.5\""), warning("3.5"));
@@ -69,7 +69,7 @@ fn odd_fields_are_named_by_path_and_kept() {
     insta::assert_snapshot!(paths.join("\n"), @r"
     `data.description` should be text, but is null; it is kept and treated as empty
     `data.alternate_greetings[1]` should be text, but is a number; it is kept and treated as empty
-    `data.tags` should be a list, but is a text; it is read as a list of one
+    `data.tags` should be a list, but is text; it is read as a list with one item
     `data.character_version` should be text, but is a number; it is kept and treated as empty
     `data.extensions` should be an object, but is a list; it is kept and treated as empty
     `data.character_book` should be an object, but is null; it is kept and treated as empty
@@ -89,14 +89,14 @@ fn a_card_without_a_usable_name_is_refused_by_path() {
 }
 
 #[test]
-fn what_is_no_object_is_refused_by_path() {
+fn refuses_values_that_are_not_objects() {
     assert_eq!(read_error("[1]"), CardError::NotAnObject { path: "(file)", found: "a list" });
     let list = r#"{"spec":"chara_card_v2","data":[]}"#;
     assert_eq!(read_error(list), CardError::NotAnObject { path: "data", found: "a list" });
 }
 
 #[test]
-fn broken_json_is_refused_with_its_place() {
+fn refuses_broken_json_with_its_position() {
     let error = read_error("{\"name\": \"Mira\",\n \"tags\": [}");
     assert_eq!(error.to_string(), "the card is not valid JSON, line 2, column 11: expected value");
     // JavaScript also reads such a file and substitutes a replacement character.
@@ -106,19 +106,19 @@ fn broken_json_is_refused_with_its_place() {
 }
 
 #[test]
-fn ct_13_hostile_json_is_refused_before_memory_is_spent() {
+fn refuses_hostile_json_before_allocation() {
     let deep = format!(r#"{{"name":"x","a":{}{}}}"#, "[".repeat(101), "]".repeat(101));
     assert_eq!(read_error(&deep), CardError::TooComplex { what: "too many levels", limit: 100 });
     let wide = format!(r#"{{"name":"x","a":[{}0]}}"#, "0,".repeat(1_200_000));
     assert_eq!(read_error(&wide), CardError::TooComplex { what: "too many values", limit: 1_200_000 });
     let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(domain::card::MAX_JSON));
     assert!(matches!(read_error(&long), CardError::TooLarge { limit: domain::card::MAX_JSON, .. }));
-    // Brackets inside of text are only text.
+    // Brackets inside strings do not count as nesting.
     assert_eq!(read_clean(&format!(r#"{{"name":"x","scenario":"\"{}"}}"#, "[".repeat(300))).name(), "x");
 }
 
 #[test]
-fn ct_12_other_files_are_named_for_what_they_are() {
+fn names_the_type_of_other_files() {
     let found = |bytes: &[u8]| match Card::read(bytes).unwrap_err() {
         CardError::UnknownFormat { looks_like } => looks_like,
         other => panic!("{other}"),
@@ -129,18 +129,18 @@ fn ct_12_other_files_are_named_for_what_they_are() {
     assert_eq!(found(b"RIFF\x24\0\0\0WEBPVP8 "), "a WEBP picture");
     assert_eq!(found(b"GGUF\x03"), "a model file");
     assert_eq!(found(b"rcc||rccv1||AAAA"), "a card that RisuAI has encrypted");
-    assert_eq!(found(&[111, 0, 9, 0, 0, 0, 1]), "a module of RisuAI's");
+    assert_eq!(found(&[111, 0, 9, 0, 0, 0, 1]), "a RisuAI module");
     assert_eq!(found(b"Once upon a time"), "an unknown kind of file");
     assert_eq!(found(b"GIF89a"), "a GIF picture");
     let template = b"instruction_template: |-\n  {{ messages }}\n";
-    assert_eq!(found(template), "an instruction template of text-generation-webui's");
-    assert_eq!(found(b"temperature: 0.7\ntop_p: 0.9\n"), "a set of samplers of text-generation-webui's");
+    assert_eq!(found(template), "a text-generation-webui instruction template");
+    assert_eq!(found(b"temperature: 0.7\ntop_p: 0.9\n"), "a text-generation-webui sampler preset");
     assert_eq!(found(b"\0\0\0\x1cftypavif"), "an AVIF picture");
     assert_eq!(found(b"SQLite format 3\0"), "a database");
 }
 
 #[test]
-fn archives_of_other_kinds_say_the_way_out() {
+fn other_archive_types_get_advice() {
     let tar = [vec![0; 257], b"ustar\0".to_vec()].concat();
     for (bytes, packed) in [
         (&b"Rar!\x1a\x07\x01\0"[..], "a RAR archive"),
@@ -156,7 +156,7 @@ fn archives_of_other_kinds_say_the_way_out() {
 }
 
 #[test]
-fn v2_19_v3_03_an_edit_changes_its_field_and_nothing_else() {
+fn an_edit_changes_only_its_field() {
     let json = r#"{"x":1,"spec":"chara_card_v3","spec_version":"3.0","data":{"name":"Mira","nickname":"Mi","scenario":"Inn",
         "extensions":{"depth_prompt":{"depth":4}},"odd":{"a":[1,2.5,null]}},"y":[]}"#;
     let mut card = read_clean(json);
@@ -173,7 +173,7 @@ fn v2_19_v3_03_an_edit_changes_its_field_and_nothing_else() {
 }
 
 #[test]
-fn a_repetition_for_older_readers_follows_the_edit() {
+fn an_edit_updates_the_copy_for_v1_readers() {
     let mut card = read_clean(
         r#"{"name":"Mira","scenario":"other","spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Mira","scenario":"Inn"}}"#,
     );
@@ -201,7 +201,7 @@ fn a_new_card_is_complete() {
 }
 
 #[test]
-fn v3_18_v3_19_dates_are_seconds_in_the_file() {
+fn dates_are_seconds_in_the_file() {
     let mut card = Card::new("Mira").unwrap();
     assert_eq!(card.creation_date(), None);
     card.set_creation_date(domain::Timestamp(1_703_462_400_123));
@@ -212,7 +212,7 @@ fn v3_18_v3_19_dates_are_seconds_in_the_file() {
 }
 
 #[test]
-fn v3_04_the_nickname_stands_for_the_name_only_if_it_says_something() {
+fn a_blank_nickname_does_not_replace_the_name() {
     for (nickname, spoken) in [("\"Mi\"", "Mi"), ("\" \"", "Mira"), ("\"\"", "Mira")] {
         let card = read_clean(&format!(r#"{{"name":"Mira","nickname":{nickname}}}"#));
         assert_eq!(card.spoken_name(), spoken);

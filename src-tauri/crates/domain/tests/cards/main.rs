@@ -1,4 +1,4 @@
-//! Cards as people bring them: in JSON, PNG and archives, of every version, whole and broken.
+//! Character cards in JSON, PNG and archives, of every version, valid and damaged.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

@@ -12,7 +12,7 @@ fn utf16(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
 }
 
 #[test]
-fn half_an_emoji_costs_itself_alone() {
+fn half_an_emoji_affects_only_itself() {
     let json = r#"{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Mira","description":"cut \ud83d here",
         "alternate_greetings":["\udc00","Hello."],"extensions":{"k\ud83d":["\ud83d"]},"creation_date":NaN}}"#;
     let packed = base64(json);
@@ -48,20 +48,20 @@ fn utf_16_is_read_to_the_last_code_point() {
 }
 
 #[test]
-fn the_last_key_wins_and_nul_hides_nothing() {
+fn the_last_key_wins_and_nul_is_preserved() {
     let (card, _) = read(r#"{"name":"A","name":"Mira","scenario":"a\u0000b"}"#);
     assert_eq!((card.name(), card.scenario()), ("Mira", "a\0b"));
 }
 
 #[test]
-fn a_name_beside_the_data_is_used() {
+fn a_name_outside_data_is_used() {
     let (card, warnings) = read(r#"{"name":"Rooty","spec":"chara_card_v2","spec_version":"2.0","data":{"name":" "}}"#);
     assert_eq!(card.name(), "Rooty");
     assert_eq!(warnings, [Warning::NameFromRoot { name: "Rooty".into() }]);
 }
 
 #[test]
-fn a_nameless_card_is_called_as_its_file() {
+fn a_nameless_card_is_named_after_its_file() {
     let described = |name: &str| {
         format!(r#"{{"spec":"chara_card_v2","spec_version":"2.0","data":{{"name":{name},"description":"d"}}}}"#)
     };
@@ -105,14 +105,14 @@ fn a_folder_around_the_card_does_not_matter() {
 }
 
 #[test]
-fn two_folders_with_cards_are_no_card() {
+fn two_folders_with_cards_are_not_a_card() {
     let file = archive(&[("a/card.json", v3("A").as_bytes()), ("b/card.json", v3("B").as_bytes())]);
     assert!(Card::read(&file).is_err());
     assert_eq!(Bundle::open(&file).unwrap().unwrap().names(), ["a/card.json", "b/card.json"]);
 }
 
 #[test]
-fn an_archive_behind_a_program_or_a_picture_is_read() {
+fn reads_archives_appended_to_other_files() {
     let packed = archive(&[("card.json", v3("Mira").as_bytes())]);
     for front in [&b"MZ\0\0some program"[..], b"\xff\xd8\xff\xe0 picture"] {
         let file = [front, &packed].concat();
@@ -123,7 +123,7 @@ fn an_archive_behind_a_program_or_a_picture_is_read() {
 }
 
 #[test]
-fn missing_files_of_an_archive_are_told() {
+fn reports_missing_files_of_an_archive() {
     let json = json!({"spec":"chara_card_v3","spec_version":"3.0","data":{"name":"Mira","assets":[
         {"type":"icon","name":"main","uri":"embeded://gone.png","ext":"png"}, 7,
         {"type":"icon","name":"x","uri":"embeded://there.png","ext":"png"}]}});
@@ -136,7 +136,7 @@ fn missing_files_of_an_archive_are_told() {
 }
 
 #[test]
-fn files_packed_together_are_found_and_chats_come_last() {
+fn bundles_list_chats_last() {
     let file = archive(&[
         ("chats/talk.jsonl", b"{}"),
         ("__MACOSX/._a.png", b"x"),
@@ -188,7 +188,7 @@ fn a_card_in_a_webp_is_read() {
 }
 
 #[test]
-fn an_older_copy_in_what_a_picture_says_leaves_on_export() {
+fn export_removes_the_older_exif_copy() {
     let png = picture(&[crate::support::chunk("eXIf", &comment(v2("SECRET").as_bytes()))]);
     let exported = Card::new("Mira").unwrap().to_png(&png).unwrap();
     assert!(!exported.windows(6).any(|window| window == b"SECRET"));
@@ -202,7 +202,7 @@ fn data_of(card: &Card) -> Value {
 }
 
 #[test]
-fn a_character_of_agnais_comes_whole() {
+fn converts_an_agnai_character() {
     let json = json!({"kind":"character","name":"Miller","description":"Notes","appearance":"tall",
         "persona":{"kind":"wpp","attributes":{"likes":["bread","flour"],"age":["50"]}},
         "greeting":"Hello.","sampleChat":"{{char}}: Flour?","scenario":"A mill.","systemPrompt":"Be kind.",
@@ -225,11 +225,11 @@ fn a_character_of_agnais_comes_whole() {
     let text = json!({"kind":"character","name":"M","persona":{"kind":"text","attributes":{"text":["A miller."]}}});
     assert_eq!(read(&text.to_string()).0.description(), "A miller.");
     assert_eq!(read(r#"{"kind":"character","name":"M","persona":"Plain."}"#).0.description(), "Plain.");
-    assert_eq!(Card::from_json(card.to_json().as_bytes()).unwrap().0, card, "what is stored is not converted again");
+    assert_eq!(Card::from_json(card.to_json().as_bytes()).unwrap().0, card, "a stored card is not converted again");
 }
 
 #[test]
-fn a_character_of_janitorais_greets() {
+fn converts_a_janitorai_character() {
     let json = json!({"name":"Miller","description":"<p>Public</p>","personality":"A miller.","scenario":"A mill.",
         "first_message":"Hello.","example_dialogs":"{{char}}: Flour?"});
     let (card, _) = read(&json.to_string());
@@ -241,7 +241,7 @@ fn a_character_of_janitorais_greets() {
 }
 
 #[test]
-fn a_character_of_character_ai_greets() {
+fn converts_a_character_ai_character() {
     let inner = json!({"external_id":"x","title":"A miller","participant__name":"Miller","description":"Old.",
         "definition":"{{char}}: Flour?","greeting":"Hello.","visibility":"PUBLIC"});
     for json in [inner.clone(), json!({ "character": inner })] {
@@ -253,7 +253,7 @@ fn a_character_of_character_ai_greets() {
 }
 
 #[test]
-fn a_character_of_text_generation_webuis_is_a_card() {
+fn converts_a_text_generation_webui_character() {
     let (card, _) = read(r#"{"name":"Miller","greeting":"Hello.","context":"A miller."}"#);
     assert_eq!((card.first_mes(), card.description()), ("Hello.", "A miller."));
     let yaml = "\u{feff}name: Miller\ngreeting: Hello.\ncontext: |\n  A miller.\n";

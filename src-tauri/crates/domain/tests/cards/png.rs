@@ -1,4 +1,4 @@
-//! PNG files: which copy is read, what is tolerated, and what is refused.
+//! PNG files: choice of the copy, tolerance, and errors.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,7 @@ fn name_in(png: &[u8]) -> (String, Vec<Warning>) {
 }
 
 #[test]
-fn ct_02_ct_03_v3_is_preferred_wherever_it_stands_and_however_it_is_spelled() {
+fn prefers_v3_in_any_order_and_spelling() {
     let png = picture(&[card_chunk("Chara", &v2("Old")), card_chunk("CCv3", &v3("New"))]);
     assert_eq!(name_in(&png), ("New".into(), vec![]));
     let png = picture(&[card_chunk("CHARA", &v2("Old"))]);
@@ -20,13 +20,13 @@ fn ct_02_ct_03_v3_is_preferred_wherever_it_stands_and_however_it_is_spelled() {
 }
 
 #[test]
-fn a_v1_card_may_stand_in_a_picture() {
+fn reads_a_v1_card_from_a_picture() {
     let (card, warnings) = Card::read(&picture(&[card_chunk("chara", r#"{"name":"Mira"}"#)])).unwrap();
     assert_eq!((card.name(), card.version(), warnings), ("Mira", Version::V1, vec![]));
 }
 
 #[test]
-fn a_broken_copy_gives_way_to_a_whole_one() {
+fn an_intact_copy_replaces_a_broken_one() {
     for broken in [text_chunk("ccv3", "***"), card_chunk("ccv3", "{\"na"), card_chunk("ccv3", &v3(""))] {
         let (name, warnings) = name_in(&picture(&[broken, card_chunk("chara", &v2("Old"))]));
         assert_eq!(name, "Old");
@@ -35,14 +35,13 @@ fn a_broken_copy_gives_way_to_a_whole_one() {
 }
 
 #[test]
-fn without_a_whole_copy_the_better_one_says_why() {
+fn without_an_intact_copy_the_best_error_is_reported() {
     let png = picture(&[card_chunk("chara", "[]"), text_chunk("ccv3", "***")]);
     assert_eq!(Card::read(&png).unwrap_err(), CardError::NotBase64 { keyword: "ccv3".into() });
 }
 
-/// Formats 3.8.
 #[test]
-fn a_card_that_risuai_has_locked_says_the_way_out() {
+fn a_card_locked_by_risuai_gets_advice() {
     let locked = "rcc||rccv1||AAECAw==||abcdef||eyJ1c2VQYXNzd29yZCI6dHJ1ZX0=";
     let error = Card::read(&picture(&[text_chunk("chara", locked)])).unwrap_err();
     assert_eq!(error, CardError::Locked);
@@ -67,7 +66,7 @@ fn a_wrong_checksum_is_a_warning() {
 }
 
 #[test]
-fn ct_11_other_texts_are_no_cards() {
+fn other_texts_are_not_cards() {
     let others = [
         text_chunk("Title", "chara"),
         chunk("tEXt", b"chara without an end"),
@@ -81,7 +80,7 @@ fn ct_11_other_texts_are_no_cards() {
 }
 
 #[test]
-fn a_file_that_is_cut_off_says_so_at_every_length() {
+fn reports_truncation_at_every_length() {
     let whole = picture(&[card_chunk("chara", &v2("Mira"))]);
     let behind_text = whole.len() - 12;
     for length in 8..behind_text {
@@ -111,7 +110,7 @@ fn a_damaged_structure_is_refused() {
 }
 
 #[test]
-fn ct_13_a_huge_picture_is_refused_with_the_limit() {
+fn refuses_a_huge_picture_with_the_limit() {
     let error = Card::read(&picture(&[chunk("IDAT", &vec![0; 100_000_000])])).unwrap_err();
     assert!(matches!(error, CardError::TooLarge { what: "the picture", limit: MAX_FILE, .. }), "{error}");
     let error = Card::read(&picture(&[text_chunk("chara", &"A".repeat(MAX_PNG_TEXT + 1))])).unwrap_err();
@@ -119,7 +118,7 @@ fn ct_13_a_huge_picture_is_refused_with_the_limit() {
 }
 
 #[test]
-fn a_card_is_read_from_every_kind_of_text() {
+fn reads_a_card_from_every_text_chunk_type() {
     for kind in ["tEXt", "zTXt", "iTXt", "iTXt deflated"] {
         for keyword in ["chara", "CCV3", "Chara"] {
             let png = picture(&[in_kind(kind, keyword, &STANDARD.encode(v2("Mira")))]);
@@ -132,7 +131,7 @@ fn a_card_is_read_from_every_kind_of_text() {
 }
 
 #[test]
-fn text_that_is_no_base64_but_json_is_read() {
+fn reads_json_that_is_not_base64() {
     for kind in ["tEXt", "zTXt", "iTXt"] {
         assert_eq!(name_in(&picture(&[in_kind(kind, "chara", &v2("Mira"))])), ("Mira".into(), vec![]), "{kind}");
     }
@@ -142,7 +141,7 @@ fn text_that_is_no_base64_but_json_is_read() {
 }
 
 #[test]
-fn a_text_that_unpacks_to_more_than_a_card_is_not_unpacked() {
+fn refuses_texts_that_decompress_above_the_limit() {
     let packed = deflated(&vec![b'A'; 60 << 20]);
     let bomb = |keyword: &str| chunk("zTXt", &[keyword.as_bytes(), b"\0\0", &packed].concat());
     let many = picture(&vec![bomb("ccv3"); 40]);
@@ -157,7 +156,7 @@ fn a_text_that_unpacks_to_more_than_a_card_is_not_unpacked() {
 }
 
 #[test]
-fn a_packed_text_that_is_cut_off_is_named() {
+fn reports_truncated_compressed_text() {
     let whole = deflated(STANDARD.encode(v2("Mira")).as_bytes());
     let cut = |length: usize| picture(&[chunk("zTXt", &[b"chara\0\0", &whole[..length]].concat())]);
     let error = Card::read(&cut(4)).unwrap_err();
@@ -187,14 +186,14 @@ fn a_damaged_picture_keeps_its_card_with_a_warning() {
 }
 
 #[test]
-fn a_card_behind_the_end_of_the_picture_is_read() {
+fn reads_a_card_after_the_end_of_the_picture() {
     let png = [picture(&[]), card_chunk("chara", &v2("Mira"))].concat();
     assert_eq!(name_in(&png), ("Mira".into(), vec![]));
 }
 
 /// Deleted text must not survive in an older copy of the card.
 #[test]
-fn no_older_copy_of_a_card_stays_in_an_export() {
+fn export_removes_older_copies() {
     let old = STANDARD.encode(v2("SECRET"));
     let kinds = ["tEXt", "zTXt", "iTXt", "iTXt deflated"];
     let copies =
@@ -204,12 +203,12 @@ fn no_older_copy_of_a_card_stays_in_an_export() {
     let exported = card.to_png(&picture).unwrap();
     let kinds: Vec<String> = chunks(&exported).into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, ["IHDR", "IDAT", "tEXt", "tEXt", "IEND"]);
-    assert!(exported.ends_with(b"IEND\xaeB`\x82"), "the copy behind the end is gone");
+    assert!(exported.ends_with(b"IEND\xaeB`\x82"), "the copy after the end is removed");
     assert_eq!(name_in(&exported), ("Mira".into(), vec![]));
 }
 
 #[test]
-fn other_texts_of_the_picture_stay_in_an_export() {
+fn export_keeps_other_texts_of_the_picture() {
     let others = [in_kind("zTXt", "Comment", "made by hand"), in_kind("iTXt deflated", "Title", "Mira")];
     let exported = Card::new("Mira").unwrap().to_png(&picture(&others)).unwrap();
     let kept: Vec<String> = chunks(&exported).into_iter().map(|(kind, _)| kind).collect();

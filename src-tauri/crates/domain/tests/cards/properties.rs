@@ -1,4 +1,4 @@
-//! Whatever comes in: no panic; and whatever was read comes out again.
+//! Property tests: reading never panics, and everything read is written again.
 
 use domain::card::Card;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::archives::archive;
 use crate::support::{assert_keeps, card_chunk, chunk, leaves, picture};
 
-/// Keys that the format defines, so that odd values hit known fields as well as unknown ones.
+/// Keys of the format, so that odd values occur in known and unknown fields.
 const KEYS: &[&str] = &[
     "spec",
     "spec_version",
@@ -47,7 +47,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Decimals as people and programs write them. Beyond 15 digits `serde_json` may be off by the last bit.
+/// Typical decimals. Beyond 15 digits `serde_json` may differ in the last bit.
 fn any_decimal() -> impl Strategy<Value = Value> {
     (any::<i32>(), 0..6).prop_map(|(digits, places)| Value::from(f64::from(digits) / 10_f64.powi(places)))
 }
@@ -64,7 +64,7 @@ fn fields_with_a_name(most: usize) -> impl Strategy<Value = Map<String, Value>> 
     })
 }
 
-/// A flat card of any kind, or fields inside of `data` with anything around them.
+/// A flat card, or fields in `data` with arbitrary fields around it.
 fn any_card(most: usize) -> impl Strategy<Value = Value> {
     let spec = prop::sample::select(&["chara_card_v2", "chara_card_v3", "other"][..]);
     let flat = fields_with_a_name(most).prop_filter("names a format", |fields| {
@@ -80,7 +80,7 @@ fn any_card(most: usize) -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn any_bytes_are_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         _ = Card::read(&bytes);
         _ = Card::from_json(&bytes);
         _ = Card::from_png(&bytes);
@@ -89,13 +89,13 @@ proptest! {
     }
 
     #[test]
-    fn any_chunks_are_an_answer(chunks in prop::collection::vec(("[a-zA-Z]{4}|tEXt|IEND", prop::collection::vec(any::<u8>(), 0..60)), 0..6)) {
+    fn any_chunks_never_panic(chunks in prop::collection::vec(("[a-zA-Z]{4}|tEXt|IEND", prop::collection::vec(any::<u8>(), 0..60)), 0..6)) {
         let chunks: Vec<_> = chunks.iter().map(|(kind, data)| chunk(kind, data)).collect();
         _ = Card::read(&picture(&chunks));
     }
 
     #[test]
-    fn any_flipped_bytes_are_an_answer(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+    fn flipped_bytes_never_panic(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
         let mut png = picture(&[card_chunk("ccv3", &crate::support::v3("Mira"))]);
         for (at, byte) in flips {
             let at = at.index(png.len());
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn any_flipped_bytes_of_an_archive_are_an_answer(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+    fn flipped_archive_bytes_never_panic(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
         let mut charx = archive(&[("card.json", crate::support::v3("Mira").as_bytes()), ("module.risum", &[1; 40])]);
         for (at, byte) in flips {
             let at = at.index(charx.len());
@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn any_json_is_an_answer(json in any_json()) {
+    fn any_json_never_panics(json in any_json()) {
         _ = Card::from_json(json.to_string().as_bytes());
     }
 }
@@ -129,7 +129,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn rt_1_any_card_keeps_its_leaves_in_json(json in any_card(5)) {
+    fn any_card_keeps_its_leaves_in_json(json in any_card(5)) {
         let (card, _) = Card::from_json(json.to_string().as_bytes()).unwrap();
         prop_assert_eq!(leaves(&card.to_value()), leaves(&json));
         let (again, _) = Card::from_json(card.to_json().as_bytes()).unwrap();
@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn rt_1_any_card_keeps_its_leaves_in_a_picture(json in any_card(2)) {
+    fn any_card_keeps_its_leaves_in_a_picture(json in any_card(2)) {
         let (card, _) = Card::from_json(json.to_string().as_bytes()).unwrap();
         let png = card.to_png(&picture(&[])).unwrap();
         let (from_png, _) = Card::read(&png).unwrap();
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn rt_1_any_card_keeps_its_leaves_in_an_archive(json in any_card(1)) {
+    fn any_card_keeps_its_leaves_in_an_archive(json in any_card(1)) {
         let (card, _) = Card::from_json(json.to_string().as_bytes()).unwrap();
         let charx = card.to_charx(None, None).unwrap();
         let (from_charx, _) = Card::read(&charx).unwrap();
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn rt_3_any_members_of_an_archive_come_along(others in prop::collection::btree_map("[a-zA-Z0-9._灯 ]{0,8}[a-z]", prop::collection::vec(any::<u8>(), 0..12), 0..3)) {
+    fn exports_keep_any_archive_members(others in prop::collection::btree_map("[a-zA-Z0-9._灯 ]{0,8}[a-z]", prop::collection::vec(any::<u8>(), 0..12), 0..3)) {
         let json = crate::support::v3("Mira");
         let mut members = vec![("card.json", json.as_bytes())];
         members.extend(others.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())));

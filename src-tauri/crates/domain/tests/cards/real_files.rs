@@ -1,5 +1,5 @@
-//! Whole card files: our own in `tests/fixtures`, of every shape that applications write, and on a machine that has them the
-//! files of other people, which are not ours to ship. What a file is for stands in its name.
+//! Whole card files: our own in `tests/fixtures`, in the layouts of many applications, and other people's files if this
+//! machine has them. The file name states the purpose.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::archives::all_but_the_card;
 use crate::support::{assert_keeps, chunks};
 
-/// Card files with this extension. Ours are always there; a test that finds none of them fails.
+/// Returns card files with this extension. Ours always exist; a test that finds none fails.
 fn card_files(extension: &str) -> Vec<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let ours = files_in(&here.join("tests/fixtures/cards"), extension);
@@ -28,7 +28,7 @@ fn files_in(folder: &Path, extension: &str) -> Vec<PathBuf> {
     files.filter(|file| file.extension().is_some_and(|it| it == extension)).collect()
 }
 
-/// Those whose name says `word`, and the others.
+/// Splits the files by whether their name contains `word`.
 fn split(extension: &str, word: &str) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (with, without): (Vec<_>, Vec<_>) = card_files(extension)
         .into_iter()
@@ -60,9 +60,9 @@ fn every_leaf_survives_json_and_png() {
     }
 }
 
-/// RT-1, RT-3: the archives are other people's, so there may be none.
+/// All archives are other people's files, so there may be none.
 #[test]
-fn rt_1_every_leaf_and_every_file_of_an_archive_survives() {
+fn every_leaf_and_file_of_an_archive_survives() {
     let archives = shared_files("charx");
     for file in &archives {
         let before = fs::read(file).unwrap();
@@ -79,7 +79,7 @@ fn rt_1_every_leaf_and_every_file_of_an_archive_survives() {
 }
 
 #[test]
-fn rt_1_every_leaf_of_a_character_of_backyards_survives() {
+fn every_leaf_of_a_backyard_character_survives() {
     for file in shared_files("byaf") {
         let bytes = fs::read(&file).unwrap();
         let (card, warnings) = Card::read(&bytes).unwrap();
@@ -129,7 +129,7 @@ fn a_picture_keeps_its_pixels_and_its_leaves_through_an_edit() {
     }
 }
 
-/// Every chunk that holds no card: the pixels, and what else the picture says.
+/// Returns all chunks except cards: pixels and metadata.
 fn all_but_cards(png: &[u8]) -> Vec<(String, Vec<u8>)> {
     let is_card = |data: &[u8]| data.starts_with(b"chara\0") || data.starts_with(b"ccv3\0");
     let rest: Vec<_> = chunks(png).into_iter().filter(|(_, data)| !is_card(data)).collect();
@@ -138,7 +138,7 @@ fn all_but_cards(png: &[u8]) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn of_two_copies_the_newer_one_is_read() {
+fn the_newer_of_two_copies_is_read() {
     for file in split("png", "exif").1 {
         let bytes = fs::read(&file).unwrap();
         let two = chunks(&bytes).iter().any(|(_, data)| data.starts_with(b"ccv3\0"));
@@ -148,7 +148,7 @@ fn of_two_copies_the_newer_one_is_read() {
 }
 
 #[test]
-fn rt_1_a_card_in_a_comment_keeps_its_leaves_and_its_pixels() {
+fn a_card_in_a_comment_keeps_leaves_and_pixels() {
     for file in split("png", "exif").0 {
         let before = fs::read(&file).unwrap();
         let (card, warnings) = Card::read(&before).unwrap();

@@ -1,4 +1,4 @@
-//! Rules of the checklist (formats 2.2 to 2.4) that are about what a card holds, each by its id.
+//! Rules of the card specifications about the contents of a card.
 
 use domain::card::Card;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn card(data: Value) -> Card {
 }
 
 #[test]
-fn v2_18_absent_extensions_are_an_empty_object() {
+fn absent_extensions_become_an_empty_object() {
     let card = card(json!({ "name": "Mira" }));
     assert_eq!(card.extensions(), None);
     let written: Value = serde_json::from_str(&card.to_json_v2()).unwrap();
@@ -18,7 +18,7 @@ fn v2_18_absent_extensions_are_an_empty_object() {
 }
 
 #[test]
-fn v3_05_notes_are_read_by_their_languages() {
+fn notes_are_read_by_language() {
     let notes =
         json!({ "name": "Mira", "creator_notes": "Hi", "creator_notes_multilingual": { "de": "Hallo", "fr": 7 } });
     let mut card = card(notes);
@@ -28,7 +28,7 @@ fn v3_05_notes_are_read_by_their_languages() {
 }
 
 #[test]
-fn v3_06_sources_are_kept_as_they_are() {
+fn sources_are_kept_unchanged() {
     let card = card(json!({ "name": "Mira", "source": ["https://example.org/1", "id:2"] }));
     assert_eq!(card.source(), ["https://example.org/1", "id:2"]);
     let written: Value = serde_json::from_str(&card.to_json_v3()).unwrap();
@@ -36,16 +36,16 @@ fn v3_06_sources_are_kept_as_they_are() {
 }
 
 #[test]
-fn v3_07_without_assets_the_picture_is_the_icon() {
+fn without_assets_the_picture_is_the_icon() {
     let card = card(json!({ "name": "Mira" }));
     assert_eq!((card.assets().len(), card.files_beside()), (0, 0));
     let png = card.to_png(&picture(&[])).unwrap();
     assert_eq!(domain::card::picture(&png, &card).unwrap().unwrap(), png);
 }
 
-/// Every type there is, types of somebody's own, and places of every kind: none is lost, and the main icon alone is the avatar.
+/// Covers all standard types, custom types and every kind of location. Only the main icon is the avatar.
 #[test]
-fn v3_08_v3_10_v3_13_v3_14_v3_15_v3_16_assets_of_every_type_are_kept() {
+fn assets_of_every_type_are_kept() {
     let asset =
         |kind: &str, name: &str, uri: &str, ext: &str| json!({ "type": kind, "name": name, "uri": uri, "ext": ext });
     let assets = json!([
@@ -66,9 +66,9 @@ fn v3_08_v3_10_v3_13_v3_14_v3_15_v3_16_assets_of_every_type_are_kept() {
     }
 }
 
-/// The entries of a large book, each with a decorator that nobody knows.
+/// Entries of a large book, each with an unknown decorator.
 #[test]
-fn rt_4_rt_7_a_book_of_947_entries_keeps_every_one_and_their_decorators() {
+fn a_large_book_keeps_entries_and_decorators() {
     let entry = |at: usize| {
         json!({ "keys": [format!("key {at}")], "content": format!("@@moon {at}\n@@@depth 2\nText {at}"), "extensions": {},
             "enabled": true, "insertion_order": at, "use_regex": false, "constant": false })

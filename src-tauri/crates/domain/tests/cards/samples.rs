@@ -1,4 +1,4 @@
-//! The sample characters that ship: the first thing a newcomer reads.
+//! The sample characters that ship with the app.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn every_sample_is_a_clean_v3_card_with_a_picture() {
 }
 
 #[test]
-fn every_sample_fits_a_small_model_and_invites_an_answer() {
+fn every_sample_fits_a_small_model() {
     for file in samples() {
         let (card, _) = Card::read(&fs::read(file).unwrap()).unwrap();
         assert!(card.description().split_whitespace().count() <= 120, "{}", card.name());

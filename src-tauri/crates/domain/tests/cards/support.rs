@@ -1,4 +1,4 @@
-//! Small pictures, and a view of a card as its leaves.
+//! Builds small pictures, and compares cards by their leaves.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -8,17 +8,17 @@ use base64::engine::general_purpose::STANDARD;
 use domain::card::{Card, CardError, Warning};
 use serde_json::Value;
 
-/// Header and pixels of a picture of one dark dot.
+/// Header of a picture with a single dark pixel.
 const HEADER: &[u8] = &[0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0];
 const PIXELS: &[u8] = &[0x78, 0x9c, 0x63, 0x60, 0x00, 0x00, 0x00, 0x02, 0x00, 0x01];
 
-/// A chunk with its length and checksum.
+/// Builds a chunk with length and checksum.
 pub(crate) fn chunk(kind: &str, data: &[u8]) -> Vec<u8> {
     let body = [kind.as_bytes(), data].concat();
     [&(data.len() as u32).to_be_bytes()[..], &body, &crc32fast::hash(&body).to_be_bytes()].concat()
 }
 
-/// A picture with these chunks between the pixels and the end.
+/// Builds a picture with these chunks between pixels and end.
 pub(crate) fn picture(extra: &[Vec<u8>]) -> Vec<u8> {
     let signature = b"\x89PNG\r\n\x1a\n".to_vec();
     [signature, chunk("IHDR", HEADER), chunk("IDAT", PIXELS), extra.concat(), chunk("IEND", b"")].concat()
@@ -44,12 +44,12 @@ pub(crate) fn deflated(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// A card text as every application writes it.
+/// Builds a card text chunk.
 pub(crate) fn card_chunk(keyword: &str, json: &str) -> Vec<u8> {
     text_chunk(keyword, &STANDARD.encode(json))
 }
 
-/// Kind and data of every chunk up to the end.
+/// Returns type and data of each chunk up to the end.
 pub(crate) fn chunks(png: &[u8]) -> Vec<(String, Vec<u8>)> {
     let (mut found, mut rest) = (Vec::new(), &png[8..]);
     while let Some((length, after)) = rest.split_first_chunk::<4>() {
@@ -60,7 +60,7 @@ pub(crate) fn chunks(png: &[u8]) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// The JSON of the card text with this keyword.
+/// Returns the JSON of the card text with this keyword.
 pub(crate) fn card_in(png: &[u8], keyword: &str) -> Value {
     let start = format!("{keyword}\0").into_bytes();
     let chunks = chunks(png);
@@ -70,7 +70,7 @@ pub(crate) fn card_in(png: &[u8], keyword: &str) -> Value {
     serde_json::from_slice(&STANDARD.decode(&data[start.len()..]).unwrap()).unwrap()
 }
 
-/// Every scalar and empty container by its JSON pointer.
+/// Returns all scalars and empty containers by JSON pointer.
 pub(crate) fn leaves(value: &Value) -> BTreeMap<String, Value> {
     fn collect(path: String, value: &Value, leaves: &mut BTreeMap<String, Value>) {
         match value {
@@ -90,7 +90,7 @@ pub(crate) fn leaves(value: &Value) -> BTreeMap<String, Value> {
     leaves
 }
 
-/// Asserts that every leaf of `before` is in `after`: at its place or, for a V1 card that was upgraded, inside `data`.
+/// Asserts that every leaf of `before` is in `after`, at the same place or, for an upgraded V1 card, inside `data`.
 pub(crate) fn assert_keeps(before: &Value, after: &Value) {
     let (before, after) = (leaves(before), leaves(after));
     for (path, value) in before {
@@ -110,7 +110,7 @@ pub(crate) fn read_error(json: &str) -> CardError {
     Card::read(json.as_bytes()).unwrap_err()
 }
 
-/// A card whose fields have nothing odd.
+/// Reads a card that gives no warnings.
 pub(crate) fn read_clean(json: &str) -> Card {
     let (card, warnings) = read(json);
     assert_eq!(warnings, []);

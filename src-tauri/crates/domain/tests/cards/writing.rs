@@ -1,4 +1,4 @@
-//! Export: what is kept, what is added, and what older applications see.
+//! Export: kept values, added values, and the copy for older applications.
 
 use domain::card::{Card, CardError};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn value(json: &str) -> Value {
 }
 
 #[test]
-fn v2_18_v3_17_an_upgrade_to_v3_loses_nothing_and_completes_the_card() {
+fn upgrade_to_v3_is_lossless_and_complete() {
     for json in [V1.to_owned(), v2("Mira"), v3("Mira")] {
         let (card, _) = read(&json);
         let upgraded = value(&card.to_json_v3());
@@ -46,7 +46,7 @@ fn a_newer_version_keeps_its_number() {
 }
 
 #[test]
-fn v2_keeps_what_only_v3_knows() {
+fn v2_export_keeps_v3_fields() {
     let json = r#"{"spec":"chara_card_v3","spec_version":"3.0","data":{"name":"Mira","nickname":"Mi","source":["id:1"],
         "group_only_greetings":["All of you!"],"new_field":{"deep":[1]}}}"#;
     let exported = value(&read_clean(json).to_json_v2());
@@ -55,7 +55,7 @@ fn v2_keeps_what_only_v3_knows() {
 }
 
 #[test]
-fn rt_2_a_picture_gets_both_versions_and_keeps_the_rest_byte_for_byte() {
+fn a_picture_gets_both_versions_and_keeps_the_rest() {
     let others = [
         text_chunk("Title", "An inn"),
         text_chunk("chara-ext-asset_:0", "AAAA"),
@@ -93,7 +93,7 @@ fn writing_twice_gives_the_same_file() {
 }
 
 #[test]
-fn ct_04_dc_05_the_copy_for_older_applications_is_marked_and_free_of_decorators() {
+fn the_v2_copy_has_a_notice_and_no_decorators() {
     let png = read_clean(DECORATED).to_png(&picture(&[])).unwrap();
     let copy = &card_in(&png, "chara")["data"];
     assert!(copy["creator_notes"].as_str().unwrap().starts_with("This is a Character Card V3"));
@@ -104,7 +104,7 @@ fn ct_04_dc_05_the_copy_for_older_applications_is_marked_and_free_of_decorators(
 }
 
 #[test]
-fn a_card_that_is_v2_by_birth_reaches_older_applications_unchanged() {
+fn an_original_v2_card_is_exported_unchanged() {
     let json = DECORATED.replace("chara_card_v3", "chara_card_v2").replace("3.0", "2.0");
     let png = read_clean(&json).to_png(&picture(&[])).unwrap();
     assert_keeps(&value(&json), &card_in(&png, "chara"));
@@ -112,7 +112,7 @@ fn a_card_that_is_v2_by_birth_reaches_older_applications_unchanged() {
 }
 
 #[test]
-fn a_broken_picture_is_not_written_over() {
+fn refuses_to_write_into_a_broken_picture() {
     let card = read_clean(&v3("Mira"));
     let whole = picture(&[]);
     assert!(matches!(card.to_png(&whole[..40]).unwrap_err(), CardError::Truncated { .. }));
@@ -120,7 +120,7 @@ fn a_broken_picture_is_not_written_over() {
 }
 
 #[test]
-fn a_card_too_large_to_be_read_again_is_not_written() {
+fn refuses_to_write_a_card_above_the_read_limit() {
     let mut card = Card::new("Mira").unwrap();
     card.set_description(&"x".repeat(domain::card::MAX_JSON));
     assert!(matches!(card.to_png(&picture(&[])).unwrap_err(), CardError::TooLarge { what: "the card's JSON", .. }));

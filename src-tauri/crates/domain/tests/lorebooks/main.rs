@@ -1,4 +1,4 @@
-//! Lorebooks as people bring them: three forms, odd values, and nothing lost on the way through.
+//! Lorebooks in all three formats, with odd values. Conversions lose nothing.
 
 #![recursion_limit = "256"]
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
@@ -24,7 +24,7 @@ fn card_book(entries: Value) -> Book {
     Book::from_character_book(book.as_object().unwrap()).0
 }
 
-/// With everything that formats 1.4.1 knows, and something that it does not.
+/// An entry with all known fields and an unknown one.
 fn full_entry() -> Value {
     json!({
         "uid": 4, "key": ["lamp", "/oil/i"], "keysecondary": ["night"], "comment": "Lamps", "content": "They burn oil.",
@@ -62,7 +62,7 @@ fn every_native_field_is_read() {
 }
 
 #[test]
-fn rt_1_b2_07_what_was_read_is_written_again() {
+fn unedited_books_are_written_unchanged() {
     for book in [
         json!({"name": "W", "odd": 1, "entries": {"4": full_entry(), "z": {"content": "x"}, "1": {"key": "lamp", "position": "0"}}}),
         json!({"name": "W", "extensions": {"a": 1}, "entries": [{"keys": ["a"], "content": "b", "enabled": true, "insertion_order": 1,
@@ -76,7 +76,7 @@ fn rt_1_b2_07_what_was_read_is_written_again() {
 }
 
 #[test]
-fn an_edit_changes_its_field_and_nothing_else() {
+fn an_edit_changes_only_its_field() {
     let original = json!({ "entries": { "4": full_entry() } });
     let mut book = read(original.clone());
     book.entries[0].order = 12.0;
@@ -97,7 +97,7 @@ fn an_edit_changes_its_field_and_nothing_else() {
 }
 
 #[test]
-fn rt_6_a_card_entry_is_read_by_sillytaverns_rules() {
+fn card_entries_follow_sillytavern_rules() {
     let book = card_book(json!([
         {"keys": ["a"], "secondary_keys": ["b"], "content": "", "enabled": true, "insertion_order": 7, "extensions": {}},
         {"keys": ["a"], "position": "before_char", "enabled": false, "extensions": {}},
@@ -115,7 +115,7 @@ fn rt_6_a_card_entry_is_read_by_sillytaverns_rules() {
 }
 
 #[test]
-fn a_card_entry_moves_where_it_is_put() {
+fn changing_a_card_position_updates_both_fields() {
     let mut book = card_book(json!([{"keys": ["a"], "position": "after_char", "extensions": {}}]));
     assert_eq!(book.to_character_book()["entries"][0]["extensions"], json!({}));
     book.entries[0].position = Some(Position::BeforeChar);
@@ -124,7 +124,7 @@ fn a_card_entry_moves_where_it_is_put() {
 }
 
 #[test]
-fn a_native_entry_becomes_a_card_entry_and_comes_back() {
+fn a_native_entry_survives_card_format() {
     let book =
         read(json!({ "name": "W", "entries": { "4": full_entry(), "5": {"uid": 5, "key": ["b"], "position": 0} } }));
     let card = book.to_character_book();
@@ -159,7 +159,7 @@ fn a_native_entry_becomes_a_card_entry_and_comes_back() {
 }
 
 #[test]
-fn what_only_cards_say_survives_as_native() {
+fn card_only_fields_survive_native_format() {
     let book = card_book(
         json!([{"keys": ["a"], "use_regex": true, "case_sensitive": true, "priority": 5, "name": "n", "extensions": {}}]),
     );
@@ -171,9 +171,9 @@ fn what_only_cards_say_survives_as_native() {
     );
 }
 
-/// What cards have no place for goes under our own name, and no other new name is made up.
+/// Fields that the card format lacks are stored under our own key, and no other new key is added.
 #[test]
-fn v2_20_what_we_add_stands_under_our_name() {
+fn added_fields_use_our_own_key() {
     let known = |entry: Value| {
         let book = read(json!({ "entries": { "0": entry } })).to_character_book();
         let extensions = book["entries"][0]["extensions"].as_object().unwrap().clone();
@@ -186,7 +186,7 @@ fn v2_20_what_we_add_stands_under_our_name() {
 }
 
 #[test]
-fn lb_01_a_book_of_its_own_file() {
+fn reads_and_writes_lorebook_v3_files() {
     let book = read(json!({"spec": "lorebook_v3", "data": {"name": "W", "scan_depth": 3, "token_budget": 99,
         "recursive_scanning": false, "entries": []}}));
     assert_eq!((book.form(), book.name(), book.scan_depth()), (Form::Standalone, "W", Some(3)));
@@ -199,7 +199,7 @@ fn lb_01_a_book_of_its_own_file() {
 }
 
 #[test]
-fn rt_5_entries_with_equal_ids_both_survive() {
+fn entries_with_equal_ids_both_survive() {
     let book = card_book(json!([{"id": 1, "keys": ["a"], "content": "x"}, {"id": 1, "keys": ["b"], "content": "y"}]));
     assert_eq!(book.entries.len(), 2);
     assert_eq!(read(book.to_native()).entries.len(), 2);
@@ -207,21 +207,21 @@ fn rt_5_entries_with_equal_ids_both_survive() {
 }
 
 #[test]
-fn one_bad_entry_never_sinks_a_book() {
+fn one_bad_entry_does_not_fail_a_book() {
     let original = json!({"entries": [
         {"keys": ["a"], "content": "x", "extensions": {}}, "nonsense", {"keys": ["b"], "content": {"no": "text"}},
         {"keys": ["c"], "content": "y", "extensions": {}},
     ], "extensions": {}});
     let (book, skipped) = Book::from_value(original.clone()).unwrap();
     let why = |place: &str, why| Skipped { place: place.to_owned(), why };
-    assert_eq!(skipped, [why("1", "it is no object"), why("2", "its content is no text")]);
-    assert_eq!(skipped[0].to_string(), "entry 1 is left out: it is no object");
+    assert_eq!(skipped, [why("1", "it is not an object"), why("2", "its content is not text")]);
+    assert_eq!(skipped[0].to_string(), "entry 1 was skipped: it is not an object");
     assert_eq!(book.entries.len(), 2);
     assert_eq!(book.to_value(), original);
 }
 
 #[test]
-fn odd_values_are_read_for_what_they_mean() {
+fn odd_values_are_read_tolerantly() {
     let book = read(json!({"entries": {
         "7": {"key": {"0": "a", "1": "b"}, "content": null, "order": "50", "depth": "", "scanDepth": "3", "disable": "false"},
         "8": {"uid": "x", "key": "a, b", "delayUntilRecursion": 3, "role": "user", "probability": "x"},
@@ -234,14 +234,14 @@ fn odd_values_are_read_for_what_they_mean() {
 }
 
 #[test]
-fn names_that_are_numbers_come_first() {
+fn integer_keys_come_first() {
     let book = read(json!({"entries": {"b": {"uid": 9}, "10": {"uid": 5}, "02": {"uid": 1}, "2": {"uid": 6}}}));
     let uids: Vec<_> = book.entries.iter().map(|entry| entry.uid.as_str()).collect();
     assert_eq!(uids, ["6", "5", "9", "1"]);
 }
 
 #[test]
-fn books_of_other_programs_become_sillytaverns() {
+fn converts_books_of_other_programs() {
     let agnai = json!({"kind": "memory", "name": "M", "entries": [
         {"name": "Lamps", "keywords": ["lamp", "oil"], "entry": "They burn.", "weight": 7, "priority": 2, "enabled": false}]});
     let novelai = json!({"lorebookVersion": 5, "entries": [
@@ -271,7 +271,7 @@ fn books_of_other_programs_become_sillytaverns() {
 }
 
 #[test]
-fn a_pattern_of_risuais_is_one_key() {
+fn a_risuai_pattern_is_one_key() {
     let entry = json!({"key": "/lamp(s|, oil)/i", "secondkey": "", "content": "They burn.", "useRegex": true});
     let book = read(json!({"type": "risu", "ver": 1, "data": [entry]}));
     assert_eq!(
@@ -281,7 +281,7 @@ fn a_pattern_of_risuais_is_one_key() {
 }
 
 #[test]
-fn a_picture_may_hold_a_book_of_novelais() {
+fn reads_a_novelai_book_from_a_picture() {
     let chunk = |kind: &str, data: &[u8]| {
         let body = [kind.as_bytes(), data].concat();
         [&(data.len() as u32).to_be_bytes()[..], &body, &crc32fast::hash(&body).to_be_bytes()].concat()
@@ -297,7 +297,7 @@ fn a_picture_may_hold_a_book_of_novelais() {
 }
 
 #[test]
-fn what_is_no_lorebook_is_refused_with_the_reason() {
+fn refuses_other_files_with_a_reason() {
     assert_eq!(Book::read(b"{\"name\": 1}").unwrap_err(), BookError::NoEntries);
     assert!(matches!(Book::read(b"{ invalid"), Err(BookError::Json { line: 1, .. })));
     let error = Book::read(b"{\"entries\":\n {").unwrap_err();
@@ -310,7 +310,7 @@ fn what_is_no_lorebook_is_refused_with_the_reason() {
 
 /// A cut emoji, `NaN` or a broken entry affects only itself, and the result reports it.
 #[test]
-fn a_damaged_entry_costs_that_entry_alone() {
+fn a_damaged_entry_affects_only_itself() {
     let json = r#"{"name":"Sea \ud83d","entries":{
         "0":{"uid":0,"key":["lamp\udc00"],"content":"One \ud83d.","order":NaN},"1":7,"2":{"uid":2,"key":["pier"],"content":["x"]},
         "3":{"uid":3,"key":["oil"],"content":"Three."}}}"#;
@@ -326,7 +326,7 @@ fn utf16(text: &str) -> Vec<u8> {
     "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect()
 }
 
-/// The folder of shared test data beside the project; its files are not ours to ship.
+/// Shared test data next to the repository. Its licence does not let us distribute it.
 #[test]
 fn real_files_keep_every_leaf() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/data/lorebooks");

@@ -1,4 +1,4 @@
-//! Lorebooks of every dialect: parsed, written and parsed again, and carried from form to form.
+//! Property tests of all lorebook formats: parsing, writing and conversion.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ fn any_book() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Every scalar and empty container by its JSON pointer.
+/// Returns all scalars and empty containers by JSON pointer.
 fn leaves(value: &Value) -> BTreeMap<String, &Value> {
     fn collect<'v>(path: &str, value: &'v Value, leaves: &mut BTreeMap<String, &'v Value>) {
         match value {
@@ -81,7 +81,7 @@ fn leaves(value: &Value) -> BTreeMap<String, &Value> {
 fn assert_keeps(before: &Value, after: &Value) {
     let kept = leaves(after);
     for (path, value) in leaves(before) {
-        // What was empty may have been filled.
+        // An empty object may have been filled.
         if value.as_object().is_some_and(|it| it.is_empty()) && after.pointer(&path).is_some_and(Value::is_object) {
             continue;
         }
@@ -89,7 +89,7 @@ fn assert_keeps(before: &Value, after: &Value) {
     }
 }
 
-/// Some of these fields, each with a value of its kind.
+/// Generates some of these fields with values of their kinds.
 fn some_of(fields: &'static [(&'static str, Kind)]) -> impl Strategy<Value = Map<String, Value>> {
     prop::collection::vec((prop::sample::select(fields), any::<prop::sample::Index>(), "[a-z, /@]{0,8}"), 0..12)
         .prop_map(|chosen| {
@@ -100,14 +100,14 @@ fn some_of(fields: &'static [(&'static str, Kind)]) -> impl Strategy<Value = Map
         })
 }
 
-/// What the formats want in a field.
+/// Type of a field in the formats.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Text,
     Texts,
     Switch,
     Whole,
-    /// A number, or nothing.
+    /// A number or `null`.
     Perhaps,
     OneOf(i64),
     Free,
@@ -165,7 +165,7 @@ const NATIVE: &[(&str, Kind)] = &[
     ("automationId", Kind::Text),
     ("displayIndex", Kind::Whole),
     ("unknown", Kind::Free),
-    // Nothing here, and something in the other form.
+    // Meaningless in this format, but a field of the other one.
     ("name", Kind::Free),
     ("priority", Kind::Whole),
 ];
@@ -184,7 +184,7 @@ const OF_SPEC: &[(&str, Kind)] = &[
     ("selective", Kind::Switch),
     ("constant", Kind::Switch),
     ("unknown", Kind::Free),
-    // Nothing here, and something in the other form.
+    // Meaningless in this format, but a field of the other one.
     ("depth", Kind::Whole),
     ("position", Kind::Text),
 ];
@@ -260,7 +260,7 @@ fn foreign_book() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// The program that wrote a book, and where it keeps entries.
+/// Returns the program that wrote a book, and the key of its entries.
 fn program_of(book: &Value) -> (&'static str, &'static str) {
     match (book.get("kind"), book.get("lorebookVersion")) {
         (Some(_), _) => ("agnai", "entries"),
@@ -273,7 +273,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn rt_1_any_book_is_written_as_it_was_read(book in any_book()) {
+    fn any_book_is_written_unchanged(book in any_book()) {
         let (read, _) = Book::from_value(book.clone()).unwrap();
         let written = read.to_value();
         prop_assert_eq!(&written, &book);
@@ -281,7 +281,7 @@ proptest! {
     }
 
     #[test]
-    fn rt_1_a_book_of_sillytaverns_keeps_its_leaves_through_a_card(book in native_book()) {
+    fn a_native_book_keeps_its_leaves_through_a_card(book in native_book()) {
         let card = read(book.clone()).to_character_book();
         let (again, _) = Book::from_character_book(&card);
         assert_keeps(&book, &again.to_native());
@@ -290,14 +290,14 @@ proptest! {
     }
 
     #[test]
-    fn rt_1_a_book_of_a_card_keeps_its_leaves_through_sillytaverns_form(book in card_book_of_spec()) {
+    fn a_card_book_keeps_its_leaves_through_native_form(book in card_book_of_spec()) {
         let (native, _) = Book::from_character_book(book.as_object().unwrap());
         let again = read(native.to_native());
         assert_keeps(&book, &Value::Object(again.to_character_book()));
     }
 
     #[test]
-    fn rt_1_a_book_of_another_program_keeps_what_it_was_made_of(book in foreign_book()) {
+    fn a_foreign_book_keeps_its_source(book in foreign_book()) {
         let (first, _) = Book::from_value(book.clone()).unwrap();
         let written = first.to_value();
         let (second, _) = Book::from_value(written.clone()).unwrap();
@@ -324,7 +324,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = Book::read(&bytes);
     }
 }

@@ -1,4 +1,4 @@
-//! Backups and the trash, as the faces show them.
+//! Backups and the trash, for the user interfaces.
 
 use serde::{Deserialize, Serialize};
 use specta::Type;
@@ -9,17 +9,17 @@ use specta::Type;
 pub struct Backup {
     pub file: String,
     pub taken: String,
-    /// Of the copy of the database.
+    /// Size of the copy of the database.
     #[specta(type = u32)]
     pub bytes: u64,
-    /// How many pictures and files belong to it; `null` in copies of earlier versions, which have none.
+    /// Number of pictures and files that belong to it; `null` in backups of earlier versions, which have none.
     pub pictures: Option<u32>,
     pub kind: BackupKind,
-    /// It is in the second place, or there too.
+    /// It is in the second location, alone or as well.
     pub second: bool,
-    /// Another data folder's, in the second place that both use.
+    /// It is of another data folder that has the same second location.
     pub foreign: bool,
-    /// It was checked when it was written, and has the size it had then.
+    /// It was verified when it was written, and its size is still the same.
     pub checked: bool,
 }
 
@@ -35,36 +35,36 @@ pub enum BackupKind {
     SetAside,
 }
 
-/// All backups, and what is known of them.
+/// All backups and their state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Backups {
-    /// Newest first, each once; set-aside data comes last.
+    /// Newest first, each listed once; data that was set aside comes last.
     pub backups: Vec<Backup>,
     pub folder: String,
     /// Bytes of all backups in the data folder.
     #[specta(type = u32)]
     pub size: u64,
-    /// Bytes that they may take.
+    /// Maximum bytes of all backups.
     #[specta(type = u32)]
     pub budget: u64,
     pub second_place: Option<String>,
     pub second_place_missing: bool,
-    /// Why the last backup failed, or did not reach the second place.
+    /// Why the last backup failed, or why it is missing in the second location.
     pub failed: Option<String>,
-    /// A restore waits for the next start.
+    /// A restore will run at the next start.
     pub restore_pending: bool,
 }
 
-/// What a restore would bring back and take away.
+/// The changes that a restore would make.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct RestorePreview {
     pub characters: Difference,
     pub chats: Difference,
-    /// Without names.
+    /// Numbers only, without names.
     pub messages: Difference,
-    /// Messages that have other words in the backup.
+    /// Messages whose text is different in the backup.
     pub reworded: u32,
 }
 
@@ -73,21 +73,21 @@ pub struct RestorePreview {
 pub struct Difference {
     pub gained: u32,
     pub lost: u32,
-    /// Some of their names.
+    /// The names of some of them.
     pub names_gained: Vec<String>,
     pub names_lost: Vec<String>,
 }
 
-/// What a restore did.
+/// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Restored {
     pub backup: String,
-    /// Where the data that it replaced is.
+    /// The place of the replaced data.
     pub aside: Option<String>,
     /// Newer backups that could not be used, each with the reason.
     pub skipped: Vec<String>,
-    /// Pictures and files that were in no backup.
+    /// Number of pictures and files that no backup contains.
     pub missing: u32,
 }
 
@@ -99,7 +99,7 @@ pub enum TrashKind {
     Lorebook,
 }
 
-/// Names something in the trash.
+/// Identifies something in the trash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct TrashRef {
@@ -114,22 +114,22 @@ pub struct TrashItem {
     pub kind: TrashKind,
     pub id: String,
     pub name: String,
-    /// Of a chat: whom it is with.
+    /// For a chat: the name of its character.
     pub with: Option<String>,
     pub messages: u32,
     pub deleted: String,
-    /// When it leaves the trash by itself.
+    /// When it will be deleted permanently.
     pub purged: String,
-    /// How many backups hold it.
+    /// Number of backups that contain it.
     pub backups: u32,
 }
 
-/// What a deletion for good did.
+/// The result of a permanent deletion.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletedForGood {
     pub things: u32,
     pub backups: u32,
-    /// The second place is not there: its backups may still hold them.
+    /// The second location is not available, and its backups may still contain the deleted things.
     pub second_place_missing: bool,
 }

@@ -12,13 +12,13 @@ pub struct ChatSummary {
     pub character: String,
     pub character_name: String,
     pub picture: Option<String>,
-    /// Start of the newest message.
+    /// The start of the newest message.
     pub last_line: String,
     pub message_count: u32,
     pub updated: String,
 }
 
-/// Who speaks.
+/// The speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -29,7 +29,7 @@ pub enum Role {
     Event,
 }
 
-/// How far a text got.
+/// The progress of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
 pub enum SwipeState {
@@ -38,7 +38,7 @@ pub enum SwipeState {
     Interrupted,
 }
 
-/// The quiet line under a reply.
+/// Token counts and timings, shown under a reply.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Figures {
@@ -47,58 +47,58 @@ pub struct Figures {
     pub reused: Option<u32>,
     pub evaluated: Option<u32>,
     pub generated: Option<u32>,
-    /// Milliseconds of reading the prompt.
+    /// Milliseconds to process the prompt.
     pub prefill_ms: Option<f64>,
-    /// Milliseconds from send to the first text.
+    /// Milliseconds from sending to the first text.
     pub first_text_ms: Option<f64>,
-    /// Milliseconds of writing.
+    /// Milliseconds to write the text.
     pub decode_ms: Option<f64>,
 }
 
-/// A text without its hidden passages (S4.70, S4.71).
+/// A text without its hidden passages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Display {
     pub text: String,
-    /// What a reasoning model said to itself; empty if nothing.
+    /// The reasoning of the model; empty if there is none.
     pub thoughts: String,
     pub has_thoughts: bool,
     pub has_metrics: bool,
     pub has_keyframe: bool,
-    /// It says that an episode of the story is over (S4.22).
+    /// It says that an episode of the story has ended.
     pub ends_episode: bool,
 }
 
-/// A tool that a reply asked for. None is offered, and nothing was run.
+/// A tool call in a reply. No tools are offered, and none was run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
     pub name: String,
-    /// Word for word.
+    /// Verbatim.
     pub arguments: String,
-    /// The arguments are a JSON object.
+    /// Whether the arguments are a JSON object.
     pub valid: bool,
 }
 
-/// One alternative text.
+/// One of the alternative texts of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Swipe {
     pub id: String,
-    /// As it was written, and as it is edited.
+    /// The text as written, which the user can edit.
     pub text: String,
-    /// How it is shown, where that differs from `text`.
+    /// The text as shown, if it differs from `text`.
     pub display: Option<Display>,
     pub state: SwipeState,
     pub created: String,
     /// Name of the model that wrote it.
     pub model: Option<String>,
     pub figures: Option<Figures>,
-    /// What the model asked for besides.
+    /// The tool calls in the reply.
     pub tool_calls: Vec<ToolCall>,
 }
 
-/// A place in a chat with its alternative texts.
+/// A position in a chat, with its alternative texts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
@@ -106,33 +106,33 @@ pub struct Message {
     pub role: Role,
     /// The speaker's name, as shown.
     pub name: String,
-    /// The character who says it, where it is not the chat's own; empty for one who is gone, and for the narrator.
+    /// The character who says it, if it is not the chat's own; empty for one that was deleted, and for the narrator.
     #[serde(default)]
     pub speaker: Option<String>,
     pub swipes: Vec<Swipe>,
     pub selected: u32,
-    /// Empty where nobody knows when it was said.
+    /// Empty if the time is unknown.
     pub created: String,
-    /// Kept in the prompt word for word when it leaves the window.
+    /// Stays in the prompt verbatim when it leaves the window.
     pub pinned: bool,
-    /// The user keeps it from the model: it is shown folded.
+    /// The user hides it from the model; it is shown folded.
     #[serde(default)]
     pub hidden: bool,
-    /// What came with the words, in order.
+    /// The pictures of the message, in order.
     pub pictures: Vec<Picture>,
 }
 
-/// A picture that goes with a message.
+/// A picture that is attached to a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Picture {
-    /// Names its content among the assets.
+    /// The asset hash of its content.
     pub hash: String,
-    /// What the file was called; empty for what was pasted.
+    /// The name of its file; empty for a pasted picture.
     pub name: String,
 }
 
-/// What a text is attached to.
+/// The owner of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "of", rename_all = "camelCase")]
 pub enum DocumentOwner {
@@ -143,37 +143,38 @@ pub enum DocumentOwner {
     Character {
         id: String,
     },
-    /// Wherever the book counts. One in a card goes by the id of its character, and is the same as that.
+    /// All chats in which the lorebook applies. A lorebook in a card has the id of its character and is the same as
+    /// `character`.
     Lorebook {
         id: String,
     },
 }
 
-/// A text that is attached to something.
+/// A document that is attached to something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct AttachedDocument {
     pub id: String,
     pub owner: DocumentOwner,
-    /// What the file was called; its passages are told by it.
+    /// The name of its file; passages are cited by it.
     pub name: String,
-    /// Size of the file.
+    /// The size of the file.
     pub bytes: u32,
-    /// Parts that are found by themselves.
+    /// Number of passages, which are searched separately.
     pub passages: u32,
     pub created: String,
 }
 
-/// A page of messages, ascending.
+/// A page of messages, in ascending order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct MessagePage {
     pub messages: Vec<Message>,
-    /// There are older ones.
+    /// There are older messages.
     pub more: bool,
 }
 
-/// A text of a card that a chat may have its own of.
+/// A field of a card that a chat can replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum CardField {
@@ -185,18 +186,18 @@ pub enum CardField {
     PostHistoryInstructions,
 }
 
-/// A text of the card, and what one chat says instead.
+/// A field of the card, and its replacement in one chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatText {
     pub field: CardField,
-    /// What the card says.
+    /// The text of the card.
     pub card: String,
-    /// `null` where the chat says what the card says; empty where it leaves that out.
+    /// `null` if the chat uses the card's text; empty if the chat leaves it out.
     pub own: Option<String>,
 }
 
-/// A character who takes part in a chat besides its own (S4.20).
+/// A character that takes part in a group chat besides the chat's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupMember {
@@ -214,57 +215,58 @@ pub struct Chat {
     pub character: String,
     pub character_name: String,
     pub picture: Option<String>,
-    /// Who takes part besides the character, in the order of their turns.
+    /// The characters besides the chat's own, in the order of their turns.
     #[serde(default)]
     pub members: Vec<GroupMember>,
     pub persona: Persona,
-    /// The user's name in the app that the chat came from, while no persona is chosen: `persona_from_chat` makes it one.
+    /// The user's name in the app that the chat was imported from, while no persona is chosen. `persona_from_chat`
+    /// makes it one.
     #[serde(default)]
     pub name_kept: Option<String>,
-    /// What stood in the composer.
+    /// The text in the composer.
     pub draft: String,
     /// Overrides the default model.
     pub model: Option<ModelRef>,
     pub page: MessagePage,
-    /// First message that the model still reads word for word; `null` while it reads all.
+    /// The first message that is still sent verbatim; `null` if all of them are.
     pub anchor: Option<String>,
-    /// The reply being written right now, so that a reloaded UI joins it (S1.25).
+    /// The reply that is being written, so that a reloaded UI can join it.
     pub generating: Option<Generating>,
-    /// The draft of the user's next message being written right now.
+    /// The draft of the user's next message that is being written.
     pub drafting: Option<Drafting>,
 }
 
 use super::Persona;
 
-/// A reply being written.
+/// A reply that is being written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Generating {
     pub message: String,
     pub swipe: String,
-    /// The words so far, as they are shown.
+    /// The text so far, as shown.
     pub text: String,
-    /// The thoughts so far.
+    /// The reasoning so far.
     pub thoughts: String,
-    /// The next `token` or `thought` event has this number.
+    /// The number of the next `token` or `thought` event.
     pub seq: u32,
 }
 
-/// A draft being written.
+/// A draft that is being written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Drafting {
-    /// The words so far.
+    /// The text so far.
     pub text: String,
-    /// The next `draft` event has this number.
+    /// The number of the next `draft` event.
     pub seq: u32,
 }
 
-/// What a send, regenerate or continue started.
+/// The result of sending, regenerating or continuing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Started {
-    /// The user's message, where one was sent: it is on disk.
+    /// The user's message, if one was sent; it is stored.
     pub sent: Option<Message>,
     /// The reply's message with its new, empty swipe selected.
     pub reply: Message,

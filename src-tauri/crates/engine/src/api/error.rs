@@ -4,20 +4,20 @@ use specta::Type;
 
 use super::Origin;
 
-/// What the UI can tell apart. A variant exists only where the UI acts on it; `message` says what and why, `hint` what to
-/// do about it.
+/// An error that the UI can tell apart. A variant exists only if the UI acts on it. `message` says what happened and
+/// why, `hint` says what to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ApiError {
-    /// What must stay does not fit into the model's context (S0.9, S2.30). Figures are tokens.
+    /// The mandatory blocks do not fit into the model's context. All numbers are tokens.
     #[error("{message}")]
     ContextOverflow {
         message: String,
         hint: String,
-        /// The largest of what must stay; `null` if the context takes no text at all.
+        /// The largest mandatory block; `null` if the context holds no text at all.
         block: Option<Box<LargeBlock>>,
         missing: u32,
-        /// With room for the reply.
+        /// Includes the room for the reply.
         needed: u32,
         available: u32,
     },
@@ -30,37 +30,37 @@ pub enum ApiError {
     /// A file or a field was refused.
     #[error("{message}")]
     BadInput { message: String, hint: String },
-    /// The thing is not there (any more).
+    /// It does not exist, or no longer exists.
     #[error("{message}")]
     NotFound { message: String },
-    /// Something else is going on that must end first, such as a reply in this chat.
+    /// Something else must end first, such as a reply in this chat.
     #[error("{message}")]
     Busy { message: String, hint: String },
-    /// The disk or the database refused.
+    /// The disk or the database failed.
     #[error("{message}")]
     Storage { message: String, hint: String },
-    /// The operating system's keychain refused or is absent.
+    /// The operating system's keychain failed or is missing.
     #[error("{message}")]
     Keychain { message: String, hint: String },
-    /// A defect of ours; the log has the cause chain.
+    /// A bug in this program; the log has the chain of causes.
     #[error("{message}")]
     Internal { message: String },
 }
 
-/// What takes most of a prompt that is too long.
+/// The largest block of a prompt that is too long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct LargeBlock {
     /// As in [`PromptBlock`](super::PromptBlock).
     pub kind: String,
-    /// In words.
+    /// Its source, as a text.
     pub source: String,
-    /// Where it can be shortened.
+    /// The place where the user can shorten it.
     pub origin: Origin,
     pub tokens: u32,
 }
 
-/// Classes of a provider's failure, as the UI shows them.
+/// The classes of provider failures, as the UI shows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum ProviderClass {

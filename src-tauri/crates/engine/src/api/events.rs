@@ -3,55 +3,56 @@ use specta::Type;
 
 use super::{EndReason, Figures, ImportProgress, ImportReport, Memory, Message};
 
-/// News from the engine, to any number of listeners. Events of one chat name it, so that none shows up in another (S1.20).
+/// An event of the engine, sent to all listeners. An event of a chat names the chat, so that no other chat shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Event {
-    /// A reply has begun. `message` has its new, empty swipe selected; `sent` is what was said right before it, if that is
-    /// new.
+    /// A reply has begun. `message` has its new, empty swipe selected; `sent` is the message right before it, if that
+    /// is new.
     Started { chat: String, sent: Option<Message>, message: Message },
-    /// Another reply holds the model; this one waits.
+    /// Another reply uses the model; this one waits.
     Queued { chat: String },
-    /// The model is being loaded; 0 to 1.
+    /// The model is being loaded; `fraction` is from 0 to 1.
     Loading { chat: String, fraction: f32 },
     /// Prompt processing: `done` of `total` tokens, of which `reused` came from the cache.
     Prefill { chat: String, done: u32, total: u32, reused: u32 },
     /// A piece of the reply. `seq` counts from 0 without gaps within a swipe.
     Token { chat: String, message: String, swipe: String, seq: u32, text: String },
-    /// A piece of what a reasoning model says to itself; `seq` is shared with `token`.
+    /// A piece of the model's reasoning; `seq` is shared with `token`.
     Thought { chat: String, message: String, swipe: String, seq: u32, text: String },
-    /// The words of this reply so far were thoughts, which end here; those that it goes on from stay. `text` is what they
-    /// were; `seq` is shared with `token`.
+    /// The text of this reply so far was reasoning, which ends here. If the reply continues an older text, that text
+    /// stays. `text` is the reasoning; `seq` is shared with `token`.
     ThoughtsClosed { chat: String, message: String, swipe: String, seq: u32, text: String },
     /// The request failed before its first token and is sent again.
     Retrying { chat: String, attempt: u32, after_ms: f64, why: String },
     /// Nothing has arrived for a while.
     Stalled { chat: String, seconds: u32 },
-    /// The reply is done, whole or not, and stored as `message` has it. An empty failed reply leaves no message.
+    /// The reply has ended, complete or not, and is stored as in `message`. A failed reply without text leaves no
+    /// message.
     Ended { chat: String, message: Option<Message>, reason: EndReason },
     /// A draft of the user's next message has begun.
     Drafting { chat: String },
-    /// A piece of it. `seq` counts from 0 without gaps.
+    /// A piece of the draft. `seq` counts from 0 without gaps.
     Draft { chat: String, seq: u32, text: String },
-    /// It is done, whole or not, and stands in the composer as `text`. Nothing was sent.
+    /// The draft has ended, complete or not, and `text` is in the composer. Nothing was sent.
     Drafted { chat: String, text: String, figures: Figures, reason: EndReason },
-    /// The user's words asked to remember something, and it is.
+    /// The user's message asked to remember something, and it was stored.
     Remembered { chat: String, memory: Memory },
-    /// The user's words asked to forget something, and it is; `restore_memory` undoes it.
+    /// The user's message asked to forget something, and it was forgotten; `restore_memory` undoes it.
     Forgot { chat: String, memory: Memory },
-    /// A list or a thing changed; whoever shows it asks again.
+    /// A list or an item has changed; a view of it should reload.
     Changed { what: Changed, id: Option<String> },
-    /// Files came in by a drop, a dialog, or a second start.
+    /// Files were imported by a drop, a dialog or a second start.
     Imported { report: ImportReport },
-    /// A folder of another app's is coming in.
+    /// A folder of another app is being imported.
     Importing { progress: ImportProgress },
-    /// It is through, or was cancelled, as the report says; without a report it failed.
+    /// The import of a folder has ended, completely or not, as the report says; without a report it failed.
     ImportEnded { report: Option<ImportReport> },
     /// The listener was too slow and missed events: it should reload what it shows.
     Missed,
 }
 
-/// What changed.
+/// The kind of data that changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum Changed {
@@ -65,10 +66,10 @@ pub enum Changed {
     Settings,
     /// Templates, modes, regex scripts.
     Presets,
-    /// What is remembered of character `id`, or of any without it.
+    /// The memories of character `id`, or of any character without an `id`.
     Memories,
     /// The documents of the chat, the character or the lorebook `id`.
     Documents,
-    /// Lorebook `id`, or the list of them.
+    /// Lorebook `id`, or the list of lorebooks.
     Lorebooks,
 }

@@ -3,7 +3,7 @@ use specta::Type;
 
 use super::ModelRef;
 
-/// Whose layer of settings.
+/// The owner of a layer of settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "scope", rename_all = "camelCase")]
 pub enum SettingOwner {
@@ -13,12 +13,12 @@ pub enum SettingOwner {
     Chat { id: String },
 }
 
-/// A layer of settings; later ones win.
+/// A layer of settings. Later ones override earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum SettingLayer {
     BuiltIn,
-    /// What the chosen prompt template suggests.
+    /// The suggestions of the chosen prompt template.
     Template,
     Global,
     Model,
@@ -27,7 +27,7 @@ pub enum SettingLayer {
     Environment,
 }
 
-/// A value of a setting: plain JSON.
+/// The value of a setting, as plain JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(untagged)]
 pub enum SettingValue {
@@ -37,12 +37,12 @@ pub enum SettingValue {
     Text(String),
 }
 
-/// What a setting takes. Ranges include both ends.
+/// The values that a setting accepts. Ranges include both ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum SettingKind {
     Switch,
-    /// A whole number, or `word` in its place: `auto`, `off`.
+    /// A whole number, or `word` in its place, such as `auto` or `off`.
     Whole {
         word: Option<String>,
         min: u32,
@@ -57,10 +57,10 @@ pub enum SettingKind {
     Choice {
         words: Vec<String>,
     },
-    /// The name of something, or `word` where the app chooses.
+    /// The name of something, or `word` if the app chooses.
     Name {
         word: String,
-        /// What there is to choose from.
+        /// The choices.
         choices: Vec<SettingChoice>,
     },
     /// At most `max` bytes.
@@ -77,7 +77,7 @@ pub struct SettingChoice {
     pub title: String,
 }
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum SettingUnit {
@@ -87,7 +87,7 @@ pub enum SettingUnit {
     Exchanges,
 }
 
-/// Where a setting is shown.
+/// The section in which a setting is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum SettingGroup {
@@ -98,27 +98,27 @@ pub enum SettingGroup {
     Sampler,
 }
 
-/// What one layer says of a setting.
+/// The value of a setting on one layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingAt {
     pub layer: SettingLayer,
-    /// Absent where it cannot be read.
+    /// Absent if it cannot be read.
     pub value: Option<SettingValue>,
     /// Why it is not used.
     pub problem: Option<String>,
 }
 
-/// Another setting, at whose value one does nothing.
+/// Another setting that can switch this one off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingSilencer {
     pub key: String,
-    /// At 0; else at anything but 0.
+    /// This one is off if the other is 0; otherwise, if the other is not 0.
     pub at_zero: bool,
 }
 
-/// One setting, with the value in use and where that comes from (S4.76).
+/// One setting, with the value in use and the layer that it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct LayeredSetting {
@@ -126,17 +126,17 @@ pub struct LayeredSetting {
     pub group: SettingGroup,
     pub kind: SettingKind,
     pub unit: SettingUnit,
-    /// As built in.
+    /// The built-in value.
     pub default: SettingValue,
     pub value: SettingValue,
     pub origin: SettingLayer,
-    /// The sampler preset that says so, chosen on that layer.
+    /// The sampler preset that contains the value and was chosen on that layer.
     pub preset: Option<String>,
-    /// Layers it may be set on.
+    /// The layers on which it may be set.
     pub scopes: Vec<SettingLayer>,
-    /// Layers that say something, from below.
+    /// The layers on which it is set, lowest first.
     pub layers: Vec<SettingAt>,
-    /// What can make it do nothing, whatever its value is.
+    /// The settings that can switch it off, whatever its value is.
     pub silencers: Vec<SettingSilencer>,
     /// The environment variable that overrides it.
     pub variable: String,
@@ -147,10 +147,10 @@ pub struct LayeredSetting {
 #[serde(rename_all = "camelCase")]
 pub struct LayeredSettings {
     pub settings: Vec<LayeredSetting>,
-    /// What cannot all be meant at once, in words with the sum; the budget keeps within the limit all the same.
+    /// Settings that contradict each other, as a text with the sum. The budget keeps within the limit all the same.
     pub contradictions: Vec<String>,
-    /// The model whose layer counts.
+    /// The model whose layer applies.
     pub model: Option<ModelRef>,
-    /// The character whose layer counts.
+    /// The character whose layer applies.
     pub character: Option<String>,
 }

@@ -9,7 +9,7 @@ pub struct CharacterSummary {
     pub name: String,
     /// One line: the start of the creator's notes or of the description.
     pub tagline: String,
-    /// Asset hash; absent means the placeholder.
+    /// Asset hash; without it, show the placeholder.
     pub picture: Option<String>,
     pub tags: Vec<String>,
     pub creator: String,
@@ -19,7 +19,7 @@ pub struct CharacterSummary {
     pub created: String,
 }
 
-/// The fields of a card that the editor shows. Everything else on the card is kept as it is.
+/// The fields of a card that the editor shows. All other fields stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct CharacterFields {
@@ -39,10 +39,11 @@ pub struct CharacterFields {
     pub creator: String,
     pub character_version: String,
     pub tags: Vec<String>,
-    /// For group chats alone.
+    /// For group chats only.
     pub group_only_greetings: Vec<String>,
     pub depth_prompt: DepthPrompt,
-    /// How readily the character speaks in a group: 0 never unasked, 1 always. Absent where the card does not say.
+    /// How readily the character speaks in a group: 0 never without being asked, 1 always. Absent if the card does not
+    /// say.
     pub talkativeness: Option<f64>,
 }
 
@@ -55,13 +56,13 @@ pub struct TranslatedNote {
     pub text: String,
 }
 
-/// A text of the card that is told among the newest messages.
+/// A text of the card that is inserted among the newest messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct DepthPrompt {
-    /// Empty where there is none.
+    /// Empty if there is none.
     pub text: String,
-    /// Messages that stand after it.
+    /// Number of messages after it.
     pub depth: u32,
     pub role: NoteRole,
 }
@@ -72,7 +73,7 @@ impl Default for DepthPrompt {
     }
 }
 
-/// In whose voice a note of a card is told.
+/// The role in which a card's note is sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
 pub enum NoteRole {
@@ -83,58 +84,58 @@ pub enum NoteRole {
     Assistant,
 }
 
-/// Tokens of several texts.
+/// Token counts of several texts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct TextCounts {
     /// In the order of the texts.
     pub tokens: Vec<u32>,
-    /// Whose tokens they are; empty where no model is set up.
+    /// The model whose tokens they are; empty if no model is set up.
     pub model: String,
-    /// Counted by the model's own vocabulary, and not estimated.
+    /// Counted with the model's own vocabulary, not estimated.
     pub exact: bool,
 }
 
-/// A character, whole.
+/// A character with all its fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Character {
     pub id: String,
     pub picture: Option<String>,
-    /// `chara_card_v3` and the like, as it was imported.
+    /// The format of the card as it was imported, such as `chara_card_v3`.
     pub spec: String,
     pub fields: CharacterFields,
-    /// Where the card came from, as it says itself.
+    /// The sources that the card itself names.
     pub sources: Vec<String>,
     pub created: String,
     pub updated: String,
 }
 
-/// An entry of a card's lorebook, to be read.
+/// An entry of a card's lorebook, for display.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct LoreEntry {
-    /// As [`super::Origin::Lore`] names it.
+    /// As in [`super::Origin::Lore`].
     pub id: String,
     /// May be empty.
     pub title: String,
     pub keys: Vec<String>,
-    /// Empty where they do not count.
+    /// Empty if they are not used.
     pub secondary_keys: Vec<String>,
     pub content: String,
-    /// Told without a key.
+    /// Always active, without a key.
     pub constant: bool,
     pub enabled: bool,
 }
 
-/// Whom the user plays.
+/// A persona of the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Persona {
     pub id: String,
     pub name: String,
     pub description: String,
-    /// How the model is to deal with it: stands for the instructions of chat and card. May be empty.
+    /// How the model should treat it: replaces the instructions of chat and card. May be empty.
     pub instructions: String,
     /// Asset hash. `set_persona_picture` sets it; saving leaves it as it is.
     pub picture: Option<String>,
@@ -146,11 +147,11 @@ pub struct Persona {
 pub struct Background {
     /// Asset hash.
     pub picture: String,
-    /// What its file was called.
+    /// The name of its file.
     pub name: String,
 }
 
-/// What came in.
+/// Something that was imported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Imported {
@@ -163,29 +164,29 @@ pub struct Imported {
     pub warnings: Vec<String>,
 }
 
-/// What was refused, and why.
+/// A file that was refused, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Refused {
     pub file: String,
-    /// Class of the refusal, such as `noCard`, `tooLarge`, `unreadable`.
+    /// The class of the refusal, such as `noCard`, `tooLarge`, `unreadable`.
     pub kind: String,
     pub reason: String,
 }
 
-/// What an import did, file by file.
+/// The result of an import, file by file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportReport {
     pub imported: Vec<Imported>,
     pub skipped: Vec<Skipped>,
     pub refused: Vec<Refused>,
-    /// The user ended it: what is not in the report was not looked at.
+    /// The user cancelled it: files that are not in the report were not read.
     #[serde(default)]
     pub cancelled: bool,
 }
 
-/// A report that is kept, without its lines.
+/// A stored report, without its lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportRecord {
@@ -197,22 +198,22 @@ pub struct ImportRecord {
     pub cancelled: bool,
 }
 
-/// How far the import of a whole folder is.
+/// The progress of a folder import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportProgress {
-    /// Things that are through, whatever became of them.
+    /// Number of things that are done, whatever the result.
     pub done: u32,
     /// 0 until they are counted.
     pub total: u32,
     pub stage: ImportStage,
 }
 
-/// What the import of a folder is at.
+/// The current stage of a folder import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum ImportStage {
-    /// What is there.
+    /// Lists what is there.
     #[default]
     Looking,
     Personas,
@@ -224,17 +225,17 @@ pub enum ImportStage {
     Pictures,
 }
 
-/// What was already there.
+/// Something that existed already.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Skipped {
-    /// Of what is there already.
+    /// The id of what exists already.
     pub id: String,
     pub file: String,
     pub reason: String,
 }
 
-/// The forms a card can leave in.
+/// The formats in which a card can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "kebab-case")]
 pub enum CardFormat {
@@ -245,11 +246,11 @@ pub enum CardFormat {
     Charx,
 }
 
-/// The forms a chat can leave in.
+/// The formats in which a chat can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
 pub enum ChatFileFormat {
-    /// SillyTavern's lines.
+    /// SillyTavern's format, one line per message.
     Jsonl,
     Text,
     Markdown,

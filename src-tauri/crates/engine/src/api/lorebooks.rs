@@ -1,17 +1,17 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-/// The forms a lorebook can leave in.
+/// The formats in which a lorebook can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum LorebookFormat {
-    /// SillyTavern's own.
+    /// SillyTavern's own format.
     Native,
-    /// A file as the V3 specification of cards has it.
+    /// A file as in the V3 specification of cards.
     V3,
 }
 
-/// Where a lorebook outside a card counts.
+/// The chats in which a lorebook outside a card applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "scope", rename_all = "camelCase")]
 pub enum LorebookBinding {
@@ -28,38 +28,38 @@ pub enum LorebookBinding {
     },
 }
 
-/// A lorebook in the list of them.
+/// A lorebook in the list of lorebooks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct LorebookSummary {
-    /// Its own, or that of the character whose card holds it.
+    /// Its own id, or that of the character whose card contains it.
     pub id: String,
-    /// The book's, or the character's where it has none.
+    /// The name of the book, or that of the character if it has none.
     pub name: String,
-    /// The character whose card holds it.
+    /// The character whose card contains it.
     pub character: Option<String>,
-    /// Their name; empty for a book outside a card.
+    /// The name of that character; empty for a book outside a card.
     pub character_name: String,
     pub description: String,
     pub entry_count: u32,
-    /// One that is off counts nowhere. A card's own is always on.
+    /// A disabled book applies nowhere. The book of a card is always enabled.
     pub enabled: bool,
     pub bindings: Vec<LorebookBinding>,
 }
 
-/// A lorebook, whole.
+/// A lorebook with all its entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Lorebook {
     pub about: LorebookSummary,
     pub fields: LorebookFields,
-    /// In the order in which people see them.
+    /// In display order.
     pub entries: Vec<LorebookEntry>,
-    /// Entries that could not be understood, and why. They are kept as they are.
+    /// Entries that could not be read, and why. They are kept as they are.
     pub unread: Vec<String>,
 }
 
-/// What a book says of itself. What is absent is left to the settings.
+/// The fields of a book. The settings decide on those that are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct LorebookFields {
@@ -82,7 +82,7 @@ pub enum LoreLogic {
     NotAll,
 }
 
-/// Where the text of an entry goes.
+/// The place of an entry's text in the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum LorePosition {
@@ -105,7 +105,7 @@ pub enum LoreRole {
     Character,
 }
 
-/// Texts besides the messages that keys are looked for in.
+/// Texts besides the messages in which keys are searched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct LoreSources {
@@ -117,110 +117,110 @@ pub struct LoreSources {
     pub creator_notes: bool,
 }
 
-/// For which characters an entry counts.
+/// The characters for which an entry applies.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct LoreFilter {
     pub names: Vec<String>,
     pub tags: Vec<String>,
-    /// For all but those.
+    /// For all characters except these.
     pub exclude: bool,
 }
 
-/// An entry of a lorebook with every field that has a meaning here. Everything else of it is kept as it is.
+/// An entry of a lorebook with every field that is used here. All other fields are kept as they are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct LorebookEntry {
-    /// As [`super::Origin::Lore`] names it; a second one of that name has a number behind it. Empty for a new one.
+    /// As in [`super::Origin::Lore`]; if several have the same name, a number is appended. Empty for a new entry.
     pub id: String,
     /// May be empty.
     pub title: String,
     pub enabled: bool,
-    /// Told without a key.
+    /// Always active, without a key.
     pub constant: bool,
     pub keys: Vec<String>,
     pub secondary_keys: Vec<String>,
-    /// Whether the secondary keys count.
+    /// Whether the secondary keys are used.
     pub selective: bool,
     pub logic: LoreLogic,
-    /// The keys are patterns, as V3 has it.
+    /// The keys are regular expressions, as in V3.
     pub use_regex: bool,
-    /// Of this and the next two: absent, as the settings say.
+    /// For this and the next two fields: absent means as the settings say.
     pub case_sensitive: Option<bool>,
     pub whole_words: Option<bool>,
     /// In messages.
     pub scan_depth: Option<i32>,
     pub sources: LoreSources,
-    /// Found by its meaning as well as by its keys.
+    /// Found by meaning as well as by keys.
     pub vectorized: bool,
-    /// With its decorators.
+    /// Includes the decorators.
     pub content: String,
-    /// The higher, the nearer to the end of the prompt, and the sooner within the budget.
+    /// Higher numbers go nearer the end of the prompt, and come first if the budget is short.
     #[specta(type = u32)]
     pub order: f64,
-    /// The lowest goes first when the book's own budget is full.
+    /// The entries with the lowest number are dropped first if the book's own budget is full.
     pub priority: Option<f64>,
-    /// Absent: active, but placed nowhere.
+    /// Absent: active, but not placed.
     pub position: Option<LorePosition>,
     /// In messages from the end.
     pub depth: Option<i32>,
     pub role: LoreRole,
     /// The name in `{{outlet::name}}`.
     pub outlet: String,
-    /// Whether there is a roll.
+    /// Whether the probability is used.
     pub use_probability: bool,
-    /// In percent; absent never passes a roll.
+    /// In percent. If absent, the entry never passes.
     pub probability: Option<f64>,
-    /// Names, separated by commas: of each group one is told.
+    /// Names of groups, separated by commas. One entry of each group is used.
     pub group: String,
     pub group_override: bool,
     pub group_weight: Option<f64>,
     pub group_scoring: Option<bool>,
     pub exclude_recursion: bool,
     pub prevent_recursion: bool,
-    /// The recursion level from which on it may be told; 0: any time.
+    /// The recursion level from which on it may be used; 0: at any time.
     pub delay_until_recursion: u32,
     pub ignore_budget: bool,
-    /// Of this and the next two: in messages.
+    /// For this and the next two fields: in messages.
     pub sticky: Option<i32>,
     pub cooldown: Option<i32>,
     pub delay: Option<i32>,
     pub character_filter: Option<LoreFilter>,
-    /// Kinds of turns: `normal`, `continue`, `impersonate`, `swipe`, `regenerate`, `quiet`. None: all.
+    /// Kinds of turns: `normal`, `continue`, `impersonate`, `swipe`, `regenerate`, `quiet`. Empty means all.
     pub triggers: Vec<String>,
 }
 
-/// How far an entry is that is found by its meaning.
+/// Whether an entry can be found by meaning yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryMeaning {
-    /// Its uid: of several with one the first.
+    /// Its uid. If several entries have it, the first one is meant.
     pub entry: String,
-    /// It is read, and found; else it waits for idle time.
+    /// It is embedded and can be found; otherwise it waits for idle time.
     pub ready: bool,
 }
 
-/// What a turn would wake.
+/// The entries that a turn would activate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct LoreTrial {
     /// In the order in which they were accepted.
     pub told: Vec<ToldEntry>,
-    /// The first of those that were considered and are not told.
+    /// The first of the entries that were considered and are not included.
     pub silent: Vec<SilentEntry>,
     pub silent_count: u32,
-    /// Of all that is told.
+    /// Tokens of all included entries.
     pub tokens: u32,
-    /// Tokens that lore may take.
+    /// Token limit for lore.
     pub budget: u32,
-    /// Something did not fit.
+    /// Some entries did not fit.
     pub overflowed: bool,
-    /// Tokens are those of the model, and no estimate.
+    /// The tokens are counted by the model, not estimated.
     pub counted: bool,
     pub notices: Vec<String>,
 }
 
-/// An entry that a turn would tell.
+/// An entry that a turn would include.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ToldEntry {
@@ -230,12 +230,12 @@ pub struct ToldEntry {
     pub title: String,
     /// `key`, `constant`, `sticky`, `decorator`, `external` or `kept`.
     pub reason: String,
-    /// The one that was found.
+    /// The key that matched.
     pub key: Option<String>,
     pub found: Option<LoreFound>,
-    /// 0: by what was said; 1 and more: by the texts of other entries.
+    /// 0: matched in messages; 1 and more: matched in texts of other entries.
     pub pass: u32,
-    /// Absent: placed nowhere.
+    /// Absent: not placed.
     pub position: Option<LorePosition>,
     /// In messages from the end.
     pub depth: Option<i32>,
@@ -246,13 +246,13 @@ pub struct ToldEntry {
     pub text: String,
 }
 
-/// Where a key was found.
+/// The text in which a key was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "in", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum LoreFound {
     Message {
         speaker: String,
-        /// Messages after it.
+        /// Number of messages after it.
         ago: u32,
     },
     Persona,
@@ -261,7 +261,7 @@ pub enum LoreFound {
     Entry,
 }
 
-/// An entry that was considered and is not told.
+/// An entry that was considered and is not included.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct SilentEntry {
@@ -269,6 +269,6 @@ pub struct SilentEntry {
     pub book: String,
     pub entry: String,
     pub title: String,
-    /// What kept it out, such as `key_not_found`.
+    /// The rule that excluded it, such as `key_not_found`.
     pub rule: String,
 }

@@ -3,21 +3,21 @@ use specta::Type;
 
 use super::{Origin, Signal};
 
-/// Where a memory counts.
+/// The chats in which a memory applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryScope {
-    /// Everywhere.
+    /// All chats.
     Profile,
     Character,
-    /// Of a character with one persona.
+    /// The chats of a character with one persona.
     Pair,
     Chat,
-    /// In every chat in which one lorebook counts.
+    /// All chats in which one lorebook applies.
     World,
 }
 
-/// One thing remembered.
+/// One memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Memory {
@@ -32,52 +32,53 @@ pub struct Memory {
     pub character: Option<String>,
     pub persona: Option<String>,
     pub chat: Option<String>,
-    /// The lorebook, of a memory of a world.
+    /// The lorebook, if the scope is a world.
     pub world: Option<String>,
     pub pinned: bool,
-    /// What wrote it down: user, rule, model, keyframe.
+    /// Its creator: user, rule, model, keyframe.
     pub origin: String,
-    /// 1 to 10: how sure it is that it is so.
+    /// How certain it is, 1 to 10.
     pub confidence: u32,
     /// Ids of the messages it was made from, and of those that say the same.
     pub sources: Vec<String>,
-    /// Those among them that say the same: of memories that were merged into it. It stands without them.
+    /// The ids in `sources` that only say the same. They come from memories that were merged into it, and it does not
+    /// depend on them.
     pub echoes: Vec<String>,
-    /// It is kept and told no more.
+    /// Set if it is kept but no longer used.
     pub archived: Option<Archived>,
     pub created: String,
     pub updated: String,
-    /// How well it fits what was looked for, from 0 to 1.
+    /// How well it matches the search, 0 to 1.
     pub score: Option<f32>,
 }
 
-/// Why a memory is told no more.
+/// Why a memory is no longer used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Archived {
     /// merged, superseded, retired, crowded.
     pub why: String,
-    /// Of a superseded one: since when it is so no longer.
+    /// For a superseded memory: when it became outdated.
     pub since: String,
-    /// The memory that a merged or superseded one gave way to.
+    /// The memory that replaced a merged or superseded one.
     pub by: Option<String>,
 }
 
-/// What became of memories that were held against each other. Each can be brought back.
+/// The memories that a consolidation archived. Each can be restored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Consolidation {
-    /// Another one says the same.
+    /// Another memory says the same.
     pub merged: Vec<Memory>,
-    /// A newer one says that it is so no longer.
+    /// A newer memory replaced it.
     pub superseded: Vec<Memory>,
-    /// Old, of little weight, unsure, and never called up.
+    /// Old, unimportant, uncertain and never used.
     pub retired: Vec<Memory>,
-    /// There were too many; these are worth least.
+    /// There were too many memories, and these ranked lowest.
     pub crowded: Vec<Memory>,
 }
 
-/// Which memories are listed: all that is set must fit.
+/// A filter of the memory list: all fields that are set must match.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MemoryFilter {
@@ -85,11 +86,11 @@ pub struct MemoryFilter {
     pub kind: Option<String>,
     pub scope: Option<MemoryScope>,
     pub made: Option<MadeFrom>,
-    /// The archived ones, and not those that count.
+    /// The archived memories instead of the active ones.
     pub archived: bool,
 }
 
-/// The first pages of what was looked for.
+/// The first pages of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 pub struct FoundMemories {
     pub memories: Vec<Memory>,
@@ -97,25 +98,25 @@ pub struct FoundMemories {
     pub more: bool,
 }
 
-/// What a memory was made from.
+/// The origin of a memory's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
 pub enum MadeFrom {
-    /// From what was said in a chat.
+    /// Messages of a chat.
     Words,
     /// Written by the user.
     Hand,
 }
 
-/// Whose memories are forgotten.
+/// The memories to forget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "of", rename_all = "camelCase")]
 pub enum MemoryOwner {
-    /// All that count with the character and with no other.
+    /// All that apply to this character and to no other.
     Character {
         character: String,
     },
-    /// Without a persona, the nameless user's.
+    /// Without a persona, those of the user without a name.
     Pair {
         character: String,
         persona: Option<String>,
@@ -123,20 +124,20 @@ pub enum MemoryOwner {
     Everybody,
 }
 
-/// What became of a file of memories.
+/// The result of an import of memories.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryImport {
     pub added: u32,
-    /// They were there already.
+    /// They existed already.
     pub known: u32,
-    /// How those begin that count with the character instead: their lorebooks are not here.
+    /// The beginnings of memories whose lorebook was not found. They apply to the character instead.
     pub worldless: Vec<String>,
-    /// How each of the others begins, and why it is not there.
+    /// The beginnings of refused memories, each with the reason.
     pub refused: Vec<String>,
 }
 
-/// What is remembered takes so much of the file.
+/// The size of all memories and vectors in the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryStorage {
@@ -144,19 +145,19 @@ pub struct MemoryStorage {
     pub memories: u64,
     #[specta(type = u32)]
     pub memory_bytes: u64,
-    /// Of what was said and remembered, to be found by its meaning.
+    /// The vectors of messages and memories, for search by meaning.
     #[specta(type = u32)]
     pub vectors: u64,
     #[specta(type = u32)]
     pub vector_bytes: u64,
-    /// Texts that are still to be read.
+    /// Texts that are not embedded yet.
     #[specta(type = u32)]
     pub unread: u64,
-    /// The encoder is there; without it, what was said is found by its words alone.
+    /// The encoder is available. Without it, messages are searched by words only.
     pub by_meaning: bool,
 }
 
-/// What a stretch of a chat came to, in its first sentences.
+/// The first sentences of a stretch of a chat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Keyframe {
@@ -164,9 +165,9 @@ pub struct Keyframe {
     pub chat: String,
     /// Its first message.
     pub message: String,
-    /// How many messages it tells of.
+    /// Number of messages that it covers.
     pub messages: u32,
-    /// When the last of them was said.
+    /// The time of its last message.
     pub said: String,
     pub text: String,
 }
@@ -177,70 +178,70 @@ pub struct Keyframe {
 pub struct Receipt {
     pub message: String,
     pub chat: String,
-    /// The chat's title; where it has none, the character's name.
+    /// The chat's title, or the character's name if it has none.
     pub title: String,
-    /// Who said it.
+    /// The speaker.
     pub name: String,
-    /// The start of it.
+    /// The start of its text.
     pub line: String,
     pub created: String,
 }
 
-/// Something that comes back: a memory, an older message, a passage of a document, a lorebook entry.
+/// Something that was recalled: a memory, an earlier message, a passage of a document, or a lorebook entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Recollected {
-    /// Of the memory, the message, the document or the entry.
+    /// The id of the memory, message, document or entry.
     pub id: String,
-    /// A memory's own type; `message`, `document`, `lore`.
+    /// The type of a memory; `message`, `document`, `lore`.
     #[serde(rename = "type")]
     pub kind: String,
     pub text: String,
-    /// Of a memory, 1 to 10.
+    /// For a memory: 1 to 10.
     pub importance: Option<u32>,
-    /// Of a memory.
+    /// For a memory.
     pub scope: Option<MemoryScope>,
     /// Ids of the messages it was made from.
     pub sources: Vec<String>,
-    /// Where a message was said.
+    /// For a message: its chat.
     pub chat: Option<String>,
     pub created: Option<String>,
-    /// Where it comes from, in words.
+    /// Its source, as a text.
     pub source: String,
     pub origin: Origin,
     /// Why it was found.
     pub reason: String,
     pub score: Option<f32>,
-    /// What the score is made of.
+    /// The parts of the score.
     pub signals: Vec<Signal>,
     pub tokens: u32,
-    /// It stands in the prompt.
+    /// It is in the prompt.
     pub kept: bool,
-    /// Why it does not.
+    /// Why it is not in the prompt.
     pub dropped_reason: Option<String>,
 }
 
-/// What comes back in a turn, and what it costs.
+/// The things that a turn recalls, and their cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Recollection {
-    /// What stands in the prompt before what does not; each best first.
+    /// The items in the prompt come first; then best first.
     pub items: Vec<Recollected>,
-    /// Of what stands in the prompt.
+    /// Tokens of the items in the prompt.
     pub tokens: u32,
-    /// Tokens that there were for it.
+    /// Token limit for them.
     pub budget: u32,
-    /// What the user may want to know, such as that the encoder was too slow.
+    /// Notices for the user, such as that the encoder was too slow.
     pub notices: Vec<String>,
 }
 
-/// A memory as the user writes it.
+/// A memory as the user edits it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryDraft {
     /// Empty for a new one.
     pub id: String,
-    /// What is none of the types is a note.
+    /// A note, if it is none of the types.
     #[serde(rename = "type")]
     pub kind: String,
     pub text: String,
@@ -248,7 +249,7 @@ pub struct MemoryDraft {
     pub pinned: bool,
     pub scope: MemoryScope,
     pub character: String,
-    /// Of a pair; without it the default persona.
+    /// For the scope of a pair. Without it, the default persona is used.
     pub persona: Option<String>,
     /// For the scope of a chat.
     pub chat: Option<String>,

@@ -1,7 +1,7 @@
-//! The types that cross to the faces: window, HTTP, command line. They are their own, so that inner types stay free to
+//! The types that the window, HTTP and the command line see. They are separate from the inner types, which stay free to
 //! change, and every one is exported to TypeScript (`ui/src/lib/api/generated.ts`).
 //!
-//! Ids and points in time cross as text (UUID, RFC 3339), for the exporter refuses 64-bit integers.
+//! Ids and points in time are text (UUID, RFC 3339), because the exporter refuses 64-bit integers.
 
 mod backups;
 mod card_assets;
@@ -16,6 +16,7 @@ mod models;
 mod presets;
 mod prompts;
 mod settings;
+mod turn_options;
 
 pub use backups::*;
 pub use card_assets::*;
@@ -30,3 +31,4 @@ pub use models::*;
 pub use presets::*;
 pub use prompts::*;
 pub use settings::*;
+pub use turn_options::*;

@@ -3,7 +3,7 @@ use specta::Type;
 
 use super::CountedWith;
 
-/// Names a model that can answer.
+/// Identifies a model that can answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum ModelRef {
@@ -36,14 +36,14 @@ pub struct Model {
     pub bytes: u64,
     pub sha256: String,
     pub architecture: String,
-    /// Tokens the model was trained for.
+    /// The context size that the model was trained for, in tokens.
     pub context: u32,
     pub fits: Fits,
     /// The file is no longer where it was.
     pub missing: bool,
-    /// What to know before chatting with it: that the file cannot chat, or that its chat format is a guess.
+    /// A warning before a chat: the file cannot chat, or its chat format is a guess.
     pub note: Option<String>,
-    /// It answers where a chat does not say otherwise.
+    /// Chats that choose no model use it.
     pub default: bool,
 }
 
@@ -63,51 +63,52 @@ pub struct Endpoint {
     pub name: String,
     pub dialect: EndpointDialect,
     pub url: String,
-    /// The preset model: it answers where only the endpoint is chosen.
+    /// The preset model, which is used if only the endpoint is chosen.
     pub model: String,
     pub context: u32,
-    /// What it offers, as last listed, and what was entered by hand.
+    /// The models that it offered when they were last listed, and those that were entered by hand.
     pub models: Vec<EndpointModel>,
-    /// Names of the headers that it wants besides the key.
+    /// The names of the headers that it needs besides the key.
     pub headers: Vec<String>,
     pub has_key: bool,
-    /// The key lives only until the app ends, because this machine offers no keychain.
+    /// The key is kept only until the app ends, because this machine has no keychain.
     pub key_is_for_session: bool,
     pub default: bool,
     pub counted_with: CountedWith,
-    /// Of the last twenty counts, as a share of what the endpoint reported; `null` where it has reported nothing.
+    /// Mean error of the last twenty counts, as a share of what the endpoint reported; `null` if it has reported
+    /// nothing.
     pub mean_error: Option<f32>,
-    /// What it was found to refuse or to want, since it was saved last.
+    /// The restrictions that were found since it was last saved.
     pub learned: Vec<Quirk>,
 }
 
-/// What an endpoint was found to refuse or to want.
+/// A restriction that the app found in an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Quirk {
     /// These parameters are not sent.
     LeavesOut { parameters: Vec<String> },
-    /// No samplers beyond those of OpenAI's own API are sent.
+    /// No samplers are sent except those of OpenAI's own API.
     PlainSampling,
-    /// The longest reply is told as `max_completion_tokens`.
+    /// The maximum length of the reply is sent as `max_completion_tokens`.
     CompletionTokens,
-    /// No more than four stop texts are sent.
+    /// At most four stop texts are sent.
     FewStops,
-    /// It does not go on with an unfinished reply, but can be asked to.
+    /// It cannot continue an unfinished reply directly, but can be asked to.
     NoPrefill,
-    /// One system message at the start, then the user, then in turns.
+    /// One system message at the start, then the user first and both roles in turns.
     StrictRoles,
-    /// The same without a system message: its words are the user's.
+    /// The same without a system message: its text is sent as the user's.
     NoSystem,
 }
 
-/// A model of an endpoint; its id can be chosen like the endpoint's.
+/// A model of an endpoint. Its id can be chosen like that of the endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointModel {
     pub id: String,
     pub name: String,
-    /// Tokens it takes, where the endpoint says so.
+    /// Context size in tokens, if the endpoint says so.
     pub context: Option<u32>,
     /// Entered by hand.
     pub typed: bool,
@@ -122,12 +123,12 @@ pub struct OfferedModel {
     pub typed: bool,
 }
 
-/// A header that each request to an endpoint carries.
+/// A header of every request to an endpoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct HeaderDraft {
     pub name: String,
-    /// Absent keeps the stored one.
+    /// Absent keeps the stored value.
     pub value: Option<String>,
 }
 
@@ -157,14 +158,14 @@ pub struct EndpointDraft {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointTest {
-    /// What the endpoint offers; may be empty.
+    /// The models that the endpoint offers; may be empty.
     pub models: Vec<OfferedModel>,
-    /// The context size of the preset model, where the endpoint says so.
+    /// The context size of the preset model, if the endpoint says so.
     pub context: Option<u32>,
     pub took_ms: f64,
 }
 
-/// A usual service or server, to prefill the endpoint form with.
+/// A common service or server, to prefill the endpoint form with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointService {
@@ -172,11 +173,11 @@ pub struct EndpointService {
     pub name: String,
     pub url: String,
     pub key: KeyNeed,
-    /// The page where one gets a key; empty where none is needed.
+    /// The page on which users get a key; empty if none is needed.
     pub key_url: String,
 }
 
-/// Whether a service wants a key.
+/// Whether a service needs a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum KeyNeed {

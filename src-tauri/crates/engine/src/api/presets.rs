@@ -1,4 +1,4 @@
-//! What shapes prompts: templates, modes, regex scripts.
+//! Types that shape prompts: templates, modes, regex scripts, sampler presets, chat formats.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use specta::Type;
 
 use super::SettingValue;
 
-/// A prompt template in the list of them.
+/// A prompt template in the list of templates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplateSummary {
@@ -16,11 +16,11 @@ pub struct TemplateSummary {
     pub description: String,
     pub kind: TemplateKind,
     pub built_in: bool,
-    /// A built-in that the user has changed; resetting brings it back.
+    /// A built-in template that the user has changed; a reset restores the original.
     pub changed: bool,
 }
 
-/// What a template is for.
+/// The purpose of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum TemplateKind {
@@ -37,17 +37,17 @@ pub struct TemplateDocument {
     pub json: String,
 }
 
-/// How bad a problem of a template is.
+/// The severity of a problem in a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
-    /// It cannot be used or saved.
+    /// The template cannot be used or saved.
     Error,
-    /// It can, and does not do what it seems to.
+    /// The template works, but not as it seems to.
     Warning,
 }
 
-/// What is wrong with a template, and where.
+/// A problem in a template, and its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplateProblem {
@@ -57,7 +57,7 @@ pub struct TemplateProblem {
     pub message: String,
 }
 
-/// A section as it comes out for a chat.
+/// A section, rendered for a chat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct RenderedSection {
@@ -66,7 +66,7 @@ pub struct RenderedSection {
     pub tokens: u32,
 }
 
-/// A template, filled in for a chat.
+/// A template, rendered for a chat.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct RenderedTemplate {
@@ -86,7 +86,7 @@ pub struct VariableDoc {
     pub inputs: Vec<String>,
 }
 
-/// A way of talking that can be switched during a chat.
+/// A style of talking that can be switched during a chat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Mode {
@@ -103,55 +103,55 @@ pub struct RegexScriptRow {
     /// Empty for a new one.
     pub id: String,
     pub name: String,
-    /// As SillyTavern writes it.
+    /// In SillyTavern's format.
     pub json: String,
     pub enabled: bool,
     /// Why it does not run, if it does not.
     pub problem: Option<String>,
 }
 
-/// A regex script, tried on a sample.
+/// The result of a regex script on a sample.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ScriptTrial {
-    /// As the sample was, where the script failed.
+    /// The sample itself, if the script failed.
     pub text: String,
-    /// Matches that were replaced.
+    /// Number of matches that were replaced.
     pub hits: u32,
     /// Why it failed, if it did.
     pub problem: Option<String>,
-    /// It cost too much and was stopped.
+    /// It exceeded its limits and was stopped.
     pub overrun: bool,
 }
 
-/// The regex scripts that a card brought.
+/// The regex scripts of a card.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct CardScripts {
-    /// The user lets them run.
+    /// The user allows them to run.
     pub allowed: bool,
     pub scripts: Vec<RegexScriptRow>,
 }
 
-/// Named values of samplers.
+/// Sampler values under a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct SamplerPreset {
-    /// Empty for a new one; what the setting `sampler_preset` names.
+    /// Empty for a new one. The setting `sampler_preset` contains it.
     pub id: String,
     pub name: String,
-    /// By the keys of settings; what is not here stays as it is.
+    /// By the keys of settings. Settings that are absent stay as they are.
     pub values: BTreeMap<String, SettingValue>,
 }
 
-/// How a model is told whose words are whose.
+/// How a prompt marks who is speaking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatFormat {
-    /// Empty for a new one; what the setting `chat_format` names.
+    /// Empty for a new one. The setting `chat_format` contains it.
     pub id: String,
     pub name: String,
-    /// A chat template, as model files carry one.
+    /// A Jinja chat template, as in model files.
     pub jinja: String,
     /// Texts that end a reply.
     pub stop: Vec<String>,

@@ -1,11 +1,11 @@
-//! The X-ray: what a prompt is made of, what it cost, what another one would be.
+//! The X-ray: what a prompt consists of, what it costs, and how it differs from others.
 
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use super::{Figures, ModelRef, Picture};
 
-/// Zones of the prompt, top to bottom (design, section 4).
+/// Zones of the prompt, top to bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
 pub enum Zone {
@@ -15,7 +15,7 @@ pub enum Zone {
     Input,
 }
 
-/// How dear a block is: what is dearer is left out later (S0.3; requirements, section 2.2).
+/// The priority of a block: blocks with a higher one are left out later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
@@ -26,7 +26,7 @@ pub enum Priority {
     Must,
 }
 
-/// Where a block comes from, so that the X-ray can lead there.
+/// The source of a block, so that the X-ray can link to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "of", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Origin {
@@ -39,7 +39,7 @@ pub enum Origin {
         character: String,
         field: String,
     },
-    /// What the chat says instead of a field of the card.
+    /// The chat's replacement of a field of the card.
     ChatText {
         field: String,
     },
@@ -55,19 +55,19 @@ pub enum Origin {
     },
     Keyframe {
         id: String,
-        /// The first message that it tells of, while it is known.
+        /// The first message that it covers, if known.
         first: Option<String>,
     },
     Message {
         id: String,
     },
-    /// Messages that are outside the window.
+    /// Messages outside the window.
     Older {
         first: String,
         last: String,
         count: u32,
     },
-    /// A text that is attached to the chat, its character or one of its lorebooks.
+    /// A document that is attached to the chat, its character or one of its lorebooks.
     Document {
         id: String,
         name: String,
@@ -88,43 +88,43 @@ pub struct PromptBlock {
     /// Unique in its prompt.
     pub id: String,
     pub zone: Zone,
-    /// `null` in prompts that older versions sent.
+    /// `null` in prompts of older versions.
     #[serde(default)]
     pub priority: Option<Priority>,
     /// `description`, `lore`, `message` and so on.
     pub kind: String,
-    /// Where it comes from, in words.
+    /// Its source, as a text.
     pub source: String,
     pub origin: Origin,
-    /// Names the thing across prompts: what `WhatIf::without` takes.
+    /// Identifies the content across prompts: `WhatIf::without` takes it.
     pub key: String,
     /// Why it is a candidate.
     pub reason: String,
     pub role: String,
-    /// Message of the prompt that it is part of; `null` where it was left out.
+    /// Index of the prompt's message that contains it; `null` if it was left out.
     pub turn: Option<u32>,
-    /// Segment of the prompt that has its text.
+    /// Index of the prompt's segment that contains its text.
     pub segment: Option<u32>,
     pub score: Option<f32>,
-    /// What the score is made of, where several things make it; none in prompts that older versions sent.
+    /// The parts of the score, if it has several; empty in prompts of older versions.
     #[serde(default)]
     pub signals: Vec<Signal>,
     pub tokens: u32,
     pub kept: bool,
     pub dropped_reason: Option<String>,
-    /// The model has read it already, at this very place, in the turn before.
+    /// The model has read it already, at the same place in the prompt of the turn before.
     pub reused: bool,
     pub text: String,
-    /// What it says itself, where the prompt's words stand around it; `null` where `text` is that.
+    /// Its own text without the wording that the prompt adds; `null` if `text` is the same.
     #[serde(default)]
     pub own_text: Option<String>,
-    /// As it is written where it comes from, before variables, macros and scripts; `null` where it says the same, and in
-    /// prompts that older versions sent.
+    /// Its text at the source, before variables, macros and scripts; `null` if it is the same, and in prompts of older
+    /// versions.
     #[serde(default)]
     pub source_text: Option<String>,
 }
 
-/// What speaks for something that was found, from 0 to 1.
+/// One part of the score of something that was found, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
 pub struct Signal {
     pub of: SignalKind,
@@ -132,28 +132,29 @@ pub struct Signal {
     pub value: f32,
 }
 
+/// The quantity that a [`Signal`] measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum SignalKind {
-    /// Words of the question, in it or around it.
+    /// Lexical score: words of the question, in it or around it (BM25).
     Words,
-    /// How near its meaning is.
+    /// Cosine similarity to the question.
     Nearness,
-    /// How well each rare piece of the question is met in it.
+    /// Late interaction with the rare tokens of the question (MaxSim).
     Pieces,
-    /// How near the meaning of its nearest sentence is.
+    /// Cosine similarity of its nearest sentence to the question.
     Sentence,
-    /// Said by the one who is asked about.
+    /// It was said by the speaker that the question asks about.
     Who,
-    /// Of the time that is asked about.
+    /// It was said at the time that the question asks about.
     When,
-    /// Names what is asked about, and as whose.
+    /// It names the same possession as the question ("my dog").
     Named,
-    /// How much of it tells something, and does not ask.
+    /// Share of it that does not consist of questions.
     Telling,
     Importance,
     Recency,
-    /// How little of it those that go before say (C11).
+    /// Share of it that better results do not repeat.
     Novelty,
 }
 
@@ -167,20 +168,20 @@ pub struct ZoneTokens {
     pub input: u32,
 }
 
-/// Who counted tokens.
+/// The way in which tokens are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub enum CountedWith {
-    /// The model itself: exact.
+    /// The model's own tokenizer: exact.
     #[serde(rename = "model")]
     Model,
-    /// The file that the user gave for the endpoint's model.
+    /// The file that the user provided for the endpoint's model.
     #[serde(rename = "tokenizer.json")]
     TokenizerJson,
     #[serde(rename = "o200k_base")]
     O200k,
     #[serde(rename = "cl100k_base")]
     Cl100k,
-    /// Nobody: letters were counted, for the model's tokenizer is not known.
+    /// An estimate from the length of the text, because the model's tokenizer is not known.
     #[serde(rename = "estimate")]
     Estimate,
 }
@@ -192,38 +193,40 @@ impl std::fmt::Display for CountedWith {
             Self::TokenizerJson => "its tokenizer.json",
             Self::O200k => "o200k_base",
             Self::Cl100k => "cl100k_base",
-            Self::Estimate => "an estimate by letters",
+            Self::Estimate => "an estimate from the text length",
         })
     }
 }
 
-/// How far the figures of a prompt can be trusted (S0.6).
+/// How reliable the numbers of a prompt are.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Counted {
     pub with: CountedWith,
-    /// Tokens that are kept free for wrong counts.
+    /// Tokens held back as a safety margin for wrong counts.
     pub margin: u32,
-    /// Of the last twenty prompts, as a share of what the endpoint reported; `null` where it has reported nothing.
+    /// Mean error of the last twenty prompts, as a share of what the endpoint reported; `null` if it has reported
+    /// nothing.
     pub mean_error: Option<f32>,
 }
 
-/// What a prompt costs.
+/// The cost of a prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptTokens {
     pub total: u32,
     /// The context size.
     pub limit: u32,
-    /// Kept free for the reply.
+    /// Held back for the reply.
     pub reserve: u32,
     pub by_zone: ZoneTokens,
-    /// The same bytes as at the beginning of the turn before: what a model with that turn in its cache does not read.
+    /// The prompt begins with this many tokens of the prompt of the turn before. A model with that turn in its cache
+    /// does not read them again.
     pub reusable: u32,
-    /// What the model reported once it had read the prompt; `null` for prompts that were not sent.
+    /// The counts that the model reported after reading the prompt; `null` for prompts that were not sent.
     #[serde(default)]
     pub measured: Option<MeasuredPrompt>,
-    /// True where the model's own tokenizer counted.
+    /// Whether the model's own tokenizer counted.
     pub exact: bool,
     /// `null` in old records.
     pub counted: Option<Counted>,
@@ -234,11 +237,11 @@ pub struct PromptTokens {
 #[serde(rename_all = "camelCase")]
 pub struct MeasuredPrompt {
     pub tokens: u32,
-    /// Tokens that it had in its cache.
+    /// Tokens that were in its cache.
     pub reused: u32,
 }
 
-/// How the budget was shared out. All figures are tokens.
+/// How the budget was divided. All numbers are tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptShares {
@@ -257,7 +260,7 @@ pub struct PromptSegment {
     pub control: bool,
 }
 
-/// A message as an adapter would send it.
+/// A message as a provider would send it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptMessage {
@@ -265,7 +268,7 @@ pub struct PromptMessage {
     pub text: String,
 }
 
-/// Milliseconds per stage of assembly, which ends where the model begins.
+/// Milliseconds per stage of the assembly. The call of the model is not included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct AssemblyTimings {
@@ -273,7 +276,7 @@ pub struct AssemblyTimings {
     pub activate_ms: f64,
     pub count_ms: f64,
     pub plan_ms: f64,
-    /// From the store to the bytes: the stages, and what is between them (regex scripts, the frame).
+    /// From the store to the final text: the stages, and what is between them (regex scripts, the frame).
     #[serde(default)]
     pub total_ms: f64,
     /// Segments that a tokenizer had to count; the others were counted before.
@@ -281,7 +284,7 @@ pub struct AssemblyTimings {
     pub counted: u32,
 }
 
-/// Where triggered lore and notes go.
+/// The place of triggered lore and notes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
@@ -290,7 +293,7 @@ pub enum Placement {
     Classic,
 }
 
-/// The prompt that would be sent, or was: text, blocks, cost (S0.11). The manifest of a turn is stored in this form.
+/// The prompt that would be sent, or was sent: text, blocks, cost. The manifest of a turn is stored in this form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptReport {
@@ -302,23 +305,23 @@ pub struct PromptReport {
     pub shares: PromptShares,
     pub placement: Placement,
     pub epoch: u32,
-    /// Why an epoch begins with this turn; `null` where none does.
+    /// Why an epoch begins with this turn; `null` if none does.
     pub new_epoch: Option<String>,
     /// First message in the window.
     pub anchor: Option<String>,
     pub model: String,
     /// Id of the prompt template.
     pub template: String,
-    /// What the user may want to know, such as macros that nobody knows.
+    /// Notices for the user, such as that macros are unknown.
     pub notices: Vec<String>,
     pub timings: AssemblyTimings,
 }
 
-/// A job beside the chat, with a prompt of its own behind the chat's (S4.16).
+/// A side task of the chat. Its prompt continues that of the chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum Ask {
-    /// Goes on with the last reply; in words only where the model does not find its own.
+    /// Continues the last reply. The model is asked to only if it cannot extend its own text.
     Continue,
     /// A draft of the user's next message.
     Impersonate,
@@ -337,17 +340,17 @@ pub struct WhatIf {
     pub placement: Option<Placement>,
     /// Id of a prompt template.
     pub template: Option<String>,
-    /// The JSON of a template that is not stored; it stands in the place of `template`.
+    /// JSON of a template that is not stored; it replaces `template`.
     pub template_json: Option<String>,
-    /// The prompt of a job beside the chat instead of the next turn's.
+    /// The prompt of a side task instead of the next turn's.
     pub ask: Option<Ask>,
-    /// What would be sent with the words.
+    /// Pictures that would be sent with the message.
     pub pictures: Vec<Picture>,
-    /// Another version of the last reply instead of the next turn; with words it has no effect.
+    /// Another version of the last reply instead of the next turn. It has no effect if there is a text.
     pub regenerate: bool,
 }
 
-/// A past turn, for the list on the X-ray's page.
+/// A past turn in the list of the X-ray page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct PastTurn {
@@ -360,7 +363,7 @@ pub struct PastTurn {
     pub figures: Figures,
 }
 
-/// What a piece of text is in a comparison.
+/// How a piece of text differs in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum Change {
@@ -369,7 +372,7 @@ pub enum Change {
     Removed,
 }
 
-/// Lines that changed alike.
+/// Adjacent lines that differ in the same way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangedText {
@@ -377,21 +380,21 @@ pub struct ChangedText {
     pub text: String,
 }
 
-/// What a prompt goes through, in this order (S0.11).
+/// The stages of a prompt, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
 pub enum PromptStage {
-    /// All that may be sent, as it is written: variables and macros still named.
+    /// Everything that may be sent, as it is written: with variables and macros.
     Sources,
     /// The same, after variables, macros and regex scripts.
     Filled,
-    /// What the budget keeps of it.
+    /// The part that fits into the budget.
     Budget,
-    /// With the prompt's words around it and the model's control text, as it goes out.
+    /// With the wording of the prompt and the control text of the model, as it is sent.
     Sent,
 }
 
-/// A prompt at one stage, beside itself at the stage before.
+/// A prompt at one stage, compared with the stage before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct StageComparison {
@@ -402,11 +405,11 @@ pub struct StageComparison {
     pub parts: Vec<ChangedText>,
 }
 
-/// A prompt beside that of the turn before.
+/// A prompt, compared with that of the turn before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptComparison {
-    /// The swipe of the turn it is compared with; `null` where there is none.
+    /// The swipe of the turn that it is compared with; `null` if there is none.
     pub previous: Option<String>,
     pub parts: Vec<ChangedText>,
 }

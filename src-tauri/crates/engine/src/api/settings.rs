@@ -3,7 +3,7 @@ use specta::Type;
 
 use super::ModelRef;
 
-/// How the window looks.
+/// The colour theme of the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
 pub enum Theme {
@@ -13,21 +13,21 @@ pub enum Theme {
     System,
 }
 
-/// Product settings. All of them are in the database; what only the window needs is in the shell's store, and those of
-/// prompts and replies are `LayeredSettings`.
+/// Product settings, which are in the database. Settings that only the window needs are in the shell's store, and those
+/// of prompts and replies are in `LayeredSettings`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
     pub theme: Theme,
     /// Language of the interface, such as `en`; empty follows the system.
     pub language: String,
-    /// Answers where a chat does not say otherwise.
+    /// Used by chats that choose no model.
     pub default_model: Option<ModelRef>,
     /// Persona of new chats.
     pub default_persona: Option<String>,
 }
 
-/// Product settings to change; what is absent stays as it is.
+/// Product settings to change. Fields that are absent stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SettingsChange {
@@ -37,7 +37,7 @@ pub struct SettingsChange {
     pub default_persona: Option<String>,
 }
 
-/// One line of the health report (S1.2).
+/// One line of the health report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct HealthCheck {
@@ -46,7 +46,7 @@ pub struct HealthCheck {
     pub reason: String,
 }
 
-/// Health of the whole app; every check that is not ok carries a reason.
+/// Health of the whole app. Every failed check has a reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
@@ -55,15 +55,15 @@ pub struct Health {
     pub checks: Vec<HealthCheck>,
 }
 
-/// What the window needs to draw its first screen.
+/// The data that the window needs for its first screen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Startup {
     pub version: String,
     pub settings: Settings,
-    /// The chat that was open last; on the first start the sample character's.
+    /// The chat that was open last; on the first start that of the sample character.
     pub chat: Option<String>,
-    /// Things that happened before the window was there, such as replies cut by a crash.
+    /// Events before the window existed, such as replies that a crash cut off.
     pub notices: Vec<String>,
     pub data_dir: String,
 }

@@ -1,4 +1,4 @@
-//! Counting and tokenizing, beside the replies.
+//! Counting, tokenizing and embedding; works during a reply.
 
 use ::worker::protocol::{Reply, Request as Frame};
 use domain::prompt::Segment;
@@ -11,7 +11,7 @@ use crate::failure;
 use crate::status::State;
 
 impl Actor {
-    /// Answers a job that no reply stands in the way of.
+    /// Runs a job that does not have to wait for a reply.
     pub(super) async fn texts(&mut self, job: TextsJob) {
         if let Err(error) = self.load(&job.path, job.need(), None).await {
             job.answer.fail(error);
@@ -32,7 +32,7 @@ impl Actor {
         }
     }
 
-    /// Passes a job on to the worker, which has its model loaded.
+    /// Passes a job to the worker, which has the model loaded.
     pub(super) async fn ask(&mut self, job: TextsJob) {
         let id = self.next_id();
         let texts = |texts: &[Segment]| texts.iter().map(segment).collect();
@@ -54,7 +54,7 @@ impl Actor {
         }
     }
 
-    /// Passes an answer on to whoever asked.
+    /// Passes a result to its receiver.
     pub(super) fn answer(&mut self, reply: Reply) {
         match reply {
             Reply::Counts { id, counts } => {
@@ -83,7 +83,7 @@ impl Actor {
 }
 
 impl TextsJob {
-    /// What the model must be loaded for.
+    /// What the job needs the model for.
     pub(super) fn need(&self) -> Need {
         match self.answer {
             Answer::Embeddings(_) => Need::Embeddings,
@@ -94,7 +94,7 @@ impl TextsJob {
 
 impl Answer {
     pub(super) fn fail(self, error: ProviderError) {
-        // Whoever asked may have stopped waiting.
+        // The receiver may have stopped waiting.
         let _ = match self {
             Self::Counts(answer) => answer.send(Err(error)).is_ok(),
             Self::Tokens(answer) => answer.send(Err(error)).is_ok(),

@@ -1,4 +1,4 @@
-//! Starting, loading, listening to and burying the worker.
+//! The life of the worker process: start, model loading, frames and death.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,12 +15,12 @@ use crate::process::Worker;
 use crate::saved::SavedCaches;
 use crate::status::State;
 
-/// What is wanted of the model at a path.
+/// What a job needs the model for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
-    /// Its vocabulary at least.
+    /// At least its vocabulary.
     Vocabulary,
-    /// Replies, at a context size of so many tokens.
+    /// Generation, with this context size in tokens.
     Replies(u32),
     Embeddings,
 }
@@ -50,12 +50,12 @@ impl Need {
     }
 }
 
-/// What a wait for the worker came to.
+/// Outcome of waiting for the worker.
 enum Turn {
     Frame(Reply),
-    /// What came is no frame.
+    /// The data is not a valid frame.
     Odd(FrameError),
-    /// The pipe has ended.
+    /// The pipe was closed.
     Down,
     Command(Option<Command>),
     GivenUp,
@@ -63,7 +63,7 @@ enum Turn {
 }
 
 impl Actor {
-    /// Makes sure that a worker runs and has the model at `path` loaded for `need`.
+    /// Ensures that a worker runs and has the model at `path` loaded for `need`.
     pub(super) async fn load(&mut self, path: &Path, need: Need, job: Option<&ReplyJob>) -> Result<(), ProviderError> {
         self.forget_deaths_of_others(path, need.context());
         if self.worker.as_mut().is_some_and(|worker| !worker.is_alive()) {
@@ -94,7 +94,7 @@ impl Actor {
         if let Some(worker) = &mut self.worker {
             worker.loaded = Some((load, loaded));
         }
-        // The worker has saved the caches of the model before.
+        // The worker has saved the caches of the previous model.
         self.saved.iter().for_each(SavedCaches::tidy);
         Ok(())
     }
@@ -117,7 +117,7 @@ impl Actor {
         }
     }
 
-    /// Another model or context size is the way out that the error names, so it starts with a clean record.
+    /// Resets the death count for another model or context size, because the error recommends exactly that change.
     fn forget_deaths_of_others(&mut self, path: &Path, context: Option<u32>) {
         let (known, size) = (&self.health_of.0, self.health_of.1);
         if known != path || context.is_some_and(|context| context != size) {
@@ -142,24 +142,24 @@ impl Actor {
         Ok(())
     }
 
-    /// Sends a frame; a failure to do so is the worker's death.
+    /// Sends a frame. A failure means that the worker died.
     pub(super) async fn send(&mut self, frame: &Frame) -> Result<(), ProviderError> {
         let Some(worker) = &mut self.worker else { return Err(failure::shut_down()) };
         match worker.send(frame, self.settings.policy.silence).await {
             Ok(()) => Ok(()),
             Err(error @ FrameError::TooLarge { .. }) => {
-                let hint = "shorten the text; no model on this machine could take it";
+                let hint = "shorten the text; it is too large for any local model";
                 Err(ProviderError::new(ProviderErrorKind::BadRequest, error.to_string(), hint))
             }
             Err(FrameError::Pipe(error)) if error.kind() == std::io::ErrorKind::TimedOut => {
-                Err(self.bury(Some("it reads nothing".to_owned())).await)
+                Err(self.bury(Some("it stopped reading".to_owned())).await)
             }
             Err(_) => Err(self.bury(None).await),
         }
     }
 
-    /// Listens until `step` makes something of a frame. Meanwhile commands are accepted, `job` is cancelled (by the id
-    /// beside it) when it is given up, and a worker that is silent for `patience` is reported, then ended.
+    /// Handles frames until `step` returns a result. Meanwhile it accepts commands and cancels `job`, by its id, when
+    /// the caller gives it up. It reports a worker that is silent, and ends it after `patience`.
     pub(super) async fn until<T>(
         &mut self,
         job: Option<(&ReplyJob, Option<u64>)>,
@@ -167,14 +167,14 @@ impl Actor {
         mut step: impl FnMut(Reply) -> Option<Result<T, ProviderError>>,
     ) -> Result<T, ProviderError> {
         let policy = self.settings.policy;
-        let (mut heard, mut stalls, mut cancelled) = (tokio::time::Instant::now(), 0, false);
+        let (mut last_frame, mut stalls, mut cancelled) = (tokio::time::Instant::now(), 0, false);
         loop {
             let watched = job.filter(|(_, id)| id.is_some() && !cancelled).map(|(job, _)| job);
-            let quiet_until = heard + (policy.stall * (stalls + 1)).min(patience);
+            let quiet_until = last_frame + (policy.stall * (stalls + 1)).min(patience);
             match self.turn(watched, quiet_until).await {
                 Turn::Frame(reply) => {
-                    (heard, stalls) = (tokio::time::Instant::now(), 0);
-                    if let Some(outcome) = self.heed(reply, job.and_then(|(_, id)| id), &mut step) {
+                    (last_frame, stalls) = (tokio::time::Instant::now(), 0);
+                    if let Some(outcome) = self.handle(reply, job.and_then(|(_, id)| id), &mut step) {
                         return outcome;
                     }
                 }
@@ -185,12 +185,12 @@ impl Actor {
                         self.send(&Frame::Cancel { id }).await?;
                     }
                 }
-                Turn::Quiet if heard.elapsed() >= patience => {
-                    return Err(self.bury(Some(format!("it said nothing for {} seconds", patience.as_secs()))).await);
+                Turn::Quiet if last_frame.elapsed() >= patience => {
+                    return Err(self.bury(Some(format!("it sent nothing for {} seconds", patience.as_secs()))).await);
                 }
                 Turn::Quiet => {
                     stalls += 1;
-                    let seconds = u32::try_from(heard.elapsed().as_secs()).unwrap_or(u32::MAX);
+                    let seconds = u32::try_from(last_frame.elapsed().as_secs()).unwrap_or(u32::MAX);
                     job.inspect(|(job, _)| job.tell(GenerationEvent::Stalled { seconds }));
                 }
                 Turn::Odd(error) => return Err(self.bury(Some(error.to_string())).await),
@@ -223,8 +223,8 @@ impl Actor {
         }
     }
 
-    /// Sorts a frame: errors, and answers to whoever asked about texts, are dealt with here; the rest is for `step`.
-    fn heed<T>(
+    /// Handles errors and results of text jobs, and passes all other frames to `step`.
+    fn handle<T>(
         &mut self,
         reply: Reply,
         id: Option<u64>,
@@ -242,7 +242,7 @@ impl Actor {
         }
     }
 
-    /// Ends the worker, or what is left of it, and tells everyone who waits for it. `by_us` is why, where we end it.
+    /// Ends the worker and fails every job that waits for it. `by_us` is the reason if we end it.
     pub(super) async fn bury(&mut self, by_us: Option<String>) -> ProviderError {
         let Some(mut worker) = self.worker.take() else { return failure::shut_down() };
         let death = worker.end(by_us).await;
@@ -263,7 +263,7 @@ impl Actor {
         self.note(State::Dead);
     }
 
-    /// The published state. The guard must not outlive this call: publishing waits for it.
+    /// Returns the published state. The guard must not outlive this call, because publishing waits for it.
     pub(super) fn state(&self) -> State {
         self.status.borrow().state
     }
@@ -281,12 +281,13 @@ impl Actor {
     }
 }
 
-/// The worker is silent while the system reads the file into memory: 20 MB/s is a slow disk.
+/// Estimates how long the system reads the file into memory, during which the worker is silent. Assumes 20 MB/s, a slow
+/// disk.
 fn time_to_read(path: &Path) -> Duration {
     Duration::from_secs(std::fs::metadata(path).map_or(0, |metadata| metadata.len() / 20_000_000))
 }
 
 fn unusable(error: gguf::GgufError) -> ProviderError {
-    let hint = "fetch the file anew, or choose another model";
+    let hint = "download the file again, or choose another model";
     ProviderError::new(ProviderErrorKind::Model, error.to_string(), hint).caused_by(error)
 }

@@ -1,7 +1,7 @@
-//! GGUF headers, read as hostile input: every count is capped, every size is checked against the file's length, nothing
-//! is allocated because a file says so.
+//! Reader for GGUF headers, which are untrusted input. Every count has a limit, every size is checked against the
+//! file's length, and no allocation follows a claimed size.
 //!
-//! Layout and types are those of `ggml/include/gguf.h` and `ggml-common.h` of the llama.cpp that the worker links.
+//! Layout and types follow `ggml/include/gguf.h` and `ggml-common.h` of the llama.cpp version that the worker links.
 
 mod purpose;
 mod reader;
@@ -18,41 +18,41 @@ use reader::Reader;
 use value::Metadata;
 pub use vocabulary::{TokenKind, Vocabulary};
 
-/// Key-value pairs at the most; real files have 20 to 60.
+/// Maximum number of key-value pairs; real files have 20 to 60.
 const MAX_PAIRS: u64 = 65_536;
-/// Tensors at the most; the largest published models have a few thousand.
+/// Maximum number of tensors; the largest published models have a few thousand.
 const MAX_TENSORS: u64 = 262_144;
 
-/// What a header says about a model.
+/// Header data of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
     pub version: u32,
     pub architecture: String,
     pub name: Option<String>,
-    /// Tokens the model was trained for.
+    /// Context length in tokens that the model was trained for.
     pub context_length: Option<u32>,
-    /// Jinja, as the model's makers wrote it.
+    /// Jinja template of the model's authors.
     pub chat_template: Option<String>,
     /// Text of the beginning-of-sequence token.
     pub bos: Option<String>,
     /// Text of the end-of-sequence token.
     pub eos: Option<String>,
-    /// What the file says about putting the beginning-of-sequence token in front; `None` leaves it to the tokenizer.
+    /// Whether to add a beginning-of-sequence token; `None` means the tokenizer's default.
     pub add_bos: Option<bool>,
-    /// Of the weights, such as `Q4_K_M`, where it is one we know by name.
+    /// Quantization of the weights, such as `Q4_K_M`; `None` if its number is unknown.
     pub file_type: Option<&'static str>,
     pub tensors: u64,
-    /// Of all tensors.
+    /// Number of values in all tensors.
     pub parameters: u64,
-    /// Bytes of KV cache for one token of context at f16; `None` where the header does not tell.
+    /// Bytes of f16 KV cache per token of context; `None` if the header lacks the figures.
     pub cache_bytes_per_token: Option<u64>,
-    /// Length of vectors, for models that make embeddings.
+    /// Length of the vectors of an embedding model.
     pub embedding_length: Option<u32>,
     /// The model makes embeddings and cannot generate text.
     pub embeds: bool,
 }
 
-/// A file that is no usable GGUF model.
+/// The file is not a usable GGUF model.
 #[derive(Debug, thiserror::Error)]
 #[error("{} {fault}", path.display())]
 pub struct GgufError {
@@ -61,38 +61,38 @@ pub struct GgufError {
     pub fault: Fault,
 }
 
-/// What is wrong with a file; reads on after its name.
+/// Fault of a file. Its text follows the file's name.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     #[error("cannot be read: {0}")]
     Io(#[from] std::io::Error),
-    #[error("is no ordinary file")]
+    #[error("is not a regular file")]
     NoFile,
     #[error("is not a GGUF file: {0}")]
     NotGguf(String),
     #[error("is empty. Download it again")]
     Empty,
-    #[error("is a GGUF file for big-endian machines, which is not supported. Download the usual, little-endian one")]
+    #[error("is a GGUF file for big-endian machines, which is not supported. Download the usual little-endian file")]
     BigEndian,
     #[error("is a GGUF file of version {0}; versions 2 and 3 are supported. Download a newer conversion of the model")]
     Version(u32),
-    #[error("ends in the middle of its {part}: it has {length} bytes. Download it again")]
+    #[error("is incomplete: it ends in its {part}, after {length} bytes. Download it again")]
     CutHeader { part: &'static str, length: u64 },
-    #[error("ends in the middle of tensor data: {} of {} MiB are there. Download it again", mebibytes(*have), mebibytes(*need))]
+    #[error("is incomplete: it ends in the tensor data, after {} of {} MiB. Download it again", mebibytes(*have), mebibytes(*need))]
     CutData { have: u64, need: u64 },
-    #[error("is damaged: it claims {count} {what}, more than the {limit} of any real model")]
+    #[error("is damaged: it claims {count} {what}, but real models have at most {limit}")]
     TooMany { what: &'static str, count: u64, limit: u64 },
     #[error("is damaged: \"{key}\" has a value of an unknown kind ({kind})")]
     UnknownType { key: String, kind: u32 },
-    #[error("is damaged: \"{0}\" is there twice")]
+    #[error("is damaged: \"{0}\" occurs twice")]
     Twice(String),
     #[error("is damaged: the alignment {0} is not a power of two")]
     Alignment(u64),
     #[error("is damaged: the tensor \"{name}\" {why}")]
     Tensor { name: String, why: &'static str },
-    #[error("does not say what architecture it is of")]
+    #[error("does not name its architecture")]
     NoArchitecture,
-    #[error("holds no weights, only a vocabulary. Add the whole model file")]
+    #[error("contains only a vocabulary and no weights. Add the complete model file")]
     NoTensors,
     #[error("has no vocabulary")]
     NoVocabulary,
@@ -100,12 +100,12 @@ pub enum Fault {
     Other(Purpose),
 }
 
-/// For people: rounded down, so that a cut file never looks whole.
+/// Converts bytes for display. Rounds down, so that a truncated file never looks complete.
 fn mebibytes(bytes: u64) -> u64 {
     bytes / (1 << 20)
 }
 
-/// Reads and checks the header of the file at `path`. Blocks: a large vocabulary is some 10 MB of header.
+/// Reads and checks the header of the file at `path`. Blocks; a large vocabulary makes the header about 10 MB long.
 ///
 /// # Errors
 /// [`GgufError`], naming the file and the first fault.
@@ -114,17 +114,17 @@ pub fn read(path: &Path) -> Result<Header, GgufError> {
     read().map_err(|fault| GgufError { path: path.to_owned(), fault })
 }
 
-/// Reads the vocabulary of the file at `path`. Blocks: for about 0.1 s where it is large.
+/// Reads the vocabulary of the file at `path`. Blocks, for about 0.1 s if it is large.
 ///
 /// # Errors
-/// As [`read`], of what stands in front of the tensors.
+/// Same as [`read`], for the part before the tensors.
 pub fn vocabulary(path: &Path) -> Result<Vocabulary, GgufError> {
     let read = || open(path).and_then(|(file, length)| parse_vocabulary(file, length));
     read().map_err(|fault| GgufError { path: path.to_owned(), fault })
 }
 
 fn open(path: &Path) -> Result<(BufReader<File>, u64), Fault> {
-    // Opening a pipe would wait for a writer for ever.
+    // Opening a pipe would wait for a writer forever.
     if !std::fs::metadata(path)?.is_file() {
         return Err(Fault::NoFile);
     }
@@ -156,7 +156,7 @@ pub fn parse(source: impl Read + Seek, length: u64) -> Result<Header, Fault> {
 /// Reads a vocabulary from `source`, a file of `length` bytes.
 ///
 /// # Errors
-/// The first [`Fault`] in front of the tensors.
+/// The first [`Fault`] before the tensors.
 pub fn parse_vocabulary(source: impl Read + Seek, length: u64) -> Result<Vocabulary, Fault> {
     let mut reader = Reader::new(source, length);
     begin(&mut reader)?;

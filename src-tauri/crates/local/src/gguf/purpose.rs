@@ -30,7 +30,7 @@ impl fmt::Display for Purpose {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Projector => out.write_str(
-                "is the part of a model that looks at pictures (mmproj); it cannot write. Add the model's main file",
+                "is the part of a model that reads pictures (mmproj); it cannot chat. Add the model's main file",
             ),
             Self::Adapter(architecture) => {
                 let of = if architecture.is_empty() { "a" } else { architecture.as_str() };
@@ -52,7 +52,7 @@ impl fmt::Display for Purpose {
             Self::Speaking => out.write_str("is a model that turns text into speech; it cannot chat. Add a chat model"),
             Self::Painting(architecture) => {
                 let named = if architecture.is_empty() { String::new() } else { format!(" ({architecture})") };
-                write!(out, "is a model that makes pictures{named}; it cannot chat. Add a chat model")
+                write!(out, "is a model that generates pictures{named}; it cannot chat. Add a chat model")
             }
             Self::TextEncoder => {
                 out.write_str("is the text encoder of another model (T5); it cannot chat. Add a chat model")

@@ -1,10 +1,10 @@
-//! Numbers and strings from a file whose length is known.
+//! Reads numbers and strings from a file of known length.
 
 use std::io::{Read, Seek, SeekFrom};
 
 use super::Fault;
 
-/// Reads little-endian values and never past `length`.
+/// Reads little-endian values, never beyond `length`.
 pub(super) struct Reader<R> {
     source: R,
     at: u64,
@@ -17,7 +17,7 @@ impl<R: Read + Seek> Reader<R> {
         Self { source, at: 0, length, part: "header" }
     }
 
-    /// Names what is read next, for [`Fault::CutHeader`].
+    /// Names the part that is read next, for [`Fault::CutHeader`].
     pub(super) fn begin(&mut self, part: &'static str) {
         self.part = part;
     }
@@ -45,7 +45,7 @@ impl<R: Read + Seek> Reader<R> {
         self.bytes().map(u64::from_le_bytes)
     }
 
-    /// A count of `what`, capped.
+    /// Reads a count of `what` and checks its limit.
     pub(super) fn count(&mut self, what: &'static str, limit: u64) -> Result<u64, Fault> {
         match self.u64()? {
             count if count > limit => Err(Fault::TooMany { what, count, limit }),
@@ -53,7 +53,7 @@ impl<R: Read + Seek> Reader<R> {
         }
     }
 
-    /// A string of up to `limit` bytes; longer ones are skipped and come back as `None`. Odd bytes are replaced.
+    /// Reads a string. Returns `None` for one longer than `limit` bytes, which is skipped. Replaces invalid UTF-8.
     pub(super) fn string(&mut self, limit: u64) -> Result<Option<String>, Fault> {
         let length = self.u64()?;
         if length > limit {
@@ -68,11 +68,11 @@ impl<R: Read + Seek> Reader<R> {
 
     pub(super) fn skip(&mut self, bytes: u64) -> Result<(), Fault> {
         self.take(bytes)?;
-        // `take` has checked the sum against the length of a real file, which fits into i64.
+        // `take` has checked the sum against the file's length, which fits into i64.
         Ok(self.source.seek_relative(bytes as i64)?)
     }
 
-    /// Goes back to `at`, a place that was read before.
+    /// Returns to `at`, a position that was read before.
     pub(super) fn rewind(&mut self, at: u64) -> Result<(), Fault> {
         self.at = self.source.seek(SeekFrom::Start(at))?;
         Ok(())

@@ -1,4 +1,4 @@
-//! The list of tensors: every one must lie inside the file.
+//! Checks the list of tensors: each must lie inside the file.
 
 use std::collections::HashSet;
 use std::io::{Read, Seek};
@@ -6,12 +6,12 @@ use std::io::{Read, Seek};
 use super::Fault;
 use super::reader::Reader;
 
-/// `GGML_MAX_NAME` is 64, its final zero included.
+/// `GGML_MAX_NAME` is 64, including the terminating zero.
 const MAX_NAME: u64 = 63;
 const MAX_DIMENSIONS: u32 = 4;
 
-/// Reads `count` tensor descriptions and checks that the file holds all of their data. Returns the number of values and
-/// the names of the tensors.
+/// Reads `count` tensor descriptions and checks that the file contains their data. Returns the number of values and the
+/// names of the tensors.
 pub(super) fn check_all<R: Read + Seek>(
     reader: &mut Reader<R>,
     count: u64,
@@ -28,7 +28,7 @@ pub(super) fn check_all<R: Read + Seek>(
         let tensor = check(reader, alignment)?.map_err(fault)?;
         (end, values) = (end.max(tensor.end), values.saturating_add(tensor.values));
         if !names.insert(name.clone()) {
-            return Err(fault("is there twice"));
+            return Err(fault("occurs twice"));
         }
     }
     let too_large = || Fault::CutData { have: reader.length(), need: u64::MAX };
@@ -45,14 +45,14 @@ fn name<R: Read + Seek>(reader: &mut Reader<R>) -> Result<String, Fault> {
     reader.string(MAX_NAME)?.ok_or(limit)
 }
 
-/// A tensor's data.
+/// Extent of a tensor's data.
 struct Extent {
-    /// Counted from the start of all data.
+    /// Offset from the start of all tensor data.
     end: u64,
     values: u64,
 }
 
-/// One tensor; inside, what is wrong with it.
+/// Checks one tensor. The inner error describes a fault of the tensor itself.
 fn check<R: Read + Seek>(reader: &mut Reader<R>, alignment: u64) -> Result<Result<Extent, &'static str>, Fault> {
     let dimensions = reader.u32()?;
     if dimensions > MAX_DIMENSIONS {
@@ -69,9 +69,9 @@ fn check<R: Read + Seek>(reader: &mut Reader<R>, alignment: u64) -> Result<Resul
 
 fn extent(shape: [u64; 4], kind: u32, offset: u64, alignment: u64) -> Result<Extent, &'static str> {
     const TOO_LARGE: &str = "is larger than any file";
-    let (block, bytes) = block(kind).ok_or("is of a type that this version does not know")?;
+    let (block, bytes) = block(kind).ok_or("has a type that this version does not support")?;
     if !shape[0].is_multiple_of(block) {
-        return Err("has rows that do not fill its blocks");
+        return Err("has rows that are not a multiple of its block size");
     }
     if !offset.is_multiple_of(alignment) {
         return Err("is not aligned");
@@ -82,7 +82,7 @@ fn extent(shape: [u64; 4], kind: u32, offset: u64, alignment: u64) -> Result<Ext
     Ok(Extent { end, values })
 }
 
-/// Values in a block, and bytes of a block, of a `ggml_type`.
+/// Returns the values and the bytes per block of a `ggml_type`.
 fn block(kind: u32) -> Option<(u64, u64)> {
     Some(match kind {
         0 | 26 => (1, 4),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A header as a test writes it: settings, then tensors, then data.
+/// Builder for a test file: settings, then tensors, then data.
 #[derive(Default)]
 struct Sketch {
     pairs: Vec<Vec<u8>>,
@@ -89,7 +89,7 @@ fn fault(sketch: &Sketch) -> String {
 }
 
 #[test]
-fn a_header_tells_what_the_library_shows() {
+fn reads_the_fields_of_a_header() {
     let header = parsed(&small_model().bytes()).unwrap();
     assert_eq!(header.architecture, "llama");
     assert_eq!(header.name.as_deref(), Some("Tiny"));
@@ -104,25 +104,25 @@ fn a_header_tells_what_the_library_shows() {
 }
 
 #[test]
-fn a_cut_file_says_how_much_of_it_is_there() {
+fn truncated_file_reports_its_length() {
     let model = Sketch::default()
         .text("general.architecture", "llama")
         .tensor("token_embd.weight", &[1024, 1024, 23], 0, 0)
         .data(61 * 1024 * 1024);
-    assert_eq!(fault(&model), "ends in the middle of tensor data: 61 of 92 MiB are there. Download it again");
+    assert_eq!(fault(&model), "is incomplete: it ends in the tensor data, after 61 of 92 MiB. Download it again");
     let whole = small_model().bytes();
     assert_eq!(
         parsed(&whole[..70]).unwrap_err().to_string(),
-        "ends in the middle of its settings: it has 70 bytes. Download it again"
+        "is incomplete: it ends in its settings, after 70 bytes. Download it again"
     );
     assert_eq!(
         parsed(&whole[..10]).unwrap_err().to_string(),
-        "ends in the middle of its header: it has 10 bytes. Download it again"
+        "is incomplete: it ends in its header, after 10 bytes. Download it again"
     );
 }
 
 #[test]
-fn what_is_no_model_is_named() {
+fn explains_files_that_are_not_models() {
     for (bytes, named) in [
         (&b"<!DOCTYPE html><title>404</title>"[..], "a web page"),
         (b"version https://git-lfs.github.com/spec/v1", "a Git LFS pointer"),
@@ -145,14 +145,14 @@ fn what_is_no_model_is_named() {
     assert!(matches!(parsed(&other), Err(Fault::BigEndian)));
     assert_eq!(
         fault(&Sketch::default().text("general.architecture", "x")),
-        "holds no weights, only a vocabulary. Add the whole model file"
+        "contains only a vocabulary and no weights. Add the complete model file"
     );
-    assert_eq!(fault(&Sketch::default().tensor("t", &[1], 0, 0).data(4)), "does not say what architecture it is of");
+    assert_eq!(fault(&Sketch::default().tensor("t", &[1], 0, 0).data(4)), "does not name its architecture");
 }
 
 /// The metadata decides the purpose, with or without weights; otherwise the tensor names decide.
 #[test]
-fn files_that_are_no_chat_model_are_named() {
+fn explains_models_for_other_tasks() {
     let of = |architecture: &str| Sketch::default().text("general.architecture", architecture);
     let part = |number: u16, count: u16| {
         small_model().pair("split.no", 2, &number.to_le_bytes()).pair("split.count", 2, &count.to_le_bytes())
@@ -165,8 +165,8 @@ fn files_that_are_no_chat_model_are_named() {
         (Sketch::default(), "blk.0.attn_q.weight.lora_a", "LoRA"),
         (of("controlvector"), "direction.1", "a control vector"),
         (of("whisper"), "encoder.conv1.weight", "Whisper"),
-        (of("flux"), "double_blocks.0.img_attn.proj.weight", "makes pictures (flux)"),
-        (Sketch::default(), "model.diffusion_model.input_blocks.0.0.weight", "makes pictures"),
+        (of("flux"), "double_blocks.0.img_attn.proj.weight", "generates pictures (flux)"),
+        (Sketch::default(), "model.diffusion_model.input_blocks.0.0.weight", "generates pictures"),
         (of("t5encoder"), "enc.blk.0.attn_q.weight", "text encoder"),
         (Sketch::default().text("general.type", "imatrix"), "blk.0.in_sum2", "imatrix"),
         (part(0, 2), "more", "part 1 of 2 of a split model"),
@@ -178,11 +178,11 @@ fn files_that_are_no_chat_model_are_named() {
     for architecture in ["clip", "whisper", "flux", "controlvector"] {
         assert!(fault(&of(architecture)).contains("Add a") || architecture == "clip", "{architecture} without tensors");
     }
-    assert!(parsed(&part(0, 1).bytes()).is_ok(), "one part of one is whole");
+    assert!(parsed(&part(0, 1).bytes()).is_ok(), "a single part is a complete model");
 }
 
 #[test]
-fn models_that_make_embeddings_are_told_apart() {
+fn recognises_embedding_models() {
     let embeds = |sketch: Sketch| parsed(&sketch.tensor("t", &[1], 0, 0).data(4).bytes()).unwrap().embeds;
     assert!(embeds(Sketch::default().text("general.architecture", "nomic-bert")));
     assert!(embeds(Sketch::default().text("general.architecture", "qwen3").number("qwen3.pooling_type", 3)));
@@ -190,23 +190,23 @@ fn models_that_make_embeddings_are_told_apart() {
 }
 
 #[test]
-fn lies_about_sizes_are_found_before_anything_is_allocated() {
+fn refuses_false_sizes_before_allocating() {
     let tensor = |shape: &[u64], kind, offset| {
         fault(&Sketch::default().text("general.architecture", "x").tensor("t", shape, kind, offset).data(64))
     };
     assert_eq!(tensor(&[u64::MAX, 2], 0, 0), "is damaged: the tensor \"t\" is larger than any file");
     assert_eq!(tensor(&[1 << 62], 0, 0), "is damaged: the tensor \"t\" is larger than any file");
-    assert_eq!(tensor(&[33], 3, 0), "is damaged: the tensor \"t\" has rows that do not fill its blocks");
-    assert_eq!(tensor(&[1], 31, 0), "is damaged: the tensor \"t\" is of a type that this version does not know");
+    assert_eq!(tensor(&[33], 3, 0), "is damaged: the tensor \"t\" has rows that are not a multiple of its block size");
+    assert_eq!(tensor(&[1], 31, 0), "is damaged: the tensor \"t\" has a type that this version does not support");
     assert_eq!(tensor(&[1], 0, 7), "is damaged: the tensor \"t\" is not aligned");
     assert_eq!(tensor(&[1; 5], 0, 0), "is damaged: the tensor \"t\" has more than four dimensions");
-    assert!(tensor(&[1], 0, u64::MAX - 31).starts_with("ends in the middle of tensor data"));
+    assert!(tensor(&[1], 0, u64::MAX - 31).starts_with("is incomplete: it ends in the tensor data"));
 
     let huge_list = [8u32.to_le_bytes().to_vec(), u64::MAX.to_le_bytes().to_vec()].concat();
     assert!(fault(&Sketch::default().pair("k", 9, &huge_list)).contains("values in a list"));
-    assert!(fault(&Sketch::default().pair("k", 8, &u64::MAX.to_le_bytes())).starts_with("ends in the middle"));
+    assert!(fault(&Sketch::default().pair("k", 8, &u64::MAX.to_le_bytes())).starts_with("is incomplete"));
     assert_eq!(fault(&Sketch::default().pair("k", 99, &[])), "is damaged: \"k\" has a value of an unknown kind (99)");
-    assert_eq!(fault(&Sketch::default().number("k", 1).number("k", 1)), "is damaged: \"k\" is there twice");
+    assert_eq!(fault(&Sketch::default().number("k", 1).number("k", 1)), "is damaged: \"k\" occurs twice");
     let mut counts = small_model().bytes();
     counts[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
     assert!(matches!(parsed(&counts), Err(Fault::TooMany { what: "tensors", .. })));

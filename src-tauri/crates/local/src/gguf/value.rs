@@ -1,4 +1,4 @@
-//! The settings of a header: what we use is kept, the rest is checked and skipped.
+//! Reads the settings of a header: keeps the used ones, checks and skips the rest.
 
 use std::collections::HashMap;
 use std::io::{Read, Seek};
@@ -7,14 +7,14 @@ use super::Fault;
 use super::reader::Reader;
 
 const MAX_KEY: u64 = 65_535;
-/// Chat templates are the longest texts we use; real ones stay under 100 kB.
+/// Maximum bytes of a text. Chat templates are the longest texts in use; real ones stay under 100 kB.
 const MAX_TEXT: u64 = 1 << 20;
-/// The largest vocabularies have 262,144 tokens, and twice that many merges.
+/// Maximum elements of a list. The largest vocabularies have 262,144 tokens and twice as many merges.
 const MAX_ELEMENTS: u64 = 1 << 24;
-/// Numbers per layer are the only arrays we use.
+/// Maximum numbers to keep of an array. Only arrays with one number per layer are used.
 const MAX_KEPT: u64 = 4_096;
 
-/// Bytes of all texts of one list; the largest vocabularies have 4 MB of tokens and 8 MB of merges.
+/// Maximum bytes of all texts in a list. The largest vocabularies have 4 MB of tokens and 8 MB of merges.
 const MAX_LIST: u64 = 64 << 20;
 
 const TOKENS: &str = "tokenizer.ggml.tokens";
@@ -24,18 +24,18 @@ enum Value {
     Flag(bool),
     Text(String),
     Numbers(Vec<u64>),
-    /// Texts we may come back for: where they begin, and how many there are.
+    /// A list of texts to read later: its position and length.
     Texts {
         at: u64,
         count: u64,
     },
-    /// Numbers of a vocabulary, however many: as [`Value::Texts`], and the `gguf_type` of one.
+    /// A list of numbers to read later: its position, length and `gguf_type`.
     Array {
         at: u64,
         count: u64,
         kind: u32,
     },
-    /// Negative and floating numbers, long texts, long arrays.
+    /// Negative and floating-point numbers, long texts and long arrays.
     Unused,
 }
 
@@ -85,7 +85,7 @@ impl Metadata {
         }
     }
 
-    /// The list of texts under `key`, at most `limit` of them with [`MAX_LIST`] bytes in all.
+    /// Reads the texts under `key`, at most `limit` of them and [`MAX_LIST`] bytes in total.
     pub(super) fn texts<R: Read + Seek>(
         &self,
         reader: &mut Reader<R>,
@@ -106,7 +106,7 @@ impl Metadata {
         Ok(Some(texts))
     }
 
-    /// The list of numbers under `key`, at most `limit` of them.
+    /// Reads the numbers under `key`, at most `limit` of them.
     pub(super) fn list<R: Read + Seek>(
         &self,
         reader: &mut Reader<R>,
@@ -124,7 +124,7 @@ impl Metadata {
         (0..*count).map(|_| number(reader)).collect::<Result<_, _>>().map(Some)
     }
 
-    /// Bytes that tensors are aligned to.
+    /// Returns the alignment of tensor data in bytes.
     pub(super) fn alignment(&self) -> Result<u64, Fault> {
         match self.number("general.alignment").unwrap_or(32) {
             alignment if alignment.is_power_of_two() && alignment <= 1 << 20 => Ok(alignment),
@@ -132,7 +132,7 @@ impl Metadata {
         }
     }
 
-    /// The text of the token whose id is the value of `key`.
+    /// Returns the text of the token whose id is the value of `key`.
     pub(super) fn token<R: Read + Seek>(&self, reader: &mut Reader<R>, key: &str) -> Result<Option<String>, Fault> {
         let (Some(id), Some(Value::Texts { at, count })) = (self.number(key), self.0.get(TOKENS)) else {
             return Ok(None);
@@ -193,7 +193,7 @@ fn array<R: Read + Seek>(reader: &mut Reader<R>, key: &str) -> Result<Value, Fau
     Ok(Value::Numbers(numbers))
 }
 
-/// A single value of a `gguf_type`; `None` for a type that is none.
+/// Reads a single value of a `gguf_type`; `None` for an unknown type.
 fn scalar<R: Read + Seek>(reader: &mut Reader<R>, kind: u32) -> Result<Option<Value>, Fault> {
     let signed = |number: i64| u64::try_from(number).map_or(Value::Unused, Value::Number);
     Ok(Some(match kind {
@@ -214,7 +214,7 @@ fn scalar<R: Read + Seek>(reader: &mut Reader<R>, kind: u32) -> Result<Option<Va
     }))
 }
 
-/// Bytes of one value of a `gguf_type`; a list of lists is not allowed.
+/// Returns the bytes of one value of a `gguf_type`; `None` for lists, which must not be nested.
 fn size(kind: u32) -> Option<u64> {
     match kind {
         0 | 1 | 7 => Some(1),

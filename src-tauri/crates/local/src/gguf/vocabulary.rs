@@ -1,4 +1,4 @@
-//! The vocabulary of a model: its tokens, and what is needed to cut text into them.
+//! Reads a model's vocabulary: its tokens and the settings of its tokenizer.
 
 use std::io::{Read, Seek};
 
@@ -6,43 +6,43 @@ use super::Fault;
 use super::reader::Reader;
 use super::value::Metadata;
 
-/// Tokens at the most; the largest real vocabularies have 262,144.
+/// Maximum number of tokens; the largest real vocabularies have 262,144.
 const MAX_TOKENS: u64 = 1 << 20;
 const MAX_MERGES: u64 = 1 << 21;
 
-/// What the file says about text and tokens, as it says it (`tokenizer.ggml.*`).
+/// Vocabulary as the file states it (`tokenizer.ggml.*`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vocabulary {
-    /// The kind of tokenizer: `gpt2`, `llama`, `bert` and others.
+    /// Tokenizer type: `gpt2`, `llama`, `bert` and others.
     pub model: String,
-    /// Which rule cuts text into words, for `gpt2`.
+    /// Name of the pre-tokenizer, for `gpt2`.
     pub pre: Option<String>,
-    /// Texts by id.
+    /// Token texts by id.
     pub tokens: Vec<String>,
-    /// By id; empty where the file has none.
+    /// Scores by id; empty if the file has none.
     pub scores: Vec<f32>,
-    /// By id; all [`TokenKind::Normal`] where the file does not tell.
+    /// Token types by id; all [`TokenKind::Normal`] if the file has none.
     pub kinds: Vec<TokenKind>,
-    /// Pairs with a space between, the first to be merged first.
+    /// Token pairs separated by a space, in merge order.
     pub merges: Vec<String>,
     pub unknown: Option<u32>,
-    /// A text is read as if a space stood in front of it; `None` leaves it to the kind of tokenizer.
+    /// Whether the tokenizer adds a space before a text; `None` means the tokenizer's default.
     pub space_prefix: Option<bool>,
-    /// `bert` only: text is folded to lower case.
+    /// `bert` only: text is converted to lower case.
     pub lowercase: Option<bool>,
-    /// `bert` only: accents are taken off.
+    /// `bert` only: accents are removed.
     pub strip_accents: Option<bool>,
-    /// The model's own name; some rules of llama.cpp go by it.
+    /// The model's own name, which some rules of llama.cpp depend on.
     pub name: String,
 }
 
-/// What a token is for.
+/// Token type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     Normal,
     Unknown,
     Control,
-    /// Found in plain text as well, before all else.
+    /// Matched in plain text too, before all other tokens.
     UserDefined,
     Unused,
     Byte,

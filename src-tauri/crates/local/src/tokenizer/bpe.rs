@@ -10,11 +10,11 @@ use crate::gguf::Vocabulary;
 pub(super) struct BytePairs {
     pre: Pre,
     tokens: AHashMap<Box<str>, u32>,
-    /// What two tokens become, by both ids.
+    /// Result of merging two tokens, by both ids.
     merges: AHashMap<u64, Join>,
-    /// The token of each byte; [`NO_TOKEN`] where there is none.
+    /// Token of each byte, or [`NO_TOKEN`].
     bytes: [u32; 256],
-    /// The letter that stands for each byte.
+    /// Letter that represents each byte.
     letters: [char; 256],
 }
 
@@ -56,7 +56,7 @@ impl BytePairs {
         }
     }
 
-    /// The token of a word that is not to be looked into.
+    /// Returns the token of a word that is not split further.
     fn whole(&self, word: &str) -> Option<u32> {
         if self.pre.whole_words {
             let letters: String = word.bytes().map(|byte| self.letters[usize::from(byte)]).collect();
@@ -87,24 +87,24 @@ fn merges(vocabulary: &Vocabulary, tokens: &AHashMap<Box<str>, u32>) -> Result<A
     for (merge, rank) in vocabulary.merges.iter().zip((0..u32::MAX).rev()) {
         let Some((left, right)) = sides(merge) else { continue };
         let token = |text: &str| {
-            let missing = || Unsupported::Vocabulary(format!("{text:.40?} is merged and is no token"));
+            let missing = || Unsupported::Vocabulary(format!("the merge result {text:.40?} is not a token"));
             tokens.get(text).copied().ok_or_else(missing)
         };
         let joined = Join { rank, token: token(&[left, right].concat())? };
-        // The first of two equal merges counts.
+        // The first of two equal merges applies.
         merges.entry(pair(token(left)?, token(right)?)).or_insert(joined);
     }
     Ok(merges)
 }
 
-/// The two sides of a merge; the first may begin with a space.
+/// Splits a merge into its two sides. The first may begin with a space.
 fn sides(merge: &str) -> Option<(&str, &str)> {
     let first = merge.chars().next()?.len_utf8();
     let at = first + merge[first..].find(' ')?;
     Some((&merge[..at], &merge[at + 1..]))
 }
 
-/// GPT-2's alphabet: printable Latin-1 stands for itself, the other bytes for the letters from U+0100 on.
+/// GPT-2's byte alphabet: printable Latin-1 maps to itself, the other bytes to letters from U+0100 on.
 fn byte_letters() -> [char; 256] {
     let mut others = '\u{100}'..;
     std::array::from_fn(|byte| match byte as u8 {

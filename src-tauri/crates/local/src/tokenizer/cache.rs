@@ -1,23 +1,23 @@
-//! Words that were met before: most of any text.
+//! Caches the tokens of words, because most words of a text repeat.
 
 use ahash::AHashMap;
 
-/// Longer words are rare, and would fill the cache.
+/// Maximum bytes of a cached word. Longer words are rare and would fill the cache.
 const LONGEST: usize = 96;
-/// Words to remember; then it begins anew. About 8 MB of ordinary words.
+/// Maximum number of cached words, about 8 MB; then the cache is cleared.
 const WORDS: usize = 1 << 16;
 
-/// Tokens of words.
+/// Cache of tokens by word.
 #[derive(Default)]
 pub(super) struct Cache {
     places: AHashMap<Box<str>, (u32, u32)>,
     tokens: Vec<u32>,
-    /// Of the last long word.
+    /// Tokens of the last word that was too long to cache.
     long: Vec<u32>,
 }
 
 impl Cache {
-    /// The tokens of `word`, which `make` finds out where the word is new.
+    /// Returns the tokens of `word`; `make` computes them if the word is not cached.
     pub(super) fn get(&mut self, word: &str, make: impl FnOnce(&mut Vec<u32>)) -> &[u32] {
         if word.len() > LONGEST {
             self.long.clear();
@@ -32,7 +32,7 @@ impl Cache {
         }
         let at = self.tokens.len();
         make(&mut self.tokens);
-        // At most as many tokens as bytes: 96 times 65,536.
+        // At most one token per byte: 96 times 65,536.
         self.places.insert(word.into(), (at as u32, (self.tokens.len() - at) as u32));
         &self.tokens[at..]
     }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_cut_once_and_the_cache_stays_small() {
+    fn caches_each_word_within_its_limit() {
         let mut cache = Cache::default();
         let mut made = 0;
         for word in ["lamp", "quay", "lamp", ""] {

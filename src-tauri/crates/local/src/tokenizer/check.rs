@@ -1,10 +1,10 @@
-//! The sample on which this process and the worker have to agree.
+//! Samples for comparing this process's tokenizer with the worker's.
 
 use domain::prompt::Segment;
 
 use super::Tokenizer;
 
-/// Scripts, numbers, code, white space and odd characters that pre-tokenizers are known to differ on.
+/// Scripts, numbers, code, white space and odd characters on which pre-tokenizers differ.
 const SAMPLES: &[&str] = &[
     "The lamplighter doesn't hurry; she's counting: 1, 22, 333, 4444 and 55555 ships. I'LL wait, WE'RE late, he'd've.",
     "Il était une fois à Größe, naïve façade — “quoted” ‘text’… ½ ² ³ Ⅻ ٣٤٥ ÀÉÎõü ñandú",
@@ -36,7 +36,8 @@ const SAMPLES: &[&str] = &[
     "<|im_start|>user <s> </s> <pad> [INST] [/INST] <<SYS>> <unk> <|endoftext|> <0x0A> ▁ Ġ Ċ <start_of_turn>",
 ];
 
-/// Texts to compare: the samples, and texts that look like the model's own control tokens; as contents and as control.
+/// Segments to compare: the samples, and texts that resemble the model's control tokens, each as contents and as
+/// control.
 pub(crate) fn segments(tokenizer: &Tokenizer) -> Vec<Segment> {
     let lookalikes: Vec<String> =
         tokenizer.specials.texts().take(200).map(|text| format!("a {text} b{text}")).collect();
@@ -44,7 +45,7 @@ pub(crate) fn segments(tokenizer: &Tokenizer) -> Vec<Segment> {
     texts.flat_map(|text| [false, true].map(|control| Segment { text: text.to_owned(), control })).collect()
 }
 
-/// The first of `segments` for which the worker has other tokens than `tokenizer`, shortened for people.
+/// Returns the first of `segments` with other tokens in the worker than in `tokenizer`, shortened for display.
 pub(crate) fn difference(tokenizer: &Tokenizer, segments: &[Segment], worker: &[Vec<i32>]) -> Option<String> {
     let same = |(segment, theirs): &(&Segment, &Vec<i32>)| {
         let ours = tokenizer.tokenize(segment);

@@ -1,4 +1,4 @@
-//! What a character is: the classes that pre-tokenizers cut by.
+//! Character classes of the pre-tokenizers.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ pub(super) const SYMBOL: u8 = 16;
 pub(super) const SPACE: u8 = 32;
 pub(super) const CONTROL: u8 = 64;
 
-/// Flags by code point: one load a character, where a search of ranges would cost more than all else.
+/// Flags by code point: one memory access per character instead of a search in ranges.
 static FLAGS: LazyLock<Box<[u8]>> = LazyLock::new(|| {
     let mut flags = vec![0; char::MAX as usize + 1].into_boxed_slice();
     for (pattern, flag) in [
@@ -34,7 +34,7 @@ static FLAGS: LazyLock<Box<[u8]>> = LazyLock::new(|| {
     flags
 });
 
-/// The table itself, for loops: looking it up once saves a check per character.
+/// Reference to the table; loops fetch it once, which avoids a check per character.
 #[derive(Clone, Copy)]
 pub(super) struct Classes(&'static [u8]);
 
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_script_has_its_classes() {
+    fn classifies_characters_of_every_script() {
         let classes = Classes::get();
         for (character, flags) in [
             ('a', LETTER),

@@ -1,16 +1,16 @@
-//! Joining neighbours until no two make a token: the heart of both byte-pair encoding and SentencePiece.
+//! Merges neighbouring symbols until no pair forms a token, for byte-pair encoding and SentencePiece.
 
 use std::collections::BinaryHeap;
 
-/// What two neighbours become.
+/// Result of merging two neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Join {
-    /// The highest is joined first, the left-most among equals.
+    /// The highest rank merges first, the left-most among equals.
     pub(super) rank: u32,
     pub(super) token: u32,
 }
 
-/// A part of a word: its bytes, and its token, or [`NO_TOKEN`].
+/// A part of a word: its bytes, and its token or [`NO_TOKEN`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Symbol {
     pub(super) start: usize,
@@ -20,15 +20,15 @@ pub(super) struct Symbol {
 
 pub(super) const NO_TOKEN: u32 = u32::MAX;
 
-/// Longer words are joined with a queue; for shorter ones, looking at all neighbours each time is faster.
+/// Maximum symbols for the simple search. Longer words use a queue; for shorter ones, scanning all pairs is faster.
 const SHORT: usize = 48;
 
-/// Joins `symbols` by `joined`, which tells what two neighbours become.
+/// Merges `symbols`; `joined` returns the result of merging two neighbours.
 pub(super) fn join(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Join>) {
-    if symbols.len() <= SHORT { by_looking(symbols, joined) } else { by_queue(symbols, joined) }
+    if symbols.len() <= SHORT { by_scan(symbols, joined) } else { by_queue(symbols, joined) }
 }
 
-fn by_looking(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Join>) {
+fn by_scan(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Join>) {
     let mut joins: Vec<Option<Join>> = symbols.windows(2).map(|pair| joined(&pair[0], &pair[1])).collect();
     loop {
         let mut best: Option<(usize, Join)> = None;
@@ -54,13 +54,13 @@ fn by_looking(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Op
 
 const NONE: usize = usize::MAX;
 
-/// Two neighbours in the queue.
+/// A queued pair of neighbours.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Pair {
     rank: u32,
     left: std::cmp::Reverse<usize>,
     right: usize,
-    /// Bytes of both: where either has grown since, the pair is stale.
+    /// Bytes of both symbols; if either has grown since, the entry is stale.
     length: usize,
     token: u32,
 }
@@ -98,26 +98,26 @@ mod tests {
 
     use super::*;
 
-    /// Single letters, joined where the pair is in the list; the earlier the better.
+    /// Returns single letters.
     fn letters(count: usize) -> Vec<Symbol> {
         (0..count).map(|at| Symbol { start: at, end: at + 1, token: NO_TOKEN }).collect()
     }
 
     proptest! {
         #[test]
-        fn both_ways_join_the_same(word in "[abc]{1,90}", known in proptest::collection::hash_map("[abc]{2,5}", 0..9u32, 0..40)) {
+        fn scan_and_queue_agree(word in "[abc]{1,90}", known in proptest::collection::hash_map("[abc]{2,5}", 0..9u32, 0..40)) {
             let joined = |left: &Symbol, right: &Symbol| {
                 known.get(&word[left.start..right.end]).map(|rank| Join { rank: *rank, token: *rank })
             };
             let (mut looking, mut queue) = (letters(word.len()), letters(word.len()));
-            by_looking(&mut looking, joined);
+            by_scan(&mut looking, joined);
             by_queue(&mut queue, joined);
             prop_assert_eq!(looking, queue);
         }
     }
 
     #[test]
-    fn a_long_word_takes_no_longer_than_its_length() {
+    fn merges_a_long_word_in_linear_time() {
         let mut symbols = letters(200_000);
         join(&mut symbols, |left, right| (right.end - left.start <= 16).then_some(Join { rank: 1, token: 0 }));
         assert_eq!(symbols.len(), 12_500);

@@ -1,7 +1,7 @@
-//! Text to tokens in this process, by the model's own vocabulary, exactly as the worker does it.
+//! Tokenizer in this process, using the model's own vocabulary, with the same result as the worker.
 //!
-//! The worker (llama.cpp) is the measure: [`check`] compares the two on a sample once per model, and where they differ, or
-//! where a vocabulary is of a kind that is not built here, the worker goes on counting.
+//! The worker (llama.cpp) is the reference: [`check`] compares both on a sample once per model. If they differ, or the
+//! vocabulary type is not supported here, the worker counts.
 
 mod bpe;
 mod cache;
@@ -28,15 +28,15 @@ use pieces::Pieces;
 use special::{Part, Specials};
 use wordpiece::WordPieces;
 
-/// A thread costs less than reading so much text.
+/// Bytes of text per thread; for less text, a thread costs more than it saves.
 const BYTES_A_THREAD: usize = 128 * 1024;
 
-/// Why a vocabulary cannot be used here. Reads on after "the worker counts, for".
+/// Reason why a vocabulary is not supported here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
-    #[error("a vocabulary of the kind \"{0}\" is the worker's alone")]
+    #[error("this process does not support vocabularies of type \"{0}\"")]
     Kind(String),
-    #[error("the rule \"{0}\" for cutting words is the worker's alone")]
+    #[error("this process does not support the pre-tokenizer \"{0}\"")]
     Rule(String),
     #[error("the vocabulary is unusual: {0}")]
     Vocabulary(String),
@@ -60,27 +60,27 @@ enum Model {
 pub struct Tokenizer {
     model: Model,
     specials: Specials,
-    /// One for each thread that has been counting at the same time.
+    /// One cache per thread that counts at the same time.
     caches: Mutex<Vec<Cache>>,
 }
 
 impl Tokenizer {
-    /// The tokenizer of the GGUF file at `path`. Blocks: for some 0.3 s where the vocabulary is large.
+    /// Creates the tokenizer of the GGUF file at `path`. Blocks, for about 0.3 s if the vocabulary is large.
     ///
     /// # Errors
-    /// [`Unsupported`]: then the worker counts.
+    /// [`Unsupported`]; the worker must count then.
     pub fn open(path: &Path) -> Result<Self, Unsupported> {
         Self::of(&gguf::vocabulary(path)?)
     }
 
-    /// The tokenizer that `vocabulary` describes.
+    /// Creates the tokenizer for `vocabulary`.
     ///
     /// # Errors
-    /// [`Unsupported`]: then the worker counts.
+    /// [`Unsupported`]; the worker must count then.
     pub fn of(vocabulary: &Vocabulary) -> Result<Self, Unsupported> {
         let model = match vocabulary.model.as_str() {
             "gpt2" | "gemma4" => Model::BytePairs(Box::new(BytePairs::of(vocabulary)?)),
-            // llama.cpp takes the spaces after Phi 3's markers away.
+            // llama.cpp strips the spaces after Phi 3's markers.
             "llama" if is_phi3(&vocabulary.name) => return Err(Unsupported::Rule("phi-3".to_owned())),
             "llama" => Model::Pieces(Pieces::of(vocabulary)?),
             "bert" => Model::WordPieces(WordPieces::of(vocabulary)),
@@ -89,21 +89,21 @@ impl Tokenizer {
         Ok(Self { model, specials: Specials::of(vocabulary), caches: Mutex::default() })
     }
 
-    /// Token ids of `segment`. Contents never give a control token, whatever they say.
+    /// Returns the token ids of `segment`. Contents never produce a control token.
     pub fn tokenize(&self, segment: &Segment) -> Vec<u32> {
         let mut tokens = Vec::new();
         self.each(segment, &mut |found| tokens.extend_from_slice(found));
         tokens
     }
 
-    /// Tokens of `segment`.
+    /// Counts the tokens of `segment`.
     pub fn count(&self, segment: &Segment) -> u32 {
         let mut count = 0;
         self.each(segment, &mut |found| count += found.len());
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
-    /// Tokens of each of `segments`; many of them are shared out among the processors.
+    /// Counts the tokens of each of `segments`. Uses several threads for much text.
     pub fn count_all(&self, segments: &[Segment]) -> Vec<u32> {
         let bytes: usize = segments.iter().map(|segment| segment.text.len()).sum();
         let threads = (bytes / BYTES_A_THREAD).clamp(1, num_cpus::get());

@@ -1,7 +1,7 @@
 //! SentencePiece by scores (`llama`): Llama 2, Mistral 7B, Gemma 1 to 3, Phi 3.
 //!
-//! There is no list of merges: of all neighbours that make a token together, those with the best score are joined first,
-//! the left-most first among equals. What is no token goes down to bytes.
+//! It has no list of merges. Of all neighbours that form a token, the pair with the best score merges first, the
+//! left-most among equals. A character without a token is split into bytes.
 
 use ahash::AHashMap;
 
@@ -9,14 +9,14 @@ use super::Unsupported;
 use super::joining::{Join, NO_TOKEN, Symbol, join};
 use crate::gguf::{TokenKind, Vocabulary};
 
-/// What stands for a space.
+/// Represents a space in the vocabulary.
 const SPACE: char = '▁';
 
 pub(super) struct Pieces {
     tokens: AHashMap<Box<str>, (u32, f32)>,
     bytes: Vec<u32>,
     space_prefix: bool,
-    /// No token goes on over the beginning of a word, so that words can be looked at one by one.
+    /// No token crosses the start of a word, so words can be processed one by one.
     by_word: bool,
 }
 
@@ -71,7 +71,7 @@ impl Pieces {
     }
 }
 
-/// Orders as the scores do.
+/// Converts a score to an integer of the same order.
 fn rank(score: f32) -> u32 {
     let bits = score.to_bits();
     if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }

@@ -1,8 +1,8 @@
-//! Looking at a text character by character.
+//! Character scanner for the pre-tokenizers.
 
 use super::class::{Classes, SPACE};
 
-/// A text, and what its characters are. Places are byte offsets.
+/// A text with its character classes. Positions are byte offsets.
 pub(super) struct Scan<'t> {
     pub(super) text: &'t str,
     classes: Classes,
@@ -13,32 +13,32 @@ impl<'t> Scan<'t> {
         Self { text, classes: Classes::get() }
     }
 
-    /// The character at `at` and its classes; `None` at the end.
+    /// Returns the character at `at` and its classes; `None` at the end.
     pub(super) fn peek(&self, at: usize) -> Option<(char, u8)> {
         let character = self.text.get(at..)?.chars().next()?;
         Some((character, self.classes.of(character)))
     }
 
-    /// The character at `at` is one that `wanted` wants.
+    /// Whether the character at `at` satisfies `wanted`.
     pub(super) fn is(&self, at: usize, wanted: impl Fn(char, u8) -> bool) -> bool {
         self.peek(at).is_some_and(|(character, class)| wanted(character, class))
     }
 
-    /// Where the run of wanted characters that begins at `at` ends, after `most` of them at the latest.
+    /// Returns the end of the run of `wanted` characters from `at`, of at most `most` characters.
     pub(super) fn run(&self, at: usize, most: usize, wanted: impl Fn(char, u8) -> bool) -> usize {
         let rest = self.text.get(at..).unwrap_or_default();
         let run = rest.chars().take(most).take_while(|character| wanted(*character, self.classes.of(*character)));
         at + run.map(char::len_utf8).sum::<usize>()
     }
 
-    /// As [`Scan::run`], without a limit.
+    /// Like [`Scan::run`], without a limit.
     pub(super) fn all(&self, at: usize, wanted: impl Fn(char, u8) -> bool) -> usize {
         let rest = self.text.get(at..).unwrap_or_default();
         let end = rest.char_indices().find(|(_, character)| !wanted(*character, self.classes.of(*character)));
         at + end.map_or(rest.len(), |(end, _)| end)
     }
 
-    /// `\s+(?!\S)|\s+`: a run of spaces, less its last one where a word follows and others are left.
+    /// `\s+(?!\S)|\s+`: a run of spaces, without its last one if a word follows and others remain.
     pub(super) fn spaces(&self, at: usize) -> Option<usize> {
         let end = self.all(at, |_, class| class & SPACE != 0);
         let run = &self.text[at..end];

@@ -1,4 +1,4 @@
-//! Tokens that are found in the text before all else: control tokens in control text, user-defined ones everywhere.
+//! Special tokens, which are matched before all others: control tokens in control text, user-defined ones everywhere.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use aho_corasick::AhoCorasick;
 
 use crate::gguf::{TokenKind, Vocabulary};
 
-/// Texts that llama.cpp takes for control tokens whatever the file says (`llama_vocab::impl::load`).
+/// Texts that llama.cpp always treats as control tokens (`llama_vocab::impl::load`).
 const CONTROL: &[&str] = &[
     "<|eot_id|>",
     "<|im_end|>",
@@ -66,27 +66,28 @@ const CONTROL: &[&str] = &[
     "<|tool_response>",
     "[e~[",
 ];
-/// Texts that llama.cpp takes for user-defined tokens whatever the file says.
+/// Texts that llama.cpp always treats as user-defined tokens.
 const USER_DEFINED: &[&str] = &["<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"];
 
 struct Special {
     id: u32,
     text: Box<str>,
-    /// Not looked for in contents.
+    /// Not matched in contents.
     control: bool,
-    /// Looks like markup: in contents it is cut in two, so that nobody can write a role into a prompt.
+    /// Looks like markup. In contents it is split in two, so that no text can inject a role into a prompt.
     mark: bool,
 }
 
-/// All special tokens of a vocabulary, the longest first.
+/// All special tokens of a vocabulary, longest first.
 pub(super) struct Specials {
     all: Vec<Special>,
-    /// Finds those that are in a text in one pass: some vocabularies have thousands. `None` where there are none.
+    /// Finds all special tokens of a text in one pass, because some vocabularies have thousands. `None` if there are
+    /// none.
     in_control: Option<AhoCorasick>,
     in_contents: Option<AhoCorasick>,
 }
 
-/// A part of a text.
+/// A part of a text: plain text or a special token.
 pub(super) enum Part<'t> {
     Text(&'t str),
     Token(u32),
@@ -101,25 +102,25 @@ impl Specials {
             .collect();
         all.sort_by_key(|special| std::cmp::Reverse(special.text.len()));
         let finder = |wanted: fn(&Special) -> bool| {
-            // A text that is not looked for has an empty pattern in its place, which `present` passes over.
+            // Unwanted entries get an empty pattern to keep the indexes; `present` skips those.
             let patterns = all.iter().map(|special| if wanted(special) { &special.text } else { "" });
             all.iter().any(wanted).then(|| AhoCorasick::new(patterns).ok()).flatten()
         };
         Self { in_control: finder(|_| true), in_contents: finder(|special| !special.control), all }
     }
 
-    /// Texts of the control tokens and the marks.
+    /// Returns the texts of the control tokens and of markup-like tokens.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.all.iter().filter(|special| special.control || special.mark).map(|special| &*special.text)
     }
 
-    /// Cuts control text: every special token counts.
+    /// Splits control text at every special token.
     pub(super) fn control<'t>(&self, text: &'t str) -> Vec<Part<'t>> {
         self.cut(self.in_control.as_ref(), text)
     }
 
-    /// Cuts contents: user-defined tokens count, unless they look like markup; those are cut after their first character,
-    /// and what is left and right of the cut are texts of their own.
+    /// Splits contents at user-defined tokens. Those that look like markup are split after their first character, and
+    /// the text on either side is tokenized separately.
     pub(super) fn contents<'t>(&self, text: &'t str) -> Vec<Vec<Part<'t>>> {
         let whole = self.cut(self.in_contents.as_ref(), text);
         let mark = |part: &Part<'_>| match part {
@@ -149,7 +150,7 @@ impl Specials {
     }
 }
 
-/// Which patterns are somewhere in `text`, in their order.
+/// Returns the indexes of the patterns that occur in `text`, in order.
 fn present(finder: &AhoCorasick, text: &str) -> BTreeSet<usize> {
     let found = finder.find_overlapping_iter(text).filter(|found| !found.is_empty());
     found.map(|found| found.pattern().as_usize()).collect()

@@ -1,13 +1,13 @@
-//! Pre-tokenizers: stages that cut a text into pieces, and each piece into smaller ones.
+//! Pre-tokenizers: stages that split a text into pieces, and each piece into smaller ones.
 
 use super::class::{LETTER, NUMBER, PUNCTUATION, SPACE};
 use super::scan::Scan;
 use super::words::{self, Letters, Rules};
 
-/// One regular expression of a pre-tokenizer: what it matches is a piece, and so is what lies between.
+/// One regular expression of a pre-tokenizer. Each match is a piece, and so is the text between matches.
 #[derive(Clone, Copy)]
 pub(super) enum Stage {
-    /// Characters of a class, so many in a row, perhaps with a space in front.
+    /// A run of characters of a class with limited length, optionally preceded by a space.
     Run {
         lead: Lead,
         class: fn(char, u8) -> bool,
@@ -35,7 +35,7 @@ impl Stage {
         Self::Run { lead: Lead::None, class, least: 1, most: usize::MAX }
     }
 
-    /// Where the match that begins at `at` ends.
+    /// Returns the end of the match that begins at `at`.
     fn matched(&self, scan: &Scan<'_>, at: usize) -> Option<usize> {
         match self {
             Self::Words(word) => word(scan, at),
@@ -57,7 +57,7 @@ impl Stage {
     }
 }
 
-/// Cuts `text` by all of `stages` and gives `each` the pieces in order.
+/// Splits `text` by all `stages` and passes the pieces to `each` in order.
 pub(super) fn split<'t>(stages: &[Stage], text: &'t str, each: &mut dyn FnMut(&'t str)) {
     let Some((stage, rest)) = stages.split_first() else { return each(text) };
     let scan = Scan::new(text);
@@ -78,12 +78,12 @@ pub(super) fn split<'t>(stages: &[Stage], text: &'t str, each: &mut dyn FnMut(&'
     }
 }
 
-/// How a byte-pair vocabulary is to be used.
+/// How a byte-pair vocabulary is applied.
 pub(super) struct Pre {
     pub(super) stages: &'static [Stage],
-    /// A word that is a token stays one, whatever the merges say.
+    /// A word that is a token is not split, whatever the merges say.
     pub(super) whole_words: bool,
-    /// Bytes stand in the vocabulary as letters of their own; otherwise spaces alone are replaced.
+    /// The vocabulary represents bytes as letters; otherwise only spaces are replaced.
     pub(super) byte_letters: bool,
 }
 
@@ -106,7 +106,7 @@ fn signs(character: char, class: u8) -> bool {
     class & PUNCTUATION != 0 || matches!(character, '$' | '+' | '<' | '=' | '>' | '^' | '~' | '|')
 }
 
-/// The pre-tokenizer called `name` in `tokenizer.ggml.pre`; `None` for one that we leave to the worker.
+/// Returns the pre-tokenizer `name` of `tokenizer.ggml.pre`; `None` if only the worker supports it.
 pub(super) fn pre(name: &str) -> Option<Pre> {
     const ONE_DIGIT: Rules = Rules { digits: 1, ..Rules::LLAMA3 };
     const SLASH: &[char] = &['\r', '\n', '/'];
@@ -191,12 +191,12 @@ mod tests {
     fn pieces(name: &str, text: &str) -> String {
         let mut pieces = Vec::new();
         split(pre(name).unwrap().stages, text, &mut |piece| pieces.push(piece));
-        assert_eq!(pieces.concat(), text, "nothing may be lost");
+        assert_eq!(pieces.concat(), text, "no text is lost");
         pieces.join("·")
     }
 
     #[test]
-    fn gpt2_keeps_a_space_with_its_word() {
+    fn gpt2_keeps_the_space_before_a_word() {
         assert_eq!(
             pieces("gpt-2", "She said: it's 42  times, isn't it?"),
             "She· said·:· it·'s· 42· · times·,· isn·'t· it·?"
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn llama3_takes_three_digits_and_ends_of_lines() {
+    fn llama3_splits_digits_and_line_ends() {
         assert_eq!(pieces("llama-bpe", "Don'T 12345 go.\n\nNow"), "Don·'T· ·123·45· go·.\n\n·Now");
         assert_eq!(pieces("llama-bpe", "(here)  \n x"), "(here·)·  \n· x");
         assert_eq!(pieces("qwen2", "v2.10"), "v·2·.·1·0");
@@ -216,14 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn newer_rules_cut_where_the_case_changes() {
+    fn newer_rules_split_at_case_changes() {
         assert_eq!(pieces("gpt-4o", "camelCase HTTPServer it's а/б\n"), "camel·Case· HTTPServer· it's· а·/б·\n");
         assert_eq!(pieces("tekken", "it's ABC 12"), "it·'s· ABC· ·1·2");
         assert_eq!(pieces("tekken", "ÉTÉAB"), "ÉTÉ·AB");
     }
 
     #[test]
-    fn other_families_cut_by_their_stages() {
+    fn other_families_split_by_stages() {
         assert_eq!(pieces("deepseek-v3", "漢字kana .x 1234"), "漢字·kana· .·x· ·123·4");
         assert_eq!(pieces("falcon", "a==b 1234"), "a·==·b· ·123·4");
         assert_eq!(pieces("default", "cost: $1234"), "cost·:· ·$·123·4");

@@ -1,4 +1,4 @@
-//! WordPiece (`bert`): the longest tokens from the left, word by word.
+//! WordPiece (`bert`): matches the longest tokens from the left, word by word.
 
 use ahash::AHashMap;
 use unicode_normalization::char::decompose_canonical;
@@ -6,7 +6,7 @@ use unicode_normalization::char::decompose_canonical;
 use super::class::{CONTROL, Classes, MARK, PUNCTUATION, SPACE, SYMBOL};
 use crate::gguf::Vocabulary;
 
-/// The usual place of `[UNK]`.
+/// Usual id of `[UNK]`.
 const UNKNOWN: u32 = 100;
 
 pub(super) struct WordPieces {
@@ -30,7 +30,7 @@ impl WordPieces {
         }
     }
 
-    /// Words in the form in which they are looked up, with the mark of a word's beginning.
+    /// Splits `text` into normalised words, each with the word-start marker.
     pub(super) fn split(&self, text: &str, each: &mut dyn FnMut(&str)) {
         let classes = Classes::get();
         let mut word = String::new();
@@ -82,17 +82,17 @@ impl WordPieces {
     }
 }
 
-/// What stands in front of a word's first token.
+/// Marker before a word's first token.
 const START: &str = "▁";
 
-/// The first character of the canonical decomposition: the letter without its accents.
+/// Returns the base letter without accents: the first character of the canonical decomposition.
 fn base(character: char) -> char {
     let mut base = None;
     decompose_canonical(character, |part| base = base.or(Some(part)));
     base.unwrap_or(character)
 }
 
-/// Each is a word of its own. The gap below U+2B920 is the reference's.
+/// Han characters, each of which is a separate word. The gap below U+2B920 matches the reference.
 fn is_han(character: char) -> bool {
     matches!(character,
         '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'

@@ -1,7 +1,7 @@
-//! The rules that cut text into words, one function for each family of models. Each gives the end of the word that
-//! begins at a place, or `None` where no word of its rule begins.
+//! Word rules of the pre-tokenizers, one function per family of models. Each returns the end of the word that begins at
+//! a position, or `None` if no word of its rule begins there.
 //!
-//! They follow `unicode.cpp` of the llama.cpp that the worker links, whose own tokenization is the measure.
+//! The rules follow `unicode.cpp` of the llama.cpp version that the worker links, which is the reference.
 
 use super::class::{LETTER, MARK, NUMBER, PUNCTUATION, SPACE, SYMBOL};
 use super::scan::Scan;
@@ -26,26 +26,26 @@ pub(super) fn gpt2(scan: &Scan<'_>, at: usize) -> Option<usize> {
     }
 }
 
-/// What the word rules of newer models differ in; they all come from the one of cl100k.
+/// Differences between the word rules of newer models, which all derive from cl100k.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
-    /// `'s` and its kin are words, in either case.
+    /// `'s` and similar endings are words, in either case.
     pub(super) contractions: bool,
-    /// Digits in one word.
+    /// Maximum digits per word.
     pub(super) digits: usize,
     pub(super) letters: Letters,
-    /// Characters that stay with the punctuation in front of them.
+    /// Characters that stay with the punctuation before them.
     pub(super) tail: &'static [char],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Letters {
     Plain,
-    /// Accents that stand for themselves belong to the word.
+    /// Combining marks belong to the word.
     Marks,
-    /// A word ends where lower case goes over into upper case.
+    /// A word ends where lower case changes to upper case.
     Cased {
-        /// `'s` and its kin stay with their word.
+        /// `'s` and similar endings stay with their word.
         contractions: bool,
     },
 }
@@ -99,7 +99,7 @@ impl Rules {
     }
 }
 
-/// Upper-case letters, then lower-case ones; letters outside ASCII are both.
+/// Upper-case letters, then lower-case ones; letters outside ASCII match both.
 fn cased(scan: &Scan<'_>, start: usize) -> usize {
     let lower = |character: char, class: u8| class & LETTER != 0 && !character.is_ascii_uppercase();
     let upper = scan.all(start, |character, class| class & LETTER != 0 && !character.is_ascii_lowercase());
@@ -107,7 +107,8 @@ fn cased(scan: &Scan<'_>, start: usize) -> usize {
     if end > upper {
         return end;
     }
-    // Lower case needs a letter of its own: the rule gives back upper-case ones up to the last that is both.
+    // Lower case needs at least one letter, so the rule gives back upper-case letters up to the last one that matches
+    // both.
     let both = scan.text[start..upper].char_indices().rev().find(|(_, character)| !character.is_ascii());
     both.map_or(upper, |(at, character)| start + at + character.len_utf8())
 }
@@ -133,7 +134,7 @@ pub(super) fn deepseek(scan: &Scan<'_>, at: usize) -> Option<usize> {
     scan.line_ends(at).or_else(|| scan.spaces(at))
 }
 
-/// The end of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` at `at`.
+/// Returns the end of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` at `at`.
 fn contraction(text: &str, at: usize, any_case: bool) -> Option<usize> {
     let folded = |byte: &u8| if any_case { byte.to_ascii_lowercase() } else { *byte };
     let rest = text.as_bytes().get(at..)?;

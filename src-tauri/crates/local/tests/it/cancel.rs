@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::*;
 
-/// Cancels at the first event that `at` accepts; returns the outcome, and how long the stream went on.
+/// Cancels at the first event that `at` accepts. Returns the outcome and how long the stream continued after that.
 async fn cancelled(
     provider: &dyn Provider,
     request: provider::Request,
@@ -26,7 +26,7 @@ async fn cancelled(
 }
 
 #[tokio::test]
-async fn a_reply_stops_within_300_ms_and_keeps_what_was_written() {
+async fn cancelled_reply_stops_in_time_and_keeps_its_text() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     let (outcome, took) = cancelled(&*provider, endless(), |event| matches!(event, GenerationEvent::Text(_))).await;
@@ -37,7 +37,7 @@ async fn a_reply_stops_within_300_ms_and_keeps_what_was_written() {
 }
 
 #[tokio::test]
-async fn prompt_processing_stops_within_300_ms_and_what_was_read_is_reused() {
+async fn cancelled_prompt_processing_is_reused() {
     let host = host();
     let provider = host.provider(&model(), 4096);
     let reading = |event: &GenerationEvent| matches!(event, GenerationEvent::Prefill { done: 1.., .. });
@@ -52,7 +52,7 @@ async fn prompt_processing_stops_within_300_ms_and_what_was_read_is_reused() {
 }
 
 #[tokio::test]
-async fn a_dropped_stream_frees_the_model() {
+async fn dropped_stream_frees_the_model() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     let mut stream = provider.stream(endless(), CancellationToken::new());
@@ -64,7 +64,7 @@ async fn a_dropped_stream_frees_the_model() {
 }
 
 #[tokio::test]
-async fn a_waiting_request_can_be_cancelled() {
+async fn cancels_a_queued_request() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     let (first, second) = (CancellationToken::new(), CancellationToken::new());
@@ -86,7 +86,7 @@ async fn a_waiting_request_can_be_cancelled() {
 }
 
 #[tokio::test]
-async fn a_worker_that_hangs_does_not_keep_the_user_waiting() {
+async fn cancel_ends_in_time_if_the_worker_hangs() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     is_well(&*provider).await;

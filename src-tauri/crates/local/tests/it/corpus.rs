@@ -1,6 +1,6 @@
-//! Text in many scripts, made from seeds: the same bytes on every machine, and nothing to commit.
+//! Generates a reproducible corpus in many scripts from a seed.
 
-/// A small generator of its own, so that the corpus does not change with a dependency.
+/// Small random number generator that does not change with a dependency.
 struct Dice(u64);
 
 impl Dice {
@@ -13,7 +13,7 @@ impl Dice {
         words[self.roll(words.len())]
     }
 
-    /// Below `sides`, small numbers more often than large ones, as the words of a language are.
+    /// Returns a number below `sides`, small ones more often, like word frequencies in a language.
     fn rank(&mut self, sides: usize) -> usize {
         let most = self.roll(sides) + 1;
         let most = self.roll(most) + 1;
@@ -132,7 +132,7 @@ const CODE: &[&str] = &[
 const STOPS: &[&str] =
     &[". ", ", ", "! ", "? ", "; ", ": ", "... ", " - ", " — ", "\n", "\n\n", ".\" ", ") ", " (", " *", "* "];
 
-/// `bytes` bytes of text, more or less: paragraphs of English, Chinese, Cyrillic, emoji and code by turns.
+/// Returns about `bytes` bytes of text: paragraphs of English, Chinese, Cyrillic, emoji and code.
 pub(crate) fn corpus(seed: u64, bytes: usize) -> Vec<String> {
     let mut dice = Dice(seed);
     let makers = [english, chinese, cyrillic, emoji, code];

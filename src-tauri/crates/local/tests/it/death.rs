@@ -11,7 +11,7 @@ use worker::protocol::{Generate, Load, Purpose, Reply, Request, Sampling, Segmen
 
 use crate::support::*;
 
-/// Kills the worker at the event with number `at` of an endless reply.
+/// Sends a signal to the worker at event number `at` of an endless reply.
 async fn killed(host: &LocalHost, provider: &dyn Provider, with: Signal, at: usize) -> Outcome {
     follow(provider.stream(endless(), CancellationToken::new()), |number, _| {
         if number == at {
@@ -22,12 +22,12 @@ async fn killed(host: &LocalHost, provider: &dyn Provider, with: Signal, at: usi
 }
 
 #[tokio::test]
-async fn twenty_deaths_at_twenty_moments_and_the_next_reply_is_good() {
+async fn recovers_from_a_death_at_any_moment() {
     let host = host();
     let provider = host.provider(&model(), 512);
     for round in 0..20 {
         let (with, name) = if round % 2 == 0 { (Signal::KILL, "SIGKILL") } else { (Signal::ABORT, "SIGABRT") };
-        // Multiplying by 7 modulo 31 visits loading, prompt processing and writing in no particular order.
+        // Multiplying by 7 modulo 31 spreads the kills over loading, prompt processing and generation.
         let outcome = killed(&host, &*provider, with, round * 7 % 31).await;
         assert_eq!(outcome.error().kind, ProviderErrorKind::WorkerDied, "{outcome:?}");
         assert!(outcome.error().message.contains(name), "{}", outcome.error());
@@ -41,7 +41,7 @@ async fn twenty_deaths_at_twenty_moments_and_the_next_reply_is_good() {
 }
 
 #[tokio::test]
-async fn a_death_between_two_requests_is_not_noticed_by_the_next() {
+async fn recovers_from_a_death_between_requests() {
     let host = host();
     let provider = host.provider(&model(), 512);
     is_well(&*provider).await;
@@ -52,7 +52,7 @@ async fn a_death_between_two_requests_is_not_noticed_by_the_next() {
 }
 
 #[tokio::test]
-async fn after_three_deaths_it_stops_and_explains_and_another_context_size_is_a_way_out() {
+async fn gives_up_after_three_deaths_per_context_size() {
     let policy = Policy { backoff: Duration::from_millis(1), ..Policy::default() };
     let host = LocalHost::new(Settings { policy, ..settings() }).unwrap();
     let provider = host.provider(&model(), 1024);
@@ -69,14 +69,14 @@ async fn after_three_deaths_it_stops_and_explains_and_another_context_size_is_a_
 }
 
 #[tokio::test]
-async fn a_silent_worker_is_reported_and_then_ended() {
+async fn silent_worker_is_reported_then_killed() {
     let policy = Policy { stall: Duration::from_secs(1), silence: Duration::from_secs(4), ..settings().policy };
     let host = LocalHost::new(Settings { policy, ..settings() }).unwrap();
     let provider = host.provider(&model(), 512);
     is_well(&*provider).await;
     let outcome = killed(&host, &*provider, Signal::STOP, 2).await;
     assert_eq!(outcome.error().kind, ProviderErrorKind::WorkerDied);
-    assert!(outcome.error().message.contains("it said nothing for 4 seconds"), "{}", outcome.error());
+    assert!(outcome.error().message.contains("it sent nothing for 4 seconds"), "{}", outcome.error());
     assert!(outcome.events.iter().any(|event| matches!(event, GenerationEvent::Stalled { .. })), "{outcome:?}");
     is_well(&*provider).await;
 }
@@ -108,10 +108,10 @@ async fn no_worker_outlives_its_host() {
     assert!(shut_down.count(&model(), &[plain("a")]).await.is_err());
 }
 
-/// Plays the app that is killed: prints its worker's id and writes until the end. Not a test of its own.
+/// Child process for `no_worker_outlives_a_killed_app`: prints its worker's id and generates until it is killed.
 #[tokio::test]
 #[ignore = "run by no_worker_outlives_a_killed_app"]
-async fn app_that_is_killed() {
+async fn killed_app_child() {
     let host = host();
     let provider = host.provider(&model(), 512);
     is_well(&*provider).await;
@@ -122,7 +122,7 @@ async fn app_that_is_killed() {
 #[tokio::test]
 async fn no_worker_outlives_a_killed_app() {
     let mut app = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "--nocapture", "death::app_that_is_killed"])
+        .args(["--ignored", "--exact", "--nocapture", "death::killed_app_child"])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -135,7 +135,7 @@ async fn no_worker_outlives_a_killed_app() {
 }
 
 #[test]
-fn the_end_of_stdin_ends_a_worker_in_the_middle_of_a_reply() {
+fn worker_exits_when_stdin_closes() {
     let settings = settings();
     let mut child = Command::new(&settings.worker).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut pipe, mut frames) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -150,7 +150,7 @@ fn the_end_of_stdin_ends_a_worker_in_the_middle_of_a_reply() {
     worker::frame::write(&mut pipe, &Request::Generate(generate)).unwrap();
     while !matches!(worker::frame::read(&mut frames).unwrap().unwrap(), Reply::Text { .. }) {}
     drop(pipe);
-    // Whatever it still writes ends with the process; a worker that went on would write 4,000 tokens.
+    // A worker that continued would write 4,000 pieces.
     let mut rest = 0;
     while let Ok(Some(Reply::Text { .. })) = worker::frame::read(&mut frames) {
         rest += 1;
@@ -160,7 +160,7 @@ fn the_end_of_stdin_ends_a_worker_in_the_middle_of_a_reply() {
 }
 
 #[test]
-fn a_worker_answers_odd_frames_with_errors_and_goes_on() {
+fn worker_answers_invalid_frames_with_errors() {
     let settings = settings();
     let mut child = Command::new(&settings.worker).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut pipe, mut frames) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -174,7 +174,7 @@ fn a_worker_answers_odd_frames_with_errors_and_goes_on() {
     assert!(child.wait().unwrap().success());
 }
 
-/// A program that is no worker.
+/// Writes a program that does not speak the worker protocol.
 fn bogus(folder: &tempfile::TempDir, name: &str, script: &str) -> Settings {
     let path = folder.path().join(name);
     std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -184,26 +184,30 @@ fn bogus(folder: &tempfile::TempDir, name: &str, script: &str) -> Settings {
 }
 
 #[tokio::test]
-async fn a_program_that_is_no_worker_is_a_typed_error() {
+async fn other_programs_give_a_typed_error() {
     let folder = tempfile::tempdir().unwrap();
     let old = Reply::Ready { protocol: 0, build: String::new(), devices: Vec::new() };
     std::fs::write(folder.path().join("old.frame"), worker::frame::encode(&old).unwrap()).unwrap();
     let other = format!("it speaks version 0 of the protocol, not {}", worker::protocol::PROTOCOL);
     for (name, script, why) in [
         ("garbage", "echo garbage garbage; exec /bin/cat", "a frame of 1651663207 bytes"),
-        ("exits", "echo lost a library >&2; exit 3", "it exited with code 3; its last words: lost a library"),
-        ("silent", "exec /bin/cat", "it said nothing for 0.5 seconds"),
-        ("cut", "printf '\\012\\0\\0\\0{'", "the pipe ended inside a frame: 1 of 10 bytes are there"),
+        ("exits", "echo lost a library >&2; exit 3", "it exited with code 3; its last output: lost a library"),
+        ("silent", "exec /bin/cat", "it sent nothing for 0.5 seconds"),
+        ("cut", "printf '\\012\\0\\0\\0{'", "the pipe ended inside a frame, after 1 of 10 bytes"),
         ("old", "exec /bin/cat old.frame", &other),
     ] {
         let host = LocalHost::new(bogus(&folder, name, script)).unwrap();
         let outcome = reply(&*host.provider(&model(), 512), endless()).await;
         assert_eq!(outcome.error().kind, ProviderErrorKind::Malformed, "{outcome:?}");
         assert!(outcome.error().message.contains(why), "{name}: {}", outcome.error());
-        assert!(host.count(&model(), &[plain("a")]).await.is_err(), "{name}: and counts are answered too");
+        assert!(host.count(&model(), &[plain("a")]).await.is_err(), "{name}: counting fails too");
     }
     let missing = Settings { worker: folder.path().join("none"), ..settings() };
     let host = LocalHost::new(missing).unwrap();
     let outcome = reply(&*host.provider(&model(), 512), endless()).await;
-    assert!(outcome.error().message.contains("none cannot be started"), "{outcome:?}");
+    assert!(
+        outcome.error().message.contains("cannot start the inference worker")
+            && outcome.error().message.contains("none"),
+        "{outcome:?}"
+    );
 }

@@ -1,4 +1,4 @@
-//! The real encoder in the real worker.
+//! Tests of embeddings with the real encoder and the real worker.
 
 use futures_util::future::try_join_all;
 use local::{Embedding, LocalHost, Settings};
@@ -15,7 +15,7 @@ async fn embed(host: &LocalHost, texts: &[&str]) -> Vec<Embedding> {
 }
 
 #[tokio::test]
-async fn what_means_the_same_is_near_though_it_shares_no_word() {
+async fn synonyms_are_similar_without_shared_words() {
     let host = LocalHost::new(settings()).unwrap();
     let [dog, puppy, tax] =
         embed(&host, &["I adopted a dog.", "We got ourselves a puppy.", "The tax office closes at five."])
@@ -23,14 +23,14 @@ async fn what_means_the_same_is_near_though_it_shares_no_word() {
             .try_into()
             .unwrap();
     assert!(nearness(&dog, &puppy) > nearness(&dog, &tax) + 0.3, "{} {}", nearness(&dog, &puppy), nearness(&dog, &tax));
-    assert_eq!(dog.tokens.len(), 7, "five pieces between two marks");
+    assert_eq!(dog.tokens.len(), 7, "five tokens between two markers");
     assert_eq!(dog.vectors.len(), dog.tokens.len() * dog.mean.len());
     let length: f32 = dog.mean.iter().map(|number| number * number).sum();
     assert!((length - 1.0).abs() < 1e-4);
 }
 
 #[tokio::test]
-async fn any_text_is_embedded_alone_or_among_others_alike() {
+async fn embedding_is_independent_of_the_batch() {
     let host = LocalHost::new(settings()).unwrap();
     let long = "The lamplighter counts the ships. ".repeat(200);
     let texts: Vec<&str> = ["", "[SEP] </s>", "花生过敏", &long].into_iter().cycle().take(20).collect();
@@ -39,12 +39,12 @@ async fn any_text_is_embedded_alone_or_among_others_alike() {
     for (text, embedding) in texts.iter().zip(&together).take(4) {
         assert_eq!(&embed(&host, &[text]).await[0], embedding, "{text}");
     }
-    assert_eq!(together[3].tokens.len(), 256, "as long as the model was trained for");
+    assert_eq!(together[3].tokens.len(), 256, "the model's maximum length");
     assert_ne!(together[1].tokens, embed(&host, &["</s>"]).await[0].tokens);
 }
 
 #[tokio::test]
-async fn a_worker_without_work_is_let_go_and_comes_back() {
+async fn idle_worker_is_shut_down_and_restarted() {
     let idle = Some(std::time::Duration::from_millis(50));
     let host = LocalHost::new(Settings { idle, ..settings() }).unwrap();
     let first = embed(&host, &["Hello"]).await;

@@ -7,7 +7,7 @@ use provider::ProviderErrorKind;
 use crate::support::*;
 
 #[test]
-fn the_library_knows_what_is_in_the_file() {
+fn inspect_reads_the_model_file() {
     let mut shares = Vec::new();
     let inspected = inspect(&model_path(), |done, total| shares.push((done, total))).unwrap();
     assert_eq!(shares.last(), Some(&(98_362_432, 98_362_432)));
@@ -17,7 +17,7 @@ fn the_library_knows_what_is_in_the_file() {
     assert_eq!(header.file_type, Some("Q4_1"));
     assert_eq!(header.bos.as_deref(), Some("<|im_start|>"));
     assert_eq!(header.eos.as_deref(), Some("<|im_end|>"));
-    // The goldens of `context` are made from the template that this file really has.
+    // The reference results of `context` are made from the template in this file.
     let golden = include_str!("../../../context/tests/chat_templates/templates/smollm2-135m-instruct.jinja");
     assert_eq!(header.chat_template.as_deref(), Some(golden));
     let fit = library::fit(header, inspected.bytes, 8192, library::available_memory());
@@ -27,7 +27,7 @@ fn the_library_knows_what_is_in_the_file() {
 }
 
 #[tokio::test]
-async fn a_broken_file_is_a_typed_error_and_the_host_goes_on() {
+async fn broken_file_is_a_typed_error() {
     let host = host();
     let folder = tempfile::tempdir().unwrap();
     let cut = folder.path().join("cut.gguf");
@@ -41,7 +41,7 @@ async fn a_broken_file_is_a_typed_error_and_the_host_goes_on() {
         b"general.architecture\x08\0\0\0\x05\0\0\0\0\0\0\0llamx",
     );
     for (path, why) in [
-        (cut, "cut.gguf ends in the middle of tensor data: 64 of 93 MiB are there"),
+        (cut, "cut.gguf is incomplete: it ends in the tensor data, after 64 of 93 MiB"),
         (unknown, "unknown.gguf"),
         (folder.path().join("missing.gguf"), "missing.gguf cannot be read"),
     ] {
@@ -53,7 +53,7 @@ async fn a_broken_file_is_a_typed_error_and_the_host_goes_on() {
     assert_eq!(host.status().deaths, 0);
 }
 
-/// Overwrites the one place in the header where `old` is.
+/// Overwrites the only occurrence of `old` in the header.
 fn replace(path: &std::path::Path, old: &[u8], new: &[u8]) {
     let file = OpenOptions::new().read(true).write(true).open(path).unwrap();
     let mut head = vec![0; 4096];
@@ -62,9 +62,9 @@ fn replace(path: &std::path::Path, old: &[u8], new: &[u8]) {
     file.write_all_at(new, at as u64).unwrap();
 }
 
-/// The worker may die of a mutation that our own check lets pass, but the host answers, and the next model works.
+/// The worker may die of a mutation that passes our own check, but the host must survive and load the next model.
 #[tokio::test]
-async fn fifty_mutated_headers_never_take_the_host_down() {
+async fn host_survives_fifty_mutated_headers() {
     let host = host();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mutated.gguf");
@@ -82,11 +82,11 @@ async fn fifty_mutated_headers_never_take_the_host_down() {
             file.write_all_at(&[byte], at).unwrap();
         }
     }
-    assert!(refused > 5, "only {refused} of 50 were noticed");
+    assert!(refused > 5, "only {refused} of 50 were refused");
     is_well(&*host.provider(&model(), 512)).await;
 }
 
-/// Changes three bytes among the first settings; returns what was there, the latest change first.
+/// Changes three bytes among the first settings. Returns the original bytes, latest change first.
 fn mutate(file: &File, seed: &mut u64) -> Vec<(u64, u8)> {
     let mut original = Vec::new();
     for _ in 0..3 {

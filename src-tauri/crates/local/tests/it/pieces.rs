@@ -1,4 +1,4 @@
-//! SentencePiece beside the worker, on vocabularies made here: as Llama 2's, and as Gemma's.
+//! Compares the SentencePiece tokenizer with the worker on generated vocabularies, like those of Llama 2 and Gemma.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ use crate::corpus::corpus;
 use crate::support::*;
 use crate::tokens::difference;
 
-/// Kinds of tokens, as GGUF numbers them.
+/// GGUF token types.
 const NORMAL: i32 = 1;
 const UNKNOWN: i32 = 2;
 const CONTROL: i32 = 3;
 const USER_DEFINED: i32 = 4;
 const BYTE: i32 = 6;
 
-/// A vocabulary in the making: text, score and kind by id.
+/// Vocabulary builder: text, score and type by id.
 struct Words(Vec<(String, f32, i32)>);
 
 impl Words {
-    /// The special tokens and single bytes, then what byte-pair encoding finds in some text, the most frequent first.
+    /// Builds the special tokens and single bytes, then byte-pair merges of sample text, most frequent first.
     fn learned(more: &[(&str, i32)]) -> Self {
         let mut words = Self(Vec::new());
         words.add("<unk>", 0.0, UNKNOWN);
@@ -48,7 +48,7 @@ impl Words {
     }
 }
 
-/// What byte-pair encoding joins, in order, and the letters that it begins with.
+/// Returns the merges of byte-pair encoding in order, and the letters that it starts with.
 fn learned() -> (Vec<String>, Vec<String>) {
     let mut tokenizer = Tokenizer::new(BPE::default());
     tokenizer.with_pre_tokenizer(Some(Metaspace::new('▁', PrependScheme::Always, true)));
@@ -77,7 +77,7 @@ fn list(key: &str, kind: u32, items: impl ExactSizeIterator<Item = Vec<u8>>) -> 
     pair(key, 9, &value)
 }
 
-/// A GGUF file of `words`, with one tensor that nobody looks at: counting loads the vocabulary alone.
+/// Writes a GGUF file of `words` with one unused tensor, because counting loads only the vocabulary.
 fn gguf(path: &Path, words: &Words, space_prefix: bool) -> PathBuf {
     let number = |key: &str, number: u32| pair(key, 4, &number.to_le_bytes());
     let pairs = [
@@ -104,7 +104,7 @@ fn gguf(path: &Path, words: &Words, space_prefix: bool) -> PathBuf {
     path.to_owned()
 }
 
-/// Each as contents and as control text.
+/// Returns each text as contents and as control text.
 fn texts() -> Vec<Segment> {
     const ODD: &[&str] = &[
         "",
@@ -129,10 +129,10 @@ fn texts() -> Vec<Segment> {
 }
 
 #[tokio::test]
-async fn vocabularies_like_llama_2s_and_gemmas_are_cut_as_the_worker_cuts_them() {
+async fn agrees_with_the_worker_on_llama2_and_gemma() {
     let folder = tempfile::tempdir().unwrap();
     let words = Words::learned(&[("<mark>", CONTROL), ("[INST]", USER_DEFINED)]);
-    // Gemma has runs of spaces, and tokens that go on over the end of a word.
+    // Gemma has runs of spaces, and tokens that cross the end of a word.
     let mut over_words = Words::learned(&[("<mark>", USER_DEFINED)]);
     for (score, text) in ["▁▁", "▁▁▁", "▁▁▁▁", "of▁the", "\n\n", "a▁b"].into_iter().enumerate() {
         over_words.add(text, -0.5 - score as f32, NORMAL);

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::*;
 
 #[tokio::test]
-async fn a_model_answers_and_tells_what_it_cost() {
+async fn replies_with_usage() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     let outcome = reply(&*provider, request(chat(&["What is the capital of France?"]), 64)).await;
@@ -15,7 +15,7 @@ async fn a_model_answers_and_tells_what_it_cost() {
     assert_eq!(outcome.reason(), FinishReason::Stop);
     let usage = outcome.usage();
     let total: u32 = host.count(&model(), &chat(&["What is the capital of France?"])).await.unwrap().iter().sum();
-    assert_eq!(usage.prompt, Some(total), "counted and sent are the same");
+    assert_eq!(usage.prompt, Some(total), "the count equals the sent tokens");
     assert_eq!((usage.reused, usage.evaluated), (Some(0), Some(total)));
     assert!(matches!(usage.generated, Some(3..64)), "{usage:?}");
     let (_, _, timings) = outcome.end.unwrap();
@@ -27,7 +27,7 @@ async fn a_model_answers_and_tells_what_it_cost() {
 }
 
 #[tokio::test]
-async fn the_second_turn_reads_only_what_is_new() {
+async fn second_turn_evaluates_only_new_tokens() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     let first = reply(&*provider, request(chat(&["Tell me about the sea."]), 60)).await;
@@ -42,25 +42,25 @@ async fn the_second_turn_reads_only_what_is_new() {
 }
 
 #[tokio::test]
-async fn a_prompt_can_be_read_ahead_of_its_reply() {
+async fn prefetched_prompt_is_reused() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     let ahead = reply(&*provider, request(chat(&["Tell me about the sea."]), 0)).await;
     assert_eq!((ahead.text.as_str(), ahead.reason(), ahead.usage().generated), ("", FinishReason::Length, Some(0)));
     let later = reply(&*provider, request(chat(&["Tell me about the sea."]), 5)).await;
-    assert_eq!(later.usage().evaluated, Some(1), "the last token is read again, for its logits");
+    assert_eq!(later.usage().evaluated, Some(1), "the last token is evaluated again for its logits");
 }
 
-/// Every sampler reaches llama.cpp and leaves the worker alive; with one seed the reply is one reply.
+/// Every sampler reaches llama.cpp without a crash. With one seed the reply is reproducible.
 #[tokio::test]
-async fn samplers_draw_other_tokens_and_the_same_ones_with_the_same_seed() {
+async fn every_sampler_works_and_is_reproducible() {
     use domain::sampling::{Dry, Dynatemp, Mirostat, Sampling, Xtc};
     let host = host();
     let provider = host.provider(&model(), 2048);
     let plain = Sampling { temperature: 1.0, top_k: 0, top_p: 1.0, seed: 7, ..greedy(24) };
     let drawn = async |key: String, sampling: Sampling| {
         let mut request = request(chat(&["Tell me about the sea."]), 24);
-        // Each is read anew: logits of a prompt that is read in other pieces differ in their last bits.
+        // Each gets a new cache key: evaluating a prompt in other chunks changes the last bits of the logits.
         (request.cache_key, request.sampling) = (key, sampling);
         let outcome = reply(&*provider, request).await;
         assert!(outcome.end.is_ok(), "{outcome:?}");
@@ -84,7 +84,7 @@ async fn samplers_draw_other_tokens_and_the_same_ones_with_the_same_seed() {
         assert_eq!(drawn(format!("{at} again"), sampling).await, text, "{sampling:?}");
         texts.push(text);
     }
-    assert_ne!(texts[5], texts[0], "the likeliest tokens are left out");
+    assert_ne!(texts[5], texts[0], "the most likely tokens are excluded");
     let odd = Sampling {
         dry: Dry { multiplier: 5.0, base: 0.0, allowed_length: u32::MAX, range: u32::MAX },
         xtc: Xtc { probability: 9.0, threshold: -1.0 },
@@ -96,7 +96,7 @@ async fn samplers_draw_other_tokens_and_the_same_ones_with_the_same_seed() {
 }
 
 #[tokio::test]
-async fn reuse_changes_no_reply() {
+async fn cache_reuse_does_not_change_a_reply() {
     let messages = ["Name three colours.", "Red, green and blue.", "Name three animals."];
     let (warm, cold) = (host(), host());
     let warm = warm.provider(&model(), 2048);
@@ -109,7 +109,7 @@ async fn reuse_changes_no_reply() {
 }
 
 #[tokio::test]
-async fn chats_by_turns_keep_their_caches() {
+async fn alternating_chats_keep_their_caches() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     let ask = async |key: &str, message: String| {
@@ -125,7 +125,7 @@ async fn chats_by_turns_keep_their_caches() {
 }
 
 #[tokio::test]
-async fn a_seed_gives_the_same_reply_again_and_another_seed_another() {
+async fn seed_determines_the_reply() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     let draw = async |seed| {
@@ -140,7 +140,7 @@ async fn a_seed_gives_the_same_reply_again_and_another_seed_another() {
 }
 
 #[tokio::test]
-async fn a_stop_sequence_ends_the_reply_and_is_no_part_of_it() {
+async fn stop_text_ends_the_reply_and_is_removed() {
     let host = host();
     let mut request = endless();
     request.prompt.stop = vec!["15, 16".into()];
@@ -149,9 +149,9 @@ async fn a_stop_sequence_ends_the_reply_and_is_no_part_of_it() {
     assert!(outcome.text.contains("14") && !outcome.text.contains("15"), "{outcome:?}");
 }
 
-/// Where its own reply is over, the likeliest token is the end, and the first thing it would say.
+/// The model's most likely first token is the end of turn here; the sampler must still produce text.
 #[tokio::test]
-async fn a_reply_is_never_empty() {
+async fn reply_is_never_empty() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     let mut said = chat(&["What is the capital of France?"]);
@@ -164,7 +164,7 @@ async fn a_reply_is_never_empty() {
 }
 
 #[tokio::test]
-async fn a_reply_ends_at_its_length_and_at_the_end_of_the_context() {
+async fn reply_ends_at_max_tokens_and_context_end() {
     let host = host();
     let mut short = endless();
     short.sampling.max_tokens = 5;
@@ -177,7 +177,7 @@ async fn a_reply_ends_at_its_length_and_at_the_end_of_the_context() {
 }
 
 #[tokio::test]
-async fn text_that_looks_like_a_control_token_stays_plain() {
+async fn control_token_text_stays_plain() {
     let host = host();
     let texts = [plain("<|im_end|>"), control("<|im_end|>"), plain("a<|im_start|>system"), plain("")];
     let tokens = host.tokenize(&model(), &texts).await.unwrap();
@@ -188,11 +188,11 @@ async fn text_that_looks_like_a_control_token_stays_plain() {
     let counts = host.count(&model(), &texts).await.unwrap();
     assert_eq!(counts, tokens.iter().map(|tokens| tokens.len() as u32).collect::<Vec<_>>());
     assert!(!host.adds_bos(&model()).await.unwrap());
-    assert_eq!(host.status().context, 0, "counting loads no weights");
+    assert_eq!(host.status().context, 0, "counting does not load weights");
 }
 
 #[tokio::test]
-async fn two_requests_are_answered_one_after_the_other() {
+async fn requests_are_answered_in_order() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     let first = provider.stream(request(chat(&["What is the capital of France?"]), 12), CancellationToken::new());
@@ -204,7 +204,7 @@ async fn two_requests_are_answered_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn texts_are_counted_while_a_reply_is_written() {
+async fn counts_texts_during_a_reply() {
     let host = host();
     let cancel = CancellationToken::new();
     let stream = host.provider(&model(), 4096).stream(endless(), cancel.clone());
@@ -213,7 +213,7 @@ async fn texts_are_counted_while_a_reply_is_written() {
     let count = async {
         written.await.unwrap();
         let counts = host.count(&model(), &[plain("Hello there")]).await.unwrap();
-        assert_eq!(host.status().state, State::Busy, "the reply is still being written");
+        assert_eq!(host.status().state, State::Busy, "the reply is still running");
         cancel.cancel();
         counts
     };
@@ -228,7 +228,7 @@ async fn texts_are_counted_while_a_reply_is_written() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_does_not_fit_is_refused_with_its_size() {
+async fn prompt_that_does_not_fit_is_refused_with_size() {
     let host = host();
     let provider = host.provider(&model(), 512);
     let outcome = reply(&*provider, request(long_chat(), 10)).await;
@@ -239,9 +239,9 @@ async fn a_prompt_that_does_not_fit_is_refused_with_its_size() {
     is_well(&*provider).await;
 }
 
-/// A small model says what it likes, and says it in the form that is asked for.
+/// The grammar must apply although the small model's contents are arbitrary.
 #[tokio::test]
-async fn an_answer_follows_its_grammar() {
+async fn reply_follows_its_grammar() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     let grammar = r#"root ::= "{\"ship\":" name ",\"masts\":" [1-4] "}"
@@ -254,9 +254,9 @@ name ::= "\"" [A-Z] [a-z]{2,9} "\"""#;
     assert!(read["ship"].is_string() && (1..=4).contains(&read["masts"].as_u64().unwrap()), "{read}");
 }
 
-/// llama.cpp throws over some grammars and aborts over others. Each is an error of the request, and the worker lives on.
+/// llama.cpp throws on some grammars and aborts on others. Each must be a request error that leaves the worker alive.
 #[tokio::test]
-async fn a_broken_grammar_is_an_error_and_leaves_the_worker_alive() {
+async fn broken_grammar_is_an_error() {
     let host = host();
     let provider = host.provider(&model(), 2048);
     let before = reply(&*provider, request(chat(&["Who are you?"]), 4)).await;
@@ -273,7 +273,7 @@ async fn a_broken_grammar_is_an_error_and_leaves_the_worker_alive() {
         "root ::= \"a\"{3,1000000000}",
         "root ::= \"a\\0\"",
         "root ::= \"a\u{0}\"",
-        // It can be read, and no token is in its language.
+        // Valid, but no token matches it.
         "root ::= [\\x01-\\x01] never\nnever ::= [^\\x00-\\U0010FFFF] never",
     ];
     for grammar in broken {
@@ -286,5 +286,5 @@ async fn a_broken_grammar_is_an_error_and_leaves_the_worker_alive() {
     }
     let after = reply(&*provider, request(chat(&["Who are you?"]), 4)).await;
     assert_eq!(after.text, before.text);
-    assert_eq!(after.usage().evaluated, Some(1), "the same worker, which still knows the prompt");
+    assert_eq!(after.usage().evaluated, Some(1), "the same worker still has the prompt cached");
 }

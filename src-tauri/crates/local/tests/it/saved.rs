@@ -26,7 +26,7 @@ fn of(chat: &str, segments: Vec<Segment>) -> Request {
     Request { cache_key: chat.into(), ..request(segments, 20) }
 }
 
-/// A first turn that ends with a shutdown. Returns the reply.
+/// Runs a first turn that ends with a shutdown. Returns the reply.
 async fn first_turn(folder: &TempDir, chats: &[&str]) -> Outcome {
     let host = host_with(folder);
     let provider = host.provider(&model(), 2048);
@@ -49,7 +49,7 @@ async fn second_turn(folder: &TempDir, key: &str, first: &Outcome) -> Outcome {
     outcome
 }
 
-/// The saved caches, the oldest first.
+/// Returns the saved caches, oldest first.
 fn files(folder: &TempDir) -> Vec<PathBuf> {
     let entries = |folder: &Path| {
         fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
@@ -64,7 +64,7 @@ fn is_cold(usage: Usage) -> bool {
 }
 
 #[tokio::test]
-async fn a_chat_goes_on_where_another_process_left_it() {
+async fn chat_resumes_from_a_saved_cache() {
     let folder = tempfile::tempdir().unwrap();
     let first = first_turn(&folder, &["chat"]).await;
     let saved = files(&folder);
@@ -75,7 +75,7 @@ async fn a_chat_goes_on_where_another_process_left_it() {
     let second = second_turn(&folder, "chat", &first).await;
     let usage = second.usage();
     assert!(usage.reused >= first.usage().prompt, "{usage:?} after {:?}", first.usage());
-    assert!(usage.evaluated < Some(20), "the reply's end and the new words: {usage:?}");
+    assert!(usage.evaluated < Some(20), "only the reply's end and the new message: {usage:?}");
     let cold = host();
     let cold = reply(&*cold.provider(&model(), 2048), of("chat", second_prompt(&first))).await;
     assert!(is_cold(cold.usage()));
@@ -83,7 +83,7 @@ async fn a_chat_goes_on_where_another_process_left_it() {
 }
 
 #[tokio::test]
-async fn a_chat_that_was_put_aside_is_saved_as_well_and_one_of_another_model_size_is_not_taken_up() {
+async fn caches_are_saved_per_context_size() {
     let folder = tempfile::tempdir().unwrap();
     let first = first_turn(&folder, &["ada", "bob"]).await;
     assert_eq!(files(&folder).len(), 2);
@@ -92,12 +92,12 @@ async fn a_chat_that_was_put_aside_is_saved_as_well_and_one_of_another_model_siz
     assert!(is_cold(reply(&*narrow, ada.clone()).await.usage()), "another context size");
     let usage = reply(&*host.provider(&model(), 2048), ada).await.usage();
     assert!(usage.reused >= first.usage().prompt, "{usage:?}");
-    assert_eq!(files(&folder).len(), 3, "the change of the context size saved what it unloaded");
+    assert_eq!(files(&folder).len(), 3, "changing the context size saved the unloaded cache");
     host.shutdown().await;
 }
 
 #[tokio::test]
-async fn without_room_in_memory_chats_by_turns_are_kept_on_disk() {
+async fn caches_without_room_in_memory_go_to_disk() {
     let folder = tempfile::tempdir().unwrap();
     let host = LocalHost::new(Settings { cache_budget: 0, ..settings_with(&folder) }).unwrap();
     let provider = host.provider(&model(), 2048);
@@ -108,7 +108,7 @@ async fn without_room_in_memory_chats_by_turns_are_kept_on_disk() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_damaged_or_not_this_chats_is_deleted_and_the_chat_read_anew() {
+async fn deletes_damaged_or_foreign_cache_files() {
     let folder = tempfile::tempdir().unwrap();
     let first = first_turn(&folder, &["chat", "other"]).await;
     let saved = files(&folder);
@@ -127,16 +127,16 @@ async fn a_file_that_is_damaged_or_not_this_chats_is_deleted_and_the_chat_read_a
         host.shutdown().await;
     }
     let usage = second_turn(&folder, "chat", &first).await.usage();
-    assert!(usage.reused > first.usage().prompt, "what was read anew is saved: {usage:?}");
+    assert!(usage.reused > first.usage().prompt, "the rebuilt cache is saved: {usage:?}");
 }
 
 #[tokio::test]
-async fn a_file_that_the_worker_dies_over_costs_one_reply_at_the_most() {
+async fn cache_file_that_kills_the_worker_is_not_reused() {
     let folder = tempfile::tempdir().unwrap();
     let first = first_turn(&folder, &["chat"]).await;
     let path = files(&folder).remove(0);
     let whole = fs::read(&path).unwrap();
-    // The seal is right, and llama.cpp's part is not: only llama.cpp can find out, and may abort over it.
+    // The seal is valid but llama.cpp's data is not, so llama.cpp may abort on it.
     for bytes in
         [&b"no state"[..], &whole[..8], &whole[..whole.len() / 2], &[&whole[..12], &[0xff; 9_000][..]].concat()]
     {
@@ -157,7 +157,7 @@ async fn a_file_that_the_worker_dies_over_costs_one_reply_at_the_most() {
 }
 
 #[tokio::test]
-async fn the_oldest_go_beyond_the_budget() {
+async fn deletes_the_oldest_caches_beyond_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     first_turn(&folder, &["ada", "bob"]).await;
     let sizes: u64 = files(&folder).iter().map(|file| fs::metadata(file).unwrap().len()).sum();
@@ -167,14 +167,14 @@ async fn the_oldest_go_beyond_the_budget() {
     reply(&*host.provider(&model(), 2048), of("cleo", chat(&[FIRST]))).await;
     host.shutdown().await;
     assert!(!ada.exists() && bob.exists());
-    assert_eq!(files(&folder).len(), 2, "and the latest is there");
+    assert_eq!(files(&folder).len(), 2, "the latest remains");
 
     let none = LocalHost::new(Settings { state_budget: 0, ..settings_with(&folder) }).unwrap();
     assert!(is_cold(reply(&*none.provider(&model(), 2048), of("bob", chat(&[FIRST]))).await.usage()));
 }
 
 #[tokio::test]
-async fn a_forgotten_chat_is_gone_from_disk_and_from_memory() {
+async fn forget_removes_a_chat_from_disk_and_memory() {
     let folder = tempfile::tempdir().unwrap();
     let first = first_turn(&folder, &["ada", "bob"]).await;
     let host = host_with(&folder);
@@ -190,7 +190,7 @@ async fn a_forgotten_chat_is_gone_from_disk_and_from_memory() {
     assert!(files(&folder).is_empty());
 }
 
-/// The chats whose caches are on disk for some model.
+/// Returns the chats with a saved cache for any model.
 fn saved_chats<'c>(folder: &TempDir, chats: &[&'c str]) -> Vec<&'c str> {
     let saved = files(folder);
     let is_saved = |chat: &str| saved.iter().any(|file| file.ends_with(worker::saved::file_name(chat)));
@@ -198,7 +198,7 @@ fn saved_chats<'c>(folder: &TempDir, chats: &[&'c str]) -> Vec<&'c str> {
 }
 
 #[tokio::test]
-async fn withdrawn_words_leave_the_disk_and_come_back_with_no_other_model() {
+async fn withdrawn_text_leaves_the_disk_for_every_model() {
     let folder = tempfile::tempdir().unwrap();
     let first = first_turn(&folder, &["ada", "bob"]).await;
     let host = host_with(&folder);
@@ -207,14 +207,14 @@ async fn withdrawn_words_leave_the_disk_and_come_back_with_no_other_model() {
     reply(&*provider, of("bob", chat(&[FIRST]))).await;
     host.keep_off_disk(vec!["ada".into(), "bob".into(), "never seen".into()]).await.unwrap();
     assert_eq!(saved_chats(&folder, &["ada", "bob"]), [""; 0]);
-    // What is loaded for another context size saves what was there: ada's was put aside, bob's was the last.
+    // Loading another context size saves both caches: ada's in memory and bob's, the last one used.
     reply(&*host.provider(&model(), 1024), of("cleo", chat(&[FIRST]))).await;
     host.shutdown().await;
     assert_eq!(saved_chats(&folder, &["ada", "bob", "cleo"]), ["cleo"]);
 }
 
 #[tokio::test]
-async fn what_a_model_has_read_serves_on_and_is_saved_once_it_has_read_another_prompt() {
+async fn withdrawn_cache_is_saved_after_another_prompt() {
     let folder = tempfile::tempdir().unwrap();
     let host = host_with(&folder);
     let provider = host.provider(&model(), 2048);
@@ -228,7 +228,7 @@ async fn what_a_model_has_read_serves_on_and_is_saved_once_it_has_read_another_p
 }
 
 #[tokio::test]
-async fn withdrawn_words_are_not_saved_for_want_of_room_either() {
+async fn withdrawn_text_is_not_saved_when_memory_is_full() {
     let folder = tempfile::tempdir().unwrap();
     let host = LocalHost::new(Settings { cache_budget: 0, ..settings_with(&folder) }).unwrap();
     let provider = host.provider(&model(), 2048);
@@ -240,7 +240,7 @@ async fn withdrawn_words_are_not_saved_for_want_of_room_either() {
     host.shutdown().await;
 }
 
-/// What comes of `request` where `leave` happens once 500 tokens of it are read.
+/// Returns the outcome of `request` if `leave` runs once 500 tokens are processed.
 async fn left_half_read(host: &LocalHost, request: &Request, leave: impl Future<Output = ()>) -> Outcome {
     let provider = host.provider(&model(), 4096);
     let stream = provider::Provider::stream(&*provider, request.clone(), tokio_util::sync::CancellationToken::new());
@@ -259,7 +259,7 @@ async fn left_half_read(host: &LocalHost, request: &Request, leave: impl Future<
 }
 
 #[tokio::test]
-async fn a_shutdown_in_the_middle_of_a_reply_saves_what_was_read() {
+async fn shutdown_during_a_reply_saves_the_cache() {
     let folder = tempfile::tempdir().unwrap();
     let host = host_with(&folder);
     let long = Request { cache_key: "chat".into(), ..request(long_chat(), 4_000) };
@@ -271,7 +271,7 @@ async fn a_shutdown_in_the_middle_of_a_reply_saves_what_was_read() {
 }
 
 #[tokio::test]
-async fn a_shutdown_right_behind_a_withdrawal_saves_none_of_it() {
+async fn shutdown_after_a_withdrawal_saves_nothing_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let host = host_with(&folder);
     let long = Request { cache_key: "chat".into(), ..request(long_chat(), 4_000) };
@@ -285,7 +285,7 @@ async fn a_shutdown_right_behind_a_withdrawal_saves_none_of_it() {
 }
 
 #[tokio::test]
-async fn a_worker_that_does_not_leave_is_ended() {
+async fn worker_that_does_not_exit_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let mut settings = settings_with(&folder);
     settings.policy.farewell = Duration::from_millis(300);

@@ -1,4 +1,4 @@
-//! Hosts, prompts and collected replies.
+//! Helpers: hosts, prompts and collected replies.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ pub(crate) fn model() -> LocalModel {
     model_at(model_path())
 }
 
-/// One thread, for tests run side by side; deaths do not slow them down.
+/// One thread, because tests run in parallel; no pauses after deaths.
 pub(crate) fn settings() -> Settings {
     let settings = Settings {
         threads: 1,
@@ -62,7 +62,7 @@ pub(crate) fn plain(text: &str) -> Segment {
     Segment { text: text.into(), control: false }
 }
 
-/// A ChatML prompt: the messages are the user's and the character's by turns, and the character is to answer.
+/// Builds a ChatML prompt with alternating messages of user and character. The character replies next.
 pub(crate) fn chat(messages: &[&str]) -> Vec<Segment> {
     let mut segments =
         vec![control("<|im_start|>system\n"), plain("You are a helpful assistant."), control("<|im_end|>\n")];
@@ -74,7 +74,7 @@ pub(crate) fn chat(messages: &[&str]) -> Vec<Segment> {
     segments
 }
 
-/// Some 3,000 tokens to read.
+/// A prompt of about 3,000 tokens.
 pub(crate) fn long_chat() -> Vec<Segment> {
     chat(&[&"The lamplighter walks along the quay and counts the ships. ".repeat(250)])
 }
@@ -94,14 +94,14 @@ pub(crate) fn request(segments: Vec<Segment>, max_tokens: u32) -> Request {
     Request { cache_key: "chat".into(), prompt, sampling: greedy(max_tokens), shape: None }
 }
 
-/// A reply that goes on until it is cut off.
+/// A request for a reply without end.
 pub(crate) fn endless() -> Request {
     let mut request = request(vec![plain("1, 2, 3, 4, 5, 6, 7, 8, 9, 10,")], 4_000);
     request.cache_key = "endless".into();
     request
 }
 
-/// What a stream came to.
+/// Events and result of one stream.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) text: String,
@@ -123,7 +123,7 @@ impl Outcome {
     }
 }
 
-/// Follows a stream to its end, calling `watch` with each event and its number.
+/// Reads a stream to its end and calls `watch` with each event and its number.
 pub(crate) async fn follow(mut stream: EventStream, mut watch: impl FnMut(usize, &GenerationEvent)) -> Outcome {
     let (mut text, mut events) = (String::new(), Vec::new());
     while let Some(event) = stream.next().await {
@@ -134,7 +134,7 @@ pub(crate) async fn follow(mut stream: EventStream, mut watch: impl FnMut(usize,
                     GenerationEvent::Text(piece) => text += piece,
                     GenerationEvent::Finished { reason, usage, timings } => {
                         let end = Ok((*reason, *usage, *timings));
-                        assert!(stream.next().await.is_none(), "nothing follows the end");
+                        assert!(stream.next().await.is_none(), "no event follows the final event");
                         return Outcome { text, events, end };
                     }
                     _ => {}
@@ -142,7 +142,7 @@ pub(crate) async fn follow(mut stream: EventStream, mut watch: impl FnMut(usize,
                 events.push(event);
             }
             Err(error) => {
-                assert!(stream.next().await.is_none(), "nothing follows an error");
+                assert!(stream.next().await.is_none(), "no event follows an error");
                 return Outcome { text, events, end: Err(error) };
             }
         }
@@ -154,17 +154,17 @@ pub(crate) async fn reply(provider: &dyn Provider, request: Request) -> Outcome 
     follow(provider.stream(request, CancellationToken::new()), |_, _| {}).await
 }
 
-/// A short reply that shows that all is well.
+/// Checks that a short reply works.
 pub(crate) async fn is_well(provider: &dyn Provider) {
     let outcome = reply(provider, request(chat(&["What is the capital of France?"]), 12)).await;
     assert!(outcome.text.contains("Paris"), "{outcome:?}");
 }
 
-/// Waits for a condition of the outside world.
+/// Waits until an external condition holds.
 pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(5), "{what} did not happen");
+        assert!(start.elapsed() < Duration::from_secs(5), "timed out waiting for {what}");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

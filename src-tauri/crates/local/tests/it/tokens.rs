@@ -11,7 +11,7 @@ use crate::support::*;
 
 const TWO_MEGABYTES: usize = 2_000_000;
 
-/// The first text for which the tokenizer of the file and the worker differ, and what they make of it.
+/// Returns the first text that the two tokenizers split differently, with both results.
 pub(crate) async fn difference(
     model: &domain::model::LocalModel,
     texts: &[Segment],
@@ -28,25 +28,25 @@ pub(crate) async fn difference(
 }
 
 #[tokio::test]
-async fn two_megabytes_in_five_scripts_are_cut_as_the_worker_cuts_them() {
+async fn agrees_with_the_worker_on_five_scripts() {
     let texts: Vec<Segment> = corpus(1, TWO_MEGABYTES).iter().map(|text| plain(text)).collect();
     assert_eq!(difference(&model(), &texts).await, None);
 }
 
 #[tokio::test]
-async fn the_encoder_of_embeddings_is_cut_as_the_worker_cuts_it() {
+async fn agrees_with_the_worker_for_the_encoder() {
     let path = model_path().with_file_name("all-MiniLM-L6-v2.Q8_0.gguf");
     let texts: Vec<Segment> = corpus(2, TWO_MEGABYTES).iter().map(|text| plain(text)).collect();
     assert_eq!(difference(&model_at(path), &texts).await, None);
 }
 
-/// With its hash, by which verdicts are kept.
+/// The model with its hash, because verdicts are stored by hash.
 fn hashed() -> domain::model::LocalModel {
     domain::model::LocalModel { sha256: "b179c9523d0e6a0f".into(), ..model() }
 }
 
 #[tokio::test]
-async fn the_worker_is_asked_once_and_never_again_for_the_same_file() {
+async fn compares_with_the_worker_once_per_file() {
     let folder = tempfile::tempdir().unwrap();
     let settings = local::Settings { state_dir: Some(folder.path().to_owned()), ..settings() };
     let texts = [plain("a <|im_end|> lamp"), control("<|im_end|>")];
@@ -54,7 +54,7 @@ async fn the_worker_is_asked_once_and_never_again_for_the_same_file() {
     let host = local::LocalHost::new(settings.clone()).unwrap();
     assert_eq!(host.counted_by(&hashed()), CountedBy::Unknown);
     let counts = host.count(&hashed(), &texts).await.unwrap();
-    assert_eq!(counts, host.count(&model(), &texts).await.unwrap(), "the worker's own");
+    assert_eq!(counts, host.count(&model(), &texts).await.unwrap(), "equal to the worker's count");
     assert_eq!(host.counted_by(&hashed()).to_string(), "exact, in process");
 
     let next = local::LocalHost::new(settings).unwrap();
@@ -64,7 +64,7 @@ async fn the_worker_is_asked_once_and_never_again_for_the_same_file() {
     assert_eq!(next.status().pid, None, "no worker was started");
 }
 
-/// A copy of the model whose vocabulary claims to be of another kind; its name is as long as the old one.
+/// Copies the model and changes the tokenizer type; the new name has the length of the old one.
 fn with_kind(folder: &std::path::Path, name: &[u8; 4]) -> std::path::PathBuf {
     let path = folder.join("kind.gguf");
     let mut bytes = std::fs::read(model_path()).unwrap();
@@ -76,31 +76,31 @@ fn with_kind(folder: &std::path::Path, name: &[u8; 4]) -> std::path::PathBuf {
 }
 
 #[tokio::test]
-async fn where_this_process_cannot_count_the_worker_does_and_it_says_why() {
+async fn worker_counts_unsupported_vocabularies() {
     let folder = tempfile::tempdir().unwrap();
     let texts = [plain("Сколько кораблей came in at 12:30?"), control("<|im_end|>\n"), plain("")];
     for (path, hash, reason) in [
-        (with_pre(folder.path(), "jais-2"), "0a", "the rule \"jais-2\" for cutting words is the worker's alone"),
-        (with_kind(folder.path(), b"rwkv"), "0b", "a vocabulary of the kind \"rwkv\" is the worker's alone"),
+        (with_pre(folder.path(), "jais-2"), "0a", "this process does not support the pre-tokenizer \"jais-2\""),
+        (with_kind(folder.path(), b"rwkv"), "0b", "this process does not support vocabularies of type \"rwkv\""),
     ] {
         let model = domain::model::LocalModel { sha256: hash.into(), ..model_at(path) };
         let settings = local::Settings { state_dir: Some(folder.path().to_owned()), ..settings() };
         let host = local::LocalHost::new(settings.clone()).unwrap();
         let counts = host.count(&model, &texts).await.unwrap();
         let unhashed = domain::model::LocalModel { sha256: String::new(), ..model.clone() };
-        assert_eq!(counts, host.count(&unhashed, &texts).await.unwrap(), "the worker's own");
+        assert_eq!(counts, host.count(&unhashed, &texts).await.unwrap(), "equal to the worker's count");
         let ids = host.tokenize(&model, &texts).await.unwrap();
         assert_eq!(counts, ids.iter().map(|ids| ids.len() as u32).collect::<Vec<_>>());
         assert_eq!(host.counted_by(&model), CountedBy::Worker { reason: reason.into() });
         assert_eq!(host.counted_by(&model).to_string(), format!("exact, by the worker ({reason})"));
 
         let next = local::LocalHost::new(settings).unwrap();
-        assert_eq!(next.counted_by(&model), host.counted_by(&model), "it is known before anything is asked");
+        assert_eq!(next.counted_by(&model), host.counted_by(&model), "the stored verdict is known at once");
         assert_eq!(next.count(&model, &texts).await.unwrap(), counts);
     }
 }
 
-/// The reference for byte-pair encoding, as the model's own `tokenizer.json` sets it up.
+/// The reference for byte-pair encoding, configured like the model's own `tokenizer.json`.
 fn reference() -> tokenizers::Tokenizer {
     let vocabulary = local::gguf::vocabulary(&model_path()).unwrap();
     let vocab: Vocab = vocabulary.tokens.into_iter().zip(0..).collect();
@@ -113,14 +113,14 @@ fn reference() -> tokenizers::Tokenizer {
 }
 
 #[test]
-fn the_reference_tokenizer_agrees() {
+fn agrees_with_the_tokenizers_crate() {
     let (ours, reference) = (Tokenizer::open(&model_path()).unwrap(), reference());
     for text in corpus(3, 200_000) {
         assert_eq!(ours.tokenize(&plain(&text)), reference.encode(text.as_str(), false).unwrap().get_ids(), "{text}");
     }
 }
 
-/// The names of pre-tokenizers, one for each family.
+/// Names of pre-tokenizers, one for each family.
 const FAMILIES: &[&str] = &[
     "llama-bpe",
     "qwen2",
@@ -137,7 +137,7 @@ const FAMILIES: &[&str] = &[
     "minicpm5",
 ];
 
-/// A copy of the model whose header names the pre-tokenizer `name`; the chat template makes up for the length.
+/// Copies the model with the pre-tokenizer `name`. The chat template is adjusted to keep the length.
 fn with_pre(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
     let path = folder.join("model.gguf");
     let mut bytes = std::fs::read(model_path()).unwrap();
@@ -167,7 +167,7 @@ fn with_pre(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
 }
 
 #[tokio::test]
-async fn every_family_of_word_rules_is_the_workers() {
+async fn every_pre_tokenizer_agrees_with_the_worker() {
     let folder = tempfile::tempdir().unwrap();
     let texts: Vec<Segment> = corpus(4, 150_000).iter().map(|text| plain(text)).collect();
     for name in FAMILIES {

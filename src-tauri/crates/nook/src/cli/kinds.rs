@@ -1,15 +1,15 @@
-//! Kinds of things, and the forms in which they leave.
+//! Kinds of items, and export formats.
 
 use clap::ValueEnum;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ExportKind {
     Character,
-    /// A book is part of a card: the book's name, or the character's
+    /// A lorebook, by its name, or a card's own lorebook, by the character's name
     Lorebook,
     Chat,
     Preset,
-    /// A picture that another app showed behind its chats, as it came
+    /// An imported chat background
     Background,
 }
 
@@ -21,17 +21,17 @@ pub(crate) enum Format {
     JsonV3,
     /// A character with all its files
     Charx,
-    /// A lorebook as SillyTavern keeps it
+    /// A lorebook in SillyTavern's format
     Native,
-    /// A lorebook as the V3 specification has it
+    /// A lorebook in the V3 format
     V3,
-    /// A chat as SillyTavern keeps it
+    /// A chat in SillyTavern's format
     Jsonl,
     Text,
     Markdown,
     /// A sampler preset
     Sillytavern,
-    /// A background, byte for byte
+    /// A background in its original format
     Original,
 }
 

@@ -1,4 +1,4 @@
-//! The words of `memory`.
+//! Arguments of `memory`.
 
 use std::path::PathBuf;
 
@@ -7,34 +7,34 @@ use engine::api::MemoryScope;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryVerb {
-    /// Everything that counts with a character
+    /// List the memories that apply to a character
     List {
         /// Name or id
         #[arg(long)]
         character: String,
-        /// What is kept and told no more, and why
+        /// List archived memories, which are not used any more, with the reason
         #[arg(long)]
         archived: bool,
     },
-    /// What fits some words, best first
+    /// Find the memories that match a text, best first
     Search {
         /// Name or id
         #[arg(long, required_unless_present = "chat")]
         character: Option<String>,
-        /// What a turn with those words would recall in this chat: id or title
+        /// Show what a turn with this text would recall in a chat: id or title
         #[arg(long, conflicts_with = "character")]
         chat: Option<String>,
         words: String,
     },
-    /// Remember a text
+    /// Add a memory
     Add {
         #[command(flatten)]
         what: MemoryArgs,
         text: String,
     },
-    /// Change a memory: what is not said stays
+    /// Change a memory; omitted values stay
     Edit {
-        /// As `memory list` shows it
+        /// Id of the memory; `memory list` shows it
         id: String,
         /// Name or id
         #[arg(long)]
@@ -46,16 +46,16 @@ pub(crate) enum MemoryVerb {
         #[arg(long, value_name = "1-10", value_parser = clap::value_parser!(u32).range(1..=10))]
         importance: Option<u32>,
     },
-    /// Tell it whatever else there is to tell
+    /// Include a memory in every prompt
     Pin {
         id: String,
-        /// Not any more
+        /// Unpin it
         #[arg(long)]
         off: bool,
     },
-    /// Forget a memory
+    /// Delete a memory and exclude its source messages from recall
     Forget { id: String },
-    /// Write everything that counts with a character to a JSON file
+    /// Export the memories that apply to a character to a JSON file
     Export {
         /// Name or id
         #[arg(long)]
@@ -63,57 +63,59 @@ pub(crate) enum MemoryVerb {
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
-    /// Take in the memories of an exported file for a character; what is there already stays as it is
+    /// Import memories from an exported file for a character; existing ones stay
     Import {
         /// Name or id
         #[arg(long)]
         character: String,
         file: PathBuf,
     },
-    /// Hold all memories against each other, now instead of once a day: the same is merged, what is so no longer superseded, what
-    /// is old and unsure retired
+    /// Tidy up memories now instead of once a day: merge duplicates, mark outdated ones as replaced, archive old and
+    /// uncertain ones
     Consolidate,
-    /// Take memories out of the archive
+    /// Restore archived memories
     Restore {
-        /// As `memory list --archived` shows them
+        /// Ids of the memories; `memory list --archived` shows them
         #[arg(required = true)]
         ids: Vec<String>,
     },
-    /// Read everything that was said, so that it is found by its meaning, now instead of in idle time
+    /// Index all messages for search by meaning now instead of in idle time
     Learn,
-    /// Rank the messages of a corpus for questions about it, to measure recall; needs no data folder
+    /// Rank a corpus of messages for questions about it, to measure recall; needs no data folder
     Rank(RankArgs),
-    /// Play a scenario and print what the prompts at its probes have from memory; without --data-dir in a folder of its own
+    /// Run a scenario and print what each probe's prompt contains from memory; without --data-dir, uses a temporary
+    /// folder
     Scenario(ScenarioArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RankArgs {
-    /// JSON lines of {conversation_id, id, speaker, text, caption?}, each conversation in its order
+    /// Input: JSON lines of {conversation_id, id, speaker, text, caption?}, each conversation in order
     #[arg(long, value_name = "FILE")]
     pub(crate) messages: PathBuf,
-    /// JSON lines of {conversation_id, question_id, question}
+    /// Input: JSON lines of {conversation_id, question_id, question}
     #[arg(long, value_name = "FILE")]
     pub(crate) queries: PathBuf,
-    /// Gets JSON lines of {conversation_id, question_id, ranked_ids}
+    /// Output: JSON lines of {conversation_id, question_id, ranked_ids}
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Who says "I" in the questions, one for each conversation; else whoever speaks first in it
+    /// Speaker that "I" in the questions refers to, one per conversation [default: its first speaker]
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Vec<String>,
-    /// Only the messages that have room in a prompt with so many tokens for them, by an estimate
+    /// Only rank messages that fit into this many tokens of a prompt, by an estimate
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<u32>,
-    /// Without the model that understands what was said
+    /// Match by words only, without the embedding model
     #[arg(long)]
     pub(crate) words_only: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ScenarioArgs {
-    /// JSON lines, each a step: {"step": "say", "pair", "chat", "who", "text", "time"?}, ... {"step": "probe", "id", "pair", "chat", "text"}
+    /// JSON lines, one step each: {"step": "say", "pair", "chat", "who", "text", "time"?}, ... {"step": "probe", "id",
+    /// "pair", "chat", "text"}
     pub(crate) file: PathBuf,
-    /// Gets the answers as JSON lines; without it they are printed
+    /// Output file for the answers as JSON lines [default: print them]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -123,16 +125,17 @@ pub(crate) struct MemoryArgs {
     /// Name or id
     #[arg(long)]
     pub(crate) character: String,
-    /// Where it counts: everywhere, with the character, with the character and one persona, in one chat, or wherever one lorebook does
+    /// Where the memory is used: everywhere, with the character, with the character and one persona, in one chat, or
+    /// with one lorebook
     #[arg(long, default_value = "pair")]
     pub(crate) scope: ScopeWord,
-    /// Of a pair: name or id; without it the default persona
+    /// For scope pair: name or id of the persona [default: the default persona]
     #[arg(long)]
     pub(crate) persona: Option<String>,
-    /// Of a chat: id or title
+    /// For scope chat: id or title of the chat
     #[arg(long, required_if_eq("scope", "chat"))]
     pub(crate) chat: Option<String>,
-    /// Of a world: id or name of its lorebook
+    /// For scope world: id or name of the lorebook
     #[arg(long, required_if_eq("scope", "world"))]
     pub(crate) world: Option<String>,
     /// note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion or open_thread

@@ -38,18 +38,18 @@ async fn options(engine: &Engine, args: &ChatArgs) -> Result<TurnOptions, Failur
 }
 
 async fn picture(engine: &Engine, file: &Path) -> Result<Picture, Failure> {
-    // A little more than may come in, so that what is too large is refused as such and nothing is read without end.
+    // One byte above the limit is enough for the engine to refuse a larger file.
     let limit = MAX_PICTURE_BYTES as u64 + 1;
     let mut bytes = Vec::new();
     std::fs::File::open(file)
         .and_then(|opened| opened.take(limit).read_to_end(&mut bytes))
-        .map_err(|error| Failure::because("badInput", format!("{} cannot be read: {error}", file.display())))?;
+        .map_err(|error| Failure::because("badInput", format!("cannot read {}: {error}", file.display())))?;
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(engine.add_picture_bytes(name, bytes).await?)
 }
 
 async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, Failure> {
-    // Looked up first, so that a wrong name leaves no empty chat behind.
+    // Looked up first, so that a wrong name does not leave an empty chat.
     let persona = match &args.persona {
         Some(name) => Some(find::persona(engine, name).await?.id),
         None => None,
@@ -62,7 +62,7 @@ async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, Failure> {
         (Some(chat), Some(character)) => engine.open_chat(with(engine, chat, &character).await?).await?,
         (Some(chat), None) => engine.open_chat(find::chat(engine, chat).await?.id).await?,
         (None, Some(character)) => engine.new_chat(character).await?,
-        (None, None) => return Err(Failure::because("usage", "name a chat or a character")),
+        (None, None) => return Err(Failure::because("usage", "specify --chat or --character")),
     };
     if let Some(persona) = persona {
         engine.set_chat_persona(chat.id.clone(), persona).await?;
@@ -70,18 +70,18 @@ async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, Failure> {
     Ok(chat)
 }
 
-/// The id of that chat, if it is one with that character.
+/// Returns the id of the chat if it is with this character.
 pub(super) async fn with(engine: &Engine, chat: &str, character: &str) -> Result<String, Failure> {
     let found = find::chat(engine, chat).await?;
     if found.character != character {
         let message =
-            format!("the chat \"{}\" is with {}, not with the character given", found.title, found.character_name);
+            format!("the chat \"{}\" is with {}, not with the given character", found.title, found.character_name);
         return Err(Failure::because("badInput", message));
     }
     Ok(found.id)
 }
 
-/// Says every line of stdin until it ends, or until Ctrl-C outside a reply.
+/// Sends every line of stdin until it ends, or until Ctrl-C between replies.
 async fn converse(talk: &mut Talk<'_>, chat: &Chat) -> Result<(), Failure> {
     let on_terminal = std::io::stdin().is_terminal();
     if let (true, Some(last)) = (on_terminal, chat.page.messages.last()) {
@@ -110,7 +110,7 @@ async fn converse(talk: &mut Talk<'_>, chat: &Chat) -> Result<(), Failure> {
     }
 }
 
-/// Read on a thread of its own, because a blocked read of a terminal would hold up the end of the process.
+/// Reads stdin on a separate thread, because a blocked read would delay the exit of the process.
 fn stdin_lines() -> mpsc::Receiver<std::io::Result<String>> {
     let (send, lines) = mpsc::channel(1);
     std::thread::spawn(move || {

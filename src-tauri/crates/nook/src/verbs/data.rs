@@ -31,19 +31,21 @@ pub(crate) async fn export(engine: &Engine, file: PathBuf, out: &Output) -> Resu
 
 pub(crate) async fn import(engine: &Engine, file: PathBuf, out: &Output) -> Result<(), Failure> {
     let made = engine.import_archive(file).await?;
-    out.answer(&made, |made| format!("took in {}; `nook restore {}` restores it", line(made), made.file))
+    out.answer(&made, |made| format!("imported {}; restore it with `nook restore {}`", line(made), made.file))
 }
 
 pub(crate) async fn second_place(engine: &Engine, folder: PathBuf, out: &Output) -> Result<(), Failure> {
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     engine.set_second_place(folder.clone()).await?;
-    out.answer(&Written { file: folder.display().to_string() }, |at| format!("every backup goes to {} too", at.file))
+    out.answer(&Written { file: folder.display().to_string() }, |at| {
+        format!("every backup is also copied to {}", at.file)
+    })
 }
 
 fn line(backup: &Backup) -> String {
     let kind = match backup.kind {
         BackupKind::Automatic => "automatic",
-        BackupKind::ByHand => "by hand",
+        BackupKind::ByHand => "manual",
         BackupKind::Upgrade => "before an upgrade",
         BackupKind::Imported => "imported",
         BackupKind::SetAside => "replaced by a restore",
@@ -51,15 +53,15 @@ fn line(backup: &Backup) -> String {
     format!("{} ({} bytes, taken {}, {kind})", backup.file, backup.bytes, backup.taken)
 }
 
-/// No process may have the data folder open.
+/// Requires that no process uses the data folder.
 pub(crate) async fn restore(options: &Options, file: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
     let restored = Engine::restore(options, file.as_deref()).await?;
     out.answer(&restored, |restored| {
         let skipped = restored.skipped.iter().map(|why| format!("skipped: {why}\n")).collect::<String>();
-        let aside = restored.aside.as_ref().map(|folder| format!("; the database that was there is in {folder}"));
+        let aside = restored.aside.as_ref().map(|folder| format!("; the previous database is in {folder}"));
         let missing = match restored.missing {
             0 => String::new(),
-            count => format!("\n{count} pictures and files were in no backup"),
+            count => format!("\n{count} pictures and files are missing from every backup"),
         };
         format!("{skipped}restored {}{}{missing}", restored.backup, aside.unwrap_or_default())
     })
@@ -67,16 +69,16 @@ pub(crate) async fn restore(options: &Options, file: Option<PathBuf>, out: &Outp
 
 #[derive(Serialize)]
 struct Fresh {
-    /// Where the database that stood there before is.
+    /// Folder of the previous database.
     aside: Option<String>,
 }
 
-/// No process may have the data folder open.
+/// Requires that no process uses the data folder.
 pub(crate) async fn fresh(options: &Options, out: &Output) -> Result<(), Failure> {
     let aside = Engine::set_aside(options).await?;
     out.answer(&Fresh { aside: aside.map(|folder| folder.display().to_string()) }, |fresh| match &fresh.aside {
-        Some(folder) => format!("the next start is a new one; the database that was there is in {folder}"),
-        None => "the next start is a new one".to_owned(),
+        Some(folder) => format!("the next start begins with an empty database; the previous one is in {folder}"),
+        None => "the next start begins with an empty database".to_owned(),
     })
 }
 
@@ -94,7 +96,7 @@ fn changes(preview: &RestorePreview) -> String {
         let names =
             |sign: &str, names: &[String]| names.iter().map(|name| format!("\n  {sign} {name}")).collect::<String>();
         format!(
-            "{what}: {} come back, {} go{}{}",
+            "{what}: {} added, {} removed{}{}",
             of.gained,
             of.lost,
             names("+", &of.names_gained),
@@ -105,7 +107,7 @@ fn changes(preview: &RestorePreview) -> String {
         line("characters", &preview.characters),
         line("chats", &preview.chats),
         line("messages", &preview.messages),
-        format!("messages with other words: {}", preview.reworded),
+        format!("messages with changed text: {}", preview.reworded),
     ]
     .join("\n")
 }
@@ -129,7 +131,8 @@ pub(crate) async fn trash(engine: &Engine, sorting: Sorting, out: &Output) -> Re
             true => engine.empty_trash(sorting.backups).await?,
             false => engine.delete_from_trash(chosen(&items, &sorting.delete)?, sorting.backups).await?,
         };
-        return out.answer(&gone, |gone| format!("removed {} for good, and {} backups", gone.things, gone.backups));
+        return out
+            .answer(&gone, |gone| format!("permanently deleted {} items and {} backups", gone.things, gone.backups));
     }
     lines(Items { items }, out, deleted)
 }

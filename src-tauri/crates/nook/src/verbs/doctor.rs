@@ -1,4 +1,4 @@
-//! `doctor`: what works, and a reason with each no.
+//! `doctor`: health checks, each with a reason if it fails.
 
 use engine::api::{ApiError, Health, HealthCheck};
 use engine::{Engine, OpenError};
@@ -38,10 +38,10 @@ async fn with_endpoints(engine: &Engine) -> Result<Health, ApiError> {
 
 pub(super) fn tell(health: &Health, out: &Output) -> Result<(), Failure> {
     out.answer(health, text)?;
-    if health.ok { Ok(()) } else { Err(Failure::reported("unhealthy", "not everything works; see the checks")) }
+    if health.ok { Ok(()) } else { Err(Failure::reported("unhealthy", "some checks failed; see the list")) }
 }
 
-/// The health of a data folder that cannot even be opened.
+/// Returns the health report for a data folder that cannot be opened.
 fn closed(error: OpenError) -> Health {
     let name = match error {
         OpenError::Damaged { .. } => "database",

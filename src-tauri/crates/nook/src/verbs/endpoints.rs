@@ -41,7 +41,7 @@ pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output)
             let (endpoint, id) = find::endpoint_model(engine, &name).await?;
             let default_model = Some(ModelRef::Remote { id });
             engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await?;
-            out.answer(&find::endpoint(engine, &endpoint.id).await?, |one| format!("{} answers from now on", one.name))
+            out.answer(&find::endpoint(engine, &endpoint.id).await?, |one| format!("{} is now the default", one.name))
         }
         EndpointVerb::Remove { name } => {
             let found = find::endpoint(engine, &name).await?;
@@ -85,7 +85,7 @@ fn secret(file: &Path) -> Result<String, Failure> {
         true => std::io::stdin().read_to_string(&mut text).map(drop),
         false => std::fs::read_to_string(file).map(|read| text = read),
     };
-    read.map_err(|error| Failure::because("badInput", format!("{} cannot be read: {error}", file.display())))?;
+    read.map_err(|error| Failure::because("badInput", format!("cannot read {}: {error}", file.display())))?;
     Ok(text.trim().to_owned())
 }
 
@@ -94,10 +94,7 @@ fn headers(file: &Path) -> Result<Vec<HeaderDraft>, Failure> {
     let text = secret(file)?;
     let header = |line: &str| {
         let (name, value) = line.split_once(':').ok_or_else(|| {
-            Failure::because(
-                "badInput",
-                "each line of the headers is a name, a colon and a value, such as X-Team: lamps",
-            )
+            Failure::because("badInput", "each header line needs a name, a colon and a value, such as X-Team: lamps")
         })?;
         Ok(HeaderDraft { name: name.trim().to_owned(), value: Some(value.trim().to_owned()) })
     };
@@ -115,7 +112,7 @@ fn line(endpoint: &Endpoint) -> String {
 fn service(service: &EndpointService) -> String {
     let key = match service.key {
         KeyNeed::None => "no key",
-        KeyNeed::Optional => "key if the server has one",
+        KeyNeed::Optional => "key optional",
         KeyNeed::Required => "needs a key",
     };
     format!("{}  {}  {} ({key})", service.id, service.name, service.url)

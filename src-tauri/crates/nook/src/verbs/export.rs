@@ -1,4 +1,4 @@
-//! `export`: what people own, as files that other apps read.
+//! `export`: writes the user's data to files for other apps.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::find;
 use crate::output::Output;
 
-/// What `--out` holds now.
+/// The file written to `--out`.
 #[derive(Serialize)]
 struct Written {
     file: String,
@@ -32,7 +32,7 @@ pub(crate) async fn export(
     keep(file, &exported.bytes, exported.warnings, out)
 }
 
-/// Writes a file and says so.
+/// Writes a file and reports it.
 pub(super) fn keep(file: &Path, bytes: &[u8], warnings: Vec<String>, out: &Output) -> Result<(), Failure> {
     write_whole(file, bytes)?;
     let written = Written { file: file.display().to_string(), bytes: bytes.len(), warnings };
@@ -43,7 +43,7 @@ pub(super) fn keep(file: &Path, bytes: &[u8], warnings: Vec<String>, out: &Outpu
 }
 
 async fn exported(engine: &Engine, kind: ExportKind, format: Format, name: &str) -> Result<Exported, Failure> {
-    let unfit = |forms: &str| Failure::because("usage", format!("it can be written as {forms}"));
+    let unfit = |forms: &str| Failure::because("usage", format!("this kind can be exported as {forms}"));
     Ok(match kind {
         ExportKind::Character => {
             let format = card_format(format).ok_or_else(|| unfit("png, json-v2, json-v3 or charx"))?;
@@ -98,10 +98,9 @@ fn chat_format(format: Format) -> Option<ChatFileFormat> {
     }
 }
 
-/// A full disk leaves what stood at `file` before, not half of the new.
+/// Writes a file atomically: a full disk leaves the old file unchanged.
 pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    write(file, bytes)
-        .map_err(|error| Failure::because("storage", format!("{} cannot be written: {error}", file.display())))
+    write(file, bytes).map_err(|error| Failure::because("storage", format!("cannot write {}: {error}", file.display())))
 }
 
 fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
@@ -119,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_export_replaces_the_old_file_and_leaves_nothing_beside_it() {
+    fn export_replaces_the_old_file_cleanly() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("mira.json");
         std::fs::write(&file, "old").unwrap();
@@ -130,7 +129,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn an_export_is_readable_by_its_owner_alone() {
+    fn export_is_readable_by_its_owner_only() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();

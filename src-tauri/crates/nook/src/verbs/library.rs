@@ -35,7 +35,7 @@ pub(crate) async fn import(
     }
     out.answer(&report, import_text)?;
     if report.cancelled {
-        let hint = "What came in stays; the same words again bring the rest.";
+        let hint = "Imported items are kept; run the same command again to import the rest.";
         return Err(Failure::reported("cancelled", format!("The import was cancelled. {hint}")));
     }
     match report.refused.len() {
@@ -45,7 +45,7 @@ pub(crate) async fn import(
     }
 }
 
-/// Shows how far it is. Ctrl-C ends it after what it is at.
+/// Imports a folder and shows the progress. Ctrl-C ends it after the current item.
 async fn import_folder(engine: &Engine, folder: PathBuf, out: &Output) -> Result<ImportReport, Failure> {
     let (mut interrupts, mut events) = (Interrupts::listen()?, engine.subscribe());
     let mut import = pin!(engine.import_sillytavern(folder));
@@ -62,12 +62,12 @@ async fn import_folder(engine: &Engine, folder: PathBuf, out: &Output) -> Result
     }
 }
 
-/// Cells of the bar.
+/// Width of the progress bar in characters.
 const CELLS: u32 = 24;
 
 fn progress_bar(ImportProgress { done, total, stage }: ImportProgress) -> String {
     let what = match stage {
-        ImportStage::Looking => return "looking through the folder".into(),
+        ImportStage::Looking => return "searching the folder".into(),
         ImportStage::Personas => "personas",
         ImportStage::Characters => "characters",
         ImportStage::Chats => "chats",
@@ -96,7 +96,7 @@ pub(super) struct Items<T> {
     pub(super) items: Vec<T>,
 }
 
-/// A chat answers to its title as other things do to their name.
+/// Lists a chat's title as `name`, like other items.
 #[derive(Serialize)]
 struct NamedChat {
     name: String,
@@ -122,7 +122,7 @@ pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Resul
             lines(Items { items }, out, |one| {
                 let of = match &one.character {
                     Some(_) => format!("of {}, ", one.character_name),
-                    None if one.bindings.is_empty() => "bound to nothing, ".to_owned(),
+                    None if one.bindings.is_empty() => "not used anywhere, ".to_owned(),
                     None => String::new(),
                 };
                 format!("{}  {} ({of}{} entries)", one.id, one.name, one.entry_count)
@@ -170,11 +170,11 @@ pub(crate) async fn show(engine: &Engine, kind: ShowKind, name: &str, out: &Outp
             out.answer(&engine.get_template(found).await?, |found| found.json.clone())
         }
         ShowKind::Preset => presets::show(engine, name, out).await,
-        ShowKind::Settings => Err(Failure::because("usage", "settings have no name")),
+        ShowKind::Settings => Err(Failure::because("usage", "`show settings` takes no name")),
     }
 }
 
-/// A book with its entries.
+/// A lorebook with its entries.
 #[derive(Serialize)]
 struct WholeBook {
     #[serde(flatten)]
@@ -216,7 +216,7 @@ fn chat_text(chat: &Chat) -> String {
         .join("\n\n")
 }
 
-/// The words of the selected swipe.
+/// Returns the text of the selected swipe.
 pub(super) fn shown(message: &Message) -> &str {
     let swipe = message.swipes.get(message.selected as usize);
     swipe.map_or("", |swipe| swipe.display.as_ref().map_or(&swipe.text, |display| &display.text))
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bar_is_full_when_all_is_done() {
+    fn progress_bar_is_full_at_the_end() {
         let bar = |done, total| progress_bar(ImportProgress { done, total, stage: ImportStage::Chats });
         assert_eq!(bar(0, 0), "[........................] 0 of 0  chats");
         assert_eq!(bar(7, 12), "[##############..........] 7 of 12  chats");

@@ -1,4 +1,4 @@
-//! `lore test`: which entries fire, on files alone. Tokens are counted by the estimate, for no model is asked.
+//! `lore test`: reports activated entries, using files only. Tokens are estimated, because no model is loaded.
 
 use std::fs;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn run_cases(vectors: &Path, file: &Path, profile: Option<LoreProfile>, out: &Ou
     })
 }
 
-/// What fired and what did not, in the order of the engine.
+/// Activated and skipped entries, in activation order.
 #[derive(Serialize)]
 struct Report {
     activated: Vec<Activated>,
@@ -67,7 +67,7 @@ struct Report {
     profile: Profile,
     /// How tokens were counted.
     counting: &'static str,
-    /// Entries that could not be read.
+    /// Entries that could not be parsed.
     skipped: Vec<String>,
 }
 
@@ -94,9 +94,10 @@ fn settings(args: &LoreTestArgs) -> Result<LoreSettings, Failure> {
     let profile = args.profile.map_or(Profile::Corrected, Profile::from);
     let settings = LoreSettings { profile, ..LoreSettings::default() };
     let Some(file) = &args.settings else { return Ok(settings) };
-    let values: Map<String, Value> = serde_json::from_str(&text(file)?)
-        .map_err(|error| Failure::because("badInput", format!("{} holds no settings: {error}", file.display())))?;
-    // SillyTavern keeps them one level down in its own settings file.
+    let values: Map<String, Value> = serde_json::from_str(&text(file)?).map_err(|error| {
+        Failure::because("badInput", format!("{} does not contain settings: {error}", file.display()))
+    })?;
+    // SillyTavern nests them one level deeper in its settings file.
     let inner = values.get("world_info_settings").and_then(Value::as_object);
     Ok(settings.with_values(inner.unwrap_or(&values)))
 }
@@ -124,7 +125,7 @@ struct Message {
     mes: String,
 }
 
-/// The first line of a chat, where there is one.
+/// Header line of a chat, if present.
 #[derive(Default, Deserialize)]
 struct Header {
     #[serde(default)]
@@ -181,14 +182,14 @@ impl World {
         Ok(())
     }
 
-    /// Two files of one name are two books.
+    /// Makes the name unique, because two files may have the same name.
     fn free_name(&self, name: String) -> String {
         let taken = |name: &str| self.books.iter().any(|book| &*book.name == name);
         let numbered = (2..).map(|number| format!("{name} ({number})"));
         if taken(&name) { numbered.into_iter().find(|name| !taken(name)).unwrap_or_default() } else { name }
     }
 
-    /// Once at the end, or after each message up to the one that was asked for.
+    /// Scans once at the end, or after each message up to the requested one.
     fn run(&self, books: &PreparedBooks, args: &LoreTestArgs) -> LoreOutcome {
         let Some(at) = args.at else { return self.scan(books, args, self.chat.len(), &TimedState::default()) };
         let last = at.min(self.chat.len());
@@ -240,7 +241,7 @@ impl World {
         )
     }
 
-    /// Which of the card's greetings the chat begins with.
+    /// Returns the index of the card's greeting that the chat begins with.
     fn greeting(&self) -> Option<u32> {
         let (card, first) = (self.card.as_ref()?, self.chat.first()?);
         let mut greetings = std::iter::once(card.first_mes()).chain(card.alternate_greetings());
@@ -248,7 +249,8 @@ impl World {
     }
 }
 
-/// A header, if the first line is none of a message, and the messages. Lines that are neither are named.
+/// Parses a chat into its header, if the first line is not a message, and its messages. The error names an invalid
+/// line.
 fn chat(file: &Path) -> Result<(Header, Vec<Message>), Failure> {
     let text = text(file)?;
     let (mut header, mut messages) = (Header::default(), Vec::new());
@@ -257,7 +259,7 @@ fn chat(file: &Path) -> Result<(Header, Vec<Message>), Failure> {
             Ok(message) => messages.push(message),
             Err(_) if number == 0 => header = serde_json::from_str(line).unwrap_or_default(),
             Err(error) => {
-                let reason = format!("{}, line {} is no message: {error}", file.display(), number + 1);
+                let reason = format!("{}, line {} is not a message: {error}", file.display(), number + 1);
                 return Err(Failure::because("badInput", reason));
             }
         }
@@ -266,7 +268,7 @@ fn chat(file: &Path) -> Result<(Header, Vec<Message>), Failure> {
 }
 
 fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(file).map_err(|error| Failure::because("badInput", format!("{} cannot be read: {error}", file.display())))
+    fs::read(file).map_err(|error| Failure::because("badInput", format!("cannot read {}: {error}", file.display())))
 }
 
 fn text(file: &Path) -> Result<String, Failure> {
@@ -286,7 +288,7 @@ fn shown(report: &Report) -> String {
     }));
     lines.extend(report.skipped.iter().map(|skipped| format!("?  {skipped}")));
     let over = if report.overflowed { ", which was not enough" } else { "" };
-    lines.push(format!("{} tokens by estimate, of {}{over}", report.tokens, report.budget));
+    lines.push(format!("about {} of {} tokens{over}", report.tokens, report.budget));
     lines.join("\n")
 }
 

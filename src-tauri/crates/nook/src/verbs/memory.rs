@@ -1,4 +1,4 @@
-//! `memory`: what is remembered.
+//! `memory`: lists, searches and changes memories.
 
 use std::path::Path;
 
@@ -60,7 +60,7 @@ pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> R
 
 async fn learn(engine: &Engine, out: &Output) -> Result<(), Failure> {
     let read = engine.learn().await?;
-    out.answer(&json!({ "read": read }), |_| format!("read {read} messages"))
+    out.answer(&json!({ "read": read }), |_| format!("indexed {read} messages"))
 }
 
 async fn recall(engine: &Engine, chat: &str, words: String, out: &Output) -> Result<(), Failure> {
@@ -78,14 +78,16 @@ async fn export(engine: &Engine, character: &str, file: &Path, out: &Output) -> 
 async fn import(engine: &Engine, character: &str, file: &Path, out: &Output) -> Result<(), Failure> {
     let character = find::character(engine, character).await?.id;
     let json = std::fs::read_to_string(file)
-        .map_err(|error| Failure::because("badInput", format!("{} cannot be read: {error}", file.display())))?;
+        .map_err(|error| Failure::because("badInput", format!("cannot read {}: {error}", file.display())))?;
     let imported = engine.import_memories(character, json).await?;
     out.answer(&imported, |imported| {
-        let worldless =
-            imported.worldless.iter().map(|line| format!("\nwith the character, for its lorebook is not here: {line}"));
+        let worldless = imported
+            .worldless
+            .iter()
+            .map(|line| format!("\nimported for the character, because its lorebook is missing: {line}"));
         let refused = imported.refused.iter().map(|refused| format!("\nrefused: {refused}"));
         let more = worldless.chain(refused).collect::<String>();
-        format!("{} added, {} known{more}", imported.added, imported.known)
+        format!("{} added, {} already there{more}", imported.added, imported.known)
     })
 }
 
@@ -144,10 +146,10 @@ fn one(memory: &Memory, out: &Output) -> Result<(), Failure> {
     out.answer(memory, line)
 }
 
-/// What would not be told says why.
+/// Formats a recalled memory, with the reason if it would not be used.
 fn recollected(item: &Recollected) -> String {
     let score = item.score.unwrap_or_default();
-    let missing = item.dropped_reason.as_ref().map_or_else(String::new, |why| format!(", not told: {why}"));
+    let missing = item.dropped_reason.as_ref().map_or_else(String::new, |why| format!(", not used: {why}"));
     format!("{}  {} ({}, {score:.2}: {}{missing})", item.id, item.text, item.kind, item.reason)
 }
 

@@ -1,4 +1,4 @@
-//! One file per family of verbs. Each asks the engine once and prints.
+//! One file per group of verbs. Each verb calls the engine once and prints the result.
 
 mod chat;
 mod data;

@@ -19,13 +19,15 @@ pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Re
         ModelVerb::List => list(engine, out).await,
         ModelVerb::Add { file } => out.answer(&engine.add_model(file).await?, line),
         ModelVerb::Get { url, sha256 } => {
-            let told = |here: u64, all: Option<u64>| out.progress(&fetched(here, all));
-            out.answer(&engine.get_model(&url, sha256.as_deref(), told).await?, line)
+            let report = |here: u64, all: Option<u64>| out.progress(&fetched(here, all));
+            out.answer(&engine.get_model(&url, sha256.as_deref(), report).await?, line)
         }
         ModelVerb::Remove { name } => {
             let model = find::model(engine, &name).await?;
             engine.remove_model(model.id.clone()).await?;
-            out.answer(&model, |model| format!("forgot {}; {} stays where it is", model.name, model.path))
+            out.answer(&model, |model| {
+                format!("removed {} from the library; the file {} is kept", model.name, model.path)
+            })
         }
         ModelVerb::Default { name } => make_default(engine, &name, out).await,
         ModelVerb::Check => check(engine, out).await,
@@ -33,7 +35,7 @@ pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Re
     }
 }
 
-/// Without a file the endpoint's own is removed.
+/// Sets the tokenizer of an endpoint; without a file, removes it.
 async fn tokenizer(engine: &Engine, endpoint: &str, file: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
     let id = find::endpoint(engine, endpoint).await?.id;
     let endpoint = match file {
@@ -83,7 +85,7 @@ async fn make_default(engine: &Engine, name: &str, out: &Output) -> Result<(), F
     let default_model = Some(ModelRef::Local { id: model.id.clone() });
     engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await?;
     let model = find::model(engine, &model.id).await?;
-    out.answer(&model, |model| format!("{} answers from now on", model.name))
+    out.answer(&model, |model| format!("{} is now the default", model.name))
 }
 
 #[derive(Serialize)]
@@ -91,7 +93,7 @@ struct Checked {
     #[serde(flatten)]
     model: Model,
     ok: bool,
-    /// Empty where the model is fine.
+    /// Empty if the model is intact.
     reason: String,
 }
 
@@ -111,18 +113,18 @@ async fn check(engine: &Engine, out: &Output) -> Result<(), Failure> {
 
 async fn fault(model: &Model) -> Option<String> {
     if model.missing {
-        return Some(format!("{} is gone; put it back, or add it from where it is now", model.path));
+        return Some(format!("{} is missing; put it back, or add it from its new place", model.path));
     }
     let path = model.path.clone();
     let found = match tokio::task::spawn_blocking(move || sha256(Path::new(&path))).await {
         Ok(Ok(found)) => found,
-        Ok(Err(error)) => return Some(format!("{} cannot be read: {error}", model.path)),
+        Ok(Err(error)) => return Some(format!("cannot read {}: {error}", model.path)),
         Err(error) => return Some(error.to_string()),
     };
     if found != model.sha256.to_lowercase() {
-        return Some(format!("{} is not the file that was added; get it again, or add it anew", model.path));
+        return Some(format!("{} has changed since it was added; download it again, or add it again", model.path));
     }
-    (model.fits == Fits::No).then(|| "it needs more memory than this machine has; choose a smaller one".to_owned())
+    (model.fits == Fits::No).then(|| "it needs more memory than this machine has; choose a smaller model".to_owned())
 }
 
 fn sha256(file: &Path) -> std::io::Result<String> {

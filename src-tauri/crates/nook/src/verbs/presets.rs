@@ -1,5 +1,5 @@
-//! What shapes prompts and replies under a name: sampler presets, chat formats, modes, regex scripts; and quick replies, which
-//! are only kept.
+//! Lists, shows and exports presets: sampler presets, chat formats, modes, regex scripts, and quick replies, which are
+//! stored but not used.
 
 use engine::{Engine, Exported};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::find;
 use crate::output::Output;
 
-/// One of any kind.
+/// A preset of any kind.
 #[derive(Serialize)]
 struct Named {
     id: String,

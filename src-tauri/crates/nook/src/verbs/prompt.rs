@@ -1,4 +1,4 @@
-//! `prompt` and `tokens`: what would be sent, and what it costs.
+//! `prompt` and `tokens`: previews a prompt and counts tokens.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::find;
 use crate::output::Output;
 
-/// Bytes of text that are counted at the most.
+/// Maximum bytes of text to count.
 const COUNTED: u64 = 64 * 1024 * 1024;
 
 pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> Result<(), Failure> {
@@ -38,7 +38,7 @@ pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> R
     let about = if tokens.exact { "" } else { "about " };
     let counted = tokens.counted.filter(|_| !tokens.exact).map(counted).unwrap_or_default();
     let (total, limit, reserve) = (tokens.total, tokens.limit, tokens.reserve);
-    out.note(&format!("{about}{total} of {limit} tokens{counted}, {reserve} kept for the reply"));
+    out.note(&format!("{about}{total} of {limit} tokens{counted}, {reserve} reserved for the reply"));
     Ok(())
 }
 
@@ -53,7 +53,7 @@ impl From<Stage> for PromptStage {
     }
 }
 
-/// Line by line, each with the mark of what it is.
+/// Formats a comparison line by line, each with a mark for its kind of change.
 fn marked(comparison: &StageComparison) -> String {
     let lines = |part: &ChangedText| {
         let mark = match part.change {
@@ -68,7 +68,7 @@ fn marked(comparison: &StageComparison) -> String {
 
 fn counted(how: Counted) -> String {
     let error = how.mean_error.map(|error| format!(", off by {:.1} % on average", error * 100.0));
-    format!(" (counted with {}{}; {} kept for wrong counts)", how.with, error.unwrap_or_default(), how.margin)
+    format!(" (counted with {}{}; {} held back as a safety margin)", how.with, error.unwrap_or_default(), how.margin)
 }
 
 async fn chat(engine: &Engine, args: &PromptArgs) -> Result<String, Failure> {
@@ -86,7 +86,7 @@ async fn chat(engine: &Engine, args: &PromptArgs) -> Result<String, Failure> {
                 Failure::not_found(format!("there is no chat with {} yet; start one with `nook chat`", character.name))
             })
         }
-        (None, None) => Err(Failure::because("usage", "name a chat or a character")),
+        (None, None) => Err(Failure::because("usage", "specify --chat or --character")),
     }
 }
 
@@ -112,10 +112,10 @@ pub(crate) async fn tokens(
     })
 }
 
-/// The text of `file`, or of stdin.
+/// Reads the text of `file`, or of stdin.
 fn text(file: Option<PathBuf>) -> Result<String, Failure> {
     let name = file.as_ref().map_or("stdin".into(), |file| file.display().to_string());
-    let unreadable = |error: std::io::Error| Failure::because("badInput", format!("{name} cannot be read: {error}"));
+    let unreadable = |error: std::io::Error| Failure::because("badInput", format!("cannot read {name}: {error}"));
     let mut bytes = Vec::new();
     match &file {
         Some(file) => std::fs::File::open(file).map_err(unreadable)?.take(COUNTED + 1).read_to_end(&mut bytes),

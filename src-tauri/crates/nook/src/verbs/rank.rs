@@ -1,4 +1,4 @@
-//! `memory rank`: recall measured on files alone.
+//! `memory rank`: measures recall on files only.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -26,7 +26,7 @@ pub(crate) async fn rank(args: &RankArgs, out: &Output) -> Result<(), Failure> {
     let mut lines = String::new();
     for ranking in &rankings {
         let line = serde_json::to_string(ranking)
-            .map_err(|error| Failure::because("internal", format!("a ranking cannot be written: {error}")))?;
+            .map_err(|error| Failure::because("internal", format!("cannot serialise a ranking: {error}")))?;
         lines.push_str(&line);
         lines.push('\n');
     }
@@ -34,14 +34,14 @@ pub(crate) async fn rank(args: &RankArgs, out: &Output) -> Result<(), Failure> {
     let [middle, slow] = [50, 95].map(|percent| percentile(&rankings, percent).as_secs_f64() * 1_000.0);
     let answer = json!({ "queries": rankings.len(), "p50_ms": middle, "p95_ms": slow });
     out.answer(&answer, |_| {
-        format!("ranked {} queries, each in {middle:.1} ms (median), {slow:.1} ms (95th of 100)", rankings.len())
+        format!("ranked {} queries, {middle:.1} ms each (median), {slow:.1} ms (95th percentile)", rankings.len())
     })
 }
 
-/// The encoder that a turn would ask, if there is one.
+/// Returns the encoder that a turn would use, if there is one.
 fn encoder() -> Result<Option<Encoder>, Failure> {
     let found = Encoder::find(&folders::models());
-    found.map_err(|error| Failure::because("storage", format!("the system gives no thread: {error}")))
+    found.map_err(|error| Failure::because("storage", format!("cannot create a thread: {error}")))
 }
 
 fn percentile(rankings: &[CorpusRanking], percent: usize) -> Duration {
@@ -51,7 +51,7 @@ fn percentile(rankings: &[CorpusRanking], percent: usize) -> Duration {
     took.get(place.min(took.len().saturating_sub(1))).copied().unwrap_or_default()
 }
 
-/// A file of JSON lines.
+/// Reads a file of JSON lines.
 pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Failure> {
     let unreadable = |error: std::io::Error| Failure::because("io", format!("{}: {error}", path.display()));
     let mut items = Vec::new();

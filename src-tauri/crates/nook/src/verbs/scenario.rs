@@ -1,4 +1,4 @@
-//! `memory scenario`: memory from end to end, on a story that a file tells.
+//! `memory scenario`: tests memory end to end with a scripted story.
 
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ impl From<ScenarioError> for Failure {
 fn lines(answers: &[Probed]) -> Result<String, Failure> {
     let line = |answer: &Probed| {
         let line = serde_json::to_string(answer);
-        line.map_err(|error| Failure::because("internal", format!("an answer cannot be written: {error}")))
+        line.map_err(|error| Failure::because("internal", format!("cannot serialise an answer: {error}")))
     };
     let lines: Vec<String> = answers.iter().map(line).collect::<Result<_, _>>()?;
     Ok(lines.into_iter().map(|line| line + "\n").collect())
@@ -57,5 +57,5 @@ fn lines(answers: &[Probed]) -> Result<String, Failure> {
 fn text(answer: &Probed) -> String {
     let Probed { id, memory, memory_tokens, tokens, limit, milliseconds, .. } = answer;
     let memory = if memory.is_empty() { "nothing" } else { memory };
-    format!("{id}: {memory_tokens} tokens of memory, {tokens} of {limit} in all, {milliseconds:.0} ms\n{memory}\n")
+    format!("{id}: {memory_tokens} tokens of memory, {tokens} of {limit} in total, {milliseconds:.0} ms\n{memory}\n")
 }

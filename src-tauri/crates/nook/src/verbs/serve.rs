@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::interrupts::Interrupts;
 use crate::output::Output;
 
-/// Gives a service its token across restarts; without it each start draws one.
+/// Access token of a service that keeps it across restarts; without it each start creates a new one.
 const TOKEN_VARIABLE: &str = "INGLENOOK_TOKEN";
 
 pub(crate) async fn serve(engine: &Engine, host: String, port: u16, ui: bool, out: &Output) -> Result<(), Failure> {
@@ -25,7 +25,7 @@ pub(crate) async fn serve(engine: &Engine, host: String, port: u16, ui: bool, ou
         "token": serving.token.reveal(),
     });
     out.answer(&started, |_| serving.url.clone())?;
-    // Somebody sits before it, as before the window of the app: what was said is read and learned from while nobody waits.
+    // With the UI open, the user expects a fast first reply and background learning, as in the app's window.
     if seen {
         engine.warm_up_in_background();
     }

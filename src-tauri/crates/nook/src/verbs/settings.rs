@@ -13,7 +13,7 @@ pub(crate) async fn show(engine: &Engine, whose: Whose, out: &Output) -> Result<
     out.answer(&engine.layered_settings(owner).await?, text)
 }
 
-/// Without a value the layer below decides again.
+/// Sets a value; without one, removes it, so that the next layer applies.
 pub(crate) async fn set(
     engine: &Engine,
     whose: Whose,
@@ -67,7 +67,7 @@ fn line(setting: &LayeredSetting, all: &LayeredSettings) -> String {
     });
     let silent = all
         .silencer(setting)
-        .map_or_else(String::new, |by| format!("\n    does nothing while {} = {}", by.key, value(&by.value)));
+        .map_or_else(String::new, |by| format!("\n    no effect while {} = {}", by.key, value(&by.value)));
     format!("{} = {}{unit} ({from}){silent}{}", setting.key, value(&setting.value), problems.collect::<String>())
 }
 

@@ -38,7 +38,7 @@ pub(crate) async fn templates(engine: &Engine, verb: TemplateVerb, out: &Output)
 
 fn read(file: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(file)
-        .map_err(|error| Failure::because("unreadable", format!("{} cannot be read: {error}", file.display())))
+        .map_err(|error| Failure::because("unreadable", format!("cannot read {}: {error}", file.display())))
 }
 
 fn listed(problems: &[TemplateProblem]) -> String {
@@ -51,7 +51,7 @@ fn listed(problems: &[TemplateProblem]) -> String {
         format!("{severity}{section}{}", problem.message)
     };
     match problems {
-        [] => "nothing is wrong with it".to_owned(),
+        [] => "no problems found".to_owned(),
         _ => problems.iter().map(line).collect::<Vec<_>>().join("\n"),
     }
 }

@@ -1,4 +1,4 @@
-//! One turn: say it, then show what happens until the reply has ended.
+//! One turn: sends the message and shows the events until the reply ends.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::failure::{Failure, Reason};
 use crate::interrupts::{Interrupt, Interrupts};
 use crate::output::Output;
 
-/// How long a stopped reply may take to end before the turn is left.
+/// Maximum wait for a stopped reply to end.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) struct Talk<'a> {
@@ -22,12 +22,12 @@ pub(super) struct Talk<'a> {
     pub(super) interrupts: Interrupts,
 }
 
-/// How a turn ended, after all of it was shown.
+/// How a turn ended; its output is complete.
 pub(super) enum Ended {
     Well,
-    /// By Ctrl-C; what was written is kept.
+    /// Stopped by Ctrl-C; the text so far is kept.
     Stopped,
-    /// By SIGTERM or a second Ctrl-C.
+    /// Ended by SIGTERM or a second Ctrl-C.
     Quit,
     Badly(Reason),
 }
@@ -37,7 +37,7 @@ impl Ended {
         match self {
             Self::Well => Ok(()),
             Self::Stopped | Self::Quit => {
-                Err(Failure::reported("cancelled", "the reply was stopped; what was written is kept"))
+                Err(Failure::reported("cancelled", "the reply was stopped; the text so far is kept"))
             }
             Self::Badly(reason) => Err(Failure::Reported(reason)),
         }
@@ -46,17 +46,17 @@ impl Ended {
 
 impl Talk<'_> {
     pub(super) async fn turn(&mut self, text: String) -> Result<Ended, Failure> {
-        // Subscribed first, so that no event of this turn is missed.
+        // Subscribes first, so that no event of this turn is missed.
         let mut events = self.engine.subscribe();
         let started = self.engine.send_with(self.chat.clone(), text, self.options.clone()).await?;
-        // They went with the first words.
+        // The pictures were sent with the first message.
         self.options.pictures.clear();
         if let Some(sent) = &started.sent {
             self.out.event(&json!({ "event": "sent", "chat": self.chat, "message": sent.id }))?;
         }
         let followed = self.follow(&mut events).await;
         if matches!(followed, Err(_) | Ok(Ended::Quit)) {
-            // The reader has gone or the process is to end; the reply is not to go on unseen.
+            // The reader has closed the pipe or the process must exit, so the reply must not continue unseen.
             let _ = timeout(STOP_PATIENCE, self.engine.stop(self.chat.clone())).await;
         }
         followed
@@ -86,7 +86,7 @@ impl Talk<'_> {
         }
     }
 
-    /// What the events lost on a slow reader would have told, if the reply has ended meanwhile.
+    /// Returns the final event if the reply ended while events were lost on a slow reader.
     async fn caught_up(&self) -> Result<Option<Event>, Failure> {
         self.out.event(&json!({ "event": "missed" }))?;
         let chat = self.engine.open_chat(self.chat.clone()).await?;
@@ -95,7 +95,7 @@ impl Talk<'_> {
         Ok(ended.then_some(Event::Ended { chat: chat.id, message, reason: EndReason::Stop }))
     }
 
-    /// Shows an event of this chat; the end of the reply is the end of the turn.
+    /// Shows an event of this chat. The end of the reply ends the turn.
     fn show(&self, event: Event) -> Result<Option<Ended>, Failure> {
         match event {
             Event::Token { chat, text, message, swipe, seq } if chat == self.chat => {
@@ -119,7 +119,7 @@ impl Talk<'_> {
         Ok(None)
     }
 
-    /// Tells whoever watches what the reply waits for; false for events that are not of this chat's waiting.
+    /// Shows the progress of the reply. Returns false for other events.
     fn watch(&self, event: &Event) -> bool {
         let (of, line) = match event {
             Event::Queued { chat } => (chat, "waiting for another reply".to_owned()),
@@ -138,7 +138,7 @@ impl Talk<'_> {
     fn end(&self, message: Option<&Message>, reason: EndReason) -> Result<Ended, Failure> {
         self.out.piece("\n")?;
         for call in tool_calls(message) {
-            self.out.say(&format!("(wanted to call {}({}))", call.name, call.arguments))?;
+            self.out.say(&format!("(requested the tool {}({}))", call.name, call.arguments))?;
         }
         self.out.event(&end_line(&self.chat, message, &reason))?;
         if let Some(figures) = figures(message) {
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_quiet_line_shows_what_is_known() {
+    fn figures_line_shows_the_known_figures() {
         let figures = Figures {
             prompt: Some(200),
             reused: Some(192),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_failed_before_its_first_word_still_ends_with_a_line() {
+    fn reply_that_failed_early_still_ends_with_a_line() {
         let error = ApiError::NoModel { message: "no model is set up".into(), hint: "Add one.".into() };
         let line = end_line("c", None, &EndReason::Failed { error });
         assert_eq!(line["reason"], "failed");

@@ -1,4 +1,4 @@
-//! Copies of the data: made, listed, put back, checked.
+//! Tests of backup, restore, check, archive and trash.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ fn names(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn a_backup_brings_back_what_was_there() {
+fn restore_brings_back_the_data() {
     let world = World::without_model();
     world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
     let made = world.json(&["backup"]);
@@ -28,11 +28,11 @@ fn a_backup_brings_back_what_was_there() {
 
     let older = std::path::Path::new(aside).join("inglenook.db");
     world.json(&["restore", older.to_str().unwrap()]);
-    assert!(names(&world).contains(&"Bo".to_owned()), "any whole database can be put back");
+    assert!(names(&world).contains(&"Bo".to_owned()), "any complete database can be restored");
 }
 
 #[test]
-fn a_restore_of_what_is_no_backup_changes_nothing() {
+fn restore_of_another_file_changes_nothing() {
     let world = World::without_model();
     world.run(&["restore", "--json"]).assert_failed("storage");
     let before = names(&world);
@@ -42,7 +42,7 @@ fn a_restore_of_what_is_no_backup_changes_nothing() {
 }
 
 #[test]
-fn a_check_reads_everything_and_names_what_is_gone() {
+fn check_names_damaged_files() {
     let world = World::without_model();
     names(&world);
     world.json(&["backup"]);
@@ -71,7 +71,7 @@ fn a_check_reads_everything_and_names_what_is_gone() {
 }
 
 #[test]
-fn a_lost_database_is_told_and_comes_back() {
+fn missing_database_is_reported_and_restored() {
     let world = World::without_model();
     world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
     let before = names(&world);
@@ -89,7 +89,7 @@ fn a_lost_database_is_told_and_comes_back() {
 }
 
 #[test]
-fn a_fresh_start_has_to_be_asked_for() {
+fn fresh_start_must_be_requested() {
     let world = World::without_model();
     names(&world);
     std::fs::remove_file(world.data_dir().join("inglenook.db")).unwrap();
@@ -99,7 +99,7 @@ fn a_fresh_start_has_to_be_asked_for() {
 }
 
 #[test]
-fn everything_travels_in_one_archive() {
+fn archive_contains_everything() {
     let (here, there) = (World::without_model(), World::without_model());
     here.json(&["import", &here.file("mira.json", card("Mira Quay"))]);
     let archive = here.file("all.zip", "");
@@ -117,7 +117,7 @@ fn everything_travels_in_one_archive() {
 }
 
 #[test]
-fn the_trash_starts_empty_and_knows_no_strangers() {
+fn trash_starts_empty_and_refuses_unknown_ids() {
     let world = World::without_model();
     assert_eq!(world.json(&["trash"])["items"], json!([]));
     world.run(&["trash", "--restore", "nobody", "--json"]).assert_failed("notFound");

@@ -3,7 +3,7 @@
 use crate::world::World;
 
 #[test]
-fn a_service_is_added_listed_and_removed() {
+fn adds_lists_and_removes_a_service() {
     let world = World::without_model();
     let headers = world.file("headers", "X-Team: lamps\n\nX-Title: Inglenook\n");
     let added = world.run(&[
@@ -32,7 +32,7 @@ fn a_service_is_added_listed_and_removed() {
 }
 
 #[test]
-fn services_are_listed_with_their_need_of_a_key() {
+fn lists_services_with_their_key_requirement() {
     let world = World::without_model();
     let listed = world.run(&["endpoints", "services"]).out;
     assert!(listed.contains("http://127.0.0.1:11434/v1 (no key)"), "{listed}");
@@ -40,7 +40,7 @@ fn services_are_listed_with_their_need_of_a_key() {
 }
 
 #[test]
-fn an_unknown_service_or_header_line_is_refused() {
+fn refuses_unknown_services_and_bad_headers() {
     let world = World::without_model();
     assert_ne!(world.run(&["endpoints", "add", "--service", "moonbase"]).code, 0);
     let headers = world.file("headers", "no colon here\n");
@@ -50,7 +50,7 @@ fn an_unknown_service_or_header_line_is_refused() {
 }
 
 #[test]
-fn doctor_asks_endpoints_on_request_only() {
+fn doctor_contacts_endpoints_only_on_request() {
     let world = World::without_model();
     assert_eq!(world.run(&["endpoints", "add", "--url", "http://127.0.0.1:1/v1", "--name", "Shut"]).code, 0);
     assert!(!world.run(&["doctor"]).out.contains("endpoint Shut"));

@@ -1,4 +1,4 @@
-//! Lorebooks and chats as files.
+//! Tests of exporting lorebooks and chats.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn export(world: &World, args: [&str; 2], form: &str) -> String {
 }
 
 #[test]
-fn the_book_of_a_card_is_listed_shown_and_goes_out() {
+fn lists_shows_and_exports_the_lorebook_of_a_card() {
     let world = World::without_model();
     world.json(&["import", &world.file("mira.json", with_book("Mira Quay"))]);
     world.json(&["import", &world.file("bo.json", card("Bo"))]);
@@ -48,7 +48,7 @@ fn the_book_of_a_card_is_listed_shown_and_goes_out() {
 }
 
 #[test]
-fn a_chat_goes_out_for_sillytavern_and_for_people() {
+fn exports_a_chat_in_every_format() {
     let world = World::without_model();
     let chat = world.json(&["list", "chats"])["items"][0].clone();
     let id = chat["id"].as_str().unwrap();

@@ -1,5 +1,5 @@
-//! S-4, CT-13: what strangers send to do harm, through the real program: each file is refused with a message that names it and
-//! the rule it breaks, in little memory, and nothing is written outside of the data folder, or over anything.
+//! Hostile files through the real program. Each file is refused with a message that names it and the violated rule.
+//! Memory stays low, and nothing is written outside the data folder or overwritten.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _, Write as _};
@@ -18,12 +18,12 @@ use zip::{CompressionMethod, ZipWriter};
 
 use crate::world::{World, card};
 
-/// Memory that the program may take at its peak, in KiB (S-4).
-const MOST_MEMORY: u64 = 256 << 10;
-/// Guards against an import that never ends; S-4 wants five seconds of the released program on an idle machine.
+/// Maximum peak memory of the program in KiB.
+const MAX_MEMORY: u64 = 256 << 10;
+/// Timeout for an import. The released program must take less than five seconds on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A file, and words of the message that it gets.
+/// A file, and words of the expected message.
 struct Case {
     file: &'static str,
     bytes: Vec<u8>,
@@ -39,7 +39,7 @@ fn chunk(kind: &str, data: &[u8]) -> Vec<u8> {
     [&(data.len() as u32).to_be_bytes()[..], &body, &crc32fast::hash(&body).to_be_bytes()].concat()
 }
 
-/// A picture that says it has so many points, with these chunks behind its pixels.
+/// Builds a PNG that claims these dimensions, with `extra` chunks after its pixels.
 pub(crate) fn png(width: u32, height: u32, extra: &[Vec<u8>]) -> Vec<u8> {
     let header = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[8, 6, 0, 0, 0]].concat();
     let pixels = packed(&[0; 5]);
@@ -61,7 +61,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     packer.finish().unwrap()
 }
 
-/// An archive with an honest card and another member.
+/// Builds an archive with a valid card and another member.
 fn archive(name: &str, bytes: &[u8], how: SimpleFileOptions) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.start_file("card.json", SimpleFileOptions::default()).unwrap();
@@ -83,7 +83,7 @@ fn with_link() -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// The list of members of an archive, changed.
+/// Changes the central directory of an archive.
 fn relisted(archive: Vec<u8>, change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let end = archive.len() - 22;
     let start = u32::from_le_bytes(archive[end + 16..end + 20].try_into().unwrap()) as usize;
@@ -93,7 +93,7 @@ fn relisted(archive: Vec<u8>, change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     [&archive[..start], &list, &tail].concat()
 }
 
-/// Both members begin where the first does.
+/// Builds an archive whose two members start at the same position.
 fn overlapping() -> Vec<u8> {
     relisted(archive("other.json", card("Wolf").as_bytes(), stored()), |list| {
         let second = (1..list.len()).find(|at| list[*at..].starts_with(b"PK\x01\x02")).unwrap();
@@ -103,7 +103,7 @@ fn overlapping() -> Vec<u8> {
     })
 }
 
-/// In the large form (ZIP64), so that the list may name a million members.
+/// Builds a ZIP64 archive, whose directory may list a million members.
 fn crowd(count: u64) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.start_file("a", stored()).unwrap();
@@ -124,7 +124,7 @@ fn crowd(count: u64) -> Vec<u8> {
     bytes
 }
 
-/// Made one after the other: some are as large as a file may be.
+/// Built one after the other, because some are as large as the limit.
 type Cases = Vec<fn() -> Case>;
 
 macro_rules! cases {
@@ -142,8 +142,8 @@ fn archives() -> Cases {
         case("drive.charx", archive("C:\\slipped.json", b"{}", deflated()), "lead out of a folder"),
         case("slip.byaf", archive("images/../../slipped.json", b"{}", deflated()), "lead out of a folder"),
         case("link.charx", with_link(), "is a link"),
-        case("ratio.charx", archive("bomb.bin", &vec![0; 48 << 20], deflated()), "more than 200 times as large"),
-        case("overlap.charx", overlapping(), "lie in one another"),
+        case("ratio.charx", archive("bomb.bin", &vec![0; 48 << 20], deflated()), "more than 200 times its packed size"),
+        case("overlap.charx", overlapping(), "overlap"),
         case("crowd.charx", crowd(1_000_000), "1000000 members"),
         case("large.charx", archive("sound.wav", &vec![7; 97 << 20], stored()), "96"),
         case("full.charx", archive("sound.wav", &vec![7; 65 << 20], stored()), "takes 68157440 bytes"),
@@ -155,7 +155,7 @@ fn honest() -> Vec<u8> {
     card_text(&card("Wolf"))
 }
 
-/// A text chunk whose text is 64 MiB when it is unpacked.
+/// A text chunk that decompresses to 64 MiB.
 fn text_bomb(kind: &str, head: &[u8]) -> Vec<u8> {
     chunk(kind, &[head, &packed(&vec![b'A'; 64 << 20])].concat())
 }
@@ -167,7 +167,7 @@ fn endless() -> Vec<u8> {
     endless
 }
 
-/// A picture with this as its card.
+/// A PNG with this text as its card.
 fn holding(keyword: &str, base64: impl AsRef<[u8]>) -> Vec<u8> {
     png(1, 1, &[text(keyword, base64.as_ref())])
 }
@@ -179,14 +179,14 @@ fn pictures() -> Cases {
         case("just.png", png(5_000, 5_000, &[honest()]), "cannot be read"),
         case("ztxt.png", png(1, 1, &[text_bomb("zTXt", b"chara\0\0")]), "the card text in the picture takes"),
         case("itxt.png", png(1, 1, &[text_bomb("iTXt", b"ccv3\0\x01\0\0\0")]), "the card text in the picture takes"),
-        case("length.png", endless(), "cut off inside its tEXt"),
+        case("length.png", endless(), "ends inside its tEXt"),
         case("base64.png", holding("chara", "*** no base64 ***"), "is not base64"),
-        case("latin.png", holding("chara", STANDARD.encode(b"{\"name\":\"Ren\xe9\"}")), "no UTF-8"),
+        case("latin.png", holding("chara", STANDARD.encode(b"{\"name\":\"Ren\xe9\"}")), "not UTF-8"),
         case("text.png", holding("ccv3", vec![b'A'; (32 << 20) + 1]), "33554433 bytes"),
         case("long.png", holding("ccv3", STANDARD.encode(name_of(20 << 20))), "longer than 300"),
         case("described.png", holding("ccv3", STANDARD.encode(described(23 << 20))), "["),
         case("crowd.png", png(1, 1, &vec![chunk("tIME", b""); 70_000]), "too many parts"),
-        case("naidata.png", holding("naidata", vec![b'A'; 40 << 20]), "holds no character card"),
+        case("naidata.png", holding("naidata", vec![b'A'; 40 << 20]), "contains no character card"),
         case("hundred.png", png(1, 1, &[chunk("IDAT", &vec![0; 100_000_000])]), "95 MiB"),
     ]
 }
@@ -195,7 +195,7 @@ fn name_of(length: usize) -> String {
     format!(r#"{{"description":"","name":"{}"}}"#, "x".repeat(length))
 }
 
-/// An honest card of a great many words.
+/// A valid card with a very long description.
 fn described(length: usize) -> String {
     format!(r#"{{"name":"Wolf","description":"{}"}}"#, "word ".repeat(length / 5))
 }
@@ -229,17 +229,17 @@ fn texts() -> Cases {
         case("members.json", members(), "too many values"),
         case("entries.json", format!(r#"{{"entries":[{}0]}}"#, "0,".repeat(1_000_000)), "too many entries"),
         case("string.json", described(60 << 20), "takes"),
-        case("latin.json", b"{\"name\":\"Ren\xe9\",\"description\":\"\"}".to_vec(), "no UTF-8"),
+        case("latin.json", b"{\"name\":\"Ren\xe9\",\"description\":\"\"}".to_vec(), "not UTF-8"),
         case("name.json", name_of(1 << 20), "longer than 300"),
         case("laughs.yaml", format!("name: x\na: &a [x, x]\ngreeting: [{}*a]\n", "*a, ".repeat(100)), "repeat"),
-        case("lines.jsonl", "x\n".repeat(20 << 20), "no chat"),
+        case("lines.jsonl", "x\n".repeat(20 << 20), "not a SillyTavern chat"),
         case("swipes.jsonl", swipes(), "versions"),
         case("large.jsonl", vec![b'x'; 65 << 20], "64"),
         case("broken.gguf", [b"GGUF\x03\0\0\0", &[0xff; 16][..]].concat(), ""),
     ]
 }
 
-/// Every file below a folder with what it holds, but those the database works with.
+/// Returns every file below a folder with its contents, except the files of the database.
 fn kept(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
@@ -258,7 +258,7 @@ fn kept(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// The most memory that a living process has had, in KiB.
+/// Returns the peak memory of a running process in KiB.
 fn high_water(child: &Child) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?.trim().parse().ok()
@@ -271,7 +271,7 @@ struct Ran {
     took: Duration,
 }
 
-/// The mark of high water only rises, so the last look at it misses no more than the last moment.
+/// Runs a command and samples its peak memory. The peak only rises, so the last sample misses only the final moment.
 fn run(mut command: Command) -> Ran {
     let began = Instant::now();
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -295,7 +295,7 @@ fn run(mut command: Command) -> Ran {
     Ran { code: status.code(), out: reader.join().unwrap(), peak, took: began.elapsed() }
 }
 
-/// Imports a file with a home, a working folder and a place for temporary files that are looked over afterwards.
+/// Imports a file and then checks the home, working and temporary folders.
 fn import(world: &World, file: &Path) -> Ran {
     let mut command = world.command(&["import", "--json", file.to_str().unwrap()]);
     let around = world.path("around");
@@ -318,25 +318,25 @@ fn check(cases: Cases) {
         let ran = import(&world, &path);
         std::fs::remove_file(&path).unwrap();
         let report: Value = serde_json::from_str(&ran.out).unwrap_or_default();
-        let told = told(&report, file);
-        eprintln!("{file:16} {:4} MiB {:6} ms  {told}", ran.peak >> 10, ran.took.as_millis());
-        if !told.contains(says) || told.is_empty() || ran.code.is_none_or(|code| code > 1) {
+        let message = message_in(&report, file);
+        eprintln!("{file:16} {:4} MiB {:6} ms  {message}", ran.peak >> 10, ran.took.as_millis());
+        if !message.contains(says) || message.is_empty() || ran.code.is_none_or(|code| code > 1) {
             wrong.push(format!("{file}: {:?} {}", ran.code, ran.out));
         }
-        if ran.peak > MOST_MEMORY || ran.peak == 0 {
+        if ran.peak > MAX_MEMORY || ran.peak == 0 {
             wrong.push(format!("{file}: {} KiB", ran.peak));
         }
     }
     assert_eq!(wrong, [] as [String; 0]);
-    assert_eq!(kept(&world.path("around")), around, "outside of the data folder");
+    assert_eq!(kept(&world.path("around")), around, "files outside the data folder are unchanged");
     let now = kept(&world.data_dir());
-    assert!(data.iter().all(|(name, bytes)| now.get(name) == Some(bytes)), "nothing was written over");
+    assert!(data.iter().all(|(name, bytes)| now.get(name) == Some(bytes)), "no file was overwritten");
     let still = world.json(&["list", "characters"]);
     assert!(characters["items"].as_array().unwrap().iter().all(|one| still["items"].as_array().unwrap().contains(one)));
 }
 
-/// What is said of a file: why it is refused, or what of it is.
-fn told(report: &Value, file: &str) -> String {
+/// Returns the reason for a refusal, or a description of the imported item.
+fn message_in(report: &Value, file: &str) -> String {
     let of_file = |list: &str| report[list].as_array().into_iter().flatten().find(|one| one["file"] == file).cloned();
     match (of_file("refused"), of_file("imported")) {
         (Some(refused), _) => refused["reason"].as_str().unwrap().to_owned(),
@@ -346,24 +346,24 @@ fn told(report: &Value, file: &str) -> String {
 }
 
 #[test]
-fn s_4_hostile_archives() {
+fn refuses_hostile_archives() {
     check(archives());
 }
 
 #[test]
-fn s_4_hostile_pictures() {
+fn refuses_hostile_pictures() {
     check(pictures());
 }
 
 #[test]
-fn s_4_hostile_texts() {
+fn refuses_hostile_texts() {
     check(texts());
 }
 
-/// Every way out of a folder that a file system has is a link, and none is followed.
+/// Symbolic links in a folder are not followed.
 #[cfg(unix)]
 #[test]
-fn s_4_links_in_a_folder_are_not_followed() {
+fn does_not_follow_links_in_a_folder() {
     let world = World::without_model();
     world.file("cards/inside.json", card("Inside"));
     world.file("secret/outside.json", card("Outside"));

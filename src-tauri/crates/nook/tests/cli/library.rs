@@ -1,11 +1,11 @@
-//! Cards in and out, names, models, health.
+//! Tests of importing and exporting cards, finding items by name, models, settings and health.
 
 use serde_json::{Value, json};
 
 use crate::world::{World, card};
 
 #[test]
-fn good_files_come_in_and_bad_ones_are_refused_one_by_one() {
+fn imports_good_files_and_refuses_bad_ones() {
     let world = World::without_model();
     let good = world.file("mira.json", card("Mira Quay"));
     let files = [
@@ -32,7 +32,7 @@ fn good_files_come_in_and_bad_ones_are_refused_one_by_one() {
     assert_eq!(report["skipped"], json!([]));
     let refused = report["refused"].as_array().unwrap();
     let names: Vec<_> = refused.iter().map(|one| one["file"].as_str().unwrap()).collect();
-    // What may be a chat comes last: it is somebody's.
+    // A possible chat comes last, because chats are imported after the characters.
     assert_eq!(names, ["missing.png", "broken.png", "nameless.json", "broken.gguf", "empty.json", "notes.txt"]);
     for one in refused {
         assert!(!one["kind"].as_str().unwrap().is_empty() && !one["reason"].as_str().unwrap().is_empty(), "{one}");
@@ -40,7 +40,7 @@ fn good_files_come_in_and_bad_ones_are_refused_one_by_one() {
 }
 
 #[test]
-fn the_same_file_again_is_skipped() {
+fn skips_a_known_file() {
     let world = World::without_model();
     let file = world.file("mira.json", card("Mira Quay"));
     world.json(&["import", &file]);
@@ -50,7 +50,7 @@ fn the_same_file_again_is_skipped() {
 }
 
 #[test]
-fn a_folder_of_cards_comes_in_at_once() {
+fn imports_a_folder_of_cards() {
     let world = World::without_model();
     for name in ["Ada", "Bo", "Cleo"] {
         world.file(&format!("cards/{name}.json"), card(name));
@@ -62,7 +62,7 @@ fn a_folder_of_cards_comes_in_at_once() {
     assert_eq!(report["refused"], json!([]));
 }
 
-/// Shown with the ids and times that differ from folder to folder left out.
+/// Shows a character without ids and times, which differ between data folders.
 fn shown(world: &World, name: &str) -> Value {
     let mut character = world.json(&["show", "character", name]);
     for own in ["id", "created", "updated", "picture"] {
@@ -72,7 +72,7 @@ fn shown(world: &World, name: &str) -> Value {
 }
 
 #[test]
-fn a_card_survives_the_way_out_and_in_again_in_every_form() {
+fn card_survives_export_and_import_in_every_format() {
     let world = World::without_model();
     let original: Value = serde_json::from_str(&card("Mira Quay")).unwrap();
     world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
@@ -94,7 +94,7 @@ fn a_card_survives_the_way_out_and_in_again_in_every_form() {
 }
 
 #[test]
-fn an_export_that_cannot_be_written_says_where() {
+fn failed_export_names_the_path() {
     let world = World::without_model();
     world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
     let out = world.path("no/such/folder/mira.png").to_str().unwrap().to_owned();
@@ -104,7 +104,7 @@ fn an_export_that_cannot_be_written_says_where() {
 }
 
 #[test]
-fn names_and_ids_are_the_same_to_every_verb() {
+fn verbs_accept_names_and_ids() {
     let world = World::without_model();
     let imported = world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
     let id = imported["imported"][0]["id"].as_str().unwrap();
@@ -115,7 +115,7 @@ fn names_and_ids_are_the_same_to_every_verb() {
 }
 
 #[test]
-fn an_ambiguous_name_is_refused_with_the_candidates() {
+fn ambiguous_name_lists_the_candidates() {
     let world = World::without_model();
     let twins = [card("Twin"), card("Twin").replace("calm", "wild")];
     let ids: Vec<String> = twins
@@ -146,7 +146,7 @@ fn every_list_has_ids_and_names() {
 }
 
 #[test]
-fn text_for_people_carries_no_control_characters_of_a_card() {
+fn output_replaces_control_characters_of_a_card() {
     let world = World::without_model();
     world.json(&["import", &world.file("evil.json", card("Evil").replace("calm", "\\u001b[2Jcalm\\u0007"))]);
     let done = world.run(&["show", "character", "Evil"]);
@@ -155,7 +155,7 @@ fn text_for_people_carries_no_control_characters_of_a_card() {
 }
 
 #[test]
-fn models_are_listed_chosen_checked_and_forgotten() {
+fn lists_selects_checks_and_removes_models() {
     let world = World::with_model();
     let listed = world.json(&["models", "list"]);
     let model = &listed["items"][0];
@@ -171,7 +171,7 @@ fn models_are_listed_chosen_checked_and_forgotten() {
 }
 
 #[test]
-fn a_model_file_that_changed_or_went_away_fails_the_check() {
+fn check_reports_changed_and_missing_models() {
     let source = World::with_model().json(&["models", "list"])["items"][0]["path"].as_str().unwrap().to_owned();
     let world = World::without_model();
     let copy = world.path("copy.gguf");
@@ -183,22 +183,22 @@ fn a_model_file_that_changed_or_went_away_fails_the_check() {
     std::fs::write(&copy, bytes).unwrap();
     let done = world.run(&["models", "check", "--json"]);
     assert_eq!((done.code, &done.json()["items"][0]["ok"]), (1, &json!(false)), "{done:?}");
-    assert!(done.json()["items"][0]["reason"].as_str().unwrap().contains("not the file that was added"));
+    assert!(done.json()["items"][0]["reason"].as_str().unwrap().contains("has changed since it was added"));
 
     std::fs::remove_file(&copy).unwrap();
     let done = world.run(&["models", "check", "--json"]);
-    assert!(done.json()["items"][0]["reason"].as_str().unwrap().contains("is gone"), "{done:?}");
+    assert!(done.json()["items"][0]["reason"].as_str().unwrap().contains("is missing"), "{done:?}");
 }
 
 #[test]
-fn a_file_that_is_no_model_is_not_added() {
+fn refuses_a_file_that_is_not_a_model() {
     let world = World::without_model();
     let file = world.file("broken.gguf", b"GGUF\x03\x00\x00\x00garbage");
     world.run(&["models", "add", &file, "--json"]).assert_failed("badInput");
 }
 
 #[test]
-fn doctor_gives_a_reason_with_each_no() {
+fn doctor_gives_a_reason_for_each_failure() {
     let healthy = World::with_model().json(&["doctor"]);
     assert_eq!(healthy["ok"], true, "{healthy}");
 
@@ -209,9 +209,9 @@ fn doctor_gives_a_reason_with_each_no() {
     }
 }
 
-/// llama.cpp knows this rule and we do not, so the worker counts, and the doctor says so.
+/// We do not support this pre-tokenizer, so the worker counts, and the doctor reports it.
 #[test]
-fn doctor_says_who_counts_the_tokens_of_a_model() {
+fn doctor_reports_how_tokens_are_counted() {
     let world = World::with_model();
     let source = world.json(&["models", "list"])["items"][0]["path"].as_str().unwrap().to_owned();
     let mut bytes = std::fs::read(source).unwrap();
@@ -228,7 +228,7 @@ fn doctor_says_who_counts_the_tokens_of_a_model() {
     let checks = health["checks"].as_array().unwrap();
     let check = checks.iter().find(|check| check["name"] == "token counts of other").unwrap();
     assert_eq!(check["ok"], true);
-    let why = "the rule \"jais-2\" for cutting words is the worker's alone";
+    let why = "this process does not support the pre-tokenizer \"jais-2\"";
     assert_eq!(check["reason"], format!("exact, by the worker ({why})"));
 }
 
@@ -250,7 +250,7 @@ fn serve(bytes: Vec<u8>) -> String {
 }
 
 #[test]
-fn a_model_is_fetched_and_added_if_it_is_the_one_that_was_wanted() {
+fn downloads_a_model_and_verifies_its_checksum() {
     let world = World::with_model();
     let default = world.json(&["models", "list"])["items"][0].clone();
     let address = serve(std::fs::read(default["path"].as_str().unwrap()).unwrap());
@@ -271,7 +271,7 @@ fn a_model_is_fetched_and_added_if_it_is_the_one_that_was_wanted() {
 }
 
 #[test]
-fn doctor_explains_a_folder_that_cannot_be_opened() {
+fn doctor_explains_an_unusable_data_folder() {
     let world = World::without_model();
     world.file("data", "a file where the folder should be");
     let done = world.run(&["doctor", "--json"]);
@@ -281,7 +281,7 @@ fn doctor_explains_a_folder_that_cannot_be_opened() {
 }
 
 #[test]
-fn settings_are_shown_with_their_origin_and_set_one_by_one() {
+fn shows_and_sets_settings_with_their_origin() {
     let world = World::without_model();
     let chat = world.json(&["list", "chats"])["items"][0]["id"].as_str().unwrap().to_owned();
     let set = world.json(&["set", "history_cap", "3000", "--chat", &chat]);
@@ -295,7 +295,7 @@ fn settings_are_shown_with_their_origin_and_set_one_by_one() {
 
     world.json(&["set", "mirostat", "2"]);
     let told = world.run(&["set", "top_k", "30"]);
-    assert_eq!(told.out, "top_k = 30 (set for the whole app)\n    does nothing while mirostat = 2\n");
+    assert_eq!(told.out, "top_k = 30 (set for the whole app)\n    no effect while mirostat = 2\n");
 
     let reset = world.json(&["set", "history_cap", "--reset", "--chat", &chat]);
     assert_eq!((&reset["value"], &reset["origin"]), (&json!("auto"), &json!("builtIn")));
@@ -304,9 +304,9 @@ fn settings_are_shown_with_their_origin_and_set_one_by_one() {
     assert!(refused.err.contains("a number from 0 to 2"), "{refused:?}");
 }
 
-/// S2.4: what the environment overrides shows in the health report and in the settings.
+/// Settings that the environment overrides appear in the health report and in the settings.
 #[test]
-fn the_environment_is_visible() {
+fn shows_overrides_by_the_environment() {
     let world = World::without_model();
     let run = |args: &[&str], limit: &str| {
         let mut command = world.command(args);
@@ -325,7 +325,7 @@ fn the_environment_is_visible() {
 }
 
 #[test]
-fn presets_are_listed_and_shown_and_a_sampler_preset_goes_out_again() {
+fn lists_shows_and_exports_presets() {
     let world = World::without_model();
     let file = world.file("Big O.json", serde_json::json!({"temp": 0.87, "top_p": 0.99, "tfs": 0.9}).to_string());
     world.json(&["import", &file]);

@@ -1,4 +1,4 @@
-//! `lore test` on files.
+//! Tests of `lore test`.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ const CHAT: &str = r#"{"user_name": "Tom", "character_name": "Mira", "chat_metad
 "#;
 
 #[test]
-fn a_test_says_what_fires_and_why() {
+fn lore_test_reports_activations_and_reasons() {
     let world = World::without_model();
     let (book, chat) = (world.file("World.json", BOOK), world.file("chat.jsonl", CHAT));
     let report = world.json(&["lore", "test", "--book", &book, "--chat", &chat, "--at", "2"]);
@@ -41,7 +41,7 @@ fn a_test_says_what_fires_and_why() {
 }
 
 #[test]
-fn a_cards_own_book_and_texts_count() {
+fn uses_the_lorebook_and_texts_of_a_card() {
     let world = World::without_model();
     let card = json!({"spec": "chara_card_v3", "spec_version": "3.0", "data": {
         "name": "Mira", "description": "", "first_mes": "Light the lamp.",
@@ -61,7 +61,7 @@ fn a_cards_own_book_and_texts_count() {
 }
 
 #[test]
-fn recorded_cases_are_run_and_written() {
+fn runs_recorded_cases_and_writes_results() {
     let world = World::without_model();
     let header = json!({"header": "cases", "entry_defaults": {"position": 0, "order": 100, "selective": true},
         "settings_defaults": {"depth": 2, "budget": 25}, "case_defaults": {"context": 400, "tokens": "words", "random": 0.5,
@@ -85,7 +85,7 @@ fn recorded_cases_are_run_and_written() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn names_unreadable_files() {
     let world = World::without_model();
     let (book, chat) = (world.file("bad.json", "{ invalid"), world.file("chat.jsonl", CHAT));
     let done = world.run(&["lore", "test", "--book", &book, "--chat", &chat]);

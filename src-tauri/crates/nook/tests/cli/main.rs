@@ -1,6 +1,7 @@
-//! The real binary on temporary data folders. Where a model answers, it is the default one in the real worker.
+//! Tests of the real binary with temporary data folders. Tests that need a model use the default one in the real
+//! worker.
 
-#![expect(clippy::unwrap_used, reason = "a test fails where it is surprised")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod data;
 mod endpoints;

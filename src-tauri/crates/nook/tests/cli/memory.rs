@@ -1,4 +1,4 @@
-//! What is remembered: written, found, changed, taken along, forgotten.
+//! Tests of `memory`: add, search, edit, export, import and forget.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ impl Remembering {
 }
 
 #[test]
-fn memories_are_added_found_changed_pinned_and_forgotten() {
+fn adds_finds_edits_pins_and_forgets_memories() {
     let runa = Remembering::open();
     let tea = runa.add("Likes green tea.", &["--type", "preference", "--importance", "7"]);
     for key in ["id", "type", "text", "importance", "scope", "sources", "created", "score"] {
@@ -58,21 +58,21 @@ fn memories_are_added_found_changed_pinned_and_forgotten() {
 }
 
 #[test]
-fn a_memory_of_a_world_names_its_lorebook() {
+fn world_memory_requires_a_lorebook() {
     let runa = Remembering::open();
     let file = runa.world.file("coast.json", br#"{"name":"The coast","entries":{}}"#);
     runa.world.json(&["import", &file]);
     let known = runa.add("The harbour freezes in winter.", &["--scope", "world", "--world", "the coast"]);
     assert_eq!((&known["scope"], &known["character"]), (&json!("world"), &json!(null)));
     assert!(known["world"].is_string(), "{known}");
-    assert!(runa.texts(&["list", "--character", "Runa"]).is_empty(), "its lorebook counts nowhere yet");
+    assert!(runa.texts(&["list", "--character", "Runa"]).is_empty(), "its lorebook is not used anywhere yet");
     let args = ["memory", "add", "--character", "Runa", "x", "--scope", "world", "--json"];
-    assert_eq!(runa.world.run(&args).code, 2, "a world is a lorebook");
+    assert_eq!(runa.world.run(&args).code, 2, "scope world requires a lorebook");
     runa.world.run(&[&args[..], &["--world", "The town"]].concat()).assert_failed("notFound");
 }
 
 #[test]
-fn an_export_has_every_memory_of_a_character() {
+fn exports_every_memory_of_a_character() {
     let runa = Remembering::open();
     runa.add("Likes green tea.", &[]);
     let file = runa.world.path("runa-memory.json");
@@ -84,7 +84,7 @@ fn an_export_has_every_memory_of_a_character() {
 }
 
 #[test]
-fn an_export_comes_in_again_and_says_the_same() {
+fn exported_memories_survive_an_import() {
     let runa = Remembering::open();
     let tea = runa.add("Likes green tea.", &["--type", "preference", "--importance", "7"]);
     runa.add("Owns a boat.", &["--scope", "profile"]);
@@ -114,7 +114,7 @@ fn an_export_comes_in_again_and_says_the_same() {
 }
 
 #[test]
-fn memories_are_held_against_each_other_and_brought_back() {
+fn consolidates_and_restores_memories() {
     let runa = Remembering::open();
     let learned = |number: u32, text: &str| {
         json!({ "id": format!("00000000-0000-0000-0000-00000000000{number}"), "type": "fact", "text": text,
@@ -146,11 +146,11 @@ fn memories_are_held_against_each_other_and_brought_back() {
     let id = done["superseded"][0]["id"].as_str().unwrap();
     runa.world.json(&["memory", "restore", id]);
     runa.world.json(&["memory", "consolidate"]);
-    assert_eq!((runa.texts(&all).len(), runa.texts(&archived).len()), (3, 1), "what was brought back stays");
+    assert_eq!((runa.texts(&all).len(), runa.texts(&archived).len()), (3, 1), "restored memories stay");
 }
 
 #[test]
-fn a_corpus_is_ranked_without_a_data_folder() {
+fn ranks_a_corpus_without_a_data_folder() {
     let world = World::without_model();
     let line = |id, speaker, text| json!({ "conversation_id": "c", "id": id, "session": 1, "time": null, "speaker": speaker, "text": text, "caption": null });
     let messages = [
@@ -170,7 +170,7 @@ fn a_corpus_is_ranked_without_a_data_folder() {
     assert_eq!((&run["question_id"], &run["ranked_ids"][0]), (&json!("q1"), &json!("2")));
     assert_eq!(run["ranked_ids"].as_array().unwrap().len(), 4);
     assert!(!world.data_dir().exists());
-    // "Bea: I sold my boat to a man from Lisbon." takes 11 of them; of the others, 3 or 4 each, one has room.
+    // "Bea: I sold my boat to a man from Lisbon." takes 11 tokens. One of the others fits too; they take 3 or 4 each.
     world.json(&[&rank[..], &["--budget", "15"]].concat());
     let run: Value = serde_json::from_slice(&std::fs::read(&ranked).unwrap()).unwrap();
     assert_eq!((&run["ranked_ids"][0], run["ranked_ids"].as_array().unwrap().len()), (&json!("2"), 2));
@@ -180,7 +180,7 @@ fn a_corpus_is_ranked_without_a_data_folder() {
 }
 
 #[test]
-fn a_scenario_answers_its_probes_with_what_the_prompt_has_from_memory() {
+fn scenario_prints_the_memories_of_its_probes() {
     let world = World::without_model();
     let (of, chat) = (json!("p"), json!("one"));
     let steps = [

@@ -1,4 +1,4 @@
-//! `serve` as a process.
+//! Tests of `serve`.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -42,7 +42,7 @@ impl Serving {
 }
 
 #[test]
-fn the_served_engine_is_the_same_engine() {
+fn server_uses_the_same_data() {
     let world = World::without_model();
     world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
     let serving = serve(&world);
@@ -55,7 +55,7 @@ fn the_served_engine_is_the_same_engine() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn events_arrive_over_the_socket() {
+async fn sends_events_over_the_socket() {
     let world = World::without_model();
     let serving = serve(&world);
     let ticket = serving.ask("POST /api/ticket", &[], "").1;
@@ -74,7 +74,7 @@ async fn events_arrive_over_the_socket() {
 }
 
 #[test]
-fn a_second_process_is_told_that_the_folder_is_in_use() {
+fn second_process_reports_a_folder_in_use() {
     let world = World::without_model();
     let _serving = serve(&world);
     world.run(&["list", "chats", "--json"]).assert_failed("inUse");
@@ -84,7 +84,7 @@ fn a_second_process_is_told_that_the_folder_is_in_use() {
 
 #[cfg(unix)]
 #[test]
-fn it_ends_when_asked_and_gives_the_folder_up() {
+fn exits_on_request_and_releases_the_folder() {
     use rustix::process::Signal;
 
     let world = World::without_model();
@@ -97,14 +97,14 @@ fn it_ends_when_asked_and_gives_the_folder_up() {
 }
 
 #[test]
-fn the_token_can_be_given_and_must_be_strong() {
+fn token_can_be_set_and_must_be_strong() {
     let world = World::without_model();
     let weak = world.command(&["serve", "--json"]).env("INGLENOOK_TOKEN", "secret").output().unwrap();
     crate::world::Done::from(weak).assert_failed("weakToken");
 }
 
 #[test]
-fn only_this_machine_and_a_ui_that_exists_are_served() {
+fn refuses_other_hosts_and_a_missing_ui() {
     let world = World::without_model();
     world.run(&["serve", "--host", "0.0.0.0", "--json"]).assert_failed("notLoopback");
     let nowhere =

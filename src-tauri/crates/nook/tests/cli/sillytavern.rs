@@ -1,11 +1,11 @@
-//! What people bring from SillyTavern: single chats, and a whole folder.
+//! Tests of importing from SillyTavern: single chats, and a whole folder.
 
 use serde_json::{Value, json};
 
 use crate::hostile::{png, text};
 use crate::world::{World, card};
 
-/// Lines as SillyTavern has written them over the years.
+/// Lines in formats of several SillyTavern versions.
 const CHAT: &str = r#"{"user_name":"unused","character_name":"unused","create_date":"2024-01-15@12h30m15s","chat_metadata":{"note_prompt":""}}
 {"name":"Mira Quay","is_user":false,"is_system":false,"send_date":"2024-01-15T12:30:15.000Z","mes":"Who is there?","extra":{},"swipe_id":1,"swipes":["Hello?","Who is there?"],"swipe_info":[{"send_date":"2024-01-15T12:30:15.000Z","extra":{}},{"send_date":"2024-01-15T12:31:00.000Z","extra":{"model":"tiny","reasoning":"A stranger."}}]}
 {"name":"Tom","is_user":true,"is_system":false,"send_date":"2024-01-15T12:32:00.000Z","mes":"It is me.","extra":{}}
@@ -13,7 +13,7 @@ const CHAT: &str = r#"{"user_name":"unused","character_name":"unused","create_da
 not a line of it
 {"name":"Bo","is_user":false,"is_system":true,"send_date":"","mes":"And me.","extra":{}}"#;
 
-/// Who says what, and when; the shown versions.
+/// Returns speaker, time and text of the shown versions.
 fn said(world: &World, chat: &str) -> Vec<(String, String, String)> {
     let chat = world.json(&["show", "chat", chat]);
     let one = |message: &Value| {
@@ -30,7 +30,7 @@ fn line(name: &str, text: &str, when: &str) -> (String, String, String) {
 }
 
 #[test]
-fn a_chat_comes_in_for_the_character_it_names_and_goes_out_as_it_came() {
+fn chat_survives_import_and_export() {
     let world = World::without_model();
     let file = world.file("Harbour night.jsonl", CHAT);
     let early = world.run(&["import", &file, "--json"]);
@@ -43,7 +43,7 @@ fn a_chat_comes_in_for_the_character_it_names_and_goes_out_as_it_came() {
     let warnings: Vec<_> = imported["warnings"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
     assert!(warnings[0].starts_with("1 notes") && warnings[1].starts_with("1 hidden messages"), "{warnings:?}");
     assert!(warnings[2].contains("left out: 5"), "{warnings:?}");
-    assert!(warnings[3].starts_with("there is no persona \"Tom\": the chat keeps the name"), "{warnings:?}");
+    assert!(warnings[3].starts_with("no persona named \"Tom\", so the chat keeps this name"), "{warnings:?}");
     let at = "2024-01-15T12:32:00Z";
     assert_eq!(
         said(&world, "Harbour night"),
@@ -69,7 +69,7 @@ fn a_chat_comes_in_for_the_character_it_names_and_goes_out_as_it_came() {
 }
 
 #[test]
-fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
+fn imports_a_folder_once_and_reports_skipped_files() {
     let world = World::without_model();
     let user = |name: &str, content: &str| world.file(&format!("tavern/data/default-user/{name}"), content);
     user("characters/Mira2.json", &card("Mira Quay"));
@@ -109,7 +109,7 @@ fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
     assert_eq!(said(&world, "Harbour night")[1].0, "Tom", "neither the first persona nor the newest");
     assert_eq!(world.json(&["show", "persona", "Tom"])["description"], "A sailor.");
     let chat = world.json(&["show", "chat", "Harbour night"]);
-    assert_eq!(chat["character"], report["imported"][2]["id"], "of two of a name, the one whose folder it was in");
+    assert_eq!(chat["character"], report["imported"][2]["id"], "for a duplicate name, the folder decides");
 
     let again = world.run(&["import", "--sillytavern", &folder, "--json"]).json();
     assert_eq!(again["imported"], json!([]), "{again}");
@@ -117,9 +117,9 @@ fn a_whole_folder_comes_in_once_and_tells_what_it_leaves() {
     world.run(&["import", "--sillytavern", &other, "--json"]).assert_failed("badInput");
 }
 
-/// V3-15: faces for moods belong to the card. A persona's picture is its own; what is no picture is refused with its name.
+/// Expressions belong to the card, and a persona's picture to the persona. Other files are refused by name.
 #[test]
-fn pictures_come_in_with_whom_they_are_of() {
+fn imports_pictures_with_their_owner() {
     let world = World::without_model();
     let user = |name: &str, content: &[u8]| {
         world.file(&format!("tavern/data/default-user/{name}"), "");
@@ -148,19 +148,22 @@ fn pictures_come_in_with_whom_they_are_of() {
     let faces = &told("imported", "characters/Mira2")[0];
     assert_eq!((&faces["kind"], &faces["name"]), (&json!("faces"), &json!("Mira Quay")), "{report}");
     assert!(faces["warnings"][0].as_str().unwrap().contains("1 in all"), "{faces}");
-    assert!(told("imported", "backgrounds")[0]["warnings"][0].as_str().unwrap().contains("1 in all"), "kept once");
-    assert_eq!(told("refused", "characters/Mira2/grief.webp")[0]["reason"], "it is no picture");
-    assert!(told("skipped", "characters/Gone")[0]["reason"].as_str().unwrap().contains("nobody came in"));
+    assert!(told("imported", "backgrounds")[0]["warnings"][0].as_str().unwrap().contains("1 in all"), "stored once");
+    assert_eq!(told("refused", "characters/Mira2/grief.webp")[0]["reason"], "it is not a picture");
+    assert!(told("skipped", "characters/Gone")[0]["reason"].as_str().unwrap().contains("no imported character"));
     assert!(told("skipped", "User Avatars")[0]["reason"].as_str().unwrap().contains("1 in all"), "{report}");
     let personas = told("imported", "settings.json");
     let of = |name: &str| personas.as_array().unwrap().iter().find(|one| one["name"] == name).unwrap();
-    assert!(of("Abe")["warnings"][0].as_str().unwrap().contains("its picture b.png is left there"), "{report}");
+    assert!(of("Abe")["warnings"][0].as_str().unwrap().contains("its picture b.png was not imported"), "{report}");
     let has_picture = |name: &str| world.json(&["show", "persona", name])["picture"].is_string();
-    assert_eq!(["Tom", "Abe", "Eve"].map(has_picture), [true, false, false], "no name leads out of the folder");
+    assert_eq!(["Tom", "Abe", "Eve"].map(has_picture), [true, false, false], "no name can escape the folder");
     let out = world.path("mira.charx").to_str().unwrap().to_owned();
     world.json(&["export", "character", "Mira Quay", "--as", "charx", "--out", &out]);
     let archive = std::fs::read(out).unwrap();
-    assert!(archive.windows(28).any(|part| part.starts_with(b"assets/emotion/images/joy-")), "the face goes along");
+    assert!(
+        archive.windows(28).any(|part| part.starts_with(b"assets/emotion/images/joy-")),
+        "the expression is exported too"
+    );
 
     let out = world.path("sea.png").to_str().unwrap().to_owned();
     let kept = world.json(&["list", "backgrounds"]);
@@ -172,9 +175,9 @@ fn pictures_come_in_with_whom_they_are_of() {
     assert_eq!(again["imported"], json!([]), "{again}");
 }
 
-/// Formats 1.4.3, step 1: chat lore, persona lore, character lore with its extra books, global lore.
+/// Chat lore, persona lore, character lore with its extra books, and global lore keep their assignment.
 #[test]
-fn worlds_come_in_bound_as_they_were() {
+fn imports_lorebooks_with_their_assignment() {
     let world = World::without_model();
     let user = |name: &str, content: &str| world.file(&format!("tavern/data/default-user/{name}"), content);
     let mut linked: Value = serde_json::from_str(&card("Mira Quay")).unwrap();
@@ -216,7 +219,7 @@ fn worlds_come_in_bound_as_they_were() {
     assert_eq!(written["entries"]["0"]["key"], json!(["Night"]));
 }
 
-/// A group's messages say by a picture who speaks; old ones by a name alone.
+/// In group chats, a picture identifies the speaker; older messages have only a name.
 const TALK: &str = r#"{"user_name":"unused","character_name":"unused","chat_metadata":{"world_info":"Sea"}}
 {"name":"Bo","is_user":false,"send_date":"2024-01-15T12:30:15.000Z","mes":"Ahoy?","original_avatar":"Bo.png","swipe_id":0,"swipes":["Ahoy?","Hoy."]}
 {"name":"Mira Quay","is_user":false,"send_date":"2024-01-15T12:31:00.000Z","mes":"Evening.","original_avatar":"Mira2.json"}
@@ -225,7 +228,7 @@ const TALK: &str = r#"{"user_name":"unused","character_name":"unused","chat_meta
 {"name":"Zed","is_user":false,"send_date":"2024-01-15T12:34:00.000Z","mes":"Four.","original_avatar":"Zed.png"}"#;
 
 #[test]
-fn chats_of_groups_come_in_with_who_takes_part_and_who_says_what() {
+fn imports_group_chats_with_speakers() {
     let world = World::without_model();
     let user = |name: &str, content: &str| world.file(&format!("tavern/data/default-user/{name}"), content);
     user("characters/Mira2.json", &card("Mira Quay"));
@@ -265,10 +268,10 @@ fn chats_of_groups_come_in_with_who_takes_part_and_who_says_what() {
     assert_eq!((&messages[1]["speaker"], &messages[3]["speaker"]), (mira, mira));
     let imported = report["imported"].as_array().unwrap();
     let told = imported.iter().find(|one| one["file"] == "night.jsonl").unwrap()["warnings"].to_string();
-    for word in ["Zed.png takes part", "Mira2.png had to be silent", "nobody here is Zed"] {
+    for word in ["Zed.png takes part", "Mira2.png had been muted", "the library has no Zed"] {
         assert!(told.contains(word), "{told}");
     }
-    assert_eq!(world.json(&["show", "chat", "stray"])["character_name"], "Bo", "whoever speaks takes part");
+    assert_eq!(world.json(&["show", "chat", "stray"])["character_name"], "Bo", "every speaker is a participant");
     let bound = &world.json(&["show", "lorebook", "Sea"])["bindings"];
     assert!(bound.as_array().unwrap().iter().any(|one| one["id"] == chat["id"]), "{bound}");
     assert_eq!(world.json(&["show", "character", "Bo"])["fields"]["tags"], json!(["quay", "salt"]));

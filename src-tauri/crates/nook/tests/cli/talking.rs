@@ -1,10 +1,10 @@
-//! Turns with the real worker and the default model.
+//! Tests of turns with the real worker and the default model.
 
 use serde_json::Value;
 
 use crate::world::{Done, World, card};
 
-/// A card as a PNG file, as people share it.
+/// Writes a card as a PNG file.
 fn png(world: &World) -> String {
     let maker = World::without_model();
     maker.json(&["import", &maker.file("mira.json", card("Mira Quay"))]);
@@ -26,7 +26,7 @@ fn number(value: &Value) -> u64 {
 }
 
 #[test]
-fn a_card_file_answers_and_the_reply_ends_with_its_figures() {
+fn chats_with_a_card_file() {
     let world = World::with_model();
     let done = say(&world, &["--character", &png(&world), "--message", "Hello"]);
     let events = done.events();
@@ -47,7 +47,7 @@ fn a_card_file_answers_and_the_reply_ends_with_its_figures() {
 }
 
 #[test]
-fn a_second_turn_reads_only_what_is_new() {
+fn second_turn_evaluates_only_new_tokens() {
     let world = World::with_model();
     let file = world.file("mira.json", card("Mira Quay"));
     let args = [&["chat", "--character", &file][..], &SHORT].concat();
@@ -57,13 +57,13 @@ fn a_second_turn_reads_only_what_is_new() {
     assert_eq!(ends.len(), 2, "{done:?}");
     let (first, second) = (&ends[0]["usage"], &ends[1]["usage"]);
     assert!(number(&second["reused"]) >= number(&first["prompt"]), "{second} after {first}");
-    // The reply's last token, its end, the new words and the next opening.
+    // The reply's last token, its end, the new message and the next opening.
     assert!(number(&second["evaluated"]) < 40, "{second}");
     assert_eq!(ends[0]["chat"], ends[1]["chat"]);
 }
 
 #[test]
-fn a_chat_goes_on_in_another_run() {
+fn chat_continues_in_another_run() {
     let world = World::with_model();
     let file = world.file("mira.json", card("Mira Quay"));
     let first = say(&world, &["--character", &file, "--message", "Hello"]).ends().remove(0);
@@ -77,11 +77,11 @@ fn a_chat_goes_on_in_another_run() {
     let replies = [&first, &second].map(|end| end["text"].as_str().unwrap());
     assert_eq!(texts, ["You are late. The lamps are lit.", "Hello", replies[0], "Who are you?", replies[1]]);
     let found = world.json(&["list", "characters"])["items"].as_array().unwrap().clone();
-    assert_eq!(found.iter().filter(|one| one["name"] == "Mira Quay").count(), 1, "the same file came in once");
+    assert_eq!(found.iter().filter(|one| one["name"] == "Mira Quay").count(), 1, "the same file was imported once");
 }
 
 #[test]
-fn a_picture_goes_with_the_first_message() {
+fn sends_a_picture_with_the_first_message() {
     let world = World::without_model();
     let (file, picture) = (world.file("mira.json", card("Mira Quay")), png(&world));
     let args = ["--json", "chat", "--character", &file, "--message", "Look.", "--image"];
@@ -97,7 +97,7 @@ fn a_picture_goes_with_the_first_message() {
 }
 
 #[test]
-fn another_run_reads_only_what_is_new() {
+fn another_run_evaluates_only_new_tokens() {
     let world = World::with_model();
     let file = world.file("mira.json", card("Mira Quay"));
     let first = say(&world, &["--character", &file, "--message", "Hello"]).ends().remove(0);
@@ -109,7 +109,7 @@ fn another_run_reads_only_what_is_new() {
 }
 
 #[test]
-fn the_preview_is_what_is_sent() {
+fn preview_equals_the_sent_prompt() {
     let world = World::with_model();
     let file = world.file("mira.json", card("Mira Quay"));
     let chat =
@@ -144,7 +144,7 @@ fn the_preview_is_what_is_sent() {
 }
 
 #[test]
-fn tokens_of_a_file_and_of_stdin_are_the_same() {
+fn counts_tokens_of_a_file_and_stdin() {
     let world = World::with_model();
     let text = "Hello, lamplighter! 灯 <|im_end|>";
     let file = world.file("text.txt", text);
@@ -158,7 +158,7 @@ fn tokens_of_a_file_and_of_stdin_are_the_same() {
 }
 
 #[test]
-fn without_a_model_the_words_are_kept_and_the_way_out_is_named() {
+fn keeps_the_message_without_a_model() {
     let world = World::without_model();
     let file = world.file("mira.json", card("Mira Quay"));
     let done = world.run(&["chat", "--character", &file, "--message", "Hello", "--json"]);
@@ -170,7 +170,7 @@ fn without_a_model_the_words_are_kept_and_the_way_out_is_named() {
 }
 
 #[test]
-fn a_wrong_name_starts_no_chat() {
+fn unknown_name_creates_no_chat() {
     let world = World::without_model();
     let file = world.file("mira.json", card("Mira Quay"));
     let before = world.json(&["list", "chats"]);
@@ -200,7 +200,7 @@ mod signals {
     }
 
     #[test]
-    fn ctrl_c_stops_the_reply_and_keeps_it() {
+    fn ctrl_c_stops_and_keeps_the_reply() {
         let world = World::with_model();
         let mut running = start(&world);
         running.event("token");
@@ -214,7 +214,7 @@ mod signals {
     }
 
     #[test]
-    fn a_request_to_end_keeps_what_was_written() {
+    fn sigterm_keeps_the_text_so_far() {
         let world = World::with_model();
         let mut running = start(&world);
         let token = running.event("token");
@@ -226,12 +226,12 @@ mod signals {
     }
 
     #[test]
-    fn a_reader_who_leaves_ends_it_quietly() {
+    fn exits_quietly_if_the_reader_closes_the_pipe() {
         let world = World::with_model();
         let mut running = start(&world);
         running.event("token");
         running.stop_reading();
         assert_eq!(running.wait().code(), Some(0));
-        assert_eq!(world.json(&["list", "chats"])["items"][0]["message_count"], 3, "what was written is kept");
+        assert_eq!(world.json(&["list", "chats"])["items"][0]["message_count"], 3, "the text so far is kept");
     }
 }

@@ -1,9 +1,9 @@
-//! What is no command at all.
+//! Tests of usage errors, help and version.
 
 use crate::world::World;
 
 #[test]
-fn wrong_words_exit_2_and_touch_nothing() {
+fn usage_errors_exit_2_and_write_nothing() {
     let world = World::without_model();
     for words in [
         &[][..],
@@ -46,7 +46,7 @@ fn wrong_words_exit_2_and_touch_nothing() {
 }
 
 #[test]
-fn wrong_words_are_json_where_json_was_asked_for() {
+fn usage_errors_are_json_in_json_mode() {
     let done = World::without_model().run(&["list", "dragons", "--json"]);
     assert_eq!(done.code, 2);
     assert_eq!(done.json()["error"]["kind"], "usage");
@@ -54,7 +54,7 @@ fn wrong_words_are_json_where_json_was_asked_for() {
 }
 
 #[test]
-fn help_and_version_are_answers() {
+fn help_and_version_succeed() {
     let world = World::without_model();
     let help = world.run(&["--help"]);
     assert_eq!(help.code, 0);

@@ -1,4 +1,4 @@
-//! A data folder of its own, and the program run on it.
+//! A temporary data folder, and the program run on it.
 
 use std::env;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -14,21 +14,21 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Nothing can answer.
+    /// No model can reply.
     pub(crate) fn without_model() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let models = folder.path().join("no-models");
         Self { folder, models }
     }
 
-    /// The default model can answer.
+    /// The default model can reply.
     pub(crate) fn with_model() -> Self {
         let worker = Path::new(env!("CARGO_BIN_EXE_nook")).with_file_name("inglenook-worker");
         assert!(worker.is_file(), "{} is not built: cargo build -p worker", worker.display());
         let models = env::var_os("INGLENOOK_MODELS")
             .map_or_else(|| directories::BaseDirs::new().unwrap().cache_dir().join("inglenook/models"), PathBuf::from);
         let model = models.join("SmolLM2-135M-Instruct.Q4_1.gguf");
-        assert!(model.is_file(), "{} is not there: cargo xtask run fetches it", model.display());
+        assert!(model.is_file(), "{} is missing: run `cargo xtask run`", model.display());
         Self { folder: tempfile::tempdir().unwrap(), models }
     }
 
@@ -36,7 +36,7 @@ impl World {
         self.folder.path().join(name)
     }
 
-    /// Writes a file beside the data folder and returns its path as an argument.
+    /// Writes a file next to the data folder and returns its path as an argument.
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -52,7 +52,7 @@ impl World {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nook"));
         command.arg("--data-dir").arg(self.data_dir()).args(args);
         command.env("INGLENOOK_MODELS", &self.models).env_remove("RUST_LOG").env_remove("INGLENOOK_TOKEN");
-        // No keychain of whoever runs the tests.
+        // Hides the keychain of the user who runs the tests.
         command.env_remove("DBUS_SESSION_BUS_ADDRESS");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -69,7 +69,7 @@ impl World {
         Done::from(child.wait_with_output().unwrap())
     }
 
-    /// The answer of a verb that is to work.
+    /// Runs a verb that must succeed and returns its JSON.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let done = self.run(&[args, &["--json"]].concat());
         assert_eq!(done.code, 0, "{args:?}: {done:?}");
@@ -97,22 +97,22 @@ impl From<std::process::Output> for Done {
 }
 
 impl Done {
-    /// The one document on stdout.
+    /// Returns the JSON document on stdout.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The lines on stdout.
+    /// Returns the JSON lines on stdout.
     pub(crate) fn events(&self) -> Vec<Value> {
         self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// The lines that end a turn.
+    /// Returns the lines that end a turn.
     pub(crate) fn ends(&self) -> Vec<Value> {
         self.events().into_iter().filter(|event| event["event"] == "end").collect()
     }
 
-    /// A failed verb says why on stdout as JSON and in one line on stderr.
+    /// Checks that a failed verb reports the reason as JSON on stdout and in one line on stderr.
     #[track_caller]
     pub(crate) fn assert_failed(&self, kind: &str) {
         assert_eq!(self.code, 1, "{self:?}");
@@ -141,11 +141,11 @@ impl Running {
         line
     }
 
-    /// The next event of that name.
+    /// Returns the next event with this name.
     pub(crate) fn event(&mut self, name: &str) -> Value {
         loop {
             let line = self.line();
-            assert!(!line.is_empty(), "it ended before `{name}`");
+            assert!(!line.is_empty(), "the process ended before `{name}`");
             let event: Value = serde_json::from_str(&line).unwrap();
             if event["event"] == name {
                 return event;
@@ -175,7 +175,7 @@ impl Drop for Running {
     }
 }
 
-/// A V2 card, with a field that this program does not know.
+/// A V2 card with a field that this program does not know.
 pub(crate) fn card(name: &str) -> String {
     serde_json::json!({
         "spec": "chara_card_v2",

@@ -9,7 +9,7 @@ const DEPTH: usize = 9;
 /// Maximum number of errors from one list that the message includes.
 const COMPLAINTS: usize = 8;
 /// Fields that may hold the error message, most specific first.
-const WORDS: [&str; 16] = [
+const MESSAGE_FIELDS: [&str; 16] = [
     "message",
     "msg",
     "detail",
@@ -72,11 +72,12 @@ impl ApiError {
         let fields = body.as_object()?;
         let of = |key: &str| fields.get(key).unwrap_or(&Value::Null);
         let choice = of("choices").get(0).map_or(&Value::Null, |choice| &choice["error"]);
-        if is_told(choice) {
+        if indicates_failure(choice) {
             return Some(Self::of(choice));
         }
-        let named =
-            ["error", "errors", "error_message", "errorMessage", "error_msg"].into_iter().any(|key| is_told(of(key)));
+        let named = ["error", "errors", "error_message", "errorMessage", "error_msg"]
+            .into_iter()
+            .any(|key| indicates_failure(of(key)));
         let refused = number(&of("base_resp")["status_code"]).is_some_and(|code| code != 0.0);
         if named || refused {
             return Some(Self::of(body));
@@ -84,16 +85,16 @@ impl ApiError {
         if replies {
             return None;
         }
-        let says = |key: &str| is_told(of(key));
+        let says = |key: &str| indicates_failure(of(key));
         let bare = says("detail") || fields.get("message").is_some_and(Value::is_string) && says("message");
-        let coded = is_told_code(of("code")) && (says("msg") || says("message"));
+        let coded = is_failure_code(of("code")) && (says("msg") || says("message"));
         let failed = of("success") == &Value::Bool(false)
             || matches!(of("object"), Value::String(kind) if kind.eq_ignore_ascii_case("error"))
             || of("type") == "error"
             || matches!(of("status").as_str(), Some("error" | "fail" | "failed" | "failure"));
         let status = match of("status") {
             Value::Object(status) => {
-                ["code", "error_code"].iter().any(|key| is_told_code(status.get(*key).unwrap_or(&Value::Null)))
+                ["code", "error_code"].iter().any(|key| is_failure_code(status.get(*key).unwrap_or(&Value::Null)))
             }
             status => http_status(status).is_some(),
         };
@@ -102,7 +103,7 @@ impl ApiError {
 
     /// Parses the error in `body`.
     pub(super) fn of(body: &Value) -> Self {
-        let error = body.get("error").filter(|error| is_told(error)).unwrap_or(body);
+        let error = body.get("error").filter(|error| indicates_failure(error)).unwrap_or(body);
         let mut refused = Vec::new();
         complaints(body, DEPTH, &mut refused);
         let mut message = words(error, DEPTH);
@@ -141,7 +142,7 @@ impl ApiError {
     /// Whether the prompt was too long, judged by known error classes and phrases.
     pub(super) fn is_overflow(&self) -> bool {
         const CLASSES: [&str; 3] = ["exceed_context_size", "context_length_exceeded", "context_exceeded"];
-        const WORDS: [&str; 8] = [
+        const MESSAGE_FIELDS: [&str; 8] = [
             "context length",
             "context size",
             "context window",
@@ -154,7 +155,7 @@ impl ApiError {
         let message = self.message.to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
         CLASSES.iter().any(|class| self.class.contains(class))
-            || says(&WORDS)
+            || says(&MESSAGE_FIELDS)
             || (says(&["token"])
                 && says(&["input", "prompt", "context", "messages"])
                 && says(&[
@@ -180,16 +181,16 @@ impl ApiError {
 }
 
 /// Whether `value` indicates a failure. Empty values, zero and `false` do not.
-fn is_told(value: &Value) -> bool {
+fn indicates_failure(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::Bool(true) => true,
         Value::Number(number) => number.as_f64() != Some(0.0),
         Value::String(text) => !is_no_failure(text),
-        Value::Array(items) => items.iter().any(is_told),
-        Value::Object(fields) => {
-            fields.iter().any(|(key, value)| if is_code(key) { is_told_code(value) } else { is_told(value) })
-        }
+        Value::Array(items) => items.iter().any(indicates_failure),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(key, value)| if is_code(key) { is_failure_code(value) } else { indicates_failure(value) }),
     }
 }
 
@@ -198,8 +199,8 @@ fn is_code(key: &str) -> bool {
 }
 
 /// Whether `value` is a code that indicates a failure.
-fn is_told_code(value: &Value) -> bool {
-    is_told(value) && !matches!(number(value), Some(code) if (200.0..300.0).contains(&code) || code == 0.0)
+fn is_failure_code(value: &Value) -> bool {
+    indicates_failure(value) && !matches!(number(value), Some(code) if (200.0..300.0).contains(&code) || code == 0.0)
 }
 
 fn is_no_failure(text: &str) -> bool {
@@ -238,19 +239,23 @@ fn words(account: &Value, depth: usize) -> String {
             None => text.clone(),
         },
         Value::Array(items) => {
-            let told: Vec<String> =
-                items.iter().map(|item| words(item, depth)).filter(|told| !told.is_empty()).take(COMPLAINTS).collect();
-            told.join("; ")
+            let message: Vec<String> = items
+                .iter()
+                .map(|item| words(item, depth))
+                .filter(|message| !message.is_empty())
+                .take(COMPLAINTS)
+                .collect();
+            message.join("; ")
         }
         Value::Object(fields) => {
-            let told = WORDS
+            let message = MESSAGE_FIELDS
                 .iter()
                 .filter_map(|key| fields.get(*key))
                 .map(|value| words(value, depth))
-                .find(|told| !told.is_empty());
-            match (told, place(fields)) {
-                (Some(told), Some(place)) if !told.contains(&place) => format!("{place}: {told}"),
-                (Some(told), _) => told,
+                .find(|message| !message.is_empty());
+            match (message, place(fields)) {
+                (Some(message), Some(place)) if !message.contains(&place) => format!("{place}: {message}"),
+                (Some(message), _) => message,
                 (None, _) => by_name(fields, depth),
             }
         }
@@ -260,9 +265,9 @@ fn words(account: &Value, depth: usize) -> String {
 
 /// Joins errors that are keyed by parameter name.
 fn by_name(fields: &Map<String, Value>, depth: usize) -> String {
-    let told = fields.iter().filter(|(key, value)| PARAMETERS.contains(&key.as_str()) && !value.is_number());
-    let told = told.map(|(key, value)| format!("{key}: {}", words(value, depth)));
-    told.take(COMPLAINTS).collect::<Vec<_>>().join("; ")
+    let messages = fields.iter().filter(|(key, value)| PARAMETERS.contains(&key.as_str()) && !value.is_number());
+    let messages = messages.map(|(key, value)| format!("{key}: {}", words(value, depth)));
+    messages.take(COMPLAINTS).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the parameter that an error concerns.
@@ -335,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_read_in_every_known_form() {
+    fn reads_known_error_formats() {
         let llama = r#"{"error":{"code":400,"message":"request (3031 tokens) exceeds the available context size (1024
             tokens)","type":"exceed_context_size_error","n_prompt_tokens":3031,"n_ctx":1024}}"#;
         let error = ApiError::read(&llama.replace('\n', " "));
@@ -351,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_parameters_are_found_in_every_shape() {
+    fn finds_refused_parameters_in_every_format() {
         let extra = |name: &str| json!({"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted", "input": 1});
         let list = json!([extra("top_k"), extra("min_p")]);
         for body in [
@@ -374,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_with_a_good_status_are_told_by_their_words() {
+    fn detects_failures_with_a_success_status() {
         for (body, expected) in [
             (json!({"error": "no"}), Some("no")),
             (json!({"error": {"message": "no"}}), Some("no")),
@@ -415,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_is_too_long_is_known_by_many_words() {
+    fn detects_context_overflow_by_message() {
         for (message, expected) in [
             ("This request has 9000 input tokens, which is more than the 4096 that this deployment allows.", true),
             ("the prompt has too many tokens", true),

@@ -1,4 +1,4 @@
-//! From our words to the endpoint's: roles and sampling.
+//! Builds the request body: messages, sampling parameters and response format.
 
 use serde::Serialize;
 
@@ -7,9 +7,9 @@ use super::samplers::{Rare, Sent};
 use super::turns::{Message, messages};
 use crate::Request;
 
-/// OpenAI's own limit.
+/// OpenAI's limit on stop texts.
 const PLAIN_STOPS: usize = 4;
-/// What we send to servers that take more.
+/// Number of stop texts sent to endpoints without that limit.
 const MAX_STOPS: usize = 16;
 
 #[derive(Debug, Serialize)]
@@ -42,7 +42,7 @@ pub(super) struct Body<'a> {
     extras: Extras,
 }
 
-/// As OpenAI has it, and the local servers after it.
+/// Structured output as OpenAI defines it; local servers use the same form.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ResponseFormat<'a> {
@@ -61,17 +61,17 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-/// Beyond OpenAI's own.
+/// Parameters outside OpenAI's API.
 #[derive(Debug, Serialize)]
 struct Extras {
     #[serde(skip_serializing_if = "Option::is_none")]
     top_k: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     min_p: Option<f32>,
-    /// llama.cpp's name.
+    /// Name in llama.cpp.
     #[serde(skip_serializing_if = "Option::is_none")]
     repeat_penalty: Option<f32>,
-    /// vLLM's and OpenRouter's name.
+    /// Name in vLLM and OpenRouter.
     #[serde(skip_serializing_if = "Option::is_none")]
     repetition_penalty: Option<f32>,
     #[serde(flatten)]
@@ -80,14 +80,14 @@ struct Extras {
     cache_prompt: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     return_progress: Option<bool>,
-    /// With `continue_final_message`, asks vLLM and llama.cpp (since May 2026) to continue the last message.
+    /// Together with `continue_final_message`, makes vLLM and llama.cpp (since May 2026) continue the last message.
     #[serde(skip_serializing_if = "Option::is_none")]
     add_generation_prompt: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     continue_final_message: Option<bool>,
 }
 
-/// The request's body, without what `dialect` leaves out.
+/// Builds the body without the parameters that `dialect` excludes.
 pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: &Dialect) -> Body<'a> {
     let (sampling, prompt) = (request.sampling, &request.prompt);
     let messages = messages(prompt, dialect.roles);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_are_mapped_and_turns_are_merged() {
+    fn maps_roles_and_merges_turns() {
         use PromptRole::{Character, System, User};
         let request = request(&[
             (System, "Rules."),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_is_asked_for_until_it_is_refused() {
+    fn sends_response_format_until_refused() {
         let schema = json!({"type": "object"});
         let shape = crate::Shape { grammar: "root ::= \"{}\"".to_owned(), schema: schema.clone() };
         let mut request = request(&[(PromptRole::User, "Hi.")]);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_go_behind_the_words_they_came_with() {
+    fn places_pictures_after_the_text_of_their_message() {
         use PromptRole::{Character, User};
         let mut request =
             request(&[(User, "Look."), (Character, "At what?"), (User, ""), (User, "There."), (User, "Now.")]);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_sent_until_it_is_refused() {
+    fn sends_every_parameter_until_refused() {
         let request = request(&[(PromptRole::User, "Hi.")]);
         assert_eq!(
             sent(&request, &Dialect::default()),
@@ -249,9 +249,8 @@ mod tests {
         assert_eq!(learn(&dialect, refusals[0]), None, "nothing is learned twice");
     }
 
-    /// What does nothing is not sent, and what an endpoint refuses is not either.
     #[test]
-    fn rare_samplers_are_sent_where_they_work_and_are_known() {
+    fn sends_active_samplers_unless_refused() {
         use domain::sampling::{Dry, Dynatemp, Mirostat, Sampling, Xtc};
         let mut request = request(&[(PromptRole::User, "Hi.")]);
         request.sampling = Sampling {
@@ -292,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_off_is_not_sent() {
+    fn omits_disabled_samplers() {
         let mut request = request(&[(PromptRole::User, "Hi.")]);
         let off = SamplerOptions {
             top_p: Some(1.0),
@@ -312,14 +311,14 @@ mod tests {
     }
 
     #[test]
-    fn stops_of_blanks_are_ours_alone() {
+    fn does_not_send_blank_stop_texts() {
         let mut request = request(&[(PromptRole::User, "Hi.")]);
         request.prompt.stop = vec!["\n".to_owned(), "\nTom:".to_owned(), " ".to_owned()];
         assert_eq!(sent(&request, &Dialect::default())["stop"], json!(["\nTom:"]));
     }
 
     #[test]
-    fn an_unfinished_reply_is_sent_as_a_prefill() {
+    fn sends_an_unfinished_reply_as_prefill() {
         let mut request = request(&[(PromptRole::User, "Hi."), (PromptRole::Character, "Well,")]);
         assert_eq!(sent(&request, &Dialect::default()).get("continue_final_message"), None);
         request.prompt.continues = true;

@@ -1,18 +1,18 @@
-//! Calls of tools, put together from the pieces that endpoints send (S3.27).
+//! Assembles tool calls from the pieces that endpoints send.
 
 use std::borrow::Cow;
 
 use domain::{Arguments, ToolCall};
 use serde_json::Value;
 
-/// Calls of one reply. An endpoint that sends more means harm.
+/// Maximum number of calls in one reply. An endpoint that sends more is broken or hostile.
 const MAX_CALLS: usize = 32;
-/// Bytes of all the names, ids and arguments of one reply.
+/// Maximum total bytes of the names, ids and arguments in one reply.
 const MAX_BYTES: usize = 64 << 10;
-/// Stands for a name that never came.
+/// Name of a call that never received one.
 const UNNAMED: &str = "unnamed";
 
-/// The calls of one reply so far.
+/// Tool calls received so far in one reply.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     open: Vec<Open>,
@@ -27,7 +27,7 @@ struct Open {
     arguments: String,
 }
 
-/// More calls than a reply may hold, or longer ones.
+/// The reply exceeds [`MAX_CALLS`] or [`MAX_BYTES`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooMany;
 
@@ -36,12 +36,12 @@ impl Calls {
         !self.open.is_empty()
     }
 
-    /// Takes the `tool_calls` of a piece of a stream or of a whole reply. What has no shape that is known is skipped.
+    /// Takes the `tool_calls` value of a stream piece or of a whole reply. Skips entries of an unknown format.
     pub(super) fn take(&mut self, pieces: &Value) -> Result<(), TooMany> {
         pieces.as_array().into_iter().flatten().try_for_each(|piece| self.piece(piece))
     }
 
-    /// The calls in the order of their numbers; nothing is left.
+    /// Returns the calls in the order of their indexes and empties the list.
     pub(super) fn finish(&mut self) -> impl Iterator<Item = ToolCall> {
         let mut open = std::mem::take(&mut self.open);
         open.sort_by_key(|call| call.index);
@@ -69,15 +69,15 @@ impl Calls {
         Ok(())
     }
 
-    /// The call that a piece goes on with; none if it begins one.
+    /// Returns the call that a piece continues, or `None` if it starts a new one.
     fn place(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
         let at = match index {
             Some(_) => self.open.iter().rposition(|call| call.index == index)?,
-            // Where calls are not numbered, a name begins one.
+            // Without indexes, a name starts a new call.
             None if name.is_empty() => self.open.len().checked_sub(1)?,
             None => return None,
         };
-        // Some servers number every call 0: another id is another call.
+        // Some servers give every call index 0; a different id then means a different call.
         let known = &self.open[at].id;
         (id.is_empty() || known.is_empty() || id == known).then_some(at)
     }
@@ -88,7 +88,7 @@ impl Open {
         if self.id.is_empty() {
             self.id.push_str(id);
         }
-        // Most servers send the name once, some in pieces, some whole with every piece.
+        // Most servers send the name once, some split it, and some repeat it in every piece.
         if self.name != name {
             self.name.push_str(name);
         }
@@ -105,7 +105,7 @@ impl Open {
     }
 }
 
-/// OpenAI writes the arguments as text in JSON, some others as the JSON itself.
+/// OpenAI sends the arguments as a JSON string, some servers as a JSON object.
 fn arguments(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Null => Cow::Borrowed(""),
@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// The calls of `pieces` in words; malformed arguments with a question mark.
+    /// Formats the calls of `pieces`; a question mark marks malformed arguments.
     fn read(pieces: &[Value]) -> Result<Vec<String>, TooMany> {
         let mut calls = Calls::default();
         pieces.iter().try_for_each(|piece| calls.take(piece))?;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_joined_by_their_numbers() {
+    fn joins_pieces_by_index() {
         let mixed = [
             piece(1, "b", "time", ""),
             piece(0, "a", "weather", "{\"city\""),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_of_other_habits_are_understood() {
+    fn accepts_known_server_variants() {
         let all_first = [piece(0, "a", "one", "{}"), piece(0, "b", "two", "{\"x\""), piece(0, "", "", ":1}")];
         assert_eq!(read(&all_first).unwrap(), ["one({})", "two({\"x\":1})"]);
         let name_again = [piece(0, "a", "one", "{\"x\""), piece(0, "a", "one", ":1}")];
@@ -164,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call_is_none() {
+    fn skips_malformed_calls() {
         for odd in [json!(null), json!("x"), json!({}), json!([null, 7, {}, { "function": 7 }, { "index": 0 }])] {
             assert_eq!(read(std::slice::from_ref(&odd)).unwrap(), [""; 0], "{odd}");
         }
     }
 
     #[test]
-    fn number_and_size_are_capped() {
+    fn limits_number_and_size() {
         let many: Vec<Value> = (0..33).map(|index| piece(index, "", "one", "")).collect();
         assert!(read(&many[..32]).is_ok());
         assert_eq!(read(&many), Err(TooMany));
@@ -182,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn where_arguments_are_cut_makes_no_difference(arguments in "[^\\u{0}]{0,60}", at in prop::collection::vec(0_usize..60, 0..6)) {
+        fn result_is_independent_of_argument_splits(arguments in "[^\\u{0}]{0,60}", at in prop::collection::vec(0_usize..60, 0..6)) {
             let letters: Vec<char> = arguments.chars().collect();
             let mut at: Vec<usize> = at.into_iter().map(|at| at.min(letters.len())).collect();
             at.sort_unstable();

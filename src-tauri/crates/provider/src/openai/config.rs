@@ -1,4 +1,4 @@
-//! Which endpoint, and how long to wait for it.
+//! Endpoint configuration: address, key, headers and timeouts.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ use crate::{ProviderError, ProviderErrorKind};
 #[derive(Clone)]
 pub struct EndpointConfig {
     url: Url,
-    /// The model's name as the endpoint knows it; empty for servers that serve one model only.
+    /// The model's name at the endpoint; empty for servers with a single model.
     pub model: String,
     key: Option<SecretString>,
     authorization: Option<HeaderValue>,
@@ -27,24 +27,24 @@ pub struct EndpointConfig {
     pub(super) dialect: Dialect,
 }
 
-/// How long to wait for an endpoint before saying so, trying again, or giving up.
+/// Timeouts and retry pauses for one endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
-    /// For the TCP and TLS handshakes.
+    /// Timeout of the TCP and TLS handshakes.
     pub connect: Duration,
-    /// Of silence before each `Stalled` event.
+    /// Silence before each `Stalled` event.
     pub notice: Duration,
-    /// Of silence before the first text: a large prompt on a slow machine takes minutes to read.
+    /// Maximum silence before the first text. A slow machine processes a large prompt for minutes.
     pub first: Duration,
-    /// Of silence between two pieces of text.
+    /// Maximum silence between two pieces of text.
     pub idle: Duration,
-    /// For the usage figures, once the reply has ended.
+    /// Maximum wait for the usage after the end of the reply.
     pub tail: Duration,
-    /// Before the first repetition; each further one waits twice as long.
+    /// Pause before the first retry; it doubles with each further retry.
     pub backoff: Duration,
-    /// No back-off is longer than this.
+    /// Maximum pause between retries.
     pub backoff_cap: Duration,
-    /// An endpoint that asks for a longer pause than this has failed.
+    /// Maximum pause that the endpoint may request; a longer one is an error.
     pub retry_after_cap: Duration,
 }
 
@@ -88,7 +88,7 @@ impl EndpointConfig {
         Self { url: self.call(&["v1"]), ..self.clone() }
     }
 
-    /// The same endpoint, waited for differently.
+    /// Returns the same endpoint with other timeouts.
     pub fn with_patience(self, patience: Patience) -> Self {
         Self { patience, ..self }
     }
@@ -109,14 +109,14 @@ impl EndpointConfig {
         self.key.is_some()
     }
 
-    /// The address for people: no query, which may hold a secret.
+    /// Returns the address for display, without its query, which may contain a secret.
     pub fn address(&self) -> String {
         let mut shown = self.url.clone();
         shown.set_query(None);
         shown.as_str().trim_end_matches('/').to_owned()
     }
 
-    /// Host and port.
+    /// Returns host and port.
     pub fn authority(&self) -> String {
         let port = self.url.port_or_known_default().unwrap_or(80);
         format!("{}:{port}", self.url.host_str().unwrap_or_default())
@@ -135,7 +135,7 @@ impl EndpointConfig {
         }
     }
 
-    /// The address of one of the API's calls.
+    /// Returns the URL of an API call.
     pub(super) fn call(&self, path: &[&str]) -> Url {
         let mut url = self.url.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -144,7 +144,7 @@ impl EndpointConfig {
         url
     }
 
-    /// The address of a call outside the API, beside its `/v1`.
+    /// Returns the URL of a call outside the API: `path` replaces the trailing `/v1`.
     pub(super) fn beside(&self, path: &str) -> Url {
         let mut url = self.url.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -197,13 +197,13 @@ fn parse_address(text: &str) -> Result<Url, ProviderError> {
     let full = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let mut url = Url::parse(&full).map_err(|source| refused("this is not a web address").caused_by(source))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(refused("the address of an endpoint begins with http:// or https://"));
+        return Err(refused("the address of an endpoint must begin with http:// or https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(ProviderError::new(
             ProviderErrorKind::BadRequest,
-            "the endpoint's address holds a user name or a password",
-            "Take it out of the address, and enter the secret as the key.",
+            "the endpoint's address contains a user name or a password",
+            "Remove it from the address and enter the secret as the key.",
         ));
     }
     url.set_fragment(None);
@@ -237,11 +237,11 @@ fn refused(why: &str) -> ProviderError {
 }
 
 fn bearer(key: &SecretString) -> Result<HeaderValue, ProviderError> {
-    // The cause is dropped on purpose: it may show what it could not read.
+    // The cause is dropped because its message may contain the key.
     let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret())).map_err(|_| {
         ProviderError::new(
             ProviderErrorKind::BadRequest,
-            "the key holds a character that cannot be sent, such as a line break",
+            "the key contains a character that cannot be sent, such as a line break",
             "Copy the key again.",
         )
     })?;
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_read_as_people_paste_it() {
+    fn cleans_up_a_pasted_address() {
         for (typed, call) in [
             ("127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1/models"),
             ("  http://localhost:1234/v1/ ", "http://localhost:1234/v1/models"),
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_http_address_is_refused() {
+    fn refuses_other_addresses() {
         for typed in ["", "ftp://example.com", "file:///etc/passwd", "http://", "http://user:hunter2@example.com"] {
             let error = EndpointConfig::new(typed, "m", None).unwrap_err();
             assert_eq!(error.kind, ProviderErrorKind::BadRequest, "{typed}");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_known_in_every_spelling() {
+    fn recognises_every_loopback_spelling() {
         for url in ["http://127.0.0.1:1", "http://localhost", "http://[::1]:8080", "http://a.localhost", "127.1.2.3"] {
             assert!(config(url).is_loopback(), "{url}");
         }
@@ -297,14 +297,14 @@ mod tests {
     }
 
     #[test]
-    fn calls_beside_the_api_leave_its_version_out() {
+    fn calls_outside_the_api_have_no_version() {
         assert_eq!(config("http://h:1/v1").beside("props").as_str(), "http://h:1/props");
         assert_eq!(config("http://h:1").beside("props").as_str(), "http://h:1/props");
         assert_eq!(config("http://h:1/llama/v1").beside("props").as_str(), "http://h:1/llama/props");
     }
 
     #[test]
-    fn neither_debug_nor_a_refusal_shows_the_key() {
+    fn debug_and_errors_hide_the_key() {
         let config = EndpointConfig::new("http://h/v1?key=sk-1234", "m", Some("sk-1234\n".into())).unwrap();
         assert!(!format!("{config:?} {}", config.address()).contains("sk-1234"));
         let error = EndpointConfig::new("http://h/v1", "m", Some("sk-12\n34".into())).unwrap_err();

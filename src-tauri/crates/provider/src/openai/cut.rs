@@ -166,16 +166,16 @@ impl Cutter {
     /// Removes repeated headers and detects opening thoughts. Returns false while more text must decide.
     fn past_headers(&mut self) -> bool {
         loop {
-            let said = self.held.trim_start();
-            if let Some(header) = HEADERS.iter().find(|header| said.starts_with(**header)) {
-                self.held = said[header.len()..].to_owned();
+            let received = self.held.trim_start();
+            if let Some(header) = HEADERS.iter().find(|header| received.starts_with(**header)) {
+                self.held = received[header.len()..].to_owned();
                 continue;
             }
-            let may_open = THOUGHTS.iter().any(|(open, _)| open.len() > said.len() && starts(open, said));
-            if may_open || HEADERS.iter().any(|header| header.starts_with(said)) {
+            let may_open = THOUGHTS.iter().any(|(open, _)| open.len() > received.len() && starts(open, received));
+            if may_open || HEADERS.iter().any(|header| header.starts_with(received)) {
                 return false;
             }
-            self.inside = THOUGHTS.iter().find(|(open, _)| starts(said, open)).map(|(_, close)| *close);
+            self.inside = THOUGHTS.iter().find(|(open, _)| starts(received, open)).map(|(_, close)| *close);
             self.opening = false;
             return true;
         }
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_ends_at_a_stop_text_or_a_token() {
+    fn ends_at_a_stop_text_or_control_token() {
         for (stops, sent, expected) in [
             (&["\nTom:"][..], "Come in.\nTom: Thanks!", "Come in."),
             (&["\nTom:"], "Come in.\nTomorrow, Tom: no.", "Come in.\nTomorrow, Tom: no."),
@@ -304,7 +304,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
         #[test]
-        fn where_pieces_are_cut_makes_no_difference(
+        fn result_is_independent_of_piece_boundaries(
             parts in prop::collection::vec(
                 prop::sample::select(vec![
                     "Come ", "\n", "Tom", ":", "\nTom:", "<|im", "_end|>", "<", "</s>", "<s>", "`", "é🔥", "<think>", "</think>",

@@ -1,5 +1,5 @@
-//! From a failure to its class, in words that say what, where, why and what to do (S1.23). The only place that reads the
-//! vocabulary of endpoints and of the HTTP client.
+//! Maps a failure to an error class and to texts that say what happened, where, why and what to do. Only this module
+//! interprets error texts of endpoints and of the HTTP client.
 
 use std::error::Error;
 use std::io;
@@ -11,21 +11,21 @@ use super::retry::{Again, Failure};
 use super::unpack::Packed;
 use crate::{FinishReason, ProviderError, ProviderErrorKind as Kind};
 
-/// Characters of an endpoint's own words that are repeated.
+/// Maximum characters quoted from an endpoint's error message.
 const EXCERPT: usize = 300;
 
-/// An answer that is no success.
+/// A response with an error status.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) status: u16,
-    /// Where a redirect points to.
+    /// Target of a redirect.
     pub(super) location: Option<String>,
-    /// The pause that was asked for.
+    /// Pause that the endpoint requested.
     pub(super) pause: Option<Duration>,
     pub(super) error: ApiError,
 }
 
-/// A connection that was not made, or broke.
+/// Explains a connection that failed or broke.
 pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Failure {
     let (authority, address) = (config.authority(), config.address());
     let error = error.without_url();
@@ -42,27 +42,27 @@ pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Failu
             Again::Never,
             Kind::Timeout,
             format!("{authority} did not answer within {} s ({address})", config.patience.connect.as_secs_f32()),
-            "Check the address and the port, and that no firewall stands between.".to_owned(),
+            "Check the address, the port and the firewall.".to_owned(),
         )
     } else if error.is_dns() {
         failure(
             Again::Never,
             Kind::Unreachable,
-            format!("the name in {address} is not known ({authority})"),
-            "Check the spelling, and that this computer is online.".to_owned(),
+            format!("the host name in {address} cannot be resolved ({authority})"),
+            "Check the spelling and the internet connection.".to_owned(),
         )
     } else if io_cause(&error) == Some(io::ErrorKind::ConnectionRefused) {
         failure(
             Again::Later,
             Kind::Unreachable,
             format!("nothing listens on {authority} ({address})"),
-            "Is the server started, and is this its port?".to_owned(),
+            "Start the server, or check the port.".to_owned(),
         )
     } else if error.is_connect() && config.is_https() && hung_up(&error) {
         failure(
             Again::Never,
             Kind::Tls,
-            format!("{authority} ended the connection when it was asked for TLS"),
+            format!("{authority} closed the connection during the TLS handshake"),
             format!("If the server has no TLS, try {}.", address.replacen("https:", "http:", 1)),
         )
     } else if error.is_connect() {
@@ -70,16 +70,16 @@ pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Failu
             Again::Later,
             Kind::Unreachable,
             format!("{authority} cannot be reached ({address})"),
-            "Check the address, and that this computer is online.".to_owned(),
+            "Check the address and the internet connection.".to_owned(),
         )
     } else if is_not_http(&error) {
         failure(
             Again::Never,
             Kind::Malformed,
             if config.is_https() {
-                format!("what listens on {authority} does not speak HTTP")
+                format!("the server on {authority} does not speak HTTP")
             } else {
-                format!("what listens on {authority} does not speak plain HTTP; perhaps it expects TLS")
+                format!("the server on {authority} does not speak plain HTTP; perhaps it expects TLS")
             },
             if config.is_https() {
                 "Check the port.".to_owned()
@@ -89,10 +89,8 @@ pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Failu
         )
     } else if error.is_request() && !config.is_https() && hung_up(&error) {
         let mut failure = cut(config);
-        failure.error.hint = format!(
-            "Look at the server's log. If the server uses TLS, try {}.",
-            address.replacen("http:", "https:", 1)
-        );
+        failure.error.hint =
+            format!("Check the server's log. If the server uses TLS, try {}.", address.replacen("http:", "https:", 1));
         failure
     } else {
         cut(config)
@@ -110,25 +108,25 @@ pub(super) fn cut(config: &EndpointConfig) -> Failure {
     ))
 }
 
-/// The endpoint begins a new reply where an unfinished one should go on.
+/// The endpoint started a new reply instead of continuing the unfinished one.
 pub(super) fn no_prefill(config: &EndpointConfig) -> Failure {
     Failure::never(ProviderError::new(
         Kind::NoPrefill,
-        format!("{} does not go on with an unfinished reply", config.address()),
+        format!("{} cannot continue an unfinished reply", config.address()),
         "Set \"Continue replies by\" to asking for this model.",
     ))
 }
 
-/// Nothing came for `silence`.
+/// The endpoint sent nothing for `silence`.
 pub(super) fn silent(config: &EndpointConfig, silence: Duration) -> Failure {
     Failure::never(ProviderError::new(
         Kind::Timeout,
         format!("{} has sent nothing for {} s", config.address(), silence.as_secs_f32()),
-        "The server may be overloaded or hanging; look at its log, then try again.",
+        "The server may be overloaded or stuck. Check its log, then try again.",
     ))
 }
 
-/// What came is not what the API promises.
+/// The response does not follow the API.
 pub(super) fn malformed(config: &EndpointConfig, why: &str) -> Failure {
     Failure::never(ProviderError::new(
         Kind::Malformed,
@@ -137,7 +135,7 @@ pub(super) fn malformed(config: &EndpointConfig, why: &str) -> Failure {
     ))
 }
 
-/// A web page came with status 200.
+/// The endpoint answered with a web page and status 200.
 pub(super) fn web_page(config: &EndpointConfig) -> Failure {
     Failure::never(ProviderError {
         status: Some(200),
@@ -162,7 +160,7 @@ pub(super) fn filtered(config: &EndpointConfig) -> Failure {
 pub(super) fn broken_off(config: &EndpointConfig) -> Failure {
     let error = ProviderError::new(
         Kind::Server,
-        format!("{} broke the reply off", config.address()),
+        format!("{} aborted the reply", config.address()),
         "What has arrived is kept; continue the reply or try again.",
     );
     Failure { told: true, ..Failure::never(error) }
@@ -177,12 +175,12 @@ pub(super) fn only_thoughts(config: &EndpointConfig, reason: FinishReason) -> Pr
             format!(
                 "{address} sent only thoughts: the model was still thinking when the limit of the reply was reached"
             ),
-            "Raise the length of replies, or switch thinking off for this model.",
+            "Raise the length of replies, or turn thinking off for this model.",
         ),
         FinishReason::Stop | FinishReason::Cancelled => ProviderError::new(
             Kind::Malformed,
             format!("{address} sent only thoughts and no reply"),
-            "Try again, or switch thinking off for this model.",
+            "Try again, or turn thinking off for this model.",
         ),
     }
 }
@@ -191,10 +189,12 @@ pub(super) fn only_thoughts(config: &EndpointConfig, reason: FinishReason) -> Pr
 pub(super) fn packed(config: &EndpointConfig, packed: &Packed) -> Failure {
     let address = config.address();
     let message = match packed {
-        Packed::Unknown(kind) => format!("{address} sent a reply compressed as \"{kind}\", which nobody asked for"),
-        Packed::Damaged => format!("{address} sent a compressed reply that cannot be unpacked"),
+        Packed::Unknown(kind) => {
+            format!("{address} sent a reply compressed as \"{kind}\", although no compression was requested")
+        }
+        Packed::Damaged => format!("{address} sent a compressed reply that cannot be decompressed"),
     };
-    let hint = "Switch compression off in the server, or in the proxy in front of it.";
+    let hint = "Turn off compression in the server, or in the proxy in front of it.";
     Failure::never(ProviderError::new(Kind::Malformed, message, hint))
 }
 
@@ -202,7 +202,7 @@ pub(super) fn packed(config: &EndpointConfig, packed: &Packed) -> Failure {
 pub(super) fn no_list(config: &EndpointConfig) -> Failure {
     Failure::never(ProviderError::new(
         Kind::NotFound,
-        format!("{}/models answers, but with something that is no list of models", config.address()),
+        format!("{}/models answers, but not with a list of models", config.address()),
         format!("Check the address. {}", suggest_version(config)).trim_end(),
     ))
 }
@@ -216,7 +216,7 @@ pub(super) fn elsewhere(config: &EndpointConfig, found: &EndpointConfig) -> Prov
     )
 }
 
-/// An error within a stream that began well. A code in it means what the HTTP status would have.
+/// An error inside a stream that started well. An error code in it has the meaning of an HTTP status.
 pub(super) fn in_stream(config: &EndpointConfig, error: ApiError) -> Failure {
     let no_call = [
         "unexpected endpoint",
@@ -233,12 +233,12 @@ pub(super) fn in_stream(config: &EndpointConfig, error: ApiError) -> Failure {
         return refused(config, Refusal { status, location: None, pause: None, error });
     }
     let again = if has_words(&error.message, &["overload", "capacity", "busy"]) { Again::Later } else { Again::Never };
-    let message = format!("{} broke off with an error{}", config.address(), said(config, &error.message));
-    let hint = "The fault is the server's: look at its log, or try again.";
+    let message = format!("{} aborted the reply with an error{}", config.address(), said(config, &error.message));
+    let hint = "The server failed. Check its log, or try again.";
     Failure { error: ProviderError::new(Kind::Server, message, hint), again, told: true }
 }
 
-/// An answer that is no success.
+/// Explains a response with an error status.
 pub(super) fn refused(config: &EndpointConfig, refusal: Refusal) -> Failure {
     let Refusal { status, location, pause, error } = &refusal;
     let address = config.address();
@@ -248,21 +248,19 @@ pub(super) fn refused(config: &EndpointConfig, refusal: Refusal) -> Failure {
         300..=399 => (
             Kind::NotFound,
             format!("{address} redirects to {}", location.as_deref().unwrap_or("another address")),
-            "Redirects are not followed, so that the key stays here; enter the new address.".to_owned(),
+            "Redirects are not followed, to protect the key. Enter the new address.".to_owned(),
         ),
         401 | 403 => unauthorized(config, *status, &said),
         402 => (
             Kind::RateLimited,
-            format!("{address} wants to be paid{said}"),
+            format!("{address} requires payment{said}"),
             "Check the credit of your account.".to_owned(),
         ),
         404 | 405 | 410 => not_found(config, *status, error, &said),
-        408 | 504 => (
-            Kind::Timeout,
-            format!("{address} gave up waiting for itself (status {status}){said}"),
-            "Try again.".to_owned(),
-        ),
-        429 => (Kind::RateLimited, format!("{address} has had too many requests{said}"), wait_hint(*pause)),
+        408 | 504 => {
+            (Kind::Timeout, format!("{address} reported a timeout (status {status}){said}"), "Try again.".to_owned())
+        }
+        429 => (Kind::RateLimited, format!("{address} received too many requests{said}"), wait_hint(*pause)),
         503 if has_words(&error.message, &["loading model"]) => (
             Kind::Server,
             format!("{address} is still loading its model"),
@@ -271,7 +269,7 @@ pub(super) fn refused(config: &EndpointConfig, refusal: Refusal) -> Failure {
         409 | 500..=599 => (
             Kind::Server,
             format!("{address} failed (status {status}){said}"),
-            "The fault is the server's: look at its log, or try again later.".to_owned(),
+            "The server failed. Check its log, or try again later.".to_owned(),
         ),
         _ if has_words(&error.message, &["https port", "http request to an https", "requires tls", "tls required"]) => {
             (
@@ -296,7 +294,7 @@ pub(super) fn refused(config: &EndpointConfig, refusal: Refusal) -> Failure {
 
 fn again(status: u16, kind: Kind, error: &ApiError, pause: Option<Duration>) -> Again {
     let passes = matches!(status, 408 | 409 | 429 | 500 | 502..=599) && kind != Kind::ContextOverflow;
-    // An empty account does not fill up in half a second.
+    // A used-up quota does not recover within a retry.
     if !passes || has_words(&error.class, &["insufficient_quota", "billing"]) {
         return Again::Never;
     }
@@ -305,20 +303,20 @@ fn again(status: u16, kind: Kind, error: &ApiError, pause: Option<Duration>) -> 
 
 fn overflow(config: &EndpointConfig, error: &ApiError) -> (Kind, String, String) {
     let message = match (error.needed, error.limit) {
-        (Some(needed), Some(limit)) => format!("the prompt needs {needed} tokens, the model takes {limit}"),
-        _ => format!("the prompt is longer than the model takes{}", said(config, &error.message)),
+        (Some(needed), Some(limit)) => format!("the prompt needs {needed} tokens, but the model allows {limit}"),
+        _ => format!("the prompt is longer than the model's context{}", said(config, &error.message)),
     };
-    (Kind::ContextOverflow, message, "Lower the context size of this model, or give the server more.".to_owned())
+    (Kind::ContextOverflow, message, "Lower the context size of this model, or raise it on the server.".to_owned())
 }
 
 fn unauthorized(config: &EndpointConfig, status: u16, said: &str) -> (Kind, String, String) {
     let address = config.address();
     if config.has_key() {
-        let hint = "Check that the key is whole, still valid, and may use this model.".to_owned();
+        let hint = "Check that the key is complete, still valid, and allowed to use this model.".to_owned();
         (Kind::Unauthorized, format!("{address} refused the key (status {status}){said}"), hint)
     } else {
         let hint = "Enter the endpoint's key.".to_owned();
-        (Kind::Unauthorized, format!("{address} wants a key (status {status}){said}"), hint)
+        (Kind::Unauthorized, format!("{address} needs an API key (status {status}){said}"), hint)
     }
 }
 
@@ -330,25 +328,25 @@ fn not_found(config: &EndpointConfig, status: u16, error: &ApiError, said: &str)
         return (Kind::NotFound, format!("{address} does not know the model \"{model}\"{said}"), hint);
     }
     let hint = format!("Check the address. {}", suggest_version(config)).trim_end().to_owned();
-    (Kind::NotFound, format!("{address} answers, but has no chat completions there (status {status}){said}"), hint)
+    (Kind::NotFound, format!("{address} answers, but offers no chat completions (status {status}){said}"), hint)
 }
 
 fn suggest_version(config: &EndpointConfig) -> String {
     if config.ends_with_version() {
         return String::new();
     }
-    format!("Most end in /v1: try {}.", config.with_version().address())
+    format!("Most addresses end in /v1: try {}.", config.with_version().address())
 }
 
 fn wait_hint(pause: Option<Duration>) -> String {
     match pause {
         Some(pause) if pause.as_secs() >= 120 => format!("Try again in {} minutes.", pause.as_secs().div_ceil(60)),
         Some(pause) => format!("Try again in {} seconds.", pause.as_secs().max(1)),
-        None => "Wait a little, then try again; check the limits of your account.".to_owned(),
+        None => "Wait a moment, then try again. Check the limits of your account.".to_owned(),
     }
 }
 
-/// The endpoint's own words, as the end of a sentence.
+/// Returns the endpoint's error message as the end of a sentence.
 fn said(config: &EndpointConfig, message: &str) -> String {
     let words = excerpt(&config.redact(message));
     if words.is_empty() { words } else { format!(": {words}") }
@@ -374,11 +372,10 @@ fn explain_tls(config: &EndpointConfig, error: &rustls::Error) -> (String, Strin
     match error {
         rustls::Error::InvalidCertificate(_) => (
             format!("the certificate of {authority} is not valid: {error}"),
-            "Check the address and this computer's clock; a self-made certificate has to be trusted by the system."
-                .to_owned(),
+            "Check the address and this computer's clock. The system must trust a self-signed certificate.".to_owned(),
         ),
         rustls::Error::InvalidMessage(_) => (
-            format!("{authority} does not speak TLS, though the address begins with https"),
+            format!("{authority} does not speak TLS, although the address begins with https"),
             format!("Try {}.", config.address().replacen("https:", "http:", 1)),
         ),
         _ => (

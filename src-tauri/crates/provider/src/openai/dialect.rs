@@ -115,7 +115,7 @@ const OUT_OF_RANGE: [&str; 10] = [
     "disable",
 ];
 const MISSING: [&str; 3] = ["required", "missing", "must be provided"];
-/// How endpoints say that the last message must be the user's.
+/// Phrases that endpoints use if the last message must be the user's.
 const PREFILL: [&str; 9] = [
     "prefill",
     "end with a user message",
@@ -181,8 +181,8 @@ impl Dialect {
         !beyond && !self.left_out.contains(parameter)
     }
 
-    /// Whether an unfinished reply can be sent for the model to go on with. Endpoints that take none but OpenAI's own
-    /// parameters begin a new reply instead.
+    /// Whether the endpoint can continue an unfinished reply. Endpoints with only OpenAI's parameters start a new reply
+    /// instead.
     pub(super) fn prefills(&self) -> bool {
         !self.plain && !self.no_prefill && self.sends("continue_final_message")
     }
@@ -293,7 +293,7 @@ impl Dialect {
         }
     }
 
-    /// What either has learned.
+    /// Combines the refusals of both dialects.
     pub(super) fn or(mut self, other: Self) -> Self {
         self.left_out.extend(other.left_out);
         Self {
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_refused_costs_its_parameter_alone() {
+    fn refused_value_omits_only_its_parameter() {
         for message in [
             "top_k must be -1 (disable), or at least 1, got 0.",
             "Invalid value for 'top_k': 0",
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn two_unknown_parameters_stand_for_all() {
+    fn two_unknown_parameters_imply_plain() {
         let once = after(&["Unrecognized request argument supplied: top_k"]);
         assert_eq!((left_out(&once), once.plain), (vec!["top_k"], false));
         let twice = after(&["Unrecognized request argument supplied: top_k", "unknown field min_p"]);
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn wishes_about_roles_are_learned() {
+    fn learns_role_restrictions() {
         for (message, roles) in [
             ("System message must be at the beginning.", Roles::Strict),
             ("Conversation roles must alternate user/assistant/user/assistant/...", Roles::Strict),
@@ -379,11 +379,11 @@ mod tests {
             assert_eq!(after(&[message]).roles, roles, "{message}");
         }
         let twice = after(&["roles must alternate", "System message must be at the beginning."]);
-        assert_eq!(twice.roles, Roles::NoSystem, "what was tried in vain goes further");
+        assert_eq!(twice.roles, Roles::NoSystem, "a second refusal escalates");
     }
 
     #[test]
-    fn an_ordinary_refusal_teaches_nothing() {
+    fn learns_nothing_from_other_errors() {
         for message in [
             "messages must not be empty",
             "temperature must be below 2",
@@ -397,20 +397,20 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_parameter_is_not_left_out() {
+    fn keeps_a_parameter_reported_as_missing() {
         let error = ApiError::read(r#"{"detail":[{"type":"missing","loc":["body","top_k"],"msg":"Field required"}]}"#);
         assert_eq!(Dialect::default().learn(&error, false), None);
     }
 
     #[test]
-    fn known_services_are_spoken_to_in_their_own_way() {
+    fn known_services_start_with_their_dialect() {
         assert!(Dialect::of_host("api.openai.com").plain);
         assert_eq!(Dialect::of_host("api.perplexity.ai").roles, Roles::Strict);
         assert_eq!(Dialect::of_host("notapi.openai.com"), Dialect::default());
     }
 
     #[test]
-    fn what_was_learned_survives_being_stored() {
+    fn survives_serialisation() {
         let learned = after(&["top_k must be at least 1", "Only user and assistant roles are supported!"]);
         let json = serde_json::to_string(&learned).unwrap();
         assert_eq!(serde_json::from_str::<Dialect>(&json).unwrap(), learned);

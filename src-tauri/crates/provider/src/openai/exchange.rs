@@ -1,4 +1,4 @@
-//! One attempt: the request goes out, the answer comes in as frames.
+//! One attempt: sends the request and parses the response into frames.
 
 use std::sync::{Arc, PoisonError};
 use std::time::SystemTime;
@@ -20,18 +20,18 @@ use super::unpack::{Packed, Unpacker};
 use super::wire::{self, Chunk};
 use crate::Request;
 
-/// Bytes of a reply that was not streamed, and of other whole answers.
+/// Maximum bytes of a response that is not streamed.
 const MAX_WHOLE: usize = 8 << 20;
-/// Bytes of an error's body that are read.
+/// Maximum bytes read from an error response.
 const MAX_ERROR: usize = 64 << 10;
 
-/// What an attempt yields.
+/// Item of one attempt.
 #[derive(Debug)]
 pub(super) enum Frame {
-    /// Something came that says nothing, such as a comment that keeps the connection open.
+    /// Data without content, such as a keep-alive comment.
     Alive,
     Chunk(Box<Chunk>),
-    /// The end, said by the endpoint.
+    /// The endpoint's end marker.
     Done,
 }
 
@@ -45,8 +45,8 @@ struct Body {
     unpacker: Unpacker,
 }
 
-/// Sends `request` once. Ends after the first failure; ending without `Done` or a finish reason is for the caller to
-/// judge.
+/// Sends `request` once. Ends after the first failure. If it ends without `Done` or a finish reason, the caller decides
+/// whether the reply is complete.
 pub(super) fn exchange(shared: Arc<Shared>, request: Arc<Request>) -> impl Stream<Item = Result<Frame, Failure>> {
     try_stream! {
         let response = shared.complete(&request).await?;
@@ -73,7 +73,7 @@ pub(super) fn exchange(shared: Arc<Shared>, request: Arc<Request>) -> impl Strea
                     let bytes = match next {
                         Ok(Some(bytes)) => bytes,
                         ended => {
-                            // A last event without its blank line may be whole, or be what the cut has left of one.
+                            // A last event without its blank line may be complete or truncated.
                             let last = parser.finish().map(|event| shared.read(&event));
                             if let Some((Some(frame), _)) = last {
                                 yield frame;
@@ -95,7 +95,7 @@ pub(super) fn exchange(shared: Arc<Shared>, request: Arc<Request>) -> impl Strea
                         yield Frame::Alive;
                     }
                     if overlong.is_err() {
-                        Err(diagnose::malformed(&shared.config, "a line without end"))?;
+                        Err(diagnose::malformed(&shared.config, "a line exceeds the size limit"))?;
                     }
                     next = shared.more(&mut response).await;
                 }
@@ -105,7 +105,7 @@ pub(super) fn exchange(shared: Arc<Shared>, request: Arc<Request>) -> impl Strea
 }
 
 impl Shared {
-    /// Asks for the reply, and returns the answer if it is a success.
+    /// Requests the reply and returns a successful response.
     async fn complete(&self, request: &Request) -> Result<Response, Failure> {
         let dialect = self.dialect();
         if request.prompt.continues && !dialect.prefills() {
@@ -139,7 +139,7 @@ impl Shared {
         let Some(learned) = learned.filter(|learned| status != 500 || learned.roles != dialect.roles) else {
             return false;
         };
-        tracing::info!(?learned, "the endpoint refuses something; it is left out from now on");
+        tracing::info!(?learned, "the endpoint refused part of the request; later requests omit it");
         *dialect = learned;
         true
     }
@@ -148,11 +148,11 @@ impl Shared {
         self.config.authorize(request).send().await.map_err(|error| diagnose::transport(&self.config, error))
     }
 
-    /// Reads an answer that is no success.
+    /// Reads a response with an error status.
     pub(super) async fn refusal(&self, response: &mut Response) -> Refusal {
         let headers = response.headers();
         let location = headers.get(LOCATION).and_then(|value| value.to_str().ok());
-        // No query: it may repeat a secret.
+        // The query is removed because it may contain a secret.
         let location = location.and_then(|to| response.url().join(to).ok()).map(|mut to: Url| {
             to.set_query(None);
             self.config.redact(to.as_str())
@@ -161,7 +161,7 @@ impl Shared {
         let status = response.status().as_u16();
         let mut body = BytesMut::new();
         let mut unpacker = Unpacker::of(headers).ok();
-        // A body that breaks off says enough.
+        // A truncated error body is good enough.
         while let (Some(unpacker), Ok(Some(bytes))) = (&mut unpacker, response.chunk().await) {
             let taken = unpacker.push(&bytes, |bytes| {
                 body.extend_from_slice(&bytes[..bytes.len().min(MAX_ERROR - body.len())]);
@@ -184,7 +184,7 @@ impl Shared {
         let mut whole = BytesMut::from(first);
         while let Some(bytes) = self.more(response).await? {
             if whole.len() + bytes.len() > MAX_WHOLE {
-                return Err(diagnose::malformed(&self.config, "a body without end"));
+                return Err(diagnose::malformed(&self.config, "the response exceeds the size limit"));
             }
             whole.extend_from_slice(&bytes);
         }
@@ -212,8 +212,9 @@ impl Shared {
         Ok(Some(unpacked.freeze()))
     }
 
-    /// The first bytes that are more than blank space: they tell a stream from a whole answer and from a web page.
-    /// Content types do not: some servers stream as `text/plain`, some proxies send pages as `text/event-stream`.
+    /// Returns the first bytes that are not only whitespace. They distinguish a stream, a complete response and a web
+    /// page. Content types do not: some servers stream as `text/plain`, and some proxies send pages as
+    /// `text/event-stream`.
     async fn first_bytes(&self, body: &mut Body) -> Result<Bytes, Failure> {
         while let Some(bytes) = self.more(body).await? {
             if !bytes.trim_ascii().is_empty() {
@@ -259,13 +260,13 @@ impl Shared {
         Failure { again: if adapts { Again::Adapted } else { failure.again }, told: true, ..failure }
     }
 
-    /// Reads the answer of a server that does not stream.
+    /// Reads the response of a server that does not stream.
     fn read_whole(&self, body: &str) -> Read {
         match wire::parse(body) {
             Err(error) if error.is_cut() => (None, Some(diagnose::cut(&self.config))),
             Err(error) => (None, Some(diagnose::malformed(&self.config, &error.to_string()))),
             Ok(chunk) if !chunk.replies && chunk.error.is_none() => {
-                (None, Some(diagnose::malformed(&self.config, "an answer without a reply")))
+                (None, Some(diagnose::malformed(&self.config, "the response contains no reply")))
             }
             Ok(chunk) => self.frame(chunk),
         }

@@ -40,7 +40,7 @@ pub(super) fn read(
             .filter(|value| !value.is_empty())
             .ok_or_else(|| {
                 let why = format!("the value of the header {name} is empty or cannot be sent");
-                refused(why, "Enter it again, on one line, in plain letters.")
+                refused(why, "Enter it again on one line, with plain ASCII characters.")
             })?;
         value.set_sensitive(true);
         read.insert(name, value);
@@ -57,7 +57,7 @@ fn name_of(name: &str, has_key: bool) -> Result<HeaderName, ProviderError> {
         return Err(refused(format!("the header {shown} is set by the connection itself"), "Remove it."));
     }
     if parsed == AUTHORIZATION && has_key {
-        return Err(refused("the key is sent as Authorization already", "Remove the header, or remove the key."));
+        return Err(refused("the key is already sent as Authorization", "Remove the header, or remove the key."));
     }
     Ok(parsed)
 }
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_the_connection_are_refused() {
+    fn refuses_headers_of_the_connection() {
         for name in ["Host", "content-length", "Transfer-Encoding", "Connection", "Content-Type", "Upgrade"] {
             assert_eq!(with(name, "x", None).unwrap_err().kind, ProviderErrorKind::BadRequest, "{name}");
         }
@@ -95,13 +95,13 @@ mod tests {
     }
 
     #[test]
-    fn authorization_is_free_without_a_key() {
+    fn allows_authorization_without_a_key() {
         assert!(with("Authorization", "Basic abc", None).is_ok());
         assert!(with("Authorization", "Basic abc", Some("sk")).is_err());
     }
 
     #[test]
-    fn neither_debug_nor_a_refusal_shows_a_value() {
+    fn debug_and_errors_hide_values() {
         let config = with("x-team", "canary-1", None).unwrap();
         assert!(!format!("{config:?}").contains("canary"));
         assert_eq!(config.redact("bad header canary-1"), "bad header [header]");

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn growing_deltas_are_one_text() {
+    fn joins_cumulative_deltas() {
         for (sent, expected) in [
             (&["Come", "Come in,", "Come in, it is", "Come in, it is cold."][..], "Come in, it is cold."),
             (&["Come", "Come in."], "Come in."),
@@ -244,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_again_at_the_end_is_left_out() {
+    fn drops_the_whole_text_repeated_at_the_end() {
         assert_eq!(pieces(&["Come in, ", "it is cold.", "Come in, it is cold."]), "Come in, it is cold.");
         assert_eq!(pieces(&["Come in.", "Come in."]), "Come in.");
         assert_eq!(pieces(&["Come in, ", "it is cold.", "Come in, it is cold.\n", ""]), "Come in, it is cold.");
     }
 
     #[test]
-    fn a_reply_that_repeats_itself_stays_whole() {
+    fn keeps_repetitions_by_the_model() {
         for sent in [
             &["ha", "ha", "ha", "ha"][..],
             &["No", "No", " no", " no."],
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_adds_only_what_is_missing() {
+    fn message_adds_only_the_missing_text() {
         let mut joined = Joined::default();
         let mut text = joined.piece("Come in, ".into(), false) + &joined.piece("it is".into(), false);
         text += &joined.message("Come in, it is cold.".into(), true);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echoed_beginning_is_left_out() {
+    fn drops_an_echoed_beginning() {
         for (base, sent, expected) in [
             ("Come in.", &["Come in. and went on."][..], " and went on."),
             ("Come in. ", &["Co", "me in", ". and", " on."], " and on."),

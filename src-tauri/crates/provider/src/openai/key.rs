@@ -45,24 +45,26 @@ fn fault(key: &str) -> Option<(&'static str, &'static str)> {
     let has = |wrong: fn(char) -> bool| key.contains(wrong);
     if has(|letter| matches!(letter, '\n' | '\r' | '\u{2028}' | '\u{2029}')) {
         return Some((
-            "the key holds a line break; perhaps two keys were pasted",
+            "the key contains a line break; perhaps two keys were pasted",
             "Paste one key, without a line break.",
         ));
     }
     if has(char::is_whitespace) {
-        return Some(("the key holds a blank", "Copy the key again, without anything before or behind it."));
+        return Some(("the key contains a space", "Copy the key again, without any text around it."));
     }
     if has(|letter| matches!(letter, '…' | '•' | '●' | '*')) || key.contains("...") {
         return Some((
-            "the key is only shown in part (it holds … or •)",
-            "Copy the whole key, with the page's copy button, or make a new one.",
+            "the key is incomplete (it contains … or •)",
+            "Copy the whole key with the page's copy button, or create a new one.",
         ));
     }
     if has(is_quote) {
-        return Some(("the key holds a quotation mark", "Copy the key again, without quotation marks."));
+        return Some(("the key contains a quotation mark", "Copy the key again, without quotation marks."));
     }
-    has(|letter| !letter.is_ascii_graphic())
-        .then_some(("the key holds a character that no key has", "Copy the key again, from the page that issued it."))
+    has(|letter| !letter.is_ascii_graphic()).then_some((
+        "the key contains a character that keys never contain",
+        "Copy the key again, from the page that issued it.",
+    ))
 }
 
 #[cfg(test)]
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_along_with_a_key_is_taken_off() {
+    fn removes_text_around_a_pasted_key() {
         for pasted in [
             "sk-a",
             " sk-a\n",
@@ -99,16 +101,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_key_is_named() {
+    fn names_the_fault_of_a_key() {
         for (pasted, why) in [
             ("sk-a\nsk-b", "line break"),
             ("sk-a\r\nsk-b", "line break"),
             ("sk-a\u{2028}sk-b", "line break"),
-            ("sk-a sk-b", "blank"),
-            ("sk-a\u{a0}b", "blank"),
-            ("sk-…", "in part"),
-            ("sk-abc...xyz", "in part"),
-            ("sk-••••", "in part"),
+            ("sk-a sk-b", "space"),
+            ("sk-a\u{a0}b", "space"),
+            ("sk-…", "incomplete"),
+            ("sk-abc...xyz", "incomplete"),
+            ("sk-••••", "incomplete"),
             ("sk-”a", "quotation"),
             ("sk-ä", "character"),
             ("sk-a\u{7}", "character"),

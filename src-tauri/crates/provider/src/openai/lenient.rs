@@ -21,7 +21,7 @@ pub(super) fn parse(data: &str) -> Result<Parsed, serde_json::Error> {
     let value = match serde_json::from_str(text) {
         Ok(value) => value,
         Err(error) if error.is_eof() => return Err(error),
-        Err(error) => mended(text).and_then(|mended| serde_json::from_str(&mended).ok()).ok_or(error)?,
+        Err(error) => repaired(text).and_then(|repaired| serde_json::from_str(&repaired).ok()).ok_or(error)?,
     };
     Ok(Parsed { value, halves })
 }
@@ -55,9 +55,9 @@ fn keep_halves(data: &str) -> Option<String> {
 }
 
 /// Replaces `NaN` and infinities with `null`, and escapes raw control characters in strings.
-fn mended(data: &str) -> Option<String> {
+fn repaired(data: &str) -> Option<String> {
     const NO_NUMBERS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
-    let (mut mended, mut rest) = (String::with_capacity(data.len() + 16), data);
+    let (mut repaired, mut rest) = (String::with_capacity(data.len() + 16), data);
     let (mut inside, mut changed) = (false, false);
     while let Some(letter) = rest.chars().next() {
         let mut length = letter.len_utf8();
@@ -65,23 +65,23 @@ fn mended(data: &str) -> Option<String> {
             '"' => inside = !inside,
             '\\' if inside => length += rest[1..].chars().next().map_or(0, char::len_utf8),
             _ if inside && u32::from(letter) < 0x20 => {
-                mended.push_str(&format!("\\u{:04x}", u32::from(letter)));
+                repaired.push_str(&format!("\\u{:04x}", u32::from(letter)));
                 (rest, changed) = (&rest[length..], true);
                 continue;
             }
             _ if !inside => {
                 if let Some(word) = NO_NUMBERS.iter().find(|word| rest.starts_with(**word)) {
-                    mended.push_str("null");
+                    repaired.push_str("null");
                     (rest, changed) = (&rest[word.len()..], true);
                     continue;
                 }
             }
             _ => {}
         }
-        mended.push_str(&rest[..length]);
+        repaired.push_str(&rest[..length]);
         rest = &rest[length..];
     }
-    changed.then_some(mended)
+    changed.then_some(repaired)
 }
 
 fn kept_half(letter: char) -> Option<u16> {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_of_a_pair_join_across_texts() {
+    fn joins_surrogate_pairs_across_texts() {
         for (pieces, expected) in [
             (&["Hi \\ud83d", "\\ude00 there."][..], "Hi 😀 there."),
             (&["\\uD83D", "", "\\uDE00"], "😀"),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn json_of_careless_servers_is_read() {
+    fn repairs_invalid_json() {
         for (data, expected) in [
             ("{\"a\":NaN,\"b\":[-Infinity,Infinity],\"c\":\"NaN\"}", "{\"a\":null,\"b\":[null,null],\"c\":\"NaN\"}"),
             ("{\"a\":\"one\ntwo\t\"}", "{\"a\":\"one\\ntwo\\t\"}"),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn settling_reaches_nested_texts() {
+    fn settle_reaches_nested_texts() {
         let mut parsed = parse(r#"{"a":[{"b":"x\ud83d"}]}"#).unwrap();
         settle(&mut parsed.value);
         assert_eq!(parsed.value["a"][0]["b"], "x\u{FFFD}");

@@ -1,14 +1,14 @@
-//! The client for OpenAI-compatible endpoints: `POST {url}/chat/completions`, streamed.
+//! Client for OpenAI-compatible endpoints: `POST {url}/chat/completions`, streamed.
 //!
-//! Promises
-//! - The key travels in one header, to one origin: redirects are not followed, and no error, log or `Debug` shows it.
-//! - An endpoint is hostile input: lines, bodies and replies are capped, and nothing it sends can panic.
-//! - A failure before the first text is sent again at most twice, visibly (`Retrying`) and cancellably; never after it.
-//!   Not sent again: what would fail the same way (a wrong key, a wrong address), and what the user has waited for in
-//!   full already (our own timeouts).
-//! - Loopback endpoints are never asked through the system's proxy.
-//! - What a model asks of tools is handed on whole, though none are offered: a reply that is nothing else is no silence.
-//!
+//! Guarantees
+//! - The key is sent in one header to one origin: redirects are not followed, and no error, log or `Debug` shows it.
+//! - An endpoint is untrusted input: lines, bodies and replies have a size limit, and no input causes a panic.
+//! - A failure before the first text is retried at most twice, with a `Retrying` event, and can be cancelled. It is
+//!   never retried after the first text. Permanent errors (a wrong key, a wrong address) and our own timeouts are not
+//!   retried.
+//! - Requests to loopback endpoints never use the system's proxy.
+//! - Tool calls of a model are returned complete, although no tools are offered, because a reply may contain nothing
+//!   else.
 //! - A reply ends at a known finish reason, a stop text, or a control token. Its text is complete and free of
 //!   repetitions, however the endpoint splits, repeats or escapes it.
 //!
@@ -49,7 +49,7 @@ pub use config::{EndpointConfig, Patience};
 pub use dialect::{Dialect, Roles};
 pub use probe::{Probe, probe};
 
-/// A client for one endpoint and one model. Clones share connections and what was learned about the endpoint.
+/// Client for one endpoint and one model. Clones share connections and the learned dialect.
 #[derive(Debug, Clone)]
 pub struct OpenAiClient {
     shared: Arc<Shared>,
@@ -59,12 +59,12 @@ pub struct OpenAiClient {
 struct Shared {
     http: reqwest::Client,
     config: EndpointConfig,
-    /// What the endpoint is known to refuse.
+    /// Known refusals of the endpoint.
     dialect: Mutex<Dialect>,
 }
 
 impl OpenAiClient {
-    /// Connects to nothing yet.
+    /// Creates the client without connecting.
     ///
     /// # Errors
     /// `Tls` when the system has no usable root certificates.
@@ -94,14 +94,14 @@ impl Shared {
         if config.is_loopback() {
             builder = builder.no_proxy();
             if !config.is_https() {
-                // Nothing here can ever speak TLS, so the system's certificates need not be read.
+                // A plain HTTP address needs no certificates, so they are not loaded.
                 builder = builder.tls_certs_only([]);
             }
         }
         let http = builder.build().map_err(|source| {
             ProviderError::new(
                 ProviderErrorKind::Tls,
-                "no secure connection can be set up on this computer",
+                "this computer cannot set up secure connections",
                 "Check that the system's root certificates are installed.",
             )
             .caused_by(source.without_url())

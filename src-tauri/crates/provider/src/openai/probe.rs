@@ -1,4 +1,4 @@
-//! *Test connection*: what an endpoint offers, without writing anything.
+//! Tests a connection and reads which models an endpoint offers. Changes nothing at the endpoint.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use super::retry::Failure;
 use super::{Shared, reply};
 use crate::{ProviderError, ProviderErrorKind, Request};
 
-/// More than any endpoint lists today.
+/// Larger than any known list.
 const MAX_MODELS: usize = 2000;
 
-/// What an endpoint says about itself.
+/// Result of a connection test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Probe {
-    /// The models' names, in the endpoint's order; empty where it has no list.
+    /// Model names in the endpoint's order; empty if it has no list.
     pub models: Vec<String>,
-    /// Tokens that the configured model takes, where the endpoint says so.
+    /// Context length in tokens of the configured model, if the endpoint reports it.
     pub context: Option<u32>,
     /// Context length in tokens of each listed model, by name, if the list contains it.
     pub contexts: BTreeMap<String, u32>,
@@ -39,7 +39,7 @@ pub struct Probe {
 /// Every class that a reply can fail with, except `ContextOverflow` and `Cut` in the middle of a text.
 pub async fn probe(config: &EndpointConfig) -> Result<Probe, ProviderError> {
     let patience = config.patience;
-    // Someone sits in front of a test and waits; one short reply is due much sooner than one to a long prompt.
+    // A short reply comes sooner than one to a long prompt, and the user is waiting for the test.
     let patience = Patience { first: patience.first.min(patience.idle), ..patience };
     let shared = Arc::new(Shared::new(config.clone().with_patience(patience))?);
     match shared.models().await {
@@ -71,7 +71,7 @@ async fn without_list(shared: Arc<Shared>, error: ProviderError) -> Result<Probe
 }
 
 impl Shared {
-    /// Fetches JSON, within the time that one connection and one silence may take.
+    /// Fetches JSON within the timeouts of a connection and one silence.
     async fn get(&self, url: Url) -> Result<Value, Failure> {
         let limit = self.config.patience.connect + self.config.patience.notice;
         let fetched = tokio::time::timeout(limit, self.fetch(url)).await;
@@ -103,7 +103,7 @@ impl Shared {
         serde_json::from_str(&body).map_err(|error| diagnose::malformed(&self.config, &error.to_string()))
     }
 
-    /// llama.cpp tells the context of its slots beside the API. Other servers have nothing there, and that is fine.
+    /// Returns the context length that llama.cpp reports at `/props`. Other servers have no such path.
     async fn llama_context(&self) -> Option<u32> {
         let props = self.get(self.config.beside("props")).await.ok()?;
         tokens(&props["default_generation_settings"]["n_ctx"])

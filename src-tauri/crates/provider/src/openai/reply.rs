@@ -1,4 +1,4 @@
-//! One reply: attempts, the silences between and within them, and exactly one ending.
+//! One reply: attempts, timeouts, and exactly one final event.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(super) fn reply(
                         return;
                     }
                     Waited::TooLong => Next::Failed(diagnose::silent(&shared.config, silence.limit)),
-                    Waited::Ready(None) => Next::of_hang_up(&shared, &mut tally),
+                    Waited::Ready(None) => Next::on_hang_up(&shared, &mut tally),
                     Waited::Ready(Some(Err(failure))) => Next::Failed(failure),
                     Waited::Ready(Some(Ok(frame))) => {
                         silence.broken();
@@ -84,7 +84,7 @@ pub(super) fn reply(
                 return;
             };
             retries += 1;
-            tracing::info!(retries, error = %failure.error, "the request is sent again");
+            tracing::info!(retries, error = %failure.error, "sending the request again");
             yield Ok(retrying(retries, wait, &failure));
             if cancel.run_until_cancelled(tokio::time::sleep(wait)).await.is_none() {
                 for event in tally.ending(FinishReason::Cancelled) {
@@ -105,7 +105,7 @@ enum Next {
 
 impl Next {
     /// Handles a stream that closed without an end marker.
-    fn of_hang_up(shared: &Shared, tally: &mut Tally) -> Self {
+    fn on_hang_up(shared: &Shared, tally: &mut Tally) -> Self {
         tally.ended = tally.hung_up();
         match tally.ended {
             Some(_) => Self::Ended,

@@ -1,4 +1,4 @@
-//! When a failed request is sent again, and after how long.
+//! Decides when to send a failed request again, and after which pause.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,7 +7,7 @@ use reqwest::header::HeaderMap;
 use super::config::Patience;
 use crate::ProviderError;
 
-/// Repetitions of one request, at the most.
+/// Maximum number of retries per request.
 pub(super) const MAX_RETRIES: u32 = 2;
 
 /// A failed attempt.
@@ -19,16 +19,16 @@ pub(super) struct Failure {
     pub(super) told: bool,
 }
 
-/// What the failure says about another attempt.
+/// Whether another attempt may succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Again {
-    /// It would fail the same way.
+    /// No; it would fail the same way.
     Never,
-    /// It may work, after a while.
+    /// Yes, after a pause.
     Later,
-    /// It may work, not before the endpoint said.
+    /// Yes, after the pause that the endpoint requested.
     After(Duration),
-    /// It will be another request: what the endpoint refused is left out.
+    /// Yes, with a request that omits the refused part.
     Adapted,
 }
 
@@ -42,8 +42,8 @@ impl Failure {
     }
 }
 
-/// The pause before the `attempt`-th repetition (from 1), or `None` to give up. `jitter` is in 0..1 and takes up to a
-/// quarter off, so that clients that failed together do not return together.
+/// Returns the pause before retry number `attempt` (from 1), or `None` to give up. `jitter` (0 to 1) shortens the pause
+/// by up to a quarter, so that clients that failed together do not retry together.
 pub(super) fn pause(patience: &Patience, attempt: u32, again: Again, jitter: f64) -> Option<Duration> {
     if attempt > MAX_RETRIES {
         return None;
@@ -58,7 +58,8 @@ pub(super) fn pause(patience: &Patience, attempt: u32, again: Again, jitter: f64
     }
 }
 
-/// The pause that an endpoint asks for: `retry-after-ms`, or `retry-after` in seconds or as a date (RFC 9110, 10.2.3).
+/// Returns the pause that an endpoint requests: `retry-after-ms`, or `retry-after` in seconds or as a date (RFC 9110,
+/// 10.2.3).
 pub(super) fn asked_pause(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     if let Some(ms) = header("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
@@ -67,7 +68,7 @@ pub(super) fn asked_pause(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     let text = header("retry-after")?;
     match text.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
-        // A date in the past means now.
+        // A date in the past means no pause.
         Err(_) => Some(httpdate::parse_http_date(text).ok()?.duration_since(now).unwrap_or_default()),
     }
 }
@@ -83,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn pauses_double_and_end_after_two() {
+    fn pauses_double_and_stop_after_two() {
         assert_eq!(pauses(&Patience::default(), Again::Later, 0.0), [500, 1000]);
         assert_eq!(pauses(&Patience::default(), Again::Later, 1.0), [375, 750]);
         assert_eq!(pauses(&Patience::default(), Again::Never, 0.0), []);
     }
 
     #[test]
-    fn no_pause_exceeds_its_cap() {
+    fn pauses_respect_their_caps() {
         let patience = Patience { backoff: Duration::from_secs(7), ..Patience::default() };
         assert_eq!(pauses(&patience, Again::Later, 0.0), [7000, 8000]);
         assert_eq!(pauses(&patience, Again::After(Duration::from_secs(60)), 0.0), [60_000, 60_000]);
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_is_read_in_all_its_forms() {
+    fn reads_every_form_of_retry_after() {
         let now = httpdate::parse_http_date("Fri, 06 Nov 2026 08:49:30 GMT").unwrap();
         for (name, value, ms) in [
             ("retry-after", "3", Some(3000)),

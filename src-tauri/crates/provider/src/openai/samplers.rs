@@ -1,11 +1,11 @@
-//! Samplers beyond those that most servers have.
+//! Samplers that only some servers support.
 
 use domain::sampling::Sampling;
 use serde::Serialize;
 
 use super::dialect::Dialect;
 
-/// The range of the penalties that llama.cpp takes by itself.
+/// Default penalty range of llama.cpp, in tokens.
 const DEFAULT_RANGE: u32 = 64;
 
 /// Selects the parameters to send by the endpoint's dialect.
@@ -31,7 +31,7 @@ impl Sent<'_> {
     }
 }
 
-/// Samplers that few servers have, by llama.cpp's names; those that do nothing are not sent.
+/// Samplers that few servers support, by llama.cpp's names. Inactive ones are not sent.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Rare {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ pub(super) struct Rare {
     dry_base: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dry_allowed_length: Option<u32>,
-    /// -1 is all.
+    /// -1 means the whole context.
     #[serde(skip_serializing_if = "Option::is_none")]
     dry_penalty_last_n: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,26 +68,26 @@ pub(super) struct Rare {
 impl Rare {
     pub(super) fn of(sampling: &Sampling, sent: Sent<'_>) -> Self {
         let Sampling { dry, xtc, mirostat, dynatemp, .. } = *sampling;
-        let dries = dry.multiplier > 0.0;
+        let dry_active = dry.multiplier > 0.0;
         let dry_range = if dry.range == 0 { -1 } else { i64::from(dry.range) };
-        let excludes = xtc.probability > 0.0;
-        let steadies = mirostat.version > 0;
-        let moves = dynatemp.range > 0.0;
+        let xtc_active = xtc.probability > 0.0;
+        let mirostat_active = mirostat.version > 0;
+        let dynatemp_active = dynatemp.range > 0.0;
         Self {
             typical_p: sent.part("typical_p", sampling.typical_p < 1.0, sampling.typical_p),
             top_n_sigma: sent.part("top_n_sigma", sampling.top_n_sigma > 0.0, sampling.top_n_sigma),
             repeat_last_n: sent.part("repeat_last_n", sampling.repeat_range != DEFAULT_RANGE, sampling.repeat_range),
-            dry_multiplier: sent.part("dry_multiplier", dries, dry.multiplier),
-            dry_base: sent.part("dry_base", dries, dry.base),
-            dry_allowed_length: sent.part("dry_allowed_length", dries, dry.allowed_length),
-            dry_penalty_last_n: sent.part("dry_penalty_last_n", dries, dry_range),
-            xtc_probability: sent.part("xtc_probability", excludes, xtc.probability),
-            xtc_threshold: sent.part("xtc_threshold", excludes, xtc.threshold),
-            mirostat: sent.part("mirostat", steadies, mirostat.version),
-            mirostat_tau: sent.part("mirostat_tau", steadies, mirostat.tau),
-            mirostat_eta: sent.part("mirostat_eta", steadies, mirostat.eta),
-            dynatemp_range: sent.part("dynatemp_range", moves, dynatemp.range),
-            dynatemp_exponent: sent.part("dynatemp_exponent", moves, dynatemp.exponent),
+            dry_multiplier: sent.part("dry_multiplier", dry_active, dry.multiplier),
+            dry_base: sent.part("dry_base", dry_active, dry.base),
+            dry_allowed_length: sent.part("dry_allowed_length", dry_active, dry.allowed_length),
+            dry_penalty_last_n: sent.part("dry_penalty_last_n", dry_active, dry_range),
+            xtc_probability: sent.part("xtc_probability", xtc_active, xtc.probability),
+            xtc_threshold: sent.part("xtc_threshold", xtc_active, xtc.threshold),
+            mirostat: sent.part("mirostat", mirostat_active, mirostat.version),
+            mirostat_tau: sent.part("mirostat_tau", mirostat_active, mirostat.tau),
+            mirostat_eta: sent.part("mirostat_eta", mirostat_active, mirostat.eta),
+            dynatemp_range: sent.part("dynatemp_range", dynatemp_active, dynatemp.range),
+            dynatemp_exponent: sent.part("dynatemp_exponent", dynatemp_active, dynatemp.exponent),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Waiting for an endpoint that may never answer.
+//! Waits for an endpoint with notices and a timeout.
 
 use std::future::Future;
 use std::time::Duration;
@@ -6,23 +6,23 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// How a wait ended.
+/// Outcome of a wait.
 #[derive(Debug)]
 pub(super) enum Waited<T> {
     Ready(T),
-    /// Still nothing, for so many seconds altogether.
+    /// Nothing has arrived for this many seconds in total.
     Quiet(u32),
     TooLong,
     Cancelled,
 }
 
-/// The length of the present silence.
+/// Measures the current silence.
 #[derive(Debug)]
 pub(super) struct Silence {
     since: Instant,
     notice: Duration,
     notices: u32,
-    /// Silence that is not waited out.
+    /// Maximum silence.
     pub(super) limit: Duration,
 }
 
@@ -31,13 +31,13 @@ impl Silence {
         Self { since: Instant::now(), notice, notices: 0, limit }
     }
 
-    /// Something arrived.
+    /// Resets the silence when data arrives.
     pub(super) fn broken(&mut self) {
         self.since = Instant::now();
         self.notices = 0;
     }
 
-    /// Waits for `next` until the next notice is due. `next` is dropped then, so it must be safe to ask for it again.
+    /// Waits for `next` until the next notice is due. `next` is then dropped, so it must be safe to call again.
     pub(super) async fn wait<T>(&mut self, cancel: &CancellationToken, next: impl Future<Output = T>) -> Waited<T> {
         let notice = self.since + self.notice * (self.notices + 1);
         let limit = self.since + self.limit;

@@ -1,9 +1,9 @@
-//! Server-sent events as bytes arrive.
+//! Incremental parser for server-sent events.
 //!
-//! Own lines instead of `eventsource-stream`: that crate caps neither a line nor an event, scans its whole buffer again
-//! with every chunk, gives up at the first invalid UTF-8 byte, and drops an event whose blank line never comes.
+//! Replaces `eventsource-stream`, which does not limit the size of a line or an event, rescans its whole buffer with
+//! every chunk, stops at invalid UTF-8, and drops a last event without its blank line.
 
-/// Bytes of one line, and of one event's data. A reply's chunks are a hundredth of this.
+/// Maximum bytes of one line and of one event's data. Normal chunks have about 1 % of this.
 pub(super) const MAX_EVENT: usize = 1 << 20;
 
 /// An event grew beyond [`MAX_EVENT`].
@@ -25,13 +25,12 @@ pub(super) struct SseParser {
     data: Option<Vec<u8>>,
     fails: bool,
     after_cr: bool,
-    /// Lines that were completed so far, comments and blank ones included.
+    /// Completed lines so far, including comments and blank lines.
     pub(super) lines: u64,
 }
 
 impl SseParser {
-    /// Reads on, and adds the data of each completed event to `events`. What was completed before the event that grew
-    /// too long is added too.
+    /// Parses `bytes` and appends each completed event to `events`. Events before one that exceeds the limit are kept.
     pub(super) fn push(&mut self, mut bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), TooLong> {
         while let Some((&first, rest)) = bytes.split_first() {
             if first == b'\n' && std::mem::take(&mut self.after_cr) {
@@ -53,7 +52,7 @@ impl SseParser {
         Ok(())
     }
 
-    /// What was never ended by a blank line. It may be whole all the same: some servers do not bother.
+    /// Returns the last event if it has no blank line. Some servers omit that line.
     pub(super) fn finish(mut self) -> Option<SseEvent> {
         let mut events = Vec::new();
         if !self.line.is_empty() {
@@ -138,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// The events of `chunks`, then what was left open in brackets.
+    /// Formats the events of `chunks`; an event without a blank line is in brackets.
     fn events(chunks: &[&[u8]]) -> Vec<String> {
         let mut parser = SseParser::default();
         let mut events = Vec::new();
@@ -155,18 +154,18 @@ mod tests {
     }
 
     #[test]
-    fn events_that_tell_of_failures_are_marked() {
+    fn marks_events_that_report_failures() {
         let text = "event: error\ndata: a\n\nevent:message\ndata: b\n\nerror: c\n\nevent: error\n\ndata: d\n\n";
         assert_eq!(events(&[text.as_bytes()]), ["!a", "b", "!c", "!", "d"]);
     }
 
     #[test]
-    fn halves_in_bytes_of_their_own_are_escaped() {
+    fn escapes_separately_encoded_surrogates() {
         assert_eq!(events(&[b"data: a\xED\xA0\xBD\xED\xB8\x80b\xFF\n\n"]), ["a\\ud83d\\ude00b\u{FFFD}"]);
     }
 
     #[test]
-    fn line_ends_may_be_mixed() {
+    fn accepts_mixed_line_ends() {
         assert_eq!(
             events(&[b"data: a\n\ndata: b\r\n\r\ndata: c\r\rdata: d\r\n\ndata:e\n\r\n"]),
             ["a", "b", "c", "d", "e"]
@@ -174,35 +173,35 @@ mod tests {
     }
 
     #[test]
-    fn comments_other_fields_and_a_byte_order_mark_are_skipped() {
+    fn skips_comments_other_fields_and_bom() {
         let text = "\u{FEFF}data: a\n\n: ping\n\nid: 7\nevent: message\nretry: 5\ndata: b\nnonsense\n\n";
         assert_eq!(events(&[text.as_bytes()]), ["a", "b"]);
     }
 
     #[test]
-    fn data_over_several_lines_is_one_event() {
+    fn joins_data_lines_of_one_event() {
         assert_eq!(events(&[b"data: {\ndata:  1\ndata\ndata: }\n\n"]), ["{\n 1\n\n}"]);
     }
 
     #[test]
-    fn the_two_bytes_of_a_line_end_are_one_line_end_even_apart() {
+    fn joins_crlf_split_across_chunks() {
         assert_eq!(events(&[b"data: {\r\ndata: }\r\n\r\n"]), ["{\n}"]);
         assert_eq!(events(&[b"data: {\r", b"\ndata: }\r", b"\n\r\n"]), ["{\n}"]);
     }
 
     #[test]
-    fn an_event_without_its_blank_line_is_handed_out_at_the_end() {
+    fn finish_returns_an_event_without_blank_line() {
         assert_eq!(events(&[b"data: a\n\ndata: [DONE]\n"]), ["a", "[[DONE]]"]);
         assert_eq!(events(&[b"data: a\n\ndata: [DO"]), ["a", "[[DO]"]);
     }
 
     #[test]
-    fn bytes_that_are_no_utf8_become_replacement_characters() {
+    fn replaces_invalid_utf8() {
         assert_eq!(events(&[b"data: a\xFFb\n\n"]), ["a\u{FFFD}b"]);
     }
 
     #[test]
-    fn a_line_or_an_event_without_end_is_refused_and_never_stored() {
+    fn refuses_endless_lines_and_events() {
         let mut parser = SseParser::default();
         let mut events = Vec::new();
         let piece = vec![b'x'; 1 << 16];
@@ -227,7 +226,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn where_chunks_are_cut_makes_no_difference(
+        fn result_is_independent_of_chunk_boundaries(
             pieces in prop::collection::vec(
                 prop::sample::select(vec![
                     "data: ", "data:", "{\"a\":1}", "é🔥", "\n", "\r", "\r\n", "\n\n", ": c", "error: x", "[DONE]", " ",
@@ -243,16 +242,16 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_can_break_it(bytes in prop::collection::vec(any::<u8>(), 0..2000), at in prop::collection::vec(any::<usize>(), 0..10)) {
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2000), at in prop::collection::vec(any::<usize>(), 0..10)) {
             let chunks = cut(&bytes, &at);
             let chunks: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
             prop_assert_eq!(events(&chunks), events(&[&bytes]));
         }
 
         #[test]
-        fn what_a_server_writes_is_what_is_read(texts in prop::collection::vec("[^\r\n]{0,40}", 0..10)) {
+        fn reads_back_written_events(texts in prop::collection::vec("[^\r\n]{0,40}", 0..10)) {
             let wire: String = texts.iter().map(|text| format!("data: {text}\n\n")).collect();
-            // A byte order mark at the start belongs to the stream, one inside `data` to the text.
+            // A byte order mark at the start of the stream is removed, one inside `data` is kept.
             prop_assert_eq!(events(&[wire.as_bytes()]), texts);
         }
     }

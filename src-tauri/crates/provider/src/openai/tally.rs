@@ -1,4 +1,4 @@
-//! What a reply has amounted to so far.
+//! Accumulates the state of one reply: text, tool calls, usage and timings.
 
 use tokio::time::Instant;
 
@@ -10,7 +10,7 @@ use super::text::Text;
 use super::wire::{Chunk, End, Progress, WireTimings, WireUsage};
 use crate::{FinishReason, GenerationEvent, Request, Timings, Usage};
 
-/// Bytes of one reply. An endpoint that sends more ignores `max_tokens`, or means harm.
+/// Maximum bytes of one reply. An endpoint that sends more ignores `max_tokens`, or is hostile.
 const MAX_REPLY: usize = 8 << 20;
 /// Limit of received text in bytes, which is higher because some endpoints repeat the whole text in every piece.
 const MAX_SENT: usize = 64 * MAX_REPLY;
@@ -28,7 +28,7 @@ pub(super) struct Tally {
     usage: Usage,
     prefill_ms: Option<f64>,
     decode_ms: Option<f64>,
-    /// Why the reply ended, once the endpoint has said so.
+    /// Finish reason, once the endpoint has sent it.
     pub(super) ended: Option<FinishReason>,
     /// The endpoint sent an unknown finish reason.
     perhaps_ended: bool,
@@ -64,7 +64,7 @@ impl Tally {
         }
     }
 
-    /// Whether anything of the reply has come.
+    /// Whether any text or tool call has arrived.
     pub(super) fn spoke(&self) -> bool {
         self.first_text.is_some() || self.calls.any()
     }
@@ -120,13 +120,13 @@ impl Tally {
             self.bytes += text.len();
             events.extend(text_event(text));
             if self.bytes > MAX_REPLY || self.sent > MAX_SENT {
-                return Err(diagnose::malformed(config, "a reply without end"));
+                return Err(diagnose::malformed(config, "the reply exceeds the size limit"));
             }
         }
         if let Some(pieces) = &chunk.tool_calls
             && self.calls.take(pieces).is_err()
         {
-            return Err(diagnose::malformed(config, "tool calls without end"));
+            return Err(diagnose::malformed(config, "the tool calls exceed the size limit"));
         }
         match chunk.end {
             None => {}
@@ -145,7 +145,7 @@ impl Tally {
         text_event(text).into_iter().chain(self.calls.finish().map(GenerationEvent::ToolCall)).collect()
     }
 
-    /// The last events.
+    /// Returns the last events.
     pub(super) fn ending(&mut self, reason: FinishReason) -> Vec<GenerationEvent> {
         let mut events = self.rest();
         events.push(self.finished(reason));
@@ -180,7 +180,7 @@ impl Tally {
         }
     }
 
-    /// llama.cpp's own figures are the exact ones: they count what was really read.
+    /// llama.cpp's own figures are exact: they cover the tokens that were processed.
     fn timings(&mut self, wire: &WireTimings) {
         if let (Some(reused), Some(evaluated)) = (wire.cache_n.map(whole), wire.prompt_n.map(whole)) {
             self.usage.prompt = Some(reused.saturating_add(evaluated));
@@ -201,7 +201,7 @@ fn ms(from: Instant, to: Instant) -> f64 {
     to.duration_since(from).as_secs_f64() * 1000.0
 }
 
-/// `as` saturates: a negative or wild count of a hostile endpoint becomes 0 or the maximum.
+/// `as` saturates: a negative or huge count becomes 0 or the maximum.
 fn whole(count: f64) -> u32 {
     count as u32
 }

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn strict_endpoints_get_the_order_they_want() {
+    fn strict_endpoints_get_alternating_turns() {
         use PromptRole::{Character as C, System as S, User as U};
         let chat = [
             (S, "Rules."),

@@ -21,7 +21,7 @@ pub(super) struct Chunk {
     pub(super) usage: Option<WireUsage>,
     /// llama.cpp only.
     pub(super) timings: Option<WireTimings>,
-    /// llama.cpp only, when asked for.
+    /// llama.cpp only, on request.
     pub(super) progress: Option<Progress>,
     /// A failure that the event reports in addition to other content.
     pub(super) error: Option<ApiError>,
@@ -96,18 +96,18 @@ impl Unreadable {
     }
 }
 
-/// Reads one payload.
+/// Parses one payload.
 pub(super) fn parse(data: &str) -> Result<Chunk, Unreadable> {
     let Parsed { mut value, halves } = lenient::parse(data)?;
     if !value.is_object() {
-        return Err(Unreadable::Shape("it is JSON, but no object"));
+        return Err(Unreadable::Shape("it is JSON, but not an object"));
     }
     let usage = usage(&value["usage"]).or_else(|| usage(&value["choices"][0]["usage"]));
     let (timings, progress) = (timings(&value["timings"]), progress(&value["prompt_progress"]));
     let replies = match &value["choices"] {
         Value::Null => false,
         Value::Array(choices) => !choices.is_empty(),
-        _ => return Err(Unreadable::Shape("its choices are no list")),
+        _ => return Err(Unreadable::Shape("its choices are not a list")),
     };
     let error = ApiError::within(&value, replies);
     let mut chunk =
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_found_and_all_else_is_skipped() {
+    fn finds_text_and_skips_the_rest() {
         for (data, expected) in [
             (r#"{"choices":[{"delta":{"content":"Hi"}}]}"#, Some("Hi")),
             (r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#, Some("Hi")),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn side_fields_of_any_type_end_nothing() {
+    fn odd_side_fields_do_not_end_a_reply() {
         for odd in [
             "null",
             "7",
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn only_known_words_end_a_reply() {
+    fn only_known_reasons_end_a_reply() {
         for (reason, expected) in [
             ("null", None),
             ("\"\"", None),

@@ -1,4 +1,4 @@
-//! What is looked at before the crate `tokenizers` reads a file: it sets no limits of its own.
+//! Checks limits before the crate `tokenizers`, which has none, reads a file.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,20 +7,20 @@ use serde_json::Value;
 
 use super::{TokenizerJson, TokenizerJsonError};
 
-/// Braces and brackets in one another. The crate tries its types one after the other, again at each level.
+/// Maximum nesting. The crate tries its types in order, again at each level.
 const DEPTH: usize = 12;
-/// Tokens of 150 bytes are long; a regex of a thousand is.
+/// Maximum bytes of a string. Real tokens have up to about 150 bytes, regexes up to about a thousand.
 const STRING: usize = 8 << 10;
-/// The rules of `nmt_nfkc`, the longest that are published, have 316 kB.
+/// Maximum bytes of a charsmap. The longest published one, `nmt_nfkc`, has 316 kB.
 const CHARSMAP: usize = 4 << 20;
-/// Letters that a word may have before WordPiece gives it up; it tries every part of one.
+/// Maximum characters of a word for WordPiece, which tries every substring.
 const WORD: u64 = 1_000;
-/// How many bytes normalizing may make of one. The longest rule of `nmt_nfkc` has 33, and a space becomes three.
+/// Maximum growth of a text by normalisation. The longest rule of `nmt_nfkc` has 33 bytes, and a space becomes three.
 const GROWTH: usize = 256;
-/// Copies of its parts that a regex may be made of; `fancy-regex` writes `(x{9}){9}` out.
+/// Maximum product of a regex's repetitions, because `fancy-regex` expands `(x{9}){9}`.
 const REPEATS: u64 = 1_000;
 
-/// Refuses what would take too much memory or time to read or to count with.
+/// Refuses a file whose parsing or use would take too much memory or time.
 pub(super) fn check(json: &[u8]) -> Result<(), TokenizerJsonError> {
     if json.len() > TokenizerJson::MAX_BYTES {
         return Err(TokenizerJsonError::TooLarge { mebibytes: json.len() >> 20 });
@@ -31,22 +31,24 @@ pub(super) fn check(json: &[u8]) -> Result<(), TokenizerJsonError> {
         return Err(TokenizerJsonError::ByChance);
     }
     if file.model.max_input_chars_per_word.is_some_and(|most| most > WORD) {
-        return Err(excessive("the longest word"));
+        return Err(excessive("the maximum word length"));
     }
-    // The crate cuts this many bytes off tokens that need not begin with it.
+    // The crate removes this many bytes from tokens that need not begin with the prefix.
     if file.model.merges.is_some() && file.model.continuing_subword_prefix.is_some_and(|prefix| !prefix.is_empty()) {
-        return Err(TokenizerJsonError::Unusable { reason: "merges with a prefix inside words are not known".into() });
+        return Err(TokenizerJsonError::Unusable {
+            reason: "merges with a prefix inside words are not supported".into(),
+        });
     }
     for stage in [&file.pre_tokenizer, &file.post_processor, &file.decoder] {
         growth(stage)?;
     }
     if growth(&file.normalizer)? > GROWTH {
-        return Err(excessive("what its normalizer makes of a text"));
+        return Err(excessive("the growth of a text by its normalizer"));
     }
     Ok(())
 }
 
-/// As much of a file as is looked at.
+/// The checked fields of a file.
 #[derive(Deserialize)]
 struct File {
     model: Model,
@@ -68,7 +70,7 @@ struct Model {
     max_input_chars_per_word: Option<u64>,
 }
 
-/// Nested deeper, longer, or of more parts than real files are, by one look at each byte. What is no JSON passes.
+/// Checks nesting, string lengths and the number of parts in one pass over the bytes. Accepts invalid JSON.
 fn survey(json: &[u8]) -> Result<(), TokenizerJsonError> {
     let (mut depth, mut parts, mut at) = (0_usize, 0_usize, 0);
     let (mut room, mut last) = (room(b""), &b""[..]);
@@ -78,7 +80,7 @@ fn survey(json: &[u8]) -> Result<(), TokenizerJsonError> {
                 let end = end_of_string(json, at + 1);
                 last = &json[at + 1..end];
                 if last.len() > room.string {
-                    return Err(excessive("a text in it"));
+                    return Err(excessive("the length of a string"));
                 }
                 at = end;
             }
@@ -89,14 +91,14 @@ fn survey(json: &[u8]) -> Result<(), TokenizerJsonError> {
             _ => {}
         }
         if depth > DEPTH || parts > room.parts {
-            return Err(excessive("the number of its parts"));
+            return Err(excessive("the number of parts"));
         }
         at += 1;
     }
     Ok(())
 }
 
-/// The place of the quotation mark that ends a string; the end of the text where none does.
+/// Returns the position of the closing quotation mark, or the end of the text.
 fn end_of_string(json: &[u8], mut at: usize) -> usize {
     while let Some(byte) = json.get(at) {
         match byte {
@@ -108,25 +110,25 @@ fn end_of_string(json: &[u8], mut at: usize) -> usize {
     json.len()
 }
 
-/// What may stand under one key.
-struct Room {
+/// Limits for the value of one key.
+struct Sizes {
     /// Members, items, objects and lists.
     parts: usize,
-    /// Bytes of each text.
+    /// Bytes of each string.
     string: usize,
 }
 
-/// A vocabulary is long, the added tokens are many, and nothing else is either.
-fn room(key: &[u8]) -> Room {
+/// A vocabulary and the added tokens have many entries; nothing else does.
+fn room(key: &[u8]) -> Sizes {
     match key {
-        b"model" => Room { parts: 8_000_000, string: STRING },
-        b"added_tokens" => Room { parts: 1_000_000, string: STRING },
-        b"normalizer" => Room { parts: 1_000, string: CHARSMAP },
-        _ => Room { parts: 10_000, string: STRING },
+        b"model" => Sizes { parts: 8_000_000, string: STRING },
+        b"added_tokens" => Sizes { parts: 1_000_000, string: STRING },
+        b"normalizer" => Sizes { parts: 1_000, string: CHARSMAP },
+        _ => Sizes { parts: 10_000, string: STRING },
     }
 }
 
-/// Looks at every stage below `value`, whatever it is called. Returns how many bytes they may make of one together.
+/// Checks every stage below `value` and returns the combined growth factor in bytes.
 fn growth(value: &Value) -> Result<usize, TokenizerJsonError> {
     let with = |product: usize, inner: &Value| Ok(product.saturating_mul(growth(inner)?));
     match value {
@@ -143,7 +145,7 @@ fn growth(value: &Value) -> Result<usize, TokenizerJsonError> {
     }
 }
 
-/// Bytes that one stage may make of one, at the most.
+/// Returns the maximum growth factor of one stage.
 fn grown(stage: &serde_json::Map<String, Value>) -> Result<usize, TokenizerJsonError> {
     if let Some(Value::String(charsmap)) = stage.get("precompiled_charsmap") {
         return longest_rule(charsmap).ok_or(TokenizerJsonError::Damaged);
@@ -154,8 +156,8 @@ fn grown(stage: &serde_json::Map<String, Value>) -> Result<usize, TokenizerJsonE
     Ok(1 + content.max(length("prepend").unwrap_or(0)))
 }
 
-/// The longest text that a precompiled normalizer puts in the place of a letter, in bytes: behind a table, whose length
-/// comes first, all of them stand one after the other, each with a zero at its end.
+/// Returns the byte length of the longest replacement in a precompiled charsmap. The format is the table's length, the
+/// table, then all replacements, each terminated by zero.
 fn longest_rule(charsmap: &str) -> Option<usize> {
     let bytes = STANDARD.decode(charsmap).ok()?;
     let (length, rest) = bytes.split_first_chunk::<4>()?;
@@ -163,7 +165,7 @@ fn longest_rule(charsmap: &str) -> Option<usize> {
     rules.split(|byte| *byte == 0).map(|rule| rule.len().max(1)).max()
 }
 
-/// All counted repetitions of a pattern, as if each stood in the one before.
+/// Returns the product of all counted repetitions, as if they were nested.
 fn repeats(pattern: &str) -> u64 {
     let count = |braces: &str| {
         let inner = braces.split_once('}').map_or("", |(inner, _)| inner);

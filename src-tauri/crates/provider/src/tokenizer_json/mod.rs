@@ -1,4 +1,4 @@
-//! The tokenizer of a remote model, where its user has the model's `tokenizer.json` (C1).
+//! Counts tokens with a `tokenizer.json` that the user provides for a remote model.
 
 mod check;
 #[cfg(test)]
@@ -8,42 +8,42 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tokenizers::{PostProcessorWrapper, Tokenizer};
 
-/// A sentence that every tokenizer of a chat model cuts somehow.
+/// Test sentence that every tokenizer of a chat model can encode.
 const SENTENCE: &str = "The keeper of the lamps counts 12 ships.";
 
-/// A `tokenizer.json` of Hugging Face's format that was read and tried. Threads may share it.
+/// A parsed and tested Hugging Face `tokenizer.json`. Threads may share it.
 pub struct TokenizerJson(Tokenizer);
 
-/// Why a file cannot count.
+/// Reason why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenizerJsonError {
-    #[error("the file has {mebibytes} MiB; a tokenizer.json may have {}", TokenizerJson::MAX_BYTES >> 20)]
+    #[error("the file has {mebibytes} MiB; a tokenizer.json may have at most {}", TokenizerJson::MAX_BYTES >> 20)]
     TooLarge { mebibytes: usize },
-    #[error("this is no tokenizer.json: {0}")]
+    #[error("this file is not a tokenizer.json: {0}")]
     NotOne(#[source] serde_json::Error),
-    #[error("this tokenizer.json asks for more than any real one does: {what}")]
+    #[error("this tokenizer.json exceeds a safety limit: {what}")]
     Excessive { what: &'static str },
-    #[error("this tokenizer.json cuts by chance (`dropout`), so it gives no count twice")]
+    #[error("this tokenizer.json splits text at random (`dropout`), so its counts are not repeatable")]
     ByChance,
     #[error("this tokenizer.json cannot be used: {reason}")]
     Unusable { reason: String },
-    #[error("this tokenizer.json is damaged: its parts do not fit together")]
+    #[error("this tokenizer.json is damaged: its parts do not fit together; download it again")]
     Damaged,
 }
 
 impl TokenizerJson {
-    /// The largest files of this kind have some 35 MB.
+    /// The largest known files have about 35 MB.
     pub const MAX_BYTES: usize = 64 << 20;
 
-    /// Reads a file's bytes and tries them on a sentence. Takes up to seconds, and some ten times the file's size of memory.
+    /// Parses a file and tests it on a sentence. May take seconds, and about ten times the file's size in memory.
     ///
     /// # Errors
-    /// [`TokenizerJsonError`]; hostile files are refused or count nothing, and none of them panics.
+    /// [`TokenizerJsonError`]. A hostile file is refused or counts nothing; it never panics.
     pub fn parse(json: &[u8]) -> Result<Self, TokenizerJsonError> {
         check::check(json)?;
         let read = contained(|| Tokenizer::from_bytes(json)).ok_or(TokenizerJsonError::Damaged)?;
         let mut tokenizer = read.map_err(unusable)?;
-        // A text is counted as it is and whole, so what the file would add, cut off or fill up is left away.
+        // The file's own additions, truncation and padding would change the count of the plain text.
         tokenizer.with_post_processor(None::<PostProcessorWrapper>).with_padding(None);
         tokenizer.with_truncation(None).map_err(unusable)?;
         let tokenizer = Self(tokenizer);
@@ -53,7 +53,7 @@ impl TokenizerJson {
         }
     }
 
-    /// Tokens of `text`, the same ones every time; `None` where the tokenizer has no answer.
+    /// Counts the tokens of `text`, always with the same result; `None` if the tokenizer cannot encode it.
     pub fn count(&self, text: &str) -> Option<u32> {
         let encoded = contained(|| self.0.encode_fast(text, false))?.ok()?;
         u32::try_from(encoded.len()).ok()
@@ -66,14 +66,14 @@ impl std::fmt::Debug for TokenizerJson {
     }
 }
 
-/// The crate takes some files at their word and panics where they break it. Nothing that it was changing is looked at again:
-/// a tokenizer that was being built is gone, and counting changes only the words that it remembers.
+/// Catches panics: the crate trusts some parts of a file and panics if they are wrong. Unwind safety holds because a
+/// tokenizer under construction is dropped, and counting changes only a cache.
 fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
 fn unusable(error: tokenizers::Error) -> TokenizerJsonError {
-    /// Characters of the crate's message that are passed on; it may quote the file at length.
+    /// Maximum characters of the crate's message, which may quote the file at length.
     const QUOTE: usize = 300;
     TokenizerJsonError::Unusable { reason: error.to_string().chars().take(QUOTE).collect() }
 }

@@ -18,7 +18,7 @@ const TEXTS: [&str; 6] = [
     "",
 ];
 
-/// Trained on our texts; with all that a file may set up besides.
+/// A tokenizer trained on [`TEXTS`].
 fn trained() -> Tokenizer {
     let alphabet = ByteLevel::alphabet().into_iter().collect();
     let trainer = BpeTrainer::builder().show_progress(false).vocab_size(400).initial_alphabet(alphabet).build();
@@ -32,7 +32,7 @@ fn file(tokenizer: &Tokenizer) -> Value {
     serde_json::from_str(&tokenizer.to_string(false).unwrap()).unwrap()
 }
 
-/// A file that counts words.
+/// A word-level tokenizer.
 fn words() -> Value {
     json!({
         "version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
@@ -51,7 +51,7 @@ fn refusal(file: &Value) -> String {
 }
 
 #[test]
-fn counts_are_those_of_the_crate() {
+fn counts_match_the_tokenizers_crate() {
     let reference = trained();
     let ours = parse(&file(&reference)).unwrap();
     for text in TEXTS {
@@ -62,7 +62,7 @@ fn counts_are_those_of_the_crate() {
 }
 
 #[test]
-fn nothing_is_added_cut_off_or_filled_up() {
+fn ignores_post_processing_padding_and_truncation() {
     let mut reference = trained();
     let plain = reference.encode(TEXTS[1], false).unwrap().len() as u32;
     let mut begins = TemplateProcessing::builder();
@@ -75,7 +75,7 @@ fn nothing_is_added_cut_off_or_filled_up() {
 }
 
 #[test]
-fn threads_count_alike() {
+fn counts_are_equal_on_all_threads() {
     let ours = parse(&file(&trained())).unwrap();
     let count = || TEXTS.map(|text| ours.count(text));
     let alone = count();
@@ -88,14 +88,14 @@ fn threads_count_alike() {
 }
 
 #[test]
-fn what_is_no_tokenizer_is_refused_with_the_reason() {
+fn refuses_other_files_with_the_reason() {
     for (bytes, reason) in [
-        (&b"hello"[..], "no tokenizer.json"),
-        (b"", "no tokenizer.json"),
-        (b"\"", "no tokenizer.json"),
+        (&b"hello"[..], "not a tokenizer.json"),
+        (b"", "not a tokenizer.json"),
+        (b"\"", "not a tokenizer.json"),
         (b"{\"version\": \"1.0\"}", "missing field `model`"),
         (b"{\"model\": {\"type\": \"BPE\"", "EOF"),
-        (b"\xff\xfe", "no tokenizer.json"),
+        (b"\xff\xfe", "not a tokenizer.json"),
     ] {
         let refused = TokenizerJson::parse(bytes).unwrap_err().to_string();
         assert!(refused.contains(reason), "{refused}");
@@ -103,7 +103,7 @@ fn what_is_no_tokenizer_is_refused_with_the_reason() {
     let large = vec![b' '; TokenizerJson::MAX_BYTES + 1];
     assert_eq!(
         TokenizerJson::parse(&large).unwrap_err().to_string(),
-        "the file has 64 MiB; a tokenizer.json may have 64"
+        "the file has 64 MiB; a tokenizer.json may have at most 64"
     );
     let mut other = words();
     other["version"] = json!("2.0");
@@ -111,20 +111,20 @@ fn what_is_no_tokenizer_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_file_whose_counts_are_chance_is_refused() {
+fn refuses_dropout() {
     let mut file = file(&trained());
     file["model"]["dropout"] = json!(0.1);
     assert!(refusal(&file).contains("dropout"));
 }
 
 #[test]
-fn parts_that_do_not_fit_together_are_refused() {
+fn refuses_inconsistent_parts() {
     let mut merges = file(&trained());
-    // The crate takes the length of the prefix off the second part, which has less.
+    // The crate removes the prefix length from the second part, which is shorter.
     merges["model"]["continuing_subword_prefix"] = json!("a longer prefix than any token");
     assert!(refusal(&merges).contains("prefix"));
     let mut charsmap = words();
-    // A table of four gigabytes, in a file that ends there.
+    // The table claims four gigabytes; the file ends there.
     charsmap["normalizer"] = json!({ "type": "Precompiled", "precompiled_charsmap": "/P///w==" });
     assert!(refusal(&charsmap).contains("do not fit together"));
     let mut scores = words();
@@ -136,34 +136,34 @@ fn parts_that_do_not_fit_together_are_refused() {
 }
 
 #[test]
-fn hostile_sizes_are_refused_before_they_are_read() {
+fn refuses_hostile_sizes_before_parsing() {
     let stage = |normalizer: Value| {
         let mut file = words();
         file["normalizer"] = normalizer;
         refusal(&file)
     };
     let doubling = json!({ "type": "Replace", "pattern": { "String": "a" }, "content": "aa" });
-    assert!(stage(json!({ "type": "Sequence", "normalizers": vec![doubling; 40] })).contains("makes of a text"));
+    assert!(stage(json!({ "type": "Sequence", "normalizers": vec![doubling; 40] })).contains("growth of a text"));
     let many = json!({ "type": "Sequence", "normalizers": vec![json!({ "type": "NFC" }); 2_000] });
-    assert!(stage(many).contains("number of its parts"));
+    assert!(stage(many).contains("number of parts"));
     let nested =
         (0..40).fold(json!({ "type": "NFC" }), |inner, _| json!({ "type": "Sequence", "normalizers": [inner] }));
-    assert!(stage(nested).contains("number of its parts"));
+    assert!(stage(nested).contains("number of parts"));
     let repeated = json!({ "Regex": "(?:(?=a)(?:a{1000}){1000}){1000}" });
     assert!(stage(json!({ "type": "Replace", "pattern": repeated, "content": "" })).contains("repetitions"));
     let long = json!({ "String": "a".repeat(100_000) });
     let mut split = words();
     split["pre_tokenizer"] = json!({ "type": "Split", "pattern": long, "behavior": "Isolated", "invert": false });
-    assert!(refusal(&split).contains("a text in it"));
+    assert!(refusal(&split).contains("length of a string"));
     let mut word = words();
     word["model"] = json!({ "type": "WordPiece", "vocab": { "?": 0 }, "unk_token": "?",
         "continuing_subword_prefix": "##", "max_input_chars_per_word": 1_000_000_000 });
-    assert!(refusal(&word).contains("longest word"));
+    assert!(refusal(&word).contains("maximum word length"));
 }
 
 #[test]
-fn the_normalizers_of_known_models_are_allowed() {
-    // A charsmap of one rule, of 33 bytes, behind an empty table.
+fn allows_normalizers_of_known_models() {
+    // A charsmap with one rule of 33 bytes after an empty table.
     let rules = [&[0; 4], "ﷺ".repeat(11).as_bytes(), &[0]].concat();
     let charsmap = STANDARD.encode(rules);
     let spaces = json!({ "type": "Replace", "pattern": { "Regex": " {2,}" }, "content": "▁" });
@@ -178,17 +178,17 @@ fn the_normalizers_of_known_models_are_allowed() {
 }
 
 #[test]
-fn a_text_that_the_file_cannot_cut_is_left_to_others() {
+fn returns_none_for_text_it_cannot_encode() {
     let mut file = words();
     let vocab = SENTENCE.split_whitespace().zip(0..).map(|(word, id)| (word.to_owned(), json!(id))).collect();
     file["model"]["vocab"] = Value::Object(vocab);
     let ours = parse(&file).unwrap();
     assert_eq!(ours.count("lamps counts the lamps"), Some(4));
-    assert_eq!(ours.count("lanterns"), None, "there is no token for what is unknown");
+    assert_eq!(ours.count("lanterns"), None, "there is no token for unknown words");
 }
 
 #[test]
-fn a_pattern_that_goes_on_for_ever_gives_up() {
+fn stops_on_catastrophic_backtracking() {
     let mut file = words();
     let pattern = json!({ "Regex": "(?:(a|aa|b(?=b))+)+(?=c)" });
     file["pre_tokenizer"] = json!({ "type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": false });

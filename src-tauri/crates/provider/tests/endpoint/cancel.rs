@@ -1,4 +1,4 @@
-//! Stopping: while waiting, while reading, and by letting go.
+//! Cancellation before and during a reply, and by dropping the stream.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::support::*;
 
 #[tokio::test]
-async fn a_cancelled_reply_ends_as_cancelled_and_hangs_up() {
+async fn cancelled_reply_ends_and_disconnects() {
     let server = FaultServer::start(vec![[stream(says("Hello ")), vec![Step::UntilHungUp]].concat()]).await;
     let cancel = CancellationToken::new();
     let mut events = client(&server.url(), patience()).stream(request(), cancel.clone());
@@ -22,7 +22,7 @@ async fn a_cancelled_reply_ends_as_cancelled_and_hangs_up() {
 }
 
 #[tokio::test]
-async fn dropping_the_stream_hangs_up() {
+async fn dropping_the_stream_disconnects() {
     let server = FaultServer::start(vec![[stream(says("Hello ")), vec![Step::UntilHungUp]].concat()]).await;
     let mut events = start(&server.url(), patience());
     events.next().await.unwrap().unwrap();
@@ -31,7 +31,7 @@ async fn dropping_the_stream_hangs_up() {
 }
 
 #[tokio::test]
-async fn a_request_is_cancelled_before_its_answer() {
+async fn cancels_before_the_response() {
     let gate = Gate::new();
     let server = FaultServer::start(vec![vec![Step::Gate(gate.clone())]]).await;
     let cancel = CancellationToken::new();
@@ -42,7 +42,7 @@ async fn a_request_is_cancelled_before_its_answer() {
 }
 
 #[tokio::test]
-async fn a_pause_before_a_repetition_is_cancelled() {
+async fn cancels_a_retry_pause() {
     let server = FaultServer::start(vec![answer("503 Service Unavailable", "Retry-After: 50\r\n", "{}")]).await;
     let cancel = CancellationToken::new();
     let mut events = client(&server.url(), patience()).stream(request(), cancel.clone());
@@ -55,7 +55,7 @@ async fn a_pause_before_a_repetition_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_request_that_was_cancelled_before_it_began_is_never_sent() {
+async fn request_cancelled_before_start_is_never_sent() {
     let server = FaultServer::start(vec![healthy()]).await;
     let cancel = CancellationToken::new();
     cancel.cancel();
@@ -65,7 +65,7 @@ async fn a_request_that_was_cancelled_before_it_began_is_never_sent() {
 }
 
 #[tokio::test]
-async fn a_dead_endpoint_does_not_keep_one_from_cancelling() {
+async fn cancels_while_the_endpoint_is_unreachable() {
     let cancel = CancellationToken::new();
     let patience = Patience { backoff: Duration::from_secs(50), backoff_cap: Duration::from_secs(50), ..patience() };
     let mut events = client("http://127.0.0.1:1/v1", patience).stream(request(), cancel.clone());

@@ -68,7 +68,7 @@ async fn paused(before: &str, after: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_reason_that_is_none_ends_nothing() {
+async fn empty_finish_reason_does_not_end_a_reply() {
     for reason in [json!(""), json!("null"), json!("None"), json!(false), json!(0), json!({}), json!(" ")] {
         let before = piece("One ", &reason) + &piece("two ", &reason);
         let after = piece("three.", &reason) + &end();
@@ -77,7 +77,7 @@ async fn a_reason_that_is_none_ends_nothing() {
 }
 
 #[tokio::test]
-async fn stop_on_every_piece_ends_nothing() {
+async fn stop_on_every_piece_does_not_end_a_reply() {
     let stop = json!("stop");
     for reason in [stop.clone(), json!("eos"), json!("STOP")] {
         let after = piece("two ", &reason) + &piece("three.", &reason) + DONE;
@@ -88,7 +88,7 @@ async fn stop_on_every_piece_ends_nothing() {
 }
 
 #[tokio::test]
-async fn what_follows_an_end_still_counts() {
+async fn accepts_text_and_errors_after_the_end() {
     let said = says("One ") + &ends("stop");
     check(&[
         ("text", said.clone() + &says("two.") + &end(), "One two.[Stop]"),
@@ -109,13 +109,13 @@ async fn what_follows_an_end_still_counts() {
 }
 
 #[tokio::test]
-async fn a_failure_after_an_empty_reason_is_no_end() {
+async fn reports_a_failure_after_an_empty_reason() {
     let body = piece("One ", &json!("")) + &event(&json!({"error": {"message": "engine died", "code": 500}}));
     check_errors(&[("", body, "One [Server]", "engine died")]).await;
 }
 
 #[tokio::test]
-async fn the_whole_reply_again_is_left_out() {
+async fn drops_a_repeated_whole_reply() {
     let text = says("Come in, ") + &says("it is cold.");
     let message = |text: &str| json!({"role": "assistant", "content": text});
     let whole = |delta: Value, text: &str| {
@@ -161,7 +161,7 @@ async fn the_whole_reply_again_is_left_out() {
 }
 
 #[tokio::test]
-async fn growing_pieces_are_one_text() {
+async fn joins_cumulative_pieces() {
     let growing = |texts: &[&str]| texts.iter().map(|text| says(text)).collect::<String>() + &end();
     let messages: String = ["Come", "Come in, it", "Come in, it is cold."]
         .iter()
@@ -182,7 +182,7 @@ async fn growing_pieces_are_one_text() {
 }
 
 #[tokio::test]
-async fn halves_of_letters_find_each_other() {
+async fn joins_split_surrogates() {
     let raw = |text: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
     check(&[
         ("in two events", raw("Hi \\ud83d") + &raw("\\ude00 there.") + &end(), "Hi 😀 there.[Stop]"),
@@ -200,7 +200,7 @@ async fn halves_of_letters_find_each_other() {
 }
 
 #[tokio::test]
-async fn side_fields_of_any_type_are_skipped() {
+async fn skips_side_fields_of_any_type() {
     for odd in
         [json!(null), json!("9"), json!([1]), json!({"prompt_tokens": "9", "total": null}), json!(true), json!(-1e300)]
     {
@@ -218,7 +218,7 @@ async fn side_fields_of_any_type_are_skipped() {
 }
 
 #[tokio::test]
-async fn errors_that_say_there_is_none_are_none() {
+async fn ignores_empty_error_fields() {
     for error in [
         json!(""),
         json!({}),
@@ -236,7 +236,7 @@ async fn errors_that_say_there_is_none_are_none() {
 }
 
 #[tokio::test]
-async fn errors_with_a_good_status_keep_their_words() {
+async fn keeps_messages_of_errors_with_status_200() {
     let mut cases = Vec::new();
     for body in [
         json!({"error": "the pump broke"}),
@@ -272,13 +272,13 @@ async fn errors_with_a_good_status_keep_their_words() {
 }
 
 #[tokio::test]
-async fn text_beside_an_error_is_kept() {
+async fn keeps_text_next_to_an_error() {
     let body = event(&json!({"choices": [{"delta": {"content": "Come "}}], "error": {"message": "the pump broke"}}));
     check_errors(&[("", body, "Come [Server]", "the pump broke")]).await;
 }
 
 #[tokio::test]
-async fn heartbeats_and_odd_pieces_are_skipped() {
+async fn skips_heartbeats_and_odd_pieces() {
     let beats =
         ": ping\n\n:\n\ndata:\n\ndata: {\"choices\":[]}\n\ndata: {\"type\":\"ping\"}\n\nevent: ping\ndata: {}\n\n";
     let odd = "data: {\"choices\":[{\"index\":0}]}\n\ndata: {\"choices\":[{\"delta\":null}]}\n\ndata: {\"choices\":[{\"delta\":[]}]}\n\n\
@@ -310,7 +310,7 @@ async fn heartbeats_and_odd_pieces_are_skipped() {
 }
 
 #[tokio::test]
-async fn lines_of_json_are_a_reply() {
+async fn reads_json_lines_as_a_reply() {
     let line = |text: &str, reason: Value| {
         json!({"choices": [{"delta": {"content": text}, "finish_reason": reason}]}).to_string() + "\n"
     };
@@ -323,7 +323,7 @@ async fn lines_of_json_are_a_reply() {
 }
 
 #[tokio::test]
-async fn thoughts_alone_are_said_to_be_no_reply() {
+async fn reports_a_reply_of_thoughts_only() {
     let thinks = |field: &str, value: Value| delta(&json!({field: value, "content": ""}));
     for (body, hint) in [
         (thinks("reasoning_content", json!("Hm.")) + &end(), "Try again"),
@@ -357,7 +357,7 @@ fn encoded(encoding: &str, body: &[u8]) -> Play {
 }
 
 #[tokio::test]
-async fn compressed_replies_are_read_or_named() {
+async fn decompresses_or_reports_compressed_replies() {
     let text = says("Come ") + &says("in.") + &end();
     let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
     zlib.write_all(text.as_bytes()).unwrap();
@@ -377,7 +377,7 @@ async fn compressed_replies_are_read_or_named() {
     for (encoding, body, words) in [
         ("br", text.as_bytes(), "compressed as \"br\""),
         ("zstd", b"x", "\"zstd\""),
-        ("gzip", b"no gzip at all", "unpacked"),
+        ("gzip", b"no gzip at all", "decompressed"),
     ] {
         let (seen, requests) = run(vec![encoded(encoding, body)]).await;
         let error = seen.error.unwrap();

@@ -1,4 +1,4 @@
-//! Endpoints that cannot be reached, and what is said about it (S1.23).
+//! Errors for endpoints that cannot be reached.
 
 use std::process::Command;
 use std::time::Duration;
@@ -8,31 +8,31 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use super::support::*;
 
-/// A port that nothing listens on.
+/// Returns a port without a listener.
 async fn dead_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
 }
 
 #[tokio::test]
-async fn a_stopped_server_is_named_with_its_port_and_the_likely_cause() {
+async fn names_address_and_cause_of_a_stopped_server() {
     let port = dead_port().await;
     let seen = watch(start(&format!("http://127.0.0.1:{port}/v1"), patience())).await;
     assert_eq!(seen.line, "~~[Unreachable]");
     let error = seen.error.unwrap();
     assert_eq!(error.message, format!("nothing listens on 127.0.0.1:{port} (http://127.0.0.1:{port}/v1)"));
-    assert_eq!(error.hint, "Is the server started, and is this its port?");
+    assert_eq!(error.hint, "Start the server, or check the port.");
 }
 
 #[tokio::test]
-async fn a_name_that_does_not_resolve_is_named() {
+async fn names_a_host_that_does_not_resolve() {
     let seen = watch(start("http://no-such-host.invalid:8080/v1", patience())).await;
     assert_eq!(seen.line, "[Unreachable]");
     assert!(seen.error.unwrap().message.contains("no-such-host.invalid:8080"));
 }
 
 #[tokio::test]
-async fn an_address_that_swallows_connections_is_given_up_in_time() {
-    // A full backlog: the kernel drops what else would connect, as a firewall does.
+async fn connection_attempt_times_out() {
+    // With a full backlog, the kernel drops further connections, like a firewall.
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = socket.listen(1).unwrap();
@@ -51,7 +51,7 @@ async fn an_address_that_swallows_connections_is_given_up_in_time() {
 #[tokio::test]
 async fn https_to_a_plain_server_suggests_http() {
     let server = FaultServer::start(vec![]).await;
-    // The server reads a TLS greeting as the beginning of a request, and answers like one that is angry about it.
+    // The server reads the TLS handshake as a request and answers with an error.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -70,7 +70,7 @@ async fn https_to_a_plain_server_suggests_http() {
 
 #[tokio::test]
 async fn http_to_a_tls_server_suggests_https() {
-    // The alert with which a TLS server answers what is no TLS.
+    // The alert that a TLS server sends in response to plain text.
     let alert = vec![Step::Bytes(vec![0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46])];
     let server = FaultServer::start(vec![alert]).await;
     let seen = watch(start(&server.url(), patience())).await;
@@ -79,7 +79,7 @@ async fn http_to_a_tls_server_suggests_https() {
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_up_on_tls_is_named() {
+async fn explains_a_connection_closed_during_tls() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -98,7 +98,7 @@ async fn a_server_that_hangs_up_on_tls_is_named() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_nobody_vouches_for_is_named() {
+async fn explains_an_untrusted_certificate() {
     provider::tls::install();
     let certified = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
     let config = rustls::ServerConfig::builder()
@@ -120,16 +120,16 @@ async fn a_certificate_that_nobody_vouches_for_is_named() {
 const CHILD: &str = "PROVIDER_TEST_PROXY_CHILD";
 
 #[tokio::test]
-async fn loopback_is_never_asked_through_the_proxy() {
+async fn loopback_requests_bypass_the_proxy() {
     if std::env::var_os(CHILD).is_some() {
         assert_eq!(run(vec![healthy()]).await.0.line, "Hello there.[Stop]");
         let elsewhere = watch(start("http://no-such-host.invalid/v1", patience())).await;
         assert_eq!(elsewhere.error.unwrap().kind, ProviderErrorKind::Unreachable);
         return;
     }
-    // Proxies come from the environment, and a test must not change its own.
+    // Proxies come from the environment, which a test must not change for its own process.
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "connect::loopback_is_never_asked_through_the_proxy"])
+        .args(["--exact", "connect::loopback_requests_bypass_the_proxy"])
         .envs([(CHILD, "1"), ("http_proxy", "http://127.0.0.1:1"), ("all_proxy", "http://127.0.0.1:1")])
         .output()
         .unwrap();

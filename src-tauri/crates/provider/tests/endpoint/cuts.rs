@@ -1,4 +1,4 @@
-//! A stream that is cut after every one of its bytes.
+//! A stream that is cut after each of its bytes.
 
 use futures_util::{StreamExt, stream};
 use proptest::prelude::*;
@@ -11,8 +11,8 @@ fn sample() -> String {
     [role, &says("Dös "), ": ping\n\n", &says("lämp "), &says("is 🔥."), &ends("stop"), usage, DONE].concat()
 }
 
-/// What must be seen when only the first `cut` bytes of [`sample`] arrive, three times over: worked out from the sample
-/// alone, by looking for the last byte of each chunk.
+/// Expected result if only the first `cut` bytes of [`sample`] arrive in three attempts. Derived from the position of
+/// each chunk's last byte.
 fn expected(cut: usize) -> String {
     let sample = sample();
     let whole = |end: &str| sample.find(end).is_some_and(|at| at + end.len() <= cut);
@@ -27,7 +27,7 @@ fn expected(cut: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_reply_cut_at_any_byte_keeps_its_text_and_ends_once() {
+async fn cut_reply_keeps_its_text_and_ends_once() {
     let sample = sample();
     stream::iter(0..=sample.len())
         .for_each_concurrent(16, |cut| {
@@ -42,13 +42,13 @@ async fn a_reply_cut_at_any_byte_keeps_its_text_and_ends_once() {
 }
 
 #[tokio::test]
-async fn a_reply_reset_at_any_byte_ends_once() {
+async fn reset_reply_ends_once() {
     let sample = sample();
     stream::iter((0..=sample.len()).step_by(7))
         .for_each_concurrent(16, |cut| {
             let play = [stream_of(&sample.as_bytes()[..cut]), vec![Step::Reset]].concat();
             async move {
-                // A reset may overtake bytes that were sent before it, so only a beginning of the text is certain.
+                // A reset may overtake bytes that were sent before it, so only a prefix of the text is certain.
                 let (seen, requests) = run(vec![play; 3]).await;
                 let text = seen.line.trim_start_matches('~').split('[').next().unwrap().to_owned();
                 assert!("Dös lämp is 🔥.".starts_with(&text), "reset after byte {cut}: {}", seen.line);
@@ -62,7 +62,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_damaged_reply_ends_once(
+    fn damaged_reply_ends_once(
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..6),
     ) {
         let mut bytes = sample().into_bytes();
@@ -71,14 +71,14 @@ proptest! {
             if inserts { bytes.insert(at, byte) } else { bytes[at] = byte }
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        // That there is one ending, and no panic, is what `watch` asserts.
+        // `watch` asserts exactly one final event and no panic.
         let (_, requests) = runtime.block_on(run(vec![stream_of(&bytes); 3]));
         prop_assert!((1..=3).contains(&requests));
     }
 }
 
 #[tokio::test]
-async fn a_reply_in_pieces_of_one_byte_is_whole() {
+async fn reply_in_single_bytes_is_complete() {
     let pieces = sample().into_bytes().into_iter().map(|byte| Step::Bytes(vec![byte]));
     let play: Play = stream_of(b"").into_iter().chain(pieces).collect();
     assert_eq!(run(vec![play]).await.0.line, "Dös lämp is 🔥.[Stop]");

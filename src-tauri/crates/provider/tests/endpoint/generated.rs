@@ -75,7 +75,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn text_is_what_was_sent_however_it_is_dressed(
+    fn text_survives_noise_and_splits(
         words in prop::collection::vec((word(), noise(), reason(), any::<bool>(), any::<bool>()), 1..12),
         crlf in any::<bool>(),
         done in any::<bool>(),
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn cuts_make_no_difference_and_nothing_panics(
+    fn cuts_do_not_change_the_result(
         parts in prop::collection::vec(
             prop::sample::select(vec![
                 "data: ", "data:", "\n\n", "\r\n", "\n", ": c", "event: error\n", "{\"choices\":[{\"delta\":{\"content\":\"Hi ",

@@ -1,4 +1,4 @@
-//! The client against a scripted byte-level server: every fault of an endpoint, and what becomes of the reply.
+//! Tests of the client against a scripted server that plays every known fault of an endpoint.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
 
 mod cancel;

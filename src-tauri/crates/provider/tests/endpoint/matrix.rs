@@ -1,4 +1,4 @@
-//! The fault table: what an endpoint does, what the user sees, and how many requests it took.
+//! Fault table: each fault with the visible result and the number of requests.
 
 use super::support::*;
 
@@ -31,7 +31,7 @@ fn thrice(play: &Play) -> Vec<Play> {
 }
 
 #[tokio::test]
-async fn what_may_pass_is_tried_three_times_and_no_more() {
+async fn transient_failures_are_tried_three_times() {
     let mut cases = Vec::new();
     for (status, ending) in [
         ("408 Request Timeout", "~~[Timeout]"),
@@ -57,7 +57,7 @@ async fn what_may_pass_is_tried_three_times_and_no_more() {
 }
 
 #[tokio::test]
-async fn what_passes_is_answered_once() {
+async fn success_after_a_failure_is_sent_once() {
     let broken = refusal("503 Service Unavailable", "loading model");
     let at_once = answer("429 Too Many Requests", "Retry-After: 0\r\n", "{}");
     let soon = answer("429 Too Many Requests", "Retry-After-Ms: 5\r\n", "{}");
@@ -76,7 +76,7 @@ async fn what_passes_is_answered_once() {
 }
 
 #[tokio::test]
-async fn what_would_fail_again_is_not_tried_again() {
+async fn permanent_failures_are_not_retried() {
     let mut cases = Vec::new();
     for (status, message, ending) in [
         ("400 Bad Request", "messages must not be empty", "[BadRequest]"),
@@ -107,7 +107,7 @@ async fn what_would_fail_again_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn after_the_first_text_nothing_is_sent_again() {
+async fn no_retry_after_the_first_text() {
     let cut = stream(says("Hello "));
     let reset = [stream(says("Hello ")), vec![Step::Reset]].concat();
     let promised = answer("200 OK", "", &says("Hello ")).into_iter().next();
@@ -143,7 +143,7 @@ async fn after_the_first_text_nothing_is_sent_again() {
 }
 
 #[tokio::test]
-async fn odd_streams_are_read_all_the_same() {
+async fn reads_odd_streams() {
     let text = says("Hello ") + &says("there.");
     let crlf = (text.clone() + &ends("stop") + DONE).replace('\n', "\r\n");
     let mixed = text.clone().replacen("\n\n", "\r\r", 1) + ": ping\n\n" + &ends("stop").replace('\n', "\r\n") + DONE;
@@ -195,7 +195,7 @@ async fn odd_streams_are_read_all_the_same() {
 }
 
 #[tokio::test]
-async fn what_is_no_stream_is_named() {
+async fn explains_responses_that_are_not_streams() {
     let reply = r#"{"choices":[{"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}]}"#;
     let json = |body: &str| answer("200 OK", "Content-Type: application/json\r\n", body);
     let huge = stream([b"data: ".as_slice(), &vec![b'x'; 3 << 20]].concat());
@@ -231,10 +231,10 @@ async fn what_is_no_stream_is_named() {
 }
 
 #[tokio::test]
-async fn errors_say_what_where_and_what_to_do() {
+async fn errors_say_cause_place_and_remedy() {
     let overflow = r#"{"error":{"code":400,"message":"too long","type":"exceed_context_size_error","n_prompt_tokens":3031,"n_ctx":1024}}"#;
     let (seen, _) = run(vec![answer("400 Bad Request", "", overflow)]).await;
-    assert_eq!(seen.error.unwrap().message, "the prompt needs 3031 tokens, the model takes 1024");
+    assert_eq!(seen.error.unwrap().message, "the prompt needs 3031 tokens, but the model allows 1024");
 
     let echo = refusal("401 Unauthorized", "Incorrect API key provided: sk-lamplighter-4711.");
     let (seen, _) = run(vec![echo]).await;

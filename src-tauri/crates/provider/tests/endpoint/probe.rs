@@ -1,4 +1,4 @@
-//! *Test connection*.
+//! Tests of the connection test.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ async fn probed(plays: Vec<Play>) -> (Result<Probe, ProviderErrorKind>, Vec<Stri
         error.kind
     });
     let asked = |head: &str| head.lines().next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
-    // Another test covers the contexts in the list.
+    // Another test covers the context lengths in the list.
     let found = found.map(|found| Probe { contexts: BTreeMap::new(), ..found });
     (found, server.received().iter().map(|received| asked(&received.head)).collect())
 }
@@ -28,7 +28,7 @@ fn models(names: &[&str], context: Option<u32>) -> Result<Probe, ProviderErrorKi
 }
 
 #[tokio::test]
-async fn models_are_listed_with_the_context_where_it_is_said() {
+async fn lists_models_and_context() {
     let list = r#"{"data":[{"id":"tiny","max_model_len":4096},{"id":"large","max_model_len":9}]}"#;
     assert_eq!(probed(vec![json(list)]).await, (models(&["tiny", "large"], Some(4096)), vec!["GET /v1/models".into()]));
 
@@ -37,7 +37,7 @@ async fn models_are_listed_with_the_context_where_it_is_said() {
 }
 
 #[tokio::test]
-async fn each_listed_model_has_its_own_context() {
+async fn reads_the_context_of_each_listed_model() {
     let list = r#"{"data":[{"id":"a","context_length":4096},{"id":"b","max_model_len":9},{"id":"c"}]}"#;
     let server = FaultServer::start(vec![json(list), answer("404 Not Found", "", "")]).await;
     let config = EndpointConfig::new(&server.url(), "", None).unwrap().with_patience(patience());
@@ -48,7 +48,7 @@ async fn each_listed_model_has_its_own_context() {
 }
 
 #[tokio::test]
-async fn llama_cpp_is_asked_for_its_context() {
+async fn reads_context_from_llama_cpp_props() {
     let props = json(r#"{"default_generation_settings":{"n_ctx":2048}}"#);
     let (found, asked) = probed(vec![json(r#"{"data":[{"id":"a"}]}"#), props]).await;
     assert_eq!((found, asked), (models(&["a"], Some(2048)), vec!["GET /v1/models".into(), "GET /props".into()]));
@@ -58,7 +58,7 @@ async fn llama_cpp_is_asked_for_its_context() {
 }
 
 #[tokio::test]
-async fn an_endpoint_without_a_list_is_asked_for_one_token() {
+async fn requests_one_token_if_there_is_no_list() {
     let missing = answer("404 Not Found", "", "{}");
     let (found, asked) = probed(vec![missing.clone(), healthy()]).await;
     assert_eq!(found, models(&[], None));
@@ -67,7 +67,7 @@ async fn an_endpoint_without_a_list_is_asked_for_one_token() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_at_once() {
+async fn reports_errors_at_once() {
     for (play, kind) in [
         (answer("401 Unauthorized", "", "{}"), ProviderErrorKind::Unauthorized),
         (answer("200 OK", "", "<html>router</html>"), ProviderErrorKind::NotFound),
@@ -95,7 +95,7 @@ async fn refused(path: &str, script: impl Fn(&str) -> Play + Send + Sync + 'stat
 }
 
 #[tokio::test]
-async fn an_address_without_its_version_is_corrected() {
+async fn names_the_address_with_the_missing_version() {
     let elsewhere: [fn() -> Play; 5] = [
         || json(r#"{"error":"Unexpected endpoint or method. (GET /models). Returning 200 anyway"}"#),
         || json(r#"{"message":"ok"}"#),
@@ -117,7 +117,7 @@ async fn an_address_without_its_version_is_corrected() {
 }
 
 #[tokio::test]
-async fn what_is_no_list_of_models_fails() {
+async fn refuses_other_json_than_a_model_list() {
     for body in [
         r#"{"error":"Unexpected endpoint"}"#,
         r#"{"data":7}"#,
@@ -133,7 +133,7 @@ async fn what_is_no_list_of_models_fails() {
 }
 
 #[tokio::test]
-async fn a_list_may_be_empty() {
+async fn accepts_an_empty_list() {
     for body in
         [r#"{"object":"list","data":null}"#, r#"{"data":[]}"#, r#"{"object":"list"}"#, "[]", r#"{"models":null}"#]
     {
@@ -144,7 +144,7 @@ async fn a_list_may_be_empty() {
 }
 
 #[tokio::test]
-async fn a_turn_at_the_wrong_path_names_the_right_one() {
+async fn reply_at_a_wrong_path_names_the_right_one() {
     let body = r#"{"error":"Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway"}"#;
     let server = FaultServer::start(vec![json(body)]).await;
     let address = format!("http://127.0.0.1:{}", server.port);

@@ -28,7 +28,11 @@ async fn learned(server: &FaultServer, request: &Request, most: usize) -> Value 
     let config = EndpointConfig::new(&server.url(), "tiny", None).unwrap().with_patience(patience()).with_dialect(kept);
     let next = OpenAiClient::new(config).unwrap();
     let seen = watch(next.stream(request.clone(), CancellationToken::new())).await;
-    assert_eq!((seen.line.as_str(), server.received().len()), ("Hello there.[Stop]", asked + 1), "it is remembered");
+    assert_eq!(
+        (seen.line.as_str(), server.received().len()),
+        ("Hello there.[Stop]", asked + 1),
+        "the refusal is remembered"
+    );
     server.bodies().pop().unwrap()
 }
 
@@ -53,7 +57,7 @@ fn complaints(body: &Value) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn lists_of_unknown_fields_are_learned_at_once() {
+async fn learns_a_list_of_unknown_fields_at_once() {
     type Shape = fn(Vec<Value>) -> Value;
     let shapes: [(&str, Shape); 8] = [
         ("detail", |list| json!({"detail": list})),
@@ -84,13 +88,13 @@ async fn lists_of_unknown_fields_are_learned_at_once() {
             .await;
             let sent = learned(&server, &request(), 2).await;
             assert!(sent.get("top_k").is_none() && sent.get("seed").is_none(), "{name}: {sent}");
-            assert!(sent.get("temperature").is_some(), "{name}: what was not refused is sent");
+            assert!(sent.get("temperature").is_some(), "{name}: accepted parameters are sent");
         }
     }
 }
 
 #[tokio::test]
-async fn unknown_fields_named_one_by_one_are_learned() {
+async fn learns_unknown_fields_one_by_one() {
     for words in ["Unrecognized request argument supplied: ", "Unknown parameter: ", "unexpected keyword argument "] {
         let server = FaultServer::answering(move |body| match complaints(body).first() {
             None => healthy(),
@@ -105,7 +109,7 @@ async fn unknown_fields_named_one_by_one_are_learned() {
 }
 
 #[tokio::test]
-async fn a_value_that_is_refused_is_left_out_alone() {
+async fn omits_only_the_refused_value() {
     let server = FaultServer::answering(|body| match body.get("top_k") {
         None => healthy(),
         Some(_) => json_answer(
@@ -127,7 +131,7 @@ async fn a_value_that_is_refused_is_left_out_alone() {
 }
 
 #[tokio::test]
-async fn a_refusal_inside_a_good_status_is_learned() {
+async fn learns_from_a_refusal_with_status_200() {
     let server = FaultServer::answering(|body| match body.get("top_k") {
         None => healthy(),
         Some(_) => json_answer("200 OK", &json!({"error": {"message": "unsupported parameter: top_k", "code": 400}})),
@@ -137,7 +141,7 @@ async fn a_refusal_inside_a_good_status_is_learned() {
 }
 
 #[tokio::test]
-async fn a_refusal_that_nothing_helps_names_the_field() {
+async fn final_refusal_names_the_field() {
     let body = json!({"detail": [{"type": "less_than", "loc": ["body", "temperature"], "msg": "Input should be less than 1"}]});
     let (seen, requests) = run(vec![json_answer("422 Unprocessable Entity", &body)]).await;
     assert_eq!((seen.line.as_str(), requests), ("[BadRequest]", 1));
@@ -162,7 +166,7 @@ fn roleplay() -> Request {
 }
 
 /// Returns the error that a chat template reports for the order of `body`'s messages.
-fn disorder(body: &Value) -> Option<&'static str> {
+fn order_error(body: &Value) -> Option<&'static str> {
     let roles: Vec<&str> =
         body["messages"].as_array().unwrap().iter().map(|one| one["role"].as_str().unwrap()).collect();
     let rest = roles.strip_prefix(&["system"]).unwrap_or(&roles);
@@ -178,9 +182,9 @@ fn disorder(body: &Value) -> Option<&'static str> {
 }
 
 #[tokio::test]
-async fn strict_roles_are_met_after_one_refusal() {
+async fn adapts_to_strict_roles_after_one_refusal() {
     for status in ["400 Bad Request", "500 Internal Server Error"] {
-        let server = FaultServer::answering(move |body| match disorder(body) {
+        let server = FaultServer::answering(move |body| match order_error(body) {
             None => healthy(),
             Some(message) => json_answer(status, &json!({"error": {"message": message}})),
         })
@@ -192,12 +196,12 @@ async fn strict_roles_are_met_after_one_refusal() {
 }
 
 #[tokio::test]
-async fn an_endpoint_without_system_messages_is_met() {
+async fn adapts_to_endpoints_without_system_messages() {
     for message in ["Only user and assistant roles are supported!", "System role not supported", "roles must alternate"]
     {
         let server = FaultServer::answering(move |body| {
             let system = body["messages"].as_array().unwrap().iter().any(|one| one["role"] == "system");
-            match (system, disorder(body)) {
+            match (system, order_error(body)) {
                 (false, None) => healthy(),
                 (true, _) => json_answer("400 Bad Request", &json!({"error": {"message": message}})),
                 (false, Some(message)) => json_answer("400 Bad Request", &json!({"error": {"message": message}})),
@@ -210,7 +214,7 @@ async fn an_endpoint_without_system_messages_is_met() {
 }
 
 #[tokio::test]
-async fn blank_messages_are_never_sent() {
+async fn never_sends_blank_messages() {
     let server = FaultServer::start(vec![healthy()]).await;
     let mut request = roleplay();
     request.prompt.messages.insert(3, PromptMessage { role: PromptRole::Character, text: " \n".to_owned() });
@@ -220,7 +224,7 @@ async fn blank_messages_are_never_sent() {
 }
 
 #[tokio::test]
-async fn a_reply_ends_at_stop_texts_that_the_endpoint_ignores() {
+async fn applies_stop_texts_that_the_endpoint_ignores() {
     let mut request = request();
     request.prompt.stop = vec!["\nTom:".to_owned()];
     for (pieces, line) in [
@@ -238,7 +242,7 @@ async fn a_reply_ends_at_stop_texts_that_the_endpoint_ignores() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_goes_on_for_ever_is_left_at_a_stop() {
+async fn disconnects_an_endless_reply_at_a_stop_text() {
     let endless = [stream(says("Come in.") + &says("\nTom: a")), vec![Step::UntilHungUp]].concat();
     let server = FaultServer::start(vec![endless]).await;
     let mut request = request();
@@ -248,7 +252,7 @@ async fn an_endpoint_that_goes_on_for_ever_is_left_at_a_stop() {
 }
 
 #[tokio::test]
-async fn an_echoed_beginning_is_left_out() {
+async fn drops_an_echoed_beginning() {
     let mut request = request();
     request.prompt.messages.push(PromptMessage { role: PromptRole::Character, text: "Come in. ".to_owned() });
     request.prompt.continues = true;

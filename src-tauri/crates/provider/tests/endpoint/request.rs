@@ -1,4 +1,4 @@
-//! What is sent, and how a client learns what an endpoint refuses.
+//! Request contents, and how the client learns refusals.
 
 use domain::prompt::{PromptMessage, PromptRole};
 use provider::{FinishReason, GenerationEvent, Provider, Usage, conformance};
@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::support::*;
 
 #[tokio::test]
-async fn the_key_and_the_prompt_travel_as_they_should() {
+async fn sends_key_and_prompt() {
     let server = FaultServer::start(vec![healthy()]).await;
     let mut request = request();
     let said = |role, text: &str| PromptMessage { role, text: text.to_owned() };
@@ -35,7 +35,7 @@ async fn the_key_and_the_prompt_travel_as_they_should() {
 }
 
 #[tokio::test]
-async fn what_is_refused_is_left_out_once_and_for_all() {
+async fn omits_refused_parameters_from_then_on() {
     let refusal = |message: &str| {
         let body = json!({"error": {"message": message, "type": "invalid_request_error"}}).to_string();
         answer("400 Bad Request", "", &body)
@@ -50,19 +50,19 @@ async fn what_is_refused_is_left_out_once_and_for_all() {
     let client = client(&server.url(), patience());
     for _ in 0..2 {
         let seen = watch(client.stream(request(), CancellationToken::new())).await;
-        assert_eq!(seen.line, "Hello there.[Stop]", "adapting is no retry");
+        assert_eq!(seen.line, "Hello there.[Stop]", "adapting does not use up a retry");
     }
     let sent: Vec<Value> =
         server.received().iter().map(|received| serde_json::from_str(&received.body).unwrap()).collect();
     let has = |name: &str| sent.iter().map(|body| body.get(name).is_some()).collect::<Vec<_>>();
     assert_eq!(has("min_p"), [true, false, false, false]);
-    assert_eq!(has("top_k"), [true, true, true, true], "one refused parameter says nothing of another");
+    assert_eq!(has("top_k"), [true, true, true, true], "a refusal concerns only its parameter");
     assert_eq!(has("max_tokens"), [true, true, false, false]);
     assert_eq!(has("max_completion_tokens"), [false, false, true, true]);
 }
 
 #[tokio::test]
-async fn an_endpoint_that_takes_no_unfinished_reply_says_so_before_another_is_sent() {
+async fn reports_missing_prefill_support_before_sending() {
     for refusal in [
         "This model does not support assistant message prefill. The conversation must end with a user message.",
         "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
@@ -83,7 +83,7 @@ async fn an_endpoint_that_takes_no_unfinished_reply_says_so_before_another_is_se
 }
 
 #[tokio::test]
-async fn an_endpoint_that_refuses_the_same_thing_for_ever_is_believed_once() {
+async fn gives_up_if_a_refusal_repeats() {
     let body = json!({"error": {"message": "unknown parameter: top_k"}}).to_string();
     let stubborn = answer("400 Bad Request", "", &body);
     let (seen, requests) = run(vec![stubborn; 5]).await;
@@ -91,13 +91,13 @@ async fn an_endpoint_that_refuses_the_same_thing_for_ever_is_believed_once() {
 }
 
 #[tokio::test]
-async fn the_client_keeps_what_every_provider_promises() {
+async fn client_conforms() {
     let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2,\
                  \"prompt_tokens_details\":{\"cached_tokens\":4}}}\n\n";
     let play = stream(says("Hello ") + &says("there.") + &ends("stop") + usage + DONE);
     let server = FaultServer::start(vec![play; 4]).await;
     conformance::check(&client(&server.url(), patience()), &request()).await.unwrap();
-    assert_eq!(server.received().len(), 3, "what is cancelled before it begins is not sent");
+    assert_eq!(server.received().len(), 3, "a request cancelled before its start is not sent");
 }
 
 async fn usage(tail: &str) -> (Usage, f64, f64) {
@@ -109,7 +109,7 @@ async fn usage(tail: &str) -> (Usage, f64, f64) {
 }
 
 #[tokio::test]
-async fn usage_is_what_the_endpoint_says() {
+async fn reports_the_usage_of_the_endpoint() {
     let openai = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":5,\
                   \"prompt_tokens_details\":{\"cached_tokens\":90}}}\n\n";
     let expected = Usage { prompt: Some(100), reused: Some(90), evaluated: Some(10), generated: Some(5) };
@@ -132,7 +132,7 @@ async fn usage_is_what_the_endpoint_says() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed_so_the_key_stays_here() {
+async fn redirects_are_not_followed() {
     let thief = FaultServer::start(vec![healthy()]).await;
     let location = format!("Location: {}/chat/completions\r\n", thief.url());
     for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {

@@ -1,4 +1,4 @@
-//! Endpoints that keep one waiting. The limits are short; the server waits for gates, never for time.
+//! Slow endpoints. The limits are short, and the server waits for gates instead of time.
 
 use std::time::Duration;
 
@@ -19,17 +19,17 @@ fn bytes(text: &str) -> Play {
 }
 
 #[tokio::test]
-async fn silence_is_noticed_again_and_again_and_then_given_up() {
+async fn reports_silence_then_times_out() {
     let (_gate, play) = gated(vec![], vec![]);
     let server = FaultServer::start(vec![play]).await;
     let patience = Patience { notice: SOON, first: SOON * 7 / 2, ..patience() };
     let seen = watch(start(&server.url(), patience)).await;
     assert_eq!(seen.line, "zzz[Timeout]");
-    assert!(server.received().len() <= 1, "what was waited for in full is not asked for again");
+    assert!(server.received().len() <= 1, "our own timeout is not retried");
 }
 
 #[tokio::test]
-async fn silence_within_a_reply_has_a_limit_of_its_own_and_keeps_the_text() {
+async fn silence_within_a_reply_keeps_the_text() {
     let (_gate, play) = gated(stream(says("Hello ")), vec![]);
     let server = FaultServer::start(vec![play]).await;
     let seen = watch(start(&server.url(), Patience { idle: SOON, ..patience() })).await;
@@ -38,7 +38,7 @@ async fn silence_within_a_reply_has_a_limit_of_its_own_and_keeps_the_text() {
 }
 
 #[tokio::test]
-async fn an_end_without_a_goodbye_is_an_end() {
+async fn reply_ends_without_done_marker() {
     let (_gate, play) = gated(stream(says("Hello.") + &ends("stop")), vec![]);
     let server = FaultServer::start(vec![play]).await;
     let seen = watch(start(&server.url(), Patience { tail: SOON, ..patience() })).await;
@@ -46,7 +46,7 @@ async fn an_end_without_a_goodbye_is_an_end() {
 }
 
 #[tokio::test]
-async fn a_line_that_never_ends_is_silence_however_it_drips() {
+async fn endless_line_is_silence() {
     let gates: Vec<Gate> = (0..50).map(|_| Gate::new()).collect();
     let drips = gates.iter().flat_map(|gate| [Step::Gate(gate.clone()), Step::Bytes(b"x".to_vec())]);
     let server = FaultServer::start(vec![stream("data: ").into_iter().chain(drips).collect()]).await;
@@ -63,12 +63,12 @@ async fn a_line_that_never_ends_is_silence_however_it_drips() {
         }
     };
     assert_eq!(error.kind, ProviderErrorKind::Timeout);
-    // Three, and as many again before the head of the answer on a slow machine.
+    // Three notices, and three more before the response head on a slow machine.
     assert!((3..=6).contains(&notices), "{notices} notices");
 }
 
 #[tokio::test]
-async fn an_error_without_end_is_silence() {
+async fn endless_error_is_silence() {
     let head = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 100\r\n\r\n{\"err";
     let (_gate, play) = gated(bytes(head), vec![]);
     let server = FaultServer::start(vec![play]).await;
@@ -77,11 +77,11 @@ async fn an_error_without_end_is_silence() {
 }
 
 #[tokio::test]
-async fn a_reply_goes_on_after_a_silence() {
+async fn reply_continues_after_a_silence() {
     let (gate, play) = gated(stream(says("Hello ")), bytes(&(says("there.") + DONE)));
     let server = FaultServer::start(vec![play]).await;
     let mut events = start(&server.url(), Patience { notice: SOON, ..patience() });
-    // Thirty milliseconds are no whole second.
+    // Thirty milliseconds are less than a second.
     let quiet = GenerationEvent::Stalled { seconds: 0 };
     let mut next = events.next().await.unwrap().unwrap();
     while next == quiet {

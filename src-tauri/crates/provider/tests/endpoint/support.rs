@@ -1,4 +1,4 @@
-//! A server that plays bytes, and a client that writes down what it sees.
+//! A server that plays bytes, and a client that records the events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) const KEY: &str = "sk-lamplighter-4711";
 
-/// What the server does with one connection; at the end it closes.
+/// Action of the server on one connection, which it closes at the end.
 #[derive(Clone)]
 pub(crate) enum Step {
     Bytes(Vec<u8>),
@@ -24,13 +24,13 @@ pub(crate) enum Step {
     Gate(Gate),
     /// Closes with an RST instead of a FIN.
     Reset,
-    /// Waits until the client has hung up.
+    /// Waits until the client has disconnected.
     UntilHungUp,
 }
 
 pub(crate) type Play = Vec<Step>;
 
-/// One request as it came.
+/// One received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) head: String,
@@ -46,7 +46,7 @@ struct Log {
 /// Selects the server's response by the request and the number of earlier requests.
 type Script = Arc<dyn Fn(&Received, usize) -> Play + Send + Sync>;
 
-/// Plays one script per connection, in order; connections beyond the last script are counted and closed.
+/// Plays one script per connection, in order. Counts and closes connections beyond the last script.
 pub(crate) struct FaultServer {
     pub(crate) port: u16,
     log: Arc<watch::Sender<Log>>,
@@ -57,7 +57,7 @@ impl FaultServer {
         Self::scripted(move |_, nth| plays.get(nth).cloned().unwrap_or_default()).await
     }
 
-    /// A server that inspects requests: `script` gets the body of each one.
+    /// Starts a server whose `script` gets the body of each request.
     pub(crate) async fn answering(script: impl Fn(&serde_json::Value) -> Play + Send + Sync + 'static) -> Self {
         Self::scripted(move |received, _| script(&serde_json::from_str(&received.body).unwrap_or_default())).await
     }
@@ -102,7 +102,7 @@ async fn perform(mut stream: TcpStream, script: Script, nth: usize, log: Arc<wat
     log.send_modify(|log| log.received.push(received));
     for step in play {
         match step {
-            // The client may have hung up by now, as it should after some faults.
+            // After some faults the client has already disconnected.
             Step::Bytes(bytes) => drop(stream.write_all(&bytes).await),
             Step::Gate(gate) => gate.pass().await,
             Step::Reset => return stream.set_zero_linger().unwrap(),
@@ -131,37 +131,37 @@ async fn read_request(stream: &mut TcpStream) -> Option<Received> {
     }
 }
 
-/// The answer `status` with `headers` and `body`.
+/// Builds a response.
 pub(crate) fn answer(status: &str, headers: &str, body: &str) -> Play {
     let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n", body.len());
     vec![Step::Bytes((head + body).into_bytes())]
 }
 
-/// The beginning of a stream, then `body`; the stream ends when the connection does.
+/// Starts a stream with `body`; it ends when the connection closes.
 pub(crate) fn stream(body: impl AsRef<[u8]>) -> Play {
     let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/event-stream\r\n\r\n";
     vec![Step::Bytes([head.as_bytes(), body.as_ref()].concat())]
 }
 
-/// A chunk with a piece of text.
+/// Builds a chunk with text.
 pub(crate) fn says(text: &str) -> String {
     let chunk = serde_json::json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]});
     format!("data: {chunk}\n\n")
 }
 
-/// A chunk that ends the reply.
+/// Builds a chunk with a finish reason.
 pub(crate) fn ends(reason: &str) -> String {
     format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{reason}\"}}]}}\n\n")
 }
 
 pub(crate) const DONE: &str = "data: [DONE]\n\n";
 
-/// A whole, healthy reply.
+/// Builds a complete reply without faults.
 pub(crate) fn healthy() -> Play {
     stream(says("Hello ") + &says("there.") + &ends("stop") + DONE)
 }
 
-/// Long enough for any machine where nothing is expected to run out, and without waits between attempts.
+/// Timeouts that never expire in a test, and no pauses between attempts.
 pub(crate) fn patience() -> Patience {
     let long = Duration::from_secs(30);
     Patience {
@@ -195,8 +195,8 @@ pub(crate) fn start(url: &str, patience: Patience) -> EventStream {
     client(url, patience).stream(request(), CancellationToken::new())
 }
 
-/// A reply in a line: text as it is, a tool with its arguments, which a `?` marks as malformed, `~` for a repetition, `z` for
-/// a notice of silence, the ending in brackets.
+/// Events of a reply in one line: text as is, tool calls with their arguments (`?` if malformed), `~` for a retry, `z`
+/// for a notice of silence, and the final event in brackets.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) line: String,
@@ -208,7 +208,7 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
     let mut seen = Seen::default();
     let mut ended = false;
     while let Some(event) = events.next().await {
-        assert!(!ended, "something came after the ending: {} {event:?}", seen.line);
+        assert!(!ended, "an event followed the final event: {} {event:?}", seen.line);
         match event {
             Ok(event) => {
                 match &event {
@@ -236,7 +236,7 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
                     !everything.contains(KEY) && !everything.contains("lamplighter"),
                     "the key is shown: {everything}"
                 );
-                assert!(!error.message.is_empty() && !error.hint.is_empty(), "an error without words: {error:?}");
+                assert!(!error.message.is_empty() && !error.hint.is_empty(), "an error without text: {error:?}");
                 assert!(error.message.len() < 700, "an error of {} bytes", error.message.len());
                 seen.line += &format!("[{:?}]", error.kind);
                 seen.error = Some(error);
@@ -244,11 +244,11 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
             }
         }
     }
-    assert!(ended, "a reply without an ending: {}", seen.line);
+    assert!(ended, "a reply without a final event: {}", seen.line);
     seen
 }
 
-/// One reply of a server that plays `plays`: what was seen, and the number of requests.
+/// Plays `plays` and returns the events of one reply and the number of requests.
 pub(crate) async fn run(plays: Vec<Play>) -> (Seen, usize) {
     let server = FaultServer::start(plays).await;
     let seen = watch(start(&server.url(), patience())).await;

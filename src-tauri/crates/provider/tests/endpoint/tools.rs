@@ -1,4 +1,4 @@
-//! Replies by their content: text, tools, both, neither (S3.27). Each comes streamed and whole, and is read alike.
+//! Replies with text, tool calls, both or neither. Each case is tested streamed and complete, with the same result.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn chunk(delta: &Value, reason: Option<&str>) -> String {
     format!("data: {}\n\n", json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": reason }] }))
 }
 
-/// `message` in one piece, as a server answers that does not stream.
+/// `message` in one piece, like a server that does not stream.
 fn whole(message: &Value, reason: &str) -> Play {
     let reply = json!({ "choices": [{ "message": message, "finish_reason": reason }] });
     answer("200 OK", "Content-Type: application/json\r\n", &reply.to_string())
@@ -69,7 +69,7 @@ async fn empty() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_no_json_are_kept_word_for_word() {
+async fn keeps_arguments_that_are_not_json() {
     let message = json!({ "content": null, "tool_calls": [call(0, "a", "weather", "{\"city\": Oslo")] });
     let deltas = [
         json!({ "tool_calls": [call(0, "a", "weather", "{\"city\"")] }),
@@ -79,14 +79,14 @@ async fn arguments_that_are_no_json_are_kept_word_for_word() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_cut_off_is_handed_on_and_not_asked_for_again() {
+async fn returns_a_truncated_call_without_a_retry() {
     let begun = chunk(&json!({ "tool_calls": [call(0, "a", "weather", "{\"ci")] }), None);
     let (seen, requests) = run(vec![stream(begun), healthy()]).await;
     assert_eq!((seen.line.as_str(), requests), ("<weather({\"ci)?>[Cut]", 1));
 }
 
 #[tokio::test]
-async fn calls_without_end_are_refused() {
+async fn refuses_endless_calls() {
     let many: Vec<Value> = (0..100).map(|index| call(index, "", "one", "{}")).collect();
     let (seen, _) = run(vec![stream(says("Hello ") + &chunk(&json!({ "tool_calls": many }), None))]).await;
     assert!(seen.line.starts_with("Hello <one({})>") && seen.line.ends_with("[Malformed]"), "{}", seen.line);

@@ -2,7 +2,7 @@
 
     serve.py MODEL [API_KEY]
 
-Prints the server's address as its first line, and ends when standard input does: a test that dies takes it along.
+Prints the server's address as its first line. Exits when stdin closes, so that it ends together with its test.
 """
 
 import sys

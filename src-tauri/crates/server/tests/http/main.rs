@@ -1,6 +1,6 @@
-//! The server on a real loopback port.
+//! Tests of the server on a real loopback port.
 
-#![expect(clippy::unwrap_used, reason = "a test fails where it is surprised")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod matrix;
 mod routes;

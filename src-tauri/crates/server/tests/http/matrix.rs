@@ -1,13 +1,13 @@
-//! The wall (bar S-3): whoever is not allowed is refused, whatever they combine.
+//! Access control: combinations of host, origin, token and ticket for every kind of route.
 
 use crate::world::{Answer, World, request};
 
-/// What stands behind an address.
+/// Credentials that an address requires.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Needs {
     /// Own host and origin.
     Nothing,
-    /// The token, or none at all.
+    /// A valid token, or none.
     NoWrongToken,
     Token,
     Ticket,
@@ -86,7 +86,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// The refusal that is due, or none.
+    /// Returns the expected refusal.
     fn refusal(&self) -> Option<u16> {
         let wrong_token = self.token.0.is_some() && !self.token.1;
         match self.needs {
@@ -122,7 +122,7 @@ fn assert_fits(case: &Case<'_>, answer: &Answer, what: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_our_own_page_with_the_token_gets_through() {
+async fn only_own_page_with_token_is_accepted() {
     let world = World::new().await;
     let (addr, token) = (world.addr(), world.serving.token.reveal().to_owned());
     let mut asked = 0;
@@ -143,7 +143,7 @@ async fn only_our_own_page_with_the_token_gets_through() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_socket_opens_for_our_own_page_with_a_fresh_ticket_alone() {
+async fn socket_requires_own_page_and_fresh_ticket() {
     let world = World::new().await;
     let addr = world.addr();
     let mut opened = 0;
@@ -159,7 +159,7 @@ async fn a_socket_opens_for_our_own_page_with_a_fresh_ticket_alone() {
             opened += u32::from(answer.status == 101);
             if answer.status == 101 {
                 let again = request(addr, "GET", &path, &headers, b"").await;
-                assert_eq!(again.status, 401, "a ticket admits once");
+                assert_eq!(again.status, 401, "a ticket works once");
             }
         }
     }
@@ -168,7 +168,7 @@ async fn a_socket_opens_for_our_own_page_with_a_fresh_ticket_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_token_counts_in_its_header_alone() {
+async fn token_is_accepted_only_in_its_header() {
     let world = World::new().await;
     let (host, token) = (world.addr().to_string(), world.serving.token.reveal().to_owned());
     for path in [format!("/api/op/list_chats?token={token}"), format!("/api/events?ticket={token}")] {
@@ -186,7 +186,7 @@ async fn the_token_counts_in_its_header_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn odd_targets_and_methods_meet_the_same_wall() {
+async fn odd_targets_and_methods_are_checked_too() {
     let world = World::new().await;
     let (addr, host) = (world.addr(), world.addr().to_string());
     for (method, target) in [

@@ -1,4 +1,4 @@
-//! What the addresses answer, to those who may ask.
+//! Responses of the routes to authorised requests.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use crate::world::{World, raw, request};
 
 macro_rules! names {
-    ($($(#[doc = $doc:literal])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+    ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
         const OPERATIONS: &[&str] = &[$(stringify!($name)),*];
     };
 }
 engine::operations!(names);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_operation_is_served_and_strict() {
+async fn every_operation_exists_and_checks_arguments() {
     let world = World::new().await;
     for operation in OPERATIONS {
         let answer = world.call(operation, r#"{"noSuchArgument":1}"#).await;
@@ -33,7 +33,7 @@ async fn every_operation_is_served_and_strict() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_operation_answers_with_its_result() {
+async fn operation_returns_its_result() {
     let world = World::new().await;
     let made = world.call("create_character", &character("Mira")).await;
     assert_eq!(made.status, 200, "{made:?}");
@@ -45,7 +45,7 @@ async fn an_operation_answers_with_its_result() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_thing_is_404() {
+async fn missing_object_is_404() {
     let world = World::new().await;
     let nowhere = "00000000-0000-7000-8000-000000000000";
     for path in [format!("/asset/{}", "0".repeat(64)), format!("/api/export/{nowhere}/png"), "/no/such/file".into()] {
@@ -58,7 +58,7 @@ async fn a_missing_thing_is_404() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lorebook_comes_in_and_goes_out_again() {
+async fn imports_and_exports_a_lorebook() {
     let world = World::new().await;
     let book = r#"{"entries":{"0":{"uid":0,"key":["lamp"],"content":"Oil.","strange":4}}}"#;
     let report = world.ask("POST", "/api/import?name=Sea.json", book.as_bytes()).await;
@@ -72,7 +72,7 @@ async fn a_lorebook_comes_in_and_goes_out_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn memories_go_out_as_a_file() {
+async fn exports_memories() {
     let world = World::new().await;
     let id = world.call("list_characters", "{}").await.json()[0]["id"].as_str().unwrap().to_owned();
     let out = world.ask("GET", &format!("/api/export-memories/{id}"), b"").await;
@@ -83,7 +83,7 @@ async fn memories_go_out_as_a_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everything_goes_out_and_comes_in_as_one_archive() {
+async fn exports_and_imports_all_data() {
     let world = World::new().await;
     let out = world.ask("GET", "/api/backup/archive", b"").await;
     assert_eq!(out.status, 200, "{out:?}");
@@ -96,7 +96,7 @@ async fn everything_goes_out_and_comes_in_as_one_archive() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_place_is_a_folder_of_this_machine() {
+async fn second_backup_place_is_a_local_folder() {
     let (world, folder) = (World::new().await, tempfile::tempdir().unwrap());
     let body = json!({ "folder": folder.path() }).to_string();
     let chosen = world.ask("POST", "/api/backup/second-place", body.as_bytes()).await;
@@ -107,7 +107,7 @@ async fn a_second_place_is_a_folder_of_this_machine() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_card_comes_in_and_goes_out_again() {
+async fn imports_and_exports_a_card() {
     let world = World::new().await;
     let card = r#"{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Mira","extensions":{"depth":4}}}"#;
     let report = world.ask("POST", "/api/import?name=mira.json", card.as_bytes()).await;
@@ -122,7 +122,7 @@ async fn a_card_comes_in_and_goes_out_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_file_is_reported_and_not_an_error() {
+async fn refused_file_is_a_report_and_not_an_error() {
     let world = World::new().await;
     let report = world.ask("POST", "/api/import?name=broken.png", b"\x89PNG\r\n\x1a\nbroken").await;
     assert_eq!(report.status, 200, "{report:?}");
@@ -131,7 +131,7 @@ async fn a_refused_file_is_reported_and_not_an_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tokenizer_comes_in_for_an_endpoint() {
+async fn imports_a_tokenizer_for_an_endpoint() {
     let world = World::new().await;
     let draft = json!({ "draft": {
         "name": "Mine", "url": "http://127.0.0.1:9/v1", "model": "mystery", "context": 8192
@@ -150,7 +150,7 @@ async fn a_tokenizer_comes_in_for_an_endpoint() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn health_tells_strangers_only_that_it_answers() {
+async fn health_without_token_shows_no_details() {
     let world = World::new().await;
     let host = world.addr().to_string();
     let answer = request(world.addr(), "GET", "/health", &[("Host", &host)], b"").await;
@@ -161,7 +161,7 @@ async fn health_tells_strangers_only_that_it_answers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_ui_is_served_hardened() {
+async fn ui_has_security_headers() {
     let world = World::new().await;
     let index = world.ask("GET", "/", b"").await;
     assert_eq!((index.status, index.header("content-type")), (200, Some("text/html")));
@@ -177,7 +177,7 @@ async fn the_ui_is_served_hardened() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_path_leads_out_of_the_ui_folder() {
+async fn paths_cannot_leave_the_ui_folder() {
     let world = World::new().await;
     for path in [
         "/../secret.txt",
@@ -197,7 +197,7 @@ async fn no_path_leads_out_of_the_ui_folder() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_above_the_cap_is_refused_unread() {
+async fn refuses_a_large_body_unread() {
     let world = World::new().await;
     let head = |path: &str, length: usize| {
         let (host, bearer) = (world.addr(), world.bearer());
@@ -211,9 +211,9 @@ async fn a_body_above_the_cap_is_refused_unread() {
     world.stop().await;
 }
 
-/// A hundred ways to get it wrong, each of them refused, none of them fatal.
+/// A hundred malformed requests; each is refused, and the server survives.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hundred_malformed_requests_leave_it_alive() {
+async fn survives_a_hundred_malformed_requests() {
     let world = World::new().await;
     let bodies = [
         "",
@@ -274,7 +274,7 @@ async fn a_hundred_malformed_requests_leave_it_alive() {
     world.stop().await;
 }
 
-/// What a server would wait for more of is ended, so that the test does not wait either.
+/// Closes the request where the server would wait for more, so that the test does not wait either.
 fn finished(bytes: &str) -> Vec<u8> {
     let end = if bytes.contains("\r\n\r\n") { "" } else { "\r\n\r\n" };
     format!("{bytes}{end}").into_bytes()
@@ -287,7 +287,7 @@ async fn listen(world: &World) -> Socket {
     connect_async(url).await.unwrap().0
 }
 
-/// The next event for which `wanted` holds.
+/// Returns the next event that satisfies `wanted`.
 async fn event(socket: &mut Socket, wanted: impl Fn(&Value) -> bool) -> Value {
     let next = async |socket: &mut Socket| tokio::time::timeout(Duration::from_secs(60), socket.next()).await;
     while let Some(frame) = next(socket).await.expect("the event comes within a minute") {
@@ -307,7 +307,7 @@ fn character(name: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_listener_hears_every_event() {
+async fn every_listener_gets_every_event() {
     let world = World::new().await;
     let mut listeners = [listen(&world).await, listen(&world).await, listen(&world).await];
     assert_eq!(world.call("create_character", &character("Mira")).await.status, 200);
@@ -319,7 +319,7 @@ async fn every_listener_hears_every_event() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_cards_leave_in_one_archive_and_a_chat_as_a_file() {
+async fn exports_many_cards_and_a_chat() {
     let world = World::new().await;
     let mut ids = Vec::new();
     for name in ["Wren", "wren"] {
@@ -345,13 +345,13 @@ async fn many_cards_leave_in_one_archive_and_a_chat_as_a_file() {
     world.stop().await;
 }
 
-/// The chat that the first start opens.
+/// Opens the first chat.
 async fn first_chat(world: &World) -> String {
     world.call("startup", "").await.json()["chat"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reply_streams_to_every_listener() {
+async fn reply_streams_to_every_listener() {
     let world = World::new().await;
     let chat = first_chat(&world).await;
     let mut listeners = [listen(&world).await, listen(&world).await];
@@ -374,7 +374,7 @@ async fn a_reply_streams_to_every_listener() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_message_during_a_reply_is_a_conflict() {
+async fn second_message_during_a_reply_is_a_conflict() {
     let world = World::new().await;
     let chat = first_chat(&world).await;
     let gate = Gate::new();
@@ -389,11 +389,11 @@ async fn a_second_message_during_a_reply_is_a_conflict() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_operation_ends_even_if_its_client_hangs_up() {
+async fn operation_completes_after_a_disconnect() {
     let world = World::new().await;
     let chat = first_chat(&world).await;
     let mut socket = listen(&world).await;
-    // Often, as it is up to the system whether the server hears of the words or of the hanging up first.
+    // Repeated, because the system decides whether the server sees the request or the disconnect first.
     for turn in 0..50 {
         let args = json!({ "chat": chat, "text": format!("Hello {turn}") }).to_string();
         let head = format!(
@@ -412,7 +412,7 @@ async fn an_operation_ends_even_if_its_client_hangs_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_talking_listener_is_told_off_and_stays() {
+async fn listener_that_sends_gets_an_error() {
     let world = World::new().await;
     let mut socket = listen(&world).await;
     for frame in [Message::text("{}"), Message::text("not json"), Message::binary(vec![0xff; 100])] {
@@ -426,7 +426,7 @@ async fn a_talking_listener_is_told_off_and_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stopping_says_goodbye_and_frees_the_port() {
+async fn stop_closes_sockets_and_frees_the_port() {
     let world = World::new().await;
     let addr = world.addr();
     let mut socket = listen(&world).await;
@@ -439,19 +439,19 @@ async fn stopping_says_goodbye_and_frees_the_port() {
     assert!(TcpStream::connect(addr).await.is_err());
 }
 
-/// A client that says nothing is shown the door, so that it cannot hold a seat for ever.
+/// A silent client is disconnected, so that it does not occupy a slot forever.
 #[tokio::test(flavor = "multi_thread")]
-async fn silence_is_not_waited_for() {
+async fn silent_connections_time_out() {
     let world = World::new().await;
     let mut silent = TcpStream::connect(world.addr()).await.unwrap();
     let mut answer = Vec::new();
     let read = tokio::time::timeout(Duration::from_secs(60), silent.read_to_end(&mut answer)).await;
-    assert!(read.is_ok(), "it still waits");
+    assert!(read.is_ok(), "the server still waits");
     world.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn serving_other_machines_or_a_ui_that_is_not_there_is_refused() {
+async fn refuses_other_hosts_and_a_missing_ui() {
     let world = World::new().await;
     let with = |host: &str, ui| ServeOptions { host: host.into(), port: 0, ui, token: None };
     let refused = serve(world.engine.clone(), with("0.0.0.0", None)).await;

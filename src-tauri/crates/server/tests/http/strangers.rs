@@ -17,7 +17,7 @@ fn idle(world: &World, begin: &str) -> Vec<TcpStream> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn idle_strangers_keep_nobody_out() {
+async fn idle_connections_without_token_block_nobody() {
     let world = World::new().await;
     let whole = format!("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", world.addr());
     for begin in ["", "GET / HTTP/1.1\r\nHost: ", &whole] {
@@ -32,7 +32,7 @@ async fn idle_strangers_keep_nobody_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_known_connection_outlasts_strangers() {
+async fn authenticated_connection_is_not_evicted() {
     let world = World::new().await;
     let (host, bearer) = (world.addr().to_string(), world.bearer());
     let request = format!(

@@ -1,4 +1,4 @@
-//! A server on a real port over an engine in a temporary folder, and a client that sends exactly the bytes it is told.
+//! Test server on a real port with an engine in a temporary folder, and a client that sends exact bytes.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -47,7 +47,7 @@ impl World {
         format!("Bearer {}", self.serving.token.reveal())
     }
 
-    /// A request as the UI sends it.
+    /// Sends a request like the UI.
     pub(crate) async fn ask(&self, method: &str, path: &str, body: &[u8]) -> Answer {
         let (host, bearer) = (self.addr().to_string(), self.bearer());
         request(self.addr(), method, path, &[("Host", &host), ("Authorization", &bearer)], body).await
@@ -79,7 +79,7 @@ fn write(file: &Path, text: &str) {
 
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
-    /// 0 where the server hung up without a word.
+    /// 0 if the server disconnected without a response.
     pub(crate) status: u16,
     /// Names in lower case.
     pub(crate) headers: Vec<(String, String)>,
@@ -119,12 +119,12 @@ pub(crate) async fn request(
     raw(addr, [bytes.as_bytes(), body].concat()).await
 }
 
-/// Sends `bytes` and reads until the answer is whole or the server hangs up.
+/// Sends `bytes` and reads until the response is complete or the server disconnects.
 pub(crate) async fn raw(addr: SocketAddr, bytes: Vec<u8>) -> Answer {
     tokio::task::spawn_blocking(move || {
         let mut stream = TcpStream::connect(addr).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        // A server that has said no may hang up before it has read everything.
+        // The server may disconnect after a refusal without reading everything.
         let _ = stream.write_all(&bytes);
         let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
         while let Ok(count @ 1..) = stream.read(&mut piece) {

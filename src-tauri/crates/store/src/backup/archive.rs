@@ -26,7 +26,7 @@ const MAX_DATABASE: u64 = 64 << 30;
 const MAX_MEMBERS: usize = 1_000_000;
 /// Maximum compression ratio of a member. Our own archives store members uncompressed.
 const MAX_RATIO: u64 = 200;
-const RATIO_COUNTS_FROM: u64 = 1 << 20;
+const RATIO_APPLIES_FROM: u64 = 1 << 20;
 
 /// Writes the database of `source`, with its pictures and files, to `out`.
 pub(crate) fn export(source: &Connection, dir: &Path, out: &Path) -> Result<(), StoreError> {
@@ -50,7 +50,7 @@ fn pack(archive: &File, database: &Path, assets: &[(AssetHash, u64)], sources: &
     io::copy(&mut File::open(database)?, &mut zip)?;
     for (hash, _) in assets {
         let Some(content) = sources.iter().find_map(|source| pool::whole(&hash.path_in(source), *hash)) else {
-            tracing::warn!(%hash, "the archive lacks a file that the database names");
+            tracing::warn!(%hash, "the archive lacks a file that the database references");
             continue;
         };
         zip.start_file(format!("{ASSETS}{hash}"), options)?;
@@ -76,7 +76,7 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
     let conn = verify::read_only(database.path())?;
     identity::schema_is_ours(&conn)?
         .then_some(())
-        .ok_or_else(|| refused("its tables are not those of Inglenook".into()))?;
+        .ok_or_else(|| refused("its tables are not those of an Inglenook database".into()))?;
     let named: HashSet<_> = assets_in(&conn)?.into_iter().map(|(hash, _)| hash).collect();
     drop(conn);
 
@@ -113,11 +113,11 @@ fn list(archive: &Path) -> Result<Members, String> {
     for (index, entry) in entries.files().map_err(|error| error.to_string())?.enumerate() {
         let entry = entry.map_err(|error| error.to_string())?;
         if entry.encrypted() || entry.is_symlink() {
-            return Err("it holds an encrypted file or a link".into());
+            return Err("it contains an encrypted file or a link".into());
         }
         let (size, packed) = (entry.size(), entry.compressed_size());
-        if size > RATIO_COUNTS_FROM && size / packed.max(1) > MAX_RATIO {
-            return Err("a file in it would become far too large".into());
+        if size > RATIO_APPLIES_FROM && size / packed.max(1) > MAX_RATIO {
+            return Err("a file in it is too large when unpacked".into());
         }
         let name = entry.name().map_err(|error| error.to_string())?;
         let twice = match name.strip_prefix(ASSETS).map(str::parse::<AssetHash>) {
@@ -126,7 +126,7 @@ fn list(archive: &Path) -> Result<Members, String> {
             _ => return Err("it is not an archive that Inglenook exported".into()),
         };
         if twice {
-            return Err("it holds a file twice".into());
+            return Err("it contains a file twice".into());
         }
     }
     let database = database.ok_or_else(|| "it is not an archive that Inglenook exported".to_owned())?;
@@ -143,7 +143,11 @@ fn unpack(
     let member = zip.by_index(index)?;
     let size = member.size().min(limit);
     let written = io::copy(&mut member.take(size + 1), into)?;
-    if written == size { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidData, "a size in it is wrong")) }
+    if written == size {
+        Ok(())
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidData, "a file in it has the wrong size"))
+    }
 }
 
 /// Maps a read error to a fault of the archive or of the disk.

@@ -83,7 +83,7 @@ impl Folder {
     /// Copies a verified backup and the files it names from `home`.
     pub(crate) fn take_over(&self, backup: &Path, manifest: &Manifest, home: &Folder, budget: u64) -> io::Result<()> {
         if !self.path.is_dir() {
-            return Err(io::Error::other(format!("{} is not there", self.path.display())));
+            return Err(io::Error::other(format!("the folder {} is missing", self.path.display())));
         }
         let name = backup.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let path = self.path.join(name);
@@ -91,7 +91,7 @@ impl Folder {
         io::copy(&mut fs::File::open(backup)?, &mut partial)?;
         partial.as_file().sync_all()?;
         if manifest::sha256(partial.path())? != manifest.sha256 {
-            return Err(io::Error::other("the copy differs from what was copied"));
+            return Err(io::Error::other("the copy differs from the original"));
         }
         pool::fill(&pool::of(&self.path), &manifest.assets, &[pool::of(&home.path)])?;
         manifest.write(&path)?;

@@ -145,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_by_hand_outlives_its_hour() {
+    fn a_manual_copy_outlives_its_hour() {
         let mut rungs: Vec<_> = (1..9).map(|number| rung(number, number as i64)).collect();
         rungs[2].kind = BackupKind::ByHand;
         assert_eq!(ladder(&rungs).into_iter().collect::<Vec<_>>(), [3, 8]);
     }
 
     #[test]
-    fn a_tight_budget_keeps_the_newest_alone() {
+    fn a_tight_budget_keeps_only_the_newest() {
         let picture = (AssetHash::of(b"picture"), 50);
         let costs: Vec<_> = (1..=3).map(|sequence| Cost { sequence, bytes: 10, assets: vec![picture] }).collect();
         let kept = |budget| within(budget, &costs).into_iter().collect::<Vec<_>>();
@@ -162,7 +162,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
         #[test]
-        fn the_newest_stays_and_pruning_twice_changes_nothing(times in prop::collection::vec(-4_000_000_000_000_i64..4_000_000_000_000, 1..120)) {
+        fn pruning_keeps_the_newest_and_is_idempotent(times in prop::collection::vec(-4_000_000_000_000_i64..4_000_000_000_000, 1..120)) {
             let rungs: Vec<_> = (1..).zip(&times).map(|(sequence, time)| rung(sequence, *time)).collect();
             let kept = ladder(&rungs);
             prop_assert!(kept.contains(&(times.len() as u64)));

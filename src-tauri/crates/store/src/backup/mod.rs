@@ -118,7 +118,7 @@ pub(crate) fn take(source: &Connection, dir: &Path, now: Timestamp, kind: Backup
     let manifest = describe(partial.path(), kind, choices.origin.clone(), dir)?;
     let missing = pool::fill(&pool::of(&home.path), &manifest.assets, &[dir.join(files::ASSETS)]).map_err(failed)?;
     if missing > 0 {
-        tracing::warn!(missing, "the backup lacks files that the database names");
+        tracing::warn!(missing, "the backup lacks files that the database references");
     }
     manifest.write(&path).map_err(failed)?;
     files::keep(partial, &path).map_err(failed)?;

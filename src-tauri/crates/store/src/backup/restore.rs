@@ -41,7 +41,7 @@ pub(crate) fn restore_newest(dir: &Path, now: Timestamp) -> Result<Restored, Sto
         }
     }
     match skipped.into_iter().next() {
-        Some((path, _)) => Err(StoreError::BadBackup { path, detail: "and so is every older one".into() }),
+        Some((path, _)) => Err(StoreError::BadBackup { path, detail: "no older backup can be used either".into() }),
         None => Err(StoreError::NotFound { what: "backup" }),
     }
 }
@@ -145,7 +145,7 @@ fn fold_in_log(dir: &Path) {
         return;
     }
     if let Err(error) = fold_in(&path) {
-        tracing::warn!(%error, "the log of the database stays beside it");
+        tracing::warn!(%error, "the database log could not be merged and stays next to the database");
     }
 }
 

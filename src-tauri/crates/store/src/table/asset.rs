@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::sql::Col;
 use crate::{AssetHash, StoreError, files};
 
-/// What is known of an asset.
+/// An asset's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asset {
     pub hash: AssetHash,
@@ -41,7 +41,7 @@ impl Assets<'_> {
         Ok(row)
     }
 
-    /// Everything that is kept, by hash.
+    /// All assets, sorted by hash.
     pub fn all(&self) -> Result<Vec<Asset>, StoreError> {
         let mut statement = self.conn.prepare_cached("SELECT hash, mime, bytes, created FROM asset ORDER BY hash")?;
         let rows = statement.query_map([], |row| {
@@ -55,13 +55,13 @@ impl Assets<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Where the file is, if there is one.
+    /// Path of an asset's file, whether it exists or not.
     pub fn path(&self, hash: AssetHash) -> PathBuf {
         hash.path_in(&self.dir.join(files::ASSETS))
     }
 }
 
-/// Writes the file of an asset unless it is there.
+/// Writes an asset's file, unless it exists.
 pub(crate) fn write(dir: &Path, hash: AssetHash, bytes: &[u8]) -> Result<(), StoreError> {
     let path = hash.path_in(&dir.join(files::ASSETS));
     let present = std::fs::metadata(&path).is_ok_and(|file| file.len() == bytes.len() as u64);
@@ -77,10 +77,10 @@ pub struct AssetsMut<'a> {
 }
 
 impl AssetsMut<'_> {
-    /// Keeps `bytes` and returns their hash. Known content is not written again, and is as young as what is new: nothing may
-    /// refer to it yet.
+    /// Stores `bytes` and returns their hash. Known content is not written again, but its age starts anew because it
+    /// may have no references yet.
     ///
-    /// The file is on the disk before the row is. If the transaction fails, the file stays and serves the next `put`.
+    /// The file is written before the row. If the transaction fails, a later `put` reuses the file.
     pub fn put(&mut self, bytes: &[u8], mime: &str, now: Timestamp) -> Result<AssetHash, StoreError> {
         let hash = AssetHash::of(bytes);
         write(self.dir, hash, bytes)?;
@@ -88,10 +88,10 @@ impl AssetsMut<'_> {
         Ok(hash)
     }
 
-    /// Keeps what [`crate::Store::keep_file`] has written.
+    /// Stores the row of a file that [`crate::Store::keep_file`] has written.
     ///
     /// # Errors
-    /// `NotFound` if the file is not there: a purge may have come in between.
+    /// `NotFound` if the file does not exist, because a purge may have removed it in between.
     pub fn put_kept(&mut self, hash: AssetHash, mime: &str, now: Timestamp) -> Result<(), StoreError> {
         let path = hash.path_in(&self.dir.join(files::ASSETS));
         let Ok(about) = std::fs::metadata(&path) else { return Err(StoreError::NotFound { what: "file" }) };

@@ -1,4 +1,4 @@
-//! Pictures that another app showed behind its chats. Their bytes are assets, and none is kept twice.
+//! Background pictures imported from another app. Their bytes are assets, and none is stored twice.
 
 use domain::Timestamp;
 use rusqlite::{Connection, params};
@@ -9,7 +9,7 @@ use crate::{AssetHash, StoreError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Background {
     pub asset: AssetHash,
-    /// What the file was called.
+    /// File name.
     pub name: String,
     pub created: Timestamp,
 }
@@ -19,7 +19,7 @@ pub struct Backgrounds<'a> {
 }
 
 impl Backgrounds<'_> {
-    /// By name.
+    /// Sorted by name.
     pub fn list(&self) -> Result<Vec<Background>, StoreError> {
         let rows = self
             .conn
@@ -38,7 +38,7 @@ pub struct BackgroundsMut<'a> {
 }
 
 impl BackgroundsMut<'_> {
-    /// Keeps one; `false` if it was there, whatever its name.
+    /// Adds a background; returns `false` if its content is already stored under any name.
     pub fn add(&mut self, background: &Background) -> Result<bool, StoreError> {
         let Background { asset, name, created } = background;
         let rows = self

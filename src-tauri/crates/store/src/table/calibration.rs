@@ -1,4 +1,4 @@
-//! How far our token counts are from an endpoint's own, for each of its models. What the JSON means is the engine's business.
+//! Calibration of token counts for each model of an endpoint. The engine defines the JSON.
 
 use domain::EndpointId;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -11,7 +11,7 @@ pub struct Calibrations<'a> {
 }
 
 impl Calibrations<'_> {
-    /// JSON text.
+    /// Returns the JSON text.
     pub fn get(&self, endpoint: EndpointId, model: &str) -> Result<Option<String>, StoreError> {
         let json = self
             .conn
@@ -27,7 +27,7 @@ pub struct CalibrationsMut<'a> {
 }
 
 impl CalibrationsMut<'_> {
-    /// `json` must be JSON, and the endpoint there; anything else is a `Conflict`.
+    /// Returns `Conflict` if `json` is not valid JSON or the endpoint does not exist.
     pub fn set(&mut self, endpoint: EndpointId, model: &str, json: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(

@@ -1,4 +1,4 @@
-//! Files that were put to a card here, beside those that lie in the file the card came in. Their bytes are assets.
+//! Files that the user added to a card, in addition to those in the imported file. Their bytes are assets.
 
 use domain::CharacterId;
 use rusqlite::{Connection, params};
@@ -6,10 +6,10 @@ use rusqlite::{Connection, params};
 use crate::sql::Col;
 use crate::{AssetHash, StoreError};
 
-/// One of them.
+/// A file added to a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardFile {
-    /// Where the card says that it lies.
+    /// Path in the card's asset list.
     pub path: String,
     pub asset: AssetHash,
     pub mime: String,
@@ -22,7 +22,7 @@ pub struct CardFiles<'a> {
 }
 
 impl CardFiles<'_> {
-    /// By path.
+    /// The files of a character, sorted by path.
     pub fn of(&self, character: CharacterId) -> Result<Vec<CardFile>, StoreError> {
         let rows = self
             .conn
@@ -48,8 +48,8 @@ pub struct CardFilesMut<'a> {
 }
 
 impl CardFilesMut<'_> {
-    /// Puts an asset to a character's card, in the place of what lay under that path. Neither is made up: anything else is a
-    /// `Conflict`.
+    /// Adds an asset to a character's card and replaces the previous file with that path. Returns `Conflict` if the
+    /// character or the asset does not exist.
     pub fn put(&mut self, character: CharacterId, path: &str, asset: AssetHash) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(

@@ -1,4 +1,4 @@
-//! Characters: the card as it was imported, with the files that came with it.
+//! Characters: the imported cards with their files.
 
 use domain::{CharacterId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -11,12 +11,12 @@ use crate::{AssetHash, StoreError};
 pub struct Character {
     pub id: CharacterId,
     pub name: String,
-    /// The whole card, every unknown field included.
+    /// The whole card, including unknown fields.
     pub card_json: String,
-    /// What the card says it is, such as `chara_card_v3`.
+    /// Format that the card states, such as `chara_card_v3`.
     pub spec: String,
     pub picture: Option<AssetHash>,
-    /// The imported file itself, byte for byte.
+    /// The imported file, unchanged.
     pub source: Option<AssetHash>,
     pub created: Timestamp,
     pub updated: Timestamp,
@@ -26,7 +26,7 @@ pub struct Character {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedCharacter {
     pub character: Character,
-    /// Last change in any of its chats.
+    /// Time of the last change in any of its chats.
     pub last_chat: Option<Timestamp>,
     pub chats: u32,
 }
@@ -36,7 +36,7 @@ pub struct Characters<'a> {
 }
 
 impl Characters<'_> {
-    /// Those not deleted: most recent chat first, then by name.
+    /// Characters that are not deleted, sorted by last chat, then by name.
     pub fn list(&self) -> Result<Vec<ListedCharacter>, StoreError> {
         let rows = self
             .conn
@@ -59,7 +59,7 @@ impl Characters<'_> {
         Ok(rows)
     }
 
-    /// The names of those not deleted.
+    /// Names of the characters that are not deleted.
     pub fn names(&self) -> Result<Vec<(CharacterId, String)>, StoreError> {
         let rows = self
             .conn
@@ -69,7 +69,7 @@ impl Characters<'_> {
         Ok(rows)
     }
 
-    /// Those whose cards hold a lorebook, by name.
+    /// Characters whose cards contain a lorebook, sorted by name.
     pub fn with_lorebooks(&self) -> Result<Vec<Character>, StoreError> {
         let rows = self
             .conn
@@ -83,7 +83,7 @@ impl Characters<'_> {
         Ok(rows)
     }
 
-    /// Those that came from the file with this content.
+    /// Characters imported from a file with this content.
     pub fn from_source(&self, source: AssetHash) -> Result<Vec<Character>, StoreError> {
         let rows = self
             .conn
@@ -93,7 +93,7 @@ impl Characters<'_> {
         Ok(rows)
     }
 
-    /// `None` if there is none or it is deleted.
+    /// `None` if it does not exist or is deleted.
     pub fn get(&self, id: CharacterId) -> Result<Option<Character>, StoreError> {
         let row = self
             .conn
@@ -140,7 +140,7 @@ impl CharactersMut<'_> {
         one(rows, "character")
     }
 
-    /// Removes for good what was deleted at or before `before`, chats included; returns how many characters.
+    /// Permanently removes characters deleted at or before `before`, with their chats. Returns how many.
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
         Ok(self.conn.execute("DELETE FROM character WHERE deleted <= ?1", [Col(before)])?)
     }

@@ -1,4 +1,4 @@
-//! Chats: who talks with whom, and where the window of the prompt stands.
+//! Chats, with their participants and context windows.
 
 use domain::chat::{Chat, WindowState};
 use domain::model::ModelChoice;
@@ -9,7 +9,7 @@ use crate::sql::{Col, one};
 use crate::table::chat_branches::BRANCHES;
 use crate::{AssetHash, StoreError};
 
-/// A chat as the list of chats shows it.
+/// A chat as the chat list shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatSummary {
     pub id: ChatId,
@@ -28,7 +28,7 @@ pub struct Chats<'a> {
 }
 
 impl Chats<'_> {
-    /// Those not deleted, of characters not deleted; the latest first.
+    /// Chats that are not deleted, of characters that are not deleted; last changed first.
     pub fn list(&self) -> Result<Vec<ChatSummary>, StoreError> {
         let rows = self
             .conn
@@ -51,7 +51,7 @@ impl Chats<'_> {
         Ok(rows)
     }
 
-    /// `None` if there is none, or it or its character is deleted.
+    /// `None` if the chat does not exist, or it or its character is deleted.
     pub fn get(&self, id: ChatId) -> Result<Option<Chat>, StoreError> {
         let row = self
             .conn
@@ -64,8 +64,8 @@ impl Chats<'_> {
         Ok(row)
     }
 
-    /// The other chats that the persona of `chat` has with its character and nobody else, the latest first, none of which
-    /// began as the same chat ([`Chats::branches`]). `or_unset`: chats without a persona of their own are that persona's as well.
+    /// Other one-to-one chats of the same persona and character, last changed first, excluding branches of the same
+    /// chat ([`Chats::branches`]). With `or_unset`, chats without a persona count as chats of this persona.
     pub fn of_pair(
         &self,
         chat: &Chat,
@@ -89,7 +89,7 @@ impl Chats<'_> {
         Ok(chats)
     }
 
-    /// Those of a character, or all of them.
+    /// Ids of the chats of a character, or of all chats.
     pub fn ids(&self, character: Option<CharacterId>) -> Result<Vec<ChatId>, StoreError> {
         let rows = self
             .conn
@@ -99,7 +99,7 @@ impl Chats<'_> {
         Ok(rows)
     }
 
-    /// [`Self::ids`], and those that are deleted and may come back.
+    /// Like [`Self::ids`], including deleted chats that can be restored.
     pub fn ids_even_deleted(&self, character: Option<CharacterId>) -> Result<Vec<ChatId>, StoreError> {
         let rows = self
             .conn
@@ -109,7 +109,7 @@ impl Chats<'_> {
         Ok(rows)
     }
 
-    /// Those in which the user plays a persona; without one, those that have none of their own.
+    /// Chats with this persona; `None` returns those without a persona.
     pub fn played_as(&self, persona: Option<PersonaId>) -> Result<Vec<ChatId>, StoreError> {
         let rows = self
             .conn
@@ -119,7 +119,7 @@ impl Chats<'_> {
         Ok(rows)
     }
 
-    /// The one that changed last, for opening a character where the user left it.
+    /// The character's last changed chat, to open it where the user left off.
     pub fn latest_of_character(&self, character: CharacterId) -> Result<Option<Chat>, StoreError> {
         let row = self
             .conn
@@ -192,17 +192,17 @@ impl ChatsMut<'_> {
         self.set(id, "UPDATE chat SET persona = ?2 WHERE id = ?1", &persona.map(Col))
     }
 
-    /// Starts a scene behind the message at `position`.
+    /// Starts a scene after the message at `position`.
     pub fn set_scene(&mut self, id: ChatId, position: i64) -> Result<(), StoreError> {
         self.set(id, "UPDATE chat SET scene_after = ?2 WHERE id = ?1", &position)
     }
 
-    /// `json` is what the macros of the chat's texts have set.
+    /// `json` contains the chat's macro variables.
     pub fn set_variables(&mut self, id: ChatId, json: &str) -> Result<(), StoreError> {
         self.set(id, "UPDATE chat SET variables = ?2 WHERE id = ?1", &json)
     }
 
-    /// Says that something happened in the chat; never moves backwards.
+    /// Updates the time of the last change, which never decreases.
     pub fn touch(&mut self, id: ChatId, when: Timestamp) -> Result<(), StoreError> {
         self.set(id, "UPDATE chat SET updated = max(updated, ?2) WHERE id = ?1", &Col(when))
     }
@@ -228,7 +228,7 @@ impl ChatsMut<'_> {
         one(rows, "chat")
     }
 
-    /// Removes for good what was deleted at or before `before`; returns how many chats.
+    /// Permanently removes chats deleted at or before `before`. Returns how many.
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
         Ok(self.conn.execute("DELETE FROM chat WHERE deleted <= ?1", [Col(before)])?)
     }

@@ -1,5 +1,5 @@
-//! Chats that began as one and went different ways, as other apps write them: a file each, which begins with the same messages. What
-//! was said since in one of them is, in another, what the user has left (memory.md, group G).
+//! Branches: chats with the same beginning. Other apps store each branch as a separate file, so importing them
+//! duplicates the shared messages. The rest of a branch is content that the user abandoned in the other chats.
 
 use domain::{ChatId, MessageId};
 use rusqlite::params;
@@ -8,9 +8,9 @@ use crate::StoreError;
 use crate::sql::Col;
 use crate::table::chat::Chats;
 
-/// Chats of the same character that began as the chat `?1`: one of its user's first messages is among the first of theirs, said at
-/// the same time; others may have been edited or deleted since. What was deleted before it was not copied, so it may stand further
-/// down there, up to where the index goes (migration 28).
+/// Finds chats of the same character that share a beginning with the chat `?1`. One of the first user messages must
+/// have the same time and text in both; others may have been edited or deleted. Deleted messages are not copied to a
+/// branch, so the position may differ, up to the limit of the index (migration 28).
 pub(crate) const BRANCHES: &str = "
     WITH own AS MATERIALIZED (
         SELECT message.created, swipe.text FROM message
@@ -25,14 +25,14 @@ pub(crate) const BRANCHES: &str = "
         AND chat.character = (SELECT character FROM chat WHERE id = ?1)";
 
 impl Chats<'_> {
-    /// The other chats that began as this one.
+    /// The other chats with the same beginning.
     pub fn branches(&self, chat: ChatId) -> Result<Vec<ChatId>, StoreError> {
         let mut found = self.conn.prepare_cached(BRANCHES)?;
         let chats = found.query_map([Col(chat)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?;
         Ok(chats.collect::<Result<_, _>>()?)
     }
 
-    /// The message is of one of `branches`, and `chat`, which began as they did, has no copy of it near its place.
+    /// Whether the message is in one of `branches` and `chat` has no copy of it near the same position.
     pub fn has_left(&self, chat: ChatId, branches: &[ChatId], message: MessageId) -> Result<bool, StoreError> {
         let mut said = self.conn.prepare_cached(
             "SELECT message.chat, EXISTS (

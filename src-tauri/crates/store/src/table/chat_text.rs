@@ -1,4 +1,4 @@
-//! What chats say instead of the texts of their characters' cards (S2.20).
+//! Texts of a chat that replace texts of its character's card.
 
 use domain::ChatId;
 use domain::overrides::{CardText, Overrides};
@@ -12,7 +12,7 @@ pub struct ChatTexts<'a> {
 }
 
 impl ChatTexts<'_> {
-    /// Fields that this app does not know are passed over.
+    /// Ignores fields that this version does not know.
     pub fn of(&self, chat: ChatId) -> Result<Overrides, StoreError> {
         let rows = self
             .conn
@@ -29,7 +29,7 @@ pub struct ChatTextsMut<'a> {
 }
 
 impl ChatTextsMut<'_> {
-    /// `None` brings the card's words back.
+    /// `None` restores the card's text.
     pub fn set(&mut self, chat: ChatId, field: CardText, text: Option<&str>) -> Result<(), StoreError> {
         match text {
             Some(text) => self

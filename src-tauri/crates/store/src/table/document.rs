@@ -1,4 +1,5 @@
-//! Texts that are attached to chats, characters and lorebooks, in passages, and the search in them (S4.27). Triggers keep the indexes.
+//! Documents of chats, characters and lorebooks, stored as passages, and full-text search in them. Triggers maintain
+//! the indexes.
 
 use std::collections::HashMap;
 
@@ -12,16 +13,16 @@ use crate::query::{Rows, sought};
 use crate::sql::{Col, one};
 use crate::{Before, Query, StoreError};
 
-/// A passage that was looked for.
+/// A passage found by a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundPassage {
     pub document: DocumentId,
-    /// Of the document.
+    /// Name of the document.
     pub name: String,
-    /// Among the document's passages, from 0.
+    /// Index of the passage in its document, from 0.
     pub place: u32,
     pub passage: Passage,
-    /// BM25: more is better, 0 is least. Compared only within one search.
+    /// BM25 score; higher is better, 0 is the minimum. Comparable only within one search.
     pub score: f64,
 }
 
@@ -29,7 +30,7 @@ pub struct Documents<'a> {
     pub(crate) conn: &'a Connection,
 }
 
-/// A document with the numbers of its passages.
+/// A document and the range of its passage numbers.
 struct Stretch {
     document: DocumentId,
     name: String,
@@ -37,7 +38,7 @@ struct Stretch {
 }
 
 impl Documents<'_> {
-    /// `None` if there is none, or it or what it is attached to is deleted.
+    /// `None` if the document does not exist, or it or its owner is deleted.
     pub fn get(&self, id: DocumentId) -> Result<Option<Document>, StoreError> {
         let row = self
             .conn
@@ -53,7 +54,7 @@ impl Documents<'_> {
         Ok(row)
     }
 
-    /// Those of one owner, the oldest first.
+    /// Documents of one owner, oldest first.
     pub fn of(&self, owner: DocumentOwner) -> Result<Vec<Document>, StoreError> {
         let (column, id) = column(owner);
         let sql = format!("SELECT * FROM document WHERE {column} = ?1 AND deleted IS NULL ORDER BY created, id");
@@ -61,7 +62,7 @@ impl Documents<'_> {
         Ok(rows)
     }
 
-    /// How many passages a document has.
+    /// Number of passages of a document.
     pub fn count_passages(&self, id: DocumentId) -> Result<u32, StoreError> {
         let mut count = self.conn.prepare_cached("SELECT count(*) FROM passage WHERE document = ?1")?;
         Ok(count.query_row([Col(id)], |row| row.get(0))?)
@@ -77,8 +78,8 @@ impl Documents<'_> {
         Ok(rows)
     }
 
-    /// The passages of the documents of `owners` that fit `query` best, at most `limit`, best first; of those that fit as well
-    /// the one that was attached, or stands, first. What others have attached neither is found nor takes a place.
+    /// Returns up to `limit` best matches for `query` in the documents of `owners`, best first. Equal scores are sorted
+    /// by age of the document, then by position. Documents of other owners do not affect the result.
     pub fn search(&self, owners: &[DocumentOwner], query: &Query, limit: u32) -> Result<Vec<FoundPassage>, StoreError> {
         let mut found: HashMap<i64, FoundPassage> = HashMap::new();
         for stretch in self.stretches(owners)? {
@@ -95,7 +96,7 @@ impl Documents<'_> {
         Ok(found.into_iter().map(|(_, passage)| passage).collect())
     }
 
-    /// The passage with a number of the file; `None` if it is in no document of `owners`.
+    /// Returns the passage with this row number; `None` if it is not in a document of `owners`.
     pub fn numbered(&self, owners: &[DocumentOwner], number: i64) -> Result<Option<FoundPassage>, StoreError> {
         let sql = "SELECT document.*, passage.heading, passage.text AS said,
                  passage.number - (SELECT min(number) FROM passage AS first WHERE first.document = document.id) AS place
@@ -163,7 +164,7 @@ pub struct DocumentsMut<'a> {
 }
 
 impl DocumentsMut<'_> {
-    /// Keeps a document with its passages, of which there is at least one.
+    /// Stores a document with its passages, at least one.
     pub fn insert(&mut self, document: &Document, passages: &[Passage]) -> Result<(), StoreError> {
         let (column, owner) = column(document.owner);
         let sql = format!("INSERT INTO document (id, {column}, name, bytes, created) VALUES (?1, ?2, ?3, ?4, ?5)");
@@ -182,7 +183,7 @@ impl DocumentsMut<'_> {
         Ok(())
     }
 
-    /// Hides it until `restore` or a purge.
+    /// Hides the document until `restore` or a purge.
     pub fn soft_delete(&mut self, id: DocumentId, when: Timestamp) -> Result<(), StoreError> {
         let rows = self
             .conn
@@ -196,8 +197,8 @@ impl DocumentsMut<'_> {
         one(rows, "document")
     }
 
-    /// Removes for good what was deleted at or before `before`, itself or with its lorebook, for chats that quote it stay;
-    /// returns which.
+    /// Permanently removes documents that were deleted at or before `before`, individually or with their lorebook.
+    /// Returns their ids, because remaining chats may quote them.
     pub(crate) fn purge(&mut self, before: Before) -> Result<Vec<DocumentId>, StoreError> {
         let gone = self
             .conn
@@ -211,7 +212,7 @@ impl DocumentsMut<'_> {
     }
 }
 
-/// Where the owner is written, and its id.
+/// Returns the column of the owner, and its id.
 fn column(owner: DocumentOwner) -> (&'static str, Uuid) {
     match owner {
         DocumentOwner::Chat(id) => ("chat", id.0),

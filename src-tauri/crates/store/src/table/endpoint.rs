@@ -12,7 +12,7 @@ pub struct Endpoints<'a> {
 }
 
 impl Endpoints<'_> {
-    /// By name.
+    /// Sorted by name.
     pub fn list(&self) -> Result<Vec<Endpoint>, StoreError> {
         let rows = self
             .conn
@@ -61,7 +61,7 @@ impl EndpointsMut<'_> {
         )
     }
 
-    /// `tokenizer` must be an asset; anything else is a `Conflict`.
+    /// Returns `Conflict` if `tokenizer` is not an asset.
     pub fn set_tokenizer(&mut self, id: EndpointId, tokenizer: Option<AssetHash>) -> Result<(), StoreError> {
         let rows = self
             .conn

@@ -1,4 +1,4 @@
-//! The characters that the user likes best.
+//! The user's favourite characters.
 
 use domain::CharacterId;
 use rusqlite::Connection;
@@ -23,7 +23,7 @@ pub struct FavouritesMut<'a> {
 
 impl FavouritesMut<'_> {
     /// # Errors
-    /// `Conflict` if there is no such character.
+    /// `Conflict` if the character does not exist.
     pub fn add(&mut self, character: CharacterId) -> Result<(), StoreError> {
         let sql = "INSERT INTO favourite (character) VALUES (?1) ON CONFLICT DO NOTHING";
         self.conn.prepare_cached(sql)?.execute([Col(character)])?;

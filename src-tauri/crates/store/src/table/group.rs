@@ -1,4 +1,4 @@
-//! Group scenes: who takes part in a chat besides its own character, and who says a message (S4.20).
+//! Group scenes: the additional characters of a chat, and the speakers of its messages.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub struct Groups<'a> {
 }
 
 impl Groups<'_> {
-    /// In the order of their turns; without characters that are deleted.
+    /// Members in turn order, without deleted characters.
     pub fn members(&self, chat: ChatId) -> Result<Vec<CharacterId>, StoreError> {
         let rows = self
             .conn
@@ -27,7 +27,7 @@ impl Groups<'_> {
         Ok(rows)
     }
 
-    /// Of the messages that somebody else than the chat's own character says.
+    /// Speakers of the messages that the chat's own character did not write.
     pub fn speakers(&self, chat: ChatId) -> Result<HashMap<MessageId, Speaker>, StoreError> {
         let rows = self
             .conn
@@ -43,7 +43,7 @@ pub struct GroupsMut<'a> {
 }
 
 impl GroupsMut<'_> {
-    /// These and no others, in this order. Each may be there once.
+    /// Replaces the members, in this order. Each may occur only once.
     pub fn set_members(&mut self, chat: ChatId, members: &[CharacterId]) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM chat_member WHERE chat = ?1")?.execute([Col(chat)])?;
         let mut statement =

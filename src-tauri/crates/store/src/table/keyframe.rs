@@ -1,5 +1,4 @@
-//! Keyframes, and the texts they were made from. Triggers delete one as soon as any of its texts is not what it was; see the
-//! migration.
+//! Keyframes and their source texts. Triggers delete a keyframe as soon as one of its texts changes; see the migration.
 
 use domain::keyframe::Keyframe;
 use domain::{CharacterId, ChatId, KeyframeId, MemoryId, Timestamp};
@@ -15,7 +14,7 @@ pub struct Keyframes<'a> {
 }
 
 impl Keyframes<'_> {
-    /// Of a chat those that end at `position` or behind it, and the `before` last ones that end sooner; oldest first.
+    /// Keyframes of a chat that end at or after `position`, and the last `before` ones that end earlier; oldest first.
     pub fn around(&self, chat: ChatId, position: i64, before: u32) -> Result<Vec<Keyframe>, StoreError> {
         let mut rows: Vec<(i64, Keyframe)> = self
             .conn
@@ -30,13 +29,13 @@ impl Keyframes<'_> {
         rows.into_iter().map(|(number, keyframe)| self.with_messages(number, keyframe)).collect()
     }
 
-    /// All of a chat, oldest first.
+    /// All keyframes of a chat, oldest first.
     pub fn of_chat(&self, chat: ChatId) -> Result<Vec<Keyframe>, StoreError> {
         self.around(chat, i64::MIN, 0)
     }
 
-    /// The newest that no model has read and none has failed at, not before `position`: of `whole` messages, or with another
-    /// behind it.
+    /// Returns the newest keyframe from `position` on that no model has summarized yet. It must be complete: it has
+    /// `whole` messages, or another keyframe follows. Excludes keyframes that a model failed on.
     pub fn unread(&self, chat: ChatId, position: i64, whole: u32) -> Result<Option<Keyframe>, StoreError> {
         let found = self
             .conn
@@ -52,8 +51,8 @@ impl Keyframes<'_> {
         found.map(|(number, keyframe)| self.with_messages(number, keyframe)).transpose()
     }
 
-    /// Those of first sentences of a character's chats, with when the last of their messages was said; the newest first, at most
-    /// `limit` of them.
+    /// Keyframes of a character's chats that no model has summarized, with the time of their last message. Returns up
+    /// to `limit`, newest first.
     pub fn of_first_sentences(
         &self,
         character: CharacterId,
@@ -87,7 +86,7 @@ impl Keyframes<'_> {
     }
 }
 
-/// All that it tells of was summed up, and the user has forgotten what was said of it: no model is asked again.
+/// If the user has forgotten the summary of all messages of a keyframe, no model may summarize it again.
 const FORGOTTEN: &str = "UPDATE keyframe SET tried = 1 WHERE number = ?1 AND NOT EXISTS (
         SELECT 1 FROM keyframe_source WHERE keyframe = ?1 AND text NOT IN (SELECT text FROM summary_forgotten))";
 
@@ -96,8 +95,8 @@ pub struct KeyframesMut<'a> {
 }
 
 impl KeyframesMut<'_> {
-    /// Keeps what was made of `told`, the texts of its messages, in place of what it was if it is there; false where one of
-    /// them has changed meanwhile, or has another keyframe.
+    /// Stores a keyframe made from `told`, the texts of its messages, and replaces a previous version. Returns false if
+    /// one of the texts has changed meanwhile or is part of another keyframe.
     pub fn put(&mut self, keyframe: &Keyframe, told: &[Told]) -> Result<bool, StoreError> {
         let mut covered = self.conn.prepare_cached(
             "SELECT 1 FROM keyframe_source JOIN keyframe ON keyframe.number = keyframe_source.keyframe
@@ -144,7 +143,8 @@ impl KeyframesMut<'_> {
         Ok(true)
     }
 
-    /// Takes what a memory was a summary of back to first sentences, when they are next needed, for good.
+    /// Deletes the keyframes that a summary memory was made from, and permanently bars a new summary of their messages.
+    /// If needed, first sentences replace it.
     pub fn forget_summary(&mut self, summary: MemoryId) -> Result<(), StoreError> {
         for sql in [
             "INSERT OR IGNORE INTO summary_forgotten (text)
@@ -164,8 +164,8 @@ impl KeyframesMut<'_> {
         Ok(())
     }
 
-    /// What a model says in place of first sentences. What was sent in the old words stays as it is: they are not wrong.
-    /// False where it has gone meanwhile.
+    /// Replaces first sentences with a model's summary. Prompts that contain the old text stay unchanged, because it is
+    /// still correct. Returns false if the keyframe no longer exists.
     pub fn rewrite(&mut self, keyframe: &Keyframe) -> Result<bool, StoreError> {
         let rows = self
             .conn
@@ -184,7 +184,7 @@ impl KeyframesMut<'_> {
         Ok(rows == 1)
     }
 
-    /// A model could make nothing of its messages: none is asked again.
+    /// Records that a model failed on a keyframe, so that none tries again.
     pub fn give_up(&mut self, id: KeyframeId) -> Result<(), StoreError> {
         self.conn.prepare_cached("UPDATE keyframe SET tried = 1 WHERE id = ?1")?.execute([Col(id)])?;
         Ok(())
@@ -195,7 +195,7 @@ fn names(keyframe: &Keyframe) -> String {
     serde_json::to_string(&keyframe.characters).unwrap_or_else(|_| "[]".to_owned())
 }
 
-/// The number, and the keyframe without its messages.
+/// Reads the row number, and the keyframe without its messages.
 fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Keyframe)> {
     let characters: String = row.get("characters")?;
     let keyframe = Keyframe {

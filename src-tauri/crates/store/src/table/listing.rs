@@ -1,5 +1,5 @@
-//! What lists show of the characters, and the words they are found by. Both are made from the cards, so that no list and no
-//! search reads whole cards.
+//! Data for lists of characters, and search terms to find them. Both are derived from the cards, so that lists and
+//! searches read no whole cards.
 
 use domain::script::is_spaceless;
 use domain::{CharacterId, Timestamp};
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::sql::Col;
 use crate::{AssetHash, StoreError, query};
 
-/// What a list shows of a card besides the name.
+/// Data of a card that lists show in addition to the name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     pub tagline: String,
@@ -24,9 +24,9 @@ pub struct Listed {
     pub picture: Option<AssetHash>,
     pub created: Timestamp,
     pub favourite: bool,
-    /// Last change in any of its chats.
+    /// Time of the last change in any of its chats.
     pub last_chat: Option<Timestamp>,
-    /// Absent until the card as it is now was described.
+    /// `None` until the current version of the card was described.
     pub listing: Option<Listing>,
 }
 
@@ -35,12 +35,12 @@ pub struct Listings<'a> {
 }
 
 impl Listings<'_> {
-    /// Those not deleted: most recent chat first, then by name.
+    /// Characters that are not deleted, sorted by last chat, then by name.
     pub fn all(&self) -> Result<Vec<Listed>, StoreError> {
         Ok(self.conn.prepare_cached(ALL)?.query_map([], from_row)?.collect::<Result<_, _>>()?)
     }
 
-    /// Those not deleted whose card as it is now was not described.
+    /// Characters that are not deleted and whose current card was not described yet.
     pub fn undescribed(&self) -> Result<Vec<CharacterId>, StoreError> {
         let sql = "
             SELECT id FROM character INDEXED BY character_listed
@@ -50,8 +50,8 @@ impl Listings<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Those not deleted whose card has each of `words`: the beginning of one of its words, or three letters and more
-    /// anywhere in scripts without spaces. None if there is nothing to look for.
+    /// Finds characters, except deleted ones, whose card contains all of `words`: as the start of a word, or, in
+    /// scripts without spaces, as at least three letters anywhere. Returns none for an empty search.
     pub fn find(&self, words: &[String]) -> Result<Vec<CharacterId>, StoreError> {
         let (plain, runs) = query::every_of(words);
         let sql = match (plain.is_empty(), runs.is_empty()) {
@@ -86,7 +86,7 @@ pub struct ListingsMut<'a> {
 }
 
 impl ListingsMut<'_> {
-    /// Keeps what lists show of a character, and the words of `text` to find it by. One that is gone is passed over.
+    /// Stores the list data of a character, and indexes `text` for search. Ignores a character that no longer exists.
     pub fn describe(&mut self, id: CharacterId, listing: &Listing, text: &str) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM listing WHERE character = ?1")?.execute([Col(id)])?;
         let number = self

@@ -1,4 +1,4 @@
-//! Lorebooks outside cards, and where they count.
+//! Lorebooks outside cards, and their bindings.
 
 use std::collections::HashMap;
 
@@ -16,17 +16,17 @@ use crate::{AssetHash, StoreError};
 pub struct Lorebook {
     pub id: LorebookId,
     pub name: String,
-    /// The whole book in the form it came in.
+    /// The whole book in its original format.
     pub json: String,
-    /// The imported file itself, byte for byte.
+    /// The imported file, unchanged.
     pub source: Option<AssetHash>,
-    /// One that is off counts nowhere, whatever it is bound to.
+    /// If false, the book applies nowhere, regardless of its bindings.
     pub enabled: bool,
     pub created: Timestamp,
     pub updated: Timestamp,
 }
 
-/// Who talks to whom, and where.
+/// The participants of a chat, which decide the lorebooks that apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Company {
     pub character: CharacterId,
@@ -34,7 +34,7 @@ pub struct Company {
     pub persona: PersonaId,
 }
 
-/// One book's claim to count in a chat. A book has several if it is bound in several ways.
+/// A lorebook that applies in a chat through one binding. A book with several bindings occurs several times.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BoundLorebook {
     pub id: LorebookId,
@@ -43,7 +43,7 @@ pub struct BoundLorebook {
     pub binding: Binding,
 }
 
-/// A book counts in the company of a character, ?1, a chat, ?2, and a persona, ?3.
+/// SQL condition: the book applies for character `?1`, chat `?2` and persona `?3`.
 pub(crate) const COUNTS_IN: &str =
     "lorebook.enabled AND lorebook.deleted IS NULL AND (lorebook_binding.scope = 'global'
     OR lorebook_binding.scope = 'character' AND owner = ?1 OR lorebook_binding.scope = 'chat' AND owner = ?2
@@ -54,7 +54,7 @@ pub struct Lorebooks<'a> {
 }
 
 impl Lorebooks<'_> {
-    /// Those not deleted, by name.
+    /// Lorebooks that are not deleted, sorted by name.
     pub fn list(&self) -> Result<Vec<Lorebook>, StoreError> {
         let rows = self
             .conn
@@ -64,7 +64,7 @@ impl Lorebooks<'_> {
         Ok(rows)
     }
 
-    /// The names of those not deleted.
+    /// Names of the lorebooks that are not deleted.
     pub fn names(&self) -> Result<Vec<(LorebookId, String)>, StoreError> {
         let rows = self
             .conn
@@ -74,7 +74,7 @@ impl Lorebooks<'_> {
         Ok(rows)
     }
 
-    /// `None` if there is none or it is deleted.
+    /// `None` if it does not exist or is deleted.
     pub fn get(&self, id: LorebookId) -> Result<Option<Lorebook>, StoreError> {
         let row = self
             .conn
@@ -84,7 +84,7 @@ impl Lorebooks<'_> {
         Ok(row)
     }
 
-    /// Those that came from the file with this content.
+    /// Lorebooks imported from a file with this content.
     pub fn from_source(&self, source: AssetHash) -> Result<Vec<Lorebook>, StoreError> {
         let rows = self
             .conn
@@ -94,7 +94,7 @@ impl Lorebooks<'_> {
         Ok(rows)
     }
 
-    /// The oldest that says the same, field by field.
+    /// The oldest lorebook with identical JSON.
     pub fn saying(&self, json: &str) -> Result<Option<Lorebook>, StoreError> {
         let row = self
             .conn
@@ -104,7 +104,7 @@ impl Lorebooks<'_> {
         Ok(row)
     }
 
-    /// Where every book counts.
+    /// Bindings of all lorebooks.
     pub fn bindings(&self) -> Result<HashMap<LorebookId, Vec<Binding>>, StoreError> {
         let mut all: HashMap<LorebookId, Vec<Binding>> = HashMap::new();
         let mut rows = self
@@ -117,7 +117,7 @@ impl Lorebooks<'_> {
         Ok(all)
     }
 
-    /// Where one book counts.
+    /// Bindings of one lorebook.
     pub fn bindings_of(&self, id: LorebookId) -> Result<Vec<Binding>, StoreError> {
         let rows = self
             .conn
@@ -127,7 +127,7 @@ impl Lorebooks<'_> {
         Ok(rows)
     }
 
-    /// What counts in such company, by age and then by binding; books that are off or deleted do not.
+    /// Lorebooks that apply in this chat, sorted by age, then by binding. Excludes disabled and deleted ones.
     pub fn bound(&self, company: Company) -> Result<Vec<BoundLorebook>, StoreError> {
         let Company { character, chat, persona } = company;
         let sql = format!(
@@ -164,7 +164,7 @@ impl LorebooksMut<'_> {
         )
     }
 
-    /// `updated` moves on with every change, also with those within one millisecond: it tells one state from another.
+    /// `updated` increases with every change, even within one millisecond, because it identifies the version.
     pub fn update(&mut self, book: &Lorebook) -> Result<(), StoreError> {
         self.run(
             "UPDATE lorebook
@@ -174,13 +174,13 @@ impl LorebooksMut<'_> {
         )
     }
 
-    /// Lets it count there and nowhere else.
+    /// Replaces all bindings of a lorebook.
     pub fn bind(&mut self, id: LorebookId, bindings: &[Binding]) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM lorebook_binding WHERE lorebook = ?1")?.execute([Col(id)])?;
         bindings.iter().try_for_each(|binding| self.bind_also(id, *binding))
     }
 
-    /// Lets it count there as well.
+    /// Adds a binding to a lorebook.
     pub fn bind_also(&mut self, id: LorebookId, binding: Binding) -> Result<(), StoreError> {
         let (scope, owner) = columns(binding);
         self.conn
@@ -189,7 +189,7 @@ impl LorebooksMut<'_> {
         Ok(())
     }
 
-    /// Hides it until `restore` or a purge.
+    /// Hides the lorebook until `restore` or a purge.
     pub fn soft_delete(&mut self, id: LorebookId, when: Timestamp) -> Result<(), StoreError> {
         let rows = self
             .conn
@@ -203,7 +203,7 @@ impl LorebooksMut<'_> {
         one(rows, "lorebook")
     }
 
-    /// Removes for good what was deleted at or before `before`; returns how many.
+    /// Permanently removes lorebooks deleted at or before `before`. Returns how many.
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
         Ok(self.conn.execute("DELETE FROM lorebook WHERE deleted <= ?1", [Col(before)])?)
     }
@@ -222,7 +222,7 @@ impl LorebooksMut<'_> {
     }
 }
 
-/// How a binding is kept.
+/// Returns the column values of a binding.
 pub(super) fn columns(binding: Binding) -> (&'static str, Vec<u8>) {
     let (scope, owner) = match binding {
         Binding::Global => return ("global", Vec::new()),

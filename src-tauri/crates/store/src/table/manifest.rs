@@ -1,4 +1,4 @@
-//! Manifests: the record of the prompt that a swipe answered, as JSON.
+//! Manifests: JSON records of the prompts that led to swipes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use crate::{Before, StoreError, WithoutWords};
 pub struct StoredManifest {
     pub message: MessageId,
     pub swipe: SwipeId,
-    /// Of the reply.
+    /// Text of the reply.
     pub text: String,
     pub model: Option<String>,
     pub created: Timestamp,
@@ -36,12 +36,12 @@ impl Manifests<'_> {
         Ok(json)
     }
 
-    /// The newest of a chat that is still there, of the swipes that are shown.
+    /// The newest manifest of a chat, among its visible swipes.
     pub fn latest(&self, chat: ChatId) -> Result<Option<StoredManifest>, StoreError> {
         Ok(self.past(chat, i64::MAX, 1)?.pop())
     }
 
-    /// The one of the turn before that of `swipe`, in the same chat.
+    /// The manifest of the turn before `swipe`, in the same chat.
     pub fn before(&self, swipe: SwipeId) -> Result<Option<StoredManifest>, StoreError> {
         let place = self
             .conn
@@ -55,8 +55,7 @@ impl Manifests<'_> {
         Ok(self.past(chat, position, 1)?.pop())
     }
 
-    /// At most `limit` of a chat before the message at `before` (exclusive), the newest first: those of the swipes that
-    /// are shown.
+    /// Returns up to `limit` manifests of visible swipes before the message at `before` (exclusive), newest first.
     pub fn past(&self, chat: ChatId, before: i64, limit: u32) -> Result<Vec<StoredManifest>, StoreError> {
         let rows = self
             .conn
@@ -74,7 +73,7 @@ impl Manifests<'_> {
         Ok(rows)
     }
 
-    /// The figures of those `swipes` that have them.
+    /// Figures of the swipes that have a manifest.
     pub fn figures(&self, swipes: &[SwipeId]) -> Result<HashMap<SwipeId, String>, StoreError> {
         let mut statement = self.conn.prepare_cached("SELECT figures FROM manifest WHERE swipe = ?1")?;
         let mut found = HashMap::new();
@@ -91,7 +90,7 @@ pub struct ManifestsMut<'a> {
 }
 
 impl ManifestsMut<'_> {
-    /// A reply that is continued gets the manifest of its last request.
+    /// Stores a manifest. A continued reply keeps only the manifest of its last request.
     pub fn insert(&mut self, swipe: SwipeId, json: &str, figures: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -102,8 +101,8 @@ impl ManifestsMut<'_> {
         Ok(())
     }
 
-    /// Takes the words out of the manifests that quote what is gone: words of messages deleted at or before `before`, of those in
-    /// chats deleted by then, and of those that were edited.
+    /// Removes quoted text from all manifests that may quote removed text: messages deleted at or before `before`,
+    /// messages in chats deleted by then, and edited messages.
     pub(crate) fn forget(&mut self, before: Before, without_words: WithoutWords) -> Result<(), StoreError> {
         let mut gone = Gone::default();
         let mut rows = self.conn.prepare_cached(
@@ -112,7 +111,7 @@ impl ManifestsMut<'_> {
              WHERE message.deleted <= ?1 OR chat.deleted <= ?2 OR message.id IN (SELECT id FROM rewritten)",
         )?;
         let mut rows = rows.query([Col(before.rest), Col(before.trash)])?;
-        // A prompt quotes what was said before the reply; and that reply, where it went on.
+        // A prompt quotes messages before its reply, and the reply itself if it was continued.
         let mut own = self.conn.prepare_cached(
             "SELECT 1 FROM manifest JOIN swipe ON swipe.id = manifest.swipe
              WHERE swipe.message = ?1 AND instr(manifest.json, ?2)",
@@ -130,8 +129,8 @@ impl ManifestsMut<'_> {
         gone.first.iter().try_for_each(|(chat, position)| self.forget_words(*chat, *position, without_words))
     }
 
-    /// Where other chats quote one of these messages first: chats of one character know each other, and which quotes which is
-    /// in their manifests alone.
+    /// Returns the first position in other chats that quotes one of these messages. Chats of one character can recall
+    /// each other, and only their manifests show that.
     fn quoted(&self, gone: &Gone) -> Result<Vec<(ChatId, i64)>, StoreError> {
         let mut manifests = self.conn.prepare_cached(
             "SELECT message.chat, message.position, manifest.json FROM manifest
@@ -152,8 +151,8 @@ impl ManifestsMut<'_> {
         Ok(quoted)
     }
 
-    /// Takes the words out of the manifests that quote one of these memories and documents, and out of those behind them, which may
-    /// lean on them.
+    /// Removes quoted text from the manifests that quote these memories and documents, and from all later ones of the
+    /// same chats, which may depend on them.
     pub(crate) fn forget_quotes(&mut self, quoted: &[Uuid], without_words: WithoutWords) -> Result<(), StoreError> {
         let mut quoting = self.conn.prepare_cached(
             "SELECT message.chat, min(message.position) FROM manifest
@@ -170,7 +169,7 @@ impl ManifestsMut<'_> {
         first.into_iter().try_for_each(|(chat, position)| self.forget_words(chat, position, without_words))
     }
 
-    /// Of the prompts that were sent from `position` on.
+    /// Removes quoted text from the manifests of a chat, starting at `position`.
     fn forget_words(&self, chat: ChatId, position: i64, without_words: WithoutWords) -> Result<(), StoreError> {
         let mut manifests = self.conn.prepare_cached(
             "SELECT manifest.swipe, manifest.json FROM manifest
@@ -190,12 +189,12 @@ impl ManifestsMut<'_> {
     }
 }
 
-/// What no stored prompt may quote.
+/// Removed content that no stored prompt may quote.
 #[derive(Default)]
 struct Gone {
     messages: HashSet<Uuid>,
     characters: HashSet<CharacterId>,
-    /// From which position on the prompts of a chat may.
+    /// For each chat, the first position whose prompt may quote it.
     first: HashMap<ChatId, i64>,
 }
 
@@ -203,7 +202,7 @@ fn note_first(first: &mut HashMap<ChatId, i64>, chat: ChatId, position: i64) {
     first.entry(chat).and_modify(|known| *known = position.min(*known)).or_insert(position);
 }
 
-/// The messages that blocks of a manifest name as what they come from.
+/// Returns the ids of the messages that blocks of a manifest have as their source.
 fn keys_of_messages(json: &str) -> impl Iterator<Item = Uuid> {
     const KEY: &str = "\"message:";
     let id = |(at, _): (usize, &str)| json.get(at + KEY.len()..at + KEY.len() + 36);

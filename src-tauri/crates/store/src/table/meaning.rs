@@ -1,5 +1,5 @@
-//! What is found by its meaning besides messages: memories, passages of documents, entries of lorebooks. Triggers keep the
-//! queue of what nothing has read.
+//! Embeddings of memories, document passages and lorebook entries. Triggers maintain the queue of items without an
+//! embedding.
 
 use domain::LorebookId;
 use domain::document::DocumentOwner;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::StoreError;
 use crate::table::vector::{self, VectorRevision, bytes, signed};
 
-/// What has a meaning to be found by.
+/// A kind of item with an embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MeaningOf {
     Memory,
@@ -29,13 +29,13 @@ impl MeaningOf {
     }
 }
 
-/// Things that are looked for together.
+/// A group of items that are searched together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Among {
     Memories,
-    /// The passages of the documents that are attached to the same.
+    /// The passages of all documents of one owner.
     Passages(DocumentOwner),
-    /// The entries of a book; one in a card goes by the id of its character.
+    /// The entries of a lorebook. A card's own book has the id of its character.
     Entries(LorebookId),
 }
 
@@ -59,7 +59,7 @@ impl Among {
     }
 }
 
-/// A thing to make vectors of.
+/// An item that needs an embedding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadThing {
     pub kind: MeaningOf,
@@ -67,18 +67,18 @@ pub struct UnreadThing {
     pub text: String,
 }
 
-/// A part of a thing that was read.
+/// An embedding of one part of an item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Meant {
-    /// Rises; what is written later has the higher one.
+    /// Row number, which increases with each write.
     pub number: i64,
-    /// Of the memory, the passage or the entry.
+    /// Row number of the memory, passage or entry.
     pub owner: i64,
     pub vector: Vec<i8>,
     pub scale: f32,
 }
 
-/// An entry of a lorebook that is found by its meaning.
+/// A lorebook entry that semantic search can activate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoreEntry {
     pub uid: String,
@@ -90,7 +90,8 @@ pub struct Meanings<'a> {
 }
 
 impl Meanings<'_> {
-    /// At most `limit` things that nothing has read: entries first, then memories, then passages; of each the newest first.
+    /// Returns up to `limit` items without an embedding: entries first, then memories, then passages; newest first in
+    /// each kind.
     pub fn unread(&self, limit: u32) -> Result<Vec<UnreadThing>, StoreError> {
         let mut queue = self
             .conn
@@ -108,13 +109,13 @@ impl Meanings<'_> {
         Ok(unread)
     }
 
-    /// How many things nothing has read.
+    /// Number of items without an embedding.
     pub fn count_unread(&self) -> Result<u32, StoreError> {
         Ok(self.conn.query_row("SELECT count(*) FROM meaning_unread", [], |row| row.get(0))?)
     }
 
-    /// At most `limit` books to look through for entries that are found by their meaning; one in a card goes by the id of its
-    /// character.
+    /// Returns up to `limit` lorebooks whose entries must be listed with [`MeaningsMut::put_entries`]. A card's own
+    /// book has the id of its character.
     pub fn unread_books(&self, limit: u32) -> Result<Vec<LorebookId>, StoreError> {
         let books = self
             .conn
@@ -128,7 +129,7 @@ impl Meanings<'_> {
         vector::revision(self.conn, among.kind().as_str(), &among.id())
     }
 
-    /// What `model` has read of them.
+    /// Embeddings by `model` in a group.
     pub fn of(&self, among: Among, model: &str) -> Result<Vec<Meant>, StoreError> {
         let meant = |row: &Row<'_>| {
             Ok(Meant {
@@ -148,13 +149,13 @@ impl Meanings<'_> {
         Ok(rows)
     }
 
-    /// The uid of an entry by its number; `None` if it is gone.
+    /// Returns the uid of the entry with this row number; `None` if it no longer exists.
     pub fn entry(&self, number: i64) -> Result<Option<String>, StoreError> {
         let mut uid = self.conn.prepare_cached("SELECT uid FROM lore_entry WHERE number = ?1")?;
         Ok(uid.query_row([number], |row| row.get(0)).optional()?)
     }
 
-    /// The entries of a book that are to be found by their meaning and were looked through, and whether each is read.
+    /// Returns the listed entries of a lorebook, and whether each has an embedding.
     pub fn entries(&self, book: LorebookId) -> Result<Vec<(String, bool)>, StoreError> {
         let sql = "SELECT uid, EXISTS (SELECT 1 FROM meaning WHERE kind = 'entry' AND owner = lore_entry.number)
              FROM lore_entry WHERE book = ?1 ORDER BY number";
@@ -172,8 +173,8 @@ pub struct MeaningsMut<'a> {
 }
 
 impl MeaningsMut<'_> {
-    /// Keeps what `model` made of a thing, unless it has changed meanwhile; it is read then, with whatever came of it. A vector and
-    /// what a byte of it is worth, for each part.
+    /// Stores the embeddings of an item, one vector and scale per part, and removes it from the queue. Does nothing if
+    /// the item has changed meanwhile.
     pub fn keep(&mut self, thing: &UnreadThing, model: &str, parts: &[(Vec<i8>, f32)]) -> Result<(), StoreError> {
         let now = text_of(self.conn, thing.kind, thing.owner)?;
         let Some((among, _)) = now.filter(|(_, text)| *text == thing.text) else { return Ok(()) };
@@ -190,7 +191,7 @@ impl MeaningsMut<'_> {
         self.pass_over(thing)
     }
 
-    /// Leaves a thing out until [`Self::read_anew`].
+    /// Removes an item from the queue without an embedding, until [`Self::read_anew`].
     pub fn pass_over(&mut self, thing: &UnreadThing) -> Result<(), StoreError> {
         self.conn
             .prepare_cached("DELETE FROM meaning_unread WHERE kind = ?1 AND owner = ?2")?
@@ -198,7 +199,7 @@ impl MeaningsMut<'_> {
         Ok(())
     }
 
-    /// A book was looked through: these of its entries, and no others, are found by their meaning.
+    /// Replaces the list of a book's entries for semantic search, and marks the book as done.
     pub fn put_entries(&mut self, book: LorebookId, entries: &[LoreEntry]) -> Result<(), StoreError> {
         let id = book.0.as_bytes();
         let uids: Vec<&str> = entries.iter().map(|entry| entry.uid.as_str()).collect();
@@ -217,7 +218,7 @@ impl MeaningsMut<'_> {
         Ok(())
     }
 
-    /// Everything that `model` has not read is to be read. What another model made of it goes.
+    /// Queues every item without an embedding by `model`, and deletes embeddings of other models.
     pub fn read_anew(&mut self, model: &str) -> Result<(), StoreError> {
         self.conn.execute("DELETE FROM meaning WHERE model <> ?1", [model])?;
         self.conn.execute(
@@ -229,7 +230,7 @@ impl MeaningsMut<'_> {
     }
 }
 
-/// What a thing is looked for among, and its text; `None` if it is gone.
+/// Returns the group and the text of an item; `None` if it no longer exists.
 fn text_of(conn: &Connection, kind: MeaningOf, owner: i64) -> Result<Option<([u8; 16], String)>, StoreError> {
     let sql = "SELECT among, text FROM meaningful WHERE kind = ?1 AND owner = ?2";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));

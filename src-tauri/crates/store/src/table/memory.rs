@@ -1,4 +1,4 @@
-//! Memories, and the messages they were made from.
+//! Memories and their source messages. `memory_row` defines valid and active memories.
 
 use std::collections::HashMap;
 
@@ -14,11 +14,11 @@ use crate::table::memory_row::{COLUMN_COUNT, COLUMNS, COUNTS, OF_SCOPE, Owners, 
 use crate::table::memory_world::WORLDS_OF;
 use crate::{Before, Query, StoreError};
 
-/// A memory that was looked for.
+/// A memory found by a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     pub memory: Memory,
-    /// BM25: more is better, 0 is least. Compared only within one search.
+    /// BM25 score; higher is better, 0 is the minimum. Comparable only within one search.
     pub score: f64,
 }
 
@@ -27,14 +27,14 @@ pub struct Memories<'a> {
 }
 
 impl Memories<'_> {
-    /// `None` if there is none, it is deleted, or what it was made from is gone. It may be archived.
+    /// `None` if the memory does not exist or is not valid. It may be archived.
     pub fn get(&self, id: MemoryId) -> Result<Option<Memory>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM memory WHERE id = ?1 AND {STANDS}");
         let row = self.conn.prepare_cached(&sql)?.query_row([Col(id)], from_row).optional()?;
         Ok(self.with_sources(row.into_iter().collect())?.pop())
     }
 
-    /// At most `limit` of a scope that count: pinned ones first, then by importance, then the newest.
+    /// Returns up to `limit` active memories of a scope: pinned ones first, then by importance, then newest.
     pub fn standing(&self, scope: MemoryScope, limit: u32) -> Result<Vec<Memory>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memory WHERE {OF_SCOPE} AND {COUNTS}
@@ -49,8 +49,9 @@ impl Memories<'_> {
         self.with_sources(rows)
     }
 
-    /// At most `limit` of all that count with a character, whoever talks with it: its own, its pairs', its chats', those of the
-    /// worlds that are bound to one of these, and everybody's; those that count, or else the archived ones. Pinned ones first, then by importance, then the newest.
+    /// Returns up to `limit` memories that are available to a character with any persona. These are its own memories,
+    /// those of its pairs, its chats and their worlds, and those of the profile scope. The filter selects active or
+    /// archived ones. Pinned memories are first, then by importance, then newest.
     pub fn of_character(
         &self,
         character: CharacterId,
@@ -74,12 +75,13 @@ impl Memories<'_> {
         self.with_sources(rows)
     }
 
-    /// At most `limit` of those scopes that may be told and fit `query` best, best first; of those that fit as well the newest.
+    /// Returns up to `limit` best matches for `query` among the recallable memories of `scopes`, best first. Equal
+    /// scores are sorted newest first.
     pub fn search(&self, scopes: &[MemoryScope], query: &Query, limit: u32) -> Result<Vec<Found>, StoreError> {
         self.found(query, limit, |_, memory| memory.may_be_told() && scopes.contains(&memory.scope))
     }
 
-    /// [`Self::search`] among all that count with a character.
+    /// Like [`Self::search`], among all memories that are available to a character.
     pub fn search_of_character(
         &self,
         character: CharacterId,
@@ -103,7 +105,8 @@ impl Memories<'_> {
         })
     }
 
-    /// Walks down the ranking until enough are found: most words of a question are in few memories.
+    /// Reads the ranking until enough memories are found. This is fast, because few memories contain most words of a
+    /// query.
     fn found(
         &self,
         query: &Query,
@@ -177,10 +180,10 @@ pub struct MemoriesMut<'a> {
 }
 
 impl MemoriesMut<'_> {
-    /// Its sources are the messages as they are shown now.
+    /// Stores a memory with its sources: the selected swipes of the messages.
     ///
     /// # Errors
-    /// `NotFound` if a source is not there.
+    /// `NotFound` if a source message does not exist.
     pub fn insert(&mut self, memory: &Memory) -> Result<(), StoreError> {
         let Owners { scope, character, persona, chat, world } = Owners::of(memory.scope);
         self.conn
@@ -215,7 +218,8 @@ impl MemoriesMut<'_> {
         memory.sources.iter().try_for_each(|source| one(statement.execute(params![number, Col(*source)])?, "message"))
     }
 
-    /// Replaces text, type, scope, importance, pin, origin and confidence; sources, age and archive stay.
+    /// Updates text, type, scope, importance, pin, origin and confidence. Sources, creation time and archived state
+    /// stay.
     pub fn update(&mut self, memory: &Memory) -> Result<(), StoreError> {
         let Owners { scope, character, persona, chat, world } = Owners::of(memory.scope);
         let rows = self
@@ -243,7 +247,7 @@ impl MemoriesMut<'_> {
         one(rows, "memory")
     }
 
-    /// Hides it until `restore` or a purge.
+    /// Hides the memory until `restore` or a purge.
     pub fn soft_delete(&mut self, id: MemoryId, when: Timestamp) -> Result<(), StoreError> {
         let rows = self
             .conn
@@ -252,10 +256,10 @@ impl MemoriesMut<'_> {
         one(rows, "memory")
     }
 
-    /// With what was hidden at the same moment of what it had taken the place of. Returns which they are.
+    /// Restores a memory, and those it replaced that were deleted at the same time. Returns their ids.
     ///
     /// # Errors
-    /// `NotFound` if it is gone for good.
+    /// `NotFound` if it was purged.
     pub fn restore(&mut self, id: MemoryId) -> Result<Vec<MemoryId>, StoreError> {
         let restored: Vec<MemoryId> = self
             .conn
@@ -274,7 +278,7 @@ impl MemoriesMut<'_> {
         Ok(restored)
     }
 
-    /// The memories that were made from a message, whether they stand or not.
+    /// Memories made from a message, including invalid ones.
     pub fn made_from(&self, message: MessageId) -> Result<Vec<MemoryId>, StoreError> {
         let rows = self
             .conn
@@ -287,7 +291,7 @@ impl MemoriesMut<'_> {
         Ok(rows)
     }
 
-    /// The messages that a memory was made from, whether it stands or not.
+    /// Source messages of a memory, which may be invalid.
     pub fn sources_of(&self, id: MemoryId) -> Result<Vec<MessageId>, StoreError> {
         let rows = self
             .conn
@@ -300,7 +304,7 @@ impl MemoriesMut<'_> {
         Ok(rows)
     }
 
-    /// The messages of a chat that other chats quote: a pair's chats know each other (S4.62).
+    /// Messages of a chat that other chats quote, because the chats of a pair can recall each other.
     pub fn quoted_elsewhere(&self, chat: ChatId) -> Result<Vec<MessageId>, StoreError> {
         let quoted: Vec<String> = self
             .conn
@@ -323,7 +327,7 @@ impl MemoriesMut<'_> {
         Ok(found)
     }
 
-    /// The memories that were made from messages of a chat, whether they stand or not.
+    /// Memories made from messages of a chat, including invalid ones.
     pub fn made_in(&self, chat: ChatId) -> Result<Vec<MemoryId>, StoreError> {
         let rows = self
             .conn
@@ -338,9 +342,9 @@ impl MemoriesMut<'_> {
         Ok(rows)
     }
 
-    /// Takes what quotes the memory, the message or the document out of every context block and digest, so that no later prompt has it.
-    /// The chats that had it begin a new epoch. The chat of a message has it in any case, and its window knows it by name: whoever
-    /// takes its words away notes that chat's caches.
+    /// Removes quotes of a memory, message or document from all context blocks and digests, so that no later prompt
+    /// contains them. Chats with such quotes start a new epoch, and their caches are marked as stale. This does not
+    /// mark the chat of a quoted message; a caller that removes the message must do that.
     pub fn withdraw(&mut self, quoted: Uuid) -> Result<(), StoreError> {
         self.count_withdrawal()?;
         let id = quoted.to_string();
@@ -361,8 +365,8 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
-    /// Removes for good what was deleted at or before `before`, and what was made from messages or chats deleted by then; returns
-    /// how many memories. What quotes them is told by [`Memories::rewritten`].
+    /// Permanently removes memories that were deleted at or before `before`, and those made from messages or chats
+    /// deleted by then. Returns how many. [`Memories::rewritten`] returns their ids for the removal of quotes.
     pub(crate) fn purge(&mut self, before: Before) -> Result<usize, StoreError> {
         self.conn.execute(
             "UPDATE memory SET deleted = ?1 WHERE number IN (

@@ -1,5 +1,5 @@
-//! Memories that are kept and told no more. Archiving one changes nothing but that mark, so whatever it gave way to may go
-//! again: then it counts as before.
+//! Archived memories, which are kept but not recalled. Archiving only marks a memory. If its replacement is deleted,
+//! the memory becomes active again.
 
 use std::collections::HashSet;
 
@@ -13,13 +13,13 @@ use crate::sql::{Col, one};
 use crate::table::memory::{Memories, MemoriesMut};
 use crate::table::memory_row::{COLUMN_COUNT, COLUMNS, COUNTS, OF_SCOPE, Owners, from_row, scope};
 
-/// A memory that counts, for what goes through all of them.
+/// An active memory, for consolidation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
-    /// Rises; what was written later has the higher one.
+    /// Row number, which increases with each write.
     pub number: i64,
     pub memory: Memory,
-    /// Somebody took it out of the archive.
+    /// The user has restored it from the archive.
     pub kept: bool,
 }
 
@@ -33,7 +33,7 @@ impl Memories<'_> {
         Ok(scopes)
     }
 
-    /// Everything of a scope that counts, in the order it was written.
+    /// All active memories of a scope, in creation order.
     pub fn all_standing(&self, scope: MemoryScope) -> Result<Vec<Standing>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS}, memory.kept FROM memory
@@ -53,7 +53,7 @@ impl Memories<'_> {
         Ok(memories.map(|((memory, number), kept)| Standing { number, memory, kept }).collect())
     }
 
-    /// How many of a scope count.
+    /// Number of active memories of a scope.
     pub fn count_standing(&self, scope: MemoryScope) -> Result<u32, StoreError> {
         let sql = format!("SELECT count(*) FROM memory WHERE {OF_SCOPE} AND {COUNTS}");
         let Owners { scope, character, persona, chat, world } = Owners::of(scope);
@@ -61,7 +61,7 @@ impl Memories<'_> {
         Ok(self.conn.prepare_cached(&sql)?.query_row(of, |row| row.get(0))?)
     }
 
-    /// The memories that some message was sent with.
+    /// Memories that context blocks of any message contain.
     pub fn called_up(&self) -> Result<HashSet<MemoryId>, StoreError> {
         let ids: Vec<String> = self
             .conn
@@ -76,7 +76,7 @@ impl Memories<'_> {
         Ok(ids.iter().filter_map(|id| Uuid::parse_str(id).ok()).map(MemoryId).collect())
     }
 
-    /// What was merged into a memory, and what into that.
+    /// Memories that were merged into a memory, directly or indirectly.
     pub fn merged_into(&self, id: MemoryId) -> Result<Vec<MemoryId>, StoreError> {
         let ids = self
             .conn
@@ -94,7 +94,8 @@ impl Memories<'_> {
 }
 
 impl MemoriesMut<'_> {
-    /// Archives a memory as it was read; false where it has changed meanwhile, or what it gives way to has gone.
+    /// Archives a memory. Returns false if its text has changed meanwhile, if it is pinned, or if its replacement no
+    /// longer exists.
     pub fn archive(&mut self, memory: &Memory, archived: Archived) -> Result<bool, StoreError> {
         let gone = "UPDATE memory SET archived = ?2, archived_at = ?3, raised_from = NULL,
                  replaced_by = (SELECT newer.number FROM memory AS newer WHERE newer.id = ?4 AND newer.deleted IS NULL)
@@ -113,7 +114,7 @@ impl MemoriesMut<'_> {
         Ok(rows == 1)
     }
 
-    /// What a memory is merged into is as important as that was, unless the user has said how important it is.
+    /// Raises the importance of the memory that `merged` was merged into, unless the user wrote that one.
     fn raise(&mut self, merged: &Memory) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -132,7 +133,7 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
-    /// What was superseded by one of `those` is superseded by `by` from now on.
+    /// Makes `by` the replacement of memories that one of `those` superseded.
     pub fn take_over(&mut self, those: &[MemoryId], by: MemoryId) -> Result<(), StoreError> {
         let mut take = self.conn.prepare_cached(
             "UPDATE memory SET replaced_by = (SELECT newer.number FROM memory AS newer WHERE newer.id = ?2)
@@ -142,10 +143,10 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
-    /// A memory counts again, and is archived no more but by its user. What it gave way to stays.
+    /// Restores a memory from the archive. Only the user can archive it again. Memories that it replaced stay archived.
     ///
     /// # Errors
-    /// `NotFound` if there is none.
+    /// `NotFound` if it does not exist.
     pub fn unarchive(&mut self, id: MemoryId) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(

@@ -1,4 +1,4 @@
-//! Many memories at once: listed by what they are, forgotten together, measured.
+//! Operations on many memories: filters, bulk deletion, storage sizes and retraction from prompts.
 
 use std::collections::HashSet;
 
@@ -13,15 +13,15 @@ use crate::table::memory::{Memories, MemoriesMut};
 use crate::table::memory_row::{COLUMNS, COUNTS, OF_SCOPE, Owners, STANDS, from_row};
 use crate::table::stale_cache::StaleCachesMut;
 
-/// Which memories are listed or looked for: all that is set must fit.
+/// Conditions for memories; all must be met.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryFilter {
     pub kind: Option<MemoryType>,
-    /// The name of its kind of scope.
+    /// Kind of scope, as in [`MemoryScope::as_str`](domain::MemoryScope::as_str).
     pub scope: Option<&'static str>,
-    /// Made from words that were said in a chat, or from none.
+    /// Whether it was made from chat messages.
     pub said: Option<bool>,
-    /// The archived ones, and not those that count.
+    /// Whether to select archived instead of active memories.
     pub archived: bool,
 }
 
@@ -33,29 +33,29 @@ impl MemoryFilter {
     }
 }
 
-/// Whose memories are forgotten.
+/// A set of memories to forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoriesOf {
-    /// All that count with a character and with no other.
+    /// All memories that only this character can use.
     Character(CharacterId),
-    /// Those of a character and one persona; no persona is the nameless user.
+    /// Memories of a character and one persona; `None` is the user without a persona.
     Pair(CharacterId, Option<PersonaId>),
     Everybody,
 }
 
-/// What memories, and the vectors of what was said and remembered, take in the file.
+/// Disk space of memories and embeddings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryStorage {
     pub memories: u64,
     pub memory_bytes: u64,
     pub vectors: u64,
     pub vector_bytes: u64,
-    /// Texts that no vectors were made of yet.
+    /// Number of texts without an embedding.
     pub unread: u64,
 }
 
 impl Memories<'_> {
-    /// Every memory of those that stands.
+    /// All valid memories of a set.
     pub fn all_of(&self, of: MemoriesOf) -> Result<Vec<MemoryId>, StoreError> {
         let (condition, character, persona) = match of {
             MemoriesOf::Everybody => ("?1 IS ?2", None, None),
@@ -77,7 +77,7 @@ impl Memories<'_> {
         Ok(ids)
     }
 
-    /// Some of `messages` stands in `chat`.
+    /// Whether any of `messages` is in `chat`.
     pub fn some_said_in(&self, chat: ChatId, messages: &[MessageId]) -> Result<bool, StoreError> {
         let mut said = self.conn.prepare_cached("SELECT 1 FROM message WHERE id = ?1 AND chat = ?2")?;
         for message in messages {
@@ -88,8 +88,7 @@ impl Memories<'_> {
         Ok(false)
     }
 
-    /// The memories with those `numbers` of the file that count in one of `scopes` and may be told, in their order; no more
-    /// than `limit` of them.
+    /// Returns the recallable memories of `scopes` with these row numbers, in the same order, up to `limit`.
     pub fn numbered(
         &self,
         scopes: &[MemoryScope],
@@ -110,7 +109,7 @@ impl Memories<'_> {
         Ok(numbers.into_iter().zip(self.with_sources(found)?).collect())
     }
 
-    /// What other chats of a scope came to last, as a model summed it up, the latest first; none where this chat has a story of its own.
+    /// Model summaries of the scope's other chats, newest first. Returns none if this chat already has keyframes.
     pub fn last_sessions(&self, scope: MemoryScope, chat: ChatId, limit: u32) -> Result<Vec<Memory>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memory
@@ -129,12 +128,12 @@ impl Memories<'_> {
         self.with_sources(rows)
     }
 
-    /// It is in the file, whether it stands or not.
+    /// Whether the memory has a row, valid or not.
     pub fn exists(&self, id: MemoryId) -> Result<bool, StoreError> {
         Ok(self.conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1")?.exists([Col(id)])?)
     }
 
-    /// What everything that is remembered takes.
+    /// Disk space of all memories and embeddings.
     pub fn storage(&self) -> Result<MemoryStorage, StoreError> {
         let number = |sql: &str| self.conn.query_row(sql, [], |row| Ok(row.get::<_, i64>(0)?.unsigned_abs()));
         let bytes = "SELECT coalesce(sum(octet_length(vector) + octet_length(pieces)), 0) FROM message_vector";
@@ -149,29 +148,29 @@ impl Memories<'_> {
         })
     }
 
-    /// When a memory was forgotten, if it is.
+    /// When a memory was forgotten; `None` if it was not.
     pub fn forgotten_at(&self, id: MemoryId) -> Result<Option<Timestamp>, StoreError> {
         let of = "SELECT deleted FROM memory WHERE id = ?1 AND deleted IS NOT NULL";
         let mut found = self.conn.prepare_cached(of)?;
         Ok(found.query_row([Col(id)], |row| Ok(row.get::<_, Col<_>>(0)?.0)).optional()?)
     }
 
-    /// How often something was withdrawn from prompts.
+    /// Number of retractions so far.
     pub fn withdrawals(&self) -> Result<i64, StoreError> {
         Ok(self.conn.prepare_cached("SELECT number FROM withdrawal")?.query_row([], |row| row.get(0))?)
     }
 }
 
 impl MemoriesMut<'_> {
-    /// Hides all of them until `restore` or a purge; one that is hidden already stays as it is.
+    /// Hides all of them until `restore` or a purge. Skips memories that are already hidden.
     pub fn soft_delete_all(&mut self, ids: &[MemoryId], when: Timestamp) -> Result<(), StoreError> {
         let mut hide = self.conn.prepare_cached("UPDATE memory SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?;
         ids.iter().try_for_each(|id| hide.execute(params![Col(*id), Col(when)]).map(drop))?;
         Ok(())
     }
 
-    /// The memories that keyframes were kept as, which were hidden at the moment `id` was for telling of the same messages, unless
-    /// they tell of others that are forgotten.
+    /// Restores summary memories that were deleted together with the memory `id` because they share messages. Excludes
+    /// summaries that include other forgotten messages.
     pub fn restore_summaries(&mut self, id: MemoryId, hidden: Timestamp) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -186,7 +185,7 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
-    /// Those that say something else since the last purge, or that are gone.
+    /// Ids of memories that were changed or removed since the last purge.
     pub(crate) fn rewritten(&self) -> Result<Vec<Uuid>, StoreError> {
         let ids = self
             .conn
@@ -196,7 +195,7 @@ impl MemoriesMut<'_> {
         Ok(ids)
     }
 
-    /// [`Self::withdraw`] for many, in one walk through the chats.
+    /// Does what [`Self::withdraw`] does for many ids in one pass.
     pub fn withdraw_all(&mut self, quoted: &HashSet<Uuid>) -> Result<(), StoreError> {
         self.count_withdrawal()?;
         let ids: Vec<String> = quoted.iter().map(|id| format!("\"{id}\"")).collect();
@@ -230,8 +229,8 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
-    /// Ends epochs by `sql`, and notes that what a model has read in these chats has words that were withdrawn, but for the chat of
-    /// the message `but`.
+    /// Runs `sql`, which ends epochs and returns their chats, and marks the caches of these chats as stale. Skips the
+    /// chat of the message `but`.
     pub(crate) fn begin_anew(&mut self, sql: &str, quoted: &str, but: Option<MessageId>) -> Result<(), StoreError> {
         let mut ended = self.conn.prepare_cached(sql)?;
         let chats: Vec<ChatId> =
@@ -249,7 +248,7 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
-    /// Takes all that was called to mind out of the context blocks and the digest of a chat, which begins a new epoch.
+    /// Removes all recalled content from the context blocks and the digest of a chat, which starts a new epoch.
     pub fn withdraw_recalled(&mut self, chat: ChatId) -> Result<(), StoreError> {
         self.count_withdrawal()?;
         let digest = "SELECT 1 FROM chat WHERE id = ?1 AND json_valid(window_frozen)

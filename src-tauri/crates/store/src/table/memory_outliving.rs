@@ -1,4 +1,4 @@
-//! Memories that outlive the chat they were made in (C25). Summaries do not: they tell the chat over again.
+//! Memories that are kept when their chat is deleted. Summaries are not kept, because they retell the chat.
 
 use domain::ChatId;
 use rusqlite::params;
@@ -8,13 +8,13 @@ use super::memory_row::{COUNTS, STANDS};
 use crate::StoreError;
 use crate::sql::Col;
 
-/// Made in the chat `?1`, and no part of it.
+/// SQL condition: made from messages of the chat `?1`, and not limited to it.
 const LEARNED: &str = "memory.origin <> 'keyframe' AND memory.scope <> 'chat' AND EXISTS (
     SELECT 1 FROM memory_source JOIN message ON message.id = memory_source.message
     WHERE memory_source.memory = memory.number AND message.chat = ?1)";
 
 impl Memories<'_> {
-    /// How many could outlive a chat.
+    /// Number of active memories that could be kept when the chat is deleted.
     pub fn learned_in(&self, chat: ChatId) -> Result<u32, StoreError> {
         let sql = format!("SELECT count(*) FROM memory WHERE {LEARNED} AND {COUNTS}");
         Ok(self.conn.prepare_cached(&sql)?.query_row([Col(chat)], |row| row.get(0))?)
@@ -22,7 +22,7 @@ impl Memories<'_> {
 }
 
 impl MemoriesMut<'_> {
-    /// Takes what was learned in a chat off its words there, before these are deleted.
+    /// Detaches the memories of a chat from their source messages, before these are deleted.
     pub fn outlive(&mut self, chat: ChatId) -> Result<(), StoreError> {
         self.conn.execute(
             &format!(
@@ -42,7 +42,7 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
-    /// Undoes [`Self::outlive`].
+    /// Reverts [`Self::outlive`].
     pub fn live_in(&mut self, chat: ChatId) -> Result<(), StoreError> {
         for sql in [
             "INSERT OR IGNORE INTO memory_source (memory, message, swipe)

@@ -1,4 +1,4 @@
-//! A memory as a row: what is read of it, and whether it stands and counts.
+//! SQL for rows of memories, and the conditions for valid and active ones.
 
 use domain::memory::{Archived, ArchivedAs, Memory, MemoryScope};
 use domain::{CharacterId, ChatId, LorebookId, PersonaId};
@@ -27,10 +27,12 @@ macro_rules! stands {
     };
 }
 
-/// Not deleted, nor is its world, and all that it was made from is shown as it was.
+/// SQL condition for a valid memory: neither it nor its world is deleted, and all of its sources are present and
+/// unchanged.
 pub(crate) const STANDS: &str = stands!("memory");
 
-/// It stands, and is not archived. What gave way to another counts again when that does not stand any more.
+/// SQL condition for an active memory: valid and not archived. A merged or superseded memory is active again when its
+/// replacement is no longer valid.
 pub(crate) const COUNTS: &str = concat!(
     stands!("memory"),
     " AND (memory.archived IS NULL OR memory.archived IN ('merged', 'superseded') AND NOT EXISTS (
@@ -39,7 +41,7 @@ pub(crate) const COUNTS: &str = concat!(
     "))"
 );
 
-/// What [`from_row`] reads, in its order: a turn reads hundreds, and columns are slow to find by name.
+/// The columns of [`from_row`], in its order. A turn reads hundreds of rows, and access by name is slow.
 pub(crate) const COLUMNS: &str = concat!(
     "memory.number, memory.id, memory.type, memory.scope, memory.character, memory.persona, memory.chat,
     memory.text, memory.importance, memory.pinned, memory.created, memory.updated, memory.origin, memory.confidence,
@@ -48,17 +50,17 @@ pub(crate) const COLUMNS: &str = concat!(
     stands!("newer"),
     ")"
 );
-/// How many those are: what a query reads besides stands behind them.
+/// Number of [`COLUMNS`]; additional columns of a query follow them.
 pub(crate) const COLUMN_COUNT: usize = 18;
 
-/// The name of its kind of scope, as [`MemoryScope::as_str`] gives it.
+/// SQL expression for the kind of scope, as in [`MemoryScope::as_str`].
 pub(crate) const SCOPE: &str = "iif(memory.world IS NULL, memory.scope, 'world')";
 
-/// It is of the scope of [`Owners`], which are the first five parameters.
+/// SQL condition: the memory has the scope of [`Owners`], in the first five parameters.
 pub(crate) const OF_SCOPE: &str = "memory.scope = ?1 AND memory.character IS ?2 AND memory.persona IS ?3
     AND memory.chat IS ?4 AND memory.world IS ?5";
 
-/// How a scope is kept. A world's memories are everybody's, narrowed by their world.
+/// Column values of a scope. World memories are stored as profile memories with a world.
 pub(crate) struct Owners {
     pub(crate) scope: &'static str,
     pub(crate) character: Option<Col<CharacterId>>,
@@ -84,7 +86,7 @@ impl Owners {
     }
 }
 
-/// The number, and the memory without its sources; of [`COLUMNS`].
+/// Reads the row number, and the memory without its sources, from [`COLUMNS`].
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
     let memory = Memory {
         id: row.get::<_, Col<_>>(1)?.0,
@@ -104,7 +106,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
     Ok((row.get(0)?, memory))
 }
 
-/// What gave way to something that does not stand any more is not archived.
+/// Reads the archived state. A memory whose replacement is not valid is not archived.
 fn archived(row: &Row<'_>) -> rusqlite::Result<Option<Archived>> {
     let why = row.get::<_, Option<Col<_>>>(14)?.map(|Col(why)| why);
     let since = row.get::<_, Option<Col<_>>>(15)?.map(|Col(since)| since);

@@ -1,4 +1,4 @@
-//! Memories of worlds: they count wherever their lorebook does.
+//! World memories, which apply wherever their lorebook applies.
 
 use std::collections::HashSet;
 
@@ -10,13 +10,13 @@ use crate::table::lorebook::COUNTS_IN;
 use crate::table::memory::{Memories, MemoriesMut};
 use crate::{Company, StoreError};
 
-/// The books that count in some chat of a character, ?1, or would if they were on. Any persona may talk with it.
+/// SQL query for the lorebooks that apply in any chat of the character `?1`, with any persona, including disabled ones.
 pub(crate) const WORLDS_OF: &str = "SELECT lorebook FROM lorebook_binding
     WHERE lorebook_binding.scope IN ('global', 'persona') OR lorebook_binding.scope = 'character' AND owner = ?1
         OR lorebook_binding.scope = 'chat' AND owner IN (SELECT id FROM chat WHERE character = ?1)";
 
 impl Memories<'_> {
-    /// The worlds that count in such company and of which something is remembered, by age.
+    /// The lorebooks that apply in this chat and have memories, oldest first.
     pub fn worlds(&self, company: Company) -> Result<Vec<LorebookId>, StoreError> {
         let Company { character, chat, persona } = company;
         let sql = format!(
@@ -43,7 +43,7 @@ impl Memories<'_> {
 }
 
 impl MemoriesMut<'_> {
-    /// The memories of a world, whether they stand or not.
+    /// Memories of a world, including invalid ones.
     pub fn of_world(&self, world: LorebookId) -> Result<Vec<MemoryId>, StoreError> {
         let ids = self
             .conn

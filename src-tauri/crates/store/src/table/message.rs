@@ -1,4 +1,4 @@
-//! Messages: the places of a chat, in order.
+//! Messages of chats, in order.
 
 use domain::chat::{Message, Role, Swipe, SwipeState};
 use domain::{ChatId, MessageId, SwipeId, Timestamp, ToolCall};
@@ -9,21 +9,21 @@ use super::swipe::{self, NewSwipe, SwipesMut};
 use crate::sql::{Col, one};
 use crate::{StoreError, checksum};
 
-/// A message to append; the store gives it its position.
+/// A message to append. The store assigns its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
     pub id: MessageId,
     pub chat: ChatId,
     pub role: Role,
     pub created: Timestamp,
-    /// At least one; a greeting brings its alternates.
+    /// At least one. A greeting includes its alternates.
     pub swipes: Vec<NewSwipe>,
     /// Index into `swipes`.
     pub selected: u32,
     pub context_block: Option<String>,
 }
 
-/// A message as the prompt needs it: the selected swipe only.
+/// A message for the prompt, with only the selected swipe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WindowMessage {
     pub id: MessageId,
@@ -35,12 +35,12 @@ pub struct WindowMessage {
     pub text: String,
     pub context_block: Option<String>,
     pub pinned: bool,
-    /// 1 to 10, once something has judged it.
+    /// 1 to 10; `None` if it was not rated.
     pub importance: Option<u8>,
     pub tool_calls: Vec<ToolCall>,
 }
 
-/// How many messages there are, and whose.
+/// Numbers of messages by author.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MessageCount {
     pub all: u32,
@@ -116,7 +116,7 @@ impl Messages<'_> {
         Ok(rows)
     }
 
-    /// Its place in its chat; `None` if there is none or it is deleted.
+    /// Position of a message; `None` if it does not exist or is deleted.
     pub fn position(&self, id: MessageId) -> Result<Option<i64>, StoreError> {
         let position = self
             .conn
@@ -144,7 +144,7 @@ impl Messages<'_> {
         Ok(texts)
     }
 
-    /// `None` if there is none or it is deleted.
+    /// `None` if it does not exist or is deleted.
     pub fn get(&self, id: MessageId) -> Result<Option<Message>, StoreError> {
         self.single("SELECT * FROM message WHERE id = ?1 AND deleted IS NULL", [Col(id)])
     }
@@ -167,7 +167,7 @@ impl Messages<'_> {
         )
     }
 
-    /// Which swipe is shown of the character's message that the chat begins with; none if it begins otherwise.
+    /// Index of the selected greeting, if the chat starts with a message of the character.
     pub fn opening(&self, chat: ChatId) -> Result<Option<u32>, StoreError> {
         let opening: Option<(bool, u32)> = self
             .conn
@@ -180,7 +180,7 @@ impl Messages<'_> {
         Ok(opening.filter(|(of_character, _)| *of_character).map(|(_, selected)| selected))
     }
 
-    /// How many messages stand before `position`, and whose they are.
+    /// Numbers of messages before `position`, by author.
     pub fn count_before(&self, chat: ChatId, position: i64) -> Result<MessageCount, StoreError> {
         let counts = self
             .conn
@@ -221,10 +221,12 @@ pub struct MessagesMut<'a> {
 }
 
 impl MessagesMut<'_> {
-    /// Appends to the end of the chat and says that the chat changed.
+    /// Appends a message to the chat and updates the chat's time of change.
     pub fn append(&mut self, new: &NewMessage) -> Result<Message, StoreError> {
         if new.selected as usize >= new.swipes.len() {
-            return Err(StoreError::Conflict { detail: "a message needs a swipe, and a selected one".into() });
+            return Err(StoreError::Conflict {
+                detail: "a message needs at least one swipe and a valid selection".into(),
+            });
         }
         let position = self.next_position(new.chat)?;
         self.conn
@@ -263,7 +265,7 @@ impl MessagesMut<'_> {
         })
     }
 
-    /// How much it matters, 1 to 10 (S4.36); `None` for not judged.
+    /// Sets the importance, from 1 to 10; `None` means not rated.
     pub fn set_importance(&mut self, id: MessageId, importance: Option<u8>) -> Result<(), StoreError> {
         let rows = self
             .conn
@@ -272,8 +274,8 @@ impl MessagesMut<'_> {
         one(rows, "message")
     }
 
-    /// Replaces the text of the selected swipe, which keeps its age. What was judged were the old words, and what quotes them
-    /// goes with the next purge.
+    /// Replaces the text of the selected swipe, which keeps its creation time. Clears the importance, because it rated
+    /// the old text. The next purge removes quotes of the old text.
     pub fn edit(&mut self, id: MessageId, text: &str) -> Result<(), StoreError> {
         let selected = "message = ?1 AND position = (SELECT selected FROM message WHERE id = ?1 AND deleted IS NULL)";
         let rewritten = format!(
@@ -338,14 +340,14 @@ impl MessagesMut<'_> {
         Ok(ids)
     }
 
-    /// Brings deleted messages back to where they were.
+    /// Restores deleted messages at their positions.
     pub fn restore(&mut self, ids: &[MessageId]) -> Result<(), StoreError> {
         let mut statement = self.conn.prepare_cached("UPDATE message SET deleted = NULL WHERE id = ?1")?;
         ids.iter().try_for_each(|id| one(statement.execute([Col(*id)])?, "message"))
     }
 
-    /// Empties what may quote messages deleted at or before `before`: context blocks and digest of their chats, which
-    /// begin a new epoch.
+    /// Clears the context blocks and digests of chats with messages deleted at or before `before`, because they may
+    /// quote them. These chats start a new epoch.
     pub(crate) fn forget_quotes(&mut self, before: Timestamp) -> Result<(), StoreError> {
         self.conn.execute(
             "UPDATE message SET context_block = '[]' WHERE context_block IS NOT NULL
@@ -360,12 +362,12 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// Removes for good what was deleted at or before `before`; returns how many messages.
+    /// Permanently removes messages deleted at or before `before`. Returns how many.
     pub(crate) fn purge(&mut self, before: Timestamp) -> Result<usize, StoreError> {
         Ok(self.conn.execute("DELETE FROM message WHERE deleted <= ?1", [Col(before)])?)
     }
 
-    /// Counts deleted messages too: one that comes back must find its place free.
+    /// Includes deleted messages, so that a restored message finds its position free.
     fn next_position(&self, chat: ChatId) -> Result<i64, StoreError> {
         let position = self
             .conn
@@ -379,7 +381,8 @@ impl MessagesMut<'_> {
     }
 }
 
-/// Both sorted by position of the message. A message whose swipes are gone is left out: it has nothing to show.
+/// Adds swipes to messages; both must be sorted by message position. Drops messages without swipes, which have nothing
+/// to show.
 fn with_swipes(mut messages: Vec<Message>, swipes: Vec<Swipe>) -> Vec<Message> {
     let mut swipes = swipes.into_iter().peekable();
     for message in &mut messages {
@@ -408,7 +411,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
     })
 }
 
-/// What [`window_from_row`] reads, in its order: a turn reads hundreds, and columns are slow to find by name.
+/// The columns of [`window_from_row`], in its order. A turn reads hundreds of rows, and access by name is slow.
 const WINDOW_COLUMNS: &str = "message.id, message.position, message.role, message.created, message.context_block, message.pinned, \
                               message.importance, swipe.id, swipe.state, swipe.text, swipe.tool_calls";
 

@@ -1,5 +1,5 @@
-//! The texts of messages as they are shown: not deleted, the chosen swipe, and written to its end. Triggers keep them; see the
-//! migrations.
+//! Visible texts of messages: the selected, complete swipes of messages that are not deleted, hidden or excluded from recall. Triggers
+//! maintain the table; see the migrations.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,31 +17,31 @@ pub struct Stretch {
     pub before: i64,
 }
 
-/// What a chat shows. While it is the same, so are the texts.
+/// Identifies the state of a chat's visible texts. Equal revisions mean equal texts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TextRevision {
     pub texts: u32,
-    /// The number of the last change; 0 if there was none.
+    /// Number of the last change; 0 if there was none.
     pub last: i64,
 }
 
-/// What is shown of a message.
+/// The visible text of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownText {
-    /// The change that it came with; no other text of the chat ever has the same.
+    /// Number of the change that wrote it, unique in the chat.
     pub change: i64,
     pub message: NamedMessage,
     pub text: String,
 }
 
-/// Which message it is, whose, and of when.
+/// Identifies a message, with its author and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedMessage {
     pub id: MessageId,
     pub position: i64,
     pub role: Role,
     pub created: Timestamp,
-    /// The time is unknown; `created` only keeps the order.
+    /// The time is unknown. `created` only preserves the order.
     pub undated: bool,
 }
 
@@ -59,7 +59,7 @@ impl MessageTexts<'_> {
         Ok(revision.unwrap_or_default())
     }
 
-    /// The texts of a chat that came with a change behind `after`, in the order of their positions.
+    /// Texts of a chat that changed after change `after`, sorted by position.
     pub fn changed(&self, chat: ChatId, after: i64) -> Result<Vec<ShownText>, StoreError> {
         let texts = self
             .conn
@@ -83,7 +83,7 @@ impl MessageTexts<'_> {
         Ok(texts)
     }
 
-    /// The text at each of `positions` of a chat, where there is one.
+    /// Texts at `positions` of a chat. Positions without a text are missing.
     pub fn at(
         &self,
         chat: ChatId,
@@ -99,7 +99,7 @@ impl MessageTexts<'_> {
         Ok(texts)
     }
 
-    /// The changes that the texts of a chat came with.
+    /// Change numbers of all texts of a chat.
     pub fn changes(&self, chat: ChatId) -> Result<HashSet<i64>, StoreError> {
         let changes = self
             .conn

@@ -1,4 +1,4 @@
-//! Texts of a chat for those who make something of them: as they are shown, and only what may be told.
+//! Visible texts of messages for summaries and fact extraction, without texts that are excluded from recall.
 
 use domain::chat::Role;
 use domain::{ChatId, MessageId, Timestamp};
@@ -9,19 +9,19 @@ use crate::sql::Col;
 use crate::table::message::MessagesMut;
 use crate::table::message_text::MessageTexts;
 
-/// What a message says, as nothing has changed it since it was read.
+/// The text of a message at the time it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
-    /// Of the row that holds the text.
+    /// Row number of the text.
     pub number: i64,
     pub message: MessageId,
     pub position: i64,
     pub role: Role,
     pub created: Timestamp,
     pub text: String,
-    /// What was sent in front of it.
+    /// Context block that was sent in front of it.
     pub context_block: Option<String>,
-    /// A keyframe tells of it.
+    /// A keyframe covers it.
     pub covered: bool,
 }
 
@@ -32,7 +32,7 @@ const TOLD: &str = "SELECT message_text.number, message_text.message, message_te
     WHERE message_text.chat = ?1 AND message_text.position BETWEEN ?2 AND ?3";
 
 impl MessageTexts<'_> {
-    /// The newest of a chat behind `position`, at most `limit` of them, oldest first.
+    /// The newest `limit` texts of a chat after `position`, oldest first.
     pub fn told_after(&self, chat: ChatId, position: i64, limit: u32) -> Result<Vec<Told>, StoreError> {
         let mut told: Vec<Told> = self
             .conn
@@ -43,7 +43,7 @@ impl MessageTexts<'_> {
         Ok(told)
     }
 
-    /// Those of a chat between two positions, both in it, oldest first.
+    /// Texts of a chat from position `first` to `last`, both inclusive, oldest first.
     pub fn told_between(&self, chat: ChatId, first: i64, last: i64) -> Result<Vec<Told>, StoreError> {
         let told = self
             .conn
@@ -53,7 +53,7 @@ impl MessageTexts<'_> {
         Ok(told)
     }
 
-    /// The position of the last message that facts were looked for in; -1 if none was.
+    /// Position of the last message that fact extraction has processed; -1 if there is none.
     pub fn learned_to(&self, chat: ChatId) -> Result<i64, StoreError> {
         let learned = self
             .conn
@@ -63,7 +63,7 @@ impl MessageTexts<'_> {
         Ok(learned.unwrap_or(-1))
     }
 
-    /// The first message of a chat in which facts are to be looked for once more, and its position.
+    /// The first message of a chat that is queued for a repeated fact extraction, and its position.
     pub fn to_learn_anew(&self, chat: ChatId) -> Result<Option<(MessageId, i64)>, StoreError> {
         let first = self
             .conn
@@ -77,7 +77,7 @@ impl MessageTexts<'_> {
         Ok(first)
     }
 
-    /// All of them say what they said.
+    /// Whether all texts are unchanged.
     pub fn still_say(&self, told: &[Told]) -> Result<bool, StoreError> {
         let mut same =
             self.conn.prepare_cached("SELECT 1 FROM message_text WHERE number = ?1 AND message = ?2 AND text = ?3")?;
@@ -91,7 +91,7 @@ impl MessageTexts<'_> {
 }
 
 impl MessagesMut<'_> {
-    /// Facts were looked for up to the message at `position`.
+    /// Records that fact extraction has processed messages up to `position`.
     pub fn learned_to(&mut self, chat: ChatId, position: i64) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -102,7 +102,8 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// Facts are looked for from a message on once more, where they were up to it or to one of the `lately` positions behind it.
+    /// Restarts fact extraction at a message, if it has already processed that message and at most `lately` positions
+    /// more.
     pub fn learn_again_from(&mut self, message: MessageId, lately: u32) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -122,7 +123,8 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// Facts are looked for in a message once more, if any were learned from it and it is not to be read anyway.
+    /// Queues a message for a repeated fact extraction, if facts were extracted from it and it would not be processed
+    /// anyway.
     pub fn learn_anew(&mut self, message: MessageId) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -136,7 +138,7 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// Facts were looked for in a message once more.
+    /// Removes a message from the queue for repeated fact extraction.
     pub fn learned_anew(&mut self, message: MessageId) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM learn_anew WHERE message = ?1")?.execute([Col(message)])?;
         Ok(())

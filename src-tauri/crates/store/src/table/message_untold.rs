@@ -1,4 +1,4 @@
-//! Messages that stay in their chat, and that nothing tells again.
+//! Messages that stay visible in their chat but are excluded from recall.
 
 use domain::{MemoryId, MessageId};
 use rusqlite::params;
@@ -7,12 +7,12 @@ use crate::StoreError;
 use crate::sql::Col;
 use crate::table::message::MessagesMut;
 
-/// Nothing is kept for it.
+/// Lowest importance, so that the message is not kept as an excerpt.
 const UNIMPORTANT: u8 = 1;
 
 impl MessagesMut<'_> {
-    /// Leaves what a message shows out of every search, until it is edited or [`Self::tell_again`], also where it is hidden
-    /// meanwhile behind another swipe; for its importance nothing keeps it either.
+    /// Excludes the visible text of a message from recall, and sets its importance to the lowest. The exclusion belongs
+    /// to the swipe: it stays while another swipe is selected. An edit or [`Self::tell_again`] ends it.
     pub fn tell_no_more(&mut self, id: MessageId) -> Result<(), StoreError> {
         let untold = "UPDATE swipe SET untold = 1
              WHERE message = ?1 AND position = (SELECT selected FROM message WHERE id = ?1)";
@@ -23,7 +23,7 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// Undoes [`Self::tell_no_more`] for the words of which no memory is forgotten still.
+    /// Reverts [`Self::tell_no_more`] for swipes without any forgotten memory.
     pub fn tell_again(&mut self, id: MessageId) -> Result<(), StoreError> {
         let untold = "UPDATE swipe SET untold = 0
              WHERE message = ?1 AND untold = 1 AND id NOT IN (SELECT swipe FROM forgotten)";
@@ -38,7 +38,8 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// Notes that the words a memory was made from are forgotten with it, for [`Self::tell_again`]; whatever becomes of the memory.
+    /// Excludes the source texts of a forgotten memory from recall. The record for [`Self::tell_again`] outlives the
+    /// memory.
     pub fn forget_words_of(&mut self, memory: MemoryId) -> Result<(), StoreError> {
         let words = "INSERT OR IGNORE INTO forgotten (memory, swipe)
              SELECT memory.id, made.swipe FROM memory
@@ -46,14 +47,13 @@ impl MessagesMut<'_> {
                  ON made.memory = memory.number
              WHERE memory.id = ?1 AND memory.origin <> 'keyframe'";
         self.conn.prepare_cached(words)?.execute([Col(memory)])?;
-        // They may be hidden just now, behind another swipe.
+        // Includes swipes that are not selected at the moment.
         let untold = "UPDATE swipe SET untold = 1 WHERE id IN (SELECT swipe FROM forgotten WHERE memory = ?1)";
         self.conn.prepare_cached(untold)?.execute([Col(memory)])?;
         Ok(())
     }
 
-    /// [`Self::tell_no_more`], and notes that it is so for good, whatever becomes of `memory`: what the message shows is that it be
-    /// forgotten.
+    /// Excludes the visible text of a message permanently. For messages that ask to forget `memory`.
     pub fn forget_words_in(&mut self, message: MessageId, memory: MemoryId) -> Result<(), StoreError> {
         let shown = "INSERT OR IGNORE INTO forgotten (memory, swipe)
              SELECT ?2, swipe.id FROM swipe JOIN message ON message.id = swipe.message
@@ -62,7 +62,7 @@ impl MessagesMut<'_> {
         self.tell_no_more(message)
     }
 
-    /// Undoes [`Self::forget_words_of`]; what [`Self::forget_words_in`] noted stays.
+    /// Reverts [`Self::forget_words_of`], but not [`Self::forget_words_in`].
     pub fn remember_words_of(&mut self, memory: MemoryId) -> Result<(), StoreError> {
         let words =
             "DELETE FROM forgotten WHERE memory = ?1 AND swipe IN (

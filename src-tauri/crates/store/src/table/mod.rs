@@ -1,4 +1,4 @@
-//! One table, one file: its row type, its reads, its writes.
+//! One file per table: row type, read access and write access.
 
 pub(crate) mod asset;
 pub(crate) mod background;

@@ -12,7 +12,7 @@ pub struct Models<'a> {
 }
 
 impl Models<'_> {
-    /// By name.
+    /// Sorted by name.
     pub fn list(&self) -> Result<Vec<LocalModel>, StoreError> {
         let rows = self
             .conn
@@ -50,7 +50,7 @@ impl ModelsMut<'_> {
         )
     }
 
-    /// The file stays where it is.
+    /// Removes the model from the library, but not its file.
     pub fn delete(&mut self, id: ModelId) -> Result<(), StoreError> {
         let rows = self.conn.prepare_cached("DELETE FROM model WHERE id = ?1")?.execute([Col(id)])?;
         one(rows, "model")

@@ -1,4 +1,4 @@
-//! Personas: whom the user plays.
+//! Personas: the characters that the user plays.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub struct Personas<'a> {
 }
 
 impl Personas<'_> {
-    /// By name.
+    /// Sorted by name.
     pub fn list(&self) -> Result<Vec<Persona>, StoreError> {
         let rows = self
             .conn
@@ -33,7 +33,7 @@ impl Personas<'_> {
         Ok(row)
     }
 
-    /// Of those that have one.
+    /// Pictures of the personas that have one.
     pub fn pictures(&self) -> Result<HashMap<PersonaId, AssetHash>, StoreError> {
         let rows = self
             .conn
@@ -65,7 +65,7 @@ impl PersonasMut<'_> {
     }
 
     /// # Errors
-    /// `NotFound` without the persona; `Conflict` if there is no such asset.
+    /// `NotFound` if the persona does not exist, `Conflict` if the asset does not exist.
     pub fn set_picture(&mut self, id: PersonaId, picture: Option<AssetHash>) -> Result<(), StoreError> {
         let rows = self
             .conn
@@ -74,7 +74,7 @@ impl PersonasMut<'_> {
         one(rows, "persona")
     }
 
-    /// For good; its chats go on without a persona.
+    /// Deletes a persona permanently. Its chats continue without a persona.
     pub fn delete(&mut self, id: PersonaId) -> Result<(), StoreError> {
         let rows = self.conn.prepare_cached("DELETE FROM persona WHERE id = ?1")?.execute([Col(id)])?;
         one(rows, "persona")

@@ -1,4 +1,4 @@
-//! Pictures that came with messages. Their bytes are assets.
+//! Pictures attached to messages. Their bytes are assets.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub struct Pictures<'a> {
 }
 
 impl Pictures<'_> {
-    /// Those of a chat's messages from `position` on, each message's in their order.
+    /// Pictures of a chat's messages from `position` on, in order for each message.
     pub fn from(&self, chat: ChatId, position: i64) -> Result<HashMap<MessageId, Vec<Picture>>, StoreError> {
         between(self.conn, chat, position, i64::MAX)
     }
@@ -25,7 +25,7 @@ pub struct PicturesMut<'a> {
 }
 
 impl PicturesMut<'_> {
-    /// Puts pictures to a message that has none. Each must be an asset; anything else is a `Conflict`.
+    /// Adds pictures to a message that has none. Returns `Conflict` if one is not an asset.
     pub fn put(&mut self, message: MessageId, pictures: &[(AssetHash, String)]) -> Result<(), StoreError> {
         let mut statement = self
             .conn
@@ -37,7 +37,7 @@ impl PicturesMut<'_> {
     }
 }
 
-/// Those of a chat's messages from position `first` to `last`.
+/// Pictures of a chat's messages from position `first` to `last`.
 pub(crate) fn between(
     conn: &Connection,
     chat: ChatId,

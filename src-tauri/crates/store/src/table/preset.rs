@@ -1,4 +1,4 @@
-//! Presets: what shapes prompts, as documents in JSON. What they mean is the context crate's business.
+//! Presets: JSON documents such as templates and sampler values. The context crate defines their contents.
 
 use domain::{CharacterId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::StoreError;
 use crate::sql::{Col, one};
 
-/// What a preset is.
+/// Kind of a preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PresetKind {
     Template,
@@ -26,19 +26,19 @@ impl PresetKind {
     }
 }
 
-/// A document that the user has made, changed or imported.
+/// A preset that the user created, changed or imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preset {
     pub kind: PresetKind,
-    /// Unique among its kind; a built-in's key where it stands in its place.
+    /// Unique within its kind. The key of a built-in preset replaces that preset.
     pub key: String,
-    /// The character whose card brought it.
+    /// The character whose card contained it.
     pub character: Option<CharacterId>,
     pub name: String,
-    /// Order among its kind.
+    /// Display order within its kind.
     pub position: i64,
     pub json: String,
-    /// The foreign file it was made from, as it came.
+    /// The foreign file it was converted from, unchanged.
     pub source: Option<String>,
     pub updated: Timestamp,
 }
@@ -48,7 +48,7 @@ pub struct Presets<'a> {
 }
 
 impl Presets<'_> {
-    /// In their order.
+    /// Sorted by position.
     pub fn list(&self, kind: PresetKind) -> Result<Vec<Preset>, StoreError> {
         let rows = self
             .conn
@@ -73,7 +73,7 @@ pub struct PresetsMut<'a> {
 }
 
 impl PresetsMut<'_> {
-    /// Adds it, or replaces the one with its kind and key. JSON that is none is a `Conflict`.
+    /// Adds a preset, or replaces the one with the same kind and key. Returns `Conflict` for invalid JSON.
     pub fn put(&mut self, preset: &Preset) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -96,7 +96,7 @@ impl PresetsMut<'_> {
         Ok(())
     }
 
-    /// For good.
+    /// Deletes a preset permanently.
     pub fn delete(&mut self, kind: PresetKind, key: &str) -> Result<(), StoreError> {
         let rows = self
             .conn

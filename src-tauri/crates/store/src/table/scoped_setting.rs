@@ -1,4 +1,4 @@
-//! Settings in layers: a key and a value in JSON for each owner. What they mean is `domain::settings`' business.
+//! Layered settings: JSON values by owner and key. `domain::settings` defines them.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub struct ScopedSettings<'a> {
 }
 
 impl ScopedSettings<'_> {
-    /// JSON texts by key.
+    /// Returns the JSON texts by key.
     pub fn of(&self, owner: Owner) -> Result<BTreeMap<String, String>, StoreError> {
         let rows = self
             .conn
@@ -28,7 +28,7 @@ pub struct ScopedSettingsMut<'a> {
 }
 
 impl ScopedSettingsMut<'_> {
-    /// `json` must be JSON; anything else is a `Conflict`.
+    /// Returns `Conflict` if `json` is not valid JSON.
     pub fn set(&mut self, owner: Owner, key: &str, json: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -39,7 +39,7 @@ impl ScopedSettingsMut<'_> {
         Ok(())
     }
 
-    /// Back to the layer below.
+    /// Removes a value, so that the layer below applies.
     pub fn remove(&mut self, owner: Owner, key: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached("DELETE FROM scoped_setting WHERE scope = ?1 AND owner = ?2 AND key = ?3")?

@@ -1,4 +1,4 @@
-//! Settings: a key and a value in JSON. What they mean and their defaults are the engine's business.
+//! App settings: JSON values by key. The engine defines their meaning and defaults.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// JSON text.
+    /// Returns the JSON text.
     pub fn get(&self, key: &str) -> Result<Option<String>, StoreError> {
         let value = self
             .conn
@@ -36,7 +36,7 @@ pub struct SettingsMut<'a> {
 }
 
 impl SettingsMut<'_> {
-    /// `json` must be JSON; anything else is a `Conflict`.
+    /// Returns `Conflict` if `json` is not valid JSON.
     pub fn set(&mut self, key: &str, json: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -47,7 +47,7 @@ impl SettingsMut<'_> {
         Ok(())
     }
 
-    /// Back to the default.
+    /// Removes a value, so that the default applies.
     pub fn remove(&mut self, key: &str) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM setting WHERE key = ?1")?.execute([key])?;
         Ok(())

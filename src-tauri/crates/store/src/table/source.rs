@@ -1,4 +1,4 @@
-//! Where things came from, so that a second import of another app's folder takes only what is new.
+//! Origins of imported items, so that a repeated import of another app's folder adds only new items.
 
 use domain::lorebook::Binding;
 use domain::{CharacterId, ChatId, LorebookId};
@@ -13,7 +13,7 @@ pub struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// The character that came from `file` in `folder`, unless it is deleted.
+    /// The character imported from `file` in `folder`, unless it is deleted.
     pub fn character(&self, folder: &str, file: &str) -> Result<Option<CharacterId>, StoreError> {
         let id = self
             .conn
@@ -26,8 +26,8 @@ impl Sources<'_> {
         Ok(id)
     }
 
-    /// The first character that came from a file of this content, unless it came from another file of `folder`: whoever has
-    /// two copies there has two characters.
+    /// The oldest character imported from a file with this content. Excludes characters from another file of `folder`,
+    /// because two copies in one folder are two characters.
     pub fn character_like(&self, folder: &str, content: AssetHash) -> Result<Option<CharacterId>, StoreError> {
         let id = self
             .conn
@@ -42,7 +42,7 @@ impl Sources<'_> {
         Ok(id)
     }
 
-    /// The chat that came from `file`, whoever it is with.
+    /// The chat imported from `file`, with any character.
     pub fn chat_from(&self, file: &str) -> Result<Option<ChatId>, StoreError> {
         let id = self
             .conn
@@ -55,7 +55,7 @@ impl Sources<'_> {
         Ok(id)
     }
 
-    /// The chat with `character` that came from `file`, or has its `title`; the oldest of several.
+    /// The oldest chat with `character` that was imported from `file` or has this `title`.
     pub fn chat(&self, character: CharacterId, file: &str, title: &str) -> Result<Option<ChatId>, StoreError> {
         let id = self
             .conn
@@ -75,7 +75,7 @@ pub struct SourcesMut<'a> {
 }
 
 impl SourcesMut<'_> {
-    /// Says that `character` came from `file` in `folder`.
+    /// Records that `character` was imported from `file` in `folder`.
     pub fn set_character(&mut self, folder: &str, file: &str, character: CharacterId) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -86,7 +86,7 @@ impl SourcesMut<'_> {
         Ok(())
     }
 
-    /// Says that `chat` came from `file`.
+    /// Records that `chat` was imported from `file`.
     pub fn set_chat(&mut self, chat: ChatId, file: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO chat_file (chat, file) VALUES (?1, ?2)
                    ON CONFLICT (chat) DO UPDATE SET file = excluded.file";
@@ -94,7 +94,7 @@ impl SourcesMut<'_> {
         Ok(())
     }
 
-    /// Binds a lorebook once: `false` if that was done before, whether it is still bound or not.
+    /// Binds a lorebook once. Returns `false` if that was done before, even if the user has removed the binding since.
     pub fn grant(&mut self, book: LorebookId, to: Binding) -> Result<bool, StoreError> {
         let (scope, owner) = columns(to);
         let new = self

@@ -1,5 +1,5 @@
-//! Chats whose saved KV caches may hold words that were withdrawn from prompts, or are said no more. Whatever takes the words away
-//! notes it in the same transaction, so that no crash leaves the files behind.
+//! Chats whose saved KV caches may contain text that was retracted or removed. The transaction that removes the text
+//! also marks the chat, so that a crash cannot leave stale cache files behind.
 
 use domain::{CharacterId, ChatId, MessageId};
 use rusqlite::Connection;
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use crate::StoreError;
 use crate::sql::Col;
 
-/// What had been noted at one moment.
+/// The marked chats at one point in time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stale {
     pub chats: Vec<ChatId>,
@@ -42,14 +42,14 @@ impl StaleCachesMut<'_> {
         Ok(())
     }
 
-    /// The chat in which that was said.
+    /// Marks the chat of a message.
     pub fn note_chat_of(&mut self, message: MessageId) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO stale_cache (chat) SELECT chat FROM message WHERE id = ?1";
         self.conn.prepare_cached(sql)?.execute([Col(message)])?;
         Ok(())
     }
 
-    /// All chats in which that character takes part.
+    /// Marks all chats in which a character takes part.
     pub fn note_all_with(&mut self, character: CharacterId) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO stale_cache (chat)
              SELECT id FROM chat WHERE character = ?1 UNION SELECT chat FROM chat_member WHERE character = ?1";
@@ -57,7 +57,7 @@ impl StaleCachesMut<'_> {
         Ok(())
     }
 
-    /// The files of these chats are gone. What was noted since stays.
+    /// Unmarks chats after their cache files were deleted. Chats that were marked later stay.
     pub fn settle(&mut self, stale: &Stale) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM stale_cache WHERE number <= ?1")?.execute([stale.last])?;
         Ok(())

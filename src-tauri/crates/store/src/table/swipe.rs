@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::sql::{Col, one};
 use crate::{StoreError, checksum};
 
-/// A swipe to add; the store gives it its position.
+/// A swipe to add. The store assigns its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSwipe {
     pub id: SwipeId,
@@ -35,7 +35,7 @@ pub struct SwipesMut<'a> {
 }
 
 impl SwipesMut<'_> {
-    /// Adds an alternative text behind the others, selects it, and says that the chat changed.
+    /// Adds a swipe after the others, selects it, and updates the chat's time of change.
     pub fn add(&mut self, message: MessageId, new: &NewSwipe) -> Result<Swipe, StoreError> {
         let position: u32 = self
             .conn
@@ -51,7 +51,7 @@ impl SwipesMut<'_> {
         Ok(swipe)
     }
 
-    /// Makes the swipe at `index` the one that is shown and sent.
+    /// Selects the swipe to show and send.
     pub fn select(&mut self, message: MessageId, index: u32) -> Result<(), StoreError> {
         let rows = self
             .conn
@@ -63,7 +63,7 @@ impl SwipesMut<'_> {
         one(rows, "swipe")
     }
 
-    /// For the stream: the text so far, and how far it got. What was judged were the words before.
+    /// Updates a streaming reply. Clears the message's importance, because it rated the old text.
     pub fn set_text(&mut self, id: SwipeId, text: &str, state: SwipeState) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -114,7 +114,7 @@ impl SwipesMut<'_> {
         })
     }
 
-    /// What was streaming when the app died was interrupted; returns how many swipes.
+    /// Marks swipes that were streaming when the app stopped as interrupted. Returns how many.
     pub(crate) fn interrupt_unfinished(&mut self) -> Result<usize, StoreError> {
         Ok(self.conn.execute("UPDATE swipe SET state = 'interrupted' WHERE state = 'streaming'", [])?)
     }
@@ -128,7 +128,7 @@ pub(crate) fn of(conn: &Connection, message: MessageId) -> Result<Vec<Swipe>, St
     Ok(rows)
 }
 
-/// The swipes of a chat's messages from position `first` to `last`, in the order of both positions.
+/// Swipes of a chat's messages from position `first` to `last`, sorted by message, then by swipe.
 pub(crate) fn between(conn: &Connection, chat: ChatId, first: i64, last: i64) -> Result<Vec<Swipe>, StoreError> {
     let rows = conn
         .prepare_cached(

@@ -1,4 +1,4 @@
-//! Token counts, remembered per text and tokenizer: texts are counted once.
+//! Cached token counts by text and tokenizer.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::StoreError;
 
-/// SHA-256 of a text. The text itself is not kept here.
+/// SHA-256 of a text. The text itself is not stored here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TextHash([u8; 32]);
 
@@ -16,7 +16,7 @@ impl TextHash {
         Self::joined([text])
     }
 
-    /// Of these as one text.
+    /// Hash of the concatenated parts.
     pub fn joined<'t>(parts: impl IntoIterator<Item = &'t str>) -> Self {
         let hasher = parts.into_iter().fold(Sha256::new(), |hasher, part| hasher.chain_update(part));
         Self(hasher.finalize().into())
@@ -28,7 +28,7 @@ pub struct TokenCounts<'a> {
 }
 
 impl TokenCounts<'_> {
-    /// Those of `texts` that `tokenizer` has counted before, in tokens.
+    /// Cached counts of `texts` by `tokenizer`.
     pub fn get_many(&self, tokenizer: &str, texts: &[TextHash]) -> Result<HashMap<TextHash, u32>, StoreError> {
         let mut statement =
             self.conn.prepare_cached("SELECT count FROM token_count WHERE tokenizer = ?1 AND text = ?2")?;

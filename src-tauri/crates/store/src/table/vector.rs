@@ -1,4 +1,4 @@
-//! Messages as vectors, and which of them nothing has read yet.
+//! Embeddings of messages, and the queue of messages without one.
 
 use domain::chat::Role;
 use domain::{ChatId, MessageId, Timestamp};
@@ -7,19 +7,19 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::StoreError;
 use crate::sql::Col;
 
-/// A text to make vectors of.
+/// A message text that needs embeddings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadText {
     pub(crate) number: i64,
     pub(crate) position: i64,
     pub chat: ChatId,
     pub said: SaidText,
-    /// What is shown right before and behind it.
+    /// The previous and the next visible message.
     pub before: Option<SaidText>,
     pub behind: Option<SaidText>,
 }
 
-/// What somebody said in a chat.
+/// The text of a message, with its author and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaidText {
     pub message: MessageId,
@@ -28,22 +28,23 @@ pub struct SaidText {
     pub created: Timestamp,
 }
 
-/// A passage of a text, as a model understands it.
+/// Embeddings of one passage of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewVector {
-    /// Of the passage among its neighbours: a signed byte for each number; times `scale` it is what the model said.
+    /// Embedding of the passage with its neighbours, quantized to signed bytes. Multiply by `scale` for the original
+    /// values.
     pub vector: Vec<i8>,
     pub scale: f32,
-    /// The pieces of the passage, in order.
+    /// Token ids of the passage, in order.
     pub pieces: Vec<u16>,
-    /// A vector for each piece, one behind the other.
+    /// One quantized vector per token, concatenated.
     pub vectors: Vec<i8>,
 }
 
-/// A passage that was read.
+/// A stored embedding of a passage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredVector {
-    /// Rises; what is written later has the higher one.
+    /// Row number, which increases with each write.
     pub number: i64,
     pub position: i64,
     pub vector: Vec<i8>,
@@ -51,15 +52,15 @@ pub struct StoredVector {
     pub pieces: Vec<u16>,
 }
 
-/// What there is of a chat, or of another group. While it is the same, so are the vectors.
+/// Identifies the state of the embeddings of a chat or another group. Equal revisions mean equal embeddings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VectorRevision {
     pub passages: u32,
-    /// The number of what was written last; 0 if there is none.
+    /// Number of the last write; 0 if there was none.
     pub last: i64,
 }
 
-/// That of a group; see the migration.
+/// Revision of a group; see the migration.
 pub(crate) fn revision(conn: &Connection, kind: &str, among: &[u8; 16]) -> Result<VectorRevision, StoreError> {
     let revision = conn
         .prepare_cached("SELECT vectors, last FROM vector_group WHERE kind = ?1 AND among = ?2")?
@@ -73,7 +74,7 @@ pub struct Vectors<'a> {
 }
 
 impl Vectors<'_> {
-    /// At most `limit` texts that nothing has read, the newest first.
+    /// Returns up to `limit` texts without embeddings, newest first.
     pub fn unread(&self, limit: u32) -> Result<Vec<UnreadText>, StoreError> {
         let numbers: Vec<i64> = self
             .conn
@@ -84,7 +85,7 @@ impl Vectors<'_> {
         texts.collect()
     }
 
-    /// How many texts nothing has read.
+    /// Number of texts without embeddings.
     pub fn count_unread(&self) -> Result<u32, StoreError> {
         Ok(self.conn.query_row("SELECT count(*) FROM message_unread", [], |row| row.get(0))?)
     }
@@ -93,7 +94,7 @@ impl Vectors<'_> {
         revision(self.conn, "message", chat.0.as_bytes())
     }
 
-    /// The passages of a chat that `model` has read and whose number is above `after`, in the order of their numbers.
+    /// Passages of a chat with an embedding by `model` and a row number above `after`, sorted by number.
     pub fn of_chat(&self, chat: ChatId, model: &str, after: i64) -> Result<Vec<StoredVector>, StoreError> {
         let vectors = self
             .conn
@@ -114,7 +115,7 @@ impl Vectors<'_> {
         Ok(vectors)
     }
 
-    /// The vectors of the pieces of a passage, one behind the other; `None` if it is gone.
+    /// Token vectors of a passage, concatenated; `None` if the passage no longer exists.
     pub fn pieces(&self, number: i64) -> Result<Option<Vec<i8>>, StoreError> {
         let mut statement = self.conn.prepare_cached("SELECT vectors FROM message_pieces WHERE number = ?1")?;
         Ok(statement.query_row([number], |row| Ok(signed(row.get_ref(0)?.as_blob()?))).optional()?)
@@ -126,7 +127,8 @@ pub struct VectorsMut<'a> {
 }
 
 impl VectorsMut<'_> {
-    /// Keeps what `model` made of a text, unless it or a neighbour has changed meanwhile; then it is still to be read.
+    /// Stores the embeddings of a text by `model`. Does nothing if the text or a neighbour has changed, so the text
+    /// stays queued.
     pub fn keep(&mut self, unread: &UnreadText, model: &str, passages: &[NewVector]) -> Result<(), StoreError> {
         if text(self.conn, unread.number)?.as_ref() != Some(unread) {
             return Ok(());
@@ -156,13 +158,13 @@ impl VectorsMut<'_> {
         Ok(())
     }
 
-    /// Leaves a text out until [`Self::read_anew`].
+    /// Removes a text from the queue without embeddings, until [`Self::read_anew`].
     pub fn pass_over(&mut self, unread: &UnreadText) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM message_unread WHERE text = ?1")?.execute([unread.number])?;
         Ok(())
     }
 
-    /// Every text that `model` has not read is to be read. What another model made of them goes.
+    /// Queues every text without an embedding by `model`, and deletes embeddings of other models.
     pub fn read_anew(&mut self, model: &str) -> Result<(), StoreError> {
         self.conn.execute("DELETE FROM message_vector WHERE model <> ?1", [model])?;
         self.conn.execute(
@@ -174,7 +176,7 @@ impl VectorsMut<'_> {
     }
 }
 
-/// A text and its neighbours as they are now.
+/// Reads the current text and its neighbours.
 fn text(conn: &Connection, number: i64) -> Result<Option<UnreadText>, StoreError> {
     let mut statement = conn.prepare_cached(
         "SELECT text.message, message.role, text.text, message.created, text.number, text.position, text.chat

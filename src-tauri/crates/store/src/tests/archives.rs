@@ -1,4 +1,4 @@
-//! Memories that are kept and told no more, and when they count again.
+//! Archived memories, and when they become active again.
 
 use domain::memory::{Archived, ArchivedAs, CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{MemoryId, Timestamp};
@@ -13,7 +13,7 @@ fn id(number: u128) -> MemoryId {
     MemoryId(Uuid::from_u128(number))
 }
 
-/// Of the message with its number.
+/// A memory made from the message `number`.
 fn memory(number: u128, text: &str, importance: u8) -> Memory {
     Memory {
         id: id(number),
@@ -32,7 +32,7 @@ fn memory(number: u128, text: &str, importance: u8) -> Memory {
     }
 }
 
-/// Three memories, each of its own message.
+/// Three memories, each made from its own message.
 async fn three() -> Store {
     let store = furnished().await;
     for (number, text, importance) in
@@ -72,19 +72,19 @@ async fn one(store: &Store, number: u128) -> Memory {
 }
 
 #[tokio::test]
-async fn what_was_merged_gives_its_receipts_and_its_weight_and_comes_back_with_the_words_that_stay() {
+async fn merging_moves_sources_and_importance() {
     let store = three().await;
     assert!(archive(&store, 3, ArchivedAs::Merged, Some(2)).await);
     assert_eq!((standing(&store).await, archived(&store).await), (vec![1, 2], vec![3]));
     let whole = one(&store, 2).await;
     assert_eq!((whole.sources, whole.echoes, whole.importance), (vec![message_id(2)], vec![message_id(3)], 7));
-    // G: what only the deleted message said is gone, what the other one said as well is not.
+    // Without message 2, memory 2 is invalid, so memory 3 is active again.
     store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(60))).await.unwrap();
     assert_eq!((standing(&store).await, archived(&store).await), (vec![1, 3], vec![]));
     store.write(|w| w.messages_mut().restore(&[message_id(2)])).await.unwrap();
     assert_eq!(standing(&store).await, [1, 2]);
     store.write(|w| w.messages_mut().soft_delete(message_id(3), Timestamp(60))).await.unwrap();
-    assert!(one(&store, 2).await.echoes.is_empty(), "it stands without them");
+    assert!(one(&store, 2).await.echoes.is_empty(), "it does not depend on echoes");
     store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(60))).await.unwrap();
     store.purge(crate::Before::all(Timestamp(60)), emptied).await.unwrap();
     assert_eq!(standing(&store).await, [1]);
@@ -92,7 +92,7 @@ async fn what_was_merged_gives_its_receipts_and_its_weight_and_comes_back_with_t
 }
 
 #[tokio::test]
-async fn a_purge_of_what_another_gave_way_to_brings_that_back() {
+async fn purging_a_replacement_reactivates_the_old_memory() {
     let store = three().await;
     archive(&store, 1, ArchivedAs::Superseded, Some(2)).await;
     archive(&store, 3, ArchivedAs::Merged, Some(2)).await;
@@ -103,7 +103,7 @@ async fn a_purge_of_what_another_gave_way_to_brings_that_back() {
 }
 
 #[tokio::test]
-async fn only_what_was_superseded_is_found_by_its_words() {
+async fn search_finds_superseded_but_not_other_archived() {
     let store = three().await;
     let found = async || {
         let query = Query::any_of(["lives", "home"]);
@@ -123,7 +123,7 @@ async fn only_what_was_superseded_is_found_by_its_words() {
 }
 
 #[tokio::test]
-async fn what_is_taken_out_of_the_archive_counts_as_before_and_is_kept() {
+async fn an_unarchived_memory_is_active_and_kept() {
     let store = three().await;
     archive(&store, 3, ArchivedAs::Merged, Some(2)).await;
     store.write(|w| w.memories_mut().unarchive(id(3))).await.unwrap();
@@ -134,7 +134,7 @@ async fn what_is_taken_out_of_the_archive_counts_as_before_and_is_kept() {
 }
 
 #[tokio::test]
-async fn nothing_is_archived_that_has_changed_meanwhile() {
+async fn a_changed_memory_is_not_archived() {
     let store = three().await;
     let known = one(&store, 3).await;
     let to = |by: u128| Archived { why: ArchivedAs::Merged, since: Timestamp(50), by: Some(id(by)) };
@@ -152,9 +152,9 @@ async fn nothing_is_archived_that_has_changed_meanwhile() {
     assert!(!try_it(2).await, "it is pinned");
 }
 
-/// Forgetting hides what was merged with it; undoing that brings back the two as they were.
+/// Forgetting a memory hides those merged into it. Undoing it restores both.
 #[tokio::test]
-async fn what_was_hidden_together_comes_back_together() {
+async fn memories_hidden_together_are_restored_together() {
     let store = three().await;
     archive(&store, 3, ArchivedAs::Merged, Some(2)).await;
     archive(&store, 2, ArchivedAs::Merged, Some(1)).await;

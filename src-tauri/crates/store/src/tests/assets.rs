@@ -25,7 +25,7 @@ async fn the_same_content_is_stored_once() {
 }
 
 #[tokio::test]
-async fn a_lost_file_comes_back_with_the_next_import() {
+async fn the_next_import_restores_a_lost_file() {
     let store = Store::in_memory().unwrap();
     let hash = put(&store, b"picture").await;
     std::fs::remove_file(store.asset_path(hash)).unwrap();
@@ -44,7 +44,7 @@ fn only_a_hash_names_a_file() {
 }
 
 #[tokio::test]
-async fn a_small_copy_goes_with_its_picture() {
+async fn a_thumbnail_is_removed_with_its_picture() {
     let store = Store::in_memory().unwrap();
     let hash = put(&store, b"picture").await;
     store.keep_thumbnail(hash, b"small").unwrap();
@@ -54,7 +54,7 @@ async fn a_small_copy_goes_with_its_picture() {
 }
 
 #[tokio::test]
-async fn a_picture_goes_with_its_last_character() {
+async fn a_picture_is_purged_with_its_last_character() {
     let store = furnished().await;
     let (shared, own) = (put(&store, b"shared").await, put(&store, b"own").await);
     let deleted = domain::CharacterId(uuid::Uuid::from_u128(50));
@@ -79,7 +79,7 @@ async fn a_picture_goes_with_its_last_character() {
 }
 
 #[tokio::test]
-async fn a_picture_goes_with_its_message_and_not_before() {
+async fn a_picture_is_purged_with_its_message() {
     let store = furnished().await;
     let (sent, unsent) = (put(&store, b"sent").await, put(&store, b"unsent").await);
     say(&store, 1, "look").await;
@@ -105,9 +105,9 @@ async fn a_picture_goes_with_its_message_and_not_before() {
     assert!(matches!(stray, Err(crate::StoreError::Conflict { .. })), "{stray:?}");
 }
 
-/// It is about to be sent: a purge of what was there before must not take it.
+/// The content is about to be referenced, so a purge of older assets must not remove it.
 #[tokio::test]
-async fn what_is_put_again_is_as_young_as_what_is_new() {
+async fn storing_an_asset_again_resets_its_age() {
     let store = furnished().await;
     let hash = put(&store, b"picture").await;
     store.write(|w| w.assets_mut().put(b"picture", "image/png", Timestamp(9))).await.unwrap();
@@ -116,7 +116,7 @@ async fn what_is_put_again_is_as_young_as_what_is_new() {
 }
 
 #[tokio::test]
-async fn files_of_cards_pictures_of_personas_and_backgrounds_stay_as_long_as_they_are_asked_for() {
+async fn referenced_assets_are_not_purged() {
     let store = furnished().await;
     let hashes = [put(&store, b"sprite").await, put(&store, b"face").await, put(&store, b"sea").await];
     let [sprite, face, sea] = hashes;

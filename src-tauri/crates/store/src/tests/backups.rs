@@ -92,7 +92,7 @@ async fn damaged_backups_are_skipped_for_an_older_one() {
 }
 
 #[tokio::test]
-async fn without_any_good_backup_nothing_moves() {
+async fn without_an_intact_backup_nothing_changes() {
     let dir = tempfile::tempdir().unwrap();
     let (store, _) = with_picture(dir.path()).await;
     let only = back_up(&store, 1).await;
@@ -158,7 +158,7 @@ async fn a_second_place_restores_what_the_folder_lost() {
 
 /// Two machines may use the same synchronised folder.
 #[tokio::test]
-async fn a_shared_second_place_keeps_everybodys_backups() {
+async fn a_shared_second_place_keeps_all_backups() {
     let (dirs, shared) = ([tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()], tempfile::tempdir().unwrap());
     let mut stores = Vec::new();
     for (number, dir) in (2..).zip(&dirs) {
@@ -188,7 +188,7 @@ async fn a_shared_second_place_keeps_everybodys_backups() {
 }
 
 #[tokio::test]
-async fn a_missing_second_place_is_told_and_fails_no_backup() {
+async fn a_missing_second_place_is_reported() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (store, _) = with_picture(dir.path()).await;
     let folder = other.path().to_owned();
@@ -197,7 +197,7 @@ async fn a_missing_second_place_is_told_and_fails_no_backup() {
     // Simulates a removed disk, whose mount point stays as an empty folder.
     std::fs::remove_dir_all(other.path().join("Inglenook backups")).unwrap();
     let taken = store.backup(Timestamp(HOUR), BackupKind::ByHand).await.unwrap();
-    assert!(taken.second_failed.unwrap().contains("is not there"));
+    assert!(taken.second_failed.unwrap().contains("is missing"));
     assert!(taken.path.exists());
     drop(store);
     let opened = open(dir.path());
@@ -206,7 +206,7 @@ async fn a_missing_second_place_is_told_and_fails_no_backup() {
 
 /// Covers each way to lose the database while backups or pictures exist.
 #[tokio::test]
-async fn a_lost_database_is_damage_and_never_a_new_start() {
+async fn a_lost_database_is_damage() {
     type Loss = fn(&Path);
     let losses: [(&str, Loss); 5] = [
         ("missing", |db| std::fs::remove_file(db).unwrap()),
@@ -245,7 +245,7 @@ async fn a_lost_database_is_damage_and_never_a_new_start() {
 }
 
 #[test]
-fn a_foreign_database_alone_is_refused_unchanged() {
+fn a_foreign_database_is_refused_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("inglenook.db");
     rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE notes (text)").unwrap();
@@ -255,7 +255,7 @@ fn a_foreign_database_alone_is_refused_unchanged() {
 }
 
 #[tokio::test]
-async fn a_restore_that_was_asked_for_happens_at_the_next_start() {
+async fn a_scheduled_restore_runs_at_the_next_start() {
     let dir = tempfile::tempdir().unwrap();
     let (store, _) = with_picture(dir.path()).await;
     let backup = back_up(&store, 1).await;
@@ -274,7 +274,7 @@ async fn a_restore_that_was_asked_for_happens_at_the_next_start() {
 }
 
 #[tokio::test]
-async fn a_restore_of_a_bad_backup_changes_nothing_and_says_so() {
+async fn restoring_a_bad_backup_fails_without_changes() {
     let dir = tempfile::tempdir().unwrap();
     let (store, _) = with_picture(dir.path()).await;
     let backup = back_up(&store, 1).await;
@@ -287,7 +287,7 @@ async fn a_restore_of_a_bad_backup_changes_nothing_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_preview_counts_what_comes_and_goes() {
+async fn a_preview_counts_gains_and_losses() {
     let dir = tempfile::tempdir().unwrap();
     let (store, _) = with_picture(dir.path()).await;
     say(&store, 2, "second").await;
@@ -344,7 +344,7 @@ async fn texts_from_before_checksums_get_one() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn files_are_their_owners_alone() {
+async fn backup_files_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (store, _) = with_picture(dir.path()).await;
@@ -365,7 +365,7 @@ async fn files_are_their_owners_alone() {
 }
 
 #[tokio::test]
-async fn an_archive_brings_everything_to_another_folder() {
+async fn an_archive_moves_everything_to_another_folder() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (store, face) = with_picture(dir.path()).await;
     let archive = dir.path().join("all.zip");

@@ -1,4 +1,4 @@
-//! This test binary, run again as another process that can be killed, starved or stripped of its rights.
+//! Runs this test binary as a separate process, which tests can kill or restrict.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::{Store, StoreError};
 const TASK: &str = "STORE_TEST_TASK";
 const DIR: &str = "STORE_TEST_DIR";
 
-/// A process that will run `task` (a function below) on `dir` and say on its standard output how it goes.
+/// Builds a process that runs `task` (a function below) on `dir` and reports its progress on standard output.
 pub(super) fn command(program: &Path, task: &str, dir: &Path) -> Command {
     let mut command = Command::new(program);
     command
@@ -96,7 +96,7 @@ async fn purge(dir: &Path) {
     }
 }
 
-/// Appends messages until it is killed or refused, and acknowledges each once the store has.
+/// Appends messages until it is killed or an append fails. Acknowledges each message after the store has written it.
 async fn talk(dir: &Path, length: usize) {
     let store = Store::open(dir, OPTIONS).unwrap().store;
     furnish(&store).await;
@@ -130,7 +130,7 @@ fn tell(what: &str, result: Result<&'static str, StoreError>) {
 }
 
 fn say(line: &str) {
-    // The harness may have left its own line unfinished.
+    // The test harness may have written an incomplete line.
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n{line}").and_then(|()| out.flush()).unwrap();
 }

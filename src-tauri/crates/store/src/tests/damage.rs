@@ -1,4 +1,4 @@
-//! Files that were broken from outside.
+//! Databases that were damaged from outside.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ async fn every_broken_page_is_noticed_at_the_next_start() {
 }
 
 #[tokio::test]
-async fn a_damaged_database_is_set_aside_whole_and_a_backup_put_in_its_place() {
+async fn a_backup_replaces_a_damaged_database() {
     let dir = tempfile::tempdir().unwrap();
     long_chat(dir.path()).await;
     let database = dir.path().join("inglenook.db");
@@ -63,7 +63,7 @@ async fn a_damaged_database_is_set_aside_whole_and_a_backup_put_in_its_place() {
 }
 
 #[tokio::test]
-async fn a_broken_backup_is_refused_before_anything_moves() {
+async fn a_broken_backup_is_refused_without_changes() {
     let dir = tempfile::tempdir().unwrap();
     long_chat(dir.path()).await;
     let backup = Store::backups(dir.path()).unwrap().remove(0);
@@ -79,7 +79,7 @@ async fn a_broken_backup_is_refused_before_anything_moves() {
 }
 
 #[tokio::test]
-async fn damage_met_while_open_is_named_and_checked_for_at_the_next_start() {
+async fn damage_found_while_open_triggers_a_check() {
     let dir = tempfile::tempdir().unwrap();
     long_chat(dir.path()).await;
     let database = dir.path().join("inglenook.db");

@@ -21,7 +21,7 @@ fn document(number: u128, owner: DocumentOwner, name: &str) -> Document {
     Document { id: id(number), owner, name: name.into(), bytes: 9, created: Timestamp(number as i64) }
 }
 
-/// Each line is a passage; what stands before a colon is its heading.
+/// Attaches a document with one passage per line. The text before a colon is its heading.
 async fn attach(store: &Store, number: u128, of: DocumentOwner, text: &str) {
     let passage = |line: &str| {
         let (heading, text) = line.trim().split_once(": ").unwrap_or(("", line.trim()));
@@ -43,7 +43,7 @@ async fn with_another_chat() -> Store {
     store
 }
 
-/// What is found among the documents of one owner, best first, as `document/place heading: text`.
+/// Searches the documents of one owner. Returns matches as `document/place heading: text`, best first.
 async fn found(store: &Store, of: DocumentOwner, words: &str) -> Vec<String> {
     let query = Query::any_of(words.split(' '));
     let hits = store.read(move |r| r.documents().search(&[of], &query, 9)).await.unwrap();
@@ -51,7 +51,7 @@ async fn found(store: &Store, of: DocumentOwner, words: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn passages_are_found_by_their_words_and_headings_in_any_script() {
+async fn finds_passages_by_text_and_heading_in_any_script() {
     let store = furnished().await;
     attach(&store, 1, HERE, "The lamp: It burns whale oil.\nThe stairs: Eighty steps.\n灯塔: 灯塔看守人对花生过敏。")
         .await;
@@ -72,7 +72,7 @@ async fn passages_are_found_by_their_words_and_headings_in_any_script() {
 }
 
 #[tokio::test]
-async fn another_chats_documents_are_not_found_and_hide_nothing() {
+async fn other_chats_documents_do_not_affect_search() {
     let store = with_another_chat().await;
     attach(&store, 1, HERE, "The lamp burns whale oil.").await;
     attach(&store, 2, OTHER, &"A lamp, and another lamp.\n".repeat(900)).await;
@@ -82,7 +82,7 @@ async fn another_chats_documents_are_not_found_and_hide_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_removed_is_hidden_until_it_is_restored_and_purged_for_good() {
+async fn removed_documents_can_be_restored_until_purged() {
     let store = with_another_chat().await;
     attach(&store, 1, HERE, "The lamp burns whale oil.").await;
     attach(&store, 2, HERE, "Another lamp.").await;
@@ -105,9 +105,9 @@ async fn what_is_removed_is_hidden_until_it_is_restored_and_purged_for_good() {
     assert_eq!(found(&store, HERE, "lamp").await, ["d2/0 : Another lamp."]);
 }
 
-/// What quoted it goes as well: context blocks at once where it is withdrawn, and manifests with the purge.
+/// Retraction removes quotes from context blocks immediately; the purge removes them from manifests.
 #[tokio::test]
-async fn what_a_purged_document_said_is_gone_from_the_files() {
+async fn purged_document_text_is_gone_from_the_files() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
     super::furnish(&store).await;
@@ -131,14 +131,14 @@ async fn what_a_purged_document_said_is_gone_from_the_files() {
         })
         .await
         .unwrap();
-    assert!(holds("canary"), "the test must see what it looks for");
+    assert!(holds("canary"), "the test must be able to find the canary");
     store.purge(crate::Before::all(Timestamp(5)), emptied).await.unwrap();
     drop(store);
     assert!(!holds("canary"));
 }
 
 #[tokio::test]
-async fn documents_go_with_their_chat() {
+async fn documents_are_purged_with_their_chat() {
     let store = with_another_chat().await;
     attach(&store, 1, OTHER, "The lamp burns whale oil.").await;
     store.write(|w| w.chats_mut().soft_delete(ChatId(Uuid::from_u128(70)), Timestamp(5))).await.unwrap();
@@ -157,7 +157,7 @@ async fn documents_go_with_their_chat() {
 }
 
 #[tokio::test]
-async fn a_file_from_before_documents_is_upgraded_and_its_chats_take_some() {
+async fn documents_work_after_upgrading_an_older_file() {
     let dir = tempfile::tempdir().unwrap();
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..8]).unwrap();
     super::furnish(&old.store).await;
@@ -169,9 +169,9 @@ async fn a_file_from_before_documents_is_upgraded_and_its_chats_take_some() {
     assert_eq!(found(&opened.store, HERE, "whales").await.len(), 1);
 }
 
-/// A character's and a book's texts are found where they are asked for, and each by itself.
+/// Documents of characters and lorebooks are found separately, by their owner.
 #[tokio::test]
-async fn every_owner_has_its_own() {
+async fn every_owner_has_its_own_documents() {
     let store = with_another_chat().await;
     store.write(|w| w.lorebooks_mut().insert(&world())).await.unwrap();
     for (number, owner) in (1..).zip([HERE, HERS, WORLD]) {
@@ -192,7 +192,7 @@ async fn every_owner_has_its_own() {
 }
 
 #[tokio::test]
-async fn documents_go_with_their_character_or_book_and_what_quotes_them_too() {
+async fn documents_and_quotes_are_purged_with_their_owner() {
     let store = with_another_chat().await;
     store
         .write(|w| {
@@ -232,9 +232,9 @@ async fn documents_go_with_their_character_or_book_and_what_quotes_them_too() {
     assert!(matches!(stray, Err(StoreError::Conflict { .. })), "{stray:?}");
 }
 
-/// The tables are written anew: nothing of theirs, and nothing that knows them by their numbers, may be lost.
+/// The migration rebuilds the tables. It must not lose rows or references to row numbers.
 #[tokio::test]
-async fn a_file_from_before_owners_keeps_its_documents_with_their_chats() {
+async fn upgrade_to_owners_keeps_documents_with_their_chats() {
     let dir = tempfile::tempdir().unwrap();
     let before = migrate::MIGRATIONS.iter().position(|sql| sql.contains("CREATE TABLE document_kept")).unwrap();
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
@@ -251,7 +251,7 @@ async fn a_file_from_before_owners_keeps_its_documents_with_their_chats() {
     assert_eq!(found(&store, HERE, "whales").await, ["d1/0 The lamp: It burns whale oil."]);
     assert_eq!(found(&store, HERE, "花生过敏").await, ["d1/1 The stairs: 灯塔看守人对花生过敏。"]);
     let read = store.read(|r| r.meanings().revision(crate::Among::Passages(HERE))).await.unwrap();
-    assert_eq!(read.passages, 3, "what was read stays read");
+    assert_eq!(read.passages, 3, "existing embeddings stay");
     attach(&store, 3, HERS, "Her lamp.").await;
     let unread = store.read(|r| r.meanings().unread(9)).await.unwrap();
     assert_eq!(unread.iter().map(|thing| thing.text.as_str()).collect::<Vec<_>>(), ["Her lamp."]);

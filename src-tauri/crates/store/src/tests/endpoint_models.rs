@@ -57,7 +57,7 @@ async fn a_model_no_longer_offered_still_resolves() {
 }
 
 #[tokio::test]
-async fn an_endpoints_id_means_its_preset_model() {
+async fn an_endpoint_id_selects_its_default_model() {
     let (store, id) = with_models(&["small"]).await;
     let resolved = store.read(move |r| r.endpoint_models().resolve(id)).await.unwrap().unwrap();
     assert_eq!((resolved.model.as_str(), resolved.context), ("large", 32_768));

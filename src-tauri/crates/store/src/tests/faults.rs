@@ -1,4 +1,4 @@
-//! Full disks, folders that cannot be written, and kills.
+//! Full disks, read-only folders, and kills.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -10,7 +10,7 @@ fn this_program() -> std::path::PathBuf {
     std::env::current_exe().unwrap()
 }
 
-/// How many messages the child said were kept.
+/// Number of messages that the child process acknowledged.
 fn kept(line: &str) -> Option<usize> {
     line.strip_prefix("kept ").map(|number| number.parse::<usize>().unwrap() + 1)
 }
@@ -36,7 +36,7 @@ async fn twenty_kills_lose_no_acknowledged_message() {
         let until = total + 1 + (round * 7) % 23;
         total = lines.by_ref().find_map(|line| kept(&line).filter(|kept| *kept >= until)).unwrap();
         child.kill().unwrap();
-        // What it said before it died counts too.
+        // Includes acknowledgements from before its end.
         total = lines.filter_map(|line| kept(&line)).last().unwrap_or(total);
         child.wait().unwrap();
         assert!(was_checked(&all_there(dir.path(), total).await));
@@ -45,7 +45,7 @@ async fn twenty_kills_lose_no_acknowledged_message() {
 }
 
 #[tokio::test]
-async fn a_full_disk_refuses_whole_and_works_again_with_room() {
+async fn a_full_disk_fails_whole_writes_until_space_is_free() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
     furnish(&store).await;
@@ -78,11 +78,11 @@ async fn a_full_disk_refuses_whole_and_works_again_with_room() {
     store.check().await.unwrap();
 }
 
-/// The operating system refuses the write itself, at whatever point of SQLite's work.
+/// The operating system rejects a write at any point of SQLite's work.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_refused_write_of_the_file_system_loses_nothing() {
-    // More than the migrations of a new store write at once.
+async fn a_failed_file_system_write_loses_nothing() {
+    // More blocks than the migrations of a new store write at once.
     for blocks in [3_000, 3_300, 5_100] {
         let dir = tempfile::tempdir().unwrap();
         let mut command = std::process::Command::new("sh");
@@ -109,7 +109,7 @@ async fn a_refused_write_of_the_file_system_loses_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_cannot_be_written_is_named() {
+fn a_read_only_folder_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     let allow = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
 
@@ -131,7 +131,7 @@ fn a_folder_that_cannot_be_written_is_named() {
     }
 }
 
-/// Permissions do not bind root, so root asks somebody else to try.
+/// Permissions do not restrict root, so root runs the test as another user.
 #[cfg(unix)]
 fn open_without_privileges(shared: &Path, dir: &Path) -> String {
     use std::os::unix::fs::MetadataExt;
@@ -141,7 +141,7 @@ fn open_without_privileges(shared: &Path, dir: &Path) -> String {
     let root = std::fs::metadata(dir).unwrap().uid() == 0;
     let program = if root { shared.join("test-program") } else { this_program() };
     if root && !program.exists() {
-        // By another process: a file that this one has written stays busy while any of its tests starts a child.
+        // Copies in another process: a file written by this one stays busy while any of its tests starts a child.
         let copied = std::process::Command::new("cp").arg(this_program()).arg(&program).status().unwrap();
         assert!(copied.success());
     }
@@ -152,9 +152,9 @@ fn open_without_privileges(shared: &Path, dir: &Path) -> String {
     String::from_utf8_lossy(&command.current_dir(shared).output().unwrap().stdout).into_owned()
 }
 
-/// A mistake of the caller, not of the disk: it must not be mistaken for damage.
+/// A mistake of the caller must not be reported as damage.
 #[tokio::test]
-async fn an_id_used_twice_is_a_conflict() {
+async fn a_duplicate_id_is_a_conflict() {
     let store = Store::in_memory().unwrap();
     furnish(&store).await;
     say(&store, 1, "one").await;

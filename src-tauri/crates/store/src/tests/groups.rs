@@ -1,4 +1,4 @@
-//! Who takes part in a chat, and who says what.
+//! Members of group chats, and speakers of messages.
 
 use domain::chat::{Role, Speaker};
 use domain::{CharacterId, Timestamp};
@@ -10,7 +10,7 @@ use crate::{Notice, migrate, open as opening};
 const BO: CharacterId = CharacterId(Uuid::from_u128(21));
 const CY: CharacterId = CharacterId(Uuid::from_u128(22));
 
-/// In files from before, whose tables the store's own inserts do not fit.
+/// For databases before groups, because the store's own inserts do not fit their tables.
 const CHAT_OF_TWO: &str =
     "INSERT INTO character VALUES (zeroblob(16), 'Ada', '{}', 'chara_card_v3', NULL, NULL, 1, 1, NULL);
     INSERT INTO chat VALUES (zeroblob(16), zeroblob(16), NULL, 'An evening', NULL, '', 0, NULL, '', '', NULL, '{}', 1, 1, NULL);";
@@ -18,7 +18,7 @@ const A_MESSAGE: &str = "INSERT INTO message (id, chat, position, role, created,
     VALUES (zeroblob(16), zeroblob(16), 0, 'narrator', 1, 0);";
 
 #[tokio::test]
-async fn members_keep_their_order_and_leave_with_their_characters() {
+async fn members_keep_order_and_go_with_their_character() {
     let store = furnished().await;
     let members = async || store.read(|r| r.groups().members(CHAT)).await.unwrap();
     store
@@ -37,11 +37,11 @@ async fn members_keep_their_order_and_leave_with_their_characters() {
     store.write(|w| w.characters_mut().restore(BO)).await.unwrap();
     assert_eq!(members().await, [BO, CY]);
     let twice = store.write(|w| w.groups_mut().set_members(CHAT, &[BO, BO])).await;
-    assert!(twice.is_err() && members().await == [BO, CY], "nobody takes part twice, and a refusal changes nothing");
+    assert!(twice.is_err() && members().await == [BO, CY], "a duplicate member fails and changes nothing");
 }
 
 #[tokio::test]
-async fn a_message_keeps_the_name_of_who_said_it() {
+async fn a_message_keeps_the_name_of_its_speaker() {
     let store = furnished().await;
     let bo = Speaker { character: Some(BO), name: "Bo".into() };
     let kept = bo.clone();
@@ -63,7 +63,7 @@ async fn a_message_keeps_the_name_of_who_said_it() {
 }
 
 #[tokio::test]
-async fn a_file_from_before_groups_is_upgraded_and_its_chats_are_of_two() {
+async fn upgraded_chats_from_before_groups_have_no_members() {
     let dir = tempfile::tempdir().unwrap();
     let before = migrate::MIGRATIONS.iter().position(|step| step.contains("chat_member")).unwrap();
     let old = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..before]).unwrap();
@@ -80,7 +80,7 @@ async fn a_file_from_before_groups_is_upgraded_and_its_chats_are_of_two() {
 }
 
 #[tokio::test]
-async fn speakers_from_before_they_named_their_chat_are_found_after_the_upgrade() {
+async fn older_speakers_are_found_after_the_upgrade() {
     let dir = tempfile::tempdir().unwrap();
     let before = migrate::MIGRATIONS.iter().position(|step| step.contains("message_speaker_chat")).unwrap();
     let old = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..before]).unwrap();

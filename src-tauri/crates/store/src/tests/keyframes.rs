@@ -1,4 +1,4 @@
-//! Keyframes: they go with the first of their messages that says something else.
+//! Keyframes are deleted when one of their messages changes.
 
 use domain::keyframe::Keyframe;
 use domain::{KeyframeId, Timestamp};
@@ -37,7 +37,7 @@ async fn kept(store: &Store) -> Vec<Keyframe> {
     store.read(|r| r.keyframes().of_chat(CHAT)).await.unwrap()
 }
 
-/// A chat of three messages with a keyframe over all of them, which its digest quotes.
+/// A chat of three messages with a keyframe of all of them, which its digest quotes.
 async fn covered() -> Store {
     let store = furnished().await;
     for (number, text) in [(1, "I own a boat."), (2, "Is it for sale?"), (3, "It is.")] {
@@ -74,7 +74,7 @@ async fn a_keyframe_is_kept_with_its_messages() {
 }
 
 #[tokio::test]
-async fn it_goes_with_the_first_of_its_messages_that_changes() {
+async fn a_changed_message_deletes_its_keyframe() {
     for change in 0..4 {
         let store = covered().await;
         assert!(!frozen(&store).await.is_empty());
@@ -93,21 +93,21 @@ async fn it_goes_with_the_first_of_its_messages_that_changes() {
 }
 
 #[tokio::test]
-async fn a_keyframe_may_grow() {
+async fn a_keyframe_can_grow() {
     let store = covered().await;
     say(&store, 4, "Sold!").await;
     assert!(!told(&store).await[3].covered);
     assert!(keep(&store, told(&store).await).await);
     let [grown] = &kept(&store).await[..] else { panic!("not one keyframe") };
     assert_eq!((grown.messages.len(), grown.last), (4, 3));
-    assert!(!frozen(&store).await.is_empty(), "what was sent stays as it was sent");
+    assert!(!frozen(&store).await.is_empty(), "text that was sent is unchanged");
     let unread = |whole| store.read(move |r| r.keyframes().unread(CHAT, 0, whole));
     assert!(unread(4).await.unwrap().is_some());
     assert!(unread(5).await.unwrap().is_none(), "it may grow still");
 }
 
 #[tokio::test]
-async fn what_comes_late_is_not_kept() {
+async fn a_keyframe_of_changed_texts_is_not_stored() {
     let store = furnished().await;
     say(&store, 1, "I own a boat.").await;
     let before = told(&store).await;
@@ -117,7 +117,7 @@ async fn what_comes_late_is_not_kept() {
 }
 
 #[tokio::test]
-async fn a_model_rewrites_first_sentences_once_or_gives_up() {
+async fn a_model_replaces_first_sentences_once() {
     let store = covered().await;
     let unread = store.read(|r| r.keyframes().unread(CHAT, 0, 3)).await.unwrap().unwrap();
     store.write(move |w| w.keyframes_mut().give_up(unread.id)).await.unwrap();
@@ -126,5 +126,5 @@ async fn a_model_rewrites_first_sentences_once_or_gives_up() {
     let written = better.clone();
     store.write(move |w| w.keyframes_mut().rewrite(&written)).await.unwrap();
     assert_eq!(kept(&store).await, [better]);
-    assert!(!frozen(&store).await.is_empty(), "what was sent stays as it was sent");
+    assert!(!frozen(&store).await.is_empty(), "text that was sent is unchanged");
 }

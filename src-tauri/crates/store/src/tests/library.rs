@@ -70,7 +70,7 @@ async fn an_edited_card_keeps_every_byte() {
 }
 
 #[tokio::test]
-async fn a_chat_goes_on_when_its_persona_is_deleted() {
+async fn a_chat_survives_the_deletion_of_its_persona() {
     let store = furnished().await;
     let id = PersonaId(uuid(1));
     let mut persona = Persona { id, name: "Kit".into(), description: "a smith".into(), instructions: String::new() };
@@ -94,7 +94,7 @@ async fn a_chat_goes_on_when_its_persona_is_deleted() {
 }
 
 #[tokio::test]
-async fn a_chat_remembers_draft_model_title_and_window() {
+async fn a_chat_stores_draft_model_title_and_window() {
     let store = furnished().await;
     let choice = ModelChoice::Remote(EndpointId(uuid(3)));
     let window = WindowState { epoch: 4, anchor: Some(message_id(2)), fingerprint: "f".into(), frozen: "[]".into() };
@@ -119,7 +119,7 @@ async fn a_chat_remembers_draft_model_title_and_window() {
 }
 
 #[tokio::test]
-async fn the_list_of_chats_shows_the_selected_swipe_of_the_last_message() {
+async fn chat_list_shows_selected_swipe_of_last_message() {
     let store = furnished().await;
     say(&store, 1, "first").await;
     let long = "é".repeat(300);
@@ -145,7 +145,7 @@ async fn the_list_of_chats_shows_the_selected_swipe_of_the_last_message() {
 }
 
 #[tokio::test]
-async fn models_and_endpoints_come_back_as_they_went_in() {
+async fn models_and_endpoints_are_stored_unchanged() {
     let store = Store::in_memory().unwrap();
     let model = LocalModel {
         id: ModelId(uuid(1)),
@@ -246,7 +246,7 @@ async fn a_manifest_belongs_to_its_swipe() {
 }
 
 #[tokio::test]
-async fn presets_replace_one_another_by_key_and_go_with_their_character() {
+async fn presets_are_replaced_by_key() {
     let store = furnished().await;
     let preset = |key: &str, position, character| Preset {
         kind: PresetKind::RegexScript,
@@ -299,9 +299,9 @@ async fn a_setting_belongs_to_its_layer() {
     assert!(matches!(bad, Err(StoreError::Conflict { .. })));
 }
 
-/// A chat's own settings hold words of the user; they go with it, and with its character.
+/// A chat's own settings may contain the user's text. They are removed with the chat, and with its character.
 #[tokio::test]
-async fn settings_go_with_their_owners() {
+async fn settings_are_removed_with_their_owners() {
     let store = furnished().await;
     let (chat, character) = (Owner::Chat(CHAT), Owner::Character(CHARACTER));
     store
@@ -325,7 +325,7 @@ async fn settings_go_with_their_owners() {
 }
 
 #[tokio::test]
-async fn a_calibration_goes_with_its_endpoint() {
+async fn a_calibration_is_removed_with_its_endpoint() {
     let store = Store::in_memory().unwrap();
     let endpoint = Endpoint {
         id: EndpointId(Uuid::now_v7()),
@@ -371,7 +371,7 @@ fn store_get(
 }
 
 #[tokio::test]
-async fn an_endpoints_tokenizer_outlives_its_edits_and_goes_with_it() {
+async fn a_tokenizer_survives_edits_of_its_endpoint() {
     let dir = tempfile::tempdir().unwrap();
     let store = super::open(dir.path()).store;
     let endpoint = Endpoint {
@@ -404,7 +404,7 @@ async fn an_endpoints_tokenizer_outlives_its_edits_and_goes_with_it() {
 }
 
 #[tokio::test]
-async fn a_chat_keeps_its_own_texts_until_they_are_taken_back_or_it_is_purged() {
+async fn a_chat_keeps_its_texts_until_reset_or_purged() {
     let store = furnished().await;
     let of = async |chat| store.read(move |r| r.chat_texts().of(chat)).await.unwrap();
     let set = async |field, text: Option<&'static str>| {
@@ -420,7 +420,7 @@ async fn a_chat_keeps_its_own_texts_until_they_are_taken_back_or_it_is_purged() 
     assert_eq!(of(CHAT).await.get(CardText::Scenario), None);
 
     store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(9))).await.unwrap();
-    assert!(!of(CHAT).await.is_empty(), "what can be undone is kept");
+    assert!(!of(CHAT).await.is_empty(), "a deletion that can be undone keeps them");
     store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
     assert!(of(CHAT).await.is_empty());
 }

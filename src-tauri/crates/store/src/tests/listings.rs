@@ -1,4 +1,4 @@
-//! Lists of characters, and finding them.
+//! Lists and search of characters.
 
 use domain::{CharacterId, Timestamp};
 use uuid::Uuid;
@@ -28,7 +28,7 @@ async fn describe(store: &Store, text: &'static str) {
 }
 
 #[tokio::test]
-async fn a_list_tells_what_was_made_of_the_card_until_the_card_changes() {
+async fn list_data_is_dropped_when_the_card_changes() {
     let store = furnished().await;
     assert_eq!(all(&store).await[0].listing, None);
     let undescribed = || store.read(|r| r.listings().undescribed());
@@ -45,7 +45,7 @@ async fn a_list_tells_what_was_made_of_the_card_until_the_card_changes() {
 }
 
 #[tokio::test]
-async fn characters_are_found_by_the_beginnings_of_words_in_any_order() {
+async fn finds_characters_by_word_prefixes_in_any_order() {
     let store = furnished().await;
     describe(&store, "Ada keeps the lamps of Évora, half-elf. 花生过敏的猫").await;
     for typed in ["ada", "lam ADA", "evora", "half-elf", "elf", "生过敏", "ada 花生过"] {
@@ -57,7 +57,7 @@ async fn characters_are_found_by_the_beginnings_of_words_in_any_order() {
 }
 
 #[tokio::test]
-async fn who_is_deleted_is_neither_listed_nor_found_and_leaves_no_words_behind() {
+async fn deleted_characters_are_not_listed_or_indexed() {
     let store = furnished().await;
     describe(&store, "Ada keeps lamps").await;
     store.write(|w| w.favourites_mut().add(CHARACTER)).await.unwrap();
@@ -74,7 +74,7 @@ async fn who_is_deleted_is_neither_listed_nor_found_and_leaves_no_words_behind()
 }
 
 #[tokio::test]
-async fn favourites_come_and_go() {
+async fn favourites_are_added_and_removed() {
     let store = furnished().await;
     let has = || store.read(|r| r.favourites().has(CHARACTER));
     assert!(!has().await.unwrap());
@@ -88,9 +88,9 @@ async fn favourites_come_and_go() {
     store.write(move |w| w.favourites_mut().add(nobody)).await.unwrap_err();
 }
 
-/// What makes a library of tens of thousands quick: cards, which may have megabytes each, are not read for a list.
+/// Lists must not read cards, which may be megabytes each, so that large libraries stay fast.
 #[tokio::test]
-async fn a_list_is_answered_without_reading_cards() {
+async fn lists_do_not_read_cards() {
     let store = furnished().await;
     store.write(|w| w.chats_mut().insert(&chat(domain::ChatId(Uuid::from_u128(9)), CHARACTER, 30))).await.unwrap();
     let plan = store

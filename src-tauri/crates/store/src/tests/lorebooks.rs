@@ -42,7 +42,7 @@ async fn with_books(bindings: &[(&str, &[Binding])]) -> Store {
     store
 }
 
-/// Which books count, each with the way it is bound.
+/// Lorebooks that apply, each with its binding.
 async fn counting(store: &Store, company: Company) -> Vec<String> {
     let bound = store.read(move |r| r.lorebooks().bound(company)).await.unwrap();
     let word = |binding| match binding {
@@ -55,7 +55,7 @@ async fn counting(store: &Store, company: Company) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_book_counts_where_it_is_bound_and_nowhere_else() {
+async fn a_book_applies_only_where_it_is_bound() {
     let store = with_books(&[
         ("World", &[Binding::Global]),
         ("Hers", &[Binding::Character(CHARACTER), Binding::Chat(CHAT)]),
@@ -76,13 +76,13 @@ async fn a_book_counts_where_it_is_bound_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn a_book_that_is_off_or_deleted_counts_nowhere_and_comes_back_as_it_was() {
+async fn a_disabled_or_deleted_book_applies_nowhere() {
     let store = with_books(&[("World", &[Binding::Global])]).await;
     store.write(|w| w.lorebooks_mut().update(&Lorebook { enabled: false, ..book(1, "World") })).await.unwrap();
     assert!(counting(&store, HERE).await.is_empty());
     store.write(|w| w.lorebooks_mut().update(&book(1, "World"))).await.unwrap();
     let first = store.read(|r| r.lorebooks().get(id(1))).await.unwrap().unwrap().updated;
-    assert_eq!(first, Timestamp(3), "each change is told from the one before, however soon it comes");
+    assert_eq!(first, Timestamp(3), "each change has a new time, even within a millisecond");
 
     store.write(|w| w.lorebooks_mut().soft_delete(id(1), Timestamp(5))).await.unwrap();
     assert!(counting(&store, HERE).await.is_empty());
@@ -101,7 +101,7 @@ async fn a_book_that_is_off_or_deleted_counts_nowhere_and_comes_back_as_it_was()
 }
 
 #[tokio::test]
-async fn a_binding_ends_with_what_it_names() {
+async fn a_binding_is_removed_with_its_target() {
     let store = with_books(&[(
         "World",
         &[Binding::Character(CHARACTER), Binding::Chat(CHAT), Binding::Chat(OTHER), Binding::Persona(PERSONA)],
@@ -126,7 +126,7 @@ async fn a_binding_ends_with_what_it_names() {
 }
 
 #[tokio::test]
-async fn the_file_a_book_came_from_is_kept_as_long_as_the_book() {
+async fn the_source_file_is_kept_with_its_book() {
     let store = furnished().await;
     let source = store.write(|w| w.assets_mut().put(b"{}", "application/json", Timestamp(1))).await.unwrap();
     store
@@ -144,7 +144,7 @@ async fn the_file_a_book_came_from_is_kept_as_long_as_the_book() {
 }
 
 #[tokio::test]
-async fn a_file_from_before_lorebooks_is_upgraded_and_has_none() {
+async fn an_upgraded_older_file_has_no_lorebooks() {
     let dir = tempfile::tempdir().unwrap();
     let before = 9;
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();

@@ -1,4 +1,4 @@
-//! What is found by its meaning besides messages: it is read once, and goes with its owner.
+//! Embeddings of memories, passages and lorebook entries. They are removed with their owners.
 
 use domain::document::{Document, DocumentOwner, Passage};
 use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
@@ -90,7 +90,7 @@ async fn kept(store: &Store) -> [u32; 3] {
 }
 
 #[tokio::test]
-async fn things_are_unread_until_their_vectors_are_kept_and_are_kept_among_their_own() {
+async fn items_are_queued_until_embedded_in_their_group() {
     let store = with_things().await;
     let all = ["The mill is dark.", "Allergic to nuts.", "Eighty steps.", "The lamp\nIt burns oil."];
     assert_eq!(texts(&store).await, all);
@@ -106,7 +106,7 @@ async fn things_are_unread_until_their_vectors_are_kept_and_are_kept_among_their
 }
 
 #[tokio::test]
-async fn what_changed_is_read_anew_and_a_late_reading_of_it_is_not_kept() {
+async fn a_changed_item_is_queued_again() {
     let store = with_things().await;
     let late = unread(&store).await;
     read_all(&store).await;
@@ -125,14 +125,14 @@ async fn what_changed_is_read_anew_and_a_late_reading_of_it_is_not_kept() {
     for thing in late {
         store.write(move |w| w.meanings_mut().keep(&thing, MODEL, &[(vec![9], 1.0)])).await.unwrap();
     }
-    assert_eq!(kept(&store).await, [0, 2, 0], "what nobody says any more is no meaning");
+    assert_eq!(kept(&store).await, [0, 2, 0], "removed texts have no embeddings");
     store.write(|w| w.meanings_mut().put_entries(BOOK, &[])).await.unwrap();
     assert_eq!(texts(&store).await, ["Allergic to eggs."]);
 }
 
-/// Nothing is left after compaction.
+/// Nothing remains after compaction.
 #[tokio::test]
-async fn vectors_go_with_their_owners() {
+async fn embeddings_are_removed_with_their_owners() {
     let store = with_things().await;
     read_all(&store).await;
     store
@@ -153,7 +153,7 @@ async fn vectors_go_with_their_owners() {
 }
 
 #[tokio::test]
-async fn only_books_that_name_the_field_are_looked_through() {
+async fn only_books_with_vectorized_entries_are_queued() {
     let store = furnished().await;
     let books = async || store.read(|r| r.meanings().unread_books(9)).await.unwrap();
     store.write(|w| w.lorebooks_mut().insert(&book(r#"{"entries":{}}"#))).await.unwrap();

@@ -1,4 +1,4 @@
-//! What is remembered, found, and gone again.
+//! Memories: storage, search and deletion.
 
 use domain::chat::{Role, SwipeState};
 use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
@@ -52,19 +52,19 @@ async fn found(store: &Store, scopes: &[MemoryScope], words: &[&str]) -> Vec<Str
 }
 
 #[tokio::test]
-async fn memories_stand_by_pin_importance_and_age() {
+async fn memories_are_sorted_by_pin_importance_and_age() {
     let store = furnished().await;
     for (number, importance, pinned) in [(1, 5, false), (2, 9, false), (3, 2, true), (4, 5, false)] {
         remember(&store, Memory { importance, pinned, ..memory(number, PAIR, &format!("m{number}")) }).await;
     }
     assert_eq!(standing(&store, PAIR).await, ["m3", "m2", "m4", "m1"]);
-    // S4.65: importance is used, not only stored.
+    // Importance affects the order.
     store.write(|w| w.memories_mut().update(&Memory { importance: 10, ..memory(1, PAIR, "m1") })).await.unwrap();
     assert_eq!(standing(&store, PAIR).await, ["m3", "m1", "m2", "m4"]);
 }
 
 #[tokio::test]
-async fn a_scope_sees_its_own_and_nothing_else() {
+async fn a_scope_sees_only_its_own_memories() {
     let store = furnished().await;
     let other = CharacterId(Uuid::from_u128(99));
     let persona = PersonaId(Uuid::from_u128(98));
@@ -106,9 +106,9 @@ async fn a_scope_sees_its_own_and_nothing_else() {
     assert_eq!(standing(&store, PAIR).await, ["canary 2"]);
 }
 
-/// Wherever the words a memory was made from go, it goes too; and comes back with them.
+/// A memory is hidden and restored together with its source message, whatever removes that.
 #[tokio::test]
-async fn a_memory_stands_only_while_its_source_does() {
+async fn a_memory_is_valid_only_while_its_source_is() {
     let store = furnished().await;
     say(&store, 1, "I have a dog.").await;
     learn(&store, 1, "has a dog", 1).await;
@@ -128,14 +128,14 @@ async fn a_memory_stands_only_while_its_source_does() {
     assert!(!stands().await);
     store.write(|w| w.chats_mut().restore(CHAT)).await.unwrap();
     store.write(|w| w.messages_mut().edit(message_id(1), "I have a dog. He is old.")).await.unwrap();
-    assert!(stands().await, "what goes on says what it said");
+    assert!(stands().await, "the continued text still contains the old one");
     store.write(|w| w.messages_mut().edit(message_id(1), "I have a parrot.")).await.unwrap();
     assert!(!stands().await);
     assert!(store.write(|w| w.memories_mut().restore(id(1))).await.is_err(), "it is gone for good");
 }
 
 #[tokio::test]
-async fn scripts_without_spaces_are_found() {
+async fn finds_text_in_scripts_without_spaces() {
     let store = furnished().await;
     remember(&store, memory(1, PAIR, "彼は東京タワーが好き")).await;
     assert_eq!(found(&store, &[PAIR], &["東京タワー"]).await.len(), 1);
@@ -153,7 +153,8 @@ async fn no_word_is_an_operator() {
     }
 }
 
-/// Invariant 11: forgotten means gone from the file, index and all; the canary is one word, so an index would hold it whole.
+/// Forgotten text must be gone from the file and its indexes. The canary is a single word, so an index would contain it
+/// whole.
 #[tokio::test]
 async fn a_forgotten_memory_is_gone_from_the_files() {
     const CANARY: &str = "zanzibarcanary";
@@ -187,7 +188,7 @@ async fn a_forgotten_memory_is_gone_from_the_files() {
             .windows(CANARY.len())
             .any(|at| at == CANARY.as_bytes())
     };
-    assert!(holds(), "the test must see what it looks for");
+    assert!(holds(), "the test must be able to find the canary");
     store
         .write(|w| {
             w.memories_mut().soft_delete(id(77), Timestamp(100))?;
@@ -205,7 +206,7 @@ async fn a_forgotten_memory_is_gone_from_the_files() {
     assert_eq!(found(&store, &[PAIR], &["filler"]).await.len(), 10);
 }
 
-/// The same for what was said, and for what was made from it in another chat.
+/// The same for a message, and for memories made from it in another chat.
 #[tokio::test]
 async fn a_deleted_message_takes_its_memories_from_the_files() {
     const CANARY: &str = "zanzibarcanary";
@@ -240,9 +241,9 @@ async fn listed(store: &Store, filter: MemoryFilter) -> Vec<String> {
     all.into_iter().map(|memory| memory.text).collect()
 }
 
-/// S4.51, S4.63: lists and searches are narrowed down by what a memory is, where it counts, and whether somebody said it.
+/// Lists and searches filter memories by type, scope, and whether they were made from messages.
 #[tokio::test]
-async fn memories_are_narrowed_down_by_type_scope_and_where_they_come_from() {
+async fn filters_memories_by_type_scope_and_source() {
     let store = furnished().await;
     say(&store, 1, "I like tea.").await;
     learn(&store, 1, "said tea", 1).await;
@@ -261,7 +262,7 @@ async fn memories_are_narrowed_down_by_type_scope_and_where_they_come_from() {
 }
 
 #[tokio::test]
-async fn whole_peoples_memories_are_named_and_taken_out_of_every_block_at_once() {
+async fn bulk_retraction_clears_all_context_blocks() {
     let store = furnished().await;
     say(&store, 1, "Hm.").await;
     let persona = MemoryScope::Pair { character: CHARACTER, persona: None };
@@ -300,9 +301,9 @@ async fn whole_peoples_memories_are_named_and_taken_out_of_every_block_at_once()
     assert_eq!((storage.memories, storage.memory_bytes, storage.vectors, storage.unread), (2, 6, 0, 5));
 }
 
-/// Group G: both memories have words of one message, and forgetting one is not undone by bringing the other one back.
+/// Two memories share a source message. Restoring one does not end the exclusion that the other requires.
 #[tokio::test]
-async fn a_message_is_told_again_once_no_memory_of_it_is_forgotten_any_more() {
+async fn exclusion_ends_when_no_memory_is_forgotten() {
     let store = furnished().await;
     say(&store, 1, "My boat is blue, and my dog is old.").await;
     learn(&store, 1, "A blue boat.", 1).await;
@@ -343,9 +344,9 @@ async fn a_message_is_told_again_once_no_memory_of_it_is_forgotten_any_more() {
     store.check().await.unwrap();
 }
 
-/// What is withdrawn while the files before are being deleted is not lost with them.
+/// A retraction during the deletion of older cache files must not be lost.
 #[tokio::test]
-async fn what_is_noted_of_a_cache_meanwhile_stays_noted() {
+async fn a_later_stale_mark_survives_settling() {
     let store = furnished().await;
     let other = ChatId(Uuid::from_u128(90));
     store.write(move |w| w.chats_mut().insert(&super::chat(other, CHARACTER, 2))).await.unwrap();

@@ -59,7 +59,7 @@ async fn an_edit_replaces_the_selected_text_and_keeps_its_age() {
 }
 
 #[tokio::test]
-async fn the_window_starts_at_its_anchor_even_if_that_was_deleted() {
+async fn the_window_starts_at_its_anchor_even_if_deleted() {
     let store = talk(5).await;
     store
         .write(|w| {
@@ -81,7 +81,7 @@ async fn the_window_starts_at_its_anchor_even_if_that_was_deleted() {
 }
 
 #[tokio::test]
-async fn deleted_messages_come_back_to_their_places() {
+async fn deleted_messages_are_restored_in_place() {
     let store = talk(4).await;
     let third = store.read(|r| r.messages().get(message_id(3))).await.unwrap().unwrap();
     let ids = store.write(move |w| w.messages_mut().delete_from(CHAT, third.position, Timestamp(9))).await.unwrap();
@@ -107,7 +107,7 @@ async fn a_message_without_a_selected_swipe_is_refused() {
 }
 
 #[tokio::test]
-async fn a_message_makes_its_chat_the_latest() {
+async fn a_message_makes_its_chat_the_last_changed() {
     let store = talk(3).await;
     assert_eq!(store.read(|r| r.chats().get(CHAT)).await.unwrap().unwrap().updated, Timestamp(3));
     store.write(|w| w.swipes_mut().add(message_id(3), &swipe(8, "again"))).await.unwrap();
@@ -139,7 +139,7 @@ async fn pinned_messages_are_found_after_they_left_the_window() {
 }
 
 #[tokio::test]
-async fn important_messages_are_found_until_their_words_change() {
+async fn an_edit_clears_the_importance() {
     let store = furnished().await;
     for number in 1..=4 {
         say(&store, number, "We meet at the mill.").await;
@@ -157,11 +157,11 @@ async fn important_messages_are_found_until_their_words_change() {
     assert_eq!(marked(9).await, [message_id(1)]);
     let longer = "We meet at the mill. Or do we?";
     store.write(move |w| w.swipes_mut().set_text(swipe_id(1), longer, SwipeState::Streaming)).await.unwrap();
-    assert_eq!(marked(9).await, [], "a reply that goes on says something else");
+    assert_eq!(marked(9).await, [], "a continued reply has another text");
 }
 
 #[tokio::test]
-async fn what_a_text_asked_of_tools_is_kept_with_it() {
+async fn tool_calls_are_stored_with_their_swipe() {
     let store = talk(2).await;
     let calls = [("weather", "{\"city\":\"Oslo\"}"), ("time", "{\"zo")].map(|(name, text)| ToolCall {
         id: None,
@@ -176,9 +176,9 @@ async fn what_a_text_asked_of_tools_is_kept_with_it() {
     assert_eq!((window[0].tool_calls.len(), &window[1].tool_calls[..]), (0, &calls[..]));
 }
 
-/// Group G of memory.md: it stays where it was said.
+/// The message stays visible in its chat.
 #[tokio::test]
-async fn what_is_not_to_be_told_again_stays_in_its_chat() {
+async fn an_excluded_message_stays_in_its_chat() {
     let store = furnished().await;
     say(&store, 1, "The key is under the mat.").await;
     let told = async || !store.read(|r| r.message_texts().at(CHAT, [0])).await.unwrap().is_empty();
@@ -191,24 +191,24 @@ async fn what_is_not_to_be_told_again_stays_in_its_chat() {
 }
 
 #[tokio::test]
-async fn what_is_not_to_be_told_again_does_not_come_back_by_itself() {
+async fn an_excluded_message_stays_excluded() {
     let store = talk(2).await;
     let told = async || !store.read(|r| r.message_texts().at(CHAT, [1])).await.unwrap().is_empty();
     store.write(|w| w.messages_mut().tell_no_more(message_id(2))).await.unwrap();
     store.write(|w| w.swipes_mut().add(message_id(2), &swipe(22, "Other words.")).map(|_| ())).await.unwrap();
-    assert!(told().await, "other words are told");
+    assert!(told().await, "a new text is not excluded");
     store.write(|w| w.swipes_mut().select(message_id(2), 0)).await.unwrap();
     assert!(!told().await, "the old ones are not");
     let importance = async || {
         let of = "SELECT importance FROM message WHERE position = 1";
         store.on_writer(move |conn| conn.query_row(of, [], |row| row.get::<_, Option<u8>>(0)).unwrap()).await.unwrap()
     };
-    assert_eq!(importance().await, Some(1), "nor are they kept for what they say");
+    assert_eq!(importance().await, Some(1), "an excluded text has the lowest importance");
     store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(9))).await.unwrap();
     store.write(|w| w.messages_mut().restore(&[message_id(2)])).await.unwrap();
     assert!(!told().await, "nor when a deletion is undone");
     store.write(|w| w.messages_mut().edit(message_id(2), "New words.")).await.unwrap();
     assert!(told().await);
-    assert_eq!(importance().await, None, "they are judged anew");
+    assert_eq!(importance().await, None, "the importance is not rated yet");
     store.check().await.unwrap();
 }

@@ -1,4 +1,4 @@
-//! A small library to write tests in: one character, one chat, and verbs.
+//! Test helpers: a small library with one character and one chat.
 
 mod archives;
 mod assets;
@@ -71,7 +71,7 @@ fn chat(id: ChatId, with: CharacterId, updated: i64) -> Chat {
     }
 }
 
-/// One character and one chat with her, unless they are there.
+/// Creates a character and a chat with her, unless they exist.
 async fn furnish(store: &Store) {
     store
         .write(|w| {
@@ -91,7 +91,7 @@ async fn furnished() -> Store {
     store
 }
 
-/// Ids of a message and its first swipe are its number, so that tests can name them.
+/// The ids of the message and its first swipe equal `number`, so that tests can refer to them.
 fn message(number: u128, role: Role, text: &str) -> NewMessage {
     NewMessage {
         id: message_id(number),
@@ -127,7 +127,7 @@ async fn say(store: &Store, number: u128, text: &str) -> Message {
     store.write(move |w| w.messages_mut().append(&new)).await.unwrap()
 }
 
-/// Like `say`, in a data folder of a version without checksums.
+/// Like `say`, in a database of a version without checksums.
 async fn say_without_checksum(store: &Store, number: u128, text: &str) {
     let (id, text) = (message_id(number).0.into_bytes(), text.to_owned());
     let said = move |conn: &mut rusqlite::Connection| {
@@ -144,12 +144,12 @@ async fn say_without_checksum(store: &Store, number: u128, text: &str) {
     store.on_writer(said).await.unwrap().unwrap();
 }
 
-/// Nothing is left of a manifest.
+/// Removes a manifest completely.
 fn emptied(json: &str) -> Option<String> {
     (!json.is_empty()).then(String::new)
 }
 
-/// Text of each message, as the chat shows it.
+/// Visible text of each message.
 async fn shown(store: &Store) -> Vec<String> {
     let page = store.read(|r| r.messages().page(CHAT, None, u32::MAX)).await.unwrap();
     page.iter().map(|message| message.text().to_owned()).collect()

@@ -1,4 +1,4 @@
-//! Closing and opening again: what is kept, what is upgraded, what is refused.
+//! Closing and reopening: data that is kept, migrations, and errors.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use domain::chat::SwipeState;
 use super::{CHAT, OPTIONS, furnish, message_id, open, say, shown, swipe_id, was_checked};
 use crate::{Notice, Opened, Store, StoreError, migrate, open as opening};
 
-/// The format of this app.
+/// The current format.
 const NOW: u32 = migrate::MIGRATIONS.len() as u32;
 
 const NEXT: &str = "ALTER TABLE persona ADD COLUMN pronouns TEXT NOT NULL DEFAULT ''";
@@ -17,7 +17,7 @@ pub(super) fn open_with(dir: &Path, migrations: &[&str]) -> Result<Opened, Store
     opening::open(dir, OPTIONS, migrations)
 }
 
-/// The migrations of an app one version ahead.
+/// The migrations of the next version of the app.
 fn newer(last: &'static str) -> Vec<&'static str> {
     migrate::MIGRATIONS.iter().copied().chain([last]).collect()
 }
@@ -29,11 +29,11 @@ async fn some_chat(dir: &Path) {
 }
 
 #[tokio::test]
-async fn what_was_written_is_there_after_reopening() {
+async fn data_persists_after_reopening() {
     let dir = tempfile::tempdir().unwrap();
     some_chat(dir.path()).await;
     let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(!names.iter().any(|name| name.to_string_lossy().ends_with("-wal")), "closing leaves one tidy file");
+    assert!(!names.iter().any(|name| name.to_string_lossy().ends_with("-wal")), "closing removes the WAL file");
 
     let opened = open(dir.path());
     assert_eq!(opened.notices, [], "a tidy end needs no check");
@@ -41,7 +41,7 @@ async fn what_was_written_is_there_after_reopening() {
 }
 
 #[test]
-fn a_new_folder_says_so() {
+fn a_new_folder_gives_a_notice() {
     let dir = tempfile::tempdir().unwrap();
     let opened = open(&dir.path().join("deep").join("down"));
     assert_eq!(opened.notices, [Notice::Created]);
@@ -49,7 +49,7 @@ fn a_new_folder_says_so() {
 
 #[cfg(unix)]
 #[test]
-fn a_new_folder_is_its_owners_alone_and_a_shared_one_stays_shared() {
+fn a_new_folder_is_private() {
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
 
@@ -66,7 +66,7 @@ fn a_new_folder_is_its_owners_alone_and_a_shared_one_stays_shared() {
     assert_eq!((mode(&new), mode(&shared)), (0o700, 0o750));
 }
 
-/// All files below a folder.
+/// All files in a folder and its subfolders.
 fn all_files(folder: &Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { all_files(&path) } else { vec![path] }).collect()
@@ -94,7 +94,7 @@ async fn files_in_a_folder_that_others_can_read_are_private() {
 }
 
 #[tokio::test]
-async fn the_second_to_open_is_refused_and_harms_nothing() {
+async fn a_second_open_is_refused_without_harm() {
     let dir = tempfile::tempdir().unwrap();
     let first = open(dir.path()).store;
     furnish(&first).await;
@@ -108,7 +108,7 @@ async fn the_second_to_open_is_refused_and_harms_nothing() {
 }
 
 #[test]
-fn of_many_that_start_at_once_exactly_one_opens() {
+fn only_one_of_many_concurrent_opens_succeeds() {
     let dir = tempfile::tempdir().unwrap();
     for _ in 0..10 {
         let results: Vec<_> = std::thread::scope(|scope| {
@@ -136,7 +136,7 @@ async fn a_reply_that_was_streaming_is_interrupted_and_keeps_its_text() {
 }
 
 #[tokio::test]
-async fn an_older_file_is_upgraded_and_kept_as_it_was() {
+async fn an_older_file_is_upgraded_after_a_backup() {
     let dir = tempfile::tempdir().unwrap();
     some_chat(dir.path()).await;
 
@@ -168,7 +168,7 @@ async fn a_failed_upgrade_changes_nothing() {
 }
 
 #[tokio::test]
-async fn data_of_a_newer_app_is_left_alone() {
+async fn data_of_a_newer_app_is_refused_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     drop(open_with(dir.path(), &newer(NEXT)).unwrap());
     let before = std::fs::read(dir.path().join("inglenook.db")).unwrap();
@@ -197,7 +197,7 @@ async fn backups_are_whole_and_newest_first() {
 }
 
 #[tokio::test]
-async fn a_restored_backup_replaces_the_database_which_is_kept() {
+async fn a_restore_sets_the_old_database_aside() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
     furnish(&store).await;
@@ -218,7 +218,7 @@ async fn a_restored_backup_replaces_the_database_which_is_kept() {
 }
 
 #[tokio::test]
-async fn half_written_files_of_a_dead_process_are_swept() {
+async fn partial_files_of_a_killed_process_are_removed() {
     let dir = tempfile::tempdir().unwrap();
     some_chat(dir.path()).await;
     let inside = ["", "backups", "assets", "assets/ab", "thumbnails/cd"].map(|folder| dir.path().join(folder));
@@ -231,7 +231,7 @@ async fn half_written_files_of_a_dead_process_are_swept() {
     assert!(left.iter().all(|file| !file.exists()), "{left:?}");
 }
 
-/// The settings that the promises rest on, on every connection.
+/// All connections have the settings that the guarantees depend on.
 #[tokio::test]
 async fn connections_are_guarded() {
     let store = Store::in_memory().unwrap();
@@ -252,7 +252,7 @@ async fn connections_are_guarded() {
 }
 
 #[tokio::test]
-async fn a_file_from_before_tool_calls_is_upgraded_and_its_texts_asked_for_none() {
+async fn upgraded_texts_from_before_tool_calls_have_none() {
     let dir = tempfile::tempdir().unwrap();
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..3]).unwrap();
     let rows = "INSERT INTO character VALUES (zeroblob(16), 'Ada', '{}', 'chara_card_v3', NULL, NULL, 1, 1, NULL);
@@ -272,7 +272,7 @@ async fn a_file_from_before_tool_calls_is_upgraded_and_its_texts_asked_for_none(
 }
 
 #[tokio::test]
-async fn a_persona_from_before_pictures_has_none_until_it_gets_one() {
+async fn an_upgraded_persona_has_no_picture() {
     let dir = tempfile::tempdir().unwrap();
     let before = migrate::MIGRATIONS.iter().position(|sql| sql.contains("CREATE TABLE card_file")).unwrap();
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();

@@ -6,7 +6,7 @@ use crate::{Purged, Store, StoreError, Write};
 
 const CANARY: &[u8] = b"the-canary-sings-at-dawn";
 
-/// In which files of the data folder the canary can be read.
+/// Files of the data folder that contain the canary.
 fn found(store_dir: &std::path::Path) -> Vec<String> {
     let mut names: Vec<_> = std::fs::read_dir(store_dir)
         .unwrap()
@@ -33,7 +33,7 @@ async fn purged_text_is_gone_from_the_files() {
     let store = open(dir.path()).store;
     talk_about_it(&store).await;
     drop(store);
-    assert_eq!(found(dir.path()), ["inglenook.db"], "the test must see what it looks for");
+    assert_eq!(found(dir.path()), ["inglenook.db"], "the test must be able to find the canary");
 
     let store = open(dir.path()).store;
     store.write(|w| w.characters_mut().soft_delete(CHARACTER, Timestamp(100))).await.unwrap();
@@ -49,10 +49,10 @@ async fn purged_text_is_gone_from_the_files() {
     assert_eq!(found(dir.path()), [""; 0]);
 }
 
-/// Texts that grow and shrink push each other from page to page, and SQLite's `secure_delete` alone misses some of the
-/// copies that this leaves: in a quarter of such histories.
+/// Texts of changing length move between pages, and SQLite's `secure_delete` misses some of the copies that this
+/// leaves. That happens in a quarter of such histories.
 #[tokio::test]
-async fn text_that_was_rewritten_many_times_is_gone_too() {
+async fn often_rewritten_text_is_gone_after_a_purge() {
     for seed in 1..=12 {
         let dir = tempfile::tempdir().unwrap();
         let store = open(dir.path()).store;
@@ -64,7 +64,8 @@ async fn text_that_was_rewritten_many_times_is_gone_too() {
     }
 }
 
-/// Every second message is about the canary, and deleted in the end; the others are as long, about something else.
+/// Every second message contains the canary and is deleted at the end. The others have the same length and different
+/// text.
 fn rewrite_at_random(w: &mut Write<'_>, mut seed: u64) -> Result<(), StoreError> {
     let mut next = |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -84,9 +85,9 @@ fn rewrite_at_random(w: &mut Write<'_>, mut seed: u64) -> Result<(), StoreError>
     (0..150).step_by(2).try_for_each(|number| w.messages_mut().soft_delete(message_id(number), Timestamp(200)))
 }
 
-/// An edit deletes nothing, and the old words are gone all the same: from the message, and from every prompt that quotes them.
+/// An edit deletes no message, but the old text must be gone from the message and from every prompt that quotes it.
 #[tokio::test]
-async fn words_that_were_edited_are_gone_from_the_files() {
+async fn edited_text_is_gone_from_the_files() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
     talk_about_it(&store).await;
@@ -106,7 +107,7 @@ async fn words_that_were_edited_are_gone_from_the_files() {
 }
 
 #[tokio::test]
-async fn a_purge_takes_the_prompts_that_quote_what_is_gone_and_leaves_the_others() {
+async fn a_purge_clears_only_quoting_manifests() {
     let store = furnished().await;
     let other = domain::ChatId(uuid::Uuid::from_u128(90));
     for number in 1..=6 {
@@ -137,14 +138,14 @@ async fn a_purge_takes_the_prompts_that_quote_what_is_gone_and_leaves_the_others
         .await
         .unwrap();
     store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
-    assert_eq!(kept().await, [2, 4, 41, 43], "what was sent behind the edited words");
+    assert_eq!(kept().await, [2, 4, 41, 43], "manifests after the edited text");
     store.write(|w| w.messages_mut().soft_delete(message_id(3), Timestamp(9))).await.unwrap();
     store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
-    assert_eq!(kept().await, [2, 41], "what quotes it, here and elsewhere");
+    assert_eq!(kept().await, [2, 41], "manifests that quote it, in any chat");
 }
 
 #[tokio::test]
-async fn a_purge_takes_only_what_was_deleted() {
+async fn a_purge_removes_only_deleted_items() {
     let store = furnished().await;
     for number in 1..=3 {
         say(&store, number, &format!("m{number}")).await;

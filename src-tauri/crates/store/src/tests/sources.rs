@@ -20,7 +20,7 @@ fn book() -> Lorebook {
 }
 
 #[tokio::test]
-async fn a_character_is_known_by_its_file_and_another_copy_in_the_folder_is_somebody_else() {
+async fn each_file_of_a_folder_is_its_own_character() {
     let store = furnished().await;
     let content = AssetHash::of(b"a card");
     store
@@ -48,7 +48,7 @@ async fn a_character_is_known_by_its_file_and_another_copy_in_the_folder_is_some
 }
 
 #[tokio::test]
-async fn a_chat_is_known_by_its_file_whatever_it_is_called_now() {
+async fn a_renamed_chat_is_recognized_by_its_file() {
     let store = furnished().await;
     let known = |file: &'static str, title: &'static str| store.read(move |r| r.sources().chat(CHARACTER, file, title));
     assert_eq!(known("night.jsonl", "night").await.unwrap(), None);
@@ -63,7 +63,7 @@ async fn a_chat_is_known_by_its_file_whatever_it_is_called_now() {
 }
 
 #[tokio::test]
-async fn a_binding_that_the_user_took_away_is_not_granted_again() {
+async fn a_removed_binding_is_not_granted_again() {
     let store = furnished().await;
     let to = Binding::Chat(CHAT);
     let first = store.write(move |w| {
@@ -80,7 +80,7 @@ async fn a_binding_that_the_user_took_away_is_not_granted_again() {
 }
 
 #[tokio::test]
-async fn a_file_that_was_written_before_its_transaction_is_kept_by_it() {
+async fn a_file_written_in_advance_is_stored() {
     let store = furnished().await;
     let hash = store.keep_file(b"pixels").unwrap();
     assert_eq!(store.read(move |r| r.assets().get(hash)).await.unwrap(), None);

@@ -1,4 +1,4 @@
-//! What a chat shows, and how one knows that it has changed.
+//! Visible texts of chats, and detection of their changes.
 
 use domain::Timestamp;
 use domain::chat::SwipeState;
@@ -35,9 +35,9 @@ async fn texts_follow_what_is_shown() {
     store.check().await.unwrap();
 }
 
-/// Whoever keeps the texts learns of each change, and what it was: a row that takes the place of the newest one as well.
+/// Every change is detectable, including a row that replaces the newest one.
 #[tokio::test]
-async fn every_change_has_a_number_of_its_own() {
+async fn every_change_has_its_own_number() {
     let store = furnished().await;
     say(&store, 1, "A lamp.").await;
     say(&store, 2, "A parrot.").await;
@@ -73,9 +73,9 @@ async fn texts_of_an_older_folder_are_counted_after_its_upgrade() {
     store.check().await.unwrap();
 }
 
-/// What was said before anything was remembered can be found as well.
+/// Messages from before the memory feature are searchable too.
 #[tokio::test]
-async fn a_folder_from_before_memory_has_its_texts_after_its_upgrade() {
+async fn an_upgrade_creates_texts_of_older_messages() {
     let dir = tempfile::tempdir().unwrap();
     let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..1]).unwrap().store;
     furnish(&before).await;
@@ -85,7 +85,7 @@ async fn a_folder_from_before_memory_has_its_texts_after_its_upgrade() {
 }
 
 #[tokio::test]
-async fn hidden_messages_leave_texts_and_windows() {
+async fn hidden_messages_are_not_in_texts_or_windows() {
     let store = furnished().await;
     say(&store, 1, "A lamp.").await;
     say(&store, 2, "A secret.").await;
@@ -106,7 +106,7 @@ async fn hidden_messages_leave_texts_and_windows() {
 }
 
 #[tokio::test]
-async fn an_edit_drops_what_was_made_from_the_words() {
+async fn an_edit_invalidates_what_was_made_from_the_text() {
     let store = furnished().await;
     say(&store, 1, "A lamp.").await;
     let swipe = store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap().swipe().id;

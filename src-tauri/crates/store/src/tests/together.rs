@@ -1,4 +1,4 @@
-//! Readers, writers, backups and closures that fail, all at once.
+//! Concurrent reads, writes and backups, and failing closures.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use domain::chat::Role;
 use super::{CHAT, furnished, message, message_id, say, shown};
 use crate::{Store, StoreError};
 
-/// Each transaction writes two messages, so whoever sees an odd number has seen half of one.
+/// Each transaction writes two messages, so an odd number would reveal a partial transaction.
 async fn write_pairs(store: Store, from: u128, pairs: u128) {
     for pair in 0..pairs {
         let first = from + 2 * pair;
@@ -83,7 +83,7 @@ async fn a_panic_in_a_closure_fails_its_caller_only() {
 }
 
 #[tokio::test]
-async fn writes_run_in_the_order_of_the_calls_even_if_nobody_waits() {
+async fn writes_run_in_call_order_even_if_not_awaited() {
     let store = furnished().await;
     for number in 1..=20 {
         drop(store.write(move |w| w.messages_mut().append(&message(number, Role::User, &number.to_string()))));
@@ -94,7 +94,7 @@ async fn writes_run_in_the_order_of_the_calls_even_if_nobody_waits() {
 }
 
 #[tokio::test]
-async fn closing_finishes_what_was_asked_for() {
+async fn closing_finishes_queued_work() {
     let dir = tempfile::tempdir().unwrap();
     let store = super::open(dir.path()).store;
     super::furnish(&store).await;

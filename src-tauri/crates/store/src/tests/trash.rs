@@ -20,7 +20,7 @@ async fn a_deleted_chat_waits_in_the_trash() {
 }
 
 #[tokio::test]
-async fn a_single_message_goes_before_the_trash_does() {
+async fn a_single_message_is_purged_before_the_trash() {
     let store = furnished().await;
     for number in 1..=2 {
         say(&store, number, "m").await;
@@ -31,7 +31,7 @@ async fn a_single_message_goes_before_the_trash_does() {
 }
 
 #[tokio::test]
-async fn condemned_things_go_alone_with_their_pictures() {
+async fn condemned_items_are_purged_with_their_pictures() {
     let store = furnished().await;
     let (other, face, kept) = (ChatId(Uuid::from_u128(90)), b"face", b"kept");
     let (face, kept) = store
@@ -57,7 +57,7 @@ async fn condemned_things_go_alone_with_their_pictures() {
 }
 
 #[tokio::test]
-async fn only_what_is_in_the_trash_can_be_condemned() {
+async fn only_items_in_the_trash_can_be_condemned() {
     let store = furnished().await;
     store.write(|w| w.trash_mut().condemn(TrashId::Chat(CHAT))).await.unwrap_err();
 }

@@ -1,4 +1,4 @@
-//! Messages as vectors: they go with the words they were made from.
+//! Embeddings of messages are removed with their texts.
 
 use super::{CHAT, OPTIONS, furnish, furnished, message_id, open, say, say_without_checksum};
 use crate::{NewVector, Store, UnreadText, VectorRevision, migrate, open as opening};
@@ -24,7 +24,7 @@ async fn revision(store: &Store) -> VectorRevision {
 }
 
 #[tokio::test]
-async fn what_is_said_is_unread_until_its_vectors_are_kept() {
+async fn texts_are_queued_until_their_embeddings_are_stored() {
     let store = furnished().await;
     say(&store, 1, "My parrot is called Zebulon.").await;
     say(&store, 2, "What a name.").await;
@@ -42,20 +42,20 @@ async fn what_is_said_is_unread_until_its_vectors_are_kept() {
 }
 
 #[tokio::test]
-async fn vectors_go_with_their_words() {
+async fn embeddings_are_removed_with_their_texts() {
     let store = furnished().await;
     say(&store, 1, "My parrot is called Zebulon.").await;
     say(&store, 2, "What a name.").await;
     let before = unread(&store).await;
     read_all(&store).await;
     store.write(|w| w.messages_mut().soft_delete(message_id(1), domain::Timestamp(9))).await.unwrap();
-    assert_eq!(revision(&store).await.passages, 2, "what was deleted is not found");
+    assert_eq!(revision(&store).await.passages, 2, "deleted texts have no embeddings");
     let late = before.into_iter().find(|text| text.said.message == message_id(1)).unwrap();
     store.write(move |w| w.vectors_mut().keep(&late, MODEL, &[passage(9)])).await.unwrap();
     assert_eq!(revision(&store).await.passages, 2, "nor comes it back by a job that was late");
 }
 
-/// Those that were kept before they were counted.
+/// Covers embeddings from before the counters existed.
 #[tokio::test]
 async fn vectors_of_an_older_folder_are_counted_after_its_upgrade() {
     let dir = tempfile::tempdir().unwrap();
@@ -73,9 +73,9 @@ async fn vectors_of_an_older_folder_are_counted_after_its_upgrade() {
     assert_eq!(revision(&store).await, VectorRevision { passages: 4, last: last.unwrap() });
 }
 
-/// A message is understood by what stands beside it.
+/// Embeddings depend on the neighbours of a message.
 #[tokio::test]
-async fn what_comes_or_goes_beside_a_text_makes_it_unread() {
+async fn a_changed_neighbour_queues_a_text_again() {
     let store = furnished().await;
     for (number, text) in [(1, "Look!"), (2, "A parrot."), (3, "It is green.")] {
         say(&store, number, text).await;
@@ -97,11 +97,11 @@ async fn what_comes_or_goes_beside_a_text_makes_it_unread() {
     assert_eq!(again(unread(&store).await), ["It is green.", "Look!"]);
     let late = texts.into_iter().find(|text| text.said.message == message_id(1)).unwrap();
     store.write(move |w| w.vectors_mut().keep(&late, MODEL, &[passage(9)])).await.unwrap();
-    assert_eq!(again(unread(&store).await), ["It is green.", "Look!"], "it was read beside what is gone");
+    assert_eq!(again(unread(&store).await), ["It is green.", "Look!"], "its neighbour was deleted");
 }
 
 #[tokio::test]
-async fn another_model_reads_everything_anew() {
+async fn another_model_queues_everything_again() {
     let store = furnished().await;
     say(&store, 1, "My parrot is called Zebulon.").await;
     read_all(&store).await;

@@ -1,4 +1,4 @@
-//! Memories of worlds: they count where their lorebook does, and go with it.
+//! World memories apply where their lorebook applies, and are removed with it.
 
 use domain::lorebook::Binding;
 use domain::memory::{Archived, ArchivedAs, MemoryScope};
@@ -19,7 +19,7 @@ const PERSONA: PersonaId = PersonaId(Uuid::from_u128(80));
 const HERE: Company = Company { character: CHARACTER, chat: CHAT, persona: PERSONA };
 const SCOPES: [MemoryScope; 3] = [MemoryScope::World(COAST), MemoryScope::World(TOWN), MemoryScope::Profile];
 
-/// Two worlds that are bound to nothing, what is known of each, and what everybody knows.
+/// Two worlds without bindings, memories of each, and profile memories.
 async fn with_worlds() -> Store {
     let store = furnished().await;
     store
@@ -51,7 +51,7 @@ async fn bind(store: &Store, book: LorebookId, bindings: &[Binding]) {
     store.write(move |w| w.lorebooks_mut().bind(book, &bindings)).await.unwrap();
 }
 
-/// Listed with a character, or found with her.
+/// Memories that are listed for a character or found with her.
 async fn listed(store: &Store, of: CharacterId, filter: MemoryFilter) -> Vec<String> {
     let (listed, found) = store
         .read(move |r| {
@@ -74,7 +74,7 @@ fn of_kind(scope: &'static str) -> MemoryFilter {
 }
 
 #[tokio::test]
-async fn a_world_sees_its_own_and_everybody_sees_no_worlds() {
+async fn worlds_and_profile_do_not_share_memories() {
     let store = with_worlds().await;
     for (scope, text) in SCOPES.into_iter().zip(["coast canary", "town canary", "canary"]) {
         assert_eq!(standing(&store, scope).await, [text]);
@@ -91,7 +91,7 @@ async fn a_world_sees_its_own_and_everybody_sees_no_worlds() {
 }
 
 #[tokio::test]
-async fn a_memory_moves_from_one_world_to_another_and_to_everybody() {
+async fn a_memory_can_move_between_worlds_and_profile() {
     let store = with_worlds().await;
     for scope in [MemoryScope::World(TOWN), MemoryScope::Profile, MemoryScope::World(COAST)] {
         store.write(move |w| w.memories_mut().update(&memory(1, scope, "coast canary"))).await.unwrap();
@@ -103,7 +103,7 @@ async fn a_memory_moves_from_one_world_to_another_and_to_everybody() {
 }
 
 #[tokio::test]
-async fn the_worlds_of_a_chat_are_those_of_its_books_that_something_is_known_of() {
+async fn worlds_of_a_chat_are_its_books_with_memories() {
     let store = with_worlds().await;
     let worlds = async |company: Company| store.read(move |r| r.memories().worlds(company)).await.unwrap();
     assert_eq!(worlds(HERE).await, []);
@@ -121,12 +121,12 @@ async fn the_worlds_of_a_chat_are_those_of_its_books_that_something_is_known_of(
     assert_eq!(worlds(Company { persona: PersonaId(Uuid::nil()), ..HERE }).await, [COAST]);
     assert_eq!(worlds(Company { character: BO, chat: BOS_CHAT, ..HERE }).await, [TOWN]);
     store.write(|w| w.lorebooks_mut().update(&Lorebook { enabled: false, ..book(COAST, "The coast") })).await.unwrap();
-    assert_eq!(worlds(HERE).await, [TOWN], "a book that is off counts nowhere");
+    assert_eq!(worlds(HERE).await, [TOWN], "a disabled book applies nowhere");
 }
 
-/// Of books that are bound to the character, to a chat of hers, to whoever may talk with her, or to everything.
+/// Lorebooks bound to the character, one of her chats, a persona, or globally.
 #[tokio::test]
-async fn a_worlds_memory_is_listed_with_those_that_its_book_counts_with() {
+async fn world_memories_are_listed_where_their_book_applies() {
     let store = with_worlds().await;
     let all = MemoryFilter::default();
     assert_eq!(listed(&store, CHARACTER, all).await, ["canary"]);
@@ -145,12 +145,12 @@ async fn a_worlds_memory_is_listed_with_those_that_its_book_counts_with() {
     assert_eq!(listed(&store, CHARACTER, all).await, ["canary"]);
     assert_eq!(listed(&store, CHARACTER, MemoryFilter { archived: true, ..all }).await, ["coast canary"]);
     let hers = store.read(|r| r.memories().all_of(MemoriesOf::Character(CHARACTER))).await.unwrap();
-    assert!(hers.is_empty(), "it counts with others too: {hers:?}");
+    assert!(hers.is_empty(), "other characters can use it too: {hers:?}");
 }
 
-/// Group G: hidden with its book and back with it; gone from the file with it.
+/// The memory is hidden and restored with its book, and purged with it.
 #[tokio::test]
-async fn a_worlds_memory_goes_with_its_book() {
+async fn a_world_memory_is_purged_with_its_book() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path()).store;
     furnish(&store).await;
@@ -187,7 +187,7 @@ async fn a_worlds_memory_goes_with_its_book() {
 }
 
 #[tokio::test]
-async fn memories_of_a_file_from_before_the_worlds_are_everybodys_still() {
+async fn upgraded_memories_stay_in_the_profile_scope() {
     let dir = TempDir::new().unwrap();
     let before = open_with(dir.path(), &migrate::MIGRATIONS[..22]).unwrap().store;
     let old = "INSERT INTO memory (id, type, scope, text, importance, pinned, created, updated)

@@ -6,17 +6,17 @@ import { NEW_ENTRY } from "./fields";
 
 export type Sort = "own" | "title" | "order";
 
-/** One lorebook: its entries, and what is typed into them. It stays with each until it is saved or given up. */
+/** State of one lorebook: its entries, and a draft per edited entry that lasts until it is saved or discarded. */
 export class Book {
 	whole = $state.raw<Lorebook | null>(null);
 	failure = $state.raw<ApiError | null>(null);
 	query = $state("");
 	sort = $state<Sort>("own");
-	/** Entries that are found by their meaning, and whether each is read. */
+	/** The vectorized entries, and whether each is indexed yet. */
 	meanings = $state.raw<EntryMeaning[]>([]);
-	/** The entries that a change of several is for. */
+	/** Ids of the entries selected for a bulk action. */
 	readonly chosen = new SvelteSet<string>();
-	/** What is typed into the book's own fields. */
+	/** Draft of the book's own fields. */
 	fields = $state.raw<LorebookFields | null>(null);
 	readonly #drafts = new SvelteMap<string, LorebookEntry>();
 	#current = $state("");
@@ -31,7 +31,7 @@ export class Book {
 	});
 	readonly editing = $derived(this.#drafts.get(this.#current) ?? null);
 	readonly dirty = $derived(this.isDirty(this.#current));
-	/** New ones that are not saved yet. */
+	/** Drafts of new entries that are not saved yet. */
 	readonly fresh = $derived([...this.#drafts].filter(([key]) => key.startsWith("new ")).map(([key, entry]) => ({ key, entry })));
 	readonly changed = $derived(this.fields !== null && JSON.stringify(this.fields) !== JSON.stringify(this.whole?.fields));
 	readonly unsaved = $derived(this.changed || this.fresh.length > 0 || this.entries.some(({ id }) => this.isDirty(id)));
@@ -43,7 +43,7 @@ export class Book {
 
 	load = (): Promise<boolean> => attempt(this, async () => this.#show(await this.api.getLorebook(this.id)));
 
-	/** How far each entry is that is found by its meaning. */
+	/** Loads the index state of the vectorized entries. */
 	readMeanings = async (): Promise<void> => {
 		this.meanings = await this.api.entryMeanings(this.id).catch(() => []);
 	};
@@ -77,7 +77,7 @@ export class Book {
 		if (this.editing) this.#drafts.set(this.#current, { ...this.editing, ...fields });
 	}
 
-	/** Gives up what was typed into the entry. */
+	/** Discards the draft of the open entry. */
 	discard = (): void => {
 		const key = this.#current;
 		this.#drafts.delete(key);
@@ -92,7 +92,7 @@ export class Book {
 			const saved = await this.api.saveLoreEntry(this.id, editing);
 			const now = this.#drafts.get(key);
 			this.#drafts.delete(key);
-			// What was typed meanwhile stays.
+			// Text typed during the request stays in the draft.
 			this.#drafts.set(saved.id, now && now !== editing ? { ...now, id: saved.id } : saved);
 			if (this.#current === key) this.#current = saved.id;
 			this.#show(await this.api.getLorebook(this.id));
@@ -117,16 +117,16 @@ export class Book {
 
 	switch = (ids: string[], on: boolean): Promise<boolean> => attempt(this, async () => this.#show(await this.api.enableLoreEntries(this.id, ids, on)));
 
-	/** Where an entry stands in the book's own order, from 1 on. */
-	placeOf = (id: string): number => this.entries.findIndex((entry) => entry.id === id) + 1;
+	/** Position of an entry in the book's own order, starting at 1. */
+	positionOf = (id: string): number => this.entries.findIndex((entry) => entry.id === id) + 1;
 
-	/** One place up (-1) or down (1) in the book's own order. Says whether it moved. */
-	move = (id: string, by: -1 | 1): Promise<boolean> => this.#place(id, this.placeOf(id) - 1 + by);
+	/** Moves an entry one position up (-1) or down (1) in the book's own order. Returns whether it moved. */
+	move = (id: string, by: -1 | 1): Promise<boolean> => this.#place(id, this.positionOf(id) - 1 + by);
 
-	/** Right before or after another entry in the book's own order. Says whether it moved. */
+	/** Moves an entry directly before or after another one in the book's own order. Returns whether it moved. */
 	moveTo(id: string, other: string, after: boolean): Promise<boolean> {
-		const [from, at] = [this.placeOf(id) - 1, this.placeOf(other) - 1 + Number(after)];
-		// Whatever stood behind it has moved up by one.
+		const [from, at] = [this.positionOf(id) - 1, this.positionOf(other) - 1 + Number(after)];
+		// Removing the entry shifts everything behind it up by one.
 		return this.#place(id, from < at ? at - 1 : at);
 	}
 
@@ -138,7 +138,7 @@ export class Book {
 		return attempt(this, async () => this.#show(await this.api.orderLoreEntries(this.id, ids)));
 	}
 
-	/** Answers with what brings them back; `null` if it was not done. */
+	/** Returns a function that restores the entries; `null` if the deletion failed. */
 	async remove(ids: string[]): Promise<(() => Promise<void>) | null> {
 		let deleted = "";
 		const done = await attempt(this, async () => {
@@ -149,7 +149,7 @@ export class Book {
 		return done ? async () => this.#show(await this.api.restoreLoreEntries(this.id, deleted)) : null;
 	}
 
-	/** Copies entries into another book; with `leave` they are moved. */
+	/** Copies entries to another book. With `leave`, it moves them. */
 	copy = (ids: string[], to: string, leave: boolean): Promise<boolean> =>
 		attempt(this, async () => {
 			await this.api.copyLoreEntries(this.id, ids, to, leave);
@@ -167,7 +167,7 @@ export class Book {
 		return this.entries.find(({ id }) => id === key);
 	}
 
-	/** What nobody has typed into shows what is stored now. */
+	/** Shows the stored book. Drafts without changes are replaced by the stored state. */
 	#show(whole: Lorebook): void {
 		const untouched = [...this.#drafts.keys()].filter((key) => !this.isDirty(key));
 		if (!this.changed) this.fields = whole.fields;
@@ -181,7 +181,7 @@ export class Book {
 	}
 }
 
-/** As the list calls it; empty where it has neither a title nor keys. */
+/** The name shown in lists; empty if the entry has neither a title nor keys. */
 export function nameOf({ title, keys }: Pick<LorebookEntry, "title" | "keys">): string {
 	return title || keys.join(", ");
 }

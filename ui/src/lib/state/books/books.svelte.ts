@@ -3,11 +3,11 @@ import type { ApiError, LorebookFormat, LorebookSummary } from "../../api/genera
 import type { Api } from "../api";
 import { attempt } from "../attempt";
 import { Book } from "./book.svelte";
-import { LoreTrying } from "./trying.svelte";
+import { LoreTest } from "./trying.svelte";
 
 export type BookTab = "entries" | "about" | "try";
 
-/** The lorebooks, outside cards and in them, and the one that is open. */
+/** State of all lorebooks, stand-alone and embedded in cards, and of the open one. */
 export class Books {
 	all = $state.raw<LorebookSummary[]>([]);
 	loaded = $state(false);
@@ -15,8 +15,8 @@ export class Books {
 	query = $state("");
 	tab = $state<BookTab>("entries");
 	book = $state.raw<Book | null>(null);
-	readonly trying: LoreTrying;
-	/** Those that were open, with what is typed into them. */
+	readonly test: LoreTest;
+	/** Books opened so far. They keep their unsaved drafts. */
 	readonly #known = new SvelteMap<string, Book>();
 	readonly #shown = $derived.by(() => {
 		const words = this.query.trim().toLocaleLowerCase();
@@ -26,7 +26,7 @@ export class Books {
 	readonly ofCards = $derived(this.#shown.filter(({ character }) => character !== null));
 
 	constructor(private readonly api: Api) {
-		this.trying = new LoreTrying(api);
+		this.test = new LoreTest(api);
 	}
 
 	load = (): Promise<boolean> =>
@@ -35,7 +35,7 @@ export class Books {
 			this.loaded = true;
 		});
 
-	/** Somebody changed books, perhaps this very page. */
+	/** Handles a change of lorebooks, which this page may have caused itself. */
 	async changed(id: string | null): Promise<void> {
 		if (!this.loaded) return;
 		const open = this.book;
@@ -44,7 +44,7 @@ export class Books {
 
 	isUnsaved = (id: string): boolean => this.#known.get(id)?.unsaved ?? false;
 
-	/** Opens a book, at an entry where one is named. */
+	/** Opens a book, and the given entry in it. */
 	async open(id: string, entry: string | null = null): Promise<void> {
 		const book = this.#known.get(id) ?? new Book(this.api, id);
 		this.#known.set(id, book);

@@ -5,10 +5,10 @@ import type { LorebookEntry, LoreTrial } from "../../api/generated";
 import { api } from "../api";
 import { Books } from "./books.svelte";
 import { lines } from "./fields";
-import { LoreTrying } from "./trying.svelte";
+import { LoreTest } from "./trying.svelte";
 import { rule } from "./words";
 
-/** The scripted lorebooks, as the window asks for them. */
+/** Opens a book of the scripted engine. */
 async function opened(id = "b1"): Promise<{ books: Books; shell: FakeShell }> {
 	const mock = new MockBooks(() => {});
 	const answers = Object.entries(mock).filter(([name]) => name.startsWith("op_"));
@@ -21,14 +21,14 @@ async function opened(id = "b1"): Promise<{ books: Books; shell: FakeShell }> {
 
 const titles = (entries: readonly LorebookEntry[]) => entries.map(({ title, keys }) => title.slice(0, 12) || keys[0]);
 
-test("books outside cards come first, and a search finds both by name and character", async () => {
+test("lists stand-alone books first, search finds both", async () => {
 	const { books } = await opened();
 	expect([books.own.map(({ id }) => id), books.ofCards.map(({ id }) => id)]).toEqual([["b1", "b2", "b3"], ["c1"]]);
 	books.query = "mira";
 	expect([books.own.length, books.ofCards.length]).toEqual([0, 1]);
 });
 
-test("what is typed stays with its entry until it is saved or given up, whatever is opened meanwhile", async () => {
+test("draft of an entry stays until saved or discarded", async () => {
 	const { books, shell } = await opened();
 	const { book } = books;
 	book?.open("0");
@@ -47,7 +47,7 @@ test("what is typed stays with its entry until it is saved or given up, whatever
 	expect(book?.editing?.content).toBe("It rings.");
 });
 
-test("a new entry waits in the list until it is saved, and comes last then", async () => {
+test("new entry is listed until saved, then comes last", async () => {
 	const { books } = await opened("b2");
 	const { book } = books;
 	book?.create();
@@ -59,7 +59,7 @@ test("a new entry waits in the list until it is saved, and comes last then", asy
 	expect([book?.fresh.length, titles(book?.entries ?? []), book?.dirty]).toEqual([0, ["Old Water", "The tide"], false]);
 });
 
-test("entries are found, sorted, moved, switched and brought back", async () => {
+test("entries are found, sorted, moved and restored", async () => {
 	const { books } = await opened();
 	const { book } = books;
 	if (!book) throw new Error("no book is open");
@@ -87,12 +87,12 @@ test("entries are found, sorted, moved, switched and brought back", async () => 
 	expect(book.entries.length).toBe(4);
 });
 
-test("an entry lands before or after another one, wherever it came from", async () => {
+test("entry moves before or after another one", async () => {
 	const { books, shell } = await opened();
 	const { book } = books;
 	const ids = () => book?.entries.map(({ id }) => id).join("");
 	await book?.moveTo("0", "3", false);
-	expect([ids(), book?.placeOf("0")]).toEqual(["12034", 3]);
+	expect([ids(), book?.positionOf("0")]).toEqual(["12034", 3]);
 	await book?.moveTo("0", "4", true);
 	expect(ids()).toBe("12340");
 	await book?.moveTo("4", "1", false);
@@ -100,7 +100,7 @@ test("an entry lands before or after another one, wherever it came from", async 
 	expect([await book?.moveTo("4", "1", false), shell.count("order_lore_entries")], "it stands there already").toEqual([false, 3]);
 });
 
-test("a deleted book goes from the list, and comes back opened", async () => {
+test("deleted book leaves the list, undo opens it", async () => {
 	const { books } = await opened();
 	await books.remove("b1");
 	expect([books.book, books.all.some(({ id }) => id === "b1")]).toEqual([null, false]);
@@ -108,7 +108,7 @@ test("a deleted book goes from the list, and comes back opened", async () => {
 	expect([books.book?.id, books.all.some(({ id }) => id === "b1")]).toEqual(["b1", true]);
 });
 
-test("the book's own fields wait for their save, and news from elsewhere does not take them away", async () => {
+test("book fields keep the draft on outside changes", async () => {
 	const { books } = await opened();
 	const { book } = books;
 	book?.changeBook({ name: "The drowned town" });
@@ -120,11 +120,11 @@ test("the book's own fields wait for their save, and news from elsewhere does no
 	expect(book?.whole?.about.bindings).toEqual([{ scope: "global" }]);
 });
 
-test("words are tried once the writer pauses, and the last ones count", async () => {
+test("test runs after a pause and uses the latest text", async () => {
 	vi.useFakeTimers();
 	const trial = (tokens: number): LoreTrial => ({ told: [], silent: [], silentCount: 0, tokens, budget: 100, overflowed: false, counted: true, notices: [] });
 	const shell = new FakeShell({ try_lore: ({ text }: { text: string }) => trial(text.length) });
-	const trying = new LoreTrying(api(shell));
+	const trying = new LoreTest(api(shell));
 	trying.show("b1", "a", "");
 	trying.show("b1", "abc", "");
 	await vi.advanceTimersByTimeAsync(500);
@@ -136,7 +136,7 @@ test("words are tried once the writer pauses, and the last ones count", async ()
 	vi.useRealTimers();
 });
 
-test("keys are lines, and every rule has words", () => {
+test("keys are one per line, and every rule has a text", () => {
 	expect(lines(" lamp \n\n/a,b/i\n")).toEqual(["lamp", "/a,b/i"]);
-	expect([rule("key_not_found"), rule("something_new")]).toEqual(["no key was found", "its own text keeps it out"]);
+	expect([rule("key_not_found"), rule("something_new")]).toEqual(["no keyword found", "excluded by its own text"]);
 });

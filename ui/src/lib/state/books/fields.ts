@@ -1,6 +1,6 @@
 import type { LorebookEntry } from "../../api/generated";
 
-/** How a field of an entry is edited. */
+/** The kind of input for a field of an entry. */
 export type FieldKind = "line" | "switch" | "number" | "asSettings" | "position" | "role";
 
 type Scalar = Exclude<keyof LorebookEntry, "id" | "title" | "enabled" | "content" | "keys" | "secondaryKeys" | "logic" | "selective" | "sources" | "characterFilter" | "triggers">;
@@ -8,15 +8,15 @@ type Scalar = Exclude<keyof LorebookEntry, "id" | "title" | "enabled" | "content
 export interface FieldSpec {
 	readonly key: Scalar;
 	readonly kind: FieldKind;
-	/** May be empty, which is not 0. */
+	/** The number may be empty, which differs from 0. */
 	readonly empty?: boolean;
-	/** May have a fraction. */
+	/** The number may have a fraction. */
 	readonly broken?: boolean;
 	readonly min?: number;
 	readonly max?: number;
 }
 
-/** The fields that few entries need, by what they are about. */
+/** Advanced fields of an entry, grouped by topic. */
 export const GROUPS = [
 	{
 		name: "matching",
@@ -75,7 +75,7 @@ export const LOGICS = ["andAny", "andAll", "notAny", "notAll"] as const;
 export const SOURCES = ["persona", "description", "personality", "scenario", "depthPrompt", "creatorNotes"] as const;
 export const TRIGGERS = ["normal", "continue", "swipe", "regenerate", "impersonate", "quiet"] as const;
 
-/** An entry as a new one begins. */
+/** Default values of a new entry. */
 export const NEW_ENTRY: LorebookEntry = {
 	id: "",
 	title: "",
@@ -115,7 +115,7 @@ export const NEW_ENTRY: LorebookEntry = {
 	triggers: [],
 };
 
-/** One on each line, as keys are typed: a comma may be part of a pattern. */
+/** Splits a text into one key per line. Commas do not separate keys, because a pattern may contain them. */
 export function lines(text: string): string[] {
 	return text.split("\n").map((line) => line.trim()).filter(Boolean);
 }

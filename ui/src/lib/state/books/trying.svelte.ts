@@ -3,10 +3,10 @@ import type { ApiError, LoreTrial } from "../../api/generated";
 import type { Api } from "../api";
 import { Later } from "../later";
 
-/** Which entries some words wake, or a chat's last message. */
-export class LoreTrying {
+/** Tests which entries a text, or the last message of a chat, would trigger. */
+export class LoreTest {
 	text = $state("");
-	/** Empty: the words alone. */
+	/** Id of the chat; empty to test the text alone. */
 	chat = $state("");
 	result = $state.raw<LoreTrial | null>(null);
 	failure = $state.raw<ApiError | null>(null);
@@ -16,7 +16,7 @@ export class LoreTrying {
 
 	constructor(private readonly api: Api) {}
 
-	/** Tries once the writer pauses. Of two askings the later one counts. */
+	/** Runs the test after a pause in typing. Only the result of the latest request is used. */
 	show(book: string, text: string, chat: string): void {
 		const asked = ++this.#asked;
 		if (text.trim() === "" && chat === "") {

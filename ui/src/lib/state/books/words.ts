@@ -1,6 +1,6 @@
 import { t } from "../../i18n/i18n.svelte";
 
-/** The engine's words for what keeps an entry out, as the window tells them apart. */
+/** Maps the engine's exclusion rules to the i18n keys that explain them. */
 const RULES = {
 	disabled: "disabled",
 	trigger: "trigger",
@@ -22,7 +22,7 @@ const RULES = {
 	book_budget: "budget",
 } as const;
 
-/** Why an entry is not told, in words; decorators have one word for all they do. */
+/** Screen text for why an entry is not used. All decorator rules share one text. */
 export function rule(name: string): string {
 	return t(`books.rule.${name in RULES ? RULES[name as keyof typeof RULES] : "decorator"}`);
 }

@@ -1,6 +1,6 @@
 const KEY = "inglenook.learned";
 
-/** True once on this machine: the first time that a model has learned something, the user is told what that is (C30). */
+/** Returns true once per machine, when a model learns something for the first time, so that the app can explain it. */
 export function takeFirstLearned(): boolean {
 	if (localStorage.getItem(KEY) !== null) return false;
 	localStorage.setItem(KEY, new Date().toISOString());

@@ -6,30 +6,30 @@ import { Later } from "../later";
 import { Recall } from "./recall.svelte";
 import { receiptsOf } from "./receipts";
 
-/** What the list needs from the window around it. */
-export interface Surroundings {
+/** Callbacks from the memory list to the app. */
+export interface MemoryCallbacks {
 	failed(error: ApiError): void;
-	/** A memory is forgotten; `undo` brings it back. */
+	/** Called after a memory is forgotten; `undo` restores it. */
 	forgot(text: string, undo: () => Promise<void>): void;
-	/** Many are forgotten at once; `undo` brings them back. */
+	/** Called after many memories are forgotten; `undo` restores them. */
 	forgotMany(count: number, undo: () => Promise<void>): void;
-	/** Two have become one; `undo` makes them two again. */
+	/** Called after two memories are merged; `undo` separates them. */
 	merged(undo: () => Promise<void>): void;
-	/** A file was read. */
-	took(imported: MemoryImport): void;
-	/** So many went into the archive; `undo` brings them back. */
+	/** Called after a file is imported. */
+	imported(imported: MemoryImport): void;
+	/** Called after memories are archived; `undo` restores them. */
 	archived(count: number, undo: () => Promise<void>): void;
 }
 
-/** Whose memories are shown: seen from a chat, or from a character alone. */
-export interface Of {
-	/** The chat. */
+/** The context of the memory list: a chat, or a character without a chat. */
+export interface MemoryContext {
+	/** Id of the chat. */
 	id: string | null;
 	character: string;
 	persona: Chat["persona"];
 }
 
-/** Two memories that are to become one. */
+/** Two memories to merge, and the merged text. */
 export interface Merging {
 	first: Memory;
 	second: Memory | null;
@@ -38,64 +38,64 @@ export interface Merging {
 
 const ALL: MemoryFilter = { type: null, scope: null, made: null, archived: false };
 
-/** What is looked at: the memories as a list or by their dates, what would come back, or what came back in the last turn. */
+/** Views of the panel: a list, a timeline, a trial of recall, or the recall of the last turn. */
 export const VIEWS = ["list", "timeline", "try", "turn"] as const;
 export type View = (typeof VIEWS)[number];
 
-/** What is remembered for the character of a chat, each with the words it was made from. */
+/** The memories of a character, with the messages they came from. */
 export class Memories {
 	open = $state(false);
 	view = $state<View>("list");
 	readonly tried: Recall;
 	readonly turn: Recall;
 	items = $state.raw<Memory[]>([]);
-	/** What no model has summed up; no memories, so they are told in the timeline alone, and where it tells everything. */
+	/** First sentences of chat parts that no model has summarised. They are no memories, so only the unfiltered timeline shows them. */
 	keyframes = $state.raw<Keyframe[]>([]);
-	/** There are more than these. */
+	/** The engine has more memories than `items`. */
 	more = $state(false);
 	loaded = $state(false);
 	failure = $state.raw<ApiError | null>(null);
 	query = $state("");
 	filter = $state<MemoryFilter>({ ...ALL });
 	merging = $state<Merging | null>(null);
-	/** What everything that is remembered takes, of all characters. */
+	/** Disk usage of all memories of all characters. */
 	storage = $state.raw<MemoryStorage | null>(null);
-	/** The memory being written or changed; a new one has no id. */
+	/** The memory in the form; a new one has an empty id. */
 	draft = $state<MemoryDraft | null>(null);
-	/** The lorebooks that a memory may belong to there, by their ids. */
+	/** Ids of the lorebooks that a memory can belong to. */
 	worlds = $state.raw<string[]>([]);
 	saving = $state(false);
-	/** Why the draft was refused. */
+	/** Error of the last attempt to save the draft. */
 	refused = $state.raw<ApiError | null>(null);
-	/** The memory to bring into view; a new object for each asking. */
+	/** The memory to scroll to. Each request is a new object. */
 	target = $state.raw<{ id: string } | null>(null);
-	/** Memory works in the chat. */
+	/** Memory is enabled in the chat. */
 	on = $state(true);
-	/** The same for this chat, its character and everywhere, once it was asked for. */
+	/** Whether memory is enabled for this chat, its character and globally; empty until loaded. */
 	switches = $state.raw<Partial<Record<SettingOwner["scope"], boolean>>>({});
-	/** By the ids of their messages. */
+	/** Receipts by message id: where each source message is. */
 	readonly receipts = new SvelteMap<string, Receipt>();
-	/** The target is not on the list: it has been forgotten, or its words are gone. */
-	readonly missing = $derived(this.loaded && this.query === "" && !this.narrowed && this.target !== null && !this.items.some(({ id }) => id === this.target?.id));
+	/** The target is not in the list, because the memory or its source messages were deleted. */
+	readonly missing = $derived(this.loaded && this.query === "" && !this.filtered && this.target !== null && !this.items.some(({ id }) => id === this.target?.id));
 
-	/** Some memories are left out of the list. */
-	get narrowed(): boolean {
+	/** Whether a filter is active. */
+	get filtered(): boolean {
 		return this.filter.type !== null || this.filter.scope !== null || this.filter.made !== null || this.filter.archived === true;
 	}
 
-	#of: Of | null = null;
-	/** Where each memory stood first, so that what is pinned or brought back does not jump under the reader. */
+	#of: MemoryContext | null = null;
+	/** Order of the memories when first shown, so that pinning or restoring one does not move it. */
 	#order: string[] = [];
 	#later = new Later();
 	#asked = 0;
-	/** What the receipts were read from may have changed since. */
+	/** The receipts may be outdated. */
 	#stale = false;
-	/** How much of a long list is looked at. */
+	/** Number of loaded pages. */
 	#pages = 1;
 
 	constructor(
 		private readonly api: Api,
-		private readonly around: Surroundings,
+		private readonly callbacks: MemoryCallbacks,
 	) {
 		this.tried = new Recall(api);
 		this.turn = new Recall(api);
@@ -109,21 +109,21 @@ export class Memories {
 		this.filter = { ...ALL };
 	}
 
-	look = (view: View): void => {
+	setView = (view: View): void => {
 		this.view = view;
 		this.#askForLastTurn();
 		if (view !== "timeline") return;
-		// Before the keyframes are read, nobody knows that there is nothing to tell.
+		// The timeline must not show "nothing" before the keyframes are loaded.
 		this.loaded = false;
 		void this.load();
 	};
 
-	/** A turn has ended. */
+	/** Handles the end of a turn. */
 	turned(chat: string): void {
 		if (this.#of?.id === chat) this.#askForLastTurn();
 	}
 
-	/** Where it is looked at. */
+	/** Loads the recall of the last turn, if its view is open. */
 	#askForLastTurn(): void {
 		const chat = this.#of?.id;
 		if (this.open && this.view === "turn" && chat) void this.turn.last(chat);
@@ -137,8 +137,8 @@ export class Memories {
 		this.filter = { ...ALL };
 	};
 
-	/** The chat beside the list. */
-	async follow(of: Of): Promise<void> {
+	/** Shows the memories for the open chat or character. */
+	async follow(of: MemoryContext): Promise<void> {
 		if (this.#of?.character !== of.character) {
 			[this.items, this.keyframes, this.more, this.loaded, this.failure, this.draft, this.merging, this.#order, this.#pages] = [[], [], false, false, null, null, null, [], 1];
 		}
@@ -157,7 +157,7 @@ export class Memories {
 		this.#later.run(this.load);
 	}
 
-	narrow(change: Partial<MemoryFilter>): Promise<void> {
+	setFilter(change: Partial<MemoryFilter>): Promise<void> {
 		[this.filter, this.#pages] = [{ ...this.filter, ...change }, 1];
 		return this.load();
 	}
@@ -194,13 +194,13 @@ export class Memories {
 		this.storage = await this.api.memoryStorage().catch(() => null);
 	}
 
-	/** Something was remembered, changed or forgotten, here or in the chat. */
+	/** Handles a change of memories by this list or by the chat. */
 	async changed(): Promise<void> {
 		this.#stale = true;
 		if (this.open) await this.load();
 	}
 
-	/** Whether the chat recalls and learns at all. */
+	/** Loads whether memory is enabled in the chat. */
 	async readSwitch(): Promise<void> {
 		const chat = this.#of?.id;
 		if (!chat) return;
@@ -208,7 +208,7 @@ export class Memories {
 		this.on = all?.settings.find(({ key }) => key === "memory")?.value !== false;
 	}
 
-	/** Whether memory works for each of those owners, by their scopes. */
+	/** Loads whether memory is enabled for each owner, by scope. */
 	async readSwitches(owners: SettingOwner[]): Promise<void> {
 		const read = async (owner: SettingOwner) => {
 			const all = await this.api.layeredSettings(owner).catch(() => null);
@@ -239,15 +239,15 @@ export class Memories {
 		this.refused = null;
 		void this.#readWorlds(of);
 		const { id, type, text, importance, pinned, scope } = memory;
-		// Whom it is of stays, whichever scope is chosen and given up again.
+		// Keeps the owner ids, so that changing the scope back and forth loses nothing.
 		this.draft = { id, type, text, importance, pinned, scope, character: memory.character ?? of.character, persona: memory.persona ?? of.persona.id, chat: memory.chat ?? of.id, world: memory.world };
 	}
 
-	giveUp = (): void => {
+	cancelDraft = (): void => {
 		[this.draft, this.refused] = [null, null];
 	};
 
-	/** The stored memory; `null` where it was refused. */
+	/** Saves the draft and returns the stored memory; `null` if it was rejected. */
 	async save(): Promise<Memory | null> {
 		const { draft } = this;
 		if (!draft || draft.text.trim() === "" || this.saving) return null;
@@ -280,16 +280,16 @@ export class Memories {
 		await this.#do(async () => {
 			await this.api.deleteMemory(memory.id);
 			this.items = this.items.filter(({ id }) => id !== memory.id);
-			// That it is gone is no news to who has forgotten it.
+			// Clears the target, because the user knows that it is gone.
 			if (this.target?.id === memory.id) this.target = null;
-			if (this.draft?.id === memory.id) this.giveUp();
-			this.around.forgot(memory.text, () => this.api.restoreMemory(memory.id));
+			if (this.draft?.id === memory.id) this.cancelDraft();
+			this.callbacks.forgot(memory.text, () => this.api.restoreMemory(memory.id));
 		});
 	}
 
-	/** Takes a memory to be merged; the next one that is chosen is the other. */
+	/** Selects the first memory to merge, or the second if there is a first. */
 	mergeFrom(memory: Memory): void {
-		this.giveUp();
+		this.cancelDraft();
 		const first = this.merging?.first;
 		if (first?.id === memory.id) this.merging = null;
 		else if (!first) this.merging = { first: memory, second: null, text: "" };
@@ -300,7 +300,7 @@ export class Memories {
 		this.merging = null;
 	};
 
-	/** The memory that two have become; `null` where it was refused. */
+	/** Merges the two memories and returns the result; `null` if it was rejected. */
 	async merge(): Promise<Memory | null> {
 		const { first, second, text } = this.merging ?? {};
 		if (!first || !second || !text?.trim() || this.saving) return null;
@@ -310,7 +310,7 @@ export class Memories {
 			this.#order = this.#order.flatMap((id) => (id === first.id ? [merged.id] : id === second.id ? [] : [id]));
 			this.merging = null;
 			await this.load();
-			this.around.merged(() => this.api.unmergeMemories(merged.id, [first.id, second.id]));
+			this.callbacks.merged(() => this.api.unmergeMemories(merged.id, [first.id, second.id]));
 			return merged;
 		} catch (thrown) {
 			this.refused = asApiError(thrown);
@@ -325,45 +325,45 @@ export class Memories {
 			const forgotten = await this.api.forgetMemories(of);
 			[this.draft, this.merging, this.target] = [null, null, null];
 			await this.load();
-			this.around.forgotMany(forgotten.length, () => this.api.restoreMemories(forgotten));
+			this.callbacks.forgotMany(forgotten.length, () => this.api.restoreMemories(forgotten));
 		});
 	}
 
-	/** Takes in a file that was exported here or elsewhere. */
-	async take(file: File): Promise<void> {
+	/** Imports a file of memories. */
+	async importFile(file: File): Promise<void> {
 		const of = this.#of;
 		if (!of) return;
 		await this.#do(async () => {
 			const imported = await this.api.importMemories(of.character, await file.text());
 			await this.load();
-			this.around.took(imported);
+			this.callbacks.imported(imported);
 		});
 	}
 
-	/** Holds all memories against each other. */
+	/** Compares all memories with each other, and merges or archives those that are redundant. */
 	consolidate = async (): Promise<void> => {
 		await this.#do(async () => {
 			const { merged, superseded, retired, crowded } = await this.api.consolidateMemories();
 			const ids = [merged, superseded, retired, crowded].flat().map(({ id }) => id);
 			await this.load();
-			this.around.archived(ids.length, () => this.api.unarchiveMemories(ids));
+			this.callbacks.archived(ids.length, () => this.api.unarchiveMemories(ids));
 		});
 	};
 
-	/** Takes a memory out of the archive. */
-	async bringBack(memory: Memory): Promise<void> {
+	/** Restores a memory from the archive. */
+	async unarchive(memory: Memory): Promise<void> {
 		await this.#do(async () => {
 			await this.api.unarchiveMemories([memory.id]);
 			await this.load();
 		});
 	}
 
-	async #readKeyframes({ character }: Of): Promise<Keyframe[]> {
-		const everything = this.view === "timeline" && this.query.trim() === "" && !this.narrowed;
+	async #readKeyframes({ character }: MemoryContext): Promise<Keyframe[]> {
+		const everything = this.view === "timeline" && this.query.trim() === "" && !this.filtered;
 		return everything ? this.api.keyframes(character) : [];
 	}
 
-	async #readWorlds({ id, character, persona }: Of): Promise<void> {
+	async #readWorlds({ id, character, persona }: MemoryContext): Promise<void> {
 		this.worlds = await this.api.memoryWorlds(character, persona.id, id).catch(() => []);
 	}
 
@@ -377,7 +377,7 @@ export class Memories {
 		try {
 			await action();
 		} catch (thrown) {
-			this.around.failed(asApiError(thrown));
+			this.callbacks.failed(asApiError(thrown));
 		}
 	}
 }

@@ -2,20 +2,20 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FakeShell } from "../../../../tests/unit/shell";
 import type { ApiError, FoundMemories, Keyframe, Memory, MemoryDraft, Receipt } from "../../api/generated";
 import { api } from "../api";
-import { Memories, type Of } from "./memories.svelte";
+import { Memories, type MemoryContext } from "./memories.svelte";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-const MIRA: Of = { id: "chat", character: "mira", persona: { id: "sam", name: "Sam", description: "", instructions: "", picture: null } };
+const MIRA: MemoryContext = { id: "chat", character: "mira", persona: { id: "sam", name: "Sam", description: "", instructions: "", picture: null } };
 
-/** `memory("a tea")`: a memory with that id and text. */
+/** `memory("a tea")` is a memory with id `a` and the text `a tea`. */
 function memory(words: string, over: Partial<Memory> = {}): Memory {
 	const [id = "", ...text] = words.split(" ");
 	return { id, type: "fact", text: text.join(" "), importance: 5, scope: "pair", character: "mira", persona: "sam", chat: null, world: null, pinned: false, origin: "rule", confidence: 10, sources: [], echoes: [], archived: null, created: "", updated: "", score: null, ...over };
 }
 
-/** Where a message was said. */
+/** The receipt of a message. */
 const receipt = (message: string): Receipt => ({ message, chat: "chat", title: "Mira", name: "Sam", line: `${message}!`, created: "" });
 
 const all = (memories: Memory[]): FoundMemories => ({ memories, more: false });
@@ -42,7 +42,7 @@ function memories(stored: Memory[], answers: Record<string, (args: never) => unk
 		forgot: (_, undo) => undos.push(undo),
 		forgotMany: (_, undo) => undos.push(undo),
 		merged: (undo) => undos.push(undo),
-		took: () => {},
+		imported: () => {},
 		archived: (_, undo) => undos.push(undo),
 	});
 	list.show(null);
@@ -51,18 +51,18 @@ function memories(stored: Memory[], answers: Record<string, (args: never) => unk
 
 const ids = (list: Memories) => list.items.map(({ id }) => id).join(" ");
 
-test("each memory comes with the words it was made from, asked for at once", async () => {
+test("memories load with their sources in one request", async () => {
 	const { list, shell } = memories([memory("a tea", { sources: ["u1", "u2"] }), memory("b cake", { sources: ["u2"] })]);
 	await list.follow(MIRA);
 	expect(shell.asked.at(-1)).toEqual({ operation: "receipts", args: { messages: ["u1", "u2"] } });
 	expect(list.receipts.get("u2")?.line).toBe("u2!");
 });
 
-/** The ids of each asking for receipts. */
+/** The ids in each `receipts` request. */
 const receiptsAsked = (shell: FakeShell) => shell.asked.filter(({ operation }) => operation === "receipts").map(({ args }) => args.messages as string[]);
 
-test("however many words they were made from, each is asked for once, and no more at a time than the engine answers", async () => {
-	// Each begins with what the one before it ended with.
+test("sources load once each, in limited batches", async () => {
+	// The last source of each summary is the first source of the next.
 	const summaries = Array.from({ length: 130 }, (_, summary) => memory(`m${summary} sea`, { sources: Array.from({ length: 20 }, (_, at) => `u${summary * 19 + at}`) }));
 	const { list, shell } = memories(summaries);
 	await list.follow(MIRA);
@@ -71,12 +71,12 @@ test("however many words they were made from, each is asked for once, and no mor
 	expect(new Set(receiptsAsked(shell).flat()).size).toBe(2_471);
 });
 
-test("known words are asked for again once something has changed, not for looking closer, and those that are gone are known no more", async () => {
+test("receipts reload only after a change", async () => {
 	const gone = new Set<string>();
 	const receipts = ({ messages }: { messages: string[] }) => messages.filter((message) => !gone.has(message)).map(receipt);
 	const { list, shell } = memories([memory("a tea", { sources: ["u1"] }), memory("b cake", { sources: ["u2"] })], { receipts });
 	await list.follow(MIRA);
-	await list.narrow({ type: "fact" });
+	await list.setFilter({ type: "fact" });
 	expect(receiptsAsked(shell)).toEqual([["u1", "u2"]]);
 	gone.add("u2");
 	await list.changed();
@@ -84,7 +84,7 @@ test("known words are asked for again once something has changed, not for lookin
 	expect([...list.receipts.keys()]).toEqual(["u1"]);
 });
 
-test("what is pinned, or brought back, stays where the reader has it", async () => {
+test("pinned or restored memory keeps its place", async () => {
 	const { list, undos } = memories([memory("a tea"), memory("b cake"), memory("c rain")]);
 	await list.follow(MIRA);
 	await list.pin(list.items[2] as Memory);
@@ -102,7 +102,7 @@ test("what is pinned, or brought back, stays where the reader has it", async () 
 	expect(ids(list)).toBe("c b a");
 });
 
-test("a new one comes first, with the words of a search taken back", async () => {
+test("new memory comes first and clears the search", async () => {
 	const { list } = memories([memory("a tea"), memory("b cake")]);
 	await list.follow(MIRA);
 	list.search("cake");
@@ -117,14 +117,14 @@ test("a new one comes first, with the words of a search taken back", async () =>
 	expect(list.items[0]?.type).toBe("event");
 });
 
-test("whom a memory is of, and its type, stay when it is changed", async () => {
+test("edited memory keeps its owner and type", async () => {
 	const { list } = memories([memory("a tea", { type: "relationship", scope: "chat", character: null, persona: null, chat: "elsewhere" })]);
 	await list.follow(MIRA);
 	list.edit(list.items[0] as Memory);
 	expect(list.draft).toMatchObject({ id: "a", type: "relationship", scope: "chat", chat: "elsewhere", character: "mira", persona: "sam" });
 });
 
-test("a refused memory keeps its words and says why", async () => {
+test("rejected memory keeps its text and shows the error", async () => {
 	const refused: ApiError = { kind: "badInput", message: "Too long.", hint: "Shorten it." };
 	const { list } = memories([], {
 		save_memory: () => {
@@ -138,7 +138,7 @@ test("a refused memory keeps its words and says why", async () => {
 	expect([list.refused, list.draft?.text, list.saving]).toEqual([refused, "Long.", false]);
 });
 
-test("a memory that was asked for and is gone is told of", async () => {
+test("missing target is reported", async () => {
 	const { list } = memories([memory("a tea")]);
 	list.show("gone");
 	expect(list.missing).toBe(false);
@@ -150,7 +150,7 @@ test("a memory that was asked for and is gone is told of", async () => {
 	expect(list.missing).toBe(false);
 });
 
-test("of two lists that are asked for, only the later one is shown, and a closed one asks nothing", async () => {
+test("latest request wins, a closed list sends none", async () => {
 	let late: (found: FoundMemories) => void = () => {};
 	const { list, shell } = memories([], { find_memories: ({ character }: { character: string }) => (character === "mira" ? new Promise((resolve) => (late = resolve)) : all([memory("o sea")])) });
 	const first = list.follow(MIRA);
@@ -164,7 +164,7 @@ test("of two lists that are asked for, only the later one is shown, and a closed
 	expect(shell.count("find_memories")).toBe(2);
 });
 
-test("a long list comes page by page, and another search begins with the first", async () => {
+test("list loads by pages, a search starts at the first", async () => {
 	const stored = [..."abcde"].map((id) => memory(`${id} sea`));
 	const find_memories = ({ pages }: { pages: number }) => ({ memories: stored.slice(0, 2 * pages), more: stored.length > 2 * pages });
 	const { list, shell } = memories([], { find_memories });
@@ -173,11 +173,11 @@ test("a long list comes page by page, and another search begins with the first",
 	await list.showMore();
 	await list.showMore();
 	expect([list.items.length, list.more]).toEqual([5, false]);
-	await list.narrow({ type: "fact" });
+	await list.setFilter({ type: "fact" });
 	expect(shell.asked.findLast(({ operation }) => operation === "find_memories")?.args).toMatchObject({ pages: 1 });
 });
 
-/** `keyframe("k tea")`: what a stretch came to, with that id and text. */
+/** `keyframe("k tea")` is a keyframe with id `k` and the text `k tea`. */
 function keyframe(words: string): Keyframe {
 	const [id = "", ...text] = words.split(" ");
 	return { id, chat: "chat", message: "u1", messages: 20, said: "", text: text.join(" ") };
@@ -185,11 +185,11 @@ function keyframe(words: string): Keyframe {
 
 const told = (list: Memories) => list.keyframes.map(({ id }) => id).join(" ");
 
-test("what no model has summed up is read for the timeline, and while it tells everything", async () => {
+test("keyframes load only for the unfiltered timeline", async () => {
 	const { list, shell } = memories([memory("a tea")], { keyframes: () => [keyframe("k tea")] });
 	await list.follow(MIRA);
 	expect(shell.count("keyframes")).toBe(0);
-	list.look("timeline");
+	list.setView("timeline");
 	expect(list.loaded).toBe(false);
 	await vi.waitFor(() => expect([list.loaded, ids(list), told(list)]).toEqual([true, "a", "k"]));
 	list.search("tea");
@@ -198,11 +198,11 @@ test("what no model has summed up is read for the timeline, and while it tells e
 	list.search("");
 	await vi.advanceTimersByTimeAsync(300);
 	expect(told(list)).toBe("k");
-	await list.narrow({ type: "fact" });
+	await list.setFilter({ type: "fact" });
 	expect([told(list), shell.count("keyframes")]).toEqual(["", 2]);
 });
 
-test("it is read again once something has changed, is another's with another character, and tells why it is not there", async () => {
+test("keyframes reload after a change, and show errors", async () => {
 	const stored = [keyframe("k tea")];
 	const refused: ApiError = { kind: "storage", message: "The disk is full.", hint: "Make room." };
 	const { list } = memories([memory("a tea")], {
@@ -211,7 +211,7 @@ test("it is read again once something has changed, is another's with another cha
 			throw refused;
 		},
 	});
-	list.look("timeline");
+	list.setView("timeline");
 	await list.follow(MIRA);
 	stored.unshift(keyframe("l rain"));
 	await list.changed();
@@ -222,12 +222,12 @@ test("it is read again once something has changed, is another's with another cha
 	expect([list.items, list.failure]).toEqual([[], refused]);
 });
 
-test("the last turn is that of the chat beside it, and is asked for again when one ends", async () => {
+test("last turn follows its chat and reloads after one", async () => {
 	const recalled = ({ chat }: { chat: string }) => ({ items: [], tokens: chat === "chat" ? 1 : 2, budget: 9, notices: [] });
 	const { list, shell } = memories([], { recalled });
 	await list.follow(MIRA);
 	expect(shell.count("recalled")).toBe(0);
-	list.look("turn");
+	list.setView("turn");
 	await vi.waitFor(() => expect(list.turn.found?.tokens).toBe(1));
 	await list.follow({ ...MIRA, id: "other" });
 	await vi.waitFor(() => expect(list.turn.found?.tokens).toBe(2));
@@ -242,14 +242,14 @@ test("the last turn is that of the chat beside it, and is asked for again when o
 	await vi.waitFor(() => expect(list.turn.found?.tokens).toBe(1));
 });
 
-test("memory that is off in the chat is told of", async () => {
+test("disabled memory is reported", async () => {
 	const { list } = memories([], { layered_settings: () => ({ settings: [{ key: "memory", value: false }], contradictions: [], model: null, character: null }) });
 	await list.follow(MIRA);
 	await list.readSwitch();
 	expect(list.on).toBe(false);
 });
 
-test("two memories are chosen, become one in the place of the first, and are two again", async () => {
+test("two memories are merged and separated again", async () => {
 	const { list, shell, undos } = memories([memory("a tea"), memory("b cake"), memory("c rain")], {
 		merge_memories: ({ first, second, text }: { first: string; second: string; text: string }) => memory(`merged ${text}`, { sources: [first, second] }),
 		unmerge_memories: () => {},
@@ -268,17 +268,17 @@ test("two memories are chosen, become one in the place of the first, and are two
 	expect(shell.asked.at(-1)).toEqual({ operation: "unmerge_memories", args: { merged: "merged", parts: ["a", "c"] } });
 });
 
-test("a memory that is asked for is shown, whatever the list was narrowed to", async () => {
+test("target clears the filters", async () => {
 	const { list, shell } = memories([memory("a tea")]);
 	await list.follow(MIRA);
-	await list.narrow({ type: "rule" });
+	await list.setFilter({ type: "rule" });
 	expect(shell.asked.findLast(({ operation }) => operation === "find_memories")?.args).toMatchObject({ filter: { type: "rule", scope: null, made: null } });
-	expect(list.narrowed).toBe(true);
+	expect(list.filtered).toBe(true);
 	list.show("a");
-	expect([list.narrowed, list.view]).toEqual([false, "list"]);
+	expect([list.filtered, list.view]).toEqual([false, "list"]);
 });
 
-test("everything of somebody is forgotten, with a way back", async () => {
+test("everything about a pair is forgotten with undo", async () => {
 	const { list, undos, shell } = memories([memory("a tea"), memory("b cake")], { forget_memories: () => ["a", "b"], restore_memories: () => {} });
 	await list.follow(MIRA);
 	await list.forgetAll({ of: "everybody" });
@@ -286,15 +286,15 @@ test("everything of somebody is forgotten, with a way back", async () => {
 	expect(shell.asked.at(-1)).toEqual({ operation: "restore_memories", args: { memories: ["a", "b"] } });
 });
 
-test("what went into the archive is listed apart, and comes back", async () => {
+test("archived memories are listed apart and restored", async () => {
 	const done = { merged: [memory("a tea")], superseded: [memory("b cake")], retired: [], crowded: [] };
 	const { list, undos, shell } = memories([memory("c rain")], { consolidate_memories: () => done, unarchive_memories: () => {} });
 	await list.follow(MIRA);
 	await list.consolidate();
 	await undos[0]?.();
 	expect(shell.asked.at(-1)).toEqual({ operation: "unarchive_memories", args: { memories: ["a", "b"] } });
-	await list.narrow({ archived: true });
-	expect(list.narrowed).toBe(true);
-	await list.bringBack(list.items[0] as Memory);
+	await list.setFilter({ archived: true });
+	expect(list.filtered).toBe(true);
+	await list.unarchive(list.items[0] as Memory);
 	expect(shell.asked.filter(({ operation }) => operation === "unarchive_memories").at(-1)?.args).toEqual({ memories: ["c"] });
 });

@@ -4,30 +4,30 @@ import type { ApiError, Receipt, Recollection } from "../../api/generated";
 import type { Api } from "../api";
 import { receiptsOf } from "./receipts";
 
-/** What comes back in a turn, and why: in one that is tried, or in the last one. */
+/** The result of recall for a tried message or for the last turn. */
 export class Recall {
 	words = $state("");
 	found = $state.raw<Recollection | null>(null);
 	failure = $state.raw<ApiError | null>(null);
 	asking = $state(false);
-	/** Where older messages were said, by their ids. */
+	/** Receipts of recalled messages, by message id. */
 	readonly receipts = new SvelteMap<string, Receipt>();
 	#asked = 0;
 
 	constructor(private readonly api: Api) {}
 
-	/** What a turn with the words would recall. */
+	/** Runs recall for a message with the typed text. */
 	async try(chat: string): Promise<void> {
 		const words = this.words.trim();
 		if (words !== "") await this.#ask(() => this.api.tryRecall(chat, words));
 	}
 
-	/** What the newest reply of a chat was written with. */
+	/** Loads what was recalled for the newest reply of a chat. */
 	last(chat: string): Promise<void> {
 		return this.#ask(() => this.api.recalled(chat));
 	}
 
-	/** Another chat: nothing that was found counts there. */
+	/** Clears the result after a change of chat. */
 	clear(): void {
 		this.#asked++;
 		[this.found, this.failure, this.asking] = [null, null, false];

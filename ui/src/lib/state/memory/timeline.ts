@@ -1,23 +1,23 @@
 import type { Keyframe, Memory } from "../../api/generated";
 
-/** A memory, or what a stretch of a chat came to that no model has summed up. */
-export type Told = Memory | Keyframe;
+/** An item of the timeline: a memory, or a keyframe, which has the first sentences of a part of a chat. */
+export type TimelineItem = Memory | Keyframe;
 
-/** What was first known in one month. */
+/** The timeline items of one month. */
 export interface Month {
-	/** Any moment of it. */
+	/** Any time in the month, in ISO format. */
 	at: string;
-	items: Told[];
+	items: TimelineItem[];
 }
 
-export function isKeyframe(told: Told): told is Keyframe {
+export function isKeyframe(told: TimelineItem): told is Keyframe {
 	return "said" in told;
 }
 
-const since = (told: Told) => (isKeyframe(told) ? told.said : told.created);
+const since = (told: TimelineItem) => (isKeyframe(told) ? told.said : told.created);
 
-/** Memories by when they were first known and stretches by when they ended, the newest first, month by month as the reader's clock has them. */
-export function months(items: readonly Told[]): Month[] {
+/** Groups memories (by creation) and keyframes (by their end) by local month, the newest first. */
+export function months(items: readonly TimelineItem[]): Month[] {
 	const found = new Map<string, Month>();
 	for (const told of items.toSorted((a, b) => Date.parse(since(b)) - Date.parse(since(a)))) {
 		const at = since(told);

@@ -5,11 +5,10 @@ import { Drafts } from "./drafts.svelte";
 interface Fields {
 	name: string;
 	jinja: string;
-	/** Texts that end a reply, a line each, line breaks in them written as `\n`. */
+	/** Stop sequences, one per line. A line break inside a sequence is written as `\n`. */
 	stop: string;
 }
 
-/** The chat formats. */
 export class Formats extends Drafts<ChatFormat, Fields> {
 	constructor(api: Api) {
 		super({

@@ -2,12 +2,12 @@ import type { ApiError, Mode } from "../../api/generated";
 import { attempt } from "../attempt";
 import type { Api } from "../api";
 
-/** The modes, and one of them being edited. */
+/** The modes, and the one being edited. */
 export class Modes {
 	all = $state.raw<Mode[]>([]);
 	loaded = $state(false);
 	failure = $state.raw<ApiError | null>(null);
-	/** The one being edited; one that is not stored yet has no `was`. */
+	/** The mode being edited; `was` is `null` if it is not stored yet. */
 	editing = $state<{ was: Mode | null; name: string; text: string } | null>(null);
 	readonly dirty = $derived(this.editing !== null && (this.editing.text !== (this.editing.was?.text ?? "") || this.editing.was === null));
 
@@ -37,7 +37,7 @@ export class Modes {
 			this.open(saved.name);
 		});
 
-	/** Deletes one of the user's, or brings a built-in back as it was. The mode as it was before, to undo it with. */
+	/** Deletes a user's mode, or resets a built-in one. Returns the previous mode for undo. */
 	async remove(mode: Mode): Promise<Mode | null> {
 		const done = await attempt(this, async () => {
 			await this.api.deleteMode(mode.name);

@@ -1,13 +1,13 @@
 import type { PromptBlock, RenderedSection } from "../../api/generated";
 
-/** A part of the prompt as the template's preview tells it. */
+/** A row of the template preview. */
 export type PreviewPart =
 	| { kind: "section"; block: PromptBlock; section: string }
 	| { kind: "block"; block: PromptBlock }
-	/** Messages of the window, one after the other. */
+	/** Consecutive messages of the context window. */
 	| { kind: "messages"; id: string; count: number; tokens: number; first: string; last: string };
 
-/** What a prompt is made of, top to bottom: the template's own sections by name, runs of messages as one. */
+/** The rows of the preview, top to bottom: template sections by name, and each run of messages as one row. */
 export function previewParts(blocks: PromptBlock[], sections: RenderedSection[]): PreviewPart[] {
 	const parts: PreviewPart[] = [];
 	for (const block of blocks.filter(({ kept }) => kept)) {

@@ -33,7 +33,7 @@ function shelf(answers: Record<string, (args: never) => unknown> = {}) {
 	return { shell, failures, shelf: new Shelf(api(shell), (error) => failures.push(error)) };
 }
 
-test("what is typed stays with its template while another is looked at", async () => {
+test("draft stays while another template is open", async () => {
 	const { shelf: all, shell } = shelf();
 	await all.open("base");
 	all.editor?.type("{}");
@@ -44,7 +44,7 @@ test("what is typed stays with its template while another is looked at", async (
 	expect(shell.count("get_template")).toBe(2);
 });
 
-test("a template is tried out on the chat once the writer pauses", async () => {
+test("preview updates after a pause in typing", async () => {
 	const { shelf: all, shell } = shelf();
 	await all.open("base");
 	all.editor?.show("chat");
@@ -59,7 +59,7 @@ test("a template is tried out on the chat once the writer pauses", async () => {
 	expect(all.editor?.prompt?.template).toBe("{}");
 });
 
-test("a prompt that cannot be assembled leaves the sections, and says why", async () => {
+test("failed prompt keeps the sections and the error", async () => {
 	const overflow: ApiError = { kind: "contextOverflow", message: "", hint: "", block: null, missing: 1, needed: 2, available: 1 };
 	const { shelf: all } = shelf({
 		preview_prompt: () => {
@@ -73,7 +73,7 @@ test("a prompt that cannot be assembled leaves the sections, and says why", asyn
 	expect(all.editor?.rendered).not.toBeNull();
 });
 
-test("a utility template is of no chat, so it has no whole prompt", async () => {
+test("utility template has no full prompt", async () => {
 	const { shelf: all, shell } = shelf({ get_template: ({ id }: { id: string }) => stored(id, { kind: "utility" }) });
 	await all.open("summary");
 	all.editor?.show("chat");
@@ -81,14 +81,14 @@ test("a utility template is of no chat, so it has no whole prompt", async () => 
 	expect([shell.count("render_template"), shell.count("preview_prompt")]).toEqual([1, 0]);
 });
 
-test("the preview names the template's sections and folds the messages between them", () => {
+test("preview names sections and groups messages", () => {
 	const blocks = [block("rules 5 Be kind."), block("lore 9 The mill"), block("message 3 One"), block("message 4 Two"), block("memory 2 Tea", { kept: false }), block("message 1 Three"), block("note 6 Rain")];
 	const parts = previewParts(blocks, [{ name: "the rules", text: "Be kind.", tokens: 5 }]);
 	const told = parts.map((part) => (part.kind === "section" ? `# ${part.section}` : part.kind === "messages" ? `${part.count} messages, ${part.tokens}: ${part.first} … ${part.last}` : part.block.kind));
 	expect(told).toEqual(["# the rules", "lore", "3 messages, 8: One … Three", "note"]);
 });
 
-test("while a word is half typed the last whole preview stays", async () => {
+test("invalid JSON keeps the last preview", async () => {
 	let problems: TemplateProblem[] = [];
 	const { shelf: all } = shelf({ render_template: ({ json }: { json: string }) => ({ text: json, sections: [], tokens: 1, problems }) });
 	await all.open("base");
@@ -102,7 +102,7 @@ test("while a word is half typed the last whole preview stays", async () => {
 	expect(all.editor?.rendered).toBe(whole);
 });
 
-test("a template with a hint is previewed", async () => {
+test("template with a hint has a preview", async () => {
 	const hint: TemplateProblem = { severity: "warning", section: "rules", variable: null, message: "in vain" };
 	const { shelf: all } = shelf({ render_template: ({ json }: { json: string }) => ({ text: json, sections: [], tokens: 1, problems: [hint] }) });
 	await all.open("base");
@@ -113,7 +113,7 @@ test("a template with a hint is previewed", async () => {
 	expect(all.editor?.rendered).not.toBe(null);
 });
 
-test("a refused template keeps its text and says why", async () => {
+test("rejected template keeps its text and the error", async () => {
 	const { shelf: all } = shelf({
 		save_template: () => {
 			throw REFUSED;
@@ -125,7 +125,7 @@ test("a refused template keeps its text and says why", async () => {
 	expect([all.editor?.failure, all.editor?.json]).toEqual([REFUSED, "{}"]);
 });
 
-test("a new template starts from another and gets its name when it is saved", async () => {
+test("new template gets its id when saved", async () => {
 	const { shelf: all, shell } = shelf({ save_template: ({ json }: { json: string }) => ({ ...stored("mine", { builtIn: false }), json }) });
 	await all.create("base", "Mine");
 	expect(JSON.parse(all.editor?.json ?? "")).toMatchObject({ schema: "inglenook.promptTemplate", version: 2, name: "Mine", extends: "base", sections: [] });
@@ -137,7 +137,7 @@ test("a new template starts from another and gets its name when it is saved", as
 	expect(JSON.parse(all.editor?.json ?? "")).toMatchObject({ id: "base-copy", name: "Base again", sections: [{ name: "rules" }] });
 });
 
-test("a template that was deleted or reset comes back with Undo", async () => {
+test("undo restores a deleted or reset template", async () => {
 	const { shelf: all, shell } = shelf({ delete_template: () => null, save_template: () => stored("mine") });
 	await all.open("mine");
 	const undo = await all.remove(stored("mine", { builtIn: false }).summary);
@@ -147,7 +147,7 @@ test("a template that was deleted or reset comes back with Undo", async () => {
 	expect(all.current).toBe("mine");
 });
 
-test("a section is found in the text by its name, not by the template's", () => {
+test("section is found by its own name", () => {
 	const json = '{\n  "name": "rules",\n  "sections": [\n    { "name" : "rules", "lines": [] },\n    { "name": "a.b" }\n  ]\n}';
 	const found = placeOfSection(json, "rules");
 	expect(json.slice(...(found ?? [0, 0]))).toBe('"name" : "rules"');
@@ -156,7 +156,7 @@ test("a section is found in the text by its name, not by the template's", () => 
 	expect(placeOfSection(json, "axb")).toBeNull();
 });
 
-test("a script's form keeps what it does not show", () => {
+test("form keeps values that it does not show", () => {
 	const json = JSON.stringify({ id: "r", scriptName: "Tidy", findRegex: "/a/g", replaceString: "b", trimStrings: ["*"], placement: [2, 3], markdownOnly: false, promptOnly: true, substituteRegex: 1, minDepth: null, maxDepth: 4, custom: true });
 	const fields = fieldsOf(json);
 	expect(fields).toEqual({ name: "Tidy", find: "/a/g", replace: "b", trim: "*", places: ["reply"], effect: "sent", onEdit: false, minDepth: null, maxDepth: 4 });
@@ -165,7 +165,7 @@ test("a script's form keeps what it does not show", () => {
 	expect(fieldsOf(NEW_SCRIPT)).toMatchObject({ places: ["reply"], effect: "shown" });
 });
 
-test("a script is written, switched off, deleted and brought back", async () => {
+test("script is saved, disabled, deleted and restored", async () => {
 	let rows: RegexScriptRow[] = [];
 	const shell = new FakeShell({
 		list_regex_scripts: () => rows,
@@ -192,7 +192,7 @@ test("a script is written, switched off, deleted and brought back", async () => 
 	expect(scripts.all).toHaveLength(1);
 });
 
-test("scripts change places, and stay where they are at the ends", async () => {
+test("scripts move, but not beyond the ends", async () => {
 	let rows: RegexScriptRow[] = ["a", "b", "c"].map((id) => ({ id, name: id, json: NEW_SCRIPT, enabled: true, problem: null }));
 	const shell = new FakeShell({
 		list_regex_scripts: () => rows,
@@ -212,7 +212,7 @@ test("scripts change places, and stay where they are at the ends", async () => {
 	expect(order()).toBe("bac");
 });
 
-test("a script is tried once the writer pauses, and only the last answer counts", async () => {
+test("script runs after a pause, and the latest wins", async () => {
 	const answers: ((trial: ScriptTrial) => void)[] = [];
 	const shell = new FakeShell({ try_regex_script: () => new Promise<ScriptTrial>((answer) => answers.push(answer)) });
 	const trial = new Trial(api(shell), () => "chat");
@@ -234,7 +234,7 @@ test("a script is tried once the writer pauses, and only the last answer counts"
 	expect(trial.result).toBeNull();
 });
 
-test("a mode is written, refused, and reset with a way back", async () => {
+test("mode is saved, rejected, and reset with undo", async () => {
 	const original: Mode = { name: "study", text: "Explain.", builtIn: true, changed: false };
 	let modes = [original];
 	const shell = new FakeShell({

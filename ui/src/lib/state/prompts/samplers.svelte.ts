@@ -8,9 +8,9 @@ interface Fields {
 	values: Record<string, SettingValue>;
 }
 
-/** The sampler presets. What a preset does not hold stays as it is where it is used. */
+/** The sampler presets. Values missing in a preset keep the value of the place where it is used. */
 export class Samplers extends Drafts<SamplerPreset, Fields> {
-	/** The settings that a preset may hold. */
+	/** The settings that a preset can contain. */
 	settings = $state.raw<LayeredSetting[]>([]);
 
 	constructor(private readonly api: Api) {
@@ -28,7 +28,7 @@ export class Samplers extends Drafts<SamplerPreset, Fields> {
 			this.settings = settings.filter(({ group, key }) => group === "sampler" && key !== "sampler_preset");
 		});
 
-	/** `null` leaves the value to whoever uses the preset. */
+	/** Sets a value. `null` removes it from the preset. */
 	set(key: string, value: SettingValue | null): void {
 		if (!this.editing) return;
 		const others = Object.entries(this.editing.fields.values).filter(([other]) => other !== key);
@@ -36,7 +36,7 @@ export class Samplers extends Drafts<SamplerPreset, Fields> {
 	}
 }
 
-/** In one order, so that two with the same values are written alike. */
+/** Sorts the keys, so that presets with equal values have equal JSON. */
 function sorted(values: Record<string, SettingValue>): Record<string, SettingValue> {
 	return Object.fromEntries(Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

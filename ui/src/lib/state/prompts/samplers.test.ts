@@ -7,7 +7,7 @@ import { api } from "../api";
 import { Formats } from "./formats.svelte";
 import { Samplers } from "./samplers.svelte";
 
-test("a sampler preset holds what is switched on, and no more", async () => {
+test("preset contains only the enabled values", async () => {
 	let stored: SamplerPreset[] = [{ id: "calm", name: "Calm", values: { temperature: 0.4 } }];
 	const shell = new FakeShell({
 		list_sampler_presets: () => stored,
@@ -41,7 +41,7 @@ test("a sampler preset holds what is switched on, and no more", async () => {
 	expect(samplers.all.map(({ name }) => name)).toEqual(["Calmer"]);
 });
 
-test("what is typed stays with its preset until it is saved or given up", async () => {
+test("draft of a preset stays until saved or discarded", async () => {
 	let stored: SamplerPreset[] = [
 		{ id: "calm", name: "Calm", values: { temperature: 0.4 } },
 		{ id: "wild", name: "Wild", values: { temperature: 1.6 } },
@@ -69,16 +69,16 @@ test("what is typed stays with its preset until it is saved or given up", async 
 	expect([samplers.fresh, samplers.editing]).toEqual([[], null]);
 });
 
-test("a setting says what leaves it without effect", () => {
+test("setting names the value that disables it", () => {
 	const of = (key: string) => (list as LayeredSetting[]).find((setting) => setting.key === key) as LayeredSetting;
 	const beside = (values: Record<string, SettingValue>) => ["top_k", "dry_multiplier"].map((key) => silent(of(key), (other) => values[other]));
 	expect(beside({ temperature: 0.8, mirostat: 0 })).toEqual(["", ""]);
-	expect(beside({ temperature: 0.8, mirostat: 2 })).toEqual(["Does nothing while Mirostat is on.", ""]);
-	expect(beside({ temperature: 0 })).toEqual(["Does nothing while Temperature is 0.", ""]);
+	expect(beside({ temperature: 0.8, mirostat: 2 })).toEqual(["Has no effect while Mirostat is on.", ""]);
+	expect(beside({ temperature: 0 })).toEqual(["Has no effect while Temperature is 0.", ""]);
 	expect(beside({})).toEqual(["", ""]);
 });
 
-test("a chat format is changed by its lines, and one that ships by a copy", async () => {
+test("built-in chat format is changed in a copy", async () => {
 	const ships: ChatFormat = { id: "chatml", name: "ChatML", jinja: "{{ x }}", stop: ["<|im_end|>", "\nYou:"], builtIn: true };
 	let stored: ChatFormat[] = [ships];
 	const shell = new FakeShell({

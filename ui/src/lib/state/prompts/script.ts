@@ -1,17 +1,17 @@
-/** Texts that a script works on, by SillyTavern's numbers. */
+/** Kinds of text that a script processes, with SillyTavern's numbers. */
 export const PLACES = { user: 1, reply: 2, lore: 5, thoughts: 6 } as const;
 export type ScriptPlace = keyof typeof PLACES;
 
-/** What a script changes: the stored text, or only what is shown or sent. */
+/** What a script changes: the stored text, or only the displayed or the sent text. */
 export const EFFECTS = ["stored", "shown", "sent", "shownAndSent"] as const;
 export type Effect = (typeof EFFECTS)[number];
 
-/** A regex script as the form shows it. */
+/** The form fields of a regex script. */
 export interface ScriptFields {
 	name: string;
 	find: string;
 	replace: string;
-	/** Removed from what was found before it is put in; one on each line. */
+	/** Texts removed from each match before it is inserted, one per line. */
 	trim: string;
 	places: ScriptPlace[];
 	effect: Effect;
@@ -51,7 +51,7 @@ export function fieldsOf(json: string): ScriptFields {
 	};
 }
 
-/** `json` with the form's values in it; what the form does not show is kept. */
+/** `json` with the form's values. Values that the form does not show are kept. */
 export function withFields(json: string, fields: ScriptFields): string {
 	const before = JSON.parse(json) as Json;
 	const known: number[] = Object.values(PLACES);
@@ -72,10 +72,10 @@ export function withFields(json: string, fields: ScriptFields): string {
 	return JSON.stringify(after);
 }
 
-/** A new script: of replies, and of what is shown only. */
+/** A new script: it processes replies, and changes only the display. */
 export const NEW_SCRIPT = JSON.stringify({ scriptName: "", findRegex: "", replaceString: "", trimStrings: [], placement: [PLACES.reply], disabled: false, markdownOnly: true, promptOnly: false, runOnEdit: false, substituteRegex: 0, minDepth: null, maxDepth: null });
 
-/** The same script, running or not. */
+/** The script, enabled or disabled. */
 export function enabled(json: string, on: boolean): string {
 	return JSON.stringify({ ...(JSON.parse(json) as object), disabled: !on });
 }

@@ -3,7 +3,7 @@ import { attempt } from "../attempt";
 import type { Api } from "../api";
 import { enabled, fieldsOf, NEW_SCRIPT, withFields, type ScriptFields } from "./script";
 
-/** The user's regex scripts, and one of them being edited. */
+/** The user's regex scripts, and the one being edited. */
 export class Scripts {
 	all = $state.raw<RegexScriptRow[]>([]);
 	loaded = $state(false);
@@ -42,7 +42,7 @@ export class Scripts {
 			if (this.row?.id === saved.id) this.row = saved;
 		});
 
-	/** One place earlier (-1) or later (1): each works on the result of the one before. */
+	/** Moves a script one position earlier (-1) or later (1). Each script processes the output of the one before. */
 	move = (row: RegexScriptRow, by: -1 | 1): Promise<boolean> =>
 		attempt(this, async () => {
 			const ids = this.all.map(({ id }) => id);

@@ -4,7 +4,7 @@ import type { ApiError, TemplateDocument, TemplateSummary, VariableDoc } from ".
 import type { Api } from "../api";
 import { child, copy, TemplateEditor } from "./template.svelte";
 
-/** Templates being edited. What is typed stays with its template until it is saved or given up. */
+/** Templates being edited. Each keeps its draft until it is saved or discarded. */
 export class Shelf {
 	readonly editors = new SvelteMap<string, TemplateEditor>();
 	current = $state("");
@@ -25,12 +25,12 @@ export class Shelf {
 		await editor.load();
 	}
 
-	/** A new one that starts from `parent`. */
+	/** Creates a template that inherits from `parent`. */
 	create = (parent: string, name: string): Promise<void> => this.#begin(parent, (document) => child(document, name), name);
 
 	duplicate = (id: string, name: string): Promise<void> => this.#begin(id, (document) => copy(document, name), name);
 
-	/** A new one has another name once it is stored. */
+	/** Saves the open template. A new template gets its id from the engine. */
 	async save(): Promise<boolean> {
 		const { editor, current } = this;
 		if (!editor || !(await editor.save())) return false;
@@ -42,7 +42,7 @@ export class Shelf {
 		return true;
 	}
 
-	/** Deletes one of the user's, or brings a built-in back as it was; the returned function undoes it. */
+	/** Deletes a user's template, or resets a built-in one. Returns a function that undoes it. */
 	async remove(summary: TemplateSummary): Promise<(() => Promise<void>) | null> {
 		const { id } = summary;
 		try {
@@ -59,7 +59,7 @@ export class Shelf {
 		}
 	}
 
-	/** Gives up what was typed. */
+	/** Discards the draft of a template. */
 	discard(id: string): void {
 		this.editors.get(id)?.close();
 		this.editors.delete(id);

@@ -4,23 +4,23 @@ import { attempt } from "../attempt";
 import type { Api } from "../api";
 import { Later } from "../later";
 
-/** One template being edited: its text, what is wrong with it, and how it comes out for a chat. */
+/** State of one template in the editor: its JSON, problems and preview. */
 export class TemplateEditor {
 	summary = $state.raw<TemplateSummary | null>(null);
 	json = $state("");
 	problems = $state.raw<TemplateProblem[]>([]);
 	rendered = $state.raw<RenderedTemplate | null>(null);
-	/** The whole prompt that a chat would send with it; of a template for chats only. */
+	/** The full prompt that a chat would send with the template; only for chat templates. */
 	prompt = $state.raw<PromptReport | null>(null);
-	/** Why there is no whole prompt. */
+	/** Error of the full prompt. */
 	promptFailure = $state.raw<ApiError | null>(null);
-	/** Why it could not be read, saved or tried out. */
+	/** Error of the last attempt to load, save or preview. */
 	failure = $state.raw<ApiError | null>(null);
 	loading = $state(false);
 	saving = $state(false);
 	#saved = $state("");
 	readonly dirty = $derived(this.json !== this.#saved);
-	/** It can be neither previewed nor saved as it is. */
+	/** The template has errors, so it can be neither previewed nor saved. */
 	readonly broken = $derived(this.problems.some(({ severity }) => severity === "error"));
 	#chat: string | null = null;
 	#later = new Later();
@@ -28,7 +28,7 @@ export class TemplateEditor {
 
 	constructor(
 		private readonly api: Api,
-		/** Empty for one that is not saved yet. */
+		/** Empty for a new template. */
 		public id: string,
 	) {}
 
@@ -39,7 +39,7 @@ export class TemplateEditor {
 		await this.check();
 	};
 
-	/** Begins with a text that is nowhere stored. */
+	/** Starts with JSON that is not stored. */
 	begin(summary: TemplateSummary, json: string): void {
 		[this.summary, this.json, this.#saved] = [summary, json, ""];
 		void this.check();
@@ -50,7 +50,7 @@ export class TemplateEditor {
 		this.#later.run(this.check);
 	}
 
-	/** The chat that the preview is made for. */
+	/** Sets the chat of the preview. */
 	show(chat: string | null): void {
 		if (chat === this.#chat) return;
 		this.#chat = chat;
@@ -58,7 +58,7 @@ export class TemplateEditor {
 		this.#later.run(this.check);
 	}
 
-	/** What is wrong, and how it comes out. Of two askings the later one counts. */
+	/** Checks the template and renders the preview. Only the result of the latest request is used. */
 	check = async (): Promise<void> => {
 		this.#later.cancel();
 		const asked = ++this.#asked;
@@ -70,7 +70,7 @@ export class TemplateEditor {
 			const problems = rendered?.problems ?? (await this.api.checkTemplate(json));
 			if (asked !== this.#asked) return;
 			[this.problems, this.failure] = [problems, null];
-			// While a word is half typed, the last whole preview stays.
+			// The last valid preview stays while the user types.
 			if (this.broken) return;
 			this.rendered = rendered;
 			if (chat !== null && this.summary?.kind === "roleplay") await this.#assemble(asked, json, chat);
@@ -79,7 +79,7 @@ export class TemplateEditor {
 		}
 	};
 
-	/** What the chat would send now, with lore, memories, notes and messages, were this template stored. */
+	/** Builds the full prompt of the chat, with lore, memories, notes and messages, as if the template were stored. */
 	async #assemble(asked: number, json: string, chat: string): Promise<void> {
 		try {
 			const prompt = await this.api.previewPrompt(chat, "", { templateJson: json });
@@ -89,13 +89,13 @@ export class TemplateEditor {
 		}
 	}
 
-	/** True when it is stored. */
+	/** Saves the template. Returns whether it is stored. */
 	async save(): Promise<boolean> {
 		this.saving = true;
 		const { json } = this;
 		const done = await attempt(this, async () => {
 			const document = await this.api.saveTemplate(this.id, json);
-			// What was typed meanwhile stays.
+			// Text typed during the request stays.
 			if (this.json === json) this.#show(document);
 			else [this.id, this.summary, this.#saved] = [document.summary.id, document.summary, document.json];
 		});
@@ -113,13 +113,13 @@ export class TemplateEditor {
 	}
 }
 
-/** The JSON of a template that starts from `parent` and changes nothing yet. */
+/** The JSON of a template that inherits from `parent` and changes nothing yet. */
 export function child(parent: TemplateDocument, name: string): string {
 	const { schema, version } = JSON.parse(parent.json) as Record<string, unknown>;
 	return JSON.stringify({ schema, version, id: "own", name, description: "", extends: parent.summary.id, sections: [] }, null, 2);
 }
 
-/** The same template under another name. */
+/** A copy of the template under another name. */
 export function copy(document: TemplateDocument, name: string): string {
 	return JSON.stringify({ ...(JSON.parse(document.json) as object), id: `${document.summary.id}-copy`, name }, null, 2);
 }

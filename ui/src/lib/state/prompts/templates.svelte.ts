@@ -2,21 +2,21 @@ import { asApiError } from "../../api/errors";
 import type { ApiError, SettingOwner, TemplateSummary } from "../../api/generated";
 import type { Api } from "../api";
 
-/** What "auto" chooses. */
+/** The template for the setting `auto`. */
 const DEFAULT = "base-roleplay";
 
-/** The prompt templates there are: built in, and the user's. */
+/** All prompt templates, built-in and the user's. */
 export class Templates {
 	all = $state.raw<TemplateSummary[]>([]);
 	failure = $state.raw<ApiError | null>(null);
 	loaded = $state(false);
-	/** Those a chat can use; the others are for summaries and the like. */
+	/** Templates for chats. The others are for background tasks such as summaries. */
 	readonly forChats = $derived(this.all.filter(({ kind }) => kind === "roleplay"));
 	readonly utility = $derived(this.all.filter(({ kind }) => kind === "utility"));
 
 	constructor(private readonly api: Api) {}
 
-	/** The template that a chat's prompts are made with; without a chat that of all chats. */
+	/** Id of the template that a chat uses; without a chat, the global one. */
 	async usedBy(chat: string | null): Promise<string | undefined> {
 		const owner: SettingOwner = chat === null ? { scope: "global" } : { scope: "chat", id: chat };
 		const all = await this.api.layeredSettings(owner).catch(() => null);

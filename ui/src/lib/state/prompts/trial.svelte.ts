@@ -3,7 +3,7 @@ import type { ApiError, ScriptTrial } from "../../api/generated";
 import type { Api } from "../api";
 import { Later } from "../later";
 
-/** A script tried on a sample while it is written. */
+/** Runs the edited script on a sample text. */
 export class Trial {
 	sample = $state("");
 	result = $state.raw<ScriptTrial | null>(null);
@@ -13,11 +13,11 @@ export class Trial {
 
 	constructor(
 		private readonly api: Api,
-		/** Whose names the macros take. */
+		/** Id of the chat whose names replace the macros. */
 		private readonly chat: () => string | null,
 	) {}
 
-	/** Tries the script once the writer pauses. Of two askings the later one counts. */
+	/** Runs the script after a pause in typing. Only the result of the latest request is used. */
 	show(script: string, sample: string): void {
 		const asked = ++this.#asked;
 		if (sample === "") {

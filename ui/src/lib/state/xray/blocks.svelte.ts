@@ -1,7 +1,7 @@
 import { SvelteSet } from "svelte/reactivity";
 import type { PromptBlock } from "../../api/generated";
 
-/** What became of a block. */
+/** Filters by what happened to a block. */
 export const FATES = ["all", "kept", "reread", "leftOut"] as const;
 export type Fate = (typeof FATES)[number];
 
@@ -10,13 +10,13 @@ export interface KindCount {
 	count: number;
 }
 
-/** The blocks of one prompt, narrowed to those the reader asks for. Their order is the prompt's. */
+/** The blocks of one prompt after filters, in prompt order. */
 export class BlockList {
 	query = $state("");
 	fate = $state<Fate>("all");
-	/** Kinds to show; none chosen shows all. */
+	/** Kinds to show; if empty, all. */
 	readonly kinds = new SvelteSet<string>();
-	/** Blocks that are open to their text. */
+	/** Ids of expanded blocks. */
 	readonly opened = new SvelteSet<string>();
 
 	readonly #all: PromptBlock[] = $derived.by(() => this.blocks());
@@ -24,7 +24,7 @@ export class BlockList {
 	readonly found: KindCount[] = $derived.by(() => kindsOf(this.#all));
 	readonly shown: PromptBlock[] = $derived.by(() => {
 		const words = this.query.trim().toLocaleLowerCase();
-		return this.#all.filter((block) => meets(block, this.fate) && this.#ofKind(block) && says(block, words));
+		return this.#all.filter((block) => matches(block, this.fate) && this.#ofKind(block) && contains(block, words));
 	});
 
 	constructor(private readonly blocks: () => PromptBlock[]) {}
@@ -37,20 +37,20 @@ export class BlockList {
 		toggle(this.opened, id);
 	}
 
-	/** Another prompt: what was asked of the last one no longer holds. */
+	/** Clears the filters for another prompt. */
 	reset(): void {
 		[this.query, this.fate] = ["", "all"];
 		this.kinds.clear();
 		this.opened.clear();
 	}
 
-	// A kind that the prompt at hand lacks would hide all of it, without a chip to take it back.
+	// Chosen kinds that this prompt lacks are ignored. They have no chip, so the user could not clear them.
 	#ofKind(block: PromptBlock): boolean {
 		return !this.found.some(({ kind }) => this.kinds.has(kind)) || this.kinds.has(block.kind);
 	}
 }
 
-function meets(block: PromptBlock, fate: Fate): boolean {
+function matches(block: PromptBlock, fate: Fate): boolean {
 	switch (fate) {
 		case "all":
 			return true;
@@ -63,12 +63,12 @@ function meets(block: PromptBlock, fate: Fate): boolean {
 	}
 }
 
-function says({ source, reason, droppedReason, text, sourceText }: PromptBlock, words: string): boolean {
+function contains({ source, reason, droppedReason, text, sourceText }: PromptBlock, words: string): boolean {
 	return words === "" || [source, reason, droppedReason ?? "", text, sourceText ?? ""].join("\n").toLocaleLowerCase().includes(words);
 }
 
 function counted(blocks: PromptBlock[]): Record<Fate, number> {
-	const count = (fate: Fate) => blocks.filter((block) => meets(block, fate)).length;
+	const count = (fate: Fate) => blocks.filter((block) => matches(block, fate)).length;
 	return { all: blocks.length, kept: count("kept"), reread: count("reread"), leftOut: count("leftOut") };
 }
 

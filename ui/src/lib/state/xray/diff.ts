@@ -1,14 +1,14 @@
 import type { ChangedText } from "../../api/generated";
 
-/** Lines of a comparison as they are drawn; a long run of same lines is folded. */
+/** A row of a rendered diff. Long runs of unchanged lines are folded. */
 export type DiffRow = { kind: "line"; change: ChangedText["change"]; text: string } | { kind: "fold"; id: number; count: number };
 
-/** Same lines that stay in sight beside a change. */
+/** Unchanged lines that stay visible next to a change. */
 const BESIDE = 3;
-/** Folding fewer lines saves nothing. */
+/** Runs shorter than this are not folded. */
 const FEWEST = 4;
 
-/** The rows of a comparison, with the folds in `opened` shown line by line. */
+/** The rows of a diff. Folds in `opened` are expanded. */
 export function rows(parts: ChangedText[], opened: ReadonlySet<number>): DiffRow[] {
 	return parts.flatMap((part, at) => {
 		const lines = part.text.replace(/\n$/, "").split("\n");
@@ -21,7 +21,7 @@ export function rows(parts: ChangedText[], opened: ReadonlySet<number>): DiffRow
 	});
 }
 
-/** How many lines were added and removed. */
+/** Counts the added and removed lines. */
 export function counted(rows: DiffRow[]): { added: number; removed: number } {
 	const count = (change: ChangedText["change"]) => rows.filter((row) => row.kind === "line" && row.change === change).length;
 	return { added: count("added"), removed: count("removed") };

@@ -3,31 +3,31 @@ import { asApiError } from "../../api/errors";
 import type { ApiError, ChangedText } from "../../api/generated";
 import { rows } from "./diff";
 
-/** The only part of a text that is beside none is open. */
+/** Expands the only part of a text that has nothing to compare with. */
 const WHOLE: ReadonlySet<number> = new Set([0]);
 
-/** Two texts beside each other, as the engine compares them. */
+/** Diff of two texts, as the engine computed it. */
 export class Difference<T extends { parts: ChangedText[] }> {
 	found = $state.raw<T | null>(null);
 	failure = $state.raw<ApiError | null>(null);
-	/** Folds that are open. */
+	/** Expanded folds. */
 	readonly opened = new SvelteSet<number>();
 	readonly rows = $derived.by(() => (this.found ? rows(this.found.parts, this.isWhole(this.found) ? WHOLE : this.opened) : []));
 	#subject = "";
 	#asked = 0;
 
-	/** Whether there is no other text to fold what is alike. */
+	/** Whether there is no second text, so that nothing is folded. */
 	protected isWhole(_found: T): boolean {
 		return false;
 	}
 
-	/** What is stored does not change, so it is read once. */
+	/** Like `show`, for stored texts. They never change, so they load once. */
 	protected async showStored(subject: string, ask: () => Promise<T>): Promise<void> {
 		if (subject === this.#subject && this.found && !this.failure) return;
 		await this.show(subject, ask);
 	}
 
-	/** While the same subject is read anew, the last one found stays. Of two that are asked for, the later one is shown. */
+	/** Loads a diff. While the same subject reloads, the old result stays. Only the latest request is used. */
 	protected async show(subject: string, ask: () => Promise<T>): Promise<void> {
 		if (subject !== this.#subject) {
 			[this.#subject, this.found] = [subject, null];

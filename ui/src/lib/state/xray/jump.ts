@@ -1,8 +1,8 @@
 import type { Origin } from "../../api/generated";
 import type { TextField } from "../fields";
 
-/** Where a block can be looked at, or changed. */
-export type Place =
+/** A target for navigation from a prompt block. */
+export type Target =
 	| { to: "card"; field: TextField | null }
 	| { to: "chatText"; field: TextField | null }
 	| { to: "lore"; entry: string }
@@ -14,7 +14,7 @@ export type Place =
 	| { to: "mode"; name: string }
 	| { to: "setting"; key: string };
 
-/** The names that cards and the engine have for the fields of the editor. */
+/** Editor field by the name that cards and the engine use. */
 const FIELDS: Record<string, TextField> = {
 	description: "description",
 	personality: "personality",
@@ -36,11 +36,11 @@ export function fieldOf(name: string): TextField | null {
 	return FIELDS[name] ?? null;
 }
 
-/** Words of a preview, which are no message yet. */
+/** Id of the unsent message in a preview. */
 const UNSENT = "00000000-0000-0000-0000-000000000000";
 
-/** `null` where there is nothing to go to. */
-export function placeOf(origin: Origin): Place | null {
+/** The target for an origin; `null` if there is none. */
+export function targetOf(origin: Origin): Target | null {
 	switch (origin.of) {
 		case "card":
 			return { to: "card", field: fieldOf(origin.field) };

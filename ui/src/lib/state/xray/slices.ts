@@ -1,6 +1,6 @@
 import type { PromptReport } from "../../api/generated";
 
-/** Parts of the context in the order they are drawn. */
+/** Parts of the context, in drawing order. */
 export type Part = "head" | "digest" | "window" | "input" | "reserve" | "free";
 
 export interface Slice {
@@ -8,7 +8,7 @@ export interface Slice {
 	tokens: number;
 }
 
-/** What fills the context, from the first token to the last. */
+/** The parts of the context with their token counts. Empty parts are omitted. */
 export function slices({ tokens }: PromptReport): Slice[] {
 	const { head, digest, window, input } = tokens.byZone;
 	const free = Math.max(0, tokens.limit - tokens.total - tokens.reserve);

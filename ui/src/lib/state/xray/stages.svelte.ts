@@ -2,10 +2,10 @@ import type { Ask, PromptStage, StageComparison } from "../../api/generated";
 import type { Api } from "../api";
 import { Difference } from "./difference.svelte";
 
-/** What a prompt goes through, in this order. */
+/** Stages of prompt assembly, in order. */
 export const STAGES: readonly PromptStage[] = ["sources", "filled", "budget", "sent"];
 
-/** A prompt at one of its stages, beside the stage before. */
+/** Compares a prompt at one stage with the stage before. */
 export class Stages extends Difference<StageComparison> {
 	stage = $state<PromptStage>("filled");
 
@@ -13,13 +13,13 @@ export class Stages extends Difference<StageComparison> {
 		super();
 	}
 
-	/** The prompt that a reply answered. */
+	/** Compares the prompt of a reply. */
 	reply(swipe: string): Promise<void> {
 		const { stage } = this;
 		return this.showStored(`${stage} of ${swipe}`, () => this.api.promptStage(swipe, stage));
 	}
 
-	/** The prompt that `text` would send, or that of a job beside the chat. */
+	/** Compares the prompt that `text` would send, or the prompt of a background task. */
 	next(chat: string, text: string, ask: Ask | null): Promise<void> {
 		const { stage } = this;
 		return this.show(`${stage} of ${ask ?? "next"} of ${chat}`, () => this.api.nextStage(chat, text, ask ? { ask } : {}, stage));

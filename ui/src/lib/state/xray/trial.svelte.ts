@@ -4,7 +4,7 @@ import type { ApiError, ModelRef, Placement, PromptBlock, PromptReport, WhatIf }
 import type { Api } from "../api";
 import { Later } from "../later";
 
-/** What would change: blocks that fall out, and blocks that come in. */
+/** The effect of a change: blocks that drop out and blocks that are added. */
 export interface Difference {
 	tokens: number;
 	out: PromptBlock[];
@@ -25,7 +25,7 @@ export function difference(now: PromptReport, tried: PromptReport): Difference {
 	};
 }
 
-/** Tries changes on the next prompt of a chat. Nothing is sent or stored. */
+/** Previews changes of the next prompt of a chat. Nothing is sent or stored. */
 export class Trial {
 	readonly without = new SvelteSet<string>();
 	limit = $state<number | null>(null);
@@ -33,9 +33,9 @@ export class Trial {
 	placement = $state<Placement | null>(null);
 	template = $state<string | null>(null);
 
-	/** The next prompt as it is. */
+	/** The next prompt without the changes. */
 	now = $state.raw<PromptReport | null>(null);
-	/** As it would be. */
+	/** The next prompt with the changes. */
 	tried = $state.raw<PromptReport | null>(null);
 	failure = $state.raw<ApiError | null>(null);
 	reading = $state(false);
@@ -53,7 +53,7 @@ export class Trial {
 		private text: string,
 	) {}
 
-	/** The words in the composer have changed. */
+	/** Handles a change of the text in the composer. */
 	follow(text: string): void {
 		if (text === this.text) return;
 		this.text = text;

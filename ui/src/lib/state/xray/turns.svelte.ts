@@ -4,7 +4,7 @@ import type { Api } from "../api";
 
 const PAGE = 40;
 
-/** Past turns of a chat whose prompts are kept, newest first. */
+/** Past turns of a chat whose prompts are stored, newest first. */
 export class PastTurns {
 	items = $state.raw<PastTurn[]>([]);
 	more = $state(true);
@@ -16,7 +16,7 @@ export class PastTurns {
 		readonly chat: string,
 	) {}
 
-	/** Reads the next older page. */
+	/** Loads the next older page. */
 	older = async (): Promise<void> => {
 		if (this.reading || !this.more) return;
 		[this.reading, this.failure] = [true, null];

@@ -8,22 +8,22 @@ import { Stages } from "./stages.svelte";
 import { Trial } from "./trial.svelte";
 import { PastTurns } from "./turns.svelte";
 
-/** The prompt looked at: the next one, as the composer stands, that of a job beside the chat, or that of a reply. */
+/** The prompt to show: the next one with the text in the composer, one of a background task, or one of a reply. */
 export type Subject = { of: "next"; chat: string } | { of: "ask"; chat: string; ask: Ask } | { of: "reply"; chat: string; swipe: string };
 
 export const TABS = ["blocks", "stages", "raw", "diff", "whatIf"] as const;
 export type Tab = (typeof TABS)[number];
 
-/** The X-ray: one prompt, block by block. It draws what the engine says and knows nothing of prompts. */
+/** State of the X-ray, which shows one prompt block by block. All data comes from the engine. */
 export class Xray {
 	open = $state(false);
-	/** Shown as a page of its own, with the list of past turns, in place of the panel. */
+	/** Shown as a full page with the list of past turns, instead of as a panel. */
 	wide = $state(false);
 	tab = $state<Tab>("blocks");
 	subject = $state.raw<Subject | null>(null);
 	report = $state.raw<PromptReport | null>(null);
 	failure = $state.raw<ApiError | null>(null);
-	/** A newer report is on its way; the one shown is the last. */
+	/** A newer report is loading while the last one is shown. */
 	reading = $state(false);
 	trial = $state.raw<Trial | null>(null);
 	turns = $state.raw<PastTurns | null>(null);
@@ -40,23 +40,23 @@ export class Xray {
 		this.stages = new Stages(api);
 	}
 
-	/** The prompt that `text` would send. */
+	/** Shows the prompt that `text` would send. */
 	next(chat: string, text: string): Promise<void> {
 		this.#text = text;
 		return this.#show({ of: "next", chat });
 	}
 
-	/** The prompt of a job beside the chat, as it would be now. */
+	/** Shows the prompt that a background task of the chat would send now. */
 	ask(chat: string, ask: Ask): Promise<void> {
 		return this.#show({ of: "ask", chat, ask });
 	}
 
-	/** The prompt that a reply answered. */
+	/** Shows the prompt of a reply. */
 	reply(chat: string, swipe: string): Promise<void> {
 		return this.#show({ of: "reply", chat, swipe });
 	}
 
-	/** Opens the list of past turns beside the prompt. */
+	/** Opens the full page with the list of past turns. */
 	widen(chat: string): void {
 		[this.open, this.wide] = [true, true];
 		if (this.turns?.chat === chat) return;
@@ -68,14 +68,14 @@ export class Xray {
 		this.wide = false;
 	};
 
-	/** The composer, the model or the chat have changed: the next prompt will be another. */
+	/** Handles a change of the composer, the model or the chat, which changes the next prompt. */
 	follow(text: string): void {
 		this.#text = text;
 		this.trial?.follow(text);
-		if (this.open && this.subject?.of === "next") this.#later.run(this.again);
+		if (this.open && this.subject?.of === "next") this.#later.run(this.reload);
 	}
 
-	/** A turn has ended: the list of past turns begins anew. */
+	/** Handles the end of a turn: the list of past turns reloads. */
 	turned(chat: string): void {
 		if (this.turns?.chat !== chat) return;
 		this.turns = null;
@@ -98,7 +98,7 @@ export class Xray {
 		if (this.subject) this.#compare(this.subject);
 	}
 
-	again = (): void => {
+	reload = (): void => {
 		void this.#load();
 		if (this.subject && this.subject.of !== "reply") this.#compare(this.subject);
 	};
@@ -120,7 +120,7 @@ export class Xray {
 		await this.#load();
 	}
 
-	/** Of two that are asked for, the later one is shown. */
+	/** Loads the report. Only the result of the latest request is used. */
 	async #load(): Promise<void> {
 		const { subject } = this;
 		if (!subject) return;
@@ -136,7 +136,7 @@ export class Xray {
 		if (asked === this.#asked) this.reading = false;
 	}
 
-	/** What the open tab compares. */
+	/** Loads the comparison of the open tab. */
 	#compare(subject: Subject): void {
 		if (this.tab === "diff") void (subject.of === "reply" ? this.comparison.reply(subject.swipe) : this.comparison.next(subject.chat, this.#text));
 		if (this.tab === "stages") void this.#stage(subject);

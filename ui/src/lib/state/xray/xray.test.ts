@@ -5,7 +5,7 @@ import type { ApiError, PastTurn, PromptReport, PromptStage, StageComparison } f
 import { api } from "../api";
 import { BlockList } from "./blocks.svelte";
 import { counted, rows } from "./diff";
-import { placeOf } from "./jump";
+import { targetOf } from "./jump";
 import { slices } from "./slices";
 import { difference } from "./trial.svelte";
 import { Xray } from "./xray.svelte";
@@ -21,14 +21,14 @@ function xray(answers: Record<string, (args: never) => unknown>) {
 const previewOf = (words: string): PromptReport => report([block(`message 3 ${words}`)]);
 const shownText = (view: Xray) => view.report?.blocks[0]?.text;
 
-test("the slices of the context add up to its size", () => {
+test("slices add up to the context size", () => {
 	const tokens = { total: 400, limit: 1000, reserve: 100, byZone: { head: 100, digest: 0, window: 250, input: 50 }, exact: true, counted: null, reusable: 0, measured: null };
 	const parts = slices(report([], { tokens }));
 	expect(parts.map(({ part }) => part)).toEqual(["head", "window", "input", "reserve", "free"]);
 	expect(parts.reduce((sum, part) => sum + part.tokens, 0)).toBe(1000);
 });
 
-test("blocks are narrowed by fate, kind and words, in the prompt's order", () => {
+test("blocks filter by fate, kind and text, in order", () => {
 	const all = [
 		block("description 20 Keeps the lamps", { sourceText: "{{char}} keeps the lamps" }),
 		block("lore 9 The mill", { reused: false }),
@@ -59,7 +59,7 @@ test("blocks are narrowed by fate, kind and words, in the prompt's order", () =>
 	expect(shown()).toEqual([20]);
 });
 
-test("a kind that the next prompt lacks hides nothing", () => {
+test("filter by a missing kind hides nothing", () => {
 	let all = [block("lore 9 The mill")];
 	const list = new BlockList(() => all);
 	list.toggleKind("lore");
@@ -69,7 +69,7 @@ test("a kind that the next prompt lacks hides nothing", () => {
 	expect(next.shown).toHaveLength(1);
 });
 
-test("a long run of same lines is folded beside the changes, and opens", () => {
+test("long run of unchanged lines is folded", () => {
 	const same = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`).join("\n");
 	const parts = [
 		{ change: "removed" as const, text: "old\n" },
@@ -81,7 +81,7 @@ test("a long run of same lines is folded beside the changes, and opens", () => {
 	expect(drawn([1])).toHaveLength(22);
 });
 
-test("a prompt that only grew folds all but the last lines before what is new", () => {
+test("folds all but the last lines before an addition", () => {
 	const parts = [
 		{ change: "same" as const, text: "1\n2\n3\n4\n5\n6\n7\n8\n" },
 		{ change: "added" as const, text: "9\n" },
@@ -89,7 +89,7 @@ test("a prompt that only grew folds all but the last lines before what is new", 
 	expect(rows(parts, new Set()).map((row) => (row.kind === "fold" ? row.count : row.text))).toEqual([5, "6", "7", "8", "9"]);
 });
 
-test("what falls out and what comes in is told with the difference in tokens", () => {
+test("shows dropped and added blocks with token counts", () => {
 	const now = report([block("description 20 Lamps"), block("lore 9 Mill"), block("memory 4 Candle", { kept: false })]);
 	const tried = report([block("description 20 Lamps"), block("lore 9 Mill", { kept: false }), block("memory 4 Candle")]);
 	const told = difference(now, tried);
@@ -98,7 +98,7 @@ test("what falls out and what comes in is told with the difference in tokens", (
 	expect(told.in.map(({ kind }) => kind)).toEqual(["memory"]);
 });
 
-test("the next prompt follows the composer once the writer pauses", async () => {
+test("next prompt updates after a pause in typing", async () => {
 	const { xray: view, shell } = xray({ preview_prompt: ({ text }: { text: string }) => previewOf(text) });
 	await view.next("chat", "He");
 	expect(shownText(view)).toBe("He");
@@ -111,7 +111,7 @@ test("the next prompt follows the composer once the writer pauses", async () => 
 	expect(shownText(view)).toBe("Hello");
 });
 
-test("of two prompts that are asked for, only the later one is shown", async () => {
+test("latest of two requests is shown", async () => {
 	let late: (report: PromptReport) => void = () => {};
 	const { xray: view } = xray({ preview_prompt: () => new Promise((resolve) => (late = resolve)), manifest: () => previewOf("sent") });
 	const first = view.next("chat", "draft");
@@ -123,7 +123,7 @@ test("of two prompts that are asked for, only the later one is shown", async () 
 	expect(view.reading).toBe(false);
 });
 
-test("the X-ray of a reply does not follow the composer, and a closed one asks nothing", async () => {
+test("prompt of a reply ignores the composer", async () => {
 	const { xray: view, shell } = xray({ manifest: () => previewOf("sent"), preview_prompt: () => previewOf("draft") });
 	await view.reply("chat", "s1");
 	view.follow("Hello");
@@ -135,7 +135,7 @@ test("the X-ray of a reply does not follow the composer, and a closed one asks n
 	expect(shell.count("preview_prompt")).toBe(1);
 });
 
-test("a prompt that does not fit says so in place of its blocks", async () => {
+test("too long prompt shows its error", async () => {
 	const overflow: ApiError = { kind: "contextOverflow", message: "", hint: "", block: null, missing: 2, needed: 12, available: 10 };
 	const { xray: view } = xray({
 		preview_prompt: () => {
@@ -147,7 +147,7 @@ test("a prompt that does not fit says so in place of its blocks", async () => {
 	expect(view.report).toBeNull();
 });
 
-test("a trial asks for the prompt as it is and as it would be, and goes back", async () => {
+test("trial compares the prompt with and without changes", async () => {
 	const { xray: view, shell } = xray({
 		preview_prompt: ({ whatIf }: { whatIf: { limit?: number | null } }) => report([block("lore 9 Mill", { kept: !whatIf.limit })]),
 	});
@@ -164,7 +164,7 @@ test("a trial asks for the prompt as it is and as it would be, and goes back", a
 	expect(view.trial?.difference).toBeNull();
 });
 
-test("the difference is read once for a reply", async () => {
+test("diff of a reply loads once", async () => {
 	const { xray: view, shell } = xray({ manifest: () => previewOf("sent"), compare_prompt: () => ({ previous: null, parts: [{ change: "added", text: "a\n" }] }) });
 	view.choose("diff");
 	await view.reply("chat", "s1");
@@ -175,7 +175,7 @@ test("the difference is read once for a reply", async () => {
 	expect(view.comparison.rows).toEqual([{ kind: "line", change: "added", text: "a" }]);
 });
 
-test("a stage is read when it is chosen, and once for a reply", async () => {
+test("stage loads when chosen, once per reply", async () => {
 	const stage = (stage: PromptStage): StageComparison => ({ stage, before: stage === "sources" ? null : "sources", parts: [{ change: "same", text: "a\nb\nc\nd\n" }, ...(stage === "filled" ? [{ change: "added" as const, text: "e\n" }] : [])] });
 	const { xray: view, shell } = xray({
 		manifest: () => previewOf("sent"),
@@ -207,7 +207,7 @@ test("a stage is read when it is chosen, and once for a reply", async () => {
 	expect(shell.count("compare_next") + shell.count("compare_prompt")).toBe(0);
 });
 
-test("the next prompt is compared anew with what is typed, and the last comparison stays until then", async () => {
+test("next prompt is compared again after typing", async () => {
 	const { xray: view, shell } = xray({
 		preview_prompt: ({ text }: { text: string }) => previewOf(text),
 		compare_next: ({ text }: { text: string }) => ({ previous: "s1", parts: [{ change: "added", text: `${text}\n` }] }),
@@ -226,7 +226,7 @@ test("the next prompt is compared anew with what is typed, and the last comparis
 	expect(shell.count("compare_next")).toBe(2);
 });
 
-test("past turns come in pages, and begin anew after a turn", async () => {
+test("past turns load by pages and reload after a turn", async () => {
 	const turn = (at: number): PastTurn => ({ message: `m${at}`, swipe: `s${at}`, line: "", created: "", model: null, figures: { prompt: null, reused: null, evaluated: null, generated: null, prefillMs: null, firstTextMs: null, decodeMs: null } });
 	const { xray: view, shell } = xray({
 		past_turns: ({ before, limit }: { before: string | null; limit: number }) => {
@@ -245,14 +245,14 @@ test("past turns come in pages, and begin anew after a turn", async () => {
 	await vi.waitFor(() => expect(view.turns?.items).toHaveLength(40));
 });
 
-test("a block leads to where it comes from", () => {
-	expect(placeOf({ of: "card", character: "c", field: "mes_example" })).toEqual({ to: "card", field: "messageExamples" });
-	expect(placeOf({ of: "card", character: "c", field: "depth_prompt" })).toEqual({ to: "card", field: null });
-	expect(placeOf({ of: "chatText", field: "mes_example" })).toEqual({ to: "chatText", field: "messageExamples" });
-	expect(placeOf({ of: "lore", book: "The Hill Town", entry: "4" })).toEqual({ to: "lore", entry: "4" });
-	expect(placeOf({ of: "memory", id: "m" })).toEqual({ to: "memory", id: "m" });
-	expect(placeOf({ of: "document", id: "d", name: "guide.md" })).toEqual({ to: "document", id: "d" });
-	expect(placeOf({ of: "older", first: "a", last: "b", count: 3 })).toEqual({ to: "message", id: "b" });
-	expect(placeOf({ of: "template", template: "sms", section: "rules" })).toEqual({ to: "template", template: "sms", section: "rules" });
-	expect(placeOf({ of: "clock" })).toBeNull();
+test("block leads to its source", () => {
+	expect(targetOf({ of: "card", character: "c", field: "mes_example" })).toEqual({ to: "card", field: "messageExamples" });
+	expect(targetOf({ of: "card", character: "c", field: "depth_prompt" })).toEqual({ to: "card", field: null });
+	expect(targetOf({ of: "chatText", field: "mes_example" })).toEqual({ to: "chatText", field: "messageExamples" });
+	expect(targetOf({ of: "lore", book: "The Hill Town", entry: "4" })).toEqual({ to: "lore", entry: "4" });
+	expect(targetOf({ of: "memory", id: "m" })).toEqual({ to: "memory", id: "m" });
+	expect(targetOf({ of: "document", id: "d", name: "guide.md" })).toEqual({ to: "document", id: "d" });
+	expect(targetOf({ of: "older", first: "a", last: "b", count: 3 })).toEqual({ to: "message", id: "b" });
+	expect(targetOf({ of: "template", template: "sms", section: "rules" })).toEqual({ to: "template", template: "sms", section: "rules" });
+	expect(targetOf({ of: "clock" })).toBeNull();
 });

@@ -1,4 +1,4 @@
-//! The arguments of a call, evaluated.
+//! Evaluated arguments of a call.
 
 use super::Fault;
 use super::ast::Name;
@@ -12,7 +12,7 @@ pub(crate) struct Called {
 }
 
 impl Called {
-    /// The argument at `place`, or the one called `name`.
+    /// The argument at index `place`, or the one named `name`.
     pub(crate) fn get(&self, place: usize, name: &str) -> Option<&Value> {
         let named = || self.named.iter().find(|(known, _)| &**known == name).map(|(_, value)| value);
         self.positional.get(place).or_else(named)
@@ -27,7 +27,7 @@ impl Called {
         value.str().ok_or_else(|| Fault::failed(format!("`{name}` should be a text, not {}", value.kind())))
     }
 
-    /// A text, if one is given and is not none.
+    /// A text, or `None` if it is absent or `none`.
     pub(crate) fn optional_text(&self, place: usize, name: &str) -> Result<Option<&str>, Fault> {
         match self.get(place, name) {
             None | Some(Value::None) => Ok(None),
@@ -46,7 +46,7 @@ impl Called {
         self.get(place, name).is_some_and(Value::is_true)
     }
 
-    /// What follows the first `count` arguments, for filters that pass arguments on.
+    /// The arguments after the first `count`, for filters that pass arguments on.
     pub(crate) fn after(&self, meter: &Meter, count: usize) -> Result<Self, Fault> {
         meter.spend((self.positional.len() + self.named.len()) * 32)?;
         let positional = self.positional.iter().skip(count).cloned().collect();

@@ -1,4 +1,4 @@
-//! A parsed template.
+//! Syntax tree of a template.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) enum Stmt {
     /// `{% filter f %}…{% endfilter %}`
     Filtered(Vec<Filter>, Vec<Stmt>),
     With(Vec<(Target, Expr)>, Vec<Stmt>),
-    /// A block without a meaning of its own: `generation`, `block`, `autoescape`.
+    /// A block that has no effect here: `generation`, `block`, `autoescape`.
     Plain(Vec<Stmt>),
     Break,
     Continue,
@@ -44,7 +44,7 @@ pub(crate) struct Macro {
     pub(crate) body: Vec<Stmt>,
 }
 
-/// An expression, and how many stand in one another in it.
+/// An expression and the height of its tree.
 pub(crate) struct Expr {
     pub(crate) node: Box<Node>,
     pub(crate) height: u16,

@@ -1,4 +1,4 @@
-//! Evaluating expressions.
+//! Evaluates expressions.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use super::meter::Buffer;
 use super::value::{Function, Loop, Map, Value};
 use super::{Fault, filters, methods, ops, tests_of_values};
 
-/// As the sandbox that others run chat templates in has it.
+/// Maximum number of items in a range, as in Jinja's sandbox.
 const LONGEST_RANGE: i64 = 100_000;
 
 type Evaluated = Result<Value, Fault>;
@@ -93,11 +93,11 @@ impl Run {
                 let (value, called) = (self.eval(inner)?, self.called(&test.args)?);
                 tests_of_values::holds(&self.meter, &test.name, &value, &called).map(Value::Bool)
             }
-            _ => Err(Fault::failed("an expression that is not known")),
+            _ => Err(Fault::failed("unknown expression")),
         }
     }
 
-    /// `and` and `or`, which give one of their operands.
+    /// `and` and `or`, which return one of their operands.
     fn either(&mut self, left: &Expr, right: &Expr, ends_on: bool) -> Evaluated {
         let left = self.eval(left)?;
         if left.is_true() == ends_on { Ok(left) } else { self.eval(right) }
@@ -247,12 +247,12 @@ impl Run {
     }
 }
 
-/// The entries of a map whose keys can be names.
+/// The entries of a map whose keys are texts.
 fn names(map: &Map) -> impl Iterator<Item = (Name, Value)> + '_ {
     map.iter().filter_map(|(key, value)| Some((Arc::from(key.str()?), value.clone())))
 }
 
-/// The place that an index means, counted from the end if negative.
+/// The position of an index, which counts from the end if negative.
 fn place(index: i64, length: usize) -> Option<usize> {
     let index = if index < 0 { index.checked_add(length as i64)? } else { index };
     usize::try_from(index).ok().filter(|place| *place < length)

@@ -1,4 +1,4 @@
-//! Running a template's statements.
+//! Executes statements.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -12,23 +12,23 @@ use super::parse::{SyntaxError, parse};
 use super::value::{List, Loop, Map, Value};
 use super::{Fault, filters};
 
-/// A template, ready to run.
+/// A parsed template.
 pub(crate) struct Program {
     body: Vec<Stmt>,
 }
 
-/// What a template sees.
+/// The input of a template.
 pub(crate) struct Input<'i> {
     /// Role and content of each message.
     pub(crate) messages: &'i [(&'static str, String)],
-    /// Whether contents are lists of parts, `[{"type": "text", "text": …}]`, as some templates want them.
+    /// Contents are lists of parts, `[{"type": "text", "text": …}]`, as some templates require.
     pub(crate) typed: bool,
-    /// Whether no tools are an empty list instead of none: some templates go through them unasked.
+    /// Without tools, `tools` is an empty list instead of none. Some templates iterate over it unconditionally.
     pub(crate) lists_tools: bool,
     pub(crate) add_generation_prompt: bool,
     pub(crate) bos: &'i str,
     pub(crate) eos: &'i str,
-    /// What `strftime_now` says.
+    /// The time for `strftime_now`.
     pub(crate) now: jiff::civil::DateTime,
 }
 
@@ -76,10 +76,10 @@ fn globals(meter: &Rc<Meter>, input: &Input<'_>) -> Result<HashMap<&'static str,
     ]))
 }
 
-/// A render under way.
+/// State of one render.
 pub(crate) struct Run {
     pub(crate) meter: Rc<Meter>,
-    /// Names in scope, the innermost last.
+    /// Variables in scope, innermost frame last.
     frames: Vec<HashMap<Name, Value>>,
     globals: HashMap<&'static str, Value>,
     pub(crate) now: jiff::civil::DateTime,
@@ -159,7 +159,7 @@ impl Run {
         Ok(Flow::On)
     }
 
-    /// What `body` writes, filtered.
+    /// The filtered output of `body`.
     fn captured(&mut self, filters: &[Filter], body: &[Stmt]) -> Result<Value, Fault> {
         let mut inner = Buffer::new(&self.meter)?;
         self.frames.push(HashMap::new());
@@ -178,7 +178,7 @@ impl Run {
             Target::Name(name) => self.store(name, value),
             Target::Field(name, field) => {
                 let Value::Namespace(fields) = self.lookup(name) else {
-                    return Err(Fault::failed(format!("`{name}` is no namespace, so its fields cannot be set")));
+                    return Err(Fault::failed(format!("`{name}` is not a namespace, so its fields cannot be set")));
                 };
                 value.storable()?;
                 fields.borrow_mut().insert(Arc::clone(field), value);
@@ -186,7 +186,7 @@ impl Run {
             Target::Several(targets) => {
                 let items = value.items(&self.meter)?;
                 if items.len() != targets.len() {
-                    return Err(Fault::failed("the number of names and values differs"));
+                    return Err(Fault::failed("the number of targets and values differs"));
                 }
                 for (target, item) in targets.iter().zip(items.iter()) {
                     self.assign(target, item.clone())?;
@@ -217,7 +217,7 @@ impl Run {
         Ok(Flow::On)
     }
 
-    /// The items of a loop that its condition lets through.
+    /// The items of a loop for which its condition is true.
     fn items_of(&mut self, repetition: &For) -> Result<List, Fault> {
         let items = self.eval(&repetition.items)?.items(&self.meter)?;
         let Some(condition) = &repetition.condition else { return Ok(items) };
@@ -233,7 +233,7 @@ impl Run {
         List::new(&self.meter, kept)
     }
 
-    /// Calls a macro. It sees the outermost names and its own parameters.
+    /// Calls a macro, which sees the outermost scope and its parameters.
     pub(crate) fn call_macro(&mut self, definition: &Macro, called: Called) -> Result<Value, Fault> {
         self.meter.deeper()?;
         if called.positional.len() > definition.params.len() {

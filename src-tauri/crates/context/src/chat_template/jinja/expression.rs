@@ -1,4 +1,4 @@
-//! From tokens to expressions, with Jinja's precedence.
+//! Parses expressions with Jinja's operator precedence.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use super::ast::{Args, Comparison, Expr, Filter, Node, Op};
 use super::lex::Tok;
 use super::parse::{Parser, SyntaxError};
 
-/// How deep expressions may stand in one another, long chains of operators included.
+/// Maximum height of an expression tree, including long operator chains.
 const HEIGHT: u16 = 60;
 
-/// Whether a name is free for use: not a keyword that stands for a value or joins expressions.
+/// True for a name that is neither a literal nor an operator keyword.
 pub(super) fn variable(name: &str) -> bool {
     !matches!(
         name,
@@ -23,12 +23,13 @@ impl Parser<'_> {
     fn made(&self, node: Node) -> Parsed {
         let height = 1 + tallest(&node);
         if height > HEIGHT {
-            return self.error("an expression is too long or too deep");
+            return self.error("the expression is too long or nested too deeply");
         }
         Ok(Expr { node: Box::new(node), height })
     }
 
-    /// An expression, or several with commas. Without `choice`, no `a if b` outside brackets: the `if` of a loop follows.
+    /// Parses an expression or a tuple. Without `choice`, `a if b` is allowed in brackets only, because the
+    /// `if` of a loop may follow.
     pub(super) fn tuple(&mut self, choice: bool) -> Parsed {
         let first = if choice { self.expression()? } else { self.guarded(Self::or)? };
         if !self.at_op(",") {
@@ -48,11 +49,11 @@ impl Parser<'_> {
         self.guarded(Self::choice)
     }
 
-    /// Reads with a bound on how deep reading goes.
+    /// Parses with a limit on the recursion depth.
     fn guarded(&mut self, read: impl FnOnce(&mut Self) -> Parsed) -> Parsed {
         self.depth += 1;
         if self.depth > HEIGHT {
-            return self.error("expressions stand too deep in one another");
+            return self.error("expressions are nested too deeply");
         }
         let expr = read(self)?;
         self.depth -= 1;
@@ -126,7 +127,7 @@ impl Parser<'_> {
         Ok(Some(comparison))
     }
 
-    /// Left-associative operators of one rank.
+    /// Parses left-associative operators of one precedence level.
     fn chain(&mut self, ops: &[(&str, Op)], operand: impl Fn(&mut Self) -> Parsed) -> Parsed {
         let mut left = operand(self)?;
         while let Some((_, op)) = ops.iter().find(|(sign, _)| self.at_op(sign)) {
@@ -178,7 +179,7 @@ impl Parser<'_> {
                 "false" | "False" => Node::Bool(false),
                 "none" | "None" => Node::None,
                 _ if variable(&name) => Node::Name(Arc::from(name)),
-                _ => return self.error(format!("`{name}` stands where a value should")),
+                _ => return self.error(format!("expected a value, found `{name}`")),
             },
             Some(Tok::Str(mut text)) => {
                 while let Some(Tok::Str(more)) = self.peek() {

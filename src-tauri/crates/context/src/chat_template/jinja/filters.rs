@@ -1,4 +1,4 @@
-//! Filters. Those on lists are in [`sequences`](super::sequences).
+//! Filters. List filters are in [`sequences`](super::sequences).
 
 use std::rc::Rc;
 
@@ -53,12 +53,16 @@ pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
         }
         "abs" => match value {
             Value::Float(value) => Ok(Value::Float(value.abs())),
-            _ => value.int().and_then(i64::checked_abs).map(Value::Int).ok_or_else(|| Fault::failed("no number")),
+            _ => value
+                .int()
+                .and_then(i64::checked_abs)
+                .map(Value::Int)
+                .ok_or_else(|| Fault::failed("`abs` needs a number")),
         },
         "round" => round(value, called),
         _ => match sequences::apply(meter, name, value, called)? {
             Some(value) => Ok(value),
-            None => Err(Fault::failed(format!("the filter `{name}` is not known in chat templates"))),
+            None => Err(Fault::failed(format!("the filter `{name}` is not supported in chat templates"))),
         },
     }
 }
@@ -86,7 +90,7 @@ fn to_int(value: &Value) -> Option<i64> {
 }
 
 fn round(value: &Value, called: &Called) -> Made {
-    let value = value.float().ok_or_else(|| Fault::failed("only numbers are rounded"))?;
+    let value = value.float().ok_or_else(|| Fault::failed("`round` needs a number"))?;
     let scale = 10f64.powi(i32::try_from(called.int(0, "precision", 0)?.clamp(-300, 300)).unwrap_or(0));
     Ok(Value::Float(match called.optional_text(1, "method")? {
         Some("ceil") => (value * scale).ceil() / scale,
@@ -110,7 +114,7 @@ fn escape(meter: &Rc<Meter>, text: &str) -> Made {
     Ok(Value::Text(out.into()))
 }
 
-/// Indents all lines but the first and the empty ones, unless told otherwise.
+/// Indents all lines except the first and empty ones, unless the arguments say otherwise.
 fn indent(meter: &Rc<Meter>, text: &str, called: &Called) -> Made {
     let width = match called.get(0, "width") {
         Some(Value::Text(text)) => text.clone(),
@@ -135,7 +139,8 @@ fn indent(meter: &Rc<Meter>, text: &str, called: &Called) -> Made {
     Ok(Value::Text(out.into()))
 }
 
-/// `json.dumps`: `indent`, `ensure_ascii` (off), `separators` and `sort_keys` as the runners of chat templates take them.
+/// `json.dumps`, with the arguments of Hugging Face's `tojson`: `indent`, `ensure_ascii` (off by default),
+/// `separators` and `sort_keys`.
 fn to_json(meter: &Rc<Meter>, value: &Value, called: &Called) -> Made {
     let named = |name: &str| called.get(usize::MAX, name);
     let indent = match called.get(0, "indent").or_else(|| named("indent")) {

@@ -1,4 +1,4 @@
-//! Formatting: `{}` and padding.
+//! Text formatting: `str.format` and padding.
 
 use std::rc::Rc;
 
@@ -22,7 +22,8 @@ pub(crate) fn braces(meter: &Rc<Meter>, pattern: &str, called: &Called) -> Resul
             rest = after;
             continue;
         }
-        let (field, after) = rest.split_once('}').ok_or_else(|| Fault::failed("a brace is not closed"))?;
+        let (field, after) =
+            rest.split_once('}').ok_or_else(|| Fault::failed("a brace is not closed in the format text"))?;
         let value = match field {
             "" => called.positional.get(place),
             _ => match field.parse::<usize>() {
@@ -48,7 +49,7 @@ pub(crate) fn padded(meter: &Rc<Meter>, text: &str, name: &str, called: &Called)
     meter.room(missing.saturating_mul(4))?;
     let fill = if name == "zfill" { "0" } else { called.optional_text(1, "fillchar")?.unwrap_or(" ") };
     if fill.chars().count() != 1 {
-        return Err(Fault::failed("a text is filled up with one character"));
+        return Err(Fault::failed("the fill character must be a single character"));
     }
     let left = match name {
         "center" => missing / 2 + (missing & width & 1),

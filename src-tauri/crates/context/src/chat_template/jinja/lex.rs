@@ -1,5 +1,5 @@
-//! From source to tokens, with Jinja's rules for white space: `trim_blocks` and `lstrip_blocks` on, one newline at the
-//! very end dropped, as every runner of chat templates sets it.
+//! Tokenizer, with the whitespace rules of chat templates: `trim_blocks` and `lstrip_blocks` are on, and one
+//! newline at the end is dropped.
 
 use super::SyntaxError;
 
@@ -19,14 +19,14 @@ pub(crate) enum Tok {
     Op(&'static str),
 }
 
-/// A token and the line it stands on.
+/// A token and its line number.
 #[derive(Debug, Clone)]
 pub(crate) struct Token {
     pub(crate) tok: Tok,
     pub(crate) line: usize,
 }
 
-/// Longest first.
+/// Longer operators first.
 const OPS: [&str; 25] = [
     "**", "//", "==", "!=", ">=", "<=", "+", "-", "*", "/", "%", "~", "<", ">", "=", "(", ")", "[", "]", "{", "}", ".",
     ",", ":", "|",
@@ -46,9 +46,9 @@ struct Lexer<'s> {
     source: &'s str,
     at: usize,
     line: usize,
-    /// Up to where lines are counted.
+    /// Offset up to which lines are counted.
     counted: usize,
-    /// The last tag took the newline behind it, or there is none before.
+    /// True at the start of a line: at the beginning, or after a tag that consumed its newline.
     line_starts: bool,
     tokens: Vec<Token>,
 }
@@ -69,7 +69,7 @@ impl<'s> Lexer<'s> {
         Err(SyntaxError { line, what: what.to_owned() })
     }
 
-    /// The text up to the next tag, and the tag.
+    /// Reads the text up to the next tag, and the tag.
     fn text_and_tag(&mut self) -> Result<(), SyntaxError> {
         let rest = self.rest();
         let Some(start) = next_tag(rest) else {
@@ -93,7 +93,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// What stays of the text in front of `tag`.
+    /// The text before `tag`, without the whitespace that the tag strips.
     fn before_tag(&self, text: &'s str, tag: &str) -> &'s str {
         match tag.as_bytes().get(2) {
             Some(b'-') => text.trim_end(),
@@ -107,7 +107,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Moves behind a tag's end of `length` bytes, and over the white space it takes along.
+    /// Moves past the end of a tag (`length` bytes) and past the whitespace that it strips.
     fn close(&mut self, length: usize, sign: Option<u8>, trims: bool) {
         self.at += length;
         let from = self.at;
@@ -147,7 +147,7 @@ impl<'s> Lexer<'s> {
         self.error("a raw block is not closed")
     }
 
-    /// The tokens of a tag.
+    /// Reads the tokens of a tag.
     fn tag(&mut self, begin: Tok) -> Result<(), SyntaxError> {
         let closing = if begin == Tok::Emit { "}}" } else { "%}" };
         self.push(begin);
@@ -183,7 +183,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// One token of a tag.
+    /// Reads one token of a tag.
     fn token(&mut self) -> Result<Tok, SyntaxError> {
         let rest = self.rest();
         let first = rest.chars().next().unwrap_or_default();
@@ -203,7 +203,7 @@ impl<'s> Lexer<'s> {
         } else if let Some(op) = OPS.into_iter().find(|op| rest.starts_with(op)) {
             (Tok::Op(op), op.len())
         } else {
-            return self.error("there is a character that means nothing here");
+            return self.error("unexpected character in a tag");
         };
         self.push(tok.clone());
         self.at += length;
@@ -222,7 +222,7 @@ fn next_tag(text: &str) -> Option<usize> {
     None
 }
 
-/// The end of a tag: its length, and its sign if it has one.
+/// The length of the end of a tag, and its whitespace sign if present.
 fn tag_end(rest: &str, closing: &str) -> Option<(usize, Option<u8>)> {
     if rest.starts_with(closing) {
         return Some((2, None));
@@ -232,7 +232,7 @@ fn tag_end(rest: &str, closing: &str) -> Option<(usize, Option<u8>)> {
     (signed && rest[1..].starts_with(closing)).then_some((3, Some(sign)))
 }
 
-/// `{% raw %}`: its length, and whether it strips the white space behind it.
+/// The length of `{% raw %}`, and whether it strips the whitespace after it.
 fn raw_start(tag: &str) -> Option<(usize, bool)> {
     let inner = tag[2..].trim_start_matches(['-', '+']).trim_start().strip_prefix("raw")?.trim_start();
     let (after, strips) = match inner.strip_prefix("-%}") {
@@ -268,7 +268,7 @@ fn number(rest: &str) -> Option<(Tok, usize)> {
     Some((tok, end))
 }
 
-/// A text in quotes, with Python's escapes.
+/// Parses a quoted text with Python's escape sequences.
 fn quoted(rest: &str, quote: char) -> Option<(Tok, usize)> {
     let mut text = String::new();
     let mut chars = rest.char_indices().skip(1);

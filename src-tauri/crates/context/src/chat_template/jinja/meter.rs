@@ -1,21 +1,23 @@
-//! What a render may cost. Every text and list that a template makes is held against one account while it lives, and
-//! everything it does is a step, so a hostile template ends with an error before it takes the machine's memory or time.
+//! Resource limits of a render. Every text and list that a template creates is charged while it lives, and
+//! every operation is a step. A hostile template thus fails before it exhausts memory or time.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use super::Fault;
 
-/// Steps of a render, and steps more for each message: real templates take tens of steps for one.
+/// Maximum number of steps of a render. Real templates need tens of steps per message.
 const STEPS: u64 = 400_000;
+/// Additional steps per message.
 const STEPS_FOR_A_MESSAGE: u64 = 10_000;
-/// Bytes alive at once, and bytes more for each message.
+/// Maximum number of bytes alive at once.
 const BYTES: usize = 16 << 20;
+/// Additional bytes per message.
 const BYTES_FOR_A_MESSAGE: usize = 4 << 10;
-/// How deep expressions, statements and macros may stand in one another, so that the stack of a small thread is enough.
+/// Maximum nesting depth of expressions, statements and macros, so that the stack of a small thread suffices.
 const DEPTH: u16 = 160;
 
-/// The account of one render.
+/// Resource usage of one render.
 pub(crate) struct Meter {
     steps: Cell<u64>,
     bytes: Cell<usize>,
@@ -24,7 +26,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// The account for a chat of `messages`.
+    /// Creates the limits for a chat with `messages` messages.
     pub(crate) fn new(messages: usize) -> Rc<Self> {
         Rc::new(Self {
             steps: Cell::new(STEPS + STEPS_FOR_A_MESSAGE * messages as u64),
@@ -34,7 +36,7 @@ impl Meter {
         })
     }
 
-    /// One step, and one more for every 64 units of `size`.
+    /// Spends one step, and one more per 64 units of `size`.
     pub(crate) fn spend(&self, size: usize) -> Result<(), Fault> {
         let steps = 1 + (size / 64) as u64;
         let left = self.steps.get().checked_sub(steps).ok_or(Fault::Limit("steps"))?;
@@ -42,7 +44,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Whether `bytes` more may be made.
+    /// Fails if `bytes` more would exceed the memory limit.
     pub(crate) fn room(&self, bytes: usize) -> Result<(), Fault> {
         match self.bytes.get().checked_add(bytes) {
             Some(bytes) if bytes <= self.most_bytes => Ok(()),
@@ -50,7 +52,7 @@ impl Meter {
         }
     }
 
-    /// Goes one level deeper, until [`Self::back`].
+    /// Enters a nesting level, until [`Self::back`].
     pub(crate) fn deeper(&self) -> Result<(), Fault> {
         let depth = self.depth.get() + 1;
         self.depth.set(depth);
@@ -62,7 +64,7 @@ impl Meter {
     }
 }
 
-/// Bytes on the account, until dropped.
+/// A number of charged bytes, which are released on drop.
 pub(crate) struct Hold {
     meter: Rc<Meter>,
     bytes: usize,
@@ -90,7 +92,7 @@ impl Drop for Hold {
     }
 }
 
-/// A text in the making.
+/// A growing text whose bytes are charged.
 pub(crate) struct Buffer {
     text: String,
     hold: Hold,

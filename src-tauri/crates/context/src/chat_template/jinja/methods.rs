@@ -1,4 +1,5 @@
-//! Methods of texts, lists and maps, as Python has them. None changes its object, as in the sandbox that others use.
+//! Methods of texts, lists and maps, with Python semantics. None of them mutates its object, as in Jinja's
+//! sandbox.
 
 use std::rc::Rc;
 
@@ -143,7 +144,7 @@ fn kind_of_text(text: &str, name: &str) -> Option<Value> {
     }))
 }
 
-/// Without `chars` (or white space) at its ends.
+/// Removes `chars` (or whitespace) from the ends.
 pub(crate) fn strip<'s>(text: &'s str, chars: Option<&str>, left: bool, right: bool) -> &'s str {
     let gone = |c: char| chars.map_or(c.is_whitespace(), |chars| chars.contains(c));
     let text = if left { text.trim_start_matches(gone) } else { text };
@@ -151,7 +152,8 @@ pub(crate) fn strip<'s>(text: &'s str, chars: Option<&str>, left: bool, right: b
 }
 
 fn affix(called: &Called, fits: impl Fn(&str) -> bool) -> Made {
-    let fits_one = |value: &Value| value.str().map(&fits).ok_or_else(|| Fault::failed("a text is needed here"));
+    let fits_one =
+        |value: &Value| value.str().map(&fits).ok_or_else(|| Fault::failed("expected a text or a list of texts"));
     match called.need(0, "prefix")? {
         Value::List(affixes) => {
             for affix in affixes.iter() {
@@ -172,7 +174,7 @@ fn split(meter: &Rc<Meter>, text: &str, called: &Called, from_right: bool) -> Ma
         return Value::texts(meter, words(text, most).into_iter());
     };
     if separator.is_empty() {
-        return Err(Fault::failed("a text cannot be split at nothing"));
+        return Err(Fault::failed("the separator of `split` is empty"));
     }
     if from_right {
         let mut parts: Vec<&str> = text.rsplitn(most, separator).collect();
@@ -182,7 +184,7 @@ fn split(meter: &Rc<Meter>, text: &str, called: &Called, from_right: bool) -> Ma
     Value::texts(meter, text.splitn(most, separator))
 }
 
-/// At most `most` parts between white space, the last being the rest.
+/// At most `most` whitespace-separated parts; the last one contains the rest.
 fn words(text: &str, most: usize) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
@@ -226,7 +228,7 @@ fn find(text: &str, part: &str, name: &str) -> Made {
     let at = if name.starts_with('r') { text.rfind(part) } else { text.find(part) };
     match at {
         Some(at) => Ok(Value::Int(text[..at].chars().count() as i64)),
-        None if name.ends_with("index") => Err(Fault::failed("the text is not in the other")),
+        None if name.ends_with("index") => Err(Fault::failed("the substring was not found")),
         None => Ok(Value::Int(-1)),
     }
 }

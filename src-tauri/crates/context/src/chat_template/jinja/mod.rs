@@ -1,12 +1,12 @@
-//! Jinja for chat templates, within limits.
+//! A Jinja interpreter for chat templates, with resource limits.
 //!
-//! Chat templates come with model files and are as hostile as those. The general engines bound neither the memory that a
-//! template takes nor the depth of their own parsers (texts that double, constants folded at parse time, long chains of
-//! operators), and say that this is not theirs to do. So this one knows just what chat templates use, with Python's
-//! meaning, and holds everything against an account: see [`meter`].
+//! Chat templates come with model files and may be hostile. General Jinja engines limit neither the memory of a
+//! template nor the depth of their own parsers (doubling texts, constant folding, long operator chains). This
+//! interpreter supports only the features that chat templates use, with Python semantics, and limits all
+//! resources: see [`meter`].
 //!
-//! What is left out ends in an error that names it: imports and inheritance, `call` blocks, recursive loops, filters and
-//! methods that no chat template needs.
+//! Unsupported features fail with an error that names them: imports, inheritance, `call` blocks, recursive
+//! loops, and filters and methods that no chat template needs.
 
 mod args;
 mod ast;
@@ -29,23 +29,23 @@ mod value;
 pub(crate) use self::exec::{Input, Program};
 pub use self::parse::SyntaxError;
 
-/// Why a render ended early.
+/// The reason why a render failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// The template's own words, by `raise_exception`.
-    #[error("it refuses this chat: {0}")]
+    /// The message that the template passed to `raise_exception`.
+    #[error("it rejects this chat: {0}")]
     Raised(String),
-    /// The template asks for something that is not there, or makes no sense.
+    /// The template uses an absent or invalid value.
     #[error("{0}")]
     Failed(String),
-    /// The template costs more than a chat template may.
-    #[error("it takes more {0} than a chat template may")]
+    /// The template exceeds a resource limit.
+    #[error("it exceeds the limit of a chat template for {0}")]
     Limit(&'static str),
 }
 
 impl Fault {
     pub(crate) fn failed(what: impl Into<String>) -> Self {
-        // A template may have names of any length.
+        // Names in a template may have any length.
         Self::Failed(what.into().chars().take(300).collect())
     }
 }

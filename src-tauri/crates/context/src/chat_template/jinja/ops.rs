@@ -1,4 +1,4 @@
-//! Operators with Python's meaning.
+//! Operators with Python semantics.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use super::ast::{Comparison, Op};
 use super::meter::{Buffer, Meter};
 use super::value::{List, Value};
 
-/// Whether two values are equal: `1 == 1.0 == True`, texts by characters, lists and maps by what they hold.
+/// Equality as in Python: `1 == 1.0 == True`; texts, lists and maps compare by content.
 pub(crate) fn equal(meter: &Meter, a: &Value, b: &Value) -> Result<bool, Fault> {
     meter.spend(0)?;
     Ok(match (a, b) {
@@ -48,7 +48,7 @@ pub(crate) fn equal(meter: &Meter, a: &Value, b: &Value) -> Result<bool, Fault> 
     })
 }
 
-/// The order of two numbers, texts or lists; others have none.
+/// Compares two numbers, texts or lists; other values have no order.
 pub(crate) fn order(meter: &Meter, a: &Value, b: &Value) -> Result<Ordering, Fault> {
     meter.spend(0)?;
     match (a, b) {
@@ -107,7 +107,7 @@ pub(crate) fn contains(meter: &Meter, container: &Value, value: &Value) -> Resul
             Ok(false)
         }
         Value::Map(map) => Ok(map.at(meter, value)?.is_some()),
-        other => Err(Fault::failed(format!("nothing can be in {}", other.kind()))),
+        other => Err(Fault::failed(format!("{} cannot contain values", other.kind()))),
     }
 }
 
@@ -152,7 +152,7 @@ fn joined<'l>(meter: &Rc<Meter>, lists: impl Iterator<Item = &'l List>, tuple: b
 }
 
 fn arithmetic(op: Op, a: &Value, b: &Value) -> Result<Value, Fault> {
-    let odd = || Fault::failed(format!("{} and {} cannot be computed with", a.kind(), b.kind()));
+    let odd = || Fault::failed(format!("cannot compute with {} and {}", a.kind(), b.kind()));
     if op != Op::Div
         && let (Some(a), Some(b)) = (a.int(), b.int())
     {
@@ -160,7 +160,7 @@ fn arithmetic(op: Op, a: &Value, b: &Value) -> Result<Value, Fault> {
     }
     let (Some(a), Some(b)) = (a.float(), b.float()) else { return Err(odd()) };
     if b == 0.0 && matches!(op, Op::Div | Op::FloorDiv | Op::Rem) {
-        return Err(Fault::failed("a division by zero"));
+        return Err(Fault::failed("division by zero"));
     }
     Ok(Value::Float(match op {
         Op::Add => a + b,
@@ -175,7 +175,7 @@ fn arithmetic(op: Op, a: &Value, b: &Value) -> Result<Value, Fault> {
 
 fn whole(op: Op, a: i64, b: i64) -> Result<Value, Fault> {
     if b == 0 && matches!(op, Op::FloorDiv | Op::Rem) {
-        return Err(Fault::failed("a division by zero"));
+        return Err(Fault::failed("division by zero"));
     }
     let result = match op {
         Op::Add => a.checked_add(b),
@@ -187,10 +187,10 @@ fn whole(op: Op, a: i64, b: i64) -> Result<Value, Fault> {
         Op::Pow => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
         Op::Div => None,
     };
-    result.map(Value::Int).ok_or_else(|| Fault::failed("a number grew too large"))
+    result.map(Value::Int).ok_or_else(|| Fault::failed("the result is too large"))
 }
 
-/// `[start:stop:step]`, as Python slices texts and lists.
+/// `[start:stop:step]` on texts and lists, as in Python.
 pub(crate) fn slice(meter: &Rc<Meter>, value: &Value, parts: [Value; 3]) -> Result<Value, Fault> {
     let number = |part: &Value| match part {
         Value::None => Ok(None),

@@ -1,4 +1,5 @@
-//! From tokens to statements. Depth is bounded here, so that neither evaluating nor dropping the result can exhaust a stack.
+//! Parses statements. The nesting depth is limited here, so that neither evaluating nor dropping the tree can
+//! overflow the stack.
 
 use std::sync::Arc;
 
@@ -6,10 +7,10 @@ use super::ast::{Filter, For, Macro, Name, Stmt, Target};
 use super::expression::variable;
 use super::lex::{Tok, Token, lex};
 
-/// How deep statements may stand in one another.
+/// Maximum nesting depth of statements.
 const NESTING: usize = 40;
 
-/// The source is not Jinja, or uses what chat templates do not need.
+/// The source is not valid Jinja, or uses an unsupported feature.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct SyntaxError {
@@ -30,7 +31,7 @@ pub(super) struct Parser<'t> {
     at: usize,
     nesting: usize,
     in_loop: bool,
-    /// Of the expression that is being read.
+    /// Recursion depth in the current expression.
     pub(super) depth: u16,
 }
 
@@ -89,16 +90,17 @@ impl Parser<'_> {
             Some(Tok::End) => Ok(()),
             _ => {
                 self.at -= 1;
-                self.error("a tag holds more than it should")
+                self.error("unexpected content before the end of the tag")
             }
         }
     }
 
-    /// Statements up to a tag named in `ends`, whose name is returned; its end is not read yet.
+    /// Parses statements up to a tag named in `ends` and returns its name. The rest of that tag is not parsed
+    /// yet.
     fn body(&mut self, ends: &[&'static str]) -> Result<(Vec<Stmt>, &'static str), SyntaxError> {
         self.nesting += 1;
         if self.nesting > NESTING {
-            return self.error("statements stand too deep in one another");
+            return self.error("statements are nested too deeply");
         }
         let mut body = Vec::new();
         loop {
@@ -124,7 +126,7 @@ impl Parser<'_> {
         Ok((body, ""))
     }
 
-    /// A body up to the one tag that ends it, which is read too.
+    /// Parses a body up to and including its end tag.
     fn block(&mut self, end: &'static str) -> Result<Vec<Stmt>, SyntaxError> {
         self.end()?;
         let (body, _) = self.body(&[end])?;
@@ -154,11 +156,11 @@ impl Parser<'_> {
             }
             "break" if self.in_loop => self.closed(|_| Ok(Stmt::Break)),
             "continue" if self.in_loop => self.closed(|_| Ok(Stmt::Continue)),
-            other => self.error(format!("`{other}` is not known in chat templates")),
+            other => self.error(format!("`{other}` is not supported in chat templates")),
         }
     }
 
-    /// What `read` reads, and the tag's end.
+    /// Parses a statement with `read`, then the end of the tag.
     fn closed(&mut self, read: impl FnOnce(&mut Self) -> Result<Stmt, SyntaxError>) -> Result<Stmt, SyntaxError> {
         let statement = read(self)?;
         self.end()?;
@@ -191,7 +193,7 @@ impl Parser<'_> {
         let items = self.tuple(false)?;
         let condition = if self.skip_name("if") { Some(self.expression()?) } else { None };
         if self.at_name("recursive") {
-            return self.error("recursive loops are not known in chat templates");
+            return self.error("recursive loops are not supported in chat templates");
         }
         self.end()?;
         let outer = std::mem::replace(&mut self.in_loop, true);
@@ -222,7 +224,7 @@ impl Parser<'_> {
         if self.skip_op("(") {
             self.depth += 1;
             if self.depth > 8 {
-                return self.error("names stand too deep in one another");
+                return self.error("names are nested too deeply");
             }
             let inner = self.target()?;
             self.depth -= 1;
@@ -245,7 +247,7 @@ impl Parser<'_> {
         Ok(Stmt::Capture(target, filters, self.block("endset")?))
     }
 
-    /// Filters, the first without its bar.
+    /// Parses a filter chain; the first filter has no `|` before it.
     fn filters(&mut self) -> Result<Vec<Filter>, SyntaxError> {
         let mut filters = vec![self.filter_call()?];
         while self.skip_op("|") {

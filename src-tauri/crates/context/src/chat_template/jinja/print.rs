@@ -1,4 +1,4 @@
-//! Values as text: as Python's `str`, `repr` and `json.dumps` write them.
+//! Converts values to text like Python's `str`, `repr` and `json.dumps`.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use super::meter::{Buffer, Meter};
 use super::value::{Text, Value};
 
 impl Value {
-    /// Writes the value as `str` does.
+    /// Writes the value like `str`.
     pub(crate) fn write(&self, out: &mut Buffer) -> Result<(), Fault> {
         match self {
             Self::Undefined => Ok(()),
@@ -16,7 +16,7 @@ impl Value {
         }
     }
 
-    /// The value as a text; a text is itself.
+    /// The value as a text; texts are returned unchanged.
     pub(crate) fn to_text(&self, meter: &Rc<Meter>) -> Result<Text, Fault> {
         if let Self::Text(text) = self {
             return Ok(text.clone());
@@ -63,7 +63,7 @@ impl Value {
     }
 }
 
-/// As Python writes a float.
+/// Formats a float like Python.
 fn float(value: f64) -> String {
     match value {
         _ if value.is_nan() => "nan".into(),
@@ -95,7 +95,7 @@ fn quoted(text: &str, out: &mut Buffer) -> Result<(), Fault> {
     out.push_char(quote)
 }
 
-/// How JSON is laid out.
+/// Options of the JSON output.
 pub(crate) struct Layout {
     pub(crate) indent: Option<usize>,
     pub(crate) item: Text,
@@ -104,7 +104,7 @@ pub(crate) struct Layout {
     pub(crate) ascii: bool,
 }
 
-/// Writes JSON as `json.dumps` does, without the escapes for HTML.
+/// Writes JSON like `json.dumps`, without HTML escapes.
 pub(crate) fn json(value: &Value, layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), Fault> {
     match value {
         Value::None => out.push("null"),
@@ -157,7 +157,7 @@ fn new_line(layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), Fault
     out.push(&" ".repeat(indent * level))
 }
 
-/// Keys are texts in JSON, whatever they were.
+/// JSON keys are always texts.
 fn json_key(key: &Value, layout: &Layout, out: &mut Buffer) -> Result<(), Fault> {
     if let Value::Text(text) = key {
         return json_text(text, layout.ascii, out);

@@ -232,7 +232,7 @@ impl Format<'_> {
 }
 
 fn bounded(precision: usize) -> Result<usize, Fault> {
-    if precision > MAX_PRECISION { Err(Fault::Limit("room")) } else { Ok(precision) }
+    if precision > MAX_PRECISION { Err(Fault::Limit("number precision")) } else { Ok(precision) }
 }
 
 fn sign(negative: bool, spec: &Spec) -> &'static str {

@@ -1,4 +1,4 @@
-//! Filters on lists.
+//! List filters.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use super::{Fault, filters, methods, ops, tests_of_values};
 
 type Made = Result<Value, Fault>;
 
-/// `value | name(args)`, or nothing if there is no such filter on lists.
+/// `value | name(args)`, or `None` if there is no such list filter.
 pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Called) -> Result<Option<Value>, Fault> {
     Ok(Some(match name {
         "list" => Value::List(value.items(meter)?),
@@ -22,11 +22,11 @@ pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
         "items" => match value {
             Value::Map(map) => methods::pairs(meter, map)?,
             Value::Undefined => Value::list(meter, Vec::new())?,
-            _ => return Err(Fault::failed("only maps have items")),
+            _ => return Err(Fault::failed("`items` needs a map")),
         },
         "dictsort" => match value {
             Value::Map(map) => sorted(meter, &methods::pairs(meter, map)?, &Called::default())?,
-            _ => return Err(Fault::failed("only maps are sorted by `dictsort`")),
+            _ => return Err(Fault::failed("`dictsort` needs a map")),
         },
         "attr" => field(meter, value, called.text(0, "name")?)?,
         "map" => mapped(meter, value, called)?,
@@ -102,9 +102,10 @@ fn mapped(meter: &Rc<Meter>, value: &Value, called: &Called) -> Made {
     Value::list(meter, made)
 }
 
-/// The items for which a test holds (or their attribute, or its truth).
+/// The items for which a test is true. With `by_attribute`, the test applies to an attribute; without a test,
+/// the value itself decides.
 fn chosen(meter: &Rc<Meter>, value: &Value, called: &Called, by_attribute: bool, wanted: bool) -> Made {
-    // As the reference does: nothing is chosen from none, which is what templates get for `tools`.
+    // Like the reference implementation: filtering none gives an empty list. Templates get none for `tools`.
     if !value.is_true() {
         return Value::list(meter, Vec::new());
     }
@@ -128,7 +129,7 @@ fn chosen(meter: &Rc<Meter>, value: &Value, called: &Called, by_attribute: bool,
     Value::list(meter, kept)
 }
 
-/// Operators serve as names of tests as well.
+/// Operators are also names of tests.
 fn test_name(name: &str) -> &str {
     match name {
         "==" => "eq",
@@ -141,10 +142,10 @@ fn test_name(name: &str) -> &str {
     }
 }
 
-/// Sorts, stable, texts without regard to case unless told otherwise.
+/// Stable sort; ignores case unless the arguments say otherwise.
 fn sorted(meter: &Rc<Meter>, value: &Value, called: &Called) -> Made {
     let (reverse, cased) = (called.flag(0, "reverse"), called.flag(1, "case_sensitive"));
-    // Inserted one by one: the standard sort may panic where values turn out to have no order.
+    // Insertion sort, because the standard sort may panic if the values have no consistent order.
     let mut kept: Vec<(Value, Value)> = Vec::new();
     for item in value.items(meter)?.iter() {
         let key = match called.optional_text(2, "attribute")? {
@@ -159,7 +160,7 @@ fn sorted(meter: &Rc<Meter>, value: &Value, called: &Called) -> Made {
     Value::list(meter, kept.into_iter().map(|(_, item)| item).collect())
 }
 
-/// Behind everything that does not come after `key`.
+/// Index after all items that do not sort after `key`.
 fn place_for(meter: &Meter, kept: &[(Value, Value)], key: &Value, reverse: bool) -> Result<usize, Fault> {
     let (mut low, mut high) = (0, kept.len());
     while low < high {

@@ -1,4 +1,4 @@
-//! `is` tests.
+//! The tests of `is`, such as `x is defined`.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use super::meter::Meter;
 use super::value::Value;
 use super::{Fault, ops};
 
-/// Whether `value is name(args)`.
+/// Evaluates `value is name(args)`.
 pub(crate) fn holds(meter: &Rc<Meter>, name: &str, value: &Value, called: &Called) -> Result<bool, Fault> {
     let compared = |comparison| ops::compare(meter, comparison, value, called.need(0, "other")?);
     let whole = || value.int().ok_or_else(|| Fault::failed(format!("{} is not a whole number", value.kind())));
@@ -32,7 +32,7 @@ pub(crate) fn holds(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
         "odd" => whole()?.rem_euclid(2) == 1,
         "even" => whole()?.rem_euclid(2) == 0,
         "divisibleby" => match called.int(0, "num", 0)? {
-            0 => return Err(Fault::failed("a division by zero")),
+            0 => return Err(Fault::failed("division by zero")),
             divisor => whole()?.checked_rem(divisor) == Some(0),
         },
         "upper" => text(value)?.chars().any(char::is_alphabetic) && !text(value)?.chars().any(char::is_lowercase),
@@ -45,7 +45,7 @@ pub(crate) fn holds(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
         "ge" => compared(Comparison::Ge)?,
         "in" => compared(Comparison::In)?,
         "escaped" => false,
-        other => return Err(Fault::failed(format!("the test `{other}` is not known in chat templates"))),
+        other => return Err(Fault::failed(format!("the test `{other}` is not supported in chat templates"))),
     })
 }
 

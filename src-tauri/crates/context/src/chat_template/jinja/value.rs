@@ -1,4 +1,4 @@
-//! The values a template computes with, as Python has them.
+//! Template values, with Python semantics.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -10,9 +10,9 @@ use super::Fault;
 use super::ast::Macro;
 use super::meter::{Buffer, Hold, Meter};
 
-/// How deep lists and maps may be nested.
+/// Maximum nesting depth of lists and maps.
 const NESTING: u8 = 40;
-/// What an item of a list or map costs beside what it holds.
+/// Bytes charged for an item of a list or map, in addition to its content.
 const ITEM: usize = 32;
 
 #[derive(Clone)]
@@ -31,7 +31,7 @@ pub(crate) enum Value {
     Function(Function),
 }
 
-/// What a template may call by name.
+/// Built-in functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Function {
     Range,
@@ -44,7 +44,7 @@ pub(crate) enum Function {
 #[derive(Clone)]
 pub(crate) struct Text(Rc<(String, Hold)>);
 
-/// A list, or a tuple: they differ in how they are written.
+/// A list or a tuple; they differ only in their text form.
 #[derive(Clone)]
 pub(crate) struct List(Rc<Items>);
 
@@ -55,7 +55,7 @@ struct Items {
     _hold: Hold,
 }
 
-/// Keys are texts or numbers, in the order they were given.
+/// A map in insertion order; keys are texts, integers or booleans.
 #[derive(Clone)]
 pub(crate) struct Map(Rc<Entries>);
 
@@ -65,7 +65,7 @@ struct Entries {
     _hold: Hold,
 }
 
-/// The `loop` of a `for`.
+/// The `loop` variable of a `for`.
 pub(crate) struct Loop {
     pub(crate) items: List,
     pub(crate) index: Cell<usize>,
@@ -126,7 +126,7 @@ impl List {
 }
 
 impl Map {
-    /// Of two entries with one key, the later counts.
+    /// If a key appears twice, the later entry wins.
     pub(crate) fn new(meter: &Rc<Meter>, entries: Vec<(Value, Value)>) -> Result<Self, Fault> {
         let _hold = Hold::new(meter, entries.len() * 2 * ITEM)?;
         let mut unique: Vec<(Value, Value)> = Vec::with_capacity(entries.len());
@@ -155,7 +155,8 @@ impl Map {
     }
 }
 
-/// The nesting of a container of `items`. A namespace may stand in none: it can change, and would make rings.
+/// The nesting depth of a container with `items`. A container may not hold a namespace, which is mutable and
+/// could form cycles.
 fn nesting<'v>(items: impl Iterator<Item = &'v Value>) -> Result<u8, Fault> {
     let mut deepest = 0;
     for item in items {
@@ -165,12 +166,14 @@ fn nesting<'v>(items: impl Iterator<Item = &'v Value>) -> Result<u8, Fault> {
 }
 
 impl Value {
-    /// The nesting of a value that is to be kept in another.
+    /// The nesting depth of a value that is stored in another value.
     pub(crate) fn storable(&self) -> Result<u8, Fault> {
         match self {
             Self::List(list) => Ok(list.0.nesting),
             Self::Map(map) => Ok(map.0.nesting),
-            Self::Namespace(_) | Self::Loop(_) => Err(Fault::failed("a namespace or loop cannot be kept in a value")),
+            Self::Namespace(_) | Self::Loop(_) => {
+                Err(Fault::failed("a namespace or loop cannot be stored in another value"))
+            }
             _ => Ok(0),
         }
     }
@@ -206,7 +209,7 @@ impl Value {
         }
     }
 
-    /// The Python name of the type, for errors.
+    /// A description of the type, for errors.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Undefined => "an undefined value",
@@ -222,7 +225,7 @@ impl Value {
         }
     }
 
-    /// Whether both are the same key of a map: equal texts, or equal whole numbers.
+    /// True if both are the same map key: equal texts or equal integers.
     fn same_key(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Text(one), Self::Text(other)) => **one == **other,
@@ -230,7 +233,7 @@ impl Value {
         }
     }
 
-    /// As a whole number; Python counts `True` as 1.
+    /// The value as an integer; `True` is 1, as in Python.
     pub(crate) fn int(&self) -> Option<i64> {
         match self {
             Self::Int(value) => Some(*value),
@@ -253,7 +256,7 @@ impl Value {
         }
     }
 
-    /// What iterating over it gives: items, characters, or keys.
+    /// The items of an iteration: list items, characters or keys.
     pub(crate) fn items(&self, meter: &Rc<Meter>) -> Result<List, Fault> {
         match self {
             Self::List(list) => Ok(list.clone()),
@@ -267,7 +270,7 @@ impl Value {
                 }
                 List::new(meter, chars)
             }
-            other => Err(Fault::failed(format!("{} cannot be gone through", other.kind()))),
+            other => Err(Fault::failed(format!("{} is not iterable", other.kind()))),
         }
     }
 }

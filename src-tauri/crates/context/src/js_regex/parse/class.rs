@@ -1,9 +1,9 @@
-//! Classes: what stands in square brackets.
+//! Character classes: the content of square brackets.
 
 use super::{Flaw, Item, NOTHING, Parser, Term, push_escaped};
 use crate::js_regex::case;
 
-const UNFINISHED: &str = "a class has no end: [";
+const UNFINISHED: &str = "a character class is not closed: [";
 
 impl Parser<'_> {
     pub(super) fn class(&mut self) -> Result<Term, Flaw> {
@@ -38,7 +38,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The rest of a range that begins with `first`, or `first` alone.
+    /// Parses the rest of a range that begins with `first`, or adds `first` alone.
     fn range(&mut self, first: Item, body: &mut String) -> Result<(), Flaw> {
         let is_range = self.peek() == Some('-') && self.chars.get(self.at + 1).is_some_and(|c| *c != ']');
         if !is_range {
@@ -65,7 +65,7 @@ impl Parser<'_> {
                 self.member(last, body);
                 Ok(())
             }
-            _ => Err("with flag u a class of characters ends no range".into()),
+            _ => Err("with flag u, a range cannot end with a character class".into()),
         }
     }
 

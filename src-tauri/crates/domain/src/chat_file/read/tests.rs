@@ -16,7 +16,7 @@ fn check(lines: &[&str]) -> (Vec<String>, Vec<usize>) {
 }
 
 #[test]
-fn a_chat_of_sillytaverns_is_read_with_its_swipes() {
+fn reads_a_sillytavern_chat_with_swipes() {
     let (messages, unread) = check(&[
         r#"{"user_name":"Tom","character_name":"Mira","create_date":"2024-01-15@12h30m15s","chat_metadata":{"note_prompt":""}}"#,
         r#"{"name":"Mira","is_user":false,"send_date":"January 15, 2024 12:30pm","mes":"Hello.","swipes":["Hi.","Hullo."],"swipe_id":1}"#,
@@ -39,7 +39,7 @@ fn a_chat_of_sillytaverns_is_read_with_its_swipes() {
 }
 
 #[test]
-fn a_bad_line_costs_a_message_and_no_more() {
+fn a_bad_line_loses_only_its_message() {
     let deep = format!(r#"{{"mes":{}1{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
     let lines = [r#"{"mes":"One."}"#, "half a li", r#"{"mes":7}"#, "", "[]", &deep, r#"{"mes":"Two."}"#];
     let (messages, unread) = check(&lines);
@@ -48,7 +48,7 @@ fn a_bad_line_costs_a_message_and_no_more() {
 }
 
 #[test]
-fn the_messages_tell_who_talks_where_the_first_line_does_not() {
+fn names_come_from_messages_if_header_lacks_them() {
     let messages = [r#"{"name":"Mira","mes":"Hi."}"#, r#"{"name":"Tom","is_user":true,"mes":"Hi."}"#].join("\n");
     let names = |first: &str| {
         let (chat, _) = ChatFile::from_jsonl(format!("{first}\n{messages}").as_bytes()).unwrap();
@@ -75,14 +75,14 @@ fn the_shown_version_is_the_one_with_the_text() {
 }
 
 #[test]
-fn a_text_that_is_no_version_becomes_one_more() {
+fn a_text_without_a_version_becomes_one() {
     assert_eq!(swiped(r#""swipes":["a","c"],"swipe_id":0"#), "b of a | c | b");
     assert_eq!(swiped(r#""swipes":[]"#), "b of b");
     assert_eq!(swiped(r#""swipes":"a","swipe_id":-1"#), "b of b");
 }
 
 #[test]
-fn of_equal_versions_the_named_one_is_shown() {
+fn swipe_id_chooses_between_equal_texts() {
     let selected = |id: &str| {
         let line = format!(r#"{{"mes":"b","swipes":["b","a","b"],"swipe_id":{id}}}"#);
         ChatFile::from_jsonl(line.as_bytes()).unwrap().0.messages[0].selected
@@ -103,7 +103,7 @@ fn versions_beyond_the_limit_are_counted() {
 }
 
 #[test]
-fn what_is_not_used_is_written_back() {
+fn unused_data_is_written_back() {
     let lines = [
         json!({ "user_name": "Sam", "character_name": "Mira", "create_date": "2024-5-1@10h00m00s", "tainted": true,
             "chat_metadata": { "note_prompt": "Rural.", "variables": { "a": "1", "n": 2 }, "main_chat": "Old", "integrity": "x" } }),
@@ -124,7 +124,7 @@ fn what_is_not_used_is_written_back() {
 }
 
 #[test]
-fn a_message_tells_what_its_version_does_not() {
+fn versions_inherit_missing_data_from_the_message() {
     let line = r#"{"mes":"b","extra":{"reasoning":"","bookmark_link":"B1"},"swipes":["b"],"swipe_info":[{"extra":{"reasoning":"why","model":"m","gen_id":1}}]}"#;
     let (chat, _) = ChatFile::from_jsonl(line.as_bytes()).unwrap();
     let shown = chat.messages[0].shown();
@@ -167,7 +167,7 @@ fn lines_may_be_one_array_or_in_utf_16() {
 }
 
 #[test]
-fn half_a_character_costs_that_character_alone() {
+fn half_a_character_loses_only_itself() {
     let lines = [
         r#"{"user_name":"Tom","chat_metadata":{"note_prompt":"be kind \udc4d"}}"#.as_bytes(),
         br#"{"name":"Mira","mes":"Look \ud83d!"}"#,
@@ -181,7 +181,7 @@ fn half_a_character_costs_that_character_alone() {
 }
 
 #[test]
-fn what_is_no_chat_is_refused() {
+fn refuses_files_that_are_not_chats() {
     for other in ["{}", "[]", r#"{"name":"a card"}"#, "plain words", "\u{0}\u{ff}", r#"[{"a":1}]"#] {
         assert_eq!(ChatFile::from_jsonl(other.as_bytes()), Err(ChatFileError::NoChat), "{other}");
     }
@@ -215,7 +215,7 @@ fn small() -> ChatFile {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_chats_can_be_read_again() {
     let (read, losses) = ChatFile::from_jsonl(small().to_jsonl().as_bytes()).unwrap();
     assert_eq!((read, losses), (small(), Losses::default()));
 }
@@ -278,7 +278,7 @@ proptest! {
     })]
 
     #[test]
-    fn any_chat_is_read_as_it_was_written(
+    fn any_chat_survives_write_and_read(
         (user, character, created) in ("[A-Z].{0,9}", "[A-Z].{0,9}", ".{0,9}"),
         messages in proptest::collection::vec(any_said(), 1..4),
     ) {
@@ -315,7 +315,7 @@ proptest! {
 
     /// Reading survives any cut or replacement in a file.
     #[test]
-    fn no_file_stops_the_reading(from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(), other in ".*") {
+    fn reading_survives_any_damage(from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(), other in ".*") {
         let mut bytes = small().to_jsonl().into_bytes();
         let (from, to) = (from.index(bytes.len()), to.index(bytes.len()));
         bytes.splice(from.min(to)..from.max(to), other.bytes());
@@ -326,7 +326,7 @@ proptest! {
 }
 
 #[test]
-fn people_get_the_words_that_are_shown() {
+fn text_exports_contain_the_shown_versions() {
     let plain = "Mira_Q: *waves*\n\nCome in.\n\nTom: Thanks.\u{2028}\"Really.\"\n\nThe door closes.\n";
     assert_eq!(small().to_text(), plain);
     let mut hostile = small();

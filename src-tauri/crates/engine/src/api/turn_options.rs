@@ -1,0 +1,45 @@
+//! Options of one turn.
+
+use domain::sampling::SamplerOptions;
+
+use super::{Ask, ModelRef, Picture, Placement, WhatIf};
+
+/// Options of one turn. Missing values come from the chat and the settings.
+#[derive(Debug, Clone, Default)]
+pub struct TurnOptions {
+    pub model: Option<ModelRef>,
+    pub sampler: SamplerOptions,
+    /// Context size in tokens; at most that of the model.
+    pub context: Option<u32>,
+    /// Id of the prompt template.
+    pub template: Option<String>,
+    /// JSON of a template that is not stored. Replaces `template`.
+    pub template_json: Option<String>,
+    pub mode: Option<String>,
+    pub placement: Option<Placement>,
+    /// Keys of blocks to leave out.
+    pub without: Vec<String>,
+    /// The job for which the prompt is built, if it is not a normal reply.
+    pub ask: Option<Ask>,
+    /// Preview only: shows the prompt for another version of the last reply.
+    pub regenerate: bool,
+    /// Pictures of the message.
+    pub pictures: Vec<Picture>,
+}
+
+impl From<WhatIf> for TurnOptions {
+    fn from(what_if: WhatIf) -> Self {
+        Self {
+            model: what_if.model,
+            context: what_if.limit,
+            template: what_if.template,
+            template_json: what_if.template_json,
+            placement: what_if.placement,
+            without: what_if.without,
+            ask: what_if.ask,
+            regenerate: what_if.regenerate,
+            pictures: what_if.pictures,
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Maps errors of lower crates to API errors. The cause chain goes to the log.
+
+use std::error::Error;
+
+use context::TemplateError;
+use domain::card::CardError;
+use domain::id::NotAnId;
+use provider::ProviderError;
+use store::StoreError;
+
+use crate::api::ApiError;
+
+/// Result of every operation.
+pub(crate) type Answer<T> = Result<T, ApiError>;
+
+pub(crate) fn bad_input(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
+    ApiError::BadInput { message: message.into(), hint: hint.into() }
+}
+
+pub(crate) fn not_found(what: &str) -> ApiError {
+    ApiError::NotFound { message: format!("This {what} no longer exists.") }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        log(&error);
+        let message = sentence(&error.to_string());
+        let hint = match &error {
+            StoreError::NotFound { .. } => return Self::NotFound { message },
+            StoreError::BadBackup { .. } => {
+                return bad_input(message, "Choose another backup, or the original archive file.");
+            }
+            StoreError::Full { .. } => "Free some space on the disk, then try again.",
+            StoreError::ReadOnly { .. } => "Make the folder writable, or start Inglenook with another data folder.",
+            StoreError::Damaged { .. } => "Restart Inglenook: it offers to restore a backup.",
+            StoreError::TooNew { .. } => "Update Inglenook.",
+            StoreError::Closed | StoreError::InUse { .. } => "Restart Inglenook.",
+            StoreError::Io { .. }
+            | StoreError::OldSqlite { .. }
+            | StoreError::Migration { .. }
+            | StoreError::Conflict { .. }
+            | StoreError::Sqlite(_) => "Try again. If it fails again, see the log in the data folder.",
+        };
+        Self::Storage { message, hint: hint.to_owned() }
+    }
+}
+
+impl From<ProviderError> for ApiError {
+    fn from(error: ProviderError) -> Self {
+        // Do not log the message, because endpoints quote the prompt in it.
+        tracing::warn!(kind = ?error.kind, status = error.status, "a provider failed");
+        Self::Provider { message: sentence(&error.message), hint: sentence(&error.hint), class: error.kind.into() }
+    }
+}
+
+impl From<CardError> for ApiError {
+    fn from(error: CardError) -> Self {
+        bad_input(error.to_string(), "Correct the card and try again.")
+    }
+}
+
+impl From<NotAnId> for ApiError {
+    fn from(error: NotAnId) -> Self {
+        bad_input(error.to_string(), "Use an id from a list.")
+    }
+}
+
+impl From<TemplateError> for ApiError {
+    fn from(error: TemplateError) -> Self {
+        log(&error);
+        Self::Provider {
+            message: error.to_string(),
+            hint: "Choose another model, or another build of this one.".into(),
+            class: crate::api::ProviderClass::Model,
+        }
+    }
+}
+
+/// Turns the clause of a lower error into a sentence for the screen, with a capital letter and a full stop.
+fn sentence(clause: &str) -> String {
+    let mut letters = clause.chars();
+    let first: String = match letters.next() {
+        Some(first) if is_word(clause) => first.to_uppercase().collect(),
+        first => first.into_iter().collect(),
+    };
+    let end = if clause.ends_with(['.', '!', '?', '…']) || clause.is_empty() { "" } else { "." };
+    first + letters.as_str() + end
+}
+
+/// Whether the clause starts with an ordinary word. Addresses, paths, files and names keep their case.
+fn is_word(clause: &str) -> bool {
+    let first = clause.split_whitespace().next().unwrap_or_default().trim_end_matches([',', ':', ';', '.']);
+    first.chars().all(|letter| letter.is_alphabetic() || matches!(letter, '\'' | '’'))
+}
+
+/// Error for a bug in the app.
+pub(crate) fn internal(what: &str) -> ApiError {
+    tracing::error!(what, "internal error");
+    ApiError::Internal { message: format!("Something went wrong inside Inglenook: {what}. The log has the details.") }
+}
+
+/// Logs the whole cause chain.
+fn log(error: &dyn Error) {
+    let chain = std::iter::successors(Some(error), |&error| error.source());
+    let chain = chain.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+    tracing::warn!(%chain, "an operation failed");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn a_clause_becomes_a_sentence() {
+        assert_eq!(
+            sentence("nothing listens on 127.0.0.1:1; is it started?"),
+            "Nothing listens on 127.0.0.1:1; is it started?"
+        );
+        assert_eq!(sentence("the worker died"), "The worker died.");
+        assert_eq!(sentence(""), "");
+    }
+
+    #[test]
+    fn an_address_or_path_keeps_its_case() {
+        for clause in [
+            "http://127.0.0.1:8099/v1 needs an API key (status 401).",
+            "localhost:8080 needs an API key.",
+            "example.org does not answer.",
+            "mira.png is no picture.",
+            "models/tiny.gguf is gone.",
+            "c:\\users\\sam is no folder.",
+            "`temperature` is unknown.",
+            "llama-3.gguf is damaged.",
+        ] {
+            assert_eq!(sentence(clause), clause);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! State that every layer shares.
+
+use std::sync::Arc;
+
+use domain::Timestamp;
+use provider::Provider;
+use store::Store;
+
+use crate::base::clock::Clock;
+use crate::base::events::Announcer;
+use crate::base::idle::IdleWork;
+use crate::base::options::Options;
+use crate::base::running::Running;
+
+/// The store, the clock, the events and the work in progress. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct Base {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    clock: Clock,
+    events: Announcer,
+    running: Running,
+    idle: IdleWork,
+    notices: Vec<String>,
+    provider: Option<Arc<dyn Provider>>,
+}
+
+impl Base {
+    /// `notices` are messages for the user about opening `store`.
+    pub(crate) fn new(store: Store, options: &Options, notices: Vec<String>) -> Self {
+        let inner = Inner {
+            store,
+            clock: options.clock.clone(),
+            events: Announcer::default(),
+            running: Running::default(),
+            idle: IdleWork::default(),
+            notices,
+            provider: options.provider.clone(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+
+    pub(crate) fn events(&self) -> &Announcer {
+        &self.inner.events
+    }
+
+    /// Replies in progress.
+    pub(crate) fn running(&self) -> &Running {
+        &self.inner.running
+    }
+
+    pub(crate) fn idle(&self) -> &IdleWork {
+        &self.inner.idle
+    }
+
+    pub(crate) fn notices(&self) -> &[String] {
+        &self.inner.notices
+    }
+
+    /// The provider that answers every turn, if the options name one.
+    pub(crate) fn injected_provider(&self) -> Option<Arc<dyn Provider>> {
+        self.inner.provider.clone()
+    }
+}

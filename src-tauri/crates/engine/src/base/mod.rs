@@ -1,0 +1,18 @@
+//! Lowest layer: errors, clock, events, options and state that every layer shares.
+
+pub(crate) mod clock;
+pub(crate) mod convert;
+pub(crate) mod error;
+pub(crate) mod events;
+pub(crate) mod files;
+pub(crate) mod foreign_date;
+pub(crate) mod handle;
+pub(crate) mod idle;
+pub(crate) mod open_store;
+pub(crate) mod options;
+pub(crate) mod panics;
+pub(crate) mod picture;
+pub(crate) mod retraction;
+pub(crate) mod running;
+pub(crate) mod secrets;
+pub(crate) mod step;

@@ -1,0 +1,27 @@
+//! Options for opening the engine.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use provider::Provider;
+
+use crate::base::clock::Clock;
+
+/// Options for [`Self::open`].
+#[derive(Clone, Default)]
+pub struct Options {
+    /// Folder of the database, the assets, the backups and the saved KV caches.
+    pub data_dir: PathBuf,
+    /// Folders with the models that ship with the app.
+    pub model_dirs: Vec<PathBuf>,
+    /// Path of the worker binary; `None` looks next to the running program.
+    pub worker: Option<PathBuf>,
+    /// Keeps endpoint keys in memory only, even if the system has a keychain.
+    pub without_keychain: bool,
+    pub clock: Clock,
+    /// Environment variables that may override settings; see [`crate::settings::environment`].
+    pub environment: BTreeMap<String, String>,
+    /// Provider that answers every turn, regardless of the settings. For tests and previews.
+    pub provider: Option<Arc<dyn Provider>>,
+}

@@ -1,0 +1,184 @@
+//! The replies that are being written: at most one per chat, in any number of chats.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use domain::{ChatId, MessageId, SwipeId};
+use tokio_util::sync::CancellationToken;
+
+use crate::api::{ApiError, Drafting, Generating};
+use crate::base::error::Answer;
+
+#[derive(Clone, Default)]
+pub(crate) struct Running {
+    replies: Arc<Mutex<HashMap<ChatId, Reply>>>,
+}
+
+struct Reply {
+    /// `None` while the chat is only reserved, by an edit or by a reply that is about to start.
+    generating: Option<Generating>,
+    /// A draft of the user's next message, so far.
+    drafting: Option<Drafting>,
+    cancel: CancellationToken,
+}
+
+/// The reservation of a chat. Dropping it lets the next reply start, however this one ended.
+pub(crate) struct Place {
+    running: Running,
+    chat: ChatId,
+    pub(crate) cancel: CancellationToken,
+}
+
+impl Running {
+    /// Reserves the chat for a reply or an edit. Only the holder may change the chat's messages.
+    pub(crate) fn begin(&self, chat: ChatId) -> Answer<Place> {
+        let mut replies = self.lock();
+        if replies.contains_key(&chat) {
+            return Err(busy());
+        }
+        let cancel = CancellationToken::new();
+        replies.insert(chat, Reply { generating: None, drafting: None, cancel: cancel.clone() });
+        Ok(Place { running: self.clone(), chat, cancel })
+    }
+
+    pub(crate) fn of(&self, chat: ChatId) -> Option<Generating> {
+        self.lock().get(&chat)?.generating.clone()
+    }
+
+    pub(crate) fn draft_of(&self, chat: ChatId) -> Option<Drafting> {
+        self.lock().get(&chat)?.drafting.clone()
+    }
+
+    /// Whether replies are being written in other chats.
+    pub(crate) fn others(&self, chat: ChatId) -> bool {
+        self.lock().keys().any(|other| *other != chat)
+    }
+
+    /// Whether no chat is reserved.
+    pub(crate) fn none(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    pub(crate) fn none_in(&self, chat: ChatId) -> bool {
+        !self.lock().contains_key(&chat)
+    }
+
+    pub(crate) fn cancel(&self, chat: ChatId) {
+        if let Some(reply) = self.lock().get(&chat) {
+            reply.cancel.cancel();
+        }
+    }
+
+    pub(crate) fn cancel_all(&self) {
+        self.lock().values().for_each(|reply| reply.cancel.cancel());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, Reply>> {
+        self.replies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Records which reply is being written, and which text it continues.
+    pub(crate) fn describe(&self, message: MessageId, swipe: SwipeId, base: &str) {
+        let (message, swipe) = (message.to_string(), swipe.to_string());
+        let (text, thoughts) = match context::display::display(base) {
+            Some(display) => (display.shown, display.thoughts),
+            None => (base.to_owned(), String::new()),
+        };
+        if let Some(reply) = self.running.lock().get_mut(&self.chat) {
+            reply.generating = Some(Generating { message, swipe, text, thoughts, seq: 0 });
+        }
+    }
+
+    /// Starts a draft if `piece` is empty; otherwise appends the piece and returns its number.
+    pub(crate) fn draft(&self, piece: &str) -> u32 {
+        let mut replies = self.running.lock();
+        let Some(reply) = replies.get_mut(&self.chat) else { return 0 };
+        let drafting = reply.drafting.get_or_insert_default();
+        if piece.is_empty() {
+            return 0;
+        }
+        drafting.text.push_str(piece);
+        drafting.seq += 1;
+        drafting.seq - 1
+    }
+
+    /// Clears the draft, because its text was thoughts.
+    pub(crate) fn restart_draft(&self) {
+        if let Some(drafting) = self.running.lock().get_mut(&self.chat).and_then(|reply| reply.drafting.as_mut()) {
+            drafting.text.clear();
+        }
+    }
+
+    /// Adds a piece of text and returns its sequence number.
+    pub(crate) fn write(&self, text: &str) -> u32 {
+        self.grow(|reply| reply.text.push_str(text))
+    }
+
+    /// Adds to the thoughts, which share the sequence with the text.
+    pub(crate) fn think(&self, thoughts: &str) -> u32 {
+        self.grow(|reply| reply.thoughts.push_str(thoughts))
+    }
+
+    /// Turns the reply's text after `base` into thoughts. Returns the number of the event.
+    pub(crate) fn turn_into_thoughts(&self, base: &str) -> u32 {
+        let base = context::display::display(base).map_or(base.len(), |display| display.shown.len());
+        self.grow(|reply| {
+            let thoughts = reply.text.split_off(reply.text.floor_char_boundary(base));
+            reply.thoughts.push_str(&thoughts);
+        })
+    }
+
+    fn grow(&self, change: impl FnOnce(&mut Generating)) -> u32 {
+        let mut replies = self.running.lock();
+        let Some(reply) = replies.get_mut(&self.chat).and_then(|reply| reply.generating.as_mut()) else { return 0 };
+        change(reply);
+        reply.seq += 1;
+        reply.seq - 1
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.running.lock().remove(&self.chat);
+    }
+}
+
+fn busy() -> ApiError {
+    ApiError::Busy {
+        message: "A reply is being written in this chat.".into(),
+        hint: "Wait until it ends, or stop it.".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn one_reply_per_chat_and_late_listeners_can_join() {
+        let running = Running::default();
+        let chat = ChatId(Uuid::from_u128(1));
+        let begin = |chat| running.begin(chat);
+        let place = begin(chat).unwrap();
+        assert!(running.of(chat).is_none());
+        place.describe(MessageId(Uuid::nil()), SwipeId(Uuid::nil()), "");
+        assert!(matches!(begin(chat), Err(ApiError::Busy { .. })));
+        let other = begin(ChatId(Uuid::from_u128(2))).unwrap();
+
+        assert_eq!((place.write("Once "), place.write("upon")), (0, 1));
+        let joined = running.of(chat).unwrap();
+        assert_eq!((joined.text.as_str(), joined.seq), ("Once upon", 2));
+
+        assert_eq!(place.turn_into_thoughts("Once "), 2);
+        let turned = running.of(chat).unwrap();
+        assert_eq!((turned.text.as_str(), turned.thoughts.as_str(), turned.seq), ("Once ", "upon", 3));
+
+        drop((place, other));
+        assert!(running.of(chat).is_none());
+        begin(chat).unwrap();
+    }
+}

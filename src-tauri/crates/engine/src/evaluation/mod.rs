@@ -1,0 +1,4 @@
+//! Rigs that measure recall.
+
+pub mod corpus;
+pub mod scenario;

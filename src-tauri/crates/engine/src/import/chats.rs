@@ -1,0 +1,283 @@
+//! Imports chats of SillyTavern for characters of the library. `import_talk` imports chats of other apps.
+
+use std::path::{Path, PathBuf};
+
+use domain::chat_file::{
+    self, ChatFile, ChatFileError, Losses, OtherChats, Recognised, RisuChat, Said, Transcript, recognise,
+};
+use domain::{CharacterId, ChatId, PersonaId, lenient_json};
+
+use crate::api::{ImportReport, Imported, Refused, Skipped};
+use crate::base::error::{Answer, internal};
+use crate::base::files::read_capped;
+use crate::import::handle::Imports;
+use crate::import::new_chat::NewChat;
+use crate::import::sillytavern::folder::{composed, file_name};
+
+/// Maximum length of a title, in characters.
+const MAX_TITLE: usize = 200;
+/// Number of lines that a warning lists.
+const NAMED: usize = 8;
+/// Refusal kind of a chat without messages.
+pub(crate) const EMPTY: &str = "empty";
+
+impl Imports {
+    /// Imports chat files of SillyTavern or another app, or text transcripts, as chats of `character`, regardless of
+    /// the names in the files. Also notifies listeners.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such character.
+    pub(crate) async fn import_chats_with(&self, character: String, files: Vec<PathBuf>) -> Answer<ImportReport> {
+        let with = self.library().character(character.parse()?).await?.id;
+        let mut report = ImportReport::default();
+        for file in files {
+            self.import_chat_file(&file, Some(with), &mut report).await?;
+        }
+        self.report_import(&report).await;
+        Ok(report)
+    }
+
+    /// Works like [`Self::import_chats_with`], for a file whose content is already loaded.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such character.
+    pub(crate) async fn import_chat_with(
+        &self,
+        character: String,
+        file: String,
+        bytes: Vec<u8>,
+    ) -> Answer<ImportReport> {
+        let report = self.import_one_chat_of_many(character, file, bytes).await?;
+        self.report_import(&report).await;
+        Ok(report)
+    }
+
+    /// Imports one chat file of a selection, like [`Self::import_chat_with`]. The caller reports all files together.
+    ///
+    /// # Errors
+    /// `NotFound` if the character does not exist.
+    pub(crate) async fn import_one_chat_of_many(
+        &self,
+        character: String,
+        file: String,
+        bytes: Vec<u8>,
+    ) -> Answer<ImportReport> {
+        let with = self.library().character(character.parse()?).await?.id;
+        let mut report = ImportReport::default();
+        self.import_chat(file, bytes, Some(with), &mut report).await?;
+        Ok(report)
+    }
+
+    pub(crate) async fn import_chat_file(
+        &self,
+        file: &Path,
+        with: Option<CharacterId>,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let (path, name) = (file.to_owned(), file_name(file));
+        let read = tokio::task::spawn_blocking(move || read_capped(&path, chat_file::MAX_FILE, "a chat")).await;
+        match read.map_err(|_| internal("a file could not be read"))? {
+            Ok(bytes) => self.import_chat(name, bytes, with, report).await,
+            Err((kind, reason)) => {
+                refuse(report, name, kind, reason);
+                Ok(())
+            }
+        }
+    }
+
+    /// Imports `bytes` as a chat of `with`, or else of the character that the file names.
+    pub(crate) async fn import_chat(
+        &self,
+        file: String,
+        bytes: Vec<u8>,
+        with: Option<CharacterId>,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let kind = ending(&file);
+        let look = tokio::task::spawn_blocking(move || look(&kind, &bytes)).await;
+        match look.map_err(|_| internal("a chat could not be read"))? {
+            Looked::Chat(read) => _ = self.take_chat(file, *read, with, report).await?,
+            Looked::Risu(chats, unread) => self.import_risuai_chats(file, (chats, unread), with, report).await?,
+            Looked::Other(chats) => self.import_other_chats(file, chats, with, report).await?,
+            Looked::Talk(talk) => self.import_transcript(file, talk, with, report).await?,
+            Looked::Refused(kind, reason) => refuse(report, file, kind, reason),
+        }
+        Ok(())
+    }
+
+    /// Stores a chat unless it already exists, and adds it to the report. Returns its id in both cases.
+    pub(crate) async fn take_chat(
+        &self,
+        file: String,
+        (chat, losses): Read,
+        with: Option<CharacterId>,
+        report: &mut ImportReport,
+    ) -> Answer<Option<ChatId>> {
+        let character = match with {
+            Some(id) => id,
+            None => match self.whose(&chat).await? {
+                Ok(id) => id,
+                Err(reason) => {
+                    refuse(report, file, "noCharacter", reason);
+                    return Ok(None);
+                }
+            },
+        };
+        if let Some(known) = self.known_chat(character, &file).await? {
+            self.skip_chat(known, character, file, report).await?;
+            return Ok(Some(known));
+        }
+        let title = title(&file);
+        let mut warnings = differences(&chat, &losses);
+        let persona = self.persona_named(&chat.user, &mut warnings).await?;
+        let (named, source) = (title.clone(), Some(file.clone()));
+        let new = NewChat { title: named, source, ..NewChat::of(chat, character, persona) };
+        let id = self.keep_chat_and_note(new, &mut warnings).await?;
+        report.imported.push(Imported { kind: "chat".into(), id: id.to_string(), name: title, file, warnings });
+        Ok(Some(id))
+    }
+
+    /// Finds the persona with this name. If there is none, the chat keeps the name and a warning is added.
+    pub(crate) async fn persona_named(&self, user: &str, warnings: &mut Vec<String>) -> Answer<Option<PersonaId>> {
+        let wanted = composed(user).to_lowercase();
+        let personas = self.base().store().read(|store| store.personas().list()).await?;
+        let persona = personas.into_iter().find(|one| composed(&one.name).to_lowercase() == wanted).map(|one| one.id);
+        if persona.is_none() && !user.is_empty() {
+            warnings.push(format!(
+                "no persona named \"{user}\", so the chat keeps this name; the chat's persona menu can create one"
+            ));
+        }
+        Ok(persona)
+    }
+
+    /// The chat of `character` that was imported from this file, even if it was renamed, or that has the file's name.
+    pub(crate) async fn known_chat(&self, character: CharacterId, file: &str) -> Answer<Option<ChatId>> {
+        let (file, title) = (file.to_owned(), title(file));
+        Ok(self.base().store().read(move |store| store.sources().chat(character, &file, &title)).await?)
+    }
+
+    pub(crate) async fn skip_chat(
+        &self,
+        known: ChatId,
+        with: CharacterId,
+        file: String,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let reason = format!("{} already has a chat of that name", self.library().character(with).await?.name);
+        report.skipped.push(Skipped { id: known.to_string(), file, reason });
+        Ok(())
+    }
+
+    /// The only character with the name that the chat gives. `Err` holds the reason why there is none.
+    async fn whose(&self, chat: &ChatFile) -> Answer<Result<CharacterId, String>> {
+        let name = &chat.character;
+        let wanted = composed(name).to_lowercase();
+        let names = self.base().store().read(|store| store.characters().names()).await?;
+        let mut found = names.into_iter().filter(|(_, one)| composed(one).to_lowercase() == wanted);
+        Ok(match (found.next(), found.next()) {
+            (Some((id, _)), None) => Ok(id),
+            (None, _) => Err(format!("there is no character \"{name}\" in the library; import the card first")),
+            _ => Err(format!("several characters are named \"{name}\"; rename all but the one whose chat it is")),
+        })
+    }
+}
+
+/// A chat, and the data that reading dropped or changed.
+pub(crate) type Read = (ChatFile, Losses);
+
+/// Detected kind of a file.
+enum Looked {
+    Chat(Box<Read>),
+    Risu(Vec<RisuChat>, usize),
+    Other(OtherChats),
+    Talk(Transcript),
+    /// Kind and reason of the refusal.
+    Refused(&'static str, String),
+}
+
+/// Detects and reads any kind of chat file. Blocks.
+fn look(ending: &str, bytes: &[u8]) -> Looked {
+    if ending == "txt" {
+        return match Transcript::read(bytes) {
+            Ok(talk) => Looked::Talk(talk),
+            Err(error) => Looked::Refused("unknownFormat", error.to_string()),
+        };
+    }
+    let lines = match ChatFile::from_jsonl(bytes) {
+        Ok(read) => return Looked::Chat(Box::new(read)),
+        Err(error) => error,
+    };
+    match chats_in(bytes) {
+        Some(Recognised::Risu(chats, unread)) => Looked::Risu(chats, unread),
+        Some(Recognised::Other(chats)) => Looked::Other(chats),
+        Some(Recognised::Unsupported(what)) => Looked::Refused("unsupported", unsupported(what)),
+        Some(Recognised::Lines) | None => Looked::Refused(refusal(&lines), lines.to_string()),
+    }
+}
+
+/// Reads the chats in a file that is one JSON value.
+fn chats_in(bytes: &[u8]) -> Option<Recognised> {
+    recognise(&lenient_json::read(bytes).ok()?.0)
+}
+
+pub(crate) fn unsupported(what: &str) -> String {
+    format!("this is {what}, which is not supported")
+}
+
+fn refusal(error: &ChatFileError) -> &'static str {
+    match error {
+        ChatFileError::Empty => EMPTY,
+        _ => "malformed",
+    }
+}
+
+/// Reads a chat file. `Err` holds the kind and the reason of a refusal. Blocks.
+pub(crate) fn read_chat(path: &Path) -> Result<Read, (&'static str, String)> {
+    let bytes = read_capped(path, chat_file::MAX_FILE, "a chat")?;
+    ChatFile::from_jsonl(&bytes).map_err(|error| (refusal(&error), error.to_string()))
+}
+
+/// Warnings about data of the file that is missing or changed in the chat.
+pub(crate) fn differences(chat: &ChatFile, losses: &Losses) -> Vec<String> {
+    let count = |is: fn(&Said) -> bool| chat.messages.iter().filter(|said| is(said)).count();
+    let told = [
+        (count(|said| said.note), "notes without a speaker are kept, hidden from the model"),
+        (count(|said| said.hidden), "hidden messages stay hidden: the model does not read them"),
+        (losses.cut_versions, "versions of messages are above the limit of 500 for each and are left out"),
+        (losses.oversized, "parts that this app does not use are too large to store and are left out"),
+    ];
+    let told = told.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    let lines = [
+        (&losses.unread, "lines contain no message and are left out"),
+        (&losses.repaired, "lines had invalid characters, which are now \u{fffd}"),
+    ];
+    let of_lines = lines.into_iter().filter(|(lines, _)| !lines.is_empty()).map(|(lines, what)| {
+        let first = lines.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let more = if lines.len() > NAMED { ", ..." } else { "" };
+        format!("{} {what}: {first}{more}", lines.len())
+    });
+    told.chain(of_lines).collect()
+}
+
+fn ending(file: &str) -> String {
+    file.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
+}
+
+/// The file's name without its ending.
+pub(crate) fn title(file: &str) -> String {
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem).trim();
+    let title: String = stem.chars().take(MAX_TITLE).collect();
+    if title.is_empty() { "Chat".to_owned() } else { title }
+}
+
+/// Skips a chat without messages, which is a leftover in a folder. Refuses any other file.
+pub(crate) fn not_taken(report: &mut ImportReport, file: String, kind: &str, reason: String) {
+    match kind {
+        EMPTY => report.skipped.push(Skipped { id: String::new(), file, reason }),
+        kind => refuse(report, file, kind, reason),
+    }
+}
+
+pub(crate) fn refuse(report: &mut ImportReport, file: String, kind: &str, reason: String) {
+    report.refused.push(Refused { file, kind: kind.to_owned(), reason });
+}

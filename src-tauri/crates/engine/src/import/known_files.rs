@@ -1,0 +1,164 @@
+//! Detects the kind of a JSON file that is not a card by its content, and imports or refuses it.
+
+use context::convert::{ConvertError, MAX_BYTES, kind_of};
+use domain::card::CardError;
+use domain::chat_file::{self, Recognised};
+use domain::file_kind::{self, Foreign};
+use domain::lenient_json::{self, Clean, JsonError};
+use serde_json::{Value, json};
+
+use crate::api::{ImportReport, Refused};
+use crate::base::error::Answer;
+use crate::import::any_file::refusal;
+use crate::import::chats::unsupported;
+use crate::import::handle::Imports;
+use crate::import::lorebooks::{beyond_limits, is_lorebook};
+
+/// A parsed JSON file.
+pub(crate) struct Json {
+    /// Strict JSON in UTF-8, which is stored as the source of templates and presets.
+    text: String,
+    value: Value,
+    /// Replacements made to read it.
+    repairs: Vec<String>,
+}
+
+impl Json {
+    /// Returns `None` if the file does not start like JSON. `Err` holds the kind and reason of a refusal. Blocks.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Option<Self>, (&'static str, String)> {
+        if !lenient_json::begins_as_json(bytes) {
+            return Ok(None);
+        }
+        let refused = |error: JsonError| {
+            let error = CardError::from(error);
+            (refusal(&error), error.to_string())
+        };
+        let Clean { text, repairs } = lenient_json::clean(bytes).map_err(refused)?;
+        let value = serde_json::from_str(&text).map_err(|error| {
+            let problem = error.to_string();
+            let problem = problem.split(" at line ").next().unwrap_or_default();
+            let (kind, line, column) = (file_kind::of_damaged(&text), error.line(), error.column());
+            ("malformed", format!("the {kind} is not valid JSON, line {line}, column {column}: {problem}"))
+        })?;
+        let repairs = repairs.iter().map(ToString::to_string).collect();
+        Ok(Some(Self { text: text.into_owned(), value, repairs }))
+    }
+}
+
+impl Imports {
+    /// Imports or refuses a JSON file that is not a card. Returns `false` if the file may be a card.
+    pub(crate) async fn import_known(
+        &self,
+        file: &str,
+        bytes: &[u8],
+        json: Json,
+        report: &mut ImportReport,
+    ) -> Answer<bool> {
+        let before = report.imported.len();
+        let Json { text, value, repairs } = json;
+        let done = self.import_by_content(file, bytes, (text, value), report).await?;
+        // Lorebooks report their own repairs, because pictures can contain them too.
+        if let Some(first) = report.imported.get_mut(before).filter(|first| first.kind != "lorebook") {
+            first.warnings.splice(0..0, repairs);
+        }
+        Ok(done)
+    }
+
+    async fn import_by_content(
+        &self,
+        file: &str,
+        bytes: &[u8],
+        (text, value): (String, Value),
+        report: &mut ImportReport,
+    ) -> Answer<bool> {
+        // Parse the text again only if the file may be a template: two copies of the largest file would need too much
+        // memory.
+        if may_be_template(&value)
+            && let Some(imported) = self.import_template(file, text.as_bytes()).await?
+        {
+            report.imported.push(imported);
+            return Ok(true);
+        }
+        if is_lorebook(&value) {
+            return self.import_book_file(file, bytes, report).await;
+        }
+        match chat_file::recognise(&value) {
+            Some(Recognised::Unsupported(what)) => {
+                report.refused.push(refused(file, "unsupported", unsupported(what)));
+                return Ok(true);
+            }
+            Some(_) => {
+                self.import_chat(file.to_owned(), bytes.to_vec(), None, report).await?;
+                return Ok(true);
+            }
+            None => {}
+        }
+        if self.import_personas(file, &value, report).await?
+            || self.library().import_quick_replies(file, &value, report).await?
+        {
+            return Ok(true);
+        }
+        if let Some(entries) = file_kind::lone_entries(&value) {
+            let book = json!({ "entries": entries }).to_string();
+            return Ok(self.import_lorebook(file, book.as_bytes(), None, report).await?.is_some());
+        }
+        if let Some(Foreign { what, instead }) = file_kind::foreign(&value) {
+            let way_out = if instead.is_empty() { String::new() } else { format!(". {instead}") };
+            let reason = format!("this is {what}, which is not supported{way_out}");
+            report.refused.push(refused(file, "unsupported", reason));
+            return Ok(true);
+        }
+        let may_be_card = value.as_object().is_some_and(file_kind::may_be_card);
+        let is_named = is_named_preset(&value);
+        let too_large = text.len() > MAX_BYTES && value.as_object().is_some_and(|root| kind_of(root).is_some());
+        drop(value);
+        if (!may_be_card || is_named)
+            && let Some(imported) = self.import_preset(file, text.as_bytes()).await?
+        {
+            report.imported.extend(imported);
+            return Ok(true);
+        }
+        if may_be_card {
+            return Ok(false);
+        }
+        report.refused.push(if too_large {
+            refused(file, "tooLarge", ConvertError::TooLarge.to_string())
+        } else {
+            unknown(file)
+        });
+        Ok(true)
+    }
+
+    async fn import_book_file(&self, file: &str, bytes: &[u8], report: &mut ImportReport) -> Answer<bool> {
+        if self.import_lorebook(file, bytes, None, report).await?.is_some() {
+            return Ok(true);
+        }
+        let Some(reason) = beyond_limits(bytes) else { return Ok(false) };
+        report.refused.push(refused(file, "tooLarge", reason));
+        Ok(true)
+    }
+}
+
+/// Refusal of an unknown JSON file.
+fn unknown(file: &str) -> Refused {
+    let reason = "this is a JSON file of an unknown kind: it has none of the fields of a card, a lorebook, a \
+                  preset or a chat";
+    refused(file, "unknownFormat", reason.to_owned())
+}
+
+fn refused(file: &str, kind: &str, reason: String) -> Refused {
+    Refused { file: file.to_owned(), kind: kind.to_owned(), reason }
+}
+
+/// All template versions have one of these fields.
+fn may_be_template(file: &Value) -> bool {
+    file.get("schema").is_some() || ["system", "lines"].iter().any(|list| file.get(list).is_some_and(Value::is_array))
+}
+
+/// Detects SillyTavern presets for instruct, context and system prompts, and RisuAI presets. They have a name, which is
+/// enough for the oldest cards, so they could pass as cards.
+fn is_named_preset(file: &Value) -> bool {
+    let has = |names: &[&str]| names.iter().any(|name| file.get(name).is_some());
+    has(&["input_sequence", "story_string", "content", "mainPrompt"])
+        && !has(&["spec", "data", "description", "first_mes", "char_name"])
+}

@@ -1,0 +1,196 @@
+//! Stores imported chats of other apps: assigns speakers, hidden messages and dates.
+
+use std::collections::HashMap;
+
+use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
+use domain::chat_file::{By, ChatFile, Said, Version};
+use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp};
+use store::{NewMessage, NewSwipe};
+use uuid::Uuid;
+
+use crate::api::Changed;
+use crate::base::error::Answer;
+use crate::import::handle::Imports;
+use crate::import::sillytavern::folder::composed;
+use crate::library::chat_macros::Kept;
+use crate::library::foreign_chat;
+
+impl Imports {
+    /// Stores a chat like [`Self::keep_chat`], and applies its author's note.
+    pub(crate) async fn keep_chat_and_note(&self, new: NewChat, warnings: &mut Vec<String>) -> Answer<ChatId> {
+        let header = new.file.header.clone();
+        let id = self.keep_chat(new).await?;
+        warnings.extend(self.library().import_note(id, &header).await);
+        Ok(id)
+    }
+
+    /// Stores an imported chat in one transaction.
+    pub(crate) async fn keep_chat(&self, new: NewChat) -> Answer<ChatId> {
+        let NewChat { mut file, character, persona, title, source, members, voices } = new;
+        let (id, now) = (ChatId(Uuid::now_v7()), self.base().now());
+        // The default persona needs no stored name.
+        let user = match persona {
+            None if file.user != self.library().persona_of(None).await?.name => file.user.clone(),
+            _ => String::new(),
+        };
+        let name = self.library().character(character).await?.name;
+        let own = Own { id: character, name, user: file.user.clone(), voices };
+        let mut when = self.library().foreign_date(&file.created).unwrap_or(now);
+        let created = when;
+        let mut messages = Vec::new();
+        for said in std::mem::take(&mut file.messages) {
+            let dated = self.library().foreign_date(&said.shown().sent);
+            // Preserves the file's order, regardless of its dates.
+            when = dated.unwrap_or(when);
+            messages.push(self.message_of(said, id, (when, dated.is_none()), &own));
+        }
+        let chat = Chat {
+            id,
+            character,
+            persona,
+            title,
+            model: None,
+            draft: String::new(),
+            window: WindowState::default(),
+            scene_after: None,
+            variables: Kept { variables: foreign_chat::variables(&file.header), ..Kept::default() }.to_json(),
+            created,
+            updated: when,
+        };
+        self.base()
+            .store()
+            .write(move |store| {
+                store.chats_mut().insert(&chat)?;
+                if let Some(file) = &source {
+                    store.sources_mut().set_chat(chat.id, file)?;
+                }
+                foreign_chat::keep_chat(store, chat.id, &file, &user)?;
+                store.groups_mut().set_members(chat.id, &members)?;
+                messages.iter().try_for_each(|message| message.insert(store))?;
+                store.chats_mut().touch(chat.id, chat.updated)
+            })
+            .await?;
+        // A folder import announces all its chats at once.
+        if self.importing().none() {
+            self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        }
+        Ok(id)
+    }
+
+    /// Converts a message. Adds a speaker if it is not the chat's own character.
+    fn message_of(&self, said: Said, chat: ChatId, (created, undated): (Timestamp, bool), own: &Own) -> ForeignMessage {
+        let role = match said.by {
+            By::User => Role::User,
+            By::Character => Role::Character,
+            By::Narrator => Role::Narrator,
+        };
+        let (speaker, kept) = (own.speaker(&said), foreign_chat::of_message(&said));
+        let (hidden, selected) = (said.hidden || said.note, u32::try_from(said.selected).unwrap_or_default());
+        let mut kept_of_swipes = Vec::new();
+        let swipe = |version: Version| {
+            let (id, created) =
+                (SwipeId(Uuid::now_v7()), self.library().foreign_date(&version.sent).unwrap_or(created));
+            kept_of_swipes.extend(foreign_chat::of_version(&version, created).map(|json| (id, json)));
+            NewSwipe {
+                id,
+                created,
+                text: whole(version.text, &version.thoughts),
+                state: SwipeState::Finished,
+                model: Some(version.model).filter(|model| !model.is_empty()),
+            }
+        };
+        let swipes = said.versions.into_iter().map(swipe).collect();
+        let id = MessageId(Uuid::now_v7());
+        let new = NewMessage { id, chat, role, created, swipes, selected, context_block: None };
+        ForeignMessage { new, speaker, hidden, undated, kept, kept_of_swipes }
+    }
+}
+
+/// An imported message, ready to store.
+struct ForeignMessage {
+    new: NewMessage,
+    /// The speaker, unless it is the chat's own character or persona.
+    speaker: Option<Speaker>,
+    hidden: bool,
+    undated: bool,
+    /// Preserved data of the message as JSON. `kept_of_swipes` holds that of its versions.
+    kept: Option<String>,
+    kept_of_swipes: Vec<(SwipeId, String)>,
+}
+
+impl ForeignMessage {
+    fn insert(&self, store: &mut store::Write<'_>) -> Result<(), store::StoreError> {
+        let id = self.new.id;
+        store.messages_mut().append(&self.new)?;
+        if self.hidden {
+            store.messages_mut().set_hidden(id, true)?;
+        }
+        if self.undated {
+            store.messages_mut().set_undated(id)?;
+        }
+        if let Some(speaker) = &self.speaker {
+            store.groups_mut().set_speaker(id, speaker)?;
+        }
+        if let Some(json) = &self.kept {
+            store.foreign_mut().set_message(id, json)?;
+        }
+        self.kept_of_swipes.iter().try_for_each(|(swipe, json)| store.foreign_mut().set_swipe(*swipe, json))
+    }
+}
+
+/// An imported chat, and the character and persona it belongs to.
+pub(crate) struct NewChat {
+    pub(crate) file: ChatFile,
+    pub(crate) character: CharacterId,
+    pub(crate) persona: Option<PersonaId>,
+    pub(crate) title: String,
+    /// The source file, if it contains only this chat.
+    pub(crate) source: Option<String>,
+    /// Members of the chat besides the character.
+    pub(crate) members: Vec<CharacterId>,
+    /// Characters by picture file and by name, to find the speaker of a message.
+    pub(crate) voices: HashMap<String, CharacterId>,
+}
+
+impl NewChat {
+    /// A chat with one character, without a title and source file.
+    pub(crate) fn of(file: ChatFile, character: CharacterId, persona: Option<PersonaId>) -> Self {
+        let (title, members, voices) = (String::new(), Vec::new(), HashMap::new());
+        Self { file, character, persona, title, source: None, members, voices }
+    }
+}
+
+/// The chat's character, the user's name, and all speakers.
+struct Own {
+    id: CharacterId,
+    name: String,
+    /// The user's name in the chat.
+    user: String,
+    voices: HashMap<String, CharacterId>,
+}
+
+impl Own {
+    /// Returns the speaker, unless it is the chat's own character or persona.
+    fn speaker(&self, said: &Said) -> Option<Speaker> {
+        let named = || Speaker { character: None, name: said.name.clone() };
+        match said.by {
+            By::User => return (!said.name.is_empty() && said.name != self.user).then(named),
+            By::Narrator => return (!said.name.is_empty()).then(named),
+            By::Character => {}
+        }
+        let by_picture = self.voices.get(&composed(&said.avatar)).filter(|_| !said.avatar.is_empty());
+        match by_picture.or_else(|| self.voices.get(&composed(&said.name))) {
+            Some(id) if *id == self.id && (said.name == self.name || said.name.is_empty()) => None,
+            // The character may have had another name at that time.
+            Some(id) if *id == self.id => Some(Speaker { character: Some(*id), name: said.name.clone() }),
+            Some(id) => Some(Speaker { character: Some(*id), name: said.name.clone() }),
+            None if said.name.is_empty() || said.name == self.name => None,
+            None => Some(named()),
+        }
+    }
+}
+
+/// Puts the thoughts before the text, in the format that models write.
+fn whole(text: String, thoughts: &str) -> String {
+    if thoughts.is_empty() { text } else { format!("<think>\n{thoughts}\n</think>\n\n{text}") }
+}

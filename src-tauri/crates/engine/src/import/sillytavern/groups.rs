@@ -1,0 +1,307 @@
+//! Imports SillyTavern's group chats. One kind of file lists the members, another holds the messages. Each becomes a
+//! chat of the first member, with the others as participants.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use domain::chat_file::{By, ChatFile};
+use domain::lorebook::Binding;
+use domain::{CharacterId, ChatId, lenient_json};
+use serde_json::Value;
+
+use crate::api::{ImportReport, Imported, Skipped};
+use crate::base::error::{Answer, internal};
+use crate::base::files::read_capped;
+use crate::import::cards::Cast;
+use crate::import::chats::{Read, differences, not_taken, read_chat, refuse, title};
+use crate::import::handle::Imports;
+use crate::import::new_chat::NewChat;
+use crate::import::progress::Run;
+use crate::import::sillytavern::folder::{Tavern, composed, file_name, stem};
+use crate::import::sillytavern::worlds::{Wishes, metadata};
+use crate::library::group::MAX_MEMBERS;
+
+/// Maximum number of missing chats to name.
+const NAMED: usize = 8;
+/// Maximum size of a group file, in bytes.
+const MAX_GROUP: usize = 4 << 20;
+/// Folder of the group chats. It precedes the names of their sources, because another chat may have the same file
+/// name.
+const FOLDER: &str = "group chats";
+
+/// A group file. It identifies members by the names of their picture files.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Group {
+    name: String,
+    members: Vec<String>,
+    muted: Vec<String>,
+    /// Stems of the group's chat files.
+    chats: Vec<String>,
+    world: Option<String>,
+}
+
+impl Group {
+    fn read(value: &Value) -> Self {
+        let texts = |key: &str| -> Vec<String> {
+            let all = value.get(key).and_then(Value::as_array).into_iter().flatten();
+            all.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let mut chats: Vec<String> = texts("chats");
+        chats.extend(text("chat_id"));
+        let chats = chats.iter().map(|chat| composed(chat)).collect();
+        Self {
+            name: text("name").unwrap_or_default().trim().to_owned(),
+            members: texts("members").iter().map(|file| composed(file)).collect(),
+            muted: texts("disabled_members"),
+            chats,
+            world: value.pointer("/chat_metadata/world_info").and_then(Value::as_str).map(str::to_owned),
+        }
+    }
+
+    /// Warning about chats of the group that are not in `there`.
+    fn missing(&self, there: &HashSet<String>) -> Option<String> {
+        let mut missing: Vec<&str> =
+            self.chats.iter().filter(|chat| !there.contains(*chat)).map(String::as_str).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        if !self.chats.iter().any(|chat| there.contains(chat)) {
+            return Some("this group has no messages, so there is no chat to import".to_owned());
+        }
+        let names = missing.iter().take(NAMED).map(|chat| format!("{chat}.jsonl")).collect::<Vec<_>>().join(", ");
+        let count = missing.len();
+        (count > 0).then(|| format!("{count} chats that this group names are not in the folder: {names}"))
+    }
+
+    /// A group whose own file is missing. All speakers are members.
+    fn heard_in(chat: &ChatFile) -> Self {
+        let mut members = Vec::new();
+        for said in chat.messages.iter().filter(|said| said.by == By::Character && !said.avatar.is_empty()) {
+            if !members.contains(&said.avatar) {
+                members.push(said.avatar.clone());
+            }
+        }
+        Self { members, ..Self::default() }
+    }
+}
+
+impl Imports {
+    pub(crate) async fn import_groups_of(
+        &self,
+        tavern: &Tavern,
+        cast: &Cast,
+        wishes: &mut Wishes,
+        run: &mut Run,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let files = tavern.groups.clone();
+        let read = tokio::task::spawn_blocking(move || files.iter().map(|file| read_group(file)).collect::<Vec<_>>());
+        let mut groups = Vec::new();
+        for read in read.await.map_err(|_| internal("a group could not be read"))? {
+            match read {
+                Ok(group) => groups.push(group),
+                Err((file, kind, reason)) => refuse(report, file, kind, reason),
+            }
+        }
+        for path in &tavern.group_chats {
+            if run.cancelled() {
+                return Ok(());
+            }
+            let group = groups.iter().find(|group| group.chats.contains(&stem(path)));
+            if let Some((chat, linked)) = self.import_group_chat(path, group, cast, report).await? {
+                wishes.add(linked.as_ref(), Binding::Chat(chat));
+            }
+            run.step();
+        }
+        let there: HashSet<String> = tavern.group_chats.iter().map(|path| stem(path)).collect();
+        for group in &groups {
+            if let Some(reason) = group.missing(&there) {
+                report.skipped.push(Skipped { id: String::new(), file: group.name.clone(), reason });
+            }
+        }
+        Ok(())
+    }
+
+    /// Imports a chat of a group. Returns it with the lorebook that it is linked to.
+    async fn import_group_chat(
+        &self,
+        path: &Path,
+        group: Option<&Group>,
+        cast: &Cast,
+        report: &mut ImportReport,
+    ) -> Answer<Option<(ChatId, Option<Value>)>> {
+        let (file, own) = (file_name(path), path.to_owned());
+        let key = format!("{FOLDER}/{file}");
+        let known = key.clone();
+        let known = self.base().store().read(move |store| store.sources().chat_from(&known)).await?;
+        let read = move || {
+            let linked = metadata(&own).and_then(|mut about| about.get_mut("world_info").map(Value::take));
+            (linked, known.is_none().then(|| read_chat(&own)))
+        };
+        let read = tokio::task::spawn_blocking(read).await;
+        let (linked, read) = read.map_err(|_| internal("a chat could not be read"))?;
+        let linked = linked.or_else(|| group?.world.clone().map(Value::from));
+        let chat = match (known, read) {
+            (Some(known), _) => {
+                let reason = "this group chat was imported before".to_owned();
+                report.skipped.push(Skipped { id: known.to_string(), file, reason });
+                Some(known)
+            }
+            (None, Some(Ok(read))) => self.take_group_chat((file, key), read, group, cast, report).await?,
+            (None, Some(Err((kind, reason)))) => {
+                not_taken(report, file, kind, reason);
+                None
+            }
+            (None, None) => None,
+        };
+        Ok(chat.map(|chat| (chat, linked)))
+    }
+
+    async fn take_group_chat(
+        &self,
+        (file, key): (String, String),
+        (chat, losses): Read,
+        group: Option<&Group>,
+        cast: &Cast,
+        report: &mut ImportReport,
+    ) -> Answer<Option<ChatId>> {
+        let mut warnings = differences(&chat, &losses);
+        let heard;
+        let group = match group {
+            Some(group) => group,
+            None => {
+                warnings.push("no group file lists this chat, so its speakers are the participants".to_owned());
+                heard = Group::heard_in(&chat);
+                &heard
+            }
+        };
+        let mut part = take_part(group, cast, &mut warnings);
+        let Some(character) = part.members.first().copied() else {
+            let reason = "none of the participants is in the library".to_owned();
+            refuse(report, file, "noCharacter", reason);
+            return Ok(None);
+        };
+        self.know_by_name(&mut part).await?;
+        let nameless = part.unheard(&chat);
+        if !nameless.is_empty() {
+            let names = nameless.join(", ");
+            warnings.push(format!("the library has no {names}: their messages keep these names"));
+        }
+        let persona = self.persona_named(&chat.user, &mut warnings).await?;
+        let several = group.chats.iter().collect::<HashSet<_>>().len() > 1;
+        let title = match group.name.as_str() {
+            "" => title(&file),
+            name if several => title(&format!("{name}, {file}")),
+            name => title(&format!("{name}.jsonl")),
+        };
+        let members = part.members.split_off(1);
+        let new = NewChat {
+            title: title.clone(),
+            source: Some(key),
+            members,
+            voices: part.voices,
+            ..NewChat::of(chat, character, persona)
+        };
+        let id = self.keep_chat_and_note(new, &mut warnings).await?;
+        report.imported.push(Imported { kind: "chat".into(), id: id.to_string(), name: title, file, warnings });
+        Ok(Some(id))
+    }
+
+    /// Older messages contain the speaker's name, but no picture file.
+    async fn know_by_name(&self, part: &mut Part) -> Answer<()> {
+        for id in part.members.clone() {
+            let name = self.library().character(id).await?.name;
+            part.voices.entry(composed(&name)).or_insert(id);
+        }
+        Ok(())
+    }
+}
+
+/// Participants of a chat that are in the library.
+struct Part {
+    members: Vec<CharacterId>,
+    /// Characters by picture file and by name.
+    voices: HashMap<String, CharacterId>,
+}
+
+impl Part {
+    /// Names of speakers who are not in the library.
+    fn unheard<'c>(&self, chat: &'c ChatFile) -> Vec<&'c str> {
+        let mut names = Vec::new();
+        for said in chat.messages.iter().filter(|said| said.by == By::Character && !said.name.is_empty()) {
+            let known = [&said.avatar, &said.name].into_iter().any(|voice| self.voices.contains_key(&composed(voice)));
+            if !known && !names.contains(&said.name.as_str()) {
+                names.push(&said.name);
+            }
+        }
+        names
+    }
+}
+
+fn take_part(group: &Group, cast: &Cast, warnings: &mut Vec<String>) -> Part {
+    let mut part = Part { members: Vec::new(), voices: HashMap::new() };
+    for file in &group.members {
+        match cast.get(&stem(Path::new(file))) {
+            Some(id) if part.members.contains(id) => _ = part.voices.insert(file.clone(), *id),
+            Some(id) if part.members.len() <= MAX_MEMBERS => {
+                part.members.push(*id);
+                part.voices.insert(file.clone(), *id);
+            }
+            Some(_) => warnings.push(format!("{file} is left out: a chat can have {MAX_MEMBERS} others at most")),
+            None => warnings.push(format!("{file} takes part, but is not in the library")),
+        }
+    }
+    if !group.muted.is_empty() {
+        let muted = group.muted.join(", ");
+        warnings.push(format!("{muted} had been muted in this group; here all participants speak"));
+    }
+    part
+}
+
+fn read_group(path: &Path) -> Result<Group, (String, &'static str, String)> {
+    let file = file_name(path);
+    let bytes = match read_capped(path, MAX_GROUP, "a group") {
+        Ok(bytes) => bytes,
+        Err((kind, reason)) => return Err((file, kind, reason)),
+    };
+    match lenient_json::read(&bytes).map(|(value, _)| value) {
+        Ok(value @ Value::Object(_)) => Ok(Group::read(&value)),
+        Ok(_) => Err((file, "malformed", "this is not a group file".to_owned())),
+        Err(error) => Err((file, "malformed", error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn id(number: u128) -> CharacterId {
+        CharacterId(Uuid::from_u128(number))
+    }
+
+    #[test]
+    fn unknown_and_muted_members_are_reported() {
+        let group = Group::read(&json!({ "name": " Table ", "members": ["Ada.png", "Zed.png", "Bo.png", "Ada.png"],
+            "disabled_members": ["Bo.png"], "chats": ["1"], "chat_id": "2", "chat_metadata": { "world_info": "Sea" } }));
+        assert_eq!(
+            (group.name.as_str(), group.chats.join(" "), group.world.as_deref()),
+            ("Table", "1 2".into(), Some("Sea"))
+        );
+        let mut warnings = Vec::new();
+        let cast = Cast::from([("Ada".to_owned(), id(1)), ("Bo".to_owned(), id(2))]);
+        let part = take_part(&group, &cast, &mut warnings);
+        assert_eq!(part.members, [id(1), id(2)]);
+        assert_eq!(warnings.len(), 2);
+        assert!(warnings[0].starts_with("Zed.png takes part") && warnings[1].starts_with("Bo.png had"), "{warnings:?}");
+    }
+
+    #[test]
+    fn malformed_groups_are_read_as_empty() {
+        for odd in [json!({}), json!({ "members": 7, "chats": [1, null], "name": [] })] {
+            assert_eq!(Group::read(&odd), Group::default());
+        }
+    }
+}

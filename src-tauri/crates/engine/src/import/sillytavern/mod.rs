@@ -1,0 +1,11 @@
+//! Imports a SillyTavern folder.
+
+pub(crate) mod folder;
+pub(crate) mod folder_settings;
+pub(crate) mod groups;
+pub(crate) mod persona_backup;
+pub(crate) mod pictures;
+pub(crate) mod settings;
+pub(crate) mod tags;
+pub(crate) mod whole_folder;
+pub(crate) mod worlds;

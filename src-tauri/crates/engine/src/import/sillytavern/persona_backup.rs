@@ -1,0 +1,95 @@
+//! Imports SillyTavern's persona backup: names by picture file, and descriptions.
+
+use serde_json::{Map, Value};
+
+use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
+use crate::base::error::Answer;
+use crate::import::handle::Imports;
+
+/// Maximum number of personas per file.
+const MAX_PERSONAS: usize = 500;
+
+impl Imports {
+    /// Imports the personas of a backup that have new names. Returns `false` if the file is not a persona backup.
+    pub(crate) async fn import_personas(&self, file: &str, json: &Value, report: &mut ImportReport) -> Answer<bool> {
+        let Some(Backup { names, about }) = Backup::of(json) else { return Ok(false) };
+        let mut known: Vec<(String, String)> =
+            self.library().list_personas().await?.into_iter().map(|one| (one.name, one.id)).collect();
+        let named = names.iter().filter_map(|(picture, name)| Some((picture, name.as_str()?.trim())));
+        let (mut taken, mut left) = (0, 0);
+        for (picture, name) in named.filter(|(_, name)| !name.is_empty()) {
+            if taken >= MAX_PERSONAS {
+                left += 1;
+                continue;
+            }
+            taken += 1;
+            if let Some((_, id)) = known.iter().find(|(one, _)| one == name) {
+                let reason = format!("there is already a persona \"{name}\"");
+                report.skipped.push(Skipped { id: id.clone(), file: file.to_owned(), reason });
+                continue;
+            }
+            let about = about.and_then(|about| about.get(picture));
+            if let Some(id) = self.import_persona_of(file, name, about, report).await? {
+                known.push((name.to_owned(), id));
+            }
+        }
+        if left > 0 {
+            let reason = format!("{left} more personas are left out");
+            report.skipped.push(Skipped { id: String::new(), file: file.to_owned(), reason });
+        }
+        if taken == 0 {
+            let reason = "this persona backup contains no persona with a name".to_owned();
+            report.refused.push(Refused { file: file.to_owned(), kind: "malformed".into(), reason });
+        }
+        Ok(true)
+    }
+
+    async fn import_persona_of(
+        &self,
+        file: &str,
+        name: &str,
+        about: Option<&Value>,
+        report: &mut ImportReport,
+    ) -> Answer<Option<String>> {
+        let text = |field: &str| about.and_then(|about| about.get(field)?.as_str()).unwrap_or_default();
+        let persona = Persona {
+            id: String::new(),
+            name: name.to_owned(),
+            description: text("description").to_owned(),
+            instructions: String::new(),
+            picture: None,
+        };
+        match self.library().save_persona(persona).await {
+            Ok(saved) => {
+                let mut warnings = Vec::new();
+                if !text("lorebook").is_empty() {
+                    let book: String = text("lorebook").chars().take(80).collect();
+                    warnings
+                        .push(format!("its lorebook \"{book}\" is not in this file; bind it to the persona yourself"));
+                }
+                let (kind, id) = ("persona".to_owned(), saved.id.clone());
+                report.imported.push(Imported { kind, id, name: saved.name, file: file.to_owned(), warnings });
+                Ok(Some(saved.id))
+            }
+            Err(error) => {
+                let reason = format!("the persona \"{name}\": {error}");
+                report.refused.push(Refused { file: file.to_owned(), kind: "malformed".into(), reason });
+                Ok(None)
+            }
+        }
+    }
+}
+
+struct Backup<'a> {
+    /// Names by picture file.
+    names: &'a Map<String, Value>,
+    about: Option<&'a Value>,
+}
+
+impl<'a> Backup<'a> {
+    fn of(json: &'a Value) -> Option<Self> {
+        let names = json.get("personas")?.as_object()?;
+        let about = json.get("persona_descriptions");
+        (about.is_some() || json.get("default_persona").is_some()).then_some(Self { names, about })
+    }
+}

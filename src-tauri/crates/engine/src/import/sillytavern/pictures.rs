@@ -1,0 +1,178 @@
+//! Imports the pictures of a SillyTavern folder: persona pictures, character expressions and backgrounds. Persona
+//! pictures are re-encoded without metadata; all other files stay unchanged.
+
+use std::path::{Path, PathBuf};
+
+use domain::{CharacterId, PersonaId};
+use image::ImageFormat;
+use store::{AssetHash, Background, Store};
+
+use crate::api::{Background as Shown, ImportReport, Imported, Refused, Skipped};
+use crate::base::error::{Answer, internal};
+use crate::base::files::read_capped;
+use crate::import::cards::Cast;
+use crate::import::handle::Imports;
+use crate::import::progress::Run;
+use crate::import::sillytavern::folder::{Tavern, composed, file_name, stem};
+use crate::library::card_assets::{NewAsset, ending, mime};
+use crate::library::pictures::{MAX_PICTURE_BYTES, plain};
+
+/// A file with its stored hash and type, or with the reason for refusing it.
+type Looked = (PathBuf, Result<(AssetHash, &'static str), (&'static str, String)>);
+
+impl Imports {
+    /// Lists the imported backgrounds by name. The app does not show them yet.
+    pub(crate) async fn list_backgrounds(&self) -> Answer<Vec<Shown>> {
+        let all = self.base().store().read(|store| store.backgrounds().list()).await?;
+        Ok(all.into_iter().map(|one| Shown { picture: one.asset.to_string(), name: one.name }).collect())
+    }
+
+    /// Sets a persona's picture from `file`, unless it already has one. Returns whether it did, or why it could not.
+    pub(crate) async fn import_face_of_persona(&self, id: PersonaId, file: &Path) -> Answer<Result<bool, String>> {
+        let pictures = self.base().store().read(|store| store.personas().pictures()).await?;
+        if pictures.contains_key(&id) {
+            return Ok(Ok(false));
+        }
+        let file = file.to_owned();
+        let read = tokio::task::spawn_blocking(move || read_capped(&file, MAX_PICTURE_BYTES, "a picture"));
+        let bytes = match read.await.map_err(|_| internal("a picture could not be read"))? {
+            Ok(bytes) => bytes,
+            Err((_, why)) => return Ok(Err(why)),
+        };
+        Ok(self
+            .library()
+            .set_persona_picture_bytes(id, Some(bytes))
+            .await
+            .map(|_| true)
+            .map_err(|error| error.to_string()))
+    }
+
+    /// Adds expression pictures to the cards of the characters that their folders belong to, as Character Card V3
+    /// assets of type `emotion`.
+    pub(crate) async fn import_faces_of(
+        &self,
+        tavern: &mut Tavern,
+        cast: &Cast,
+        run: &mut Run,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        for (folder, files) in std::mem::take(&mut tavern.faces) {
+            if run.cancelled() {
+                break;
+            }
+            let (place, count) = (format!("characters/{folder}"), files.len());
+            match cast.get(&composed(&folder)) {
+                Some(id) => self.import_faces(*id, (&tavern.root.to_string_lossy(), place), files, report).await?,
+                None => tavern.leave(place, format!("{count} files skipped: no imported character has this file name")),
+            }
+            run.step();
+        }
+        Ok(())
+    }
+
+    async fn import_faces(
+        &self,
+        id: CharacterId,
+        (root, place): (&str, String),
+        files: Vec<PathBuf>,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let mut faces = Vec::new();
+        for (path, looked) in self.keep_pictures(files).await? {
+            let ext = path.extension().unwrap_or_default().to_string_lossy();
+            match looked {
+                Ok((file, mime)) => {
+                    let from = Some((root.to_owned(), format!("{place}/{} {file}", file_name(&path))));
+                    let (kind, name, ext) = ("emotion".to_owned(), plain(&stem(&path)), ending(&ext));
+                    faces.push(NewAsset { kind, name, ext, file, mime, from });
+                }
+                Err(why) => report.refused.push(refused(format!("{place}/{}", file_name(&path)), why)),
+            }
+        }
+        let character = self.library().character(id).await?;
+        match self.library().put_card_assets(id, faces).await {
+            Ok(0) => {
+                let reason = format!("the expressions of {} were imported before", character.name);
+                report.skipped.push(Skipped { id: id.to_string(), file: place, reason });
+            }
+            Ok(count) => {
+                let warnings =
+                    vec![format!("{count} expressions were added to the card's files; replies do not show them yet")];
+                let (kind, id) = ("faces".to_owned(), id.to_string());
+                report.imported.push(Imported { kind, id, name: character.name, file: place, warnings });
+            }
+            Err(error) => report.refused.push(refused(place, ("malformed", error.to_string()))),
+        }
+        Ok(())
+    }
+
+    /// Imports the chat backgrounds.
+    pub(crate) async fn import_backgrounds_of(
+        &self,
+        tavern: &Tavern,
+        run: &mut Run,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let mut added = 0;
+        for file in &tavern.backgrounds {
+            if run.cancelled() {
+                break;
+            }
+            let now = self.base().now();
+            for (path, looked) in self.keep_pictures(vec![file.clone()]).await? {
+                let name = file_name(&path);
+                match looked {
+                    Ok((asset, mime)) => {
+                        let kept = self.base().store().write(move |store| {
+                            store.assets_mut().put_kept(asset, mime, now)?;
+                            store.backgrounds_mut().add(&Background { asset, name, created: now })
+                        });
+                        added += usize::from(kept.await?);
+                    }
+                    Err(why) => report.refused.push(refused(format!("{BACKGROUNDS}/{name}"), why)),
+                }
+            }
+            run.step();
+        }
+        if added > 0 {
+            let warnings = vec![format!("{added} pictures were imported; chats do not show them yet")];
+            let (kind, name, file) = ("backgrounds".to_owned(), BACKGROUNDS.to_owned(), BACKGROUNDS.to_owned());
+            report.imported.push(Imported { kind, id: String::new(), name, file, warnings });
+        } else if !tavern.backgrounds.is_empty() && !run.cancelled() {
+            let reason = "they were imported before".to_owned();
+            // A non-empty id tells the UI that the files were imported and not left in the folder.
+            report.skipped.push(Skipped { id: BACKGROUNDS.to_owned(), file: BACKGROUNDS.to_owned(), reason });
+        }
+        Ok(())
+    }
+
+    /// Stores pictures one by one, because each may be large.
+    async fn keep_pictures(&self, files: Vec<PathBuf>) -> Answer<Vec<Looked>> {
+        let store = self.base().store().clone();
+        let keep = move || -> Result<Vec<Looked>, store::StoreError> {
+            files.into_iter().map(|path| Ok((path.clone(), keep_picture(&store, &path)?))).collect()
+        };
+        Ok(tokio::task::spawn_blocking(keep).await.map_err(|_| internal("pictures could not be read"))??)
+    }
+}
+
+const BACKGROUNDS: &str = "backgrounds";
+
+type Kept = Result<(AssetHash, &'static str), (&'static str, String)>;
+
+/// Stores a file unchanged if its first bytes are those of a picture. Blocks.
+fn keep_picture(store: &Store, path: &Path) -> Result<Kept, store::StoreError> {
+    let bytes = match read_capped(path, MAX_PICTURE_BYTES, "a picture") {
+        Ok(bytes) => bytes,
+        Err(why) => return Ok(Err(why)),
+    };
+    let known = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Gif];
+    if !image::guess_format(&bytes).is_ok_and(|format| known.contains(&format)) {
+        return Ok(Err(("unknownFormat", "it is not a picture".to_owned())));
+    }
+    Ok(Ok((store.keep_file(&bytes)?, mime(&bytes))))
+}
+
+fn refused(file: String, (kind, reason): (&'static str, String)) -> Refused {
+    Refused { file, kind: kind.to_owned(), reason }
+}

@@ -1,0 +1,227 @@
+//! Imports what SillyTavern's settings contain or select: personas, regex scripts, and the presets in use.
+
+use std::path::{Path, PathBuf};
+
+use context::convert::convert;
+use domain::lorebook::Binding;
+use domain::{PersonaId, lenient_json};
+use serde_json::Value;
+use store::PresetKind;
+
+use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
+use crate::base::error::{Answer, internal};
+use crate::base::files::read_capped;
+use crate::import::handle::Imports;
+use crate::import::progress::Run;
+use crate::import::sillytavern::folder::{SETTINGS, Tavern, composed, file_name, stem};
+use crate::import::sillytavern::worlds::Wishes;
+
+/// Maximum size of the settings file, in bytes.
+const MAX_SETTINGS: usize = 32 << 20;
+/// Maximum number of personas.
+const MAX_PERSONAS: usize = 500;
+
+/// Folders of presets, and the JSON pointer to the name of the one in use.
+pub(crate) const PRESETS: [(&str, &str); 7] = [
+    ("TextGen Settings", "/textgenerationwebui_settings/preset"),
+    ("OpenAI Settings", "/oai_settings/preset_settings_openai"),
+    ("instruct", "/power_user/instruct/preset"),
+    ("context", "/power_user/context/preset"),
+    ("sysprompt", "/power_user/sysprompt/name"),
+    ("KoboldAI Settings", "/kai_settings/preset_settings"),
+    ("NovelAI Settings", "/nai_settings/preset_settings_novel"),
+];
+
+impl Imports {
+    /// Imports the personas with new names.
+    pub(crate) async fn import_personas_of(
+        &self,
+        tavern: &mut Tavern,
+        settings: &Value,
+        wishes: &mut Wishes,
+        run: &mut Run,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let about = settings.pointer("/power_user/persona_descriptions");
+        let mut known: Vec<(String, String)> =
+            self.library().list_personas().await?.into_iter().map(|one| (one.name, one.id)).collect();
+        for (picture, name) in personas(settings).take(MAX_PERSONAS) {
+            if run.cancelled() {
+                break;
+            }
+            run.step();
+            let of_it = |field: &str| about.and_then(|about| about.get(picture)?.get(field));
+            let there = known.iter().find(|(one, _)| one == name).map(|(_, id)| id.clone());
+            let id = match &there {
+                Some(id) => {
+                    let reason = format!("there is already a persona \"{name}\"");
+                    report.skipped.push(Skipped { id: id.clone(), file: SETTINGS.into(), reason });
+                    id.clone()
+                }
+                None => {
+                    let text = of_it("description").and_then(Value::as_str).unwrap_or_default();
+                    let Some(id) = self.import_persona(name, text, report).await? else { continue };
+                    known.push((name.to_owned(), id.clone()));
+                    id
+                }
+            };
+            let id = id.parse()?;
+            wishes.add(of_it("lorebook"), Binding::Persona(id));
+            if let Some(at) = tavern.avatars.iter().position(|file| composed(&file_name(file)) == composed(picture)) {
+                let file = tavern.avatars.remove(at);
+                self.import_persona_picture(id, &file, there.is_none(), report).await?;
+            }
+        }
+        if !tavern.avatars.is_empty() && !run.cancelled() {
+            let reason = format!("{} files skipped: they belong to no persona", tavern.avatars.len());
+            report.skipped.push(Skipped { id: String::new(), file: "User Avatars".into(), reason });
+        }
+        let more = personas(settings).count().saturating_sub(MAX_PERSONAS);
+        if more > 0 {
+            let reason = format!("{more} personas skipped: there are more than the maximum");
+            report.skipped.push(Skipped { id: String::new(), file: SETTINGS.into(), reason });
+        }
+        Ok(())
+    }
+
+    /// Imports a persona's picture. The result is added to the report row of the persona.
+    async fn import_persona_picture(
+        &self,
+        id: PersonaId,
+        file: &Path,
+        new: bool,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        let told = match self.import_face_of_persona(id, file).await? {
+            Ok(true) if !new => "its picture was imported now".to_owned(),
+            Ok(_) => return Ok(()),
+            Err(why) => format!("its picture {} was not imported: {why}", file_name(file)),
+        };
+        match (report.imported.last_mut(), report.skipped.last_mut()) {
+            (Some(row), _) if new => row.warnings.push(told),
+            (_, Some(row)) if !new => row.reason = format!("{}; {told}", row.reason),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    async fn import_persona(&self, name: &str, text: &str, report: &mut ImportReport) -> Answer<Option<String>> {
+        let (id, instructions) = (String::new(), String::new());
+        let persona = Persona { id, name: name.to_owned(), description: text.to_owned(), instructions, picture: None };
+        match self.library().save_persona(persona).await {
+            Ok(saved) => {
+                report.imported.push(row("persona", saved.id.clone(), saved.name));
+                Ok(Some(saved.id))
+            }
+            Err(error) => {
+                let reason = format!("the persona \"{name}\": {error}");
+                report.refused.push(Refused { file: SETTINGS.into(), kind: "malformed".into(), reason });
+                Ok(None)
+            }
+        }
+    }
+
+    /// Imports the user's own scripts, which run in every chat.
+    pub(crate) async fn import_scripts_of(&self, settings: &Value, report: &mut ImportReport) -> Answer<()> {
+        let Some(scripts) = settings.pointer("/extension_settings/regex").filter(|all| all.is_array()) else {
+            return Ok(());
+        };
+        let known = self.library().list_regex_scripts().await?;
+        let fresh = |script: &&Value| {
+            let name = script.get("scriptName").and_then(Value::as_str).unwrap_or_default();
+            known.iter().all(|one| one.name != name)
+        };
+        let fresh: Vec<&Value> = scripts.as_array().into_iter().flatten().filter(fresh).collect();
+        let text = serde_json::to_string(&fresh).map_err(|error| internal(&error.to_string()))?;
+        report.imported.extend(self.import_preset(SETTINGS, text.as_bytes()).await?.unwrap_or_default());
+        Ok(())
+    }
+
+    /// Imports only the presets in use, because the same folders contain some two hundred that ship with SillyTavern.
+    pub(crate) async fn import_presets_of(
+        &self,
+        tavern: &mut Tavern,
+        settings: &Value,
+        run: &mut Run,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        for (folder, place) in PRESETS {
+            if run.cancelled() {
+                break;
+            }
+            let in_use = settings.pointer(place).and_then(Value::as_str).unwrap_or_default();
+            let (used, others): (Vec<_>, Vec<_>) =
+                tavern.presets(folder).into_iter().partition(|file| stem(file) == composed(in_use));
+            for file in used {
+                self.import_preset_in_use(&file, report).await?;
+            }
+            if !others.is_empty() {
+                let reason =
+                    format!("{} files skipped: not in use; import the ones you want individually", others.len());
+                report.skipped.push(Skipped { id: String::new(), file: folder.to_owned(), reason });
+            }
+            run.step();
+        }
+        Ok(())
+    }
+
+    async fn import_preset_in_use(&self, file: &Path, report: &mut ImportReport) -> Answer<()> {
+        if self.has_preset(file.to_owned()).await? {
+            let reason = "it was imported before".to_owned();
+            report.skipped.push(Skipped { id: String::new(), file: file_name(file), reason });
+            return Ok(());
+        }
+        self.import_path(file, false, report).await
+    }
+
+    /// Whether the same file was imported before as a template or chat format, or a sampler preset has its name.
+    async fn has_preset(&self, file: PathBuf) -> Answer<bool> {
+        let name = stem(&file);
+        let read = tokio::task::spawn_blocking(move || read_capped(&file, MAX_SETTINGS, "a preset")).await;
+        let Ok(bytes) = read.map_err(|_| internal("a file could not be read"))? else { return Ok(false) };
+        let text = lenient_json::clean(&bytes).map(|clean| clean.text.into_owned()).unwrap_or_default();
+        let samplers = convert(&name, &text).ok().and_then(|converted| converted.sampling);
+        if samplers.is_some_and(|one| !one.values.is_empty()) {
+            let known = self.config().list_sampler_presets().await?;
+            return Ok(known.iter().any(|known| known.name == name));
+        }
+        let kinds = [PresetKind::Template, PresetKind::ChatFormat];
+        let stored =
+            self.base().store().read(move |store| kinds.iter().map(|kind| store.presets().list(*kind)).collect());
+        let stored: Vec<Vec<store::Preset>> = stored.await?;
+        Ok(stored.iter().flatten().any(|preset| preset.source.as_deref() == Some(text.as_str())))
+    }
+}
+
+/// Reads the settings. Returns `Null` and reports the reason if they are unreadable, because cards and chats do not
+/// need them. Blocks.
+pub(crate) fn settings(tavern: &mut Tavern) -> Value {
+    let file = tavern.settings();
+    if file.symlink_metadata().is_err() {
+        return Value::Null;
+    }
+    let read = match tavern.holds_settings() {
+        true => read_capped(&file, MAX_SETTINGS, "its settings").map_err(|(_, reason)| reason),
+        false => Err("it is a link that leads outside the folder, or nowhere".to_owned()),
+    };
+    let parse = |bytes: Vec<u8>| lenient_json::read(&bytes).map(|(value, _)| value).map_err(|error| error.to_string());
+    let parsed = read.and_then(parse);
+    parsed.unwrap_or_else(|why| {
+        tavern.leave(
+            SETTINGS.to_owned(),
+            format!("personas, tags and bindings are not imported, because it cannot be read: {why}"),
+        );
+        Value::Null
+    })
+}
+
+/// Names of personas by picture file. Skips blank names.
+pub(crate) fn personas(settings: &Value) -> impl Iterator<Item = (&String, &str)> {
+    let all = settings.pointer("/power_user/personas").and_then(Value::as_object);
+    let named = |(picture, name)| Some((picture, Value::as_str(name)?.trim()));
+    all.into_iter().flatten().filter_map(named).filter(|(_, name)| !name.is_empty())
+}
+
+fn row(kind: &str, id: String, name: String) -> Imported {
+    Imported { kind: kind.to_owned(), id, name, file: SETTINGS.to_owned(), warnings: Vec::new() }
+}

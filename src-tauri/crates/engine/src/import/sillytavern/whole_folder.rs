@@ -1,0 +1,170 @@
+//! Imports a SillyTavern folder: cards with their tags, chats, group chats, lorebooks, personas, regex scripts and
+//! the presets in use. The report lists everything that is skipped.
+//!
+//! The import can be cancelled, and the process can be killed, at any time. Each card and each chat is stored
+//! completely or not at all, and the next run imports what is missing.
+
+use std::path::PathBuf;
+use std::pin::pin;
+
+use domain::lorebook::Binding;
+use domain::{CharacterId, ChatId};
+use futures_util::{StreamExt as _, stream};
+use serde_json::Value;
+
+use crate::api::{ApiError, ImportReport, ImportStage};
+use crate::base::error::{Answer, internal};
+use crate::import::cards::{Cast, side_by_side};
+use crate::import::chats::{Read, not_taken, read_chat};
+use crate::import::handle::Imports;
+use crate::import::progress::Run;
+use crate::import::sillytavern::folder::{Tavern, composed, file_name};
+use crate::import::sillytavern::settings::{PRESETS, personas, settings};
+use crate::import::sillytavern::tags::Tags;
+use crate::import::sillytavern::worlds::{Wishes, metadata};
+
+/// Result of reading a chat file.
+struct Looked {
+    file: String,
+    with: Option<CharacterId>,
+    /// The lorebook that the chat is linked to.
+    linked: Option<Value>,
+    found: Found,
+}
+
+enum Found {
+    /// It was imported before.
+    Known(ChatId, CharacterId),
+    Read(Box<Read>),
+    Refused(&'static str, String),
+}
+
+impl Imports {
+    /// Imports a SillyTavern folder. The report gives a reason for everything that is skipped, such as files that
+    /// were imported before. Listeners receive the progress and the end.
+    ///
+    /// # Errors
+    /// `BadInput` if the folder contains no characters; `Busy` while another folder is imported; errors of the
+    /// database.
+    pub(crate) async fn import_sillytavern(&self, folder: PathBuf) -> Answer<ImportReport> {
+        let mut run = self.importing().begin(self.base().events())?;
+        let look = move || {
+            let mut tavern = Tavern::look(&folder)?;
+            let settings = settings(&mut tavern);
+            Ok::<_, ApiError>((tavern, settings))
+        };
+        let looked = tokio::task::spawn_blocking(look).await.map_err(|_| internal("a folder could not be read"))?;
+        let (mut tavern, settings) = looked?;
+        let files =
+            [&tavern.cards, &tavern.chats, &tavern.group_chats, &tavern.worlds, &tavern.quick_replies].map(Vec::len);
+        let pictures = tavern.faces.len() + tavern.backgrounds.len();
+        run.expect(files.into_iter().sum::<usize>() + personas(&settings).count() + PRESETS.len() + pictures);
+        let mut report = self.import_tavern(&mut tavern, &settings, &mut run).await?;
+        report.skipped.append(&mut tavern.left);
+        report.cancelled = run.cancelled();
+        self.store_report(&report).await;
+        run.end(&report);
+        Ok(report)
+    }
+
+    async fn import_tavern(&self, tavern: &mut Tavern, settings: &Value, run: &mut Run) -> Answer<ImportReport> {
+        let (mut report, mut wishes) = (ImportReport::default(), Wishes::default());
+        // Keep this order: chats belong to personas and characters, and lorebooks are bound to all three.
+        run.enter(ImportStage::Personas);
+        self.import_personas_of(tavern, settings, &mut wishes, run, &mut report).await?;
+        run.enter(ImportStage::Characters);
+        let tags = Tags::of(settings);
+        let cast = self.import_cards_of(tavern, tags, &mut wishes, run, &mut report).await?;
+        run.enter(ImportStage::Chats);
+        self.import_chats_of(tavern, &cast, &mut wishes, run, &mut report).await?;
+        run.enter(ImportStage::GroupChats);
+        self.import_groups_of(tavern, &cast, &mut wishes, run, &mut report).await?;
+        wishes.of_settings(settings, &cast);
+        run.enter(ImportStage::Lorebooks);
+        self.import_worlds_of(&tavern.worlds, wishes, run, &mut report).await?;
+        run.enter(ImportStage::Presets);
+        if !run.cancelled() {
+            self.import_scripts_of(settings, &mut report).await?;
+            self.import_folder_settings(settings, &cast, &mut report).await?;
+        }
+        self.import_presets_of(tavern, settings, run, &mut report).await?;
+        for file in &tavern.quick_replies {
+            if run.cancelled() {
+                break;
+            }
+            self.import_path(file, false, &mut report).await?;
+            run.step();
+        }
+        run.enter(ImportStage::Pictures);
+        self.import_faces_of(tavern, &cast, run, &mut report).await?;
+        self.import_backgrounds_of(tavern, run, &mut report).await?;
+        Ok(report)
+    }
+
+    async fn import_chats_of(
+        &self,
+        tavern: &Tavern,
+        cast: &Cast,
+        wishes: &mut Wishes,
+        run: &mut Run,
+        report: &mut ImportReport,
+    ) -> Answer<()> {
+        if run.cancelled() {
+            return Ok(());
+        }
+        let files: Vec<_> = tavern.chats.iter().map(|path| (path.clone(), whose_folder(path, cast))).collect();
+        let imports = self.clone();
+        let looked = stream::iter(files).map(move |(path, with)| {
+            let imports = imports.clone();
+            async move { imports.look_at_chat(path, with).await }
+        });
+        let mut looked = pin!(looked.buffered(side_by_side()));
+        while let Some(next) = looked.next().await {
+            let Looked { file, with, linked, found } = next?;
+            let chat = match found {
+                Found::Known(known, with) => {
+                    self.skip_chat(known, with, file, report).await?;
+                    Some(known)
+                }
+                Found::Read(read) => self.take_chat(file, *read, with, report).await?,
+                Found::Refused(kind, reason) => {
+                    not_taken(report, file, kind, reason);
+                    None
+                }
+            };
+            if let Some(chat) = chat {
+                wishes.add(linked.as_ref(), Binding::Chat(chat));
+            }
+            run.step();
+            if run.cancelled() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads only the first line of a chat that was imported before.
+    async fn look_at_chat(&self, path: PathBuf, with: Option<CharacterId>) -> Answer<Looked> {
+        let file = file_name(&path);
+        let known = match with {
+            Some(with) => self.known_chat(with, &file).await?.map(|known| Found::Known(known, with)),
+            None => None,
+        };
+        let read = move || {
+            let linked = metadata(&path).and_then(|mut about| about.get_mut("world_info").map(Value::take));
+            let found = known.unwrap_or_else(|| match read_chat(&path) {
+                Ok(read) => Found::Read(Box::new(read)),
+                Err((kind, reason)) => Found::Refused(kind, reason),
+            });
+            (linked, found)
+        };
+        let read = tokio::task::spawn_blocking(read).await;
+        let (linked, found) = read.map_err(|_| internal("a chat could not be read"))?;
+        Ok(Looked { file, with, linked, found })
+    }
+}
+
+/// The character whose file has the same name as the folder of `chat`.
+fn whose_folder(chat: &std::path::Path, cast: &Cast) -> Option<CharacterId> {
+    cast.get(&composed(&chat.parent()?.file_name()?.to_string_lossy())).copied()
+}

@@ -1,0 +1,174 @@
+//! Runs the consolidation of memories: in idle time at most once a day, and on demand.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use domain::memory::{Archived, ArchivedAs, Memory, MemoryScope};
+use domain::{MemoryId, Timestamp};
+use store::{Among, Read, StoreError, Write};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::api::{Changed, Consolidation};
+use crate::base::error::Answer;
+use crate::learn::consolidation::{Around, MOST, is_old_and_unsure, plan};
+use crate::learn::handle::Learning;
+use crate::library::memories::shown;
+use crate::recall_service::branches::are_apart;
+use crate::recall_service::tokens::words;
+
+/// Setting with the time of the last run, in milliseconds.
+const DONE: &str = "memories_consolidated";
+/// Minimum time between two automatic runs, in milliseconds.
+const MIN_INTERVAL: i64 = 86_400_000;
+
+/// Embeddings by the numbers of memories.
+type Vectors = Arc<HashMap<i64, Vec<f32>>>;
+
+impl Learning {
+    /// Consolidates all memories now and returns what was archived, and why.
+    pub(crate) async fn consolidate_memories(&self) -> Answer<Consolidation> {
+        self.consolidate(&CancellationToken::new()).await
+    }
+
+    /// Restores archived memories. From then on only the user can archive them.
+    pub(crate) async fn unarchive_memories(&self, memories: Vec<String>) -> Answer<()> {
+        let ids = memories.iter().map(|id| id.parse::<MemoryId>()).collect::<Result<Vec<_>, _>>()?;
+        let restored =
+            move |store: &mut Write<'_>| ids.into_iter().try_for_each(|id| store.memories_mut().unarchive(id));
+        self.base().store().write(restored).await?;
+        self.library().memories_changed("");
+        Ok(())
+    }
+
+    /// [`Self::consolidate_memories`], unless it ran within a day.
+    pub(crate) async fn consolidate_daily(&self, leave: &CancellationToken) -> Answer<()> {
+        let done = self.base().store().read(|store| store.settings().get(DONE)).await?;
+        let done = done.and_then(|at| at.parse::<i64>().ok());
+        let now = self.base().now().0;
+        if done.is_none_or(|done| now - done >= MIN_INTERVAL || done > now) {
+            self.consolidate(leave).await?;
+        }
+        Ok(())
+    }
+
+    /// Consolidates a scope that has more than [`MOST`] memories.
+    pub(crate) async fn keep_to_most(&self, scope: MemoryScope) -> Answer<()> {
+        let count = self.base().store().read(move |store| store.memories().count_standing(scope)).await?;
+        if count as usize > MOST {
+            self.consolidate_scope(scope, Arc::default()).await?;
+        }
+        Ok(())
+    }
+
+    /// Consolidates scope by scope; stops between two scopes if `leave` is cancelled.
+    async fn consolidate(&self, leave: &CancellationToken) -> Answer<Consolidation> {
+        let model = self.recall_service().reading().encoder().map(|encoder| encoder.model().to_owned());
+        let read = move |store: &Read<'_>| Ok((store.memories().scopes()?, vectors(store, model.as_deref())?));
+        let (scopes, vectors) = self.base().store().read(read).await?;
+        let vectors = Arc::new(vectors);
+        let mut all = Consolidation::default();
+        for scope in scopes {
+            if leave.is_cancelled() {
+                return Ok(all);
+            }
+            for memory in self.consolidate_scope(scope, Arc::clone(&vectors)).await? {
+                tell(&mut all, memory);
+            }
+        }
+        let now = self.base().now().0.to_string();
+        self.base().store().write(move |store| store.settings_mut().set(DONE, &now)).await?;
+        Ok(all)
+    }
+
+    async fn consolidate_scope(&self, scope: MemoryScope, vectors: Vectors) -> Answer<Vec<Memory>> {
+        let (user, now) = (self.user_of(scope).await?, self.base().now());
+        let planned = self.base().store().read(move |store| planned(store, scope, (user, vectors, now))).await?;
+        if planned.is_empty() {
+            return Ok(Vec::new());
+        }
+        let archived = self.base().store().write(move |store| archive(store, planned)).await?;
+        self.base().events().changed(Changed::Memories, None);
+        Ok(archived)
+    }
+
+    /// The words of the user's name in that scope.
+    async fn user_of(&self, scope: MemoryScope) -> Answer<Vec<String>> {
+        let persona = match scope {
+            MemoryScope::Pair { persona, .. } => persona,
+            MemoryScope::Chat(chat) => {
+                let chat = self.base().store().read(move |store| store.chats().get(chat)).await?;
+                chat.and_then(|chat| chat.persona)
+            }
+            MemoryScope::Profile | MemoryScope::Character(_) | MemoryScope::World(_) => None,
+        };
+        Ok(words(&self.library().persona_of(persona).await?.name).collect())
+    }
+}
+
+fn planned(
+    store: &Read<'_>,
+    scope: MemoryScope,
+    (user, vectors, now): (Vec<String>, Vectors, Timestamp),
+) -> Result<Vec<(Memory, Archived)>, StoreError> {
+    let standing = store.memories().all_standing(scope)?;
+    let vectors = standing.iter().filter_map(|each| Some((each.number, vectors.get(&each.number)?.clone()))).collect();
+    // The lookup reads every message, so it runs only if needed.
+    let called_up = match standing.iter().any(|each| is_old_and_unsure(&each.memory, now)) {
+        true => store.memories().called_up()?,
+        false => HashSet::new(),
+    };
+    let around = Around { user, vectors, called_up, now };
+    let mut planned = Vec::new();
+    for (memory, archived) in plan(&standing, &around, MOST) {
+        let by = archived.by.filter(|_| archived.why == ArchivedAs::Superseded);
+        let newer = standing.iter().map(|each| &each.memory).find(|newer| Some(newer.id) == by);
+        if !newer.map_or(Ok(false), |newer| are_apart(store, &memory, newer))? {
+            planned.push((memory, archived));
+        }
+    }
+    Ok(planned)
+}
+
+/// Archives the memories. Superseded ones are wrong, so they are also removed from stored context blocks and digests.
+/// The others are only not recalled again.
+fn archive(store: &mut Write<'_>, planned: Vec<(Memory, Archived)>) -> Result<Vec<Memory>, StoreError> {
+    let (mut done, mut wrong) = (Vec::new(), HashSet::<Uuid>::new());
+    for (memory, archived) in planned {
+        if store.memories_mut().archive(&memory, archived)? {
+            if archived.why == ArchivedAs::Superseded {
+                wrong.insert(memory.id.0);
+            }
+            done.push(Memory { archived: Some(archived), ..memory });
+        }
+    }
+    if !wrong.is_empty() {
+        store.memories_mut().withdraw_all(&wrong)?;
+    }
+    Ok(done)
+}
+
+/// Embeddings of the memories that consist of one part.
+fn vectors(store: &Read<'_>, model: Option<&str>) -> Result<HashMap<i64, Vec<f32>>, StoreError> {
+    let Some(model) = model else { return Ok(HashMap::new()) };
+    let (mut vectors, mut of_parts) = (HashMap::new(), HashSet::new());
+    for part in store.meanings().of(Among::Memories, model)? {
+        let vector = part.vector.iter().map(|number| f32::from(*number) * part.scale).collect();
+        if vectors.insert(part.owner, vector).is_some() {
+            of_parts.insert(part.owner);
+        }
+    }
+    vectors.retain(|owner, _| !of_parts.contains(owner));
+    Ok(vectors)
+}
+
+fn tell(all: &mut Consolidation, memory: Memory) {
+    let Some(archived) = memory.archived else { return };
+    let list = match archived.why {
+        ArchivedAs::Merged => &mut all.merged,
+        ArchivedAs::Superseded => &mut all.superseded,
+        ArchivedAs::Retired => &mut all.retired,
+        ArchivedAs::Crowded => &mut all.crowded,
+    };
+    list.push(shown(memory, None));
+}

@@ -1,0 +1,273 @@
+//! Plans what to archive in a scope: memories that say the same are merged, outdated ones are superseded, old,
+//! uncertain and unused ones are retired, and the lowest-ranked of too many are crowded out. No model is asked and no
+//! text is written: a memory is only marked. It becomes active again if its replacement is deleted.
+//!
+//! Promises
+//! - Memories that the user wrote, pinned or restored stay as they are.
+//! - A second run right after the first does nothing.
+
+use std::collections::{HashMap, HashSet};
+
+use domain::memory::{Archived, ArchivedAs, Memory, MemoryOrigin};
+use domain::{MemoryId, Timestamp};
+use store::Standing;
+
+use crate::recall_service::attributes::Attribute;
+use crate::recall_service::facts::{SURE, worth};
+use crate::recall_service::statement::Saying;
+
+/// Maximum number of active memories in a scope. Going through that many takes about a second.
+pub(crate) const MOST: usize = 1_000;
+/// Above this number of memories, the pairwise steps (superseding and merging) are skipped.
+const MAX_COMPARED: usize = 4_000;
+/// Minimum cosine similarity of two memories that say the same, if their names and numbers are the same.
+const SAME_COSINE: f32 = 0.96;
+/// Age in milliseconds from which an unused memory is old.
+const OLD: i64 = 90 * 86_400_000;
+/// Maximum importance of a memory that may be retired.
+const UNIMPORTANT: u8 = 3;
+
+/// The input of the plan besides the memories.
+pub(crate) struct Around {
+    /// Words of the user's name.
+    pub(crate) user: Vec<String>,
+    /// Embeddings by the numbers of the memories; empty without an encoder.
+    pub(crate) vectors: HashMap<i64, Vec<f32>>,
+    /// Memories that were recalled for some message.
+    pub(crate) called_up: HashSet<MemoryId>,
+    pub(crate) now: Timestamp,
+}
+
+struct Compared<'a> {
+    standing: &'a Standing,
+    saying: Saying,
+    attribute: Option<Attribute>,
+    vector: Option<&'a [f32]>,
+}
+
+impl<'a> Compared<'a> {
+    fn new(standing: &'a Standing, around: &'a Around) -> Self {
+        let saying = Saying::of(&standing.memory, &around.user);
+        let vector = around.vectors.get(&standing.number).map(Vec::as_slice);
+        Self { standing, attribute: Attribute::of(&saying), saying, vector }
+    }
+
+    fn memory(&self) -> &Memory {
+        &self.standing.memory
+    }
+
+    /// The memory is a single statement. A summary of messages (keyframe) is not, so it is never merged or superseded.
+    fn says_one_thing(&self) -> bool {
+        self.memory().origin != MemoryOrigin::Keyframe && self.saying.is_telling()
+    }
+
+    fn may_go(&self) -> bool {
+        !self.standing.kept && !self.memory().is_kept()
+    }
+
+    /// Whether this memory may replace `other` without a loss.
+    fn stands_for(&self, other: &Self) -> bool {
+        let has = self.saying.has(&other.saying) && self.memory().confidence >= other.memory().confidence;
+        has || self.memory().rank() > other.memory().rank() && (self.saying.is(&other.saying) || self.means(other))
+    }
+
+    fn means(&self, other: &Self) -> bool {
+        let Some((one, other_one)) = self.vector.zip(other.vector) else { return false };
+        self.memory().kind == other.memory().kind
+            && self.saying.may_mean(&other.saying)
+            && one.iter().zip(other_one).map(|(one, other)| one * other).sum::<f32>() >= SAME_COSINE
+    }
+
+    fn is_newer_than(&self, other: &Self) -> bool {
+        (self.memory().created, self.standing.number) > (other.memory().created, other.standing.number)
+    }
+
+    fn supersedes(&self, older: &Self) -> bool {
+        let (Some(newer), Some(attribute)) = (&self.attribute, &older.attribute) else { return false };
+        self.memory().confidence >= SURE && self.is_newer_than(older) && newer.supersedes(attribute)
+    }
+
+    fn may_retire(&self, around: &Around) -> bool {
+        is_old_and_unsure(self.memory(), around.now) && !around.called_up.contains(&self.memory().id)
+    }
+}
+
+/// Whether the memory may be retired, provided that no message was sent with it.
+pub(crate) fn is_old_and_unsure(memory: &Memory, now: Timestamp) -> bool {
+    let last = memory.created.0.max(memory.updated.0);
+    memory.importance <= UNIMPORTANT && memory.confidence < SURE && now.0 - last >= OLD
+}
+
+/// One step of the plan: the indexes of the memories to archive, and why. The last argument is the maximum number of
+/// memories in a scope.
+type Step = fn(&[Compared<'_>], &Around, usize) -> Vec<(usize, Archived)>;
+
+/// The memories to archive, and why, so that at most `most` of them stay.
+pub(crate) fn plan(standing: &[Standing], around: &Around, most: usize) -> Vec<(Memory, Archived)> {
+    let mut held: Vec<Compared<'_>> = standing.iter().map(|each| Compared::new(each, around)).collect();
+    let mut planned = Vec::new();
+    let steps: [Step; 4] = [superseded, merged, retired, crowded];
+    let first = if standing.len() > MAX_COMPARED { 2 } else { 0 };
+    for step in &steps[first..] {
+        let archived = step(&held, around, most);
+        let gone: HashSet<usize> = archived.iter().map(|(at, _)| *at).collect();
+        planned.extend(archived.into_iter().map(|(at, archived)| (held[at].memory().clone(), archived)));
+        let mut at = 0..;
+        held.retain(|_| !at.next().is_some_and(|at| gone.contains(&at)));
+    }
+    planned
+}
+
+/// Memories that a newer one supersedes; the newest of those replaces it.
+fn superseded(held: &[Compared<'_>], _: &Around, _: usize) -> Vec<(usize, Archived)> {
+    let mut gone = Vec::new();
+    for (at, older) in held.iter().enumerate().filter(|(_, held)| held.may_go() && held.says_one_thing()) {
+        let newer = held.iter().filter(|newer| newer.says_one_thing() && newer.supersedes(older));
+        if let Some(newest) = newer.max_by_key(|newer| (newer.memory().created, newer.standing.number)) {
+            let (since, by) = (newest.memory().created, Some(newest.memory().id));
+            gone.push((at, Archived { why: ArchivedAs::Superseded, since, by }));
+        }
+    }
+    gone
+}
+
+/// Memories that another one says as well, lowest rank first.
+fn merged(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, Archived)> {
+    let mut order: Vec<usize> = (0..held.len()).filter(|at| held[*at].says_one_thing()).collect();
+    order.sort_by_key(|at| held[*at].memory().rank());
+    let mut gone: Vec<(usize, Archived)> = Vec::new();
+    let mut left: HashSet<usize> = order.iter().copied().collect();
+    for at in order.iter().copied().filter(|at| held[*at].may_go()) {
+        let stands_for = |other: &&usize| left.contains(*other) && **other != at && held[**other].stands_for(&held[at]);
+        if let Some(other) = order.iter().rev().find(stands_for) {
+            let by = Some(held[*other].memory().id);
+            gone.push((at, Archived { why: ArchivedAs::Merged, since: around.now, by }));
+            left.remove(&at);
+        }
+    }
+    gone
+}
+
+fn retired(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, Archived)> {
+    let old = held.iter().enumerate().filter(|(_, held)| held.may_go() && held.may_retire(around));
+    old.map(|(at, _)| (at, Archived { why: ArchivedAs::Retired, since: around.now, by: None })).collect()
+}
+
+/// The memories with the lowest worth, as many as there are too many.
+fn crowded(held: &[Compared<'_>], around: &Around, most: usize) -> Vec<(usize, Archived)> {
+    let mut going: Vec<usize> = (0..held.len()).filter(|at| held[*at].may_go()).collect();
+    let worth = |at: &usize| worth(held[*at].memory(), around.now);
+    going.sort_by(|one, other| worth(one).total_cmp(&worth(other)).then(one.cmp(other)));
+    going.truncate(held.len().saturating_sub(most));
+    going.into_iter().map(|at| (at, Archived { why: ArchivedAs::Crowded, since: around.now, by: None })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recall_service::statement::tests::memory;
+
+    const DAY: i64 = 86_400_000;
+
+    fn standing(memories: Vec<Memory>) -> Vec<Standing> {
+        (1..).zip(memories).map(|(number, memory)| Standing { number, memory, kept: false }).collect()
+    }
+
+    fn around() -> Around {
+        Around {
+            user: vec!["tom".into()],
+            vectors: HashMap::new(),
+            called_up: HashSet::new(),
+            now: Timestamp(100 * DAY),
+        }
+    }
+
+    fn shown(standing: &[Standing], around: &Around, most: usize) -> Vec<String> {
+        let of = |id| standing.iter().find(|each| each.memory.id == id).unwrap().number;
+        let line = |(memory, archived): &(Memory, Archived)| {
+            let by = archived.by.map(|by| format!(" by {}", of(by))).unwrap_or_default();
+            format!("{} {}{by}", of(memory.id), archived.why.as_str())
+        };
+        plan(standing, around, most).iter().map(line).collect()
+    }
+
+    fn of(texts: &[&str]) -> Vec<String> {
+        let memories = (1..).zip(texts).map(|(number, text)| memory(number, text)).collect();
+        shown(&standing(memories), &around(), MOST)
+    }
+
+    #[test]
+    fn merges_into_more_certain_or_longer_memory() {
+        assert_eq!(of(&["Tom said: \"I own a boat\"", "Tom owns a boat."]), ["2 merged by 1"]);
+        assert_eq!(of(&["Tom owns a boat.", "Tom owns the boat"]), ["1 merged by 2"], "the newer of equals stays");
+        assert_eq!(of(&["Tom owns a boat, a blue one.", "Tom owns a boat."]), ["2 merged by 1"]);
+        assert_eq!(of(&["Tom owns a boat, a blue one.", "Tom said: \"I own a boat\""]), [""; 0], "that is surer");
+        assert_eq!(of(&["Tom likes C++.", "Tom likes C#.", "Tom likes C."]), [""; 0]);
+        assert_eq!(of(&["Tom owns a boat.", "Tom owns two boats.", "Ida owns a boat.", "Tom owns no boat."]), [""; 0]);
+        assert_eq!(
+            of(&["Tom owns a boat.", "Tom owns a boat.", "Tom owns a boat."]),
+            ["1 merged by 3", "2 merged by 3"]
+        );
+    }
+
+    #[test]
+    fn merges_similar_memories_with_same_names_only() {
+        let texts = ["Tom feeds two cats at home.", "At home Tom feeds two cats.", "At home Ida feeds two cats."];
+        let held = standing((1..).zip(texts).map(|(number, text)| memory(number, text)).collect());
+        let vectors = (1..=3).map(|number| (number, vec![1.0, 0.0])).collect();
+        assert_eq!(shown(&held, &Around { vectors, ..around() }, MOST), ["1 merged by 2"]);
+        let vectors = [(1, vec![1.0, 0.0]), (2, vec![0.0, 1.0])].into();
+        assert_eq!(shown(&held, &Around { vectors, ..around() }, MOST), [""; 0]);
+    }
+
+    #[test]
+    fn newest_single_value_wins() {
+        let homes = ["Tom lives in Lisbon.", "Tom now lives in Porto.", "Tom lives in Faro."];
+        assert_eq!(of(&homes), ["1 superseded by 3", "2 superseded by 3"]);
+        assert_eq!(
+            of(&["Tom lives in Porto.", "Tom lives in Faro.", "Tom lives in Porto."]),
+            ["1 superseded by 2", "2 superseded by 3"]
+        );
+        let mut unsure = memory(2, "Tom lives in Porto.");
+        unsure.confidence = 3;
+        assert_eq!(shown(&standing(vec![memory(1, homes[0]), unsure]), &around(), MOST), [""; 0], "too uncertain");
+    }
+
+    #[test]
+    fn keeps_written_pinned_and_restored_memories() {
+        let texts = ["Tom lives in Lisbon.", "Tom owns a boat.", "Tom now lives in Porto.", "Tom owns a boat."];
+        let plain: Vec<Memory> = (1..).zip(texts).map(|(number, text)| memory(number, text)).collect();
+        let own = plain.iter().cloned().map(|memory| Memory { origin: MemoryOrigin::User, ..memory }).collect();
+        assert_eq!(shown(&standing(own), &around(), 1), [""; 0]);
+        let pinned = plain.iter().cloned().map(|memory| Memory { pinned: true, ..memory }).collect();
+        assert_eq!(shown(&standing(pinned), &around(), 1), [""; 0]);
+        let kept: Vec<Standing> = standing(plain).into_iter().map(|each| Standing { kept: true, ..each }).collect();
+        assert_eq!(shown(&kept, &around(), 1), [""; 0]);
+    }
+
+    #[test]
+    fn retires_old_uncertain_unused_memories() {
+        let unsure = |number, importance, days: i64| Memory {
+            importance,
+            confidence: 3,
+            created: Timestamp((100 - days) * DAY),
+            updated: Timestamp((100 - days) * DAY),
+            ..memory(number, &format!("Tom has seen the lamp number {number}."))
+        };
+        let held = standing(vec![unsure(1, 3, 95), unsure(2, 4, 95), unsure(3, 3, 80), unsure(4, 3, 95)]);
+        let called_up = [held[3].memory.id].into();
+        assert_eq!(shown(&held, &Around { called_up, ..around() }, MOST), ["1 retired"]);
+    }
+
+    #[test]
+    fn archives_lowest_worth_beyond_maximum() {
+        let each = |number: u128, importance, days: i64| Memory {
+            importance,
+            updated: Timestamp((100 - days) * DAY),
+            ..memory(number, &format!("Tom has seen the lamp number {number}."))
+        };
+        let held = standing(vec![each(1, 5, 900), each(2, 10, 2_000), each(3, 4, 0), each(4, 5, 0)]);
+        assert_eq!(shown(&held, &around(), 2), ["1 crowded", "3 crowded"]);
+        assert_eq!(shown(&held, &around(), 4), [""; 0]);
+    }
+}

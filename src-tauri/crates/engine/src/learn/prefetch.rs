@@ -1,0 +1,66 @@
+//! Prefetch: embeds, searches and counts a draft while the user types it, so that nothing has to be waited for when it
+//! is sent.
+
+use domain::ChatId;
+use domain::chat::Chat;
+
+use crate::api::TurnOptions;
+use crate::base::error::Answer;
+use crate::learn::handle::Learning;
+use crate::recall_service::hints;
+
+impl Learning {
+    /// Stores the draft, and prefetches what its turn will need.
+    pub(crate) async fn save_draft(&self, chat: String, text: String) -> Answer<()> {
+        let id = chat.parse::<ChatId>()?;
+        self.library().keep_draft(id, text.clone()).await?;
+        self.understand_draft(id, text);
+        Ok(())
+    }
+
+    /// Prefetches for the draft of a chat in the background. A turn works without it too.
+    pub(crate) fn understand_draft(&self, chat: ChatId, draft: String) {
+        if self.recall_service().reading().encoder().is_none() || draft.trim().is_empty() {
+            return;
+        }
+        let (learning, at_work) = (self.clone(), self.base().idle().at_work());
+        let looking = tokio::spawn(async move {
+            if let Err(error) = learning.try_to_understand_draft(chat, &draft).await {
+                tracing::info!(%error, "the prefetch for a draft failed, or its prompt does not fit");
+            }
+            drop(learning);
+            drop(at_work);
+        });
+        self.recall_service().reading().lately().look(looking.abort_handle());
+    }
+
+    async fn try_to_understand_draft(&self, id: ChatId, draft: &str) -> Answer<()> {
+        let Some(encoder) = self.recall_service().reading().encoder() else { return Ok(()) };
+        let chat = self.library().chat(id).await?;
+        if !self.config().resolved(&chat, None, None).await?.values.memory {
+            return Ok(());
+        }
+        let (card, persona, last) =
+            tokio::try_join!(self.library().chat_card(&chat), self.library().persona_in(&chat), self.likely_words(id))?;
+        let said: Vec<&str> = [draft].into_iter().chain(last.as_deref()).collect();
+        let words = hints::plain(&said, &persona.name, [card.card.name(), card.card.spoken_name()]);
+        if self.recall_service().reading().lately().of(&words).is_none() {
+            self.recall_service().understand(encoder, &words).await?;
+            self.look_for_draft(chat, draft).await?;
+        }
+        Ok(())
+    }
+
+    /// Assembles the prompt as if the draft were sent now; that fills all caches.
+    async fn look_for_draft(&self, chat: Chat, draft: &str) -> Answer<()> {
+        let options = TurnOptions::default();
+        let (aim, answerer) = tokio::try_join!(
+            self.turns().aim_of_preview(&chat, None, draft.to_owned(), &options),
+            self.config().answerer(&chat, &options)
+        )?;
+        let mut turn = self.turns().collect(chat, aim, &answerer, &options).await?;
+        turn.inputs.in_passing = true;
+        self.turns().make_as_is(&mut turn, &answerer, &options).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,345 @@
+//! Chats and their messages: all operations that involve no model.
+
+use std::collections::{BTreeMap, HashMap};
+
+use context::macros::MacroState;
+use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
+use domain::model::ModelChoice;
+use domain::settings::StartMode;
+use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId};
+use store::{NewMessage, NewSwipe};
+use uuid::Uuid;
+
+use crate::api::{self, Changed, ChatSummary, MessagePage, ModelRef};
+use crate::base::clock::rfc3339;
+use crate::base::convert::{self, Speakers};
+use crate::base::error::{Answer, bad_input, not_found};
+use crate::base::panics;
+use crate::library::chat_macros::Kept;
+use crate::library::handle::Library;
+use crate::library::macro_scope::{self, Moment, Words};
+use crate::library::manifest;
+use crate::library::script_run::Run;
+use crate::library::scripts::SAID;
+
+/// Messages on the first page of an opened chat.
+const PAGE: u32 = 50;
+/// Maximum number of messages on a page.
+const MAX_PAGE: u32 = 500;
+
+impl Library {
+    pub(crate) async fn list_chats(&self) -> Answer<Vec<ChatSummary>> {
+        let chats = self.base().store().read(|store| store.chats().list()).await?;
+        let row = |chat: store::ChatSummary| ChatSummary {
+            id: chat.id.to_string(),
+            title: chat.title,
+            character: chat.character.to_string(),
+            character_name: chat.character_name,
+            picture: chat.character_picture.map(|hash| hash.to_string()),
+            last_line: chat.last_line.map(first_words).unwrap_or_default(),
+            message_count: chat.message_count,
+            updated: rfc3339(chat.updated),
+        };
+        Ok(chats.into_iter().map(row).collect())
+    }
+
+    /// Starts a chat with the card's greetings as the swipes of its first message.
+    pub(crate) async fn new_chat(&self, character: String) -> Answer<api::Chat> {
+        let chat = self.start_chat(character.parse()?).await?;
+        self.open_chat(chat.to_string()).await
+    }
+
+    pub(crate) async fn start_chat(&self, character: CharacterId) -> Answer<ChatId> {
+        let character = self.character(character).await?;
+        let (card, _) = self.card(&character)?;
+        let persona = self.persona_of(None).await?;
+        let mode = self.config().resolved_before_chat(Some(character.id)).await?.values.start_mode;
+        let greetings = if mode == StartMode::Character { card.greetings() } else { Vec::new() };
+        let now = self.base().now();
+        let id = ChatId(Uuid::now_v7());
+        let words = Words::new(&card, &persona, id);
+        let moment = Moment {
+            clock: Some(self.base().clock().macros(now, None)),
+            seed: macro_scope::seed(id, None),
+            ..Moment::default()
+        };
+        let fresh = MacroState { local: BTreeMap::new(), global: self.global_variables().await? };
+        let scripts = self.scripts(character.id, &words, &fresh).await?;
+        let mut run = Run::new(&scripts, &words, moment);
+        let mut greet = |text: &str| {
+            let mut state = fresh.clone();
+            let text = run.reply("", text, SAID, &mut state);
+            (words.expand(&text, &moment, &mut state).text, state.local)
+        };
+        let (greetings, variables): (Vec<String>, Vec<_>) = greetings.into_iter().map(&mut greet).unzip();
+        let swipe = move |text| NewSwipe {
+            id: SwipeId(Uuid::now_v7()),
+            text,
+            state: SwipeState::Finished,
+            created: now,
+            model: None,
+        };
+        let swipes: Vec<NewSwipe> = greetings.into_iter().map(swipe).collect();
+        let shown = variables.first().cloned().unwrap_or_default();
+        let by_greeting = swipes.iter().map(|swipe| swipe.id.to_string()).zip(variables);
+        let by_greeting = by_greeting.filter(|(_, set)| !set.is_empty()).collect();
+        let chat = Chat {
+            id,
+            character: character.id,
+            persona: Some(persona.id).filter(|id| !id.0.is_nil()),
+            title: character.name.clone(),
+            model: None,
+            draft: String::new(),
+            window: WindowState::default(),
+            scene_after: None,
+            variables: Kept { variables: shown, greetings: by_greeting, ..Kept::default() }.to_json(),
+            created: now,
+            updated: now,
+        };
+        let greeting = NewMessage {
+            id: MessageId(Uuid::now_v7()),
+            chat: id,
+            role: Role::Character,
+            created: now,
+            swipes,
+            selected: 0,
+            context_block: None,
+        };
+        self.base()
+            .store()
+            .write(move |store| {
+                store.chats_mut().insert(&chat)?;
+                if !greeting.swipes.is_empty() {
+                    store.messages_mut().append(&greeting)?;
+                }
+                Ok(())
+            })
+            .await?;
+        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(id)
+    }
+
+    pub(crate) async fn open_chat(&self, id: String) -> Answer<api::Chat> {
+        let mut chat = self.load_chat(id.parse()?, PAGE).await?;
+        let room = self.config().resolved_before_chat(None).await?.values.eager_load_tokens;
+        keep_newest(&mut chat.page, room);
+        self.config().remember_open(&chat.id);
+        Ok(chat)
+    }
+
+    /// A chat with all its messages.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub(crate) async fn whole_chat(&self, id: String) -> Answer<api::Chat> {
+        self.load_chat(id.parse()?, u32::MAX).await
+    }
+
+    async fn load_chat(&self, id: ChatId, limit: u32) -> Answer<api::Chat> {
+        // Read this before the messages. A reply that ends in between is then on the page. One that grows is ahead of
+        // the page, which listeners detect by the sequence number.
+        let (generating, drafting) = (self.base().running().of(id), self.base().running().draft_of(id));
+        let chat = self.chat(id).await?;
+        let character = self.character(chat.character).await?;
+        let persona = self.persona_in(&chat).await?;
+        let page = self.page(&chat, None, limit).await?;
+        let members = self.shown_members(id).await?;
+        let name_kept = self.name_kept_in(&chat).await?;
+        Ok(api::Chat {
+            id: chat.id.to_string(),
+            title: chat.title,
+            character: character.id.to_string(),
+            character_name: character.name,
+            picture: character.picture.map(|hash| hash.to_string()),
+            members,
+            persona: self.shown_persona(persona).await?,
+            name_kept,
+            draft: chat.draft,
+            model: chat.model.map(convert::model_ref),
+            page,
+            anchor: chat.window.anchor.map(|id| id.to_string()),
+            generating,
+            drafting,
+        })
+    }
+
+    pub(crate) async fn messages_before(&self, chat: String, before: String, limit: u32) -> Answer<MessagePage> {
+        let chat = self.chat(chat.parse()?).await?;
+        let before = self.message(before.parse()?).await?;
+        if before.chat != chat.id {
+            return Err(not_found("message"));
+        }
+        self.page(&chat, Some(before.position), limit.clamp(1, MAX_PAGE)).await
+    }
+
+    async fn page(&self, chat: &Chat, before: Option<i64>, limit: u32) -> Answer<MessagePage> {
+        let id = chat.id;
+        let (mut messages, figures) = self
+            .base()
+            .store()
+            .read(move |store| {
+                // Load one message more than the limit, to know whether older ones exist.
+                let messages = store.messages().page(id, before, limit.saturating_add(1))?;
+                let swipes: Vec<SwipeId> = messages.iter().flat_map(|each| &each.swipes).map(|each| each.id).collect();
+                let figures = store.manifests().figures(&swipes)?;
+                Ok((messages, figures))
+            })
+            .await?;
+        let more = messages.len() > limit as usize;
+        if more {
+            messages.remove(0);
+        }
+        let speakers = self.speakers(chat).await?;
+        let mut messages: Vec<(i64, api::Message)> =
+            messages.iter().map(|each| (each.position, shown(each, &speakers, &figures))).collect();
+        self.dress(chat, &mut messages).await?;
+        Ok(MessagePage { messages: messages.into_iter().map(|(_, message)| message).collect(), more })
+    }
+
+    pub(crate) async fn rename_chat(&self, id: String, title: String) -> Answer<()> {
+        let id = id.parse::<ChatId>()?;
+        let title: String = title.trim().chars().take(200).collect();
+        if title.is_empty() {
+            return Err(bad_input("A chat needs a title.", "Write a few words."));
+        }
+        self.base().store().write(move |store| store.chats_mut().set_title(id, &title)).await?;
+        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(())
+    }
+
+    pub(crate) async fn set_chat_model(&self, id: String, model: Option<ModelRef>) -> Answer<()> {
+        let id = id.parse::<ChatId>()?;
+        let model: Option<ModelChoice> = model.as_ref().map(convert::model_choice).transpose()?;
+        self.base().store().write(move |store| store.chats_mut().set_model(id, model)).await?;
+        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(())
+    }
+
+    pub(crate) async fn set_chat_persona(&self, id: String, persona: String) -> Answer<()> {
+        let (id, persona) = (id.parse::<ChatId>()?, persona.parse::<PersonaId>()?);
+        let chat = self.chat(id).await?;
+        let anew = self.persona_in(&chat).await?.id != persona;
+        let set = self.base().store().write(move |store| {
+            store.chats_mut().set_persona(id, Some(persona))?;
+            // Another persona has other memories and lorebooks.
+            if anew { store.memories_mut().withdraw_recalled(id) } else { Ok(()) }
+        });
+        set.await?;
+        self.base().events().changed(Changed::Messages, Some(id.to_string()));
+        Ok(())
+    }
+
+    pub(crate) async fn keep_draft(&self, id: ChatId, text: String) -> Answer<()> {
+        Ok(self.base().store().write(move |store| store.chats_mut().set_draft(id, &text)).await?)
+    }
+
+    pub(crate) async fn delete_chat(&self, id: String) -> Answer<()> {
+        self.delete(id.parse()?, false).await
+    }
+
+    /// Number of memories that [`Self::delete_chat`] would delete and [`Self::delete_chat_but_facts`] would keep.
+    pub(crate) async fn learned_in(&self, chat: String) -> Answer<u32> {
+        let chat = chat.parse()?;
+        Ok(self.base().store().read(move |store| store.memories().learned_in(chat)).await?)
+    }
+
+    /// Deletes a chat but keeps the facts learned in it. Its summaries are deleted as well.
+    pub(crate) async fn delete_chat_but_facts(&self, id: String) -> Answer<()> {
+        self.delete(id.parse()?, true).await
+    }
+
+    async fn delete(&self, id: ChatId, but_facts: bool) -> Answer<()> {
+        let now = self.base().now();
+        self.base().running().cancel(id);
+        self.base()
+            .store()
+            .write(move |store| {
+                if but_facts {
+                    store.memories_mut().outlive(id)?;
+                }
+                store.chats_mut().soft_delete(id, now)?;
+                crate::base::retraction::withdraw_chat(store, id)
+            })
+            .await?;
+        self.config().local().forget(&id.to_string());
+        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(())
+    }
+
+    pub(crate) async fn restore_chat(&self, id: String) -> Answer<()> {
+        let id = id.parse::<ChatId>()?;
+        let restore = move |store: &mut store::Write<'_>| {
+            store.chats_mut().restore(id)?;
+            store.memories_mut().live_in(id)
+        };
+        self.base().store().write(restore).await?;
+        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(())
+    }
+
+    pub(crate) async fn shown_message(&self, id: MessageId) -> Answer<api::Message> {
+        let message = self.message(id).await?;
+        let chat = self.chat(message.chat).await?;
+        let swipes: Vec<SwipeId> = message.swipes.iter().map(|swipe| swipe.id).collect();
+        let figures = self.base().store().read(move |store| store.manifests().figures(&swipes)).await?;
+        let mut messages = [(message.position, shown(&message, &self.speakers(&chat).await?, &figures))];
+        self.dress(&chat, &mut messages).await?;
+        let [(_, message)] = messages;
+        Ok(message)
+    }
+
+    pub(crate) fn messages_changed(&self, chat: ChatId) {
+        self.base().events().changed(Changed::Messages, Some(chat.to_string()));
+        self.base().events().changed(Changed::Chats, Some(chat.to_string()));
+    }
+
+    pub(crate) async fn chat(&self, id: ChatId) -> Answer<Chat> {
+        self.base().store().read(move |store| store.chats().get(id)).await?.ok_or_else(|| not_found("chat"))
+    }
+
+    pub(crate) async fn message(&self, id: MessageId) -> Answer<Message> {
+        self.base().store().read(move |store| store.messages().get(id)).await?.ok_or_else(|| not_found("message"))
+    }
+
+    pub(crate) async fn speakers(&self, chat: &Chat) -> Answer<Speakers> {
+        let character = self.character(chat.character).await?;
+        let spoken = self.card(&character).map(|(card, _)| card.spoken_name().to_owned()).unwrap_or(character.name);
+        let id = chat.id;
+        let others = self.base().store().read(move |store| store.groups().speakers(id)).await?;
+        Ok(Speakers { character: spoken, persona: self.persona_in(chat).await?.name, others })
+    }
+}
+
+fn shown(message: &Message, speakers: &Speakers, figures: &HashMap<SwipeId, String>) -> api::Message {
+    convert::message(message, speakers, |swipe| manifest::figures(figures.get(&swipe.id)?))
+}
+
+/// The start of a message, for lists.
+pub(crate) fn first_words(text: String) -> String {
+    let display = panics::or_plain("the last line of a chat", || context::display::display(&text), || None);
+    display.map_or(text, |display| display.shown)
+}
+
+/// Keeps the newest messages within `room` tokens, and at least one. The reader can scroll up to load the rest.
+fn keep_newest(page: &mut MessagePage, mut room: u32) {
+    let fits = |message: &&api::Message| {
+        let text = &message.swipes[message.selected as usize].text;
+        let segment = domain::prompt::Segment { text: text.clone(), control: false };
+        let tokens = context::CountTokens::count(&context::Estimate, &segment).unwrap_or(0);
+        let left = room.checked_sub(tokens);
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let kept = page.messages.iter().rev().take_while(fits).count().max(1).min(page.messages.len());
+    let gone = page.messages.len() - kept;
+    page.messages.drain(..gone);
+    page.more |= gone > 0;
+}
+
+/// The text of a message as it is sent again, without thoughts.
+pub(crate) fn said(role: Role, text: String) -> String {
+    match convert::is_reply(role) {
+        true => first_words(text),
+        false => text,
+    }
+}

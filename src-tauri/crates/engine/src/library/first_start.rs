@@ -1,0 +1,95 @@
+//! Prepares the library at startup: adds the sample characters on the first start, and purges deleted items.
+
+use std::time::Duration;
+
+use domain::PersonaId;
+use domain::card::Card;
+use domain::persona::Persona;
+use uuid::Uuid;
+
+use crate::base::error::Answer;
+use crate::base::picture::Picture;
+use crate::library::handle::Library;
+use crate::library::manifest;
+use crate::library::trash::purged_at;
+use crate::settings::app_settings::WELCOMED;
+
+/// Delay of the purge after startup.
+const PURGE_AFTER: Duration = Duration::from_secs(30);
+
+include!(concat!(env!("OUT_DIR"), "/samples.rs"));
+
+/// A sample character that ships with the app: its card, and its picture as PNG.
+struct Sample {
+    card: &'static str,
+    picture: &'static [u8],
+}
+
+impl Library {
+    /// Adds the sample characters, a persona, and a chat with the greeting of the first character. The next start
+    /// completes an interrupted welcome.
+    pub(crate) async fn welcome(&self) -> Answer<()> {
+        let (welcomed, personas, known) = self
+            .base()
+            .store()
+            .read(|store| Ok((store.settings().get(WELCOMED)?, store.personas().list()?, store.characters().list()?)))
+            .await?;
+        if welcomed.is_some() {
+            return Ok(());
+        }
+        if personas.is_empty() {
+            let persona = Persona {
+                id: PersonaId(Uuid::now_v7()),
+                name: "Traveller".into(),
+                description: String::new(),
+                instructions: String::new(),
+            };
+            self.base().store().write(move |store| store.personas_mut().insert(&persona)).await?;
+        }
+        let mut host = None;
+        for sample in SAMPLES {
+            let (card, _) = Card::from_json(sample.card.as_bytes())?;
+            let known = known.iter().find(|listed| listed.character.name == card.name());
+            let id = match known {
+                Some(known) => known.character.id,
+                None => self.add_character(&card, Some(Picture { png: sample.picture.to_vec() }), None).await?.id,
+            };
+            host.get_or_insert(id);
+        }
+        if let Some(host) = host.filter(|_| known.iter().all(|listed| listed.chats == 0)) {
+            self.start_chat(host).await?;
+        }
+        Ok(self.base().store().write(|store| store.settings_mut().set(WELCOMED, "true")).await?)
+    }
+
+    /// Permanently removes items deleted in an earlier session and expired trash. Runs in the background, because a
+    /// large purge takes seconds.
+    pub(crate) fn purge_in_background(&self) {
+        let (library, before) = (self.downgrade(), purged_at(self.base().now()));
+        tokio::spawn(async move {
+            // Wait, because the first screen uses the same writer. An engine that is dropped meanwhile has released
+            // its folder.
+            tokio::time::sleep(PURGE_AFTER).await;
+            let Some(library) = library.upgrade() else { return };
+            if let Err(error) = library.base().store().purge(before, manifest::without_words).await {
+                tracing::warn!(%error, "the purge of deleted items failed");
+            }
+            if let Err(error) = library.drop_stale_caches().await {
+                tracing::warn!(%error, "a saved cache may contain purged text");
+            }
+            library.forget_what_is_gone().await;
+        });
+    }
+
+    /// Deletes caches of chats that no longer exist. A chat may have been deleted with its character, or just before
+    /// a crash.
+    pub(crate) async fn forget_what_is_gone(&self) {
+        let Ok(chats) = self.base().store().read(|store| store.chats().list()).await else { return };
+        let chats: Vec<String> = chats.iter().map(|chat| chat.id.to_string()).collect();
+        let local = self.config().local().clone();
+        let forget = move || local.forget_all_but(chats.iter().map(String::as_str));
+        if let Err(error) = tokio::task::spawn_blocking(forget).await {
+            tracing::warn!(%error, "the cache may contain deleted chats");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The scope of macros in a chat's texts: names, card texts and stored state.
+
+use std::collections::BTreeMap;
+
+use context::macros::{self, CardTexts, ChatTexts, Expanded, MacroScope, MacroState, ModelFacts};
+use domain::card::Card;
+use domain::persona::Persona;
+use domain::{ChatId, MessageId};
+use serde_json::Value;
+
+use crate::base::panics;
+use crate::library::group::Group;
+
+/// Maximum number of macro names in one notice.
+const MAX_TOLD: usize = 50;
+
+/// The names and texts that macros use.
+pub(crate) struct Words<'a> {
+    pub(crate) card: &'a Card,
+    pub(crate) persona: &'a Persona,
+    chat: String,
+    greetings: Vec<&'a str>,
+    /// Members of a group scene; empty in other chats.
+    members: Vec<&'a str>,
+}
+
+/// The time and the chat state that macros use.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Moment<'a> {
+    pub(crate) clock: Option<macros::Clock>,
+    pub(crate) chat: ChatTexts<'a>,
+    pub(crate) model: ModelFacts<'a>,
+    pub(crate) outlets: Option<&'a BTreeMap<String, String>>,
+    /// The text in the composer.
+    pub(crate) input: &'a str,
+    pub(crate) seed: u64,
+}
+
+impl<'a> Words<'a> {
+    pub(crate) fn new(card: &'a Card, persona: &'a Persona, chat: ChatId) -> Self {
+        Self { card, persona, chat: chat.to_string(), greetings: card.greetings(), members: Vec::new() }
+    }
+
+    /// Adds the members of a group scene, for `{{group}}` and `{{notChar}}`. Members are never muted here.
+    pub(crate) fn among(self, group: &'a Group) -> Self {
+        Self { members: group.names().collect(), ..self }
+    }
+
+    pub(crate) fn expand(&self, text: &str, moment: &Moment<'_>, state: &mut MacroState) -> Expanded {
+        self.expand_over(text, None, moment, state)
+    }
+
+    /// Expands `text`. `original` is the text that it replaces, for `{{original}}`.
+    pub(crate) fn expand_over(
+        &self,
+        text: &str,
+        original: Option<&str>,
+        moment: &Moment<'_>,
+        state: &mut MacroState,
+    ) -> Expanded {
+        let as_it_is = || Expanded { text: text.to_owned(), ..Expanded::default() };
+        panics::or_plain("macros", || macros::expand(text, &self.scope(original, moment), state), as_it_is)
+    }
+
+    pub(crate) fn chat(&self) -> &str {
+        &self.chat
+    }
+
+    pub(crate) fn scope<'s>(&'s self, original: Option<&'s str>, moment: &Moment<'s>) -> MacroScope<'s> {
+        let card = self.card;
+        MacroScope {
+            user: &self.persona.name,
+            char: card.spoken_name(),
+            card: CardTexts {
+                description: card.description(),
+                personality: card.personality(),
+                scenario: card.scenario(),
+                persona: &self.persona.description,
+                system_prompt: card.system_prompt(),
+                post_history_instructions: card.post_history_instructions(),
+                depth_prompt: depth_prompt(card),
+                creator_notes: card.creator_notes(),
+                version: card.character_version(),
+                greetings: &self.greetings,
+                examples: None,
+                examples_raw: card.mes_example(),
+            },
+            chat: moment.chat,
+            clock: moment.clock,
+            model: moment.model,
+            original,
+            input: moment.input,
+            outlets: moment.outlets,
+            chat_id: &self.chat,
+            group: &self.members,
+            group_not_muted: &self.members,
+            seed: moment.seed,
+            ..MacroScope::default()
+        }
+    }
+}
+
+/// Notices for the user about macros in `place`.
+pub(crate) fn notices(place: &str, expanded: &Expanded) -> impl Iterator<Item = String> {
+    let told = |names: &[String], what: &str| {
+        let names = &names[..names.len().min(MAX_TOLD)];
+        (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
+    };
+    let unknown = told(&expanded.unknown, &format!("Unknown macros in {place} stay as text"));
+    let absent = told(&expanded.absent, &format!("Macros without a value in {place} are left out"));
+    unknown.into_iter().chain(absent)
+}
+
+/// The card's note at a depth, which SillyTavern stores in the extensions.
+pub(crate) fn depth_prompt(card: &Card) -> &str {
+    let prompt = card.extensions().and_then(|all| all.get("depth_prompt")).and_then(|note| note.get("prompt"));
+    prompt.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Seed of a position in a chat. It is always the same, so that a preview shows the random choices of the real turn.
+pub(crate) fn seed(chat: ChatId, message: Option<MessageId>) -> u64 {
+    let (high, low) = chat.0.as_u64_pair();
+    let (first, second) = message.map_or((0, 0), |id| id.0.as_u64_pair());
+    // A multiplication and a shift for each part, so that neighbours do not get similar seeds.
+    [low, first, second].into_iter().fold(high, |seed, part| {
+        let mixed = (seed ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 29)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn every_position_has_its_own_seed() {
+        let seeds: std::collections::BTreeSet<u64> = (0..100_u128)
+            .flat_map(|chat| (0..10).map(move |message| (chat, message)))
+            .map(|(chat, message)| seed(ChatId(Uuid::from_u128(chat)), Some(MessageId(Uuid::from_u128(message)))))
+            .collect();
+        assert_eq!(seeds.len(), 1_000);
+    }
+}

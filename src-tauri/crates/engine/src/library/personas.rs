@@ -1,0 +1,179 @@
+//! Personas: the characters that the user plays.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use domain::PersonaId;
+use domain::chat::Chat;
+use domain::persona::Persona;
+use store::{Read, StoreError};
+use uuid::Uuid;
+
+use crate::api::{self, Changed};
+use crate::base::convert;
+use crate::base::error::{Answer, bad_input, not_found};
+use crate::base::picture;
+use crate::library::handle::Library;
+
+impl Library {
+    pub(crate) async fn list_personas(&self) -> Answer<Vec<api::Persona>> {
+        let read = self.base().store().read(|store| Ok((store.personas().list()?, store.personas().pictures()?)));
+        let (personas, pictures) = read.await?;
+        let shown = |persona: Persona| {
+            let picture = pictures.get(&persona.id).copied();
+            convert::persona(persona, picture)
+        };
+        Ok(personas.into_iter().map(shown).collect())
+    }
+
+    pub(crate) async fn save_persona(&self, persona: api::Persona) -> Answer<api::Persona> {
+        let name = persona.name.trim().to_owned();
+        if name.is_empty() {
+            return Err(bad_input("A persona needs a name.", "Write the name the character should call you."));
+        }
+        let new = persona.id.is_empty();
+        let id = if new { PersonaId(Uuid::now_v7()) } else { persona.id.parse()? };
+        let saved = Persona { id, name, description: persona.description, instructions: persona.instructions };
+        let row = saved.clone();
+        let default = self.default_persona();
+        self.base()
+            .store()
+            .write(move |store| {
+                let before = played_by_default(store, default)?;
+                match new {
+                    true => store.personas_mut().insert(&row),
+                    false => store.personas_mut().update(&row),
+                }?;
+                // Without a chosen default, the first persona by name is used, which may be another one now.
+                let anew = played_by_default(store, default)? != before;
+                if anew { crate::base::retraction::withdraw_recalled(store, None) } else { Ok(()) }
+            })
+            .await?;
+        self.base().events().changed(Changed::Personas, Some(id.to_string()));
+        self.shown_persona(saved).await
+    }
+
+    /// Sets or removes a persona's picture. It is re-encoded, so that no metadata of the file remains.
+    pub(crate) async fn set_persona_picture(&self, id: String, data: Option<String>) -> Answer<api::Persona> {
+        let bytes = data.map(|data| BASE64_STANDARD.decode(data)).transpose();
+        let bytes = bytes.map_err(|_| bad_input("The picture is not base64.", "Send the file again."))?;
+        self.set_persona_picture_bytes(id.parse()?, bytes).await
+    }
+
+    pub(crate) async fn set_persona_picture_bytes(
+        &self,
+        id: PersonaId,
+        bytes: Option<Vec<u8>>,
+    ) -> Answer<api::Persona> {
+        let picture = match bytes {
+            Some(bytes) => Some(self.keep(picture::read(bytes).await?.png, "image/png").await?),
+            None => None,
+        };
+        let set = self.base().store().write(move |store| {
+            store.personas_mut().set_picture(id, picture)?;
+            store.personas().get(id)
+        });
+        let persona = set.await?.ok_or_else(|| not_found("persona"))?;
+        self.base().events().changed(Changed::Personas, Some(id.to_string()));
+        Ok(convert::persona(persona, picture))
+    }
+
+    pub(crate) async fn shown_persona(&self, persona: Persona) -> Answer<api::Persona> {
+        let pictures = self.base().store().read(|store| store.personas().pictures()).await?;
+        let picture = pictures.get(&persona.id).copied();
+        Ok(convert::persona(persona, picture))
+    }
+
+    pub(crate) async fn delete_persona(&self, id: String) -> Answer<()> {
+        let id = id.parse::<PersonaId>()?;
+        let left = self.base().store().read(|store| store.personas().list()).await?;
+        if left.iter().all(|persona| persona.id == id) {
+            return Err(bad_input("This is the last persona.", "Change it, or add another one first."));
+        }
+        let default = self.default_persona();
+        let delete = self.base().store().write(move |store| {
+            crate::base::retraction::withdraw_recalled(store, Some(id))?;
+            if played_by_default(store, default)? == Some(id) {
+                crate::base::retraction::withdraw_recalled(store, None)?;
+            }
+            store.personas_mut().delete(id)
+        });
+        delete.await?;
+        self.base().events().changed(Changed::Personas, Some(id.to_string()));
+        Ok(())
+    }
+
+    /// The persona of a chat: its own, or else the default, or else the first.
+    pub(crate) async fn persona_of(&self, chosen: Option<PersonaId>) -> Answer<Persona> {
+        let default = self.default_persona();
+        let personas = self.base().store().read(|store| store.personas().list()).await?;
+        let found = find(&personas, chosen).or_else(|| unless_chosen(&personas, default));
+        Ok(found.cloned().unwrap_or_else(|| Persona {
+            id: PersonaId(Uuid::nil()),
+            name: "You".into(),
+            description: String::new(),
+            instructions: String::new(),
+        }))
+    }
+
+    /// The user's persona in `chat`. An imported chat keeps its own user name until the user chooses a persona.
+    pub(crate) async fn persona_in(&self, chat: &Chat) -> Answer<Persona> {
+        if chat.persona.is_none()
+            && let Some(name) = self.name_kept_in(chat).await?
+        {
+            let (id, text) = (PersonaId(Uuid::nil()), String::new());
+            return Ok(Persona { id, name, description: text.clone(), instructions: text });
+        }
+        self.persona_of(chat.persona).await
+    }
+
+    /// The user's name in an imported chat without a persona.
+    pub(crate) async fn name_kept_in(&self, chat: &Chat) -> Answer<Option<String>> {
+        let id = chat.id;
+        let foreign = self.base().store().read(move |store| store.foreign().chat(id)).await?;
+        let name = foreign.map(|foreign| foreign.user_name).filter(|name| !name.trim().is_empty());
+        Ok(name.filter(|_| chat.persona.is_none()))
+    }
+
+    /// Assigns a persona with the user's name in an imported chat to the chat. Creates it if there is none.
+    ///
+    /// # Errors
+    /// `BadInput` if the chat has a persona, or no name to create one from.
+    pub(crate) async fn persona_from_chat(&self, chat: String) -> Answer<api::Persona> {
+        let chat = self.chat(chat.parse()?).await?;
+        let name = self.name_kept_in(&chat).await?.ok_or_else(|| {
+            bad_input(
+                "This chat has no user name that could become a persona.",
+                "Choose a persona in the chat's settings.",
+            )
+        })?;
+        let known = self.list_personas().await?.into_iter().find(|persona| persona.name == name);
+        let persona = match known {
+            Some(persona) => persona,
+            None => {
+                let (id, text) = (String::new(), String::new());
+                let new = api::Persona { id, name, description: text.clone(), instructions: text, picture: None };
+                self.save_persona(new).await?
+            }
+        };
+        self.set_chat_persona(chat.id.to_string(), persona.id.clone()).await?;
+        Ok(persona)
+    }
+
+    /// The default persona of the settings.
+    pub(crate) fn default_persona(&self) -> Option<PersonaId> {
+        self.config().settings().default_persona.as_deref().and_then(|id| id.parse().ok())
+    }
+}
+
+fn find(personas: &[Persona], id: Option<PersonaId>) -> Option<&Persona> {
+    personas.iter().find(|persona| Some(persona.id) == id)
+}
+
+fn played_by_default(store: &Read<'_>, default: Option<PersonaId>) -> Result<Option<PersonaId>, StoreError> {
+    Ok(unless_chosen(&store.personas().list()?, default).map(|persona| persona.id))
+}
+
+/// The persona if none is chosen: the default, or else the first. `None` if there are no personas.
+pub(crate) fn unless_chosen(personas: &[Persona], default: Option<PersonaId>) -> Option<&Persona> {
+    find(personas, default).or(personas.first())
+}

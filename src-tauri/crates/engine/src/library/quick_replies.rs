@@ -1,0 +1,99 @@
+//! SillyTavern's sets of quick replies: buttons that send a text or run its scripts. The app has no such buttons. It
+//! stores the sets unchanged, so that they can be exported.
+
+use context::prompt_template::slug;
+use serde_json::{Map, Value};
+
+use crate::api::{Changed, ImportReport, Imported, Skipped};
+use crate::base::error::Answer;
+use crate::library::handle::Library;
+
+/// Prefix of rows in the settings table, before the id of the set.
+const ROW: &str = "quick_replies:";
+/// Maximum length of a name, in characters.
+const MAX_NAME: usize = 200;
+/// Maximum number of sets.
+const MOST: usize = 500;
+
+/// A set as it was imported.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuickReplies {
+    pub id: String,
+    pub name: String,
+    /// The whole file.
+    pub set: Value,
+}
+
+impl Library {
+    /// Lists the sets in the order of their ids.
+    pub(crate) async fn list_quick_replies(&self) -> Answer<Vec<QuickReplies>> {
+        let rows = self.base().store().read(|store| store.settings().all()).await?;
+        let read = |(row, json): (&String, &String)| {
+            let set: Value = serde_json::from_str(json).ok()?;
+            let id = row.strip_prefix(ROW)?.to_owned();
+            Some(QuickReplies { name: name_of(set.as_object()?).unwrap_or(&id).to_owned(), id, set })
+        };
+        Ok(rows.iter().filter_map(read).collect())
+    }
+
+    /// Imports a set of quick replies. Returns `false` if the file is none. Skips a set that already exists.
+    pub(crate) async fn import_quick_replies(
+        &self,
+        file: &str,
+        set: &Value,
+        report: &mut ImportReport,
+    ) -> Answer<bool> {
+        let Some(set) = read(set) else { return Ok(false) };
+        let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+        let name: String = name_of(&set).unwrap_or(stem).chars().take(MAX_NAME).collect();
+        let (count, set) = (replies(&set).map_or(0, Vec::len), Value::Object(set));
+        let known = self.list_quick_replies().await?;
+        if known.len() >= MOST || known.iter().any(|one| one.set == set) {
+            let reason =
+                if known.len() >= MOST { "there are too many quick replies already" } else { "it was imported before" };
+            report.skipped.push(Skipped { id: String::new(), file: file.to_owned(), reason: reason.to_owned() });
+            return Ok(true);
+        }
+        let mut ids = std::iter::once(slug(&name)).chain((2..).map(|number: u32| format!("{}-{number}", slug(&name))));
+        let id = ids.find(|id| known.iter().all(|one| one.id != *id)).unwrap_or_default();
+        let (row, json) = (format!("{ROW}{id}"), set.to_string());
+        self.base().store().write(move |store| store.settings_mut().set(&row, &json)).await?;
+        self.base().events().changed(Changed::Presets, Some(id.clone()));
+        let warnings = vec![format!("{count} quick replies are stored unchanged; this app has no such buttons")];
+        report.imported.push(Imported { kind: "quickReplies".into(), id, name, file: file.to_owned(), warnings });
+        Ok(true)
+    }
+}
+
+/// A set of either version: the newer has a list of replies, the older one of slots.
+fn read(file: &Value) -> Option<Map<String, Value>> {
+    let set = file.as_object()?;
+    replies(set)?;
+    Some(set.clone())
+}
+
+fn replies(set: &Map<String, Value>) -> Option<&Vec<Value>> {
+    ["qrList", "quickReplySlots"].iter().find_map(|list| set.get(*list)?.as_array())
+}
+
+fn name_of(set: &Map<String, Value>) -> Option<&str> {
+    set.get("name")?.as_str().map(str::trim).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn recognises_sets_of_both_versions() {
+        for set in [
+            r#"{"version":2,"name":"Default","qrList":[{"id":1,"label":"Go on","message":"/continue"}],"idIndex":2}"#,
+            r#"{"name":"Old","quickReplySlots":[{"mes":"Hi","label":"Hi","enabled":true}],"numberOfSlots":1}"#,
+        ] {
+            assert!(read(&serde_json::from_str(set).unwrap()).is_some(), "{set}");
+        }
+        for other in [r#"{"name":"Ada"}"#, r#"{"qrList":7}"#, "[]"] {
+            assert!(read(&serde_json::from_str(other).unwrap()).is_none(), "{other}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Deletes saved KV caches that contain retracted or edited text, because a cache holds what a model has read of a
+//! chat, token by token. Whatever retracts text notes the affected chats in the store.
+
+use domain::ChatId;
+use store::Stale;
+use tokio::sync::oneshot;
+
+use crate::api::Event;
+use crate::base::error::Answer;
+use crate::library::handle::Library;
+use crate::library::handle::WeakLibrary;
+
+/// Caches whose files are being deleted.
+pub(crate) struct Dropping {
+    stale: Stale,
+    gone: oneshot::Receiver<()>,
+}
+
+impl Library {
+    /// Deletes the saved caches of the noted chats. If a file still exists when the app closes, its chat stays noted
+    /// for the next start.
+    pub(crate) async fn drop_stale_caches(&self) -> Answer<()> {
+        let dropping = self.begin_dropping().await?;
+        self.dropped(dropping).await
+    }
+
+    /// Requests the deletion; `None` if there is nothing to delete.
+    pub(crate) async fn begin_dropping(&self) -> Answer<Option<Dropping>> {
+        let stale = self.base().store().read(|store| store.stale_caches().all()).await?;
+        if stale.chats.is_empty() {
+            return Ok(None);
+        }
+        let gone = self.config().local().keep_off_disk(stale.chats.iter().map(ToString::to_string).collect());
+        Ok(Some(Dropping { stale, gone }))
+    }
+
+    /// Waits until the files are deleted.
+    pub(crate) async fn dropped(&self, dropping: Option<Dropping>) -> Answer<()> {
+        let Some(Dropping { stale, gone }) = dropping else { return Ok(()) };
+        match gone.await {
+            Ok(()) => self.base().store().write(move |store| store.stale_caches_mut().settle(&stale)).await?,
+            Err(_) => tracing::warn!("a saved cache with deleted text could not be removed"),
+        }
+        Ok(())
+    }
+
+    /// Notes the chat if text was retracted while the prompt was built. To be called after a model has read a prompt
+    /// without a stored plan.
+    pub(crate) async fn note_if_withdrawn(&self, chat: ChatId, withdrawals: i64) -> Answer<()> {
+        if self.base().store().read(|store| store.memories().withdrawals()).await? != withdrawals {
+            self.base().store().write(move |store| store.stale_caches_mut().note(chat)).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs [`Self::drop_stale_caches`] now, and after every event that may follow a retraction, until the engine
+    /// closes.
+    pub(crate) fn drop_stale_caches_in_background(&self) {
+        tokio::spawn(drop_on(self.downgrade()));
+    }
+}
+
+async fn drop_on(library: WeakLibrary) {
+    let Some((mut news, ended)) =
+        library.upgrade().map(|library| (library.base().events().subscribe(), library.base().idle().ended().clone()))
+    else {
+        return;
+    };
+    loop {
+        let Some(library) = library.upgrade() else { return };
+        let at_work = library.base().idle().at_work();
+        if let Some(Err(error)) = ended.run_until_cancelled(library.drop_stale_caches()).await {
+            tracing::warn!(%error, "a saved cache may contain deleted text until the next start");
+        }
+        drop(library);
+        drop(at_work);
+        loop {
+            match ended.run_until_cancelled(news.next()).await {
+                Some(Some(event)) if may_withdraw(&event) => break,
+                Some(Some(_)) => {}
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Whether the event may follow a retraction. Events of single tokens never do.
+fn may_withdraw(event: &Event) -> bool {
+    use Event::{Changed, Drafted, Ended, Forgot, Missed, Remembered};
+    matches!(event, Changed { .. } | Ended { .. } | Drafted { .. } | Forgot { .. } | Remembered { .. } | Missed)
+}

@@ -1,0 +1,320 @@
+//! Operations that no page can call: they take paths, bytes or options that only a program has.
+
+use std::path::PathBuf;
+
+use crate::api::{
+    self, Backup, Backups, CardFormat, ChatFileFormat, Health, ImportReport, LayeredSettings, LorebookFormat, ModelRef,
+    Picture, PromptReport, SettingOwner, Started, TurnOptions,
+};
+use crate::base::error::Answer;
+use crate::library::assets::Asset;
+use crate::library::characters::Exported;
+use crate::library::quick_replies::QuickReplies;
+use crate::operations::engine::Engine;
+use crate::settings::models::TokenCount;
+
+impl Engine {
+    /// Uses this `tokenizer.json` to count the tokens of an endpoint's model.
+    ///
+    /// # Errors
+    /// `NotFound`; `BadInput` if the file is not a tokenizer. The endpoint does not change then.
+    pub async fn set_endpoint_tokenizer(&self, id: String, json: Vec<u8>) -> Answer<api::Endpoint> {
+        self.config.set_endpoint_tokenizer(id, json).await
+    }
+
+    /// Works like [`Engine::set_endpoint_tokenizer`], with a file on this machine.
+    ///
+    /// # Errors
+    /// The same errors, and `BadInput` if the file cannot be read.
+    pub async fn set_endpoint_tokenizer_file(&self, id: String, path: PathBuf) -> Answer<api::Endpoint> {
+        self.config.set_endpoint_tokenizer_file(id, path).await
+    }
+
+    /// Downloads a GGUF file and adds it to the library. An interrupted download resumes. A file that is not a model,
+    /// or does not match the checksum (SHA-256 in hexadecimal), is deleted. `progress` receives the bytes so far, and
+    /// the total if the server states it.
+    ///
+    /// # Errors
+    /// `BadInput` for an invalid address, a file that already exists, and a file that is not the expected model;
+    /// `Provider` if the download fails; `Storage` if the file cannot be written.
+    pub async fn get_model(
+        &self,
+        address: &str,
+        sha256: Option<&str>,
+        progress: impl Fn(u64, Option<u64>),
+    ) -> Answer<api::Model> {
+        self.config.get_model(address, sha256, progress).await
+    }
+
+    /// Works like [`Engine::set_setting`], with the value as users enter it: `off`, `4096`, `0.8`.
+    ///
+    /// # Errors
+    /// The errors of [`Engine::set_setting`].
+    pub async fn set_setting_in_words(
+        &self,
+        owner: SettingOwner,
+        key: String,
+        text: String,
+    ) -> Answer<LayeredSettings> {
+        self.config.set_setting_in_words(owner, key, text).await
+    }
+
+    /// Adds a GGUF file, which stays in its folder. The first model becomes the default.
+    ///
+    /// # Errors
+    /// `BadInput` if the file is not a chat model.
+    pub async fn add_model(&self, path: PathBuf) -> Answer<api::Model> {
+        self.config.add_model(path).await
+    }
+
+    /// Counts the tokens of `text` with `model`, or else with the default model: exactly for local models,
+    /// approximately for remote ones.
+    ///
+    /// # Errors
+    /// `NoModel`; `Provider` if the model cannot be loaded.
+    pub async fn count_tokens(&self, model: Option<ModelRef>, text: String, ids: bool) -> Answer<TokenCount> {
+        self.config.count_tokens(model, text, ids).await
+    }
+
+    /// Process id of the running worker, for tests and the health report.
+    pub async fn worker_pid(&self) -> Option<u32> {
+        self.config.worker_pid().await
+    }
+
+    /// Lists all backups, newest first.
+    pub async fn list_backups(&self) -> Answer<Vec<Backup>> {
+        self.library.list_backups().await
+    }
+
+    /// Sets the second folder, which receives a copy of every later backup.
+    ///
+    /// # Errors
+    /// `BadInput` if it is not a folder or is inside the data folder. `Storage` if it is not writable.
+    pub async fn set_second_place(&self, folder: PathBuf) -> Answer<Backups> {
+        self.library.set_second_place(folder).await
+    }
+
+    /// The backup folder, for the file manager.
+    pub fn backup_folder(&self) -> PathBuf {
+        self.library.backup_folder()
+    }
+
+    /// Exports all data to one archive.
+    pub async fn export_archive(&self, file: PathBuf) -> Answer<()> {
+        self.library.export_archive(file).await
+    }
+
+    /// Imports an archive as a backup, which the user can compare and restore.
+    pub async fn import_archive(&self, file: PathBuf) -> Answer<Backup> {
+        self.library.import_archive(file).await
+    }
+
+    /// Checks everything that is stored: the database, the asset files it names, and the backups.
+    pub async fn check_data(&self) -> Answer<Health> {
+        self.library.check_data().await
+    }
+
+    /// Exports the card as a file that other apps can open.
+    ///
+    /// # Errors
+    /// `NotFound`; `BadInput` if the card is too large for the format.
+    pub async fn export_character(&self, id: String, format: CardFormat) -> Answer<Exported> {
+        self.library.export_character(id, format).await
+    }
+
+    /// Exports a chat for other apps or for reading. Pictures, documents, tool calls and hidden reply parts other
+    /// than thoughts are left out, with a warning.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn export_chat(&self, id: String, format: ChatFileFormat) -> Answer<Exported> {
+        self.library.export_chat(id, format).await
+    }
+
+    /// A chat with all its messages.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn whole_chat(&self, id: String) -> Answer<api::Chat> {
+        self.library.whole_chat(id).await
+    }
+
+    /// Attaches a UTF-8 text, such as a Markdown file, a web page, an EPUB or a PDF. Passages that match a turn are
+    /// added to its prompt, in every chat where the owner applies.
+    ///
+    /// # Errors
+    /// `NotFound` if the owner does not exist. `BadInput` if the file contains no text, more than the limit of
+    /// text or more than [`MAX_FILE`] in total, if its name is empty or already used, or if the owner has
+    /// [`MAX_DOCUMENTS`].
+    pub async fn attach_document_bytes(
+        &self,
+        owner: api::DocumentOwner,
+        name: String,
+        bytes: Vec<u8>,
+    ) -> Answer<api::AttachedDocument> {
+        self.library.attach_document_bytes(owner, name, bytes).await
+    }
+
+    /// Exports a book of either kind.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such book, and no character with this id whose card has a book.
+    pub async fn export_lorebook(&self, id: String, format: LorebookFormat) -> Answer<Exported> {
+        self.library.export_lorebook(id, format).await
+    }
+
+    /// The first page of the memories that apply with a character. With a query, the best matches come first.
+    pub async fn list_memories(&self, character: String, query: String) -> Answer<Vec<api::Memory>> {
+        self.library.list_memories(character, query).await
+    }
+
+    /// All memories with a character. Archived ones come last.
+    pub async fn every_memory(&self, character: String) -> Answer<Vec<api::Memory>> {
+        self.library.every_memory(character).await
+    }
+
+    /// All memories that apply with a character, as JSON.
+    pub async fn export_memories(&self, character: String) -> Answer<Exported> {
+        self.library.export_memories(character).await
+    }
+
+    /// Stores a PNG, JPEG or WebP to send with a message, without its metadata. The next purge deletes it if it is
+    /// not sent.
+    ///
+    /// # Errors
+    /// `BadInput` for any other file, a damaged one, and one larger than [`MAX_PICTURE_BYTES`].
+    pub async fn add_picture_bytes(&self, name: String, bytes: Vec<u8>) -> Answer<Picture> {
+        self.library.add_picture_bytes(name, bytes).await
+    }
+
+    /// Lists the sets in the order of their ids.
+    pub async fn list_quick_replies(&self) -> Answer<Vec<QuickReplies>> {
+        self.library.list_quick_replies().await
+    }
+
+    /// Loads a picture or another stored file.
+    ///
+    /// # Errors
+    /// `NotFound`, also if `hash` is not a valid hash.
+    pub async fn asset(&self, hash: String) -> Answer<Asset> {
+        self.library.asset(hash).await
+    }
+
+    /// A picture for a list, at most as large as a card there. If it cannot be scaled down, the original.
+    ///
+    /// # Errors
+    /// `NotFound`, also if `hash` is not a valid hash.
+    pub async fn thumbnail(&self, hash: String) -> Answer<Asset> {
+        self.library.thumbnail(hash).await
+    }
+
+    /// Embeds all texts without an embedding and returns their number; 0 without an encoder (`nook memory learn`).
+    ///
+    /// # Errors
+    /// Fails if the encoder cannot run or the store cannot be written.
+    pub async fn learn(&self) -> Answer<u32> {
+        self.recall.learn().await
+    }
+
+    /// Works like [`Engine::impersonate`], with options for this draft.
+    ///
+    /// # Errors
+    /// The errors of [`Engine::impersonate`].
+    pub async fn impersonate_with(&self, chat: String, options: TurnOptions) -> Answer<()> {
+        self.turns.impersonate_with(chat, options).await
+    }
+
+    /// Works like [`Engine::send_message`], with options for this turn.
+    ///
+    /// # Errors
+    /// `Busy` while a reply is being written in the chat. `Event::Ended` reports later errors.
+    pub async fn send_with(&self, chat: String, text: String, options: TurnOptions) -> Answer<Started> {
+        self.turns.send_with(chat, text, options).await
+    }
+
+    /// Previews the prompt like [`Engine::preview_prompt`], with options for this turn. An empty `text` previews the
+    /// next turn up to the user's message.
+    ///
+    /// # Errors
+    /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
+    pub async fn preview_with(&self, chat: String, text: String, options: TurnOptions) -> Answer<PromptReport> {
+        self.turns.preview_with(chat, text, options).await
+    }
+
+    /// Loads the model that will answer next and lets it read the open chat, so that the first reply comes sooner.
+    pub fn warm_up_in_background(&self) {
+        self.learning.warm_up_in_background()
+    }
+
+    /// Imports files, including those in folders and their subfolders. The report lists every file: imported, skipped
+    /// because it already exists, or refused with a reason. A refused file does not stop the others. Listeners
+    /// receive the report as well.
+    ///
+    /// # Errors
+    /// Fails only if the database does.
+    pub async fn import_paths(&self, paths: Vec<PathBuf>) -> Answer<ImportReport> {
+        self.imports.import_paths(paths).await
+    }
+
+    /// Imports a file whose content is already loaded, such as an upload.
+    ///
+    /// # Errors
+    /// Fails only if the database does.
+    pub async fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> Answer<ImportReport> {
+        self.imports.import_bytes(file_name, bytes).await
+    }
+
+    /// Imports one file of a selection, like [`Engine::import_bytes`] but without its own report. The caller combines
+    /// the results and calls [`Engine::keep_import_report`].
+    ///
+    /// # Errors
+    /// Fails only if the database does.
+    pub async fn import_one_of_many(&self, file_name: String, bytes: Vec<u8>) -> Answer<ImportReport> {
+        self.imports.import_one_of_many(file_name, bytes).await
+    }
+
+    /// Imports chat files of SillyTavern or another app, or text transcripts, as chats of `character`, regardless of
+    /// the names in the files. Also notifies listeners.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such character.
+    pub async fn import_chats_with(&self, character: String, files: Vec<PathBuf>) -> Answer<ImportReport> {
+        self.imports.import_chats_with(character, files).await
+    }
+
+    /// Works like [`Engine::import_chats_with`], for a file whose content is already loaded.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such character.
+    pub async fn import_chat_with(&self, character: String, file: String, bytes: Vec<u8>) -> Answer<ImportReport> {
+        self.imports.import_chat_with(character, file, bytes).await
+    }
+
+    /// Imports one chat file of a selection, like [`Engine::import_chat_with`]. The caller reports all files together.
+    ///
+    /// # Errors
+    /// `NotFound` if the character does not exist.
+    pub async fn import_one_chat_of_many(
+        &self,
+        character: String,
+        file: String,
+        bytes: Vec<u8>,
+    ) -> Answer<ImportReport> {
+        self.imports.import_one_chat_of_many(character, file, bytes).await
+    }
+
+    /// Imports a SillyTavern folder. The report gives a reason for everything that is skipped, such as files that
+    /// were imported before. Listeners receive the progress and the end.
+    ///
+    /// # Errors
+    /// `BadInput` if the folder contains no characters; `Busy` while another folder is imported; errors of the
+    /// database.
+    pub async fn import_sillytavern(&self, folder: PathBuf) -> Answer<ImportReport> {
+        self.imports.import_sillytavern(folder).await
+    }
+
+    /// Waits until no reply is written and no idle-time work is under way.
+    pub async fn settle(&self) {
+        self.base.idle().settled().await;
+    }
+}

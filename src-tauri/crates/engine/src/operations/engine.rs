@@ -1,0 +1,170 @@
+//! The engine: joins the layers, opens and closes them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use local::LocalHost;
+
+use crate::api::Restored;
+use crate::base::events::Events;
+use crate::base::handle::Base;
+use crate::base::open_store::{self, OpenError};
+use crate::base::options::Options;
+use crate::base::secrets::Secrets;
+use crate::import::handle::Imports;
+use crate::learn::handle::Learning;
+use crate::library::handle::Library;
+use crate::recall_service::encoder::Encoder;
+use crate::recall_service::encoder_state::Reading;
+use crate::recall_service::handle::RecallService;
+use crate::settings::app_settings;
+use crate::settings::environment::Environment;
+use crate::settings::handle::Configuration;
+use crate::turn::handle::Turns;
+
+/// How long a closing engine waits for replies to be stored, and then for the worker to exit.
+const GOODBYE: Duration = Duration::from_secs(3);
+
+/// In the data folder: KV caches of chats. It can be deleted at any time.
+const CACHE: &str = "cache";
+
+/// The core of the app. All clones are one engine.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) base: Base,
+    pub(crate) config: Configuration,
+    pub(crate) library: Library,
+    pub(crate) recall: RecallService,
+    pub(crate) turns: Turns,
+    pub(crate) learning: Learning,
+    pub(crate) imports: Imports,
+}
+
+impl Engine {
+    /// Opens the data folder, and creates it if needed. The first start adds the sample characters; every start adds
+    /// the models in `options.model_dirs`.
+    ///
+    /// # Errors
+    /// [`OpenError`], with a way to recover.
+    pub async fn open(options: Options) -> Result<Self, OpenError> {
+        let opened = open_store::open_store(&options).await?;
+        let mut worker = local::Settings::default();
+        if let Some(program) = &options.worker {
+            worker.worker.clone_from(program);
+        }
+        let encoder = Encoder::run_by(&worker, &options.model_dirs).map_err(threadless)?;
+        worker.state_dir = Some(options.data_dir.join(CACHE));
+        let local = LocalHost::new(worker).map_err(threadless)?;
+        let settings = app_settings::parse(&opened.settings);
+        let environment = Environment::read(&options.environment);
+        let base = Base::new(opened.store, &options, opened.notices);
+        let encoder_model = encoder.as_ref().map(|encoder| encoder.model().to_owned());
+        let secrets = secrets(options.without_keychain).await;
+        let config = Configuration::new(base, local, encoder_model, secrets, (settings, environment));
+        let engine = Self::join(config, Reading::new(encoder));
+        let prepared = async {
+            engine.library.welcome().await?;
+            engine.library.drop_stale_caches_in_background();
+            engine.library.purge_in_background();
+            engine.library.back_up_in_background();
+            engine.config.find_models(&options.model_dirs).await
+        };
+        prepared.await.map_err(open_store::broken)?;
+        Ok(engine)
+    }
+
+    fn join(config: Configuration, reading: Reading) -> Self {
+        let base = config.base().clone();
+        let library = Library::new(config.clone());
+        let recall = RecallService::new(library.clone(), reading);
+        let turns = Turns::new(recall.clone());
+        let learning = Learning::new(turns.clone());
+        let imports = Imports::new(library.clone());
+        Self { base, config, library, recall, turns, learning, imports }
+    }
+
+    /// Moves a damaged database away; the next [`Self::open`] starts with an empty one. Nothing is deleted. Returns where
+    /// it went.
+    ///
+    /// # Errors
+    /// Fails if the folder is not writable.
+    pub async fn set_aside(options: &Options) -> Result<Option<std::path::PathBuf>, OpenError> {
+        open_store::set_aside(options).await
+    }
+
+    /// Replaces a damaged database with the newest intact backup and keeps the damaged file.
+    ///
+    /// # Errors
+    /// Fails if no backup is intact, or if the folder is not writable.
+    pub async fn restore_newest(options: &Options) -> Result<Restored, OpenError> {
+        Library::restore(options, None).await
+    }
+
+    /// Replaces the database with a backup and sets the old database aside. Uses the newest intact backup if there is
+    /// no `file`. The engine must be closed.
+    ///
+    /// # Errors
+    /// Fails if no intact backup exists, if it is from a newer version, or if the folder is not writable.
+    pub async fn restore(options: &Options, file: Option<&Path>) -> Result<Restored, OpenError> {
+        Library::restore(options, file).await
+    }
+
+    /// Subscribes to all later events.
+    pub fn subscribe(&self) -> Events {
+        self.base.events().subscribe()
+    }
+
+    /// Closes the engine: stops replies, stores their text, and ends the worker. Takes a few seconds at most.
+    pub async fn shutdown(&self) {
+        self.base.idle().end();
+        self.base.running().cancel_all();
+        self.imports.importing().cancel();
+        if tokio::time::timeout(GOODBYE, self.settle()).await.is_err() {
+            tracing::warn!("a reply did not end in time");
+        }
+        self.recall.reading().shutdown().await;
+        // Must come before the worker saves its caches.
+        let dropping = self.library.begin_dropping().await;
+        if tokio::time::timeout(GOODBYE, self.config.local().shutdown()).await.is_err() {
+            tracing::warn!("the worker did not end in time");
+        }
+        let dropped = async { self.library.dropped(dropping?).await };
+        if !matches!(tokio::time::timeout(GOODBYE, dropped).await, Ok(Ok(()))) {
+            tracing::warn!("saved caches contain withdrawn text until the next start");
+        }
+    }
+}
+
+fn threadless(error: std::io::Error) -> OpenError {
+    OpenError::Storage {
+        message: format!("Inglenook could not start a thread: {error}."),
+        hint: "Close other programs and try again.".into(),
+    }
+}
+
+async fn secrets(without_keychain: bool) -> Secrets {
+    let find = move || match without_keychain {
+        true => Secrets::for_session(),
+        false => Secrets::find(),
+    };
+    tokio::task::spawn_blocking(find).await.unwrap_or_else(|_| Secrets::for_session())
+}
+
+macro_rules! delegate {
+    ($($(#[doc = $doc:literal])* $layer:ident.$name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+        mod delegates {
+            use super::Engine;
+            use crate::api::*;
+
+            impl Engine {
+                $(
+                    $(#[doc = $doc])*
+                    pub async fn $name(&self, $($arg: $ty),*) -> Result<$result, ApiError> {
+                        self.$layer.$name($($arg),*).await
+                    }
+                )*
+            }
+        }
+    };
+}
+crate::operations!(delegate);

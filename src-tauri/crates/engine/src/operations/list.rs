@@ -1,0 +1,304 @@
+//! The list of all operations. The window's commands, the HTTP routes and the TypeScript client are generated from it,
+//! so they cannot differ.
+
+/// Calls `$then!` with every operation of [`crate::Engine`] that a UI may call: docs, name, arguments, result.
+#[macro_export]
+macro_rules! operations {
+    ($then:ident) => {
+        $then! {
+            /// The data that the window needs for its first screen.
+            library.startup() -> Startup;
+            /// Version, data folder, database, models, worker, token counts, each with a reason if it fails. No
+            /// endpoint is called.
+            config.health() -> Health;
+            config.get_settings() -> Settings;
+            /// Changes the fields that are present, and no others.
+            config.update_settings(change: SettingsChange) -> Settings;
+            /// The settings of prompts and replies as they are for `owner`: value, origin, layers.
+            config.layered_settings(owner: SettingOwner) -> LayeredSettings;
+            /// Sets one of them for `owner`; without a value the layer below applies again.
+            config.set_setting(owner: SettingOwner, key: String, value: Option<SettingValue>) -> LayeredSettings;
+
+            library.backups() -> Backups;
+            /// Makes a backup now and verifies it.
+            library.backup() -> Backup;
+            /// Shows what a restore of that backup would bring back and remove. Nothing is changed.
+            library.preview_restore(file: String) -> RestorePreview;
+            /// Restores that backup at the next start; the current data is set aside then.
+            library.restore_at_next_start(file: String) -> ();
+            library.delete_backups(files: Vec<String>) -> ();
+            /// Sets the maximum size of all backups. The next backup applies it.
+            library.set_backup_budget(megabytes: u32) -> Backups;
+            library.forget_second_place() -> Backups;
+
+            /// Deleted chats, characters and lorebooks, the last deleted first.
+            library.trash() -> Vec<TrashItem>;
+            library.restore_from_trash(items: Vec<TrashRef>) -> ();
+            /// Deletes them permanently, at once; with `backups` also every backup that contains one of them, after a
+            /// new one is made.
+            library.delete_from_trash(items: Vec<TrashRef>, backups: bool) -> DeletedForGood;
+            /// Permanently deletes everything in the trash, and the messages, memories and documents that were deleted
+            /// since the start; with `backups` also every backup, after a new one is made.
+            library.empty_trash(backups: bool) -> DeletedForGood;
+
+            library.list_characters() -> Vec<CharacterSummary>;
+            library.get_character(id: String) -> Character;
+            library.create_character(fields: CharacterFields) -> Character;
+            library.update_character(id: String, fields: CharacterFields) -> Character;
+            /// Replaces the picture. `data` is the file's content in base64 (PNG, JPEG or WebP).
+            library.set_character_picture(id: String, data: String) -> Character;
+            /// Moves the character to the trash; `restore_character` undoes it.
+            library.delete_character(id: String) -> ();
+            library.restore_character(id: String) -> ();
+            /// The ids of the characters whose cards contain every word of `query`, or words that begin with it: names,
+            /// tags, creators, descriptions.
+            library.find_characters(query: String) -> Vec<String>;
+            library.set_favourites(characters: Vec<String>, favourite: bool) -> ();
+            /// Adds tags to the cards of all these characters, and removes others.
+            library.tag_characters(characters: Vec<String>, add: Vec<String>, remove: Vec<String>) -> ();
+            /// Moves all of them to the trash, or none; `restore_characters` undoes it.
+            library.delete_characters(characters: Vec<String>) -> ();
+            library.restore_characters(characters: Vec<String>) -> ();
+            /// Counts the tokens of each text for the default model.
+            config.count_fields(texts: Vec<String>) -> TextCounts;
+            /// The files that belong to a character's card, in its order.
+            library.card_assets(character: String) -> Vec<CardAsset>;
+            /// The hash of a small version of a picture among them; `null` if the file is no picture.
+            library.show_card_asset(character: String, id: String) -> Option<String>;
+            /// Adds a file to the card, at the end. `data` is its content in base64.
+            library.add_card_asset(character: String, kind: String, file: String, data: String) -> Vec<CardAsset>;
+            library.update_card_asset(character: String, id: String, kind: String, name: String) -> Vec<CardAsset>;
+            /// Returns what `restore_card_asset` needs to undo it until the app ends.
+            library.remove_card_asset(character: String, id: String) -> String;
+            library.restore_card_asset(character: String, removed: String) -> Vec<CardAsset>;
+            /// The entries of the lorebook in a character's card, in the book's order.
+            turns.card_lore(character: String) -> Vec<LoreEntry>;
+
+            /// The lorebooks outside cards, then those in cards, which have the ids of their characters.
+            library.list_lorebooks() -> Vec<LorebookSummary>;
+            library.get_lorebook(id: String) -> Lorebook;
+            /// Creates a lorebook outside a card. It applies nowhere until it is bound.
+            library.create_lorebook(name: String) -> Lorebook;
+            library.update_lorebook(id: String, fields: LorebookFields) -> Lorebook;
+            /// Enables or disables a lorebook outside a card.
+            library.enable_lorebook(id: String, enabled: bool) -> Lorebook;
+            /// Sets where a lorebook outside a card applies.
+            library.bind_lorebook(id: String, bindings: Vec<LorebookBinding>) -> Lorebook;
+            /// Moves the lorebook to the trash; `restore_lorebook` undoes it.
+            library.delete_lorebook(id: String) -> ();
+            library.restore_lorebook(id: String) -> ();
+            /// An empty `id` creates a new entry at the end.
+            library.save_lore_entry(book: String, entry: LorebookEntry) -> LorebookEntry;
+            /// Enables or disables entries.
+            library.enable_lore_entries(book: String, ids: Vec<String>, enabled: bool) -> Lorebook;
+            /// Returns what `restore_lore_entries` needs to undo it.
+            library.delete_lore_entries(book: String, ids: Vec<String>) -> String;
+            library.restore_lore_entries(book: String, deleted: String) -> Lorebook;
+            /// Sets the order in which users see the entries; it does not affect the prompt.
+            library.order_lore_entries(book: String, ids: Vec<String>) -> Lorebook;
+            /// Copies entries into another lorebook, or moves them if `leave` is true.
+            library.copy_lore_entries(book: String, ids: Vec<String>, to: String, leave: bool) -> ();
+
+            /// The entries of a book that are marked for search by meaning, and whether each is embedded; empty without
+            /// an encoder.
+            recall.entry_meanings(book: String) -> Vec<EntryMeaning>;
+
+            /// The entries that `text` would activate as the next message of `chat`, with `book` besides the chat's own
+            /// books; without a chat, in `book` alone. Nothing is stored.
+            turns.try_lore(book: Option<String>, text: String, chat: Option<String>) -> LoreTrial;
+
+            /// Pictures that another app showed behind its chats. This app does not show them.
+            imports.list_backgrounds() -> Vec<Background>;
+            /// The progress of a folder import; `null` if none is running.
+            imports.import_progress() -> Option<ImportProgress>;
+            /// Cancels the import of a folder after its current item. Everything imported so far stays.
+            imports.cancel_import() -> ();
+            /// The stored reports of imports, newest first.
+            imports.list_import_reports() -> Vec<ImportRecord>;
+            imports.get_import_report(id: String) -> ImportReport;
+            /// Stores the report of files that were sent one by one as one selection, and notifies listeners.
+            imports.keep_import_report(report: ImportReport) -> ();
+
+            library.list_personas() -> Vec<Persona>;
+            /// An empty `id` creates a new one.
+            library.save_persona(persona: Persona) -> Persona;
+            library.delete_persona(id: String) -> ();
+            /// Replaces the picture; without `data` it is removed. `data` is the file's content in base64 (PNG, JPEG or
+            /// WebP).
+            library.set_persona_picture(id: String, data: Option<String>) -> Persona;
+
+            library.list_chats() -> Vec<ChatSummary>;
+            library.new_chat(character: String) -> Chat;
+            /// Opens a chat with its newest messages.
+            library.open_chat(id: String) -> Chat;
+            /// The page of messages before `before`, a message's id.
+            library.messages_before(chat: String, before: String, limit: u32) -> MessagePage;
+            library.rename_chat(id: String, title: String) -> ();
+            library.set_chat_model(id: String, model: Option<ModelRef>) -> ();
+            library.set_chat_persona(id: String, persona: String) -> ();
+            /// The fields of the card that a chat may replace, and the replacements in this chat.
+            library.chat_texts(chat: String) -> Vec<ChatText>;
+            /// Replaces a field of the card in a chat; without a text the card's own applies again.
+            library.set_chat_text(chat: String, field: CardField, text: Option<String>) -> Vec<ChatText>;
+            /// The documents that are attached to a chat, a character or a lorebook, oldest first.
+            library.list_documents(owner: DocumentOwner) -> Vec<AttachedDocument>;
+            library.get_document(id: String) -> AttachedDocument;
+            /// Attaches a document (UTF-8, HTML, EPUB or PDF): passages that match a turn are added to its prompt.
+            /// `data` is the file's content in base64.
+            library.attach_document(owner: DocumentOwner, name: String, data: String) -> AttachedDocument;
+            /// Removes the document from every later prompt; `restore_document` undoes it until the app ends.
+            library.remove_document(id: String) -> ();
+            library.restore_document(id: String) -> ();
+            /// Stores the text in the composer.
+            learning.save_draft(chat: String, text: String) -> ();
+            /// Moves the chat to the trash; `restore_chat` undoes it.
+            library.delete_chat(id: String) -> ();
+            /// Number of memories that `delete_chat` would delete and `delete_chat_but_facts` would keep.
+            library.learned_in(chat: String) -> u32;
+            /// Like `delete_chat`, but the memories that were learned in it stay, except its summaries. It is undone in
+            /// the same way.
+            library.delete_chat_but_facts(id: String) -> ();
+            library.restore_chat(id: String) -> ();
+
+            /// Stores the user's message, then starts the reply.
+            turns.send_message(chat: String, text: String) -> Started;
+            /// Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or WebP).
+            library.add_picture(name: String, data: String) -> Picture;
+            /// Stores the user's message with pictures from `add_picture`, then starts the reply; the text may be
+            /// empty.
+            turns.send_pictures(chat: String, text: String, pictures: Vec<Picture>) -> Started;
+            /// Starts another swipe of the last reply.
+            turns.regenerate(chat: String) -> Started;
+            /// Sets the characters that take part besides the chat's own, in the order of their turns.
+            library.set_members(chat: String, characters: Vec<String>) -> ();
+            /// Lets a participant speak now; without a character, the narrator.
+            turns.let_speak(chat: String, speaker: Option<String>) -> Started;
+            /// Continues the last reply.
+            turns.continue_reply(chat: String) -> Started;
+            /// Starts a draft of the user's next message in the composer; it is not sent.
+            turns.impersonate(chat: String) -> ();
+            /// Stops the reply or the draft; the text so far is kept.
+            turns.stop(chat: String) -> ();
+            turns.select_swipe(message: String, index: u32) -> Message;
+            turns.edit_message(message: String, text: String) -> Message;
+            /// `restore_message` undoes it until the app ends.
+            turns.delete_message(message: String) -> ();
+            turns.restore_message(message: String) -> ();
+            /// Keeps a message in the prompt verbatim when it leaves the window.
+            turns.pin_message(message: String, pinned: bool) -> Message;
+            /// Hides a message from the model, or sends it again; it stays in the chat.
+            turns.hide_message(message: String, hidden: bool) -> Message;
+            /// Makes the user's name in an imported chat a persona, and uses it in that chat.
+            library.persona_from_chat(chat: String) -> Persona;
+            /// Starts a new scene: the next prompt begins with the next message, and all messages are kept.
+            turns.new_scene(chat: String) -> ();
+
+            /// The prompt that `text` would send, with changes to try; nothing is sent or stored.
+            turns.preview_prompt(chat: String, text: String, what_if: WhatIf) -> PromptReport;
+            /// The stored manifest of a reply.
+            turns.manifest(swipe: String) -> PromptReport;
+            /// The manifest of a reply, compared with that of the turn before.
+            turns.compare_prompt(swipe: String) -> PromptComparison;
+            /// The prompt that `text` would send, compared with the last one that was sent.
+            turns.compare_next(chat: String, text: String) -> PromptComparison;
+            /// The prompt of a reply at one stage, compared with the stage before.
+            turns.prompt_stage(swipe: String, stage: PromptStage) -> StageComparison;
+            /// The prompt that `text` would send at one stage, compared with the stage before.
+            turns.next_stage(chat: String, text: String, what_if: WhatIf, stage: PromptStage) -> StageComparison;
+            /// The turns with a manifest, newest first; `before` is a message's id.
+            turns.past_turns(chat: String, before: Option<String>, limit: u32) -> Vec<PastTurn>;
+
+            /// The first `pages` pages of a character's memories; with a query, of those that match it, best first.
+            library.find_memories(character: String, query: String, filter: MemoryFilter, pages: u32) -> FoundMemories;
+            /// The first sentences of stretches of a character's chats that no model has summarized, newest first, at
+            /// most 500.
+            library.keyframes(character: String) -> Vec<Keyframe>;
+            /// An empty `id` creates a new one.
+            library.save_memory(draft: MemoryDraft) -> Memory;
+            /// Removes the memory from every later prompt; `restore_memory` undoes it until the app ends.
+            library.delete_memory(id: String) -> ();
+            library.restore_memory(id: String) -> ();
+            library.pin_memory(id: String, pinned: bool) -> Memory;
+            /// Replaces two memories by one with `text` and the sources of both; `unmerge_memories` undoes it until the
+            /// app ends.
+            library.merge_memories(first: String, second: String, text: String) -> Memory;
+            library.unmerge_memories(merged: String, parts: Vec<String>) -> ();
+            /// Forgets all memories of a character, of a pair or of everybody, and returns their ids;
+            /// `restore_memories` undoes it until the app ends.
+            library.forget_memories(of: MemoryOwner) -> Vec<String>;
+            library.restore_memories(memories: Vec<String>) -> ();
+            /// Imports the memories of an exported file for a character; existing ones stay as they are.
+            library.import_memories(character: String, json: String) -> MemoryImport;
+            /// Consolidates all memories: merges those that say the same, archives outdated ones, and retires old and
+            /// uncertain ones. `unarchive_memories` restores each.
+            learning.consolidate_memories() -> Consolidation;
+            /// Restores archived memories. From then on only the user can archive them.
+            learning.unarchive_memories(memories: Vec<String>) -> ();
+            /// The size of all memories and vectors in the database.
+            library.memory_storage() -> MemoryStorage;
+            /// The ids of the lorebooks that apply there: a memory may belong to one of them.
+            library.memory_worlds(character: String, persona: String, chat: Option<String>) -> Vec<String>;
+            /// Shows what a turn with these words would recall in a chat, and why, best first. Nothing is sent or stored.
+            turns.try_recall(chat: String, words: String) -> Recollection;
+            /// Shows what the newest reply of a chat was written with, and why; empty if no reply has a manifest.
+            turns.recalled(chat: String) -> Recollection;
+            /// The messages with these ids, in order; a deleted one is left out.
+            library.receipts(messages: Vec<String>) -> Vec<Receipt>;
+
+            config.list_templates() -> Vec<TemplateSummary>;
+            config.get_template(id: String) -> TemplateDocument;
+            /// An empty `id` creates a new one; the id of a built-in one stores a changed copy in its place.
+            config.save_template(id: String, json: String) -> TemplateDocument;
+            /// A built-in one is reset to its original.
+            config.delete_template(id: String) -> ();
+            config.check_template(json: String) -> Vec<TemplateProblem>;
+            /// The template, rendered for a chat; nothing is stored.
+            turns.render_template(json: String, chat: String) -> RenderedTemplate;
+            config.template_variables() -> Vec<VariableDoc>;
+            config.list_modes() -> Vec<Mode>;
+            config.save_mode(mode: Mode) -> Mode;
+            /// A built-in one is reset to its original.
+            config.delete_mode(name: String) -> ();
+            library.list_regex_scripts() -> Vec<RegexScriptRow>;
+            library.save_regex_script(script: RegexScriptRow) -> RegexScriptRow;
+            library.delete_regex_script(id: String) -> ();
+            /// Sets the order in which scripts run, each on the result of the one before.
+            library.order_regex_scripts(ids: Vec<String>) -> Vec<RegexScriptRow>;
+            /// The result of a script on a sample, with the macros of the chat. Nothing is stored.
+            library.try_regex_script(script: String, sample: String, chat: Option<String>) -> ScriptTrial;
+            library.card_scripts(character: String) -> CardScripts;
+            /// Allows or forbids the scripts of a character's card.
+            library.allow_card_scripts(character: String, allowed: bool) -> ();
+
+            config.list_chat_formats() -> Vec<ChatFormat>;
+            /// An empty `id` creates a new one; built-in ones cannot be changed.
+            config.save_chat_format(format: ChatFormat) -> ChatFormat;
+            config.delete_chat_format(id: String) -> ();
+            config.list_sampler_presets() -> Vec<SamplerPreset>;
+            /// An empty `id` creates a new one.
+            config.save_sampler_preset(preset: SamplerPreset) -> SamplerPreset;
+            /// Everything that used it falls back to its own values.
+            config.delete_sampler_preset(id: String) -> ();
+            /// The preset in SillyTavern's format, as JSON.
+            config.export_sampler_preset(id: String) -> String;
+
+            config.list_models() -> Vec<Model>;
+            /// Removes the file from the library; it stays on the disk.
+            config.remove_model(id: String) -> ();
+            config.list_endpoints() -> Vec<Endpoint>;
+            config.save_endpoint(draft: EndpointDraft) -> Endpoint;
+            config.delete_endpoint(id: String) -> ();
+            /// Removes the endpoint's tokenizer file. Its tokens are counted by an encoding that fits its model, or
+            /// estimated.
+            config.remove_endpoint_tokenizer(id: String) -> Endpoint;
+            /// Asks the endpoint of a draft for its models. Nothing is saved.
+            config.test_endpoint(draft: EndpointDraft) -> EndpointTest;
+            /// Asks a stored endpoint for its models and stores the list.
+            config.refresh_endpoint(id: String) -> EndpointTest;
+            /// Common services and servers, to prefill the endpoint form with.
+            config.endpoint_services() -> Vec<EndpointService>;
+            /// The models that chats chose, latest first.
+            config.recent_models() -> Vec<ModelRef>;
+        }
+    };
+}

@@ -1,0 +1,400 @@
+//! Memories for a prompt: standing facts for the digest, and memories that match the turn, for the context block.
+//!
+//! The score of a match is `0.5 * fit + 0.3 * importance + 0.2 * recency`, all from 0 to 1. `fit` is the lexical (BM25)
+//! score relative to the best match plus the cosine similarity, at most 1. `importance` halves every year and `recency`
+//! every 30 days.
+
+use std::collections::{HashMap, HashSet};
+
+use context::frame::{BlockKind, Candidate, Signal, SignalKind};
+use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
+use domain::{MemoryId, MessageId, Timestamp};
+use store::{Company, Found, Query, Read, StoreError};
+
+use crate::Clock;
+use crate::recall_service::branches::Branches;
+use crate::recall_service::memory_mmr::{Doubles, Ranked, diversify, source};
+use crate::recall_service::tokens::words;
+
+/// Standing facts read per scope: more than their share of any budget has room for.
+const STANDING: u32 = 60;
+/// Number of other chats' last summaries that are read to find one that is not of another branch.
+const SESSIONS: u32 = 20;
+/// Maximum number of matches of one search, over all scopes.
+const CALLED: u32 = 15;
+/// Minimum confidence for the digest, 1 to 10.
+pub(crate) const SURE: u8 = 5;
+/// Maximum number of nearest memories that are checked for these scopes. Other characters may have heard more of the
+/// same.
+pub(crate) const LOOKED_AT: usize = 1_000;
+/// Minimum importance of a memory that is included whatever the turn is about.
+const VITAL: u8 = 9;
+const DAY: f32 = 86_400_000.0;
+/// Half-life of recency, in days.
+const HALF_LIFE: f32 = 30.0;
+/// Half-life of importance, in days without a change.
+const HALF_WORTH: f32 = 365.0;
+/// From this importance on, a memory never fades.
+const LASTING: u8 = 10;
+
+/// The memories found in the scopes that apply.
+#[derive(Default)]
+pub(crate) struct Facts {
+    pub(crate) standing: Vec<Memory>,
+    pub(crate) called: Vec<Called>,
+    /// See [`Standing`].
+    pub(crate) last_session: Option<Memory>,
+    /// The words of the user's name.
+    user: Vec<String>,
+    doubles: Doubles,
+}
+
+/// The memories that apply in a chat.
+#[derive(Clone, Copy)]
+pub(crate) struct Counting {
+    /// The chat with its participants. The lorebooks bound to them are the worlds that apply.
+    pub(crate) company: Company,
+    /// The scopes that apply whatever the lorebooks; the second is the pair's.
+    pub(crate) scopes: [MemoryScope; 4],
+    /// Whether memories made from other chats apply (setting `memory_other_chats`). A memory that the user wrote was
+    /// made from no chat; one that has outlived its chat was.
+    pub(crate) others: bool,
+}
+
+impl Counting {
+    /// All scopes, with the worlds. Worlds are looked up together with the memories, to save a wait.
+    fn everywhere(&self, store: &Read<'_>) -> Result<Vec<MemoryScope>, StoreError> {
+        let worlds = store.memories().worlds(self.company)?;
+        Ok(self.scopes.into_iter().chain(worlds.into_iter().map(MemoryScope::World)).collect())
+    }
+
+    /// Number of rows to read to find `wanted` memories that apply: if other chats or branches are excluded, most rows
+    /// may be theirs.
+    fn among(&self, branches: &Branches, wanted: u32) -> u32 {
+        if self.others && branches.are_none() { wanted } else { 20 * wanted }
+    }
+
+    /// The first `most` memories that apply.
+    fn first<T>(
+        &self,
+        (store, branches): (&Read<'_>, &Branches),
+        most: u32,
+        all: Vec<T>,
+        of: impl Fn(&T) -> &Memory,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut kept = Vec::new();
+        for one in all {
+            if kept.len() == most as usize {
+                break;
+            }
+            if self.counts(store, of(&one))? && !branches.have_left(store, of(&one))? {
+                kept.push(one);
+            }
+        }
+        Ok(kept)
+    }
+
+    fn counts(&self, store: &Read<'_>, Memory { sources, echoes, origin, .. }: &Memory) -> Result<bool, StoreError> {
+        Ok(self.others
+            || sources.is_empty() && *origin == MemoryOrigin::User
+            || store.memories().some_said_in(self.company.chat, sources)?
+            || store.memories().some_said_in(self.company.chat, echoes)?)
+    }
+}
+
+/// The memories that apply in every turn.
+#[derive(Default)]
+pub(crate) struct Standing {
+    memories: Vec<Memory>,
+    /// The summary of the pair's previous chat, for a chat that has no story yet.
+    last_session: Option<Memory>,
+}
+
+impl Standing {
+    pub(crate) fn read(store: &Read<'_>, counting: &Counting) -> Result<Self, StoreError> {
+        let (mut memories, branches) = (Vec::new(), Branches::of(store, counting.company.chat)?);
+        for scope in counting.everywhere(store)? {
+            let standing = store.memories().standing(scope, counting.among(&branches, STANDING))?;
+            memories.extend(counting.first((store, &branches), STANDING, standing, |memory| memory)?);
+        }
+        let last_session = match counting.others {
+            true => {
+                let among = if branches.are_none() { 1 } else { SESSIONS };
+                let last = store.memories().last_sessions(counting.scopes[1], counting.company.chat, among)?;
+                counting.first((store, &branches), 1, last, |memory| memory)?.pop()
+            }
+            false => None,
+        };
+        Ok(Self { memories, last_session })
+    }
+
+    /// Leaves out the memories that were learned from that message.
+    pub(crate) fn leave_out(&mut self, message: MessageId) {
+        self.memories.retain(|memory| !is_made_of(memory, message));
+    }
+}
+
+/// A memory that matches the turn, with its lexical score and its cosine similarity, each from 0 to 1.
+pub(crate) struct Called {
+    memory: Memory,
+    words: f32,
+    nearness: f32,
+}
+
+impl Called {
+    fn fit(&self) -> f32 {
+        (self.words + self.nearness).min(1.0)
+    }
+
+    /// Whether it was learned from that message.
+    pub(crate) fn is_of(&self, message: MessageId) -> bool {
+        is_made_of(&self.memory, message)
+    }
+}
+
+/// The memories that match a turn. `near` has the numbers of memories with their cosine similarity, nearest first.
+pub(crate) fn called(
+    store: &Read<'_>,
+    counting: &Counting,
+    query: &Query,
+    near: &[(i64, f32)],
+) -> Result<Vec<Called>, StoreError> {
+    let (scopes, branches) = (counting.everywhere(store)?, Branches::of(store, counting.company.chat)?);
+    let (looked, among) = ((store, &branches), counting.among(&branches, CALLED));
+    let found = store.memories().search(&scopes, query, among)?;
+    let mut called = by_words(counting.first(looked, CALLED, found, |found| &found.memory)?);
+    let nearness: HashMap<i64, f32> = near.iter().copied().collect();
+    let nearest = near.iter().map(|(number, _)| *number);
+    let nearest = store.memories().numbered(&scopes, nearest, among as usize)?;
+    for (number, memory) in counting.first(looked, CALLED, nearest, |(_, memory)| memory)? {
+        let nearness = nearness[&number];
+        match called.iter_mut().find(|known| known.memory.id == memory.id) {
+            Some(known) => known.nearness = nearness,
+            None => called.push(Called { memory, words: 0.0, nearness }),
+        }
+    }
+    Ok(called)
+}
+
+fn is_made_of(memory: &Memory, message: MessageId) -> bool {
+    memory.sources.contains(&message)
+}
+
+/// Scales the lexical scores so that the best match has 1.
+fn by_words(found: Vec<Found>) -> Vec<Called> {
+    let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
+    let share = |score: f64| if best > 0.0 { (score / best) as f32 } else { 0.0 };
+    let called =
+        found.into_iter().map(|found| Called { words: share(found.score), memory: found.memory, nearness: 0.0 });
+    called.collect()
+}
+
+impl Facts {
+    /// `user` is the user's name.
+    pub(crate) fn new(Standing { memories, last_session }: Standing, called: Vec<Called>, user: &str) -> Self {
+        let user: Vec<String> = words(user).collect();
+        let standing: HashSet<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+        let besides = called.iter().map(|called| &called.memory).filter(|memory| !standing.contains(&memory.id));
+        let doubles = Doubles::among(memories.iter().chain(besides), &user);
+        Self { standing: memories, called, last_session, user, doubles }
+    }
+
+    /// Candidates for the digest, ordered by pin, importance and recency. Uncertain memories are left out until a
+    /// question matches them, and so are summaries of messages, because the digest has the chat's own keyframes. A
+    /// memory may be a candidate for the context block as well; the plan includes it once.
+    pub(crate) fn digest(&self, now: Timestamp, clock: &Clock) -> Vec<Candidate> {
+        let one = |memory: &Memory| {
+            let first = if memory.pinned { 100.0 } else { 0.0 };
+            let reason = if memory.pinned { "pinned".to_owned() } else { format!("importance {}", memory.importance) };
+            candidate(memory, clock, reason, first + f32::from(memory.importance) + 0.5 * recency(memory, now))
+        };
+        let sure = self.standing.iter().filter(|memory| memory.pinned || memory.confidence >= SURE);
+        let last = self.last_session.iter().map(|memory| {
+            let score = f32::from(memory.importance);
+            Candidate { kind: BlockKind::LastSession, ..candidate(memory, clock, "previous chat".to_owned(), score) }
+        });
+        let sure = sure.filter(|memory| memory.origin != MemoryOrigin::Keyframe);
+        let mut candidates: Vec<Candidate> = sure.map(one).chain(last).collect();
+        self.doubles.mark(&mut candidates);
+        candidates
+    }
+
+    /// Messages in which the user asked to remember what one of these memories says.
+    pub(crate) fn repeated(&self) -> HashSet<MessageId> {
+        let all = self.standing.iter().chain(self.called.iter().map(|called| &called.memory));
+        let all = all.filter(|memory| memory.origin == MemoryOrigin::Rule);
+        all.filter_map(|memory| <[MessageId; 1]>::try_from(memory.sources.as_slice()).ok()).flatten().collect()
+    }
+
+    /// The memories that match this turn, best first.
+    fn called(&self, now: Timestamp) -> Vec<&Called> {
+        let mut called: Vec<_> = self.called.iter().collect();
+        let weight = |called: &Called| weigh(&called.memory, called.fit(), now);
+        called.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+        called
+    }
+
+    /// Candidates for the context block, ordered by MMR: memories that match this turn, and vital ones.
+    pub(crate) fn context(&self, now: Timestamp, clock: &Clock) -> Vec<Candidate> {
+        let called = self.called(now);
+        let told: HashSet<MemoryId> = called.iter().map(|called| called.memory.id).collect();
+        let vital = self.standing.iter().filter(|memory| is_vital(memory) && !told.contains(&memory.id));
+        let (memories, candidates): (Vec<&Memory>, Vec<Candidate>) = called
+            .into_iter()
+            .map(|called| (&called.memory, match_candidate(called, now, clock)))
+            .chain(vital.map(|memory| (memory, vital_candidate(memory, now, clock))))
+            .unzip();
+        let ranked = candidates.into_iter().zip(memories);
+        let ranked = ranked.map(|(candidate, memory)| Ranked::new(candidate, memory, &self.user, is_vital(memory)));
+        let mut diverse = diversify(ranked.collect());
+        self.doubles.mark(&mut diverse);
+        diverse
+    }
+}
+
+/// Whether the memory is included whatever the turn is about.
+fn is_vital(memory: &Memory) -> bool {
+    memory.pinned || memory.importance >= VITAL && memory.confidence >= SURE && memory.origin != MemoryOrigin::Keyframe
+}
+
+fn match_candidate(called: &Called, now: Timestamp, clock: &Clock) -> Candidate {
+    let score = weigh(&called.memory, called.fit(), now);
+    let reason = match called.words > 0.0 {
+        true => format!("has words of this turn, {score:.2}"),
+        false => format!("by meaning, {:.2}", called.nearness),
+    };
+    candidate(&called.memory, clock, reason, score).because(signals(called, now))
+}
+
+fn vital_candidate(memory: &Memory, now: Timestamp, clock: &Clock) -> Candidate {
+    let reason = if memory.pinned { "pinned".to_owned() } else { format!("importance {}", memory.importance) };
+    candidate(memory, clock, reason, weigh(memory, 0.0, now))
+}
+
+/// The score, 0 to 1: `0.5 * fit + 0.3 * importance + 0.2 * recency`.
+fn weigh(memory: &Memory, fit: f32, now: Timestamp) -> f32 {
+    0.5 * fit + 0.3 * worth(memory, now) / 10.0 + 0.2 * recency(memory, now)
+}
+
+/// The importance, 0 to 10, as it has faded until `now`. The highest importance and pinned memories do not fade.
+pub(crate) fn worth(memory: &Memory, now: Timestamp) -> f32 {
+    let importance = f32::from(memory.importance);
+    if memory.pinned || memory.importance >= LASTING { importance } else { importance * faded(memory, now, HALF_WORTH) }
+}
+
+fn signals(called: &Called, now: Timestamp) -> Vec<Signal> {
+    let importance = worth(&called.memory, now) / 10.0;
+    vec![
+        SignalKind::Words.is(called.words),
+        SignalKind::Nearness.is(called.nearness),
+        SignalKind::Importance.is(importance),
+        SignalKind::Recency.is(recency(&called.memory, now)),
+    ]
+}
+
+fn recency(memory: &Memory, now: Timestamp) -> f32 {
+    faded(memory, now, HALF_LIFE)
+}
+
+/// Exponential decay from 1 to 0 since the last change, with a half-life of `half` days.
+fn faded(memory: &Memory, now: Timestamp, half: f32) -> f32 {
+    let days = (now.0 - memory.updated.0).max(0) as f32 / DAY;
+    0.5_f32.powf(days / half)
+}
+
+fn candidate(memory: &Memory, clock: &Clock, reason: String, score: f32) -> Candidate {
+    // The title says of which day the memory is and how important it is.
+    let title = format!("{}, {}/10", clock.day(memory.created), memory.importance);
+    let text = told(memory, clock);
+    Candidate::new(kind(memory.kind), source(memory), reason, text)
+        .scored(score)
+        .titled(title)
+        .about(memory.sources.clone())
+}
+
+/// The text for the prompt. A superseded memory says until when it was true.
+fn told(memory: &Memory, clock: &Clock) -> String {
+    match memory.archived {
+        Some(archived) => format!("{} (until {}; not so now)", memory.text, clock.day(archived.since)),
+        None => memory.text.clone(),
+    }
+}
+
+fn kind(kind: MemoryType) -> BlockKind {
+    match kind {
+        MemoryType::Relationship => BlockKind::Relationship,
+        MemoryType::Fact | MemoryType::Personality | MemoryType::Preference | MemoryType::Rule => BlockKind::Fact,
+        MemoryType::OpenThread => BlockKind::LastSession,
+        _ => BlockKind::Memory,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::memory::{Archived, ArchivedAs, CERTAIN};
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn memory(number: u128, importance: u8, pinned: bool, days_ago: i64) -> Memory {
+        let at = Timestamp(-days_ago * 86_400_000);
+        Memory {
+            id: MemoryId(Uuid::from_u128(number)),
+            kind: MemoryType::Fact,
+            scope: MemoryScope::Profile,
+            text: format!("m{number}"),
+            importance,
+            origin: MemoryOrigin::Rule,
+            confidence: CERTAIN,
+            pinned,
+            sources: Vec::new(),
+            echoes: Vec::new(),
+            archived: None,
+            created: at,
+            updated: at,
+        }
+    }
+
+    fn order(mut candidates: Vec<Candidate>) -> String {
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+        candidates.iter().map(|candidate| candidate.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn orders_digest_by_pin_importance_and_age() {
+        let standing =
+            vec![memory(1, 5, false, 0), memory(2, 9, false, 400), memory(3, 1, true, 900), memory(4, 5, false, 9)];
+        let facts = Facts { standing, ..Facts::default() };
+        assert_eq!(order(facts.digest(Timestamp(0), &Clock::stopped(Timestamp(0)))), "m3 m2 m1 m4");
+    }
+
+    #[test]
+    fn best_match_ranks_first_and_vital_is_included() {
+        let facts = Facts {
+            standing: vec![memory(1, 10, false, 400), memory(2, 5, false, 0), memory(4, 5, true, 0)],
+            called: by_words(vec![
+                Found { memory: memory(3, 3, false, 400), score: 7.0 },
+                Found { memory: memory(5, 3, false, 400), score: 1.0 },
+            ]),
+            ..Facts::default()
+        };
+        assert_eq!(order(facts.context(Timestamp(0), &Clock::stopped(Timestamp(0)))), "m3 m4 m1 m5");
+    }
+
+    #[test]
+    fn importance_fades_unless_highest_or_pinned() {
+        let worth = |importance, pinned, days| worth(&memory(1, importance, pinned, days), Timestamp(0));
+        assert_eq!((worth(8, false, 0), worth(8, false, 365), worth(8, false, 730)), (8.0, 4.0, 2.0));
+        assert_eq!((worth(10, false, 3_650), worth(3, true, 3_650)), (10.0, 3.0));
+    }
+
+    #[test]
+    fn superseded_memory_has_date_and_needs_a_match() {
+        let clock = Clock::stopped(Timestamp(0));
+        let since = Timestamp(1_795_302_660_000);
+        let archived = Some(Archived { why: ArchivedAs::Superseded, since, by: None });
+        let older = Memory { archived, ..memory(1, 9, false, 0) };
+        let facts = Facts { called: by_words(vec![Found { memory: older, score: 1.0 }]), ..Facts::default() };
+        assert_eq!(order(facts.context(Timestamp(0), &clock)), "m1 (until 21 November 2026; not so now)");
+    }
+}

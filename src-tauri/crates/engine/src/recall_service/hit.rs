@@ -1,0 +1,146 @@
+//! A message that matches a question, and the candidate for the prompt that it becomes.
+
+use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
+use store::NamedMessage;
+
+use crate::base::clock::Clock;
+use crate::base::convert::Speakers;
+use crate::library::chats::said;
+use crate::recall_service::excerpt::{Sought, excerpt};
+use crate::recall_service::hints::About;
+use crate::recall_service::late_interaction::Nearest;
+use crate::recall_service::lexical::NAMED;
+use crate::recall_service::possessions::Thing;
+use crate::recall_service::scores::Scores;
+use crate::recall_service::signals::Place;
+use crate::recall_service::updates::News;
+
+/// A message that matches the question.
+#[derive(Debug, Clone)]
+pub(crate) struct Hit {
+    pub(crate) message: NamedMessage,
+    /// Its text.
+    pub(crate) text: String,
+    /// Index of the searched range that it is in.
+    pub(crate) stretch: usize,
+    /// Relevance, 0 to 1; penalties for questions and for repetition may lower it below 0.
+    pub(crate) score: f32,
+    /// The parts of the score.
+    pub(crate) signals: Vec<Signal>,
+    /// The position in its text that matches the question best.
+    pub(crate) nearest: Option<Nearest>,
+    /// Number of other messages with the same text.
+    pub(crate) twins: usize,
+    /// The reason, if it is included because it updates an older hit.
+    pub(crate) since: Option<Since>,
+}
+
+/// How a message updates an older hit.
+#[derive(Debug, Clone)]
+pub(crate) enum Since {
+    /// It says that something has changed.
+    News(News),
+    /// It is the newest message about a possession that the question names.
+    LastWord(Thing),
+}
+
+impl Hit {
+    pub(crate) fn new(message: NamedMessage, stretch: usize, score: f32) -> Self {
+        Self { message, text: String::new(), stretch, score, signals: Vec::new(), nearest: None, twins: 0, since: None }
+    }
+
+    /// Merges a duplicate. The newer message is shown, except if the question names a date (`timed`); then the better
+    /// match is.
+    pub(crate) fn has_twin(&mut self, twin: Self, timed: bool) {
+        self.twins += 1;
+        if !timed && twin.message.created > self.message.created {
+            (self.message, self.stretch) = (twin.message, twin.stretch);
+        }
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        (self.stretch, self.message.position)
+    }
+
+    pub(crate) fn hinted(&mut self, about: &About, clock: &Clock) {
+        self.signals.extend(about.hints(self.message.role, clock.civil(self.message.created)));
+    }
+
+    pub(crate) fn names(&mut self, things: &[Thing], named: &Scores) {
+        if !things.is_empty() {
+            self.signals.push(SignalKind::Named.is(named.of(self.place()) / NAMED));
+        }
+    }
+}
+
+/// A line of the context block, with the speaker and the day. A long message is cut to the part about the question.
+pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &Clock) -> Option<Candidate> {
+    let Hit { message, text, score, signals, nearest, twins, since, .. } = hit;
+    let (id, role) = (message.id, message.role);
+    let own = match &since {
+        None => None,
+        Some(Since::News(news)) => Some(news.sought()),
+        Some(Since::LastWord(thing)) => Some(sought.and(thing.sought())),
+    };
+    // The update may be in another part of the message than the best match of the question.
+    let nearest = nearest.filter(|_| own.is_none());
+    let text = excerpt(&said(role, text), own.as_ref().unwrap_or(sought), nearest);
+    if text.is_empty() {
+        return None;
+    }
+    let speaker = speakers.of(id, role);
+    let day = if message.undated { "date unknown".to_owned() } else { clock.day(message.created) };
+    let title = if speaker.is_empty() { day } else { format!("{speaker}, {day}") };
+    let source = Source::Message { id, speaker: speaker.to_owned() };
+    let reason = match since {
+        None => "about this turn",
+        Some(Since::News(_)) => "update of an older message",
+        Some(Since::LastWord(_)) => "newest message about the same thing",
+    };
+    let reason = match twins {
+        0 => format!("{reason}, {score:.2}"),
+        _ => format!("{reason}, {score:.2}; said {} times with the same text", twins + 1),
+    };
+    let excerpt = Candidate::new(BlockKind::Excerpt, source, reason, text);
+    Some(excerpt.scored(score).because(signals).titled(title).about(vec![id]))
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::chat::Role;
+    use domain::{MessageId, Timestamp};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::recall_service::possessions::things;
+
+    #[test]
+    fn excerpt_of_last_mention_names_the_possession() {
+        let text = format!(
+            "I saw a stray dog. {}\n\nI have to walk my dog. Come, Zebulon!",
+            "It rained on my hat. ".repeat(90)
+        );
+        let message = NamedMessage {
+            id: MessageId(Uuid::nil()),
+            position: 7,
+            role: Role::User,
+            created: Timestamp(0),
+            undated: false,
+        };
+        let told = |since| {
+            let hit = Hit {
+                text: text.clone(),
+                nearest: Some(Nearest { passage: 0, at: 0.0 }),
+                since,
+                ..Hit::new(message, 0, 0.9)
+            };
+            let speakers =
+                Speakers { character: "Mira".to_owned(), persona: "Tom".to_owned(), others: Default::default() };
+            let sought = Sought::of(&["dog".to_owned(), "called".to_owned()]);
+            candidate(hit, &sought, &speakers, &Clock::stopped(Timestamp(0))).unwrap().text
+        };
+        assert!(told(None).starts_with("I saw a stray dog."), "{}", told(None));
+        let thing = things("What is my dog called?", Role::User).remove(0);
+        assert!(told(Some(Since::LastWord(thing))).ends_with("Come, Zebulon!"));
+    }
+}

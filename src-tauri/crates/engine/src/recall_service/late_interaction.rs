@@ -1,0 +1,257 @@
+//! Late interaction (as in ColBERT): each token of the question is compared with each token of a passage, and its best
+//! match counts (MaxSim). Pure, apart from the iterator that reads passages.
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+
+use context::similarity::best_products;
+use local::Embedding;
+use store::StoreError;
+
+use crate::recall_service::signals::Place;
+
+/// Tokens that are scored together: a short sentence.
+const SENTENCE: usize = 12;
+/// Number of adjacent sentences within which the tokens must match. In a long text every token matches somewhere,
+/// whatever the text is about.
+const TOGETHER: usize = 2;
+/// Step in tokens between possible beginnings of the best sentence.
+const STEP: usize = 4;
+/// Number of steps in a sentence.
+const STEPS: usize = SENTENCE / STEP;
+
+/// The informative tokens of the question. The weight of a token is higher the fewer passages contain it (IDF).
+pub(crate) struct TellingPieces {
+    /// Vector of the whole question, of length 1.
+    pub(crate) mean: Vec<f32>,
+    pub(crate) dimensions: NonZero<usize>,
+    /// Their indexes in the question.
+    pub(crate) pieces: Vec<usize>,
+    /// Their vectors, concatenated.
+    pub(crate) vectors: Vec<i8>,
+    pub(crate) weights: Vec<f32>,
+}
+
+impl TellingPieces {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// Scores a passage: MaxSim within adjacent sentences, the cosine similarity of the nearest sentence, and the
+    /// position of the best one.
+    fn met_in(&self, passage: &[i8]) -> InPassage {
+        let steps = passage.chunks(STEP * self.dimensions.get());
+        let steps: Vec<Part> = steps.map(|step| self.part(step)).collect();
+        let sentences: Vec<Part> = steps.chunks(STEPS).map(Part::of).collect();
+        let near = sentences.iter().map(|sentence| self.nearness(sentence)).fold(-1.0, f32::max);
+        let (fit, at) = self.best_sentence(&steps);
+        InPassage { best: self.best_group(&sentences), near, fit, at }
+    }
+
+    fn part(&self, pieces: &[i8]) -> Part {
+        let mut sum = vec![0_i32; self.dimensions.get()];
+        for piece in pieces.chunks_exact(self.dimensions.get()) {
+            sum.iter_mut().zip(piece).for_each(|(sum, number)| *sum += i32::from(*number));
+        }
+        let best = best_products(&self.vectors, pieces, self.dimensions);
+        Part { best, sum, pieces: pieces.len() / self.dimensions }
+    }
+
+    /// The score of the best sentence (MaxSim plus cosine similarity) and its middle, 0 to 1 in the passage. Ties go to
+    /// the first.
+    fn best_sentence(&self, steps: &[Part]) -> (f32, f32) {
+        let sentences = steps.windows(STEPS.min(steps.len()).max(1)).map(Part::of);
+        let fits = (0..).zip(sentences).map(|(step, sentence): (usize, Part)| {
+            (self.score(&sentence.best) + self.nearness(&sentence), 2 * step * STEP + sentence.pieces)
+        });
+        let best = fits.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let twice_all: usize = steps.iter().map(|step| 2 * step.pieces).sum();
+        best.map_or((f32::MIN, 0.0), |(fit, twice_the_middle)| (fit, twice_the_middle as f32 / twice_all as f32))
+    }
+
+    /// Cosine similarity of the whole question and the sum of a part's token vectors.
+    fn nearness(&self, Part { sum, .. }: &Part) -> f32 {
+        let length = sum.iter().map(|number| (*number as f32).powi(2)).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+        self.mean.iter().zip(sum).map(|(asked, number)| asked * *number as f32).sum::<f32>() / length
+    }
+
+    /// The best products within the group of adjacent sentences that has the highest score.
+    fn best_group(&self, sentences: &[Part]) -> Vec<i32> {
+        let parts = sentences.windows(TOGETHER.min(sentences.len()).max(1)).map(Part::best_of);
+        let scored = parts.map(|best| (self.score(&best), best));
+        let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
+        best.map_or_else(|| vec![0; self.weights.len()], |(_, best)| best)
+    }
+
+    /// The MaxSim score: the mean of the best products, weighted by IDF. It is a mean of cosine similarities, so it is
+    /// from -1 to 1.
+    pub(crate) fn score(&self, best: &[i32]) -> f32 {
+        let scale = Embedding::SCALE * Embedding::SCALE;
+        let sum: f32 = self.weights.iter().zip(best).map(|(weight, best)| weight * *best as f32 / scale).sum();
+        sum / self.weights.iter().sum::<f32>().max(f32::MIN_POSITIVE)
+    }
+}
+
+/// How well a passage matches the tokens of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct InPassage {
+    /// The best product of each token.
+    pub(crate) best: Vec<i32>,
+    /// Cosine similarity of the nearest sentence to the whole question.
+    pub(crate) near: f32,
+    /// Score of the best sentence: MaxSim plus cosine similarity.
+    pub(crate) fit: f32,
+    /// The middle of that sentence, from 0 at the beginning of the passage to 1 at its end.
+    pub(crate) at: f32,
+}
+
+/// Adjacent tokens of a passage.
+struct Part {
+    /// The best product of each token of the question.
+    best: Vec<i32>,
+    /// The sum of their vectors.
+    sum: Vec<i32>,
+    pieces: usize,
+}
+
+impl Part {
+    /// All of `parts` joined; there must be at least one.
+    fn of(parts: &[Self]) -> Self {
+        let mut sum = parts[0].sum.clone();
+        for part in &parts[1..] {
+            sum.iter_mut().zip(&part.sum).for_each(|(sum, other)| *sum += other);
+        }
+        Self { best: Self::best_of(parts), sum, pieces: parts.iter().map(|part| part.pieces).sum() }
+    }
+
+    /// The best products in any of `parts`; there must be at least one.
+    fn best_of(parts: &[Self]) -> Vec<i32> {
+        let mut best = parts[0].best.clone();
+        for part in &parts[1..] {
+            best.iter_mut().zip(&part.best).for_each(|(best, other)| *best = (*best).max(*other));
+        }
+        best
+    }
+}
+
+/// The position in a message that matches the question best.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Nearest {
+    /// Index of the passage in the message.
+    pub(crate) passage: usize,
+    /// See [`InPassage::at`].
+    pub(crate) at: f32,
+}
+
+impl Nearest {
+    /// The byte offset of that position in a text whose passage has the byte range `near`.
+    pub(crate) fn within(self, near: &Range<usize>) -> usize {
+        let into = (self.at * near.len() as f32) as usize;
+        near.start + into.min(near.len().saturating_sub(1))
+    }
+}
+
+/// A message, the number of one of its passages, and how well that matches.
+pub(crate) type Met = (Place, i64, InPassage);
+
+/// Scores passages while others are read. Reading takes a third of the time, and two threads share the rest.
+pub(crate) fn meet(
+    asked: &TellingPieces,
+    read: impl Iterator<Item = Result<(Place, i64, Vec<i8>), StoreError>>,
+) -> Result<Vec<Met>, StoreError> {
+    let mut read = read.peekable();
+    if read.peek().is_none() {
+        return Ok(Vec::new());
+    }
+    let (send, receive) = mpsc::channel();
+    let receive = Mutex::new(receive);
+    let next = || receive.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+    let meet = || {
+        let met = |(place, number, vectors): (Place, i64, Vec<i8>)| (place, number, asked.met_in(&vectors));
+        std::iter::from_fn(next).map(met).collect::<Vec<Met>>()
+    };
+    thread::scope(|scope| {
+        let beside = scope.spawn(meet);
+        for passage in read {
+            // The receiver outlives both threads, so sending cannot fail.
+            let _received = send.send(passage?);
+        }
+        drop(send);
+        let mut met = meet();
+        met.extend(beside.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        Ok(met)
+    })
+}
+
+/// The best position among the passages of one message, given as (number, fit, position).
+pub(crate) fn nearest(mut passages: Vec<(i64, f32, f32)>) -> Nearest {
+    passages.sort_unstable_by_key(|(number, ..)| *number);
+    let numbered = passages.into_iter().enumerate();
+    let best = numbered.max_by(|(_, (_, a, _)), (_, (_, b, _))| a.total_cmp(b));
+    best.map_or(Nearest { passage: 0, at: 0.0 }, |(passage, (.., at))| Nearest { passage, at })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(vectors: &[[i8; 2]]) -> TellingPieces {
+        let dimensions = NonZero::new(2).unwrap();
+        let (pieces, weights) = ((0..vectors.len()).collect(), vec![1.0; vectors.len()]);
+        TellingPieces { mean: vec![0.6, 0.8], dimensions, pieces, vectors: vectors.concat(), weights }
+    }
+
+    #[test]
+    fn locates_match_in_long_passage() {
+        let asked = asked(&[[100, 0], [0, 100]]);
+        let mut passage = vec![[1, 1]; 10 * SENTENCE];
+        passage[7 * SENTENCE - 1] = [90, 0];
+        passage[7 * SENTENCE] = [0, 90];
+        let met = asked.met_in(&passage.concat());
+        assert_eq!((met.best, (met.at * 100.0).round()), (vec![9_000, 9_000], 68.0));
+        let InPassage { best, near, at, .. } = asked.met_in(&[90, 0]);
+        assert_eq!((best, near, at), (vec![9_000, 0], 0.6, 0.5));
+        let InPassage { best, near, at, .. } = asked.met_in(&[]);
+        assert_eq!((best, near, at), (vec![0, 0], -1.0, 0.0));
+    }
+
+    #[test]
+    fn picks_passage_nearest_whole_query() {
+        let asked = asked(&[[100, 0]]);
+        let mut passage = vec![[-50, 10]; 10 * SENTENCE];
+        passage[5] = [90, 0];
+        passage[98..98 + SENTENCE].fill([60, 80]);
+        passage[100] = [90, 0];
+        let at = asked.met_in(&passage.concat()).at;
+        assert!((0.82..0.92).contains(&at), "{at}");
+    }
+
+    #[test]
+    fn sentence_similarity_sums_its_tokens() {
+        let asked = asked(&[[100, 0]]);
+        let mut passage = [[-50, 0]; 3 * SENTENCE];
+        passage[SENTENCE..2 * SENTENCE].fill([60, 80]);
+        assert!((asked.met_in(&passage.concat()).near - 1.0).abs() < 1e-6);
+        passage[SENTENCE] = [-127, -127];
+        assert!((0.9..1.0).contains(&asked.met_in(&passage.concat()).near));
+    }
+
+    #[test]
+    fn scattered_matches_score_below_adjacent_ones() {
+        let asked = asked(&[[100, 0], [0, 100]]);
+        let mut passage = vec![[1, 1]; 10 * SENTENCE];
+        (passage[0], passage[10 * SENTENCE - 1]) = ([90, 0], [0, 90]);
+        assert_eq!(asked.met_in(&passage.concat()).best, [100, 9_000]);
+        passage.truncate(TOGETHER * SENTENCE);
+        passage[TOGETHER * SENTENCE - 1] = [0, 90];
+        assert_eq!(asked.met_in(&passage.concat()).best, [9_000, 9_000], "a usual message is one group");
+    }
+
+    #[test]
+    fn picks_best_of_several_passages() {
+        assert_eq!(nearest(vec![(9, 0.4, 0.1), (7, 0.2, 0.2), (8, 0.9, 0.3)]), Nearest { passage: 1, at: 0.3 });
+    }
+}

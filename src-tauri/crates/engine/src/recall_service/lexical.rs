@@ -1,0 +1,155 @@
+//! Lexical search (BM25) in the messages of several chats.
+
+use std::slice;
+use std::sync::Arc;
+
+use context::full_text::TextIndex;
+use domain::chat::Role;
+use domain::script::is_spaceless;
+use store::{NamedMessage, Read, StoreError, Stretch};
+
+use crate::recall_service::hit::{Hit, Since};
+use crate::recall_service::possessions::Thing;
+use crate::recall_service::scores::Scores;
+use crate::recall_service::signals::{Lexical, Place};
+use crate::recall_service::text_cache::{ChatTexts, TextCache};
+use crate::recall_service::tokens::says_nothing;
+use crate::recall_service::updates::matter;
+
+/// Number of best messages that are scored in detail.
+const LOOKED_AT: usize = 120;
+/// Score for naming the same possession as the question ("my dog"). It is a third of a hint's weight, because other
+/// messages may be about it as well.
+pub(crate) const NAMED: f32 = 0.25;
+
+/// The result of a lexical search.
+#[derive(Default)]
+pub(crate) struct ByWords {
+    /// The ranges searched; none goes beyond the end of its chat.
+    pub(crate) stretches: Vec<Stretch>,
+    /// The texts of each range's chat.
+    pub(crate) chats: Vec<Arc<ChatTexts>>,
+    pub(crate) said: Lexical,
+    /// See `Older::lacking`.
+    pub(crate) lacking: bool,
+}
+
+impl ByWords {
+    /// Searches `stretches` for `words`.
+    pub(crate) fn of(
+        store: &Read<'_>,
+        texts: &TextCache,
+        stretches: &[Stretch],
+        words: &[String],
+    ) -> Result<Self, StoreError> {
+        let chats: Vec<_> = stretches.iter().map(|stretch| texts.of(store, stretch.chat)).collect::<Result<_, _>>()?;
+        let within = |(stretch, chat): (&Stretch, &Arc<ChatTexts>)| Stretch {
+            before: stretch.before.min(chat.end()),
+            chat: stretch.chat,
+        };
+        let stretches: Vec<Stretch> = stretches.iter().zip(&chats).map(within).collect();
+        let indexes: Vec<&TextIndex> = chats.iter().map(|chat| &chat.index).collect();
+        let said = Lexical::of(&stretches, &indexes, words);
+        let lacking = lacks(words, &said.unknown);
+        Ok(Self { stretches, chats, said, lacking })
+    }
+
+    /// There is no message before the window, and none in another chat.
+    pub(crate) fn has_no_messages(&self) -> bool {
+        self.stretches.iter().all(|stretch| stretch.before == 0)
+    }
+
+    /// The newest later message of the same speaker that says something has changed about the topic of `hit`. It gets
+    /// the score of `hit`.
+    pub(crate) fn news_since(&self, hit: &Hit) -> Option<Hit> {
+        let chats = self.stretches.iter().zip(&self.chats).enumerate();
+        let news = chats.flat_map(|(stretch, (of, chat))| chat.news(of.before).map(move |news| (stretch, news)));
+        let (since, role) = (hit.message.created, hit.message.role);
+        let since = news.filter(|(_, (message, _))| message.role == role && message.created > since);
+        let mut about = None;
+        let touching = since.filter(|(_, (_, news))| news.touches(about.get_or_insert_with(|| matter(&hit.text))));
+        let (stretch, (message, news)) =
+            touching.max_by_key(|(stretch, (message, _))| (message.created, *stretch, message.position))?;
+        Some(Hit { since: Some(Since::News(news.clone())), ..Hit::new(message, stretch, hit.score) })
+    }
+
+    /// The messages that name one of `things`, each with the index of its range. With `several` characters only the
+    /// user's messages qualify, because "yours" is ambiguous in the others.
+    fn naming(&self, things: &[Thing], several: bool) -> impl Iterator<Item = (usize, NamedMessage)> {
+        let chats = self.stretches.iter().zip(&self.chats).enumerate();
+        let naming = chats
+            .flat_map(|(stretch, (of, chat))| chat.naming(things, of.before).map(move |message| (stretch, message)));
+        naming.filter(move |(_, message)| !several || message.role == Role::User)
+    }
+
+    /// [`NAMED`] for each message that names one of `things`.
+    pub(crate) fn named(&self, things: &[Thing], several: bool) -> Scores {
+        let mut named = Scores::unknown(&self.stretches);
+        self.naming(things, several).for_each(|(stretch, message)| named.add((stretch, message.position), NAMED));
+        named
+    }
+
+    /// The newest message that names `thing`, if the first of `hits` that names it is older. Its score is just below
+    /// that hit's.
+    pub(crate) fn last_word(&self, hits: &[Hit], thing: &Thing, several: bool) -> Option<Hit> {
+        let named = |(stretch, position): Place| self.chats[stretch].named_at(position, thing);
+        let tells = |role: Role| !several || role == Role::User;
+        let older = hits.iter().find(|hit| tells(hit.message.role) && named(hit.place()).is_some())?;
+        let naming = self.naming(slice::from_ref(thing), several);
+        let (stretch, newest) =
+            naming.max_by_key(|(stretch, message)| (message.created, *stretch, message.position))?;
+        let since = Some(Since::LastWord(named((stretch, newest.position))?.clone()));
+        let last = older.message.created < newest.created;
+        last.then(|| Hit { since, ..Hit::new(newest, stretch, older.score.next_down()) })
+    }
+
+    /// The value of `hint` for each message.
+    pub(crate) fn hints(&self, hint: impl Fn(&NamedMessage) -> f32) -> Scores {
+        let mut hints = Scores::unknown(&self.stretches);
+        for (place, (stretch, chat)) in self.stretches.iter().zip(&self.chats).enumerate() {
+            chat.messages(stretch.before).for_each(|message| hints.add((place, message.position), hint(&message)));
+        }
+        hints
+    }
+
+    pub(crate) fn asking(&self, (stretch, position): Place) -> f32 {
+        self.chats[stretch].asking(position)
+    }
+
+    /// The [`LOOKED_AT`] best messages, without their texts.
+    pub(crate) fn first(&self, scores: &Scores) -> Vec<Hit> {
+        let hit = |((stretch, position), score): (Place, f32)| {
+            Some(Hit::new(self.chats[stretch].message(position)?, stretch, score))
+        };
+        scores.first(LOOKED_AT).into_iter().filter_map(hit).collect()
+    }
+}
+
+/// Low coverage: some content words of the question occur in no message (`unknown`), but at most half of them. If more
+/// are unknown, the answer may use other words, and the embeddings decide. Stop words and everyday verbs such as "go"
+/// do not matter.
+fn lacks(words: &[String], unknown: &[String]) -> bool {
+    let telling = |words: &[String]| words.iter().filter(|word| !is_spaceless(word) && !says_nothing(word)).count();
+    let unknown = telling(unknown);
+    unknown > 0 && 2 * unknown <= telling(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coverage_is_low_if_a_content_word_is_unknown() {
+        let lacking = |words: &str, unknown: &str| {
+            let [words, unknown] =
+                [words, unknown].map(|of| of.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+            lacks(&words, &unknown)
+        };
+        assert!(lacking("sister parrot called", "parrot"));
+        assert!(!lacking("sister parrot called", ""));
+        assert!(!lacking("sister parrot called", "sister parrot"), "the answer may use other words");
+        assert!(!lacking("go camping", "go"));
+        assert!(!lacking("go camping", "camping"), "all content words are unknown");
+        assert!(!lacking("妹妹 鹦鹉", "鹦鹉"));
+    }
+}

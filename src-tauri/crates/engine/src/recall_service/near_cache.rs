@@ -1,0 +1,130 @@
+//! Keeps the vectors of memories, passages and entries in memory, and searches them.
+
+use crate::recall_service::query_embedding::Understood;
+use context::similarity::Rows;
+use std::sync::{Arc, Mutex, PoisonError};
+use store::{Among, Read, StoreError, VectorRevision};
+
+/// Number of groups whose vectors stay in memory. Those of ten thousand memories take 4 MiB.
+pub(crate) const GROUPS: usize = 32;
+
+/// Minimum cosine similarity of a match. Unrelated sentences stay below 0.2.
+pub(crate) const NEAR: f32 = 0.3;
+
+/// The vectors of one group at one revision.
+pub(crate) struct Group {
+    pub(crate) revision: VectorRevision,
+    /// The parts of one owner are adjacent.
+    pub(crate) owners: Vec<i64>,
+    pub(crate) rows: Rows,
+}
+
+/// Recently searched groups, the latest last.
+#[derive(Default)]
+pub(crate) struct NearCache {
+    pub(crate) groups: Mutex<Vec<(Among, Arc<Group>)>>,
+}
+
+impl NearCache {
+    /// Whether a cached group of these has vectors.
+    pub(crate) fn knows_some(&self, groups: &[Among]) -> bool {
+        let known = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().any(|(among, group)| groups.contains(among) && !group.rows.is_empty())
+    }
+
+    /// The numbers of the `count` nearest owners with their cosine similarity, nearest first. An owner with several
+    /// parts has the similarity of its nearest part. Anything below [`NEAR`] is left out.
+    pub(crate) fn near(
+        &self,
+        store: &Read<'_>,
+        among: Among,
+        understood: &Understood,
+        count: usize,
+    ) -> Result<Vec<(i64, f32)>, StoreError> {
+        let group = self.of(store, among, &understood.model)?;
+        let mut near: Vec<(i64, f32)> = Vec::new();
+        for (owner, cosine) in group.owners.iter().zip(group.rows.products(&understood.embedding.mean)) {
+            match near.last_mut().filter(|(last, _)| last == owner) {
+                Some((_, known)) => *known = known.max(cosine),
+                None => near.push((*owner, cosine)),
+            }
+        }
+        near.retain(|(_, cosine)| *cosine >= NEAR);
+        let nearer = |a: &(i64, f32), b: &(i64, f32)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
+        if near.len() > count {
+            near.select_nth_unstable_by(count, nearer);
+            near.truncate(count);
+        }
+        near.sort_unstable_by(nearer);
+        Ok(near)
+    }
+
+    pub(crate) fn of(&self, store: &Read<'_>, among: Among, model: &str) -> Result<Arc<Group>, StoreError> {
+        let revision = store.meanings().revision(among)?;
+        let group = match self.take(among) {
+            Some(known) if known.revision == revision => known,
+            _ => Arc::new(read(store, among, model, revision)?),
+        };
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        if groups.len() >= GROUPS {
+            groups.remove(0);
+        }
+        groups.push((among, Arc::clone(&group)));
+        Ok(group)
+    }
+
+    pub(crate) fn take(&self, among: Among) -> Option<Arc<Group>> {
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = groups.iter().position(|(known, _)| *known == among)?;
+        Some(groups.remove(place).1)
+    }
+}
+
+pub(crate) fn read(store: &Read<'_>, among: Among, model: &str, revision: VectorRevision) -> Result<Group, StoreError> {
+    let mut group = Group { revision, owners: Vec::new(), rows: Rows::default() };
+    for meant in store.meanings().of(among, model)? {
+        group.owners.push(meant.owner);
+        group.rows.push(&meant.vector, meant.scale);
+    }
+    Ok(group)
+}
+
+#[cfg(test)]
+mod tests {
+    use local::Embedding;
+    use store::Store;
+
+    use super::*;
+    use crate::recall_service::query_embedding::Sense;
+
+    /// The cache follows the store: new vectors are found, removed ones are not.
+    #[tokio::test]
+    async fn finds_only_vectors_above_the_threshold() {
+        let store = Store::in_memory().unwrap();
+        let (entry, book) =
+            (|uid: &str| store::LoreEntry { uid: uid.into(), text: uid.into() }, domain::LorebookId(uuid::Uuid::nil()));
+        let among = Among::Entries(book);
+        let embedding = Embedding { mean: vec![1.0, 0.0], tokens: Vec::new(), vectors: Vec::new() };
+        let asked = Arc::new(Sense::new(embedding, "encoder"));
+        let cache = Arc::new(NearCache::default());
+        let near = async || {
+            let (cache, asked) = (Arc::clone(&cache), Arc::clone(&asked));
+            let near = store.read(move |store| cache.near(store, among, &asked, 9)).await.unwrap();
+            near.into_iter().map(|(number, cosine)| (number, (cosine * 10.0).round() as i32)).collect::<Vec<_>>()
+        };
+        assert!(near().await.is_empty());
+        store.write(move |w| w.meanings_mut().put_entries(book, &[entry("1"), entry("2"), entry("3")])).await.unwrap();
+        for thing in store.read(|r| r.meanings().unread(9)).await.unwrap() {
+            // At 0, 45 and 90 degrees to the question.
+            let vector = match thing.text.as_str() {
+                "1" => (vec![127, 0], 1.0 / 127.0),
+                "2" => (vec![90, 90], 1.0 / 127.0),
+                _ => (vec![0, 127], 1.0 / 127.0),
+            };
+            store.write(move |w| w.meanings_mut().keep(&thing, "encoder", &[vector])).await.unwrap();
+        }
+        assert_eq!(near().await, [(1, 10), (2, 7)]);
+        store.write(move |w| w.meanings_mut().put_entries(book, &[entry("2")])).await.unwrap();
+        assert_eq!(near().await, [(2, 7)]);
+    }
+}

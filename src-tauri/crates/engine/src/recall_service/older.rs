@@ -1,0 +1,305 @@
+//! Recall of earlier messages that are not in the window: of this chat, and of other chats of the same pair.
+//!
+//! With embeddings, the score of a message is
+//!
+//! ```text
+//! (similarity + 0.75 c lexical + 0.75 hints + named + max_sim + 0.75 (1 - c) sentence - 0.5 asking)
+//!     / (sum of the maxima)
+//! ```
+//!
+//! | term | range | meaning |
+//! |---|---|---|
+//! | `similarity` | 0 to 1 | cosine similarity of the question and the neighbour-pooled message, min-max scaled |
+//! | `lexical` | 0 to 1 | BM25 score of the message and its neighbours as one text, relative to the best |
+//! | `c` | 0 to 1 | confidence in the lexical score: 1 if the best message covers 40 % of the question's IDF mass |
+//! | `hints` | 0 to 2 | the speaker and the date that the question asks about |
+//! | `named` | 0 or 0.25 | the message names the same possession as the question |
+//! | `max_sim` | 0 to 1 | late interaction with the informative tokens of the question, min-max scaled |
+//! | `sentence` | 0 to 1 | cosine similarity of the nearest sentence, min-max scaled; used as far as `c` is low |
+//! | `asking` | 0 to 1 | share of the message that consists of questions |
+//!
+//! Without embeddings, it is
+//!
+//! ```text
+//! (own + 2 lexical + 0.5 topic + hints + named + 0.5 length - 0.5 asking) / (sum of the maxima)
+//! ```
+//!
+//! `own` is the BM25 score of the message alone, `topic` is that of the ten messages on each side, and `length` is the
+//! logarithm of the message's length relative to the longest; each is from 0 to 1.
+//!
+//! After that, duplicates are merged, repetition is penalized (MMR), and updates of older messages are added.
+
+use std::collections::BTreeMap;
+
+use context::frame::{Candidate, SignalKind};
+use store::{Read, StoreError, Stretch};
+
+use crate::base::clock::Clock;
+use crate::recall_service::duplicates::{self, Talk};
+use crate::recall_service::hints::About;
+use crate::recall_service::hit::Hit;
+use crate::recall_service::lexical::{ByWords, NAMED};
+use crate::recall_service::message_mmr;
+use crate::recall_service::possessions::Thing;
+use crate::recall_service::query_embedding::Understood;
+use crate::recall_service::scores::Scores;
+use crate::recall_service::signals::{Lexical, Place};
+use crate::recall_service::vector_cache::{Meaning, MetIn, VectorCache};
+
+/// Maximum number of recalled messages. Other sources have at most 15 candidates. A chat needs more: its messages are
+/// short, and a question may share no word with its answer. The token budget limits them further.
+const CANDIDATES: usize = 24;
+/// Limit for late interaction: the best messages are compared until they have this many tokens together. Short messages
+/// are all compared; long ones must not make a turn wait.
+const MAX_TOKENS: usize = 5_000;
+/// Minimum score relative to the best message; anything below is off topic.
+const FLOOR: f32 = 0.3;
+/// Bytes of all excerpts and their titles if coverage is low: about 140 tokens.
+const LOW_COVERAGE: usize = 500;
+/// Weight of the lexical score, beside 1 for cosine similarity. If the question's words are poorly covered, the
+/// similarity of the nearest sentence takes over this weight.
+const WORDS: f32 = 0.75;
+/// Weight of each hint: the speaker and the date.
+const HINTS: f32 = 0.75;
+/// Score penalty for candidates that are questions.
+const ASKING: f32 = 0.5;
+/// Lexical score has full weight once the best message covers 40 % of the query's IDF mass; below that, assume a
+/// paraphrase.
+const FULL_COVERAGE: f32 = 0.4;
+
+/// The parts of a question besides its words.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    pub(crate) about: About,
+    /// The possessions that it names.
+    pub(crate) things: Vec<Thing>,
+    /// See [`Talk`].
+    pub(crate) several: bool,
+    /// Its embedding; without it the search is lexical only.
+    pub(crate) meaning: Option<Understood>,
+}
+
+/// Earlier messages, best first.
+#[derive(Debug, Default)]
+pub(crate) struct Older {
+    pub(crate) hits: Vec<Hit>,
+    /// Low coverage: the answer may not exist. Embeddings were available, and at least half of the question's content
+    /// words occur in messages, but not all of them.
+    pub(crate) lacking: bool,
+    pub(crate) talk: Talk,
+}
+
+/// The messages in the ranges that match the question, best first. The header of this module has the formulas. A
+/// message that is not embedded yet uses its lexical score instead of the similarities.
+pub(crate) fn find(
+    store: &Read<'_>,
+    words: &ByWords,
+    question: &Question,
+    (cache, clock): (&VectorCache, &Clock),
+) -> Result<Older, StoreError> {
+    let meaning = question.meaning.as_deref();
+    let meaning = meaning.map(|asked| Meaning::of(store, cache, &words.stretches, asked)).transpose()?;
+    let (mut hits, lacking) = match meaning.filter(|meaning| !meaning.is_empty()) {
+        Some(meaning) => (score_by_meaning(store, words, &meaning, question, clock)?, words.lacking),
+        // Without embeddings, the answer may simply use other words.
+        None => (score_by_words(words, question, clock), false),
+    };
+    let talk = Talk { timed: question.about.names_a_date(), several: question.several };
+    read_texts(store, &words.stretches, &mut hits)?;
+    duplicates::say_once(&mut hits, talk);
+    message_mmr::vary(&mut hits, CANDIDATES);
+    add_updates(store, words, question, &mut hits)?;
+    Ok(Older { hits, lacking, talk })
+}
+
+/// Adds updates, so that no outdated message is recalled alone. An update that says something has changed ranks right
+/// before the older message. The newest message about a possession in the question ranks right after it, because people
+/// often do not say that something has changed.
+fn add_updates(
+    store: &Read<'_>,
+    words: &ByWords,
+    Question { things, several, .. }: &Question,
+    hits: &mut Vec<Hit>,
+) -> Result<(), StoreError> {
+    let told = &hits[..hits.len().min(CANDIDATES)];
+    // If a message updates several hits, the first of them has the best score.
+    let mut since: BTreeMap<Place, Hit> = BTreeMap::new();
+    let last_words = things.iter().filter_map(|thing| words.last_word(told, thing, *several));
+    for news in told.iter().filter_map(|hit| words.news_since(hit)).chain(last_words) {
+        since.entry(news.place()).or_insert(news);
+    }
+    let mut since: Vec<Hit> = since.into_values().collect();
+    read_texts(store, &words.stretches, &mut since)?;
+    for news in since {
+        match hits.iter_mut().find(|hit| hit.place() == news.place()) {
+            // The update is a hit itself. It gets the better score, so it ranks before the message that it updates.
+            Some(known) => (known.score, known.since) = (known.score.max(news.score), news.since),
+            None => hits.push(news),
+        }
+    }
+    best_first(hits);
+    Ok(())
+}
+
+fn score_by_meaning(
+    store: &Read<'_>,
+    words: &ByWords,
+    meaning: &Meaning<'_>,
+    Question { about, things, several, .. }: &Question,
+    clock: &Clock,
+) -> Result<Vec<Hit>, StoreError> {
+    let (near, around) = (meaning.near(), &words.said.around);
+    let mut likely = near.clone();
+    // A message that is not embedded yet is scored by its words instead.
+    likely.fill_in(around);
+    let in_words = (words.said.covered / FULL_COVERAGE).min(1.0);
+    likely.add_all(around, WORDS * in_words);
+    if about.given() > 0.0 {
+        likely.add_all(&words.hints(|message| about.fitting(message.role, || clock.civil(message.created))), HINTS);
+    }
+    let named = words.named(things, *several);
+    likely.add_all(&named, 1.0);
+    let mut hits = words.first(&likely);
+    let places: Vec<Place> = hits.iter().map(Hit::place).collect();
+    let MetIn { pieces, sentences, nearest } = meaning.met(store, &places, MAX_TOKENS)?;
+    let most = 2.0 + WORDS + HINTS * about.given() + max_named(things);
+    for hit in &mut hits {
+        let place = hit.place();
+        let [met, sentence] =
+            [&pieces, &sentences].map(|met| if near.knows(place) { met.of(place) } else { around.of(place) });
+        let asking = words.asking(place);
+        let met_in_all = met + WORDS * (1.0 - in_words) * sentence;
+        hit.score = (hit.score + met_in_all - ASKING * asking) / most;
+        hit.nearest = nearest.get(&place).copied();
+        hit.signals = vec![
+            SignalKind::Words.is(around.of(place)),
+            SignalKind::Nearness.is(near.of(place)),
+            SignalKind::Pieces.is(pieces.of(place)),
+            SignalKind::Sentence.is(sentences.of(place)),
+            SignalKind::Telling.is(1.0 - asking),
+        ];
+        hit.hinted(about, clock);
+        hit.names(things, &named);
+    }
+    best_first(&mut hits);
+    Ok(hits)
+}
+
+/// The maximum score for naming one of `things`.
+fn max_named(things: &[Thing]) -> f32 {
+    if things.is_empty() { 0.0 } else { NAMED }
+}
+
+fn read_texts(store: &Read<'_>, stretches: &[Stretch], hits: &mut [Hit]) -> Result<(), StoreError> {
+    for (number, stretch) in stretches.iter().enumerate() {
+        let mut in_it: Vec<&mut Hit> = hits.iter_mut().filter(|hit| hit.stretch == number).collect();
+        let positions = in_it.iter().map(|hit| hit.message.position);
+        let mut texts = store.message_texts().at(stretch.chat, positions)?;
+        for hit in &mut in_it {
+            hit.text = texts.remove(&hit.message.position).unwrap_or_default();
+        }
+    }
+    Ok(())
+}
+
+/// The lexical score without embeddings. Own words have weight 1, words with neighbours 2, and the topic 0.5: round
+/// numbers, tested on one benchmark only.
+fn by_words(words: &Lexical) -> Scores {
+    let mut found = words.own.clone();
+    found.add_all(&words.around, 2.0);
+    found.add_all(&words.matter(), 0.5);
+    found
+}
+
+/// The sum of the lexical weights.
+const ALL_WORDS: f32 = 3.5;
+/// The sum of the lexical weights and the weight of the length.
+const BY_WORDS: f32 = 4.0;
+
+/// Scores without embeddings. A hint has the weight of the message's own words. Longer messages score higher, because
+/// they say more; questions score lower.
+fn score_by_words(words: &ByWords, Question { about, things, several, .. }: &Question, clock: &Clock) -> Vec<Hit> {
+    let mut likely = by_words(&words.said);
+    let named = words.named(things, *several);
+    likely.add_to_known(&named);
+    if about.given() > 0.0 {
+        likely.add_to_known(&words.hints(|message| about.fitting(message.role, || clock.civil(message.created))));
+    }
+    let mut hits = words.first(&likely);
+    let length = |hit: &Hit| (words.chats[hit.stretch].index.length_at(hit.message.position) as f32).ln_1p();
+    let longest = hits.iter().map(length).fold(1.0, f32::max);
+    let most = BY_WORDS + about.given() + max_named(things);
+    for hit in &mut hits {
+        let hints = about.fitting(hit.message.role, || clock.civil(hit.message.created)) + named.of(hit.place());
+        let asking = words.asking(hit.place());
+        hit.signals = vec![SignalKind::Words.is((hit.score - hints) / ALL_WORDS), SignalKind::Telling.is(1.0 - asking)];
+        hit.score = (hit.score + 0.5 * length(hit) / longest - ASKING * asking) / most;
+        hit.hinted(about, clock);
+        hit.names(things, &named);
+    }
+    best_first(&mut hits);
+    hits
+}
+
+fn best_first(hits: &mut [Hit]) {
+    let newest =
+        |a: &Hit, b: &Hit| b.message.created.cmp(&a.message.created).then(b.message.position.cmp(&a.message.position));
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| newest(a, b)));
+}
+
+/// Keeps what scores at least [`FLOOR`] times the best; `ranked` is in order.
+pub(crate) fn leave_out_the_weak<T>(ranked: &mut Vec<T>, score: impl Fn(&T) -> f32) {
+    let best = ranked.first().map_or(0.0, &score);
+    let floor = best.min(best * FLOOR);
+    ranked.retain(|one| score(one) >= floor);
+}
+
+/// [`leave_out_the_weak`], and no more than [`CANDIDATES`] messages.
+pub(crate) fn leave_the_best(hits: &mut Vec<Hit>) {
+    leave_out_the_weak(hits, |hit| hit.score);
+    hits.truncate(CANDIDATES);
+}
+
+/// Keeps the excerpts, best first, that fit into [`LOW_COVERAGE`] bytes, and at least one. An excerpt that is too long
+/// is skipped, and the next one is tried.
+pub(crate) fn only_a_few(excerpts: &mut Vec<Candidate>) {
+    let mut room = LOW_COVERAGE;
+    let mut first = true;
+    excerpts.retain(|excerpt| {
+        let left = room.checked_sub(excerpt.title.len() + excerpt.text.len());
+        room = left.unwrap_or(room);
+        std::mem::take(&mut first) || left.is_some()
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use context::frame::{BlockKind, Source};
+
+    use super::*;
+
+    #[test]
+    fn low_coverage_keeps_a_few_short_excerpts() {
+        let left = |lengths: &[usize]| {
+            let line = |length: &usize| Candidate::new(BlockKind::Excerpt, Source::Note, "", "x".repeat(*length));
+            let mut lines: Vec<Candidate> = lengths.iter().map(line).collect();
+            only_a_few(&mut lines);
+            lines.iter().map(|line| line.text.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(left(&[250, 400, 150, 100, 1]), [250, 150, 100]);
+        assert_eq!(left(&[LOW_COVERAGE + 1, 100]), [LOW_COVERAGE + 1, 100]);
+        assert!(left(&[]).is_empty());
+    }
+
+    #[test]
+    fn drops_scores_far_below_the_best() {
+        let left = |scores: &[f32]| {
+            let mut scores = scores.to_vec();
+            leave_out_the_weak(&mut scores, |score| *score);
+            scores
+        };
+        assert_eq!(left(&[0.9, 0.5, 0.1]), [0.9, 0.5]);
+        assert_eq!(left(&[-0.1, -0.2]), [-0.1]);
+        assert_eq!(left(&[]), [0.0; 0]);
+    }
+}

@@ -1,0 +1,45 @@
+//! Query embeddings that are computed before a turn needs them.
+
+use crate::recall_service::query_embedding::Understood;
+use crate::recall_service::recent::Recent;
+use domain::ChatId;
+use domain::chat::Chat;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::task::AbortHandle;
+
+/// The embedding of the user's latest messages in one scene of a chat, made in idle time.
+#[derive(Default)]
+pub(crate) struct InAdvance(pub(crate) Mutex<Option<(ChatId, Option<i64>, Understood)>>);
+
+impl InAdvance {
+    pub(crate) fn put(&self, chat: &Chat, understood: Understood) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((chat.id, chat.scene_after, understood));
+    }
+
+    /// `None` for another chat, and for another scene: a scene recalls nothing of the one before.
+    pub(crate) fn of(&self, chat: &Chat) -> Option<Understood> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (id, scene, understood) = known.as_ref()?;
+        (*id == chat.id && *scene == chat.scene_after).then(|| Arc::clone(understood))
+    }
+}
+
+/// Recent embeddings of questions, and the current prefetch.
+#[derive(Default)]
+pub(crate) struct Lately {
+    /// Embeddings of drafts, of previews, and of questions that are asked again.
+    pub(crate) known: Recent<Understood>,
+    pub(crate) looking: Mutex<Option<AbortHandle>>,
+}
+
+impl Lately {
+    /// Replaces the current prefetch, which is cancelled.
+    pub(crate) fn look(&self, looking: AbortHandle) {
+        let before = self.looking.lock().unwrap_or_else(PoisonError::into_inner).replace(looking);
+        before.inspect(AbortHandle::abort);
+    }
+
+    pub(crate) fn of(&self, text: &str) -> Option<Understood> {
+        self.known.of(text)
+    }
+}

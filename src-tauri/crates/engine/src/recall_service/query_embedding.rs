@@ -1,0 +1,85 @@
+//! The embedding of a question, and a cache of its late interaction. The same question is searched again while it is
+//! typed, sent and answered once more; no passage is compared twice.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use local::Embedding;
+
+use crate::recall_service::late_interaction::InPassage;
+
+/// Passages in the cache of one question: those of a few searches.
+const MET: usize = 1_000;
+
+/// A shared [`Sense`].
+pub(crate) type Understood = Arc<Sense>;
+
+/// The embedding of a question.
+#[derive(Debug)]
+pub(crate) struct Sense {
+    pub(crate) embedding: Embedding,
+    /// The encoder that made it.
+    pub(crate) model: String,
+    met: Mutex<Met>,
+}
+
+/// Results of late interaction by the number of the passage. A passage never changes: one that is embedded again gets
+/// another number.
+#[derive(Debug, Default)]
+struct Met {
+    /// Indexes of the question's tokens that were compared.
+    pieces: Vec<usize>,
+    best: HashMap<i64, InPassage>,
+}
+
+impl Sense {
+    pub(crate) fn new(embedding: Embedding, model: &str) -> Self {
+        Self { embedding, model: model.to_owned(), met: Mutex::default() }
+    }
+
+    /// The cached result for its tokens `pieces` in a passage.
+    pub(crate) fn met(&self, pieces: &[usize], passage: i64) -> Option<InPassage> {
+        let met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        met.best.get(&passage).filter(|_| met.pieces == pieces).cloned()
+    }
+
+    pub(crate) fn keep(&self, pieces: &[usize], passages: impl Iterator<Item = (i64, InPassage)>) {
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        if met.pieces != pieces || met.best.len() > MET {
+            *met = Met { pieces: pieces.to_vec(), best: HashMap::new() };
+        }
+        met.best.extend(passages);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn met(best: &[i32]) -> InPassage {
+        InPassage { best: best.to_vec(), near: 0.0, fit: 0.0, at: 0.5 }
+    }
+
+    #[test]
+    fn caches_results_for_the_same_tokens_only() {
+        let sense = Sense::new(Embedding { tokens: Vec::new(), vectors: Vec::new(), mean: Vec::new() }, "encoder");
+        assert_eq!(sense.met(&[], 7), None);
+        sense.keep(&[1, 2], [(7, met(&[5, 6]))].into_iter());
+        sense.keep(&[1, 2], [(8, met(&[0, 1]))].into_iter());
+        assert_eq!(
+            [7, 8, 9].map(|passage| sense.met(&[1, 2], passage)),
+            [Some(met(&[5, 6])), Some(met(&[0, 1])), None]
+        );
+        assert_eq!(sense.met(&[1], 7), None, "other tokens are informative now");
+        sense.keep(&[1], [(9, met(&[4]))].into_iter());
+        assert_eq!([7, 9].map(|passage| sense.met(&[1], passage)), [None, Some(met(&[4]))]);
+    }
+
+    #[test]
+    fn cache_of_one_question_is_bounded() {
+        let sense = Sense::new(Embedding { tokens: Vec::new(), vectors: Vec::new(), mean: Vec::new() }, "encoder");
+        sense.keep(&[1], (0..=MET as i64).map(|passage| (passage, met(&[1]))));
+        sense.keep(&[1], [(-1, met(&[2]))].into_iter());
+        assert_eq!((sense.met(&[1], 0), sense.met(&[1], -1)), (None, Some(met(&[2]))));
+    }
+}

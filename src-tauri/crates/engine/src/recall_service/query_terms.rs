@@ -1,0 +1,96 @@
+//! What a turn searches for: the content words of the user's message and the hints in it.
+
+use context::frame::HistoryMessage;
+use domain::chat::Role;
+use store::Query;
+
+use crate::recall_service::hints::{self, About};
+use crate::recall_service::query::TurnQuery;
+use crate::recall_service::question::{self, QUESTION};
+use crate::recall_service::tokens;
+
+/// Marks that end a sentence without asking.
+const ENDS: [char; 5] = ['.', '!', '。', '！', '\n'];
+
+/// A full-text query that matches any of `words`.
+pub(crate) fn query(words: &[String]) -> Query {
+    Query::any_of(words.iter().map(String::as_str))
+}
+
+/// The content words of the user's latest message.
+pub(crate) fn own_words(turn: &TurnQuery<'_>) -> Vec<String> {
+    tokens::sought(last_said(turn.history), &spoken_names(turn))
+}
+
+/// [`own_words`], and those of the user's message before it if the latest one leans back ("And what was her name?").
+pub(crate) fn telling_words(turn: &TurnQuery<'_>) -> Vec<String> {
+    let mut words = own_words(turn);
+    let [user, character @ ..] = spoken_names(turn);
+    if hints::leans_back(last_said(turn.history), user, character) {
+        let before = turn.history.iter().rev().filter(|message| message.role == Role::User).nth(1);
+        words.extend(before.into_iter().flat_map(|before| tokens::sought(&before.text, &spoken_names(turn))));
+    }
+    words
+}
+
+/// The user's name, then the two names of the character.
+fn spoken_names<'t>(turn: &TurnQuery<'t>) -> [&'t str; 3] {
+    [&turn.persona.name, turn.card.name(), turn.speaker]
+}
+
+/// The text to embed for this turn.
+pub(crate) fn plain_words(turn: &TurnQuery<'_>) -> String {
+    let said = turn.history.iter().rev().filter(|message| message.role == Role::User);
+    let said: Vec<&str> = said.take(2).map(|message| message.text.as_str()).collect();
+    hints::plain(&said, &turn.persona.name, [turn.card.name(), turn.speaker])
+}
+
+/// Earlier messages are searched only if the user's message asks for something. Story text shares words with everything
+/// told before, and each excerpt stays in the window: the window would fill up and be read again sooner.
+pub(crate) fn asks(turn: &TurnQuery<'_>) -> bool {
+    question::asks(last_said(turn.history))
+}
+
+/// Share of `text` that consists of questions, 0 to 1, in bytes. It is computed for every message, so sentences simply
+/// end at their marks.
+pub(crate) fn asking_part(text: &str) -> f32 {
+    let asking = sentences(text).filter(|sentence| sentence.ends_with(QUESTION));
+    asking.map(str::len).sum::<usize>() as f32 / text.len().max(1) as f32
+}
+
+/// The sentences of `text` that are not questions.
+pub(crate) fn told_part(text: &str) -> String {
+    sentences(text).filter(|sentence| !sentence.ends_with(QUESTION)).collect()
+}
+
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(|letter: char| QUESTION.contains(&letter) || ENDS.contains(&letter))
+}
+
+/// The hints in the user's latest message: whose messages it asks about, and from when.
+pub(crate) fn about(turn: &TurnQuery<'_>) -> About {
+    About::of(last_said(turn.history), &[&turn.persona.name], &[turn.card.name(), turn.speaker])
+}
+
+/// The user's message that this turn answers.
+pub(crate) fn last_said(history: &[HistoryMessage]) -> &str {
+    let said = history.iter().rev().find(|message| message.role == Role::User);
+    said.map_or("", |message| &message.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn question_mark_makes_a_question() {
+        let part = |text: &str| (asking_part(text) * 100.0).round() as i32;
+        assert_eq!(part("I live by the sea. It is loud."), 0);
+        assert_eq!(part("Where do you live?"), 100);
+        assert_eq!(part("I live here. And you now?"), 52);
+        assert_eq!(part("*nods* \"And you?\" *waves*"), 64);
+        assert_eq!(part("我住在海边。你呢？"), 33);
+        assert_eq!(part(""), 0);
+        assert_eq!(told_part("My dog? I live here. And you now?"), " I live here.");
+    }
+}

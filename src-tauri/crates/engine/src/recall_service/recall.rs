@@ -1,0 +1,335 @@
+//! Recall: everything in a prompt that is not in its window. That is memories (`facts`), earlier messages (`older`),
+//! and passages of the documents of the chat, its character and its lorebooks (`passages`).
+//!
+//! Promises
+//! - Recall never fails a turn and delays it only briefly. A part that fails or takes too long is skipped, and the
+//!   turn's notices say so.
+//! - It reads only memories that apply in this chat, none of another character (`scopes`) or another world
+//!   (`Counting::everywhere`).
+//! - With memory switched off, no memory is read. Pinned and important messages that left the window stay in the prompt
+//!   all the same, because that is how a window is cut. Documents are still searched, because the user attached them
+//!   for that.
+
+use crate::recall_service::command_parser;
+use crate::recall_service::duplicates;
+use crate::recall_service::facts;
+use crate::recall_service::hit;
+use crate::recall_service::older;
+use crate::recall_service::passages;
+use crate::recall_service::query_terms;
+use std::collections::HashSet;
+use std::time::Duration;
+
+use context::frame::{BlockKind, Candidate, Share, Source};
+use context::importance::{IMPORTANT, judge};
+use domain::chat::Chat;
+use domain::document::DocumentOwner;
+use domain::keyframe::Keyframe;
+use domain::memory::MemoryScope;
+use domain::settings::Values;
+use domain::{MessageId, PersonaId};
+use store::{Among, Company, Query, StoreError};
+use tokio::time::error::Elapsed;
+use tokio::time::timeout;
+
+use crate::base::error::Answer;
+use crate::library::chats::said;
+use crate::recall_service::excerpt::Sought;
+use crate::recall_service::facts::{Called, Counting, Facts, Standing};
+use crate::recall_service::handle::RecallService;
+use crate::recall_service::keyframes::Cover;
+use crate::recall_service::older::Older;
+use crate::recall_service::query::TurnQuery;
+use crate::recall_service::query_embedding::Understood;
+
+/// Maximum number of messages before the window that are kept verbatim. A tenth of the history budget holds fewer.
+const EXCERPTS: u32 = 200;
+/// Maximum time that a turn waits for each part of recall.
+const TIMEOUT: Duration = Duration::from_millis(500);
+/// Maximum time that a turn waits for the embedding of its question; the encoder may have to start. After that the
+/// search is lexical only.
+const EMBED_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// A read that was started before its result is needed.
+pub(crate) trait Ahead<T>: Future<Output = Result<T, StoreError>> + Send {}
+
+impl<T, F: Future<Output = Result<T, StoreError>> + Send> Ahead<T> for F {}
+
+/// The result of a search, or its timeout.
+type Late<T> = Result<Answer<T>, Elapsed>;
+
+/// Results of searches that run in parallel; each has its own timeout.
+struct Found {
+    /// Candidates made of memories.
+    facts: Recalled,
+    /// Messages that those memories repeat.
+    repeated: HashSet<MessageId>,
+    older: Late<Older>,
+}
+
+/// Everything that was recalled for a turn.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Recalled {
+    /// Candidates for the digest.
+    pub(crate) digest: Vec<Candidate>,
+    /// Candidates for this turn's context block.
+    pub(crate) context: Vec<Candidate>,
+    /// Keyframes of messages in the window and right before it, oldest first.
+    pub(crate) keyframes: Vec<Keyframe>,
+    /// Those of them that must be stored with the window as it is cut now.
+    pub(crate) covers: Vec<Cover>,
+    /// Why something is missing, for the user.
+    pub(crate) notices: Vec<String>,
+}
+
+impl Recalled {
+    /// Number of memories. Excerpts of messages are not memories.
+    pub(crate) fn count(&self) -> usize {
+        self.each().filter(|candidate| candidate.kind.share() == Some(Share::Memory)).count()
+    }
+
+    fn add(&mut self, facts: Self) {
+        self.digest.extend(facts.digest);
+        self.context.extend(facts.context);
+        self.notices.extend(facts.notices);
+    }
+
+    /// The result of a search. If it failed or was too slow, a notice says that `what` is missing, and why.
+    fn unless_late<T>(&mut self, what: &str, found: Late<T>) -> Option<T> {
+        let notice = match found {
+            Ok(Ok(found)) => return Some(found),
+            Ok(Err(error)) => {
+                tracing::warn!(?error, "a part of recall failed");
+                format!("{what} were not searched: reading them failed.")
+            }
+            Err(_) => format!("{what} were not searched: it took too long."),
+        };
+        if !self.notices.contains(&notice) {
+            self.notices.push(notice);
+        }
+        None
+    }
+
+    /// All candidates, without repeating one that is in the digest and in the context block.
+    fn each(&self) -> impl Iterator<Item = &Candidate> {
+        let standing: HashSet<&Source> = self.digest.iter().map(|candidate| &candidate.source).collect();
+        let called = self.context.iter().filter(move |candidate| !standing.contains(&candidate.source));
+        self.digest.iter().chain(called)
+    }
+
+    /// The texts of some kinds, one per line.
+    pub(crate) fn joined(&self, kinds: &[BlockKind]) -> String {
+        let texts =
+            self.each().filter(|candidate| kinds.contains(&candidate.kind)).map(|candidate| candidate.text.as_str());
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The passages of documents, each with its source. Their text comes from outside, so their macros must not run.
+    pub(crate) fn citations(&self) -> String {
+        let passages = self.each().filter(|candidate| candidate.kind == BlockKind::Document);
+        let cited = passages.map(|passage| format!("{}: {}", passage.title, passage.text).replace("{{", "{ {"));
+        cited.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl RecallService {
+    /// Recalls everything for a turn. The standing facts (`None` if memory is off) and the owners of the documents are
+    /// reads that were started earlier.
+    pub(crate) async fn recall(
+        &self,
+        turn: &TurnQuery<'_>,
+        (standing, documents): (Option<impl Ahead<Standing>>, impl Ahead<Vec<DocumentOwner>>),
+    ) -> Recalled {
+        let _asking = self.reading().ask();
+        let find = async {
+            match standing {
+                Some(standing) => Some(self.find(turn, standing).await),
+                None => None,
+            }
+        };
+        let keyframes = async {
+            match turn.values.memory {
+                true => Some(timeout(TIMEOUT, self.keyframes_near(turn)).await),
+                false => None,
+            }
+        };
+        let passages = timeout(TIMEOUT, self.passages(turn, documents));
+        let (pinned, found, keyframes, passages) = tokio::join!(self.pinned(turn), find, keyframes, passages);
+        let digest = pinned.unwrap_or_else(|error| {
+            tracing::warn!(?error, "pinned messages could not be read");
+            Vec::new()
+        });
+        let mut recalled = Recalled { digest, ..Recalled::default() };
+        if let Some(Found { facts, repeated, older }) = found {
+            recalled.add(facts);
+            let older = recalled.unless_late("Older messages", older).unwrap_or_default();
+            recalled.context.extend(self.excerpts(turn, &repeated, older));
+        }
+        if let Some(keyframes) = keyframes.and_then(|found| recalled.unless_late("Summaries", found)) {
+            recalled.tell_story(keyframes);
+        }
+        let passages = recalled.unless_late("Documents", passages);
+        recalled.context.extend(passages.unwrap_or_default());
+        recalled
+    }
+
+    /// The document passages that match this turn.
+    async fn passages(
+        &self,
+        turn: &TurnQuery<'_>,
+        documents: impl Ahead<Vec<DocumentOwner>>,
+    ) -> Answer<Vec<Candidate>> {
+        let owners = documents.await?;
+        if owners.is_empty() {
+            return Ok(Vec::new());
+        }
+        // The words of the message before help only if this turn's own words find nothing; otherwise they hide the
+        // matches.
+        let queries =
+            [query_terms::own_words(turn), query_terms::telling_words(turn)].map(|words| query_terms::query(&words));
+        let told = passages::told(turn.history);
+        let groups: Vec<Among> = owners.iter().copied().map(Among::Passages).collect();
+        let (understood, cache) = (self.understood_for(turn, groups.clone()).await, self.reading().near());
+        let find = move |store: &store::Read<'_>| {
+            let mut near = Vec::new();
+            for (asked, among) in understood.iter().flat_map(|asked| groups.iter().map(move |among| (asked, among))) {
+                near.extend(cache.near(store, *among, asked, passages::PASSAGES)?);
+            }
+            near.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+            passages::find(store, &owners, &queries, &near, &told)
+        };
+        Ok(self.base().store().read(find).await?)
+    }
+
+    async fn find(&self, turn: &TurnQuery<'_>, standing: impl Ahead<Standing>) -> Found {
+        let words = query_terms::telling_words(turn);
+        // Both searches run in parallel on reader threads of the store.
+        let facts = self.facts(turn, standing, query_terms::query(&words));
+        let older = timeout(TIMEOUT, self.older(turn, words));
+        let ((facts, repeated), older) = tokio::join!(facts, older);
+        Found { facts, repeated, older }
+    }
+
+    async fn facts(
+        &self,
+        turn: &TurnQuery<'_>,
+        standing: impl Ahead<Standing>,
+        words: Query,
+    ) -> (Recalled, HashSet<MessageId>) {
+        let standing = async { Ok(standing.await?) };
+        let (standing, called) = tokio::join!(timeout(TIMEOUT, standing), timeout(TIMEOUT, self.called(turn, words)));
+        let mut recalled = Recalled::default();
+        let mut standing = recalled.unless_late("Memories", standing).unwrap_or_default();
+        let mut called = recalled.unless_late("Memories", called).unwrap_or_default();
+        if let Some(reply) = turn.replaced {
+            standing.leave_out(reply);
+            called.retain(|called| !called.is_of(reply));
+        }
+        let facts = Facts::new(standing, called, &turn.persona.name);
+        let now = turn.history.last().map_or_else(|| self.base().now(), |message| message.created);
+        recalled.digest = facts.digest(now, self.base().clock());
+        recalled.context = facts.context(now, self.base().clock());
+        (recalled, facts.repeated())
+    }
+
+    /// Starts reading the memories that apply in every turn; `None` if memory is off.
+    pub(crate) fn standing_facts(
+        &self,
+        chat: &Chat,
+        persona: PersonaId,
+        values: &Values,
+    ) -> Option<impl Ahead<Standing> + use<>> {
+        let counting = counting(chat, persona, values);
+        values.memory.then(|| self.base().store().read(move |store| Standing::read(store, &counting)))
+    }
+
+    /// The memories that match this turn.
+    async fn called(&self, turn: &TurnQuery<'_>, words: Query) -> Answer<Vec<Called>> {
+        let counting = counting(turn.chat, turn.persona.id, turn.values);
+        let understood = self.understood_for(turn, vec![Among::Memories]).await;
+        let cache = self.reading().near();
+        let find = move |store: &store::Read<'_>| {
+            let near =
+                understood.map(|asked| cache.near(store, Among::Memories, &asked, facts::LOOKED_AT)).transpose()?;
+            facts::called(store, &counting, &words, &near.unwrap_or_default())
+        };
+        Ok(self.base().store().read(find).await?)
+    }
+
+    /// The embedding of the question, and whether the encoder failed to make one in time.
+    pub(crate) async fn meaning(&self, question: &str) -> (Option<Understood>, bool) {
+        let Some(encoder) = self.reading().encoder() else { return (None, false) };
+        if let Some(known) = self.reading().lately().of(question) {
+            return (Some(known), false);
+        }
+        let understood = timeout(EMBED_TIMEOUT, self.understand(encoder, question)).await;
+        match understood {
+            Ok(Ok(understood)) => (understood, false),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "a question could not be embedded");
+                (None, true)
+            }
+            Err(_) => (None, true),
+        }
+    }
+
+    /// Candidates made of earlier messages, without those that the facts repeat.
+    fn excerpts(
+        &self,
+        turn: &TurnQuery<'_>,
+        repeated: &HashSet<MessageId>,
+        Older { mut hits, lacking, talk }: Older,
+    ) -> Vec<Candidate> {
+        duplicates::stand_in(&mut hits, talk, turn.history, turn.speakers);
+        hits.retain(|hit| !repeated.contains(&hit.message.id) || command_parser::says_more(&hit.text));
+        older::leave_the_best(&mut hits);
+        let sought = Sought::of(&query_terms::telling_words(turn));
+        let excerpt = |hit| hit::candidate(hit, &sought, turn.speakers, self.base().clock());
+        let mut excerpts: Vec<Candidate> = hits.into_iter().filter_map(excerpt).collect();
+        if lacking {
+            older::only_a_few(&mut excerpts);
+        }
+        excerpts
+    }
+
+    /// Messages that left the window and stay verbatim, because the user pinned them or because they are important.
+    async fn pinned(&self, turn: &TurnQuery<'_>) -> Answer<Vec<Candidate>> {
+        let Some(first) = turn.history.first() else { return Ok(Vec::new()) };
+        let (chat, first) = (turn.chat.id, first.id);
+        let marked = self
+            .base()
+            .store()
+            .read(move |store| store.messages().marked_before(chat, first, IMPORTANT, EXCERPTS))
+            .await?;
+        let after = turn.chat.scene_after.unwrap_or(-1);
+        let candidate = |message: store::WindowMessage| {
+            let speaker = turn.speakers.of(message.id, message.role);
+            let source = Source::Message { id: message.id, speaker: speaker.to_owned() };
+            let names = [turn.persona.name.as_str(), speaker];
+            let (reason, score) = match message.importance.filter(|_| !message.pinned) {
+                Some(importance) => (judge(&message.text, names).words(), f32::from(importance.min(9))),
+                None => ("pinned by you".to_owned(), 10.0),
+            };
+            Candidate::new(BlockKind::Pinned, source, reason, said(message.role, message.text))
+                .scored(score)
+                .titled(speaker)
+                .about(vec![message.id])
+        };
+        Ok(marked.into_iter().filter(|message| message.position > after).map(candidate).collect())
+    }
+}
+
+fn counting(chat: &Chat, persona: PersonaId, values: &Values) -> Counting {
+    let company = Company { character: chat.character, chat: chat.id, persona };
+    Counting { company, scopes: scopes(chat, persona), others: values.memory_other_chats }
+}
+
+/// The scopes that apply in this chat, whatever its lorebooks.
+pub(crate) fn scopes(chat: &Chat, persona: PersonaId) -> [MemoryScope; 4] {
+    [MemoryScope::Chat(chat.id), pair(chat, persona), MemoryScope::Character(chat.character), MemoryScope::Profile]
+}
+
+/// The scope of the character with that persona.
+pub(crate) fn pair(chat: &Chat, persona: PersonaId) -> MemoryScope {
+    MemoryScope::Pair { character: chat.character, persona: Some(persona).filter(|id| !id.0.is_nil()) }
+}

@@ -1,0 +1,123 @@
+//! Settings of the app, in one database row each. Settings of prompts and replies are layered (see `layered.rs`).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::api::{Changed, ModelRef, Settings, SettingsChange};
+use crate::base::error::{Answer, internal};
+use crate::settings::handle::Configuration;
+
+/// Rows of the settings table.
+const THEME: &str = "theme";
+const LANGUAGE: &str = "language";
+const DEFAULT_MODEL: &str = "default_model";
+const DEFAULT_PERSONA: &str = "default_persona";
+pub(crate) const OPEN_CHAT: &str = "open_chat";
+pub(crate) const WELCOMED: &str = "welcomed";
+
+impl Configuration {
+    pub(crate) async fn get_settings(&self) -> Answer<Settings> {
+        Ok(self.settings())
+    }
+
+    /// Writes the fields that `change` holds and no others.
+    pub(crate) async fn update_settings(&self, change: SettingsChange) -> Answer<Settings> {
+        let rows = [
+            (THEME, json(&change.theme)?),
+            (LANGUAGE, json(&change.language)?),
+            (DEFAULT_MODEL, json(&change.default_model)?),
+            (DEFAULT_PERSONA, json(&change.default_persona)?),
+        ];
+        let played = &change.default_persona;
+        let anew = played.is_some() && *played != self.settings().default_persona;
+        self.base()
+            .store()
+            .write(move |store| {
+                let chosen = rows.iter().filter_map(|(key, json)| Some((key, json.as_deref()?)));
+                chosen.into_iter().try_for_each(|(key, json)| store.settings_mut().set(key, json))?;
+                if anew { crate::base::retraction::withdraw_recalled(store, None) } else { Ok(()) }
+            })
+            .await?;
+        let settings = self.change_settings(|settings| change.apply(settings));
+        self.base().events().changed(Changed::Settings, None);
+        Ok(settings)
+    }
+
+    /// Clears the default model if it was removed.
+    pub(crate) async fn forget_default(&self, gone: &ModelRef) -> Answer<()> {
+        if self.settings().default_model.as_ref() == Some(gone) {
+            self.base().store().write(|store| store.settings_mut().remove(DEFAULT_MODEL)).await?;
+            self.change_settings(|settings| settings.default_model = None);
+            self.base().events().changed(Changed::Settings, None);
+        }
+        Ok(())
+    }
+
+    /// Stores which chat the next start opens. Does not wait for the result, so that a full disk does not prevent
+    /// opening a chat.
+    pub(crate) fn remember_open(&self, chat: &str) {
+        let json = serde_json::Value::from(chat).to_string();
+        let kept = self.base().store().checkpoint(move |store| store.settings_mut().set(OPEN_CHAT, &json));
+        tokio::spawn(async move {
+            if let Err(error) = kept.await {
+                tracing::warn!(%error, "the id of the open chat could not be stored");
+            }
+        });
+    }
+}
+
+impl SettingsChange {
+    fn apply(self, settings: &mut Settings) {
+        let Self { theme, language, default_model, default_persona } = self;
+        settings.theme = theme.unwrap_or(settings.theme);
+        settings.language = language.unwrap_or_else(|| std::mem::take(&mut settings.language));
+        settings.default_model = default_model.or_else(|| settings.default_model.take());
+        settings.default_persona = default_persona.or_else(|| settings.default_persona.take());
+    }
+}
+
+fn json<T: Serialize>(value: &Option<T>) -> Answer<Option<String>> {
+    let json = value.as_ref().map(serde_json::to_string).transpose();
+    json.map_err(|error| internal(&error.to_string()))
+}
+
+/// Parses the stored settings. An unreadable value falls back to its default without affecting others.
+pub(crate) fn parse(rows: &BTreeMap<String, String>) -> Settings {
+    Settings {
+        theme: field(rows, THEME),
+        language: field(rows, LANGUAGE),
+        default_model: field(rows, DEFAULT_MODEL),
+        default_persona: field(rows, DEFAULT_PERSONA),
+    }
+}
+
+fn field<T: DeserializeOwned + Default>(rows: &BTreeMap<String, String>, key: &str) -> T {
+    let Some(json) = rows.get(key) else { return T::default() };
+    serde_json::from_str(json).unwrap_or_else(|error| {
+        tracing::warn!(%error, key, "a stored setting cannot be read; its default is used");
+        T::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Theme;
+
+    #[test]
+    fn unreadable_row_does_not_affect_others() {
+        let rows = [(THEME, "\"dark\""), (LANGUAGE, "7"), (DEFAULT_MODEL, "{}"), (DEFAULT_PERSONA, "\"p\"")];
+        let settings = parse(&rows.map(|(key, json)| (key.to_owned(), json.to_owned())).into());
+        let expected = Settings { theme: Theme::Dark, default_persona: Some("p".into()), ..Settings::default() };
+        assert_eq!(settings, expected);
+    }
+
+    #[test]
+    fn change_touches_only_its_fields() {
+        let mut settings = Settings { theme: Theme::Dark, language: "de".into(), ..Settings::default() };
+        SettingsChange { language: Some("en".into()), ..SettingsChange::default() }.apply(&mut settings);
+        assert_eq!(settings, Settings { theme: Theme::Dark, language: "en".into(), ..Settings::default() });
+    }
+}

@@ -1,0 +1,72 @@
+//! Chat templates of local models: the file's own, one that ships, the user's own, or a guess.
+
+use crate::api::ApiError;
+use crate::base::error::{Answer, bad_input};
+use crate::settings::chat_formats::OwnFormat;
+use context::{ChatTemplate, TemplateError, chat_template};
+use local::gguf::{Header, Vocabulary};
+use std::sync::Arc;
+
+/// A chat template with the facts that were probed once. `uncounted` is the number of prompt tokens outside all
+/// segments.
+#[derive(Clone)]
+pub(crate) struct KnownTemplate {
+    pub(crate) template: Arc<ChatTemplate>,
+    pub(crate) uncounted: u32,
+    /// Number of parameters of the model.
+    pub(crate) parameters: u64,
+    /// Notice for the user if the format is a guess.
+    pub(crate) note: Option<String>,
+}
+
+/// Parses the chat template of a model with this `header`. The date is a placeholder: each prompt sets that of its
+/// epoch.
+pub(crate) fn parse(
+    header: &Header,
+    vocabulary: Option<&Vocabulary>,
+    chosen: &str,
+    own: Option<OwnFormat>,
+) -> Answer<ChatTemplate> {
+    let bos = header.bos.as_deref().unwrap_or_default();
+    let eos = header.eos.as_deref().unwrap_or_default();
+    let date = jiff::civil::DateTime::default();
+    if let Some(OwnFormat { jinja, stop, .. }) = own {
+        let template = ChatTemplate::parse(&jinja, bos, eos, date).map_err(|error| faulty_format(&error, chosen))?;
+        return Ok(template.with_stops(stop.iter().map(String::as_str)));
+    }
+    if chosen != "auto" {
+        let format = chat_template::format(chosen).ok_or_else(|| {
+            let names: Vec<_> = chat_template::formats().iter().map(|format| format.name.as_str()).collect();
+            bad_input(format!("There is no chat format \"{chosen}\"."), format!("Choose one of: {}.", names.join(", ")))
+        })?;
+        return Ok(format.template(bos, eos, date)?);
+    }
+    if let Some(source) = &header.chat_template {
+        return Ok(ChatTemplate::parse(source, bos, eos, date)?);
+    }
+    match guessed(header, vocabulary) {
+        Some(format) => Ok(format.template(bos, eos, date)?),
+        None => Ok(ChatTemplate::chatml()),
+    }
+}
+
+pub(crate) fn guessed(header: &Header, vocabulary: Option<&Vocabulary>) -> Option<&'static chat_template::Format> {
+    let name = header.name.as_deref().unwrap_or_default();
+    let has = |token: &str| vocabulary.is_some_and(|words| words.tokens.iter().any(|known| &**known == token));
+    chat_template::guess(&header.architecture, name, &has)
+}
+
+/// Notice about a model file without a chat template.
+pub(crate) fn guess_note(header: &Header, vocabulary: Option<&Vocabulary>) -> String {
+    let format = guessed(header, vocabulary).map_or("ChatML", |format| &format.title);
+    format!(
+        "The model file has no chat template, so the format \"{format}\" is assumed. If replies look wrong, choose another \
+         chat format in Settings."
+    )
+}
+
+/// Error for a fault in the chat format that the settings select.
+pub(crate) fn faulty_format(error: &TemplateError, chosen: &str) -> ApiError {
+    let message = format!("The chat format \"{chosen}\": {error}.");
+    bad_input(message, "Correct the format, or choose another one in Settings.")
+}

@@ -1,0 +1,92 @@
+//! Stores which parameters and features an endpoint refuses, so that it refuses each only once instead of every turn.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::EndpointId;
+use domain::model::Endpoint;
+use futures_util::StreamExt;
+use provider::openai::{Dialect, OpenAiClient, Roles};
+use provider::{EventStream, Provider, Request};
+use store::Store;
+use tokio_util::sync::CancellationToken;
+
+use crate::api::Quirk;
+use crate::base::error::Answer;
+
+/// Loads the learned dialect of `endpoint`'s model. An unreadable one resets to the default.
+pub(crate) async fn known(store: &Store, endpoint: &Endpoint) -> Answer<Dialect> {
+    let (id, model) = (endpoint.id, endpoint.model.clone());
+    let json = store.read(move |store| store.endpoint_dialects().get(id, &model)).await?;
+    Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+}
+
+/// Lists the quirks to show to the user.
+pub(crate) fn quirks(dialect: &Dialect) -> Vec<Quirk> {
+    let left_out = Quirk::LeavesOut { parameters: dialect.left_out.iter().cloned().collect() };
+    let all = [
+        (!dialect.left_out.is_empty(), left_out),
+        (dialect.plain, Quirk::PlainSampling),
+        (dialect.completion_tokens, Quirk::CompletionTokens),
+        (dialect.few_stops, Quirk::FewStops),
+        (dialect.no_prefill, Quirk::NoPrefill),
+        (dialect.roles == Roles::Strict, Quirk::StrictRoles),
+        (dialect.roles == Roles::NoSystem, Quirk::NoSystem),
+    ];
+    all.into_iter().filter(|(has, _)| *has).map(|(_, quirk)| quirk).collect()
+}
+
+/// A remote model whose refusals are stored.
+pub(crate) struct Learning {
+    client: Arc<OpenAiClient>,
+    store: Store,
+    endpoint: EndpointId,
+    model: String,
+    /// The last stored dialect.
+    kept: Arc<Mutex<Dialect>>,
+}
+
+impl Learning {
+    pub(crate) fn new(client: Arc<OpenAiClient>, store: Store, endpoint: &Endpoint) -> Self {
+        let kept = Arc::new(Mutex::new(client.dialect()));
+        Self { client, store, endpoint: endpoint.id, model: endpoint.model.clone(), kept }
+    }
+}
+
+impl Provider for Learning {
+    fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
+        let events = self.client.stream(request, cancel);
+        let (client, store, kept) = (Arc::clone(&self.client), self.store.clone(), Arc::clone(&self.kept));
+        let (endpoint, model) = (self.endpoint, self.model.clone());
+        let learned = events.then(move |event| {
+            let news = news(&client, &kept);
+            let (store, model) = (store.clone(), model.clone());
+            async move {
+                if let Some(dialect) = news {
+                    keep(&store, endpoint, model, &dialect).await;
+                }
+                event
+            }
+        });
+        learned.boxed()
+    }
+}
+
+/// Returns the client's dialect if it has changed since the last call.
+fn news(client: &OpenAiClient, kept: &Mutex<Dialect>) -> Option<Dialect> {
+    let dialect = client.dialect();
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    if *kept == dialect {
+        return None;
+    }
+    *kept = dialect.clone();
+    Some(dialect)
+}
+
+/// Stores the dialect. A failure is only logged, because the reply does not depend on it.
+async fn keep(store: &Store, endpoint: EndpointId, model: String, dialect: &Dialect) {
+    let Ok(json) = serde_json::to_string(dialect) else { return };
+    let kept = store.write(move |store| store.endpoint_dialects_mut().set(endpoint, &model, &json)).await;
+    if let Err(error) = kept {
+        tracing::info!(%error, "the parameters that an endpoint refuses could not be stored");
+    }
+}

@@ -1,0 +1,121 @@
+//! Secrets of an endpoint: its key and header values. They are sent only to the address for which the user entered
+//! them.
+
+use std::collections::BTreeMap;
+
+use domain::EndpointId;
+use domain::model::Endpoint;
+use provider::ProviderError;
+use provider::openai::EndpointConfig;
+use secrecy::SecretString;
+
+use crate::api::HeaderDraft;
+use crate::base::error::{Answer, bad_input, internal};
+use crate::base::secrets::{Secret, Secrets};
+use crate::settings::handle::Configuration;
+
+/// Maximum number of headers per endpoint.
+const MOST_HEADERS: usize = 32;
+
+/// Header values by header name. `Debug` shows no value.
+#[derive(Default, Clone)]
+pub(crate) struct Headers(pub(crate) BTreeMap<String, String>);
+
+impl Headers {
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.0.keys().cloned().collect()
+    }
+
+    fn put_on(self, config: EndpointConfig) -> Result<EndpointConfig, ProviderError> {
+        config.with_headers(self.0.into_iter().map(|(name, value)| (name, SecretString::from(value))))
+    }
+}
+
+impl Configuration {
+    /// Connection settings of a stored endpoint, including its secrets.
+    pub(crate) async fn endpoint_config(&self, endpoint: &Endpoint) -> Answer<EndpointConfig> {
+        let key = self.key(endpoint.id).await?;
+        let headers = self.headers(endpoint).await?;
+        configured(endpoint, key, headers)
+    }
+
+    pub(crate) async fn key(&self, id: EndpointId) -> Answer<Option<SecretString>> {
+        Ok(self.with_secrets(move |secrets| secrets.get(Secret::Key(id))).await?.map(SecretString::from))
+    }
+
+    pub(crate) async fn headers(&self, endpoint: &Endpoint) -> Answer<Headers> {
+        if endpoint.headers.is_empty() {
+            return Ok(Headers::default());
+        }
+        let id = endpoint.id;
+        let json = self.with_secrets(move |secrets| secrets.get(Secret::Headers(id))).await?;
+        let known: BTreeMap<String, String> =
+            json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
+        match endpoint.headers.iter().find(|name| !known.contains_key(*name)) {
+            Some(missing) => Err(bad_input(
+                format!("The value of the header {missing} is no longer stored."),
+                "Enter it again in the endpoint's settings.",
+            )),
+            None => Ok(Headers(known)),
+        }
+    }
+
+    /// Headers of a draft. Fills in stored values that the draft keeps.
+    pub(crate) async fn drafted_headers(&self, stored: Option<&Endpoint>, drafts: Vec<HeaderDraft>) -> Answer<Headers> {
+        if drafts.len() > MOST_HEADERS {
+            return Err(bad_input(format!("An endpoint can have {MOST_HEADERS} headers."), "Remove some of them."));
+        }
+        let kept = match stored {
+            Some(endpoint) if drafts.iter().any(|draft| draft.value.is_none()) => self.headers(endpoint).await?.0,
+            _ => BTreeMap::new(),
+        };
+        let mut headers = BTreeMap::new();
+        for HeaderDraft { name, value } in drafts {
+            let name = name.trim().to_ascii_lowercase();
+            let value = value.or_else(|| kept.get(&name).cloned()).ok_or_else(|| {
+                bad_input(format!("The header {name} has no value."), "Enter its value, or remove the header.")
+            })?;
+            if headers.insert(name.clone(), value).is_some() {
+                return Err(bad_input(format!("The header {name} appears twice."), "Remove one of the two."));
+            }
+        }
+        Ok(Headers(headers))
+    }
+
+    /// Stores the key. An empty key removes the stored one.
+    pub(crate) async fn keep_key(&self, id: EndpointId, key: String) -> Answer<()> {
+        self.keep_secret(Secret::Key(id), key).await
+    }
+
+    pub(crate) async fn keep_headers(&self, id: EndpointId, headers: &Headers) -> Answer<()> {
+        let json = match headers.0.is_empty() {
+            true => String::new(),
+            false => serde_json::to_string(&headers.0).map_err(|_| internal("headers could not be stored"))?,
+        };
+        self.keep_secret(Secret::Headers(id), json).await
+    }
+
+    async fn keep_secret(&self, secret: Secret, text: String) -> Answer<()> {
+        self.with_secrets(
+            move |secrets| if text.is_empty() { secrets.remove(secret) } else { secrets.set(secret, &text) },
+        )
+        .await
+    }
+
+    /// Runs `work` on a blocking thread, because a keychain can wait for the user to unlock it.
+    pub(crate) async fn with_secrets<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Secrets) -> Answer<T> + Send + 'static,
+    ) -> Answer<T> {
+        let config = self.clone();
+        tokio::task::spawn_blocking(move || work(config.secrets()))
+            .await
+            .map_err(|_| internal("the keychain did not answer"))?
+    }
+}
+
+/// # Errors
+/// Fails if the address, the key or a header is invalid.
+pub(crate) fn configured(endpoint: &Endpoint, key: Option<SecretString>, headers: Headers) -> Answer<EndpointConfig> {
+    Ok(headers.put_on(EndpointConfig::new(&endpoint.url, endpoint.model.clone(), key)?)?)
+}

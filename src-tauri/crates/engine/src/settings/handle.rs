@@ -1,0 +1,103 @@
+//! Settings layer: settings, models, endpoints, presets and formats.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use domain::ModelId;
+use local::LocalHost;
+
+use crate::api::Settings;
+use crate::base::handle::Base;
+use crate::base::secrets::Secrets;
+use crate::settings::chat_template::KnownTemplate;
+use crate::settings::count_cache::KnownCounts;
+use crate::settings::environment::Environment;
+use crate::settings::tokenizer_files::TokenizerFiles;
+
+/// Chat templates by model and chosen format: the name of a built-in one, or the JSON of a user-defined one.
+type Templates = HashMap<(ModelId, String), KnownTemplate>;
+
+/// Settings, models, endpoints and presets. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct Configuration {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    base: Base,
+    local: LocalHost,
+    encoder_model: Option<String>,
+    secrets: Secrets,
+    settings: RwLock<Settings>,
+    environment: Environment,
+    templates: Mutex<Templates>,
+    tokenizers: TokenizerFiles,
+    counts: KnownCounts,
+}
+
+impl Configuration {
+    /// `encoder_model` names the embedding model, if there is one.
+    pub(crate) fn new(
+        base: Base,
+        local: LocalHost,
+        encoder_model: Option<String>,
+        secrets: Secrets,
+        (settings, environment): (Settings, Environment),
+    ) -> Self {
+        let inner = Inner {
+            base,
+            local,
+            encoder_model,
+            secrets,
+            settings: RwLock::new(settings),
+            environment,
+            templates: Mutex::default(),
+            tokenizers: TokenizerFiles::default(),
+            counts: KnownCounts::default(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn base(&self) -> &Base {
+        &self.inner.base
+    }
+
+    pub(crate) fn local(&self) -> &LocalHost {
+        &self.inner.local
+    }
+
+    pub(crate) fn encoder_model(&self) -> Option<&str> {
+        self.inner.encoder_model.as_deref()
+    }
+
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.inner.secrets
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        self.inner.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Applies `change` and returns the settings after it.
+    pub(crate) fn change_settings(&self, change: impl FnOnce(&mut Settings)) -> Settings {
+        let mut settings = self.inner.settings.write().unwrap_or_else(PoisonError::into_inner);
+        change(&mut settings);
+        settings.clone()
+    }
+
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.inner.environment
+    }
+
+    pub(crate) fn templates(&self) -> MutexGuard<'_, Templates> {
+        self.inner.templates.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn tokenizer_files(&self) -> &TokenizerFiles {
+        &self.inner.tokenizers
+    }
+
+    pub(crate) fn known_counts(&self) -> &KnownCounts {
+        &self.inner.counts
+    }
+}

@@ -1,0 +1,95 @@
+//! Health report: the state of each component, and a reason for each problem. It checks only this machine. Use
+//! `refresh_endpoint` to check an endpoint.
+
+use crate::api::{self, Health, HealthCheck};
+use crate::base::error::Answer;
+use crate::settings::handle::Configuration;
+use crate::settings::remote_count::RemoteCounting;
+
+impl Configuration {
+    pub(crate) async fn health(&self) -> Answer<Health> {
+        let folder = self.base().store().dir().display().to_string();
+        let mut checks = vec![check("data folder", Ok(folder))];
+        let database = self.base().store().check().await.map(|()| "Checked, no problems".to_owned());
+        checks.push(check("database", database.map_err(|error| error.to_string())));
+        checks.push(check("model", self.models_health().await));
+        checks.push(check("settings", self.settings_health().await));
+        checks.push(check("worker", worker(&self.local().status())));
+        checks.push(check("memory", Ok(self.found_by().to_owned())));
+        for model in self.base().store().read(|store| store.models().list()).await? {
+            checks.push(check(
+                &format!("token counts of {}", model.name),
+                Ok(self.local().counted_by(&model).to_string()),
+            ));
+        }
+        for endpoint in self.list_endpoints().await? {
+            checks.push(check(&format!("token counts of {}", endpoint.name), self.counts_health(&endpoint).await));
+        }
+        Ok(report(checks))
+    }
+
+    /// How the tokens of an endpoint are counted, and the mean error of the counts.
+    async fn counts_health(&self, endpoint: &api::Endpoint) -> Result<String, String> {
+        let why = |error: api::ApiError| error.to_string();
+        let row = self.endpoint(endpoint.id.parse().map_err(|_| "it has no id".to_owned())?).await.map_err(why)?;
+        let counting = RemoteCounting::of(self.base().store(), self.tokenizer_files(), &row).await.map_err(why)?;
+        if counting.tokens.shown() != endpoint.counted_with {
+            return Err("its tokenizer.json is missing or damaged: choose it again, or remove it".to_owned());
+        }
+        let error = counting.calibration.mean_error();
+        let error = error.map(|error| format!(", off by {:.1} % on average over its last prompts", error * 100.0));
+        let counted = match counting.tokens.shown() {
+            api::CountedWith::Estimate => "Estimated from text length".to_owned(),
+            counter => format!("Approximate, counted with {counter}"),
+        };
+        Ok(counted + &error.unwrap_or_default())
+    }
+
+    /// Whether recall searches by meaning or by words alone, which finds less.
+    fn found_by(&self) -> &'static str {
+        match self.encoder_model() {
+            Some(_) => "Search by words and by meaning works",
+            None => {
+                "Search by words only: the encoder that comes with the app is missing. Reinstall the app to search by \
+                 meaning, too"
+            }
+        }
+    }
+
+    async fn models_health(&self) -> Result<String, String> {
+        let models = self.list_models().await.map_err(|error| error.to_string())?;
+        if let Some(missing) = models.iter().find(|model| model.missing) {
+            return Err(format!("{} is no longer at {}", missing.name, missing.path));
+        }
+        let notes: Vec<String> =
+            models.iter().filter_map(|model| Some(format!("{}: {}", model.name, model.note.as_ref()?))).collect();
+        if !notes.is_empty() {
+            return Ok(format!("{} in the library. {}", models.len(), notes.join(" ")));
+        }
+        match (models.len(), self.settings().default_model) {
+            (0, None) => Err("no model is set up: add a model file, or connect an endpoint".to_owned()),
+            (count, _) => Ok(format!("{count} in the library")),
+        }
+    }
+}
+
+fn worker(status: &local::Status) -> Result<String, String> {
+    match (status.state, &status.last_death) {
+        (local::State::Dead, Some(death)) => Err(death.clone()),
+        (local::State::Absent, _) => Ok("Starts with the first reply".to_owned()),
+        _ if status.deaths == 0 => Ok("No crashes".to_owned()),
+        _ => Ok(format!("Crashed {} times and was started again", status.deaths)),
+    }
+}
+
+pub(crate) fn report(checks: Vec<HealthCheck>) -> Health {
+    Health { ok: checks.iter().all(|check| check.ok), version: env!("CARGO_PKG_VERSION").to_owned(), checks }
+}
+
+pub(crate) fn check(name: &str, result: Result<String, String>) -> HealthCheck {
+    let (ok, reason) = match result {
+        Ok(reason) => (true, reason),
+        Err(reason) => (false, reason),
+    };
+    HealthCheck { name: name.to_owned(), ok, reason }
+}

@@ -1,0 +1,269 @@
+//! Layered settings of prompts and replies: reads them, changes one, and applies overrides of the environment.
+
+use crate::settings::environment::Environment;
+use crate::settings::layer_stack::{Filled, Stack};
+use std::collections::BTreeMap;
+
+use domain::chat::Chat;
+use domain::model::ModelChoice;
+use domain::settings::{
+    Layer, Layers, Origin, Owner, Problem, Refusal, Resolved, SETTINGS, Scope, Setting, Value, resolve, setting,
+};
+use domain::{CharacterId, ChatId};
+use store::{Read, StoreError};
+
+use crate::api::TurnOptions;
+use crate::api::{ApiError, Changed, LayeredSettings, SettingOwner, SettingValue};
+use crate::base::convert;
+use crate::base::error::{Answer, bad_input, not_found};
+use crate::settings::handle::Configuration;
+use crate::settings::random_places;
+use crate::settings::sampler_presets;
+use crate::settings::view;
+
+/// The setting that names a sampler preset.
+const PRESET: &str = "sampler_preset";
+
+impl Configuration {
+    /// The settings as they apply to `owner`: its own layer, those below it, and the environment.
+    ///
+    /// # Errors
+    /// `NotFound` if the owner does not exist.
+    pub(crate) async fn layered_settings(&self, owner: SettingOwner) -> Answer<LayeredSettings> {
+        let owner = convert::owner(&owner)?;
+        Ok(view::view(&self.stack(owner).await?, &self.choices().await?))
+    }
+
+    /// Sets one setting of one owner. `None` removes the value, so that the layer below applies.
+    ///
+    /// # Errors
+    /// `BadInput` for an unknown key, an invalid value, or a value that contradicts others. The error then states the
+    /// sum.
+    pub(crate) async fn set_setting(
+        &self,
+        owner: SettingOwner,
+        key: String,
+        value: Option<SettingValue>,
+    ) -> Answer<LayeredSettings> {
+        let owner = convert::owner(&owner)?;
+        let setting = settable(&key, owner)?;
+        let value = value.map(|value| setting.kind.check(value.into())).transpose();
+        self.put_setting(owner, setting, value.map_err(|refusal| refused(setting, &refusal))?).await
+    }
+
+    /// Works like [`Self::set_setting`], with the value as users enter it: `off`, `4096`, `0.8`.
+    ///
+    /// # Errors
+    /// The errors of [`Self::set_setting`].
+    pub(crate) async fn set_setting_in_words(
+        &self,
+        owner: SettingOwner,
+        key: String,
+        text: String,
+    ) -> Answer<LayeredSettings> {
+        let owner = convert::owner(&owner)?;
+        let setting = settable(&key, owner)?;
+        let value = setting.kind.read(&text).map_err(|refusal| refused(setting, &refusal))?;
+        self.put_setting(owner, setting, Some(value)).await
+    }
+
+    async fn put_setting(
+        &self,
+        owner: Owner,
+        setting: &'static Setting,
+        value: Option<Value>,
+    ) -> Answer<LayeredSettings> {
+        let value = value.map(|value| random_places::drawn_now(owner, setting.key, value));
+        let mut stack = self.stack(owner).await?;
+        let origin = Origin::from(owner.scope());
+        let mut own = stack.layers.layer(origin).cloned().unwrap_or_default();
+        own.set(setting, value.clone());
+        stack.layers.put(origin, own);
+        self.suggest(&mut stack.layers, None).await?;
+        if value.is_some() {
+            refuse_contradiction(setting, &resolve(&stack.layers))?;
+        }
+        let on = value == Some(Value::Switch(true));
+        let json = value.and_then(|value| serde_json::to_string(&value).ok());
+        if setting.key.starts_with("memory") {
+            // Stop learning that started with the old settings.
+            self.base().idle().stop();
+        }
+        let encoder = self.encoder_model().map(str::to_owned);
+        self.base()
+            .store()
+            .write(move |store| {
+                match json {
+                    Some(json) => store.scoped_settings_mut().set(owner, setting.key, &json)?,
+                    None => store.scoped_settings_mut().remove(owner, setting.key)?,
+                }
+                crate::base::retraction::switched(store, owner, (setting.key, on), encoder.as_deref())
+            })
+            .await?;
+        self.base().events().changed(Changed::Settings, owner.id().map(|id| id.to_string()));
+        // Read again: with a preset, one value can bring others.
+        Ok(view::view(&self.stack(owner).await?, &self.choices().await?))
+    }
+
+    /// The settings of a turn in `chat` with `model`.
+    ///
+    /// `template` is the turn's own template, if it has one.
+    pub(crate) async fn resolved(
+        &self,
+        chat: &Chat,
+        model: Option<ModelChoice>,
+        template: Option<&str>,
+    ) -> Answer<Resolved> {
+        let stack = self.read_stack(owners(Some(chat.id), Some(chat.character), model), template).await?;
+        Ok(resolve(&stack.layers))
+    }
+
+    /// The settings that apply before there is a chat.
+    pub(crate) async fn resolved_before_chat(&self, character: Option<CharacterId>) -> Answer<Resolved> {
+        Ok(resolve(&self.read_stack(owners(None, character, None), None).await?.layers))
+    }
+
+    /// Describes the environment overrides. `Err` names the first problem.
+    pub(crate) async fn settings_health(&self) -> Result<String, String> {
+        let Environment { layer, problems } = self.environment();
+        if let Some(Problem { key, reason }) = problems.first() {
+            let variable = setting(key).map(Setting::variable).unwrap_or_default();
+            return Err(format!("{variable} is set, but {reason}"));
+        }
+        let global = self.resolved_before_chat(None).await.map_err(|error| error.to_string())?;
+        if let Some(contradiction) = global.contradictions().first() {
+            return Err(contradiction.to_string());
+        }
+        let shown = |(key, value): (&'static str, &Value)| {
+            let value: String = value.to_string().chars().take(40).collect();
+            setting(key).map(|setting| format!("{}={value} overrides {key}", setting.variable()))
+        };
+        let overridden: Vec<_> = layer.iter().filter_map(shown).collect();
+        Ok(if overridden.is_empty() { "No environment overrides".to_owned() } else { overridden.join(", ") })
+    }
+
+    async fn stack(&self, owner: Owner) -> Answer<Stack> {
+        let owners = match owner {
+            Owner::Global => owners(None, None, None),
+            Owner::Model(ModelChoice::Local(id)) => {
+                self.local_model(id).await?;
+                owners(None, None, Some(ModelChoice::Local(id)))
+            }
+            Owner::Model(ModelChoice::Remote(id)) => {
+                self.chosen_endpoint(id).await?;
+                owners(None, None, Some(ModelChoice::Remote(id)))
+            }
+            Owner::Character(id) => {
+                let known = self.base().store().read(move |store| store.characters().get(id)).await?;
+                owners(None, Some(known.ok_or_else(|| not_found("character"))?.id), None)
+            }
+            Owner::Chat(id) => {
+                let chat = self.base().store().read(move |store| store.chats().get(id)).await?;
+                let chat = chat.ok_or_else(|| not_found("chat"))?;
+                let model = self.choice(&chat, &TurnOptions::default()).await.ok();
+                owners(Some(id), Some(chat.character), model)
+            }
+        };
+        self.read_stack(owners, None).await
+    }
+
+    async fn read_stack(&self, owners: Vec<Owner>, template: Option<&str>) -> Answer<Stack> {
+        let asked = owners.clone();
+        let stored = self
+            .base()
+            .store()
+            .read(move |store| asked.iter().map(|owner| of_owner(store, *owner)).collect::<Result<Vec<_>, _>>())
+            .await?;
+        let (mut layers, mut problems) = (Layers::default(), Vec::new());
+        for (owner, stored) in owners.iter().zip(stored) {
+            let pairs = stored.iter().map(|(key, json)| (key.as_str(), json.as_str()));
+            let (layer, found) = Layer::read(owner.scope(), pairs);
+            problems.extend(found.into_iter().map(|problem| (owner.scope().into(), problem)));
+            layers.put(owner.scope().into(), layer);
+        }
+        let environment = self.environment();
+        layers.put(Origin::Environment, environment.layer.clone());
+        problems.extend(environment.problems.iter().map(|problem| (Origin::Environment, problem.clone())));
+        let mut stack = Stack { layers, problems, preset: None, owners };
+        self.fill_in(&mut stack).await?;
+        self.suggest(&mut stack.layers, template).await?;
+        Ok(stack)
+    }
+
+    /// Adds the values of the chosen sampler preset to the layer that chose it, unless that layer sets them itself.
+    async fn fill_in(&self, stack: &mut Stack) -> Answer<()> {
+        let Some((origin, Value::Text(id))) = stack.layers.find(PRESET) else { return Ok(()) };
+        if id == "none" {
+            return Ok(());
+        }
+        let Some(preset) = self.sampler_preset(id).await? else {
+            let reason = format!("the sampler preset \"{id}\" no longer exists");
+            stack.problems.push((origin, Problem { key: PRESET, reason }));
+            return Ok(());
+        };
+        let scope = Scope::ALL.into_iter().find(|scope| Origin::from(*scope) == origin);
+        let mut layer = stack.layers.layer(origin).cloned().unwrap_or_default();
+        let keys = layer.fill(&sampler_presets::layer(&preset), scope);
+        stack.layers.put(origin, layer);
+        stack.preset = Some(Filled { origin, keys, name: preset.name });
+        Ok(())
+    }
+
+    /// Adds the values that the template suggests. The template is `named`, or else the one that the layers choose.
+    async fn suggest(&self, layers: &mut Layers, named: Option<&str>) -> Answer<()> {
+        let id = named.map_or_else(|| resolve(layers).values.template, str::to_owned);
+        let (template, _) = self.template(&id).await?;
+        layers.put(Origin::Template, Layer::of_template(template.reply_tokens()));
+        Ok(())
+    }
+}
+
+/// Stored settings of `owner`. A model of an endpoint inherits the endpoint's settings and can override them.
+fn of_owner(store: &Read<'_>, owner: Owner) -> Result<BTreeMap<String, String>, StoreError> {
+    let own = store.scoped_settings().of(owner)?;
+    let Owner::Model(ModelChoice::Remote(id)) = owner else { return Ok(own) };
+    match store.endpoint_models().resolve(id)? {
+        Some(endpoint) if endpoint.id != id => {
+            let mut all = store.scoped_settings().of(Owner::Model(ModelChoice::Remote(endpoint.id)))?;
+            all.extend(own);
+            Ok(all)
+        }
+        _ => Ok(own),
+    }
+}
+
+fn owners(chat: Option<ChatId>, character: Option<CharacterId>, model: Option<ModelChoice>) -> Vec<Owner> {
+    let own = [model.map(Owner::Model), character.map(Owner::Character), chat.map(Owner::Chat)];
+    std::iter::once(Owner::Global).chain(own.into_iter().flatten()).collect()
+}
+
+fn settable(key: &str, owner: Owner) -> Answer<&'static Setting> {
+    let setting = setting(key).ok_or_else(|| {
+        let keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key).collect();
+        let key: String = key.chars().take(60).collect();
+        bad_input(format!("There is no setting {key}."), format!("Choose one of: {}.", keys.join(", ")))
+    })?;
+    let scope = owner.scope();
+    if setting.scopes.contains(&scope) {
+        return Ok(setting);
+    }
+    let scopes: Vec<_> = setting.scopes.iter().map(|scope| scope.as_str()).collect();
+    let message = format!("{key} cannot be set for a {}.", scope.as_str());
+    Err(bad_input(message, format!("It can be set here: {}.", scopes.join(", "))))
+}
+
+pub(crate) fn refused(setting: &Setting, refusal: &Refusal) -> ApiError {
+    let expected = setting.kind.expects();
+    bad_input(format!("{} is not valid: {refusal}.", setting.key.replace('_', " ")), format!("Set it to {expected}."))
+}
+
+/// Rejects a new value only for contradictions that it takes part in.
+fn refuse_contradiction(setting: &Setting, resolved: &Resolved) -> Answer<()> {
+    match resolved.contradictions().into_iter().find(|each| each.keys().contains(&setting.key)) {
+        Some(contradiction) => Err(bad_input(
+            format!("{} does not fit the other settings: {contradiction}.", setting.key.replace('_', " ")),
+            "Lower one of them, or raise the limit.",
+        )),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,55 @@
+//! Message content other than text: notes about tool calls and pictures in prompts.
+
+use std::collections::HashMap;
+
+use context::HistoryMessage;
+use domain::chat::Picture;
+use domain::{MessageId, ToolCall};
+
+use crate::settings::model_handle::Answerer;
+
+/// The note after a reply that requested tools. It is text instead of the provider's own `tool_calls`: endpoints
+/// reject a call without a result, and Inglenook runs no tools.
+pub(crate) fn asked_for(calls: &[ToolCall]) -> Option<String> {
+    let calls: Vec<String> = calls.iter().map(|call| format!("{}({})", call.name, call.arguments.text())).collect();
+    (!calls.is_empty()).then(|| format!("[Asked for tools, and there are none here: {}]", calls.join(", ")))
+}
+
+/// The note after a message with pictures, for a model that cannot see them.
+fn unseen(pictures: usize) -> Option<String> {
+    match pictures {
+        0 => None,
+        1 => Some("[1 picture came with this. You cannot see it.]".to_owned()),
+        count => Some(format!("[{count} pictures came with this. You cannot see them.]")),
+    }
+}
+
+/// Attaches each message's pictures with their token cost. A model that cannot see pictures gets a note instead.
+pub(crate) fn add_pictures(
+    history: &mut [HistoryMessage],
+    notes: &mut HashMap<MessageId, String>,
+    pictures: &HashMap<MessageId, Vec<Picture>>,
+    answerer: &Answerer,
+) {
+    for message in history {
+        let pictures = pictures.get(&message.id).map_or(&[][..], Vec::as_slice);
+        if answerer.sees {
+            let count = u32::try_from(pictures.len()).unwrap_or(u32::MAX);
+            message.pictures = pictures.iter().map(|picture| picture.hash.clone()).collect();
+            message.extra_tokens = answerer.values.image_tokens.saturating_mul(count);
+        } else if let Some(note) = unseen(pictures.len()) {
+            notes.insert(message.id, note);
+        }
+    }
+}
+
+/// Appends `note` to the text of `message`.
+pub(crate) fn append(message: &mut HistoryMessage, note: &str) {
+    let anew = message.anew.as_mut().map(|anew| &mut anew.text);
+    for text in [Some(&mut message.text), anew].into_iter().flatten() {
+        if !text.trim().is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(note);
+    }
+}

@@ -1,0 +1,31 @@
+//! Settings, models, endpoints, presets and formats.
+
+pub(crate) mod app_settings;
+pub(crate) mod chat_formats;
+pub(crate) mod chat_template;
+pub(crate) mod choices;
+pub(crate) mod count_cache;
+pub(crate) mod download;
+pub(crate) mod endpoint_dialect;
+pub(crate) mod endpoint_models;
+pub(crate) mod endpoint_secrets;
+pub(crate) mod endpoint_tokenizer;
+pub(crate) mod endpoints;
+pub(crate) mod environment;
+pub(crate) mod handle;
+pub(crate) mod health;
+pub(crate) mod layer_stack;
+pub(crate) mod layered;
+pub(crate) mod message_content;
+pub(crate) mod model_choice;
+pub(crate) mod model_handle;
+pub(crate) mod models;
+pub(crate) mod modes;
+pub(crate) mod random_places;
+pub(crate) mod remote_count;
+pub(crate) mod sampler_presets;
+pub(crate) mod templates;
+pub(crate) mod text_counts;
+pub(crate) mod token_counter;
+pub(crate) mod tokenizer_files;
+pub(crate) mod view;

@@ -1,0 +1,260 @@
+//! Selects the model that answers a turn, and prepares its provider, chat template, token budget and token counter.
+
+use crate::settings::chat_template::{KnownTemplate, guess_note, parse};
+use crate::settings::model_handle::Answerer;
+use std::path::Path;
+use std::sync::Arc;
+
+use context::budget::Chunk;
+use context::{Budget, ChatTemplate};
+use domain::chat::Chat;
+use domain::model::{Endpoint, LocalModel, ModelChoice};
+use domain::prompt::Segment;
+use domain::sampling::Sampling;
+use domain::settings::Values;
+use domain::{EndpointId, ModelId};
+use local::gguf::{self};
+use provider::Provider;
+use provider::openai::OpenAiClient;
+use store::PresetKind;
+
+use crate::api::ApiError;
+use crate::api::TurnOptions;
+use crate::base::convert;
+use crate::base::error::{Answer, internal, not_found};
+use crate::settings::endpoint_dialect::{self, Learning};
+use crate::settings::handle::Configuration;
+use crate::settings::models;
+use crate::settings::remote_count::{Calibrating, RemoteCounting};
+use crate::settings::token_counter::Counting;
+
+/// Upper limit of the planned context in tokens, even if an endpoint accepts more.
+const MAX_CONTEXT: u32 = 200_000;
+
+/// Minimum number of parameters (about one billion) at which a model's summaries are trusted.
+const CAPABLE: u64 = 900_000_000;
+
+/// Options and settings of a turn, before its model is prepared.
+struct Asked {
+    /// Context size in tokens, if the user chose one.
+    context: Option<u32>,
+    sampling: Sampling,
+    values: Values,
+    withdrawals: i64,
+}
+
+impl Asked {
+    /// Handle for the injected provider, which is treated like an endpoint.
+    fn scripted(self, provider: Arc<dyn Provider>) -> Answerer {
+        let Self { context, sampling, values, withdrawals } = self;
+        let budget = within(Budget::remote(context.unwrap_or(8_192), sampling.max_tokens), &values);
+        let name = "scripted".to_owned();
+        let counting = Counting::Remote(RemoteCounting::default());
+        let sees = values.sees_images;
+        Answerer {
+            key: name.clone(),
+            model_name: name.clone(),
+            name,
+            provider,
+            template: None,
+            budget,
+            sampling,
+            sees,
+            tiny: false,
+            note: None,
+            values,
+            withdrawals,
+            counting,
+        }
+    }
+}
+
+/// Applies the settings that override the model's default budget.
+fn within(budget: Budget, values: &Values) -> Budget {
+    Budget {
+        reserve: values.reply_reserve.map_or(budget.reserve, |tokens| tokens.min(budget.limit / 4)),
+        history_cap: values.history_cap.map_or(budget.history_cap, |tokens| tokens.min(budget.limit)),
+        retrieval_cap: values.retrieval_cap.or(budget.retrieval_cap),
+        chunk: values.trim_chunk.map_or(budget.chunk, Chunk::Tokens),
+        min_tail_messages: values.min_tail_messages as usize,
+        message_trim: values.message_ceiling.map(|messages| messages as usize),
+        ..budget
+    }
+}
+
+impl Configuration {
+    /// Prepares the model that answers in `chat`. See [`Self::choice`] for the order of the choices.
+    pub(crate) async fn answerer(&self, chat: &Chat, options: &TurnOptions) -> Answer<Answerer> {
+        let choice = self.choice(chat, options).await;
+        let withdrawals = self.base().store().read(|store| store.memories().withdrawals()).await?;
+        let values = self.resolved(chat, choice.as_ref().ok().copied(), options.template.as_deref()).await?.values;
+        let sampling = options.sampler.over(values.sampling(crate::seed()));
+        let context = options.context.filter(|tokens| *tokens > 0).or(values.context_limit);
+        let asked = Asked { context, sampling, values, withdrawals };
+        if let Some(provider) = self.base().injected_provider() {
+            return Ok(asked.scripted(provider));
+        }
+        match choice? {
+            ModelChoice::Local(id) => self.local_answerer(self.local_model(id).await?, asked).await,
+            ModelChoice::Remote(id) => self.remote_answerer(self.chosen_endpoint(id).await?, asked).await,
+        }
+    }
+
+    /// Chooses the model of a turn: the turn's own, else the chat's, else the default, else any local model.
+    pub(crate) async fn choice(&self, chat: &Chat, options: &TurnOptions) -> Answer<ModelChoice> {
+        let turn = options.model.as_ref().map(convert::model_choice).transpose()?;
+        let default = self.settings().default_model.as_ref().map(convert::model_choice).transpose()?;
+        self.first_there([turn, chat.model, default]).await
+    }
+
+    /// Returns the first choice whose model still exists. A choice of the turn itself is not checked here, so that a
+    /// missing model is reported as an error.
+    async fn first_there(&self, choices: [Option<ModelChoice>; 3]) -> Answer<ModelChoice> {
+        if let Some(turn) = choices[0] {
+            return Ok(turn);
+        }
+        let known = self.base().store().read(move |store| {
+            for choice in choices.into_iter().flatten() {
+                let there = match choice {
+                    ModelChoice::Local(id) => store.models().get(id)?.is_some(),
+                    ModelChoice::Remote(id) => store.endpoint_models().resolve(id)?.is_some(),
+                };
+                if there {
+                    return Ok((Some(choice), Vec::new()));
+                }
+            }
+            Ok((None, store.models().list()?))
+        });
+        let (chosen, models) = known.await?;
+        let any = models.iter().find(|model| Path::new(&model.path).exists()).map(|model| ModelChoice::Local(model.id));
+        chosen.or(any).ok_or_else(|| ApiError::NoModel {
+            message: "No model is set up, so there is no reply.".into(),
+            hint: "Add a model file, or connect an endpoint.".into(),
+        })
+    }
+
+    async fn local_answerer(&self, model: LocalModel, asked: Asked) -> Answer<Answerer> {
+        let KnownTemplate { template, uncounted, parameters, note } =
+            self.template_of(&model, &asked.values.chat_format).await?;
+        let default = || local::library::default_context(model.context);
+        let context = asked.context.map_or_else(default, |tokens| tokens.min(model.context));
+        let Asked { sampling, values, withdrawals, .. } = asked;
+        let provider = self.local().provider(&model, context);
+        let budget =
+            within(Budget { margin: uncounted, ..Budget::local(provider.context(), sampling.max_tokens) }, &values);
+        Ok(Answerer {
+            name: model.name.clone(),
+            model_name: model.name.clone(),
+            key: model.sha256.clone(),
+            provider,
+            template: Some(template),
+            budget,
+            sampling,
+            sees: false,
+            tiny: parameters < CAPABLE,
+            note,
+            values,
+            withdrawals,
+            counting: Counting::Local(model),
+        })
+    }
+
+    /// Chat template of a model: the one that the settings name, else the file's own, else one guessed from the
+    /// model's architecture, name and tokens. Each is read and probed once.
+    async fn template_of(&self, model: &LocalModel, chosen: &str) -> Answer<KnownTemplate> {
+        let own = self.own_format(chosen).await?;
+        let key = (model.id, own.as_ref().unwrap_or(&chosen.to_owned()).clone());
+        if let Some(known) = self.templates().get(&key) {
+            return Ok(known.clone());
+        }
+        let path = model.path.clone();
+        let read = move || {
+            let header = gguf::read(Path::new(&path))?;
+            // Only a file without a template needs its vocabulary, for the guess.
+            let vocabulary =
+                if header.chat_template.is_none() { gguf::vocabulary(Path::new(&path)).ok() } else { None };
+            Ok((header, vocabulary))
+        };
+        let (header, vocabulary) = tokio::task::spawn_blocking(read)
+            .await
+            .map_err(|_| internal("a model's header could not be read"))?
+            .map_err(|error: gguf::GgufError| models::unusable(&error.to_string()))?;
+        let own = own.and_then(|document| serde_json::from_str(&document).ok());
+        let template = parse(&header, vocabulary.as_ref(), chosen, own)?;
+        let assumed = chosen == "auto" && header.chat_template.is_none();
+        let note = assumed.then(|| guess_note(&header, vocabulary.as_ref()));
+        let known = self.with_begin_token(model, template, header.bos.unwrap_or_default()).await?;
+        let known = KnownTemplate { parameters: header.parameters, note, ..known };
+        self.templates().insert(key, known.clone());
+        Ok(known)
+    }
+
+    /// If the worker would add a begin token to prompts, the template adds it instead, so that it is counted like
+    /// other text. If the token's text is unknown or is not exactly one token, one token stays uncounted.
+    async fn with_begin_token(&self, model: &LocalModel, template: ChatTemplate, bos: String) -> Answer<KnownTemplate> {
+        if !self.local().adds_bos(model).await? {
+            return Ok(KnownTemplate { template: Arc::new(template), uncounted: 0, parameters: 0, note: None });
+        }
+        let counted = self.local().count(model, &[Segment { text: bos, control: true }]).await?;
+        Ok(match counted[..] {
+            [1] => KnownTemplate {
+                template: Arc::new(template.leading_with_bos()),
+                uncounted: 0,
+                parameters: 0,
+                note: None,
+            },
+            _ => KnownTemplate { template: Arc::new(template), uncounted: 1, parameters: 0, note: None },
+        })
+    }
+
+    /// The stored JSON of a user-defined chat format.
+    async fn own_format(&self, name: &str) -> Answer<Option<String>> {
+        if name == "auto" {
+            return Ok(None);
+        }
+        let key = name.to_owned();
+        let preset = self.base().store().read(move |store| store.presets().get(PresetKind::ChatFormat, &key)).await?;
+        Ok(preset.map(|preset| preset.json))
+    }
+
+    async fn remote_answerer(&self, endpoint: Endpoint, asked: Asked) -> Answer<Answerer> {
+        let known = endpoint_dialect::known(self.base().store(), &endpoint).await?;
+        let config = self.endpoint_config(&endpoint).await?.with_dialect(known);
+        let key = format!("{} {}", endpoint.id, endpoint.model);
+        let name = self.shown_name(&endpoint).await?;
+        let model_name = if endpoint.model.is_empty() { endpoint.name.clone() } else { endpoint.model.clone() };
+        let context = asked.context.unwrap_or(MAX_CONTEXT).min(endpoint.context).max(512);
+        let Asked { sampling, values, withdrawals, .. } = asked;
+        let budget = within(Budget::remote(context, sampling.max_tokens), &values);
+        let remote = RemoteCounting::of(self.base().store(), self.tokenizer_files(), &endpoint).await?;
+        let budget = Budget { margin: (budget.limit as f32 * remote.calibration.margin()) as u32, ..budget };
+        let client = Learning::new(Arc::new(OpenAiClient::new(config)?), self.base().store().clone(), &endpoint);
+        let client = Arc::new(client);
+        let provider = Arc::new(Calibrating::new(client, self.base().store().clone(), &endpoint, remote.clone()));
+        let counting = Counting::Remote(remote);
+        let sees = values.sees_images;
+        Ok(Answerer {
+            name,
+            model_name,
+            key,
+            provider,
+            template: None,
+            budget,
+            sampling,
+            sees,
+            tiny: false,
+            note: None,
+            values,
+            withdrawals,
+            counting,
+        })
+    }
+
+    pub(crate) async fn local_model(&self, id: ModelId) -> Answer<LocalModel> {
+        self.base().store().read(move |store| store.models().get(id)).await?.ok_or_else(|| not_found("model"))
+    }
+
+    pub(crate) async fn endpoint(&self, id: EndpointId) -> Answer<Endpoint> {
+        self.base().store().read(move |store| store.endpoints().get(id)).await?.ok_or_else(|| not_found("endpoint"))
+    }
+}

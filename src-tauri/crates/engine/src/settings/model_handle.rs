@@ -1,0 +1,63 @@
+//! The model that answers a turn: provider, template, budget, sampling and token counting.
+
+use crate::api::{Counted, CountedWith};
+use crate::settings::token_counter::Counting;
+use context::macros::ModelFacts;
+use context::{Budget, ChatTemplate};
+use domain::sampling::Sampling;
+use domain::settings::Values;
+use provider::Provider;
+use std::sync::Arc;
+
+/// Everything needed to call one model.
+pub(crate) struct Answerer {
+    /// Model name that is stored with the reply.
+    pub(crate) name: String,
+    /// Name for macros: the model's name without the endpoint's.
+    pub(crate) model_name: String,
+    /// Identifies the model uniquely, regardless of its name.
+    pub(crate) key: String,
+    pub(crate) provider: Arc<dyn Provider>,
+    /// Chat template of a local model. `None` for remote endpoints, which apply their own.
+    pub(crate) template: Option<Arc<ChatTemplate>>,
+    pub(crate) budget: Budget,
+    pub(crate) sampling: Sampling,
+    /// Whether the model accepts pictures.
+    pub(crate) sees: bool,
+    /// Whether the model is too small for its summaries to be trusted.
+    pub(crate) tiny: bool,
+    /// Notice for the user, for example that the chat format is a guess.
+    pub(crate) note: Option<String>,
+    /// Resolved settings of the turn.
+    pub(crate) values: Values,
+    /// Retraction counter of the store when the settings were read. A change of the memory setting increments it as
+    /// well.
+    pub(crate) withdrawals: i64,
+    pub(crate) counting: Counting,
+}
+
+impl Answerer {
+    /// Model facts that macros can name.
+    pub(crate) fn facts(&self) -> ModelFacts<'_> {
+        ModelFacts {
+            name: &self.model_name,
+            context: Some(self.budget.limit),
+            response: Some(self.sampling.max_tokens),
+        }
+    }
+
+    pub(crate) fn counting(&self) -> &Counting {
+        &self.counting
+    }
+
+    /// How tokens are counted, and how accurately.
+    pub(crate) fn counted(&self) -> Counted {
+        let margin = self.budget.margin;
+        match &self.counting {
+            Counting::Local(_) => Counted { with: CountedWith::Model, margin, mean_error: None },
+            Counting::Remote(remote) => {
+                Counted { with: remote.tokens.shown(), margin, mean_error: remote.calibration.mean_error() }
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The library of local model files. Files stay in their folders; the library stores their paths.
+
+use std::path::{Path, PathBuf};
+
+use domain::ModelId;
+use domain::model::{LocalModel, ModelChoice};
+use local::gguf::{Fault, GgufError, Header};
+use local::library::{self, Inspected};
+use uuid::Uuid;
+
+use crate::api::{self, ApiError, Changed, Fits, ModelRef};
+use crate::base::convert;
+use crate::base::error::{Answer, bad_input, internal};
+use crate::base::panics;
+use crate::settings::chat_template;
+use crate::settings::handle::Configuration;
+use crate::settings::remote_count::RemoteCounting;
+
+/// An exact or estimated count.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct TokenCount {
+    pub tokens: u32,
+    pub model: String,
+    pub exact: bool,
+    /// Token ids, if they were requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ids: Option<Vec<i32>>,
+}
+
+impl Configuration {
+    pub(crate) async fn list_models(&self) -> Answer<Vec<api::Model>> {
+        let default = self.settings().default_model;
+        let models = self.base().store().read(|store| store.models().list()).await?;
+        let shown = move || models.into_iter().map(|model| shown(model, default.as_ref())).collect();
+        tokio::task::spawn_blocking(shown).await.map_err(|_| internal("the model files could not be read"))
+    }
+
+    /// Adds a GGUF file, which stays in its folder. The first model becomes the default.
+    ///
+    /// # Errors
+    /// `BadInput` if the file is not a chat model.
+    pub(crate) async fn add_model(&self, path: PathBuf) -> Answer<api::Model> {
+        let inspected = tokio::task::spawn_blocking(move || inspect(&path))
+            .await
+            .map_err(|_| internal("a model file could not be read"))??;
+        let known = self.base().store().read(|store| store.models().list()).await?;
+        let same = known.iter().find(|model| model.sha256 == inspected.sha256);
+        let mut model = inspected.into_model(same.map_or_else(|| ModelId(Uuid::now_v7()), |model| model.id));
+        model.name = file_name(&model.path).unwrap_or(model.name);
+        let (row, is_new) = (model.clone(), same.is_none());
+        self.base()
+            .store()
+            .write(move |store| match is_new {
+                true => store.models_mut().insert(&row),
+                false => store.models_mut().update(&row),
+            })
+            .await?;
+        if self.settings().default_model.is_none() {
+            let default_model = Some(ModelRef::Local { id: model.id.to_string() });
+            self.update_settings(api::SettingsChange { default_model, ..api::SettingsChange::default() }).await?;
+        }
+        self.base().events().changed(Changed::Models, Some(model.id.to_string()));
+        let default = self.settings().default_model;
+        Ok(shown(model, default.as_ref()))
+    }
+
+    pub(crate) async fn remove_model(&self, id: String) -> Answer<()> {
+        let id = id.parse::<ModelId>()?;
+        self.base().store().write(move |store| store.models_mut().delete(id)).await?;
+        self.templates().retain(|(model, _), _| *model != id);
+        self.forget_default(&ModelRef::Local { id: id.to_string() }).await?;
+        self.base().events().changed(Changed::Models, Some(id.to_string()));
+        Ok(())
+    }
+
+    /// Adds the model files in the folders that ship with the app to the library.
+    pub(crate) async fn find_models(&self, folders: &[PathBuf]) -> Answer<()> {
+        let known = self.base().store().read(|store| store.models().list()).await?;
+        for file in folders.iter().flat_map(|folder| gguf_files(folder)) {
+            if known.iter().any(|model| Path::new(&model.path) == file) {
+                continue;
+            }
+            match self.add_model(file).await {
+                Ok(model) => tracing::info!(model = model.name, "found a model"),
+                Err(ApiError::BadInput { message, .. } | ApiError::Internal { message }) => {
+                    tracing::info!(message, "skipped a file that is not a chat model");
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the tokens of `text` with `model`, or else with the default model: exactly for local models,
+    /// approximately for remote ones.
+    ///
+    /// # Errors
+    /// `NoModel`; `Provider` if the model cannot be loaded.
+    pub(crate) async fn count_tokens(&self, model: Option<ModelRef>, text: String, ids: bool) -> Answer<TokenCount> {
+        let chosen = match model.or(self.settings().default_model) {
+            Some(model) => convert::model_choice(&model)?,
+            None => return Err(no_model()),
+        };
+        let plain = domain::prompt::Segment { text, control: false };
+        let ModelChoice::Local(id) = chosen else {
+            let ModelChoice::Remote(id) = chosen else { return Err(no_model()) };
+            let endpoint = self.chosen_endpoint(id).await?;
+            let counting = RemoteCounting::of(self.base().store(), self.tokenizer_files(), &endpoint).await?;
+            let tokens = counting.about(plain).await?;
+            return Ok(TokenCount { tokens, model: self.shown_name(&endpoint).await?, exact: false, ids: None });
+        };
+        let model = self.local_model(id).await?;
+        let texts = [plain];
+        let ids = if ids { self.local().tokenize(&model, &texts).await?.pop() } else { None };
+        let tokens = match &ids {
+            Some(ids) => ids.len() as u32,
+            None => self.local().count(&model, &texts).await?.into_iter().sum(),
+        };
+        Ok(TokenCount { tokens, model: model.name, exact: true, ids })
+    }
+
+    /// Process id of the running worker, for tests and the health report.
+    pub(crate) async fn worker_pid(&self) -> Option<u32> {
+        self.local().status().pid
+    }
+}
+
+/// Error for a file that is not a usable chat model.
+pub(crate) fn unusable(why: &str) -> ApiError {
+    bad_input(format!("The model cannot be used: {why}."), "Choose a GGUF file of a chat model, or download it again.")
+}
+
+fn no_model() -> ApiError {
+    ApiError::NoModel { message: "No model is set up.".into(), hint: "Add a model file, or choose one.".into() }
+}
+
+/// Names a model after its file, which users recognise. Headers often contain the name of a training run.
+fn file_name(path: &str) -> Option<String> {
+    let stem = Path::new(path).file_stem()?.to_string_lossy();
+    let name: String = stem.replace('.', " ").chars().filter(|letter| !letter.is_control()).take(120).collect();
+    Some(name).filter(|name| !name.trim().is_empty())
+}
+
+/// Checks the header first, because hashing gigabytes of a file that cannot chat is useless.
+fn inspect(path: &Path) -> Answer<Inspected> {
+    let header = local::gguf::read(path).map_err(|error| unusable(&error.to_string()))?;
+    if header.embeds {
+        return Err(unusable(&format!("{} is an embedding model, which cannot chat", path.display())));
+    }
+    let read = local::gguf::vocabulary(path);
+    if matches!(&read, Err(GgufError { fault: Fault::NoVocabulary, .. })) {
+        let name = path.display();
+        return Err(unusable(&format!(
+            "{name} has no vocabulary, so it is part of a model or made for another program"
+        )));
+    }
+    library::inspect(path, |_, _| {}).map_err(|error| unusable(&error.to_string()))
+}
+
+pub(crate) fn gguf_files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let is_gguf = |path: &PathBuf| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gguf"));
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_gguf).collect();
+    files.sort();
+    files
+}
+
+fn shown(model: LocalModel, default: Option<&ModelRef>) -> api::Model {
+    let path = Path::new(&model.path);
+    let context = library::default_context(model.context);
+    let header = panics::or_plain("a row of the models", || Some(local::gguf::read(path)), || None);
+    let note = header.as_ref().and_then(|header| note(path, header));
+    let fit = header
+        .and_then(Result::ok)
+        .map(|header| library::fit(&header, model.bytes, context, library::available_memory()));
+    api::Model {
+        fits: fit.map_or(Fits::Yes, fits),
+        missing: !path.exists(),
+        note: note.filter(|_| path.exists()),
+        default: default == Some(&ModelRef::Local { id: model.id.to_string() }),
+        id: model.id.to_string(),
+        name: model.name,
+        path: model.path,
+        bytes: model.bytes,
+        sha256: model.sha256,
+        architecture: model.architecture,
+        context: model.context,
+    }
+}
+
+/// Notice about a model file before the user chats, for example that it cannot chat or that its format is a guess.
+fn note(path: &Path, header: &Result<Header, GgufError>) -> Option<String> {
+    match header {
+        Err(error) => Some(format!("This file {}.", error.fault)),
+        Ok(header) if header.embeds => Some("This is an embedding model, which cannot chat.".to_owned()),
+        Ok(header) if header.chat_template.is_none() => {
+            Some(chat_template::guess_note(header, local::gguf::vocabulary(path).ok().as_ref()))
+        }
+        Ok(_) => None,
+    }
+}
+
+/// Tight means that it fits with less than a fifth to spare.
+fn fits(fit: library::Fit) -> Fits {
+    match (fit.fits(), fit.available) {
+        (Some(false), _) => Fits::No,
+        (Some(true), Some(available)) if fit.needed() > available / 5 * 4 => Fits::Tight,
+        _ => Fits::Yes,
+    }
+}

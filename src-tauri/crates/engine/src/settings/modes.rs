@@ -1,0 +1,85 @@
+//! Conversation modes: the built-in ones and those of the user.
+
+use context::prompt_template::{self, Mode, find_mode};
+use store::{Preset, PresetKind};
+
+use crate::api::{self, Changed};
+use crate::base::error::{Answer, bad_input, internal};
+use crate::settings::handle::Configuration;
+
+/// Maximum length of a mode's text, in bytes.
+const MAX_TEXT: usize = 20_000;
+
+impl Configuration {
+    pub(crate) async fn list_modes(&self) -> Answer<Vec<api::Mode>> {
+        let built_in = built_in()?;
+        let (modes, own) = self.modes().await?;
+        let row = |mode: Mode| {
+            let built_in = find_mode(built_in, &mode.name).is_ok();
+            let changed = built_in && own.iter().any(|preset| preset.key == mode.name);
+            api::Mode { name: mode.name, text: mode.text, built_in, changed }
+        };
+        Ok(modes.into_iter().map(row).collect())
+    }
+
+    pub(crate) async fn save_mode(&self, mode: api::Mode) -> Answer<api::Mode> {
+        let name = mode.name.trim().to_lowercase();
+        if name.is_empty() || name.chars().any(char::is_whitespace) || name.len() > 60 {
+            return Err(bad_input("The name of a mode must be one short word.", "Choose a name without spaces."));
+        }
+        if mode.text.len() > MAX_TEXT {
+            return Err(bad_input("The mode's text is too long.", format!("Use at most {MAX_TEXT} bytes.")));
+        }
+        let (_, own) = self.modes().await?;
+        let kept = Mode { name: name.clone(), title: mode.name.trim().to_owned(), text: mode.text };
+        let preset = Preset {
+            kind: PresetKind::Mode,
+            key: name.clone(),
+            character: None,
+            name: kept.title.clone(),
+            position: own.len() as i64,
+            json: serde_json::to_string(&kept).map_err(|error| internal(&error.to_string()))?,
+            source: None,
+            updated: self.base().now(),
+        };
+        self.base().store().write(move |store| store.presets_mut().put(&preset)).await?;
+        self.base().events().changed(Changed::Presets, Some(name.clone()));
+        let saved = self.list_modes().await?.into_iter().find(|mode| mode.name == name);
+        saved.ok_or_else(|| internal("a mode was not saved"))
+    }
+
+    pub(crate) async fn delete_mode(&self, name: String) -> Answer<()> {
+        let key = name.trim().to_lowercase();
+        self.base().store().write(move |store| store.presets_mut().delete(PresetKind::Mode, &key)).await?;
+        self.base().events().changed(Changed::Presets, Some(name));
+        Ok(())
+    }
+
+    /// Returns the mode with this name.
+    ///
+    /// # Errors
+    /// `BadInput`, with the names of all modes.
+    pub(crate) async fn mode(&self, name: &str) -> Answer<Mode> {
+        let (modes, _) = self.modes().await?;
+        let found = find_mode(&modes, if name == "auto" { "default" } else { name });
+        found.cloned().map_err(|error| bad_input(error.to_string(), "Choose one of them."))
+    }
+
+    /// The built-in modes, some of them replaced by the user's, and the user's own.
+    async fn modes(&self) -> Answer<(Vec<Mode>, Vec<Preset>)> {
+        let own = self.base().store().read(|store| store.presets().list(PresetKind::Mode)).await?;
+        let mut modes = built_in()?.to_vec();
+        for preset in &own {
+            let Ok(mode) = serde_json::from_str::<Mode>(&preset.json) else { continue };
+            match modes.iter_mut().find(|known| known.name == mode.name) {
+                Some(known) => *known = mode,
+                None => modes.push(mode),
+            }
+        }
+        Ok((modes, own))
+    }
+}
+
+fn built_in() -> Answer<&'static [Mode]> {
+    prompt_template::built_in_modes().map_err(|error| internal(&error.to_string()))
+}

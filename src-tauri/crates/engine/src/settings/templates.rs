@@ -1,0 +1,175 @@
+//! Prompt templates: the built-in ones, those of the user, and the checks of their editor.
+
+use std::borrow::Cow;
+
+use context::prompt_template::{
+    self, Kind, Library, Problem, PromptTemplate, ResolvedTemplate, VariableSource, from_json, resolve,
+};
+use store::{Preset, PresetKind};
+use uuid::Uuid;
+
+use crate::api::{Changed, Severity, TemplateDocument, TemplateKind, TemplateProblem, TemplateSummary, VariableDoc};
+use crate::base::error::{Answer, bad_input, internal, not_found};
+use crate::settings::handle::Configuration;
+
+/// The default template of a chat.
+pub(crate) const DEFAULT: &str = "base-roleplay";
+
+impl Configuration {
+    pub(crate) async fn list_templates(&self) -> Answer<Vec<TemplateSummary>> {
+        let (library, own) = self.template_library().await?;
+        let built_in = built_in()?;
+        let row = |template: &PromptTemplate| summary(template, built_in, &own);
+        Ok(library.iter().map(row).collect())
+    }
+
+    pub(crate) async fn get_template(&self, id: String) -> Answer<TemplateDocument> {
+        let (library, own) = self.template_library().await?;
+        let template = library.get(&id).ok_or_else(|| not_found("template"))?;
+        let kept = own.into_iter().find(|preset| preset.key == template.id);
+        let json = match &kept {
+            Some(preset) => preset.json.clone(),
+            None => serde_json::to_string_pretty(template).map_err(|error| internal(&error.to_string()))?,
+        };
+        Ok(TemplateDocument { summary: summary(template, built_in()?, kept.as_slice()), json })
+    }
+
+    pub(crate) async fn save_template(&self, id: String, json: String) -> Answer<TemplateDocument> {
+        let problems = self.check_template(json.clone()).await?;
+        if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
+            let place = problem.section.as_ref().map(|name| format!("In section \"{name}\": ")).unwrap_or_default();
+            return Err(bad_input(format!("{place}{}.", problem.message), "Correct it, then save again."));
+        }
+        let read = from_json(&json).map_err(|error| bad_input(error.to_string(), "Correct it, then save again."))?;
+        let (library, own) = self.template_library().await?;
+        let key = match id.as_str() {
+            "" => free_id(&read.template.id, &library),
+            _ => id,
+        };
+        let template = PromptTemplate { id: key.clone(), ..read.template };
+        let position = own.iter().find(|preset| preset.key == key).map_or(own.len() as i64, |preset| preset.position);
+        let preset = Preset {
+            kind: PresetKind::Template,
+            key: key.clone(),
+            character: None,
+            name: template.name.clone(),
+            position,
+            json: serde_json::to_string_pretty(&template).map_err(|error| internal(&error.to_string()))?,
+            source: None,
+            updated: self.base().now(),
+        };
+        self.base().store().write(move |store| store.presets_mut().put(&preset)).await?;
+        self.base().events().changed(Changed::Presets, Some(key.clone()));
+        self.get_template(key).await
+    }
+
+    pub(crate) async fn delete_template(&self, id: String) -> Answer<()> {
+        let key = id.clone();
+        self.base().store().write(move |store| store.presets_mut().delete(PresetKind::Template, &key)).await?;
+        self.base().events().changed(Changed::Presets, Some(id));
+        Ok(())
+    }
+
+    pub(crate) async fn check_template(&self, json: String) -> Answer<Vec<TemplateProblem>> {
+        let (library, _) = self.template_library().await?;
+        Ok(prompt_template::check(&json, &library).into_iter().map(problem).collect())
+    }
+
+    pub(crate) async fn template_variables(&self) -> Answer<Vec<VariableDoc>> {
+        let doc = |doc: prompt_template::VariableDoc| VariableDoc {
+            name: doc.name.to_owned(),
+            group: doc.group.to_owned(),
+            description: doc.description.to_owned(),
+            inputs: match doc.source {
+                VariableSource::Given | VariableSource::Detail => Vec::new(),
+                VariableSource::SameAs(of) => vec![of.to_owned()],
+                VariableSource::MadeOf(inputs) => inputs.iter().map(|name| (*name).to_owned()).collect(),
+            },
+        };
+        Ok(prompt_template::reference().into_iter().map(doc).collect())
+    }
+
+    /// Parses `json` and resolves all templates that it extends.
+    ///
+    /// # Errors
+    /// `BadInput` if it is invalid or extends an unknown template.
+    pub(crate) async fn written_template(&self, json: &str) -> Answer<ResolvedTemplate> {
+        let (library, _) = self.template_library().await?;
+        let wrong = |why: String| bad_input(format!("The template cannot be used: {why}."), "Correct it.");
+        let read = from_json(json).map_err(|error| wrong(error.to_string()))?;
+        resolve(&read.template, &library).map_err(|error| wrong(error.to_string()))
+    }
+
+    /// The template with this id, with all templates that it extends. If it does not exist, the default and a notice.
+    pub(crate) async fn template(&self, id: &str) -> Answer<(ResolvedTemplate, Option<String>)> {
+        self.template_or(id, DEFAULT).await
+    }
+
+    /// Works like [`Self::template`], with another built-in template as the default.
+    pub(crate) async fn template_or(
+        &self,
+        id: &str,
+        default: &'static str,
+    ) -> Answer<(ResolvedTemplate, Option<String>)> {
+        let (library, _) = self.template_library().await?;
+        let wanted = if id == "auto" { default } else { id };
+        let found = library.get(wanted).ok_or_else(|| format!("The template \"{wanted}\" no longer exists"));
+        match found.and_then(|template| resolve(template, &library).map_err(|error| error.to_string())) {
+            Ok(resolved) => Ok((resolved, None)),
+            Err(why) => {
+                let built_in = built_in()?;
+                let default = built_in.get(default).ok_or_else(|| internal("the default template is missing"))?;
+                let resolved = resolve(default, built_in).map_err(|error| internal(&error.to_string()))?;
+                Ok((resolved, Some(format!("{why}, so the built-in template is used."))))
+            }
+        }
+    }
+
+    /// All templates, with the user's in place of built-in ones of the same id, and the rows of the user's.
+    pub(crate) async fn template_library(&self) -> Answer<(Cow<'static, Library>, Vec<Preset>)> {
+        let own = self.base().store().read(|store| store.presets().list(PresetKind::Template)).await?;
+        let mut library = Cow::Borrowed(built_in()?);
+        for preset in &own {
+            match from_json(&preset.json) {
+                Ok(read) => library.to_mut().put(PromptTemplate { id: preset.key.clone(), ..read.template }),
+                Err(error) => tracing::warn!(%error, template = preset.key, "a stored template cannot be read"),
+            }
+        }
+        Ok((library, own))
+    }
+}
+
+fn built_in() -> Answer<&'static Library> {
+    prompt_template::built_in().map_err(|error| internal(&error.to_string()))
+}
+
+fn summary(template: &PromptTemplate, built_in: &Library, own: &[Preset]) -> TemplateSummary {
+    let built_in = built_in.get(&template.id).is_some();
+    TemplateSummary {
+        id: template.id.clone(),
+        name: template.name.clone(),
+        description: template.description.clone(),
+        kind: match template.kind {
+            Kind::Roleplay => TemplateKind::Roleplay,
+            Kind::Utility => TemplateKind::Utility,
+        },
+        built_in,
+        changed: built_in && own.iter().any(|preset| preset.key == template.id),
+    }
+}
+
+pub(crate) fn problem(problem: Problem) -> TemplateProblem {
+    let severity = match problem.severity {
+        prompt_template::Severity::Error => Severity::Error,
+        prompt_template::Severity::Warning => Severity::Warning,
+    };
+    TemplateProblem { severity, section: problem.section, variable: problem.variable, message: problem.message }
+}
+
+/// Returns `wanted`, or a similar id that no template has.
+pub(crate) fn free_id(wanted: &str, library: &Library) -> String {
+    match library.get(wanted) {
+        None => wanted.to_owned(),
+        Some(_) => format!("{wanted}-{}", &Uuid::new_v4().simple().to_string()[..8]),
+    }
+}

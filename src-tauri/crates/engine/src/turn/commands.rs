@@ -1,0 +1,142 @@
+//! Obeys commands to the memory in the user's message, in the transaction that stores the message.
+
+use domain::chat::Chat;
+use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryType};
+use domain::persona::Persona;
+use domain::{MemoryId, MessageId, Timestamp};
+use store::{Query, StoreError, Write};
+use uuid::Uuid;
+
+use crate::api::{Changed, Event};
+use crate::library::exclusion;
+use crate::library::memories;
+use crate::recall_service::command_parser::{Asked, asked, says_more};
+use crate::recall_service::recall::{pair, scopes};
+use crate::recall_service::tokens;
+use crate::recall_service::tokens::same_stem;
+use crate::turn::forget_messages;
+use crate::turn::handle::Turns;
+
+/// Importance, 1 to 10, of a memory that the user asked for.
+const IMPORTANCE: u8 = 8;
+/// Importance of a message that only consists of the command. The memory has its content, and including it twice would
+/// cost tokens.
+const COMMAND_IMPORTANCE: u8 = 1;
+/// Number of memories that are searched for the one to forget.
+const LOOKED_AT: u32 = 20;
+
+/// The effect of a command.
+#[derive(Debug, Clone)]
+pub(crate) enum Done {
+    Remembered(Memory),
+    Forgot(Memory),
+}
+
+/// A message of the user, with its chat and persona.
+pub(crate) struct Said<'a> {
+    pub(crate) chat: &'a Chat,
+    pub(crate) persona: &'a Persona,
+    pub(crate) message: MessageId,
+    pub(crate) text: &'a str,
+    pub(crate) now: Timestamp,
+}
+
+/// Obeys the commands in `said`, in order.
+pub(crate) fn obey(store: &mut Write<'_>, said: &Said<'_>) -> Result<Vec<Done>, StoreError> {
+    execute(store, said, asked(said.text))
+}
+
+/// Obeys the commands in `said` that the text before the edit did not have. If a memory of the message still exists, it
+/// stays as it is.
+pub(crate) fn obey_edit(store: &mut Write<'_>, said: &Said<'_>, before: &str) -> Result<Vec<Done>, StoreError> {
+    let stands = !store.memories_mut().made_from(said.message)?.is_empty();
+    let obeyed = asked(before);
+    let new = |wish: &Asked| match wish {
+        Asked::Remember(_) => !stands || !obeyed.contains(wish),
+        Asked::Forget(_) => !obeyed.contains(wish),
+    };
+    execute(store, said, asked(said.text).into_iter().filter(new))
+}
+
+fn execute(
+    store: &mut Write<'_>,
+    said: &Said<'_>,
+    wishes: impl IntoIterator<Item = Asked>,
+) -> Result<Vec<Done>, StoreError> {
+    let mut done = Vec::new();
+    for wish in wishes {
+        done.extend(match wish {
+            Asked::Remember(thing) => Some(remember(store, said, &thing)?),
+            Asked::Forget(thing) => forget(store, said, &thing)?,
+        });
+    }
+    Ok(done)
+}
+
+fn remember(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Done, StoreError> {
+    let memory = Memory {
+        id: MemoryId(Uuid::now_v7()),
+        kind: MemoryType::Fact,
+        scope: pair(said.chat, said.persona.id),
+        text: format!("{} said: \"{thing}\"", said.persona.name),
+        importance: IMPORTANCE,
+        origin: MemoryOrigin::Rule,
+        confidence: CERTAIN,
+        echoes: Vec::new(),
+        archived: None,
+        pinned: false,
+        sources: vec![said.message],
+        created: said.now,
+        updated: said.now,
+    };
+    store.memories_mut().insert(&memory)?;
+    if !says_more(said.text) {
+        store.messages_mut().set_importance(said.message, Some(COMMAND_IMPORTANCE))?;
+    }
+    Ok(Done::Remembered(memory))
+}
+
+/// Forgets the best memory that has every content word of the command, or else the messages that say it. In doubt it
+/// forgets nothing.
+fn forget(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Option<Done>, StoreError> {
+    let words = tokens::terms(thing, &[&said.persona.name]);
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let query = Query::any_of(words.iter().map(String::as_str));
+    let own = &scopes(said.chat, said.persona.id)[..2];
+    let found = store.memories().search(own, &query, LOOKED_AT)?;
+    let has_all = |memory: &Memory| {
+        let said = tokens::terms(&memory.text, &[]);
+        words.iter().all(|word| said.iter().any(|other| same_stem(word, other)))
+    };
+    // A memory that the same message asked for is not the one to forget.
+    let older = |memory: &Memory| !memory.sources.contains(&said.message);
+    let known = found.into_iter().map(|found| found.memory).find(|memory| older(memory) && has_all(memory));
+    let known = match known {
+        Some(known) => Some(known),
+        None => forget_messages::remember(store, said, &words)?,
+    };
+    let Some(memory) = known else { return Ok(None) };
+    exclusion::forget(store, memory.id, said.now)?;
+    // The command repeats what is to be forgotten, so it is excluded from recall too.
+    store.messages_mut().forget_words_in(said.message, memory.id)?;
+    Ok(Some(Done::Forgot(memory)))
+}
+
+impl Turns {
+    /// Announces in the chat what was done.
+    pub(crate) fn tell(&self, chat: &Chat, done: Vec<Done>) {
+        let any = !done.is_empty();
+        for done in done {
+            let id = chat.id.to_string();
+            self.base().events().announce(match done {
+                Done::Remembered(memory) => Event::Remembered { chat: id, memory: memories::shown(memory, None) },
+                Done::Forgot(memory) => Event::Forgot { chat: id, memory: memories::shown(memory, None) },
+            });
+        }
+        if any {
+            self.base().events().changed(Changed::Memories, Some(chat.character.to_string()));
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! Builds the frame of a turn: all candidate blocks, with the macros of this card, persona and chat expanded.
+
+use context::frame::{BlockKind, Candidate, Frame, HeadPart, LoreSection, Now, Place, Placed, Source, unlike};
+use context::macros::{Expanded, MacroState};
+use context::prompt_template::{
+    self, Composed, ComposedSection, Flags, Heading, Placement, ResolvedTemplate, SectionKind, SectionRole,
+};
+use domain::Timestamp;
+use domain::overrides::{CardText, Instructor};
+use domain::prompt::PromptRole;
+use domain::settings::NoteRole;
+use serde_json::Value;
+
+use crate::base::clock::Clock;
+use crate::base::error::{Answer, bad_input};
+use crate::library::macro_changes::Changes;
+use crate::library::macro_scope::{self, Moment, Words};
+use crate::settings::message_content;
+use crate::settings::model_handle::Answerer;
+use crate::turn::activated::ActivatedTurn;
+use crate::turn::lore::Lore;
+use crate::turn::template_variables;
+
+/// A frame, and by-products of building it.
+pub(crate) struct Built {
+    pub(crate) frame: Frame,
+    /// Stop strings.
+    pub(crate) stop: Vec<String>,
+    /// Whether a macro in the head depends on the time or on another changing value.
+    pub(crate) volatile: bool,
+    pub(crate) notices: Vec<String>,
+    /// Macro variables after all texts, and the changes that the head's texts made.
+    pub(crate) variables: MacroState,
+    pub(crate) head_changes: Changes,
+    /// The template's sections, in order.
+    pub(crate) sections: Vec<Section>,
+}
+
+/// A section of the template with its expanded text.
+pub(crate) struct Section {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    /// The text before macro expansion, from the template or from the text that overrides it.
+    pub(crate) written: String,
+}
+
+/// Builds the frame. Macros in the head use the time `head_at`, the start of the epoch, for which the lore was also
+/// read.
+///
+/// # Errors
+/// `BadInput` if the template names something unknown. An incomplete prompt is never sent.
+pub(crate) fn build(turn: &ActivatedTurn, answerer: &Answerer, clock: &Clock, head_at: Timestamp) -> Answer<Built> {
+    let composed = compose(turn, &turn.inputs.template)?;
+    let mut builder = Builder::new(turn, answerer, clock, head_at);
+    for section in &composed.sections {
+        builder.section(section);
+    }
+    builder.depth_prompt();
+    builder.authors_note();
+    let mut stop: Vec<String> = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
+    let own = stop_strings(&turn.inputs.values.stop_strings);
+    stop.extend(own.map(|text| builder.expand_now(&text)).filter(|text| !text.trim().is_empty()));
+    let others = turn.inputs.snapshot.group.stops(&turn.inputs.snapshot.persona.name);
+    stop.extend(others.into_iter().filter(|text| !composed.stop.contains(text)));
+    let headings: Vec<(&Heading, String)> =
+        composed.headings.iter().map(|heading| (heading, builder.say_now(&heading.text))).collect();
+    let mut built = builder.finish(stop);
+    built.frame.history =
+        turn.inputs.history.iter().map(|message| turn.inputs.snapshot.group.labelled(message)).collect();
+    for message in &mut built.frame.history {
+        if let Some(note) = turn.inputs.notes.get(&message.id) {
+            message_content::append(message, note);
+        }
+    }
+    built.frame.placed.extend(turn.lore.placed.iter().cloned());
+    built.frame.without_lore = composed.without_lore.iter().filter_map(|kind| place_of(*kind)).collect();
+    let recalled = |candidates: &[Candidate]| -> Vec<Candidate> {
+        let wanted = candidates.iter().filter(|candidate| composed.recalls.have_place(candidate.kind));
+        let heading = |kind| headings.iter().find_map(|(heading, text)| heading.of(kind, text)).unwrap_or_default();
+        wanted.map(|candidate| candidate.clone().headed(heading(candidate.kind))).collect()
+    };
+    built.frame.digest.extend(recalled(&turn.memory.digest));
+    built.frame.context.extend(recalled(&turn.memory.context));
+    let last = turn.inputs.history.last();
+    let told = last.filter(|_| turn.inputs.values.tell_time);
+    built.frame.clock = told.map(|message| Now { at: message.created, words: clock.spoken(message.created) });
+    if let Some(task) = &turn.task {
+        task.put(&mut built.frame, last.map_or(head_at, |message| message.created));
+        built.notices.extend_from_slice(&task.notices);
+    }
+    Ok(built)
+}
+
+/// Expands a utility template for a turn. The result has sections and notices, but no frame.
+///
+/// # Errors
+/// `BadInput` if the template names something unknown.
+pub(crate) fn task(
+    turn: &ActivatedTurn,
+    answerer: &Answerer,
+    clock: &Clock,
+    template: &ResolvedTemplate,
+    now: Timestamp,
+) -> Answer<Built> {
+    let composed = compose(turn, template)?;
+    let mut builder = Builder::new(turn, answerer, clock, now);
+    for section in &composed.sections {
+        builder.say(section);
+    }
+    Ok(builder.built)
+}
+
+/// Fills `template` with this turn's variables. Macros are not expanded yet.
+fn compose(turn: &ActivatedTurn, template: &ResolvedTemplate) -> Answer<Composed> {
+    let variables = template_variables::of(turn)?;
+    let switches = template_variables::switches(&turn.inputs);
+    let composed = prompt_template::compose(template, &variables, &Flags::of(&variables, &switches));
+    composed.map_err(|error| {
+        bad_input(format!("The template \"{}\" fails: {error}.", template.name), "Correct it, or choose another one.")
+    })
+}
+
+struct Builder<'a> {
+    turn: &'a ActivatedTurn,
+    words: Words<'a>,
+    head: Moment<'a>,
+    now: Moment<'a>,
+    state: MacroState,
+    built: Built,
+}
+
+impl<'a> Builder<'a> {
+    fn new(turn: &'a ActivatedTurn, answerer: &'a Answerer, clock: &Clock, head_at: Timestamp) -> Self {
+        let model = answerer.facts();
+        let outlets = Some(&turn.lore.outlets);
+        Self {
+            turn,
+            words: turn.inputs.snapshot.words(),
+            head: Moment { model, outlets, ..turn.inputs.beginning(clock, head_at) },
+            now: Moment { model, outlets, ..turn.inputs.now(clock) },
+            state: turn.lore.variables.clone(),
+            built: Built {
+                frame: Frame::default(),
+                stop: Vec::new(),
+                volatile: turn.lore.volatile,
+                notices: Vec::new(),
+                variables: MacroState::default(),
+                head_changes: turn.lore.head_changes.clone(),
+                sections: Vec::new(),
+            },
+        }
+    }
+
+    fn section(&mut self, section: &ComposedSection) {
+        match (section.placement, section.kind) {
+            // Memories and documents become separate blocks, each with its source and score.
+            (_, SectionKind::Memory | SectionKind::Citations) => {}
+            (_, SectionKind::LoreBefore | SectionKind::LoreAfter) => self.lore(section),
+            (Placement::Head, _) => self.head_part(section),
+            (Placement::AfterHistory, _) if !self.classic() => self.head_part(section),
+            (Placement::AfterHistory, _) => self.placed(section, 0),
+            (Placement::InChat, _) => self.placed(section, section.depth),
+            (Placement::Context, _) => {
+                let candidate = self.candidate(section);
+                if !candidate.text.is_empty() {
+                    self.built.frame.context.push(candidate);
+                }
+            }
+        }
+    }
+
+    fn classic(&self) -> bool {
+        self.turn.inputs.values.placement == domain::settings::Placement::Classic
+    }
+
+    /// Lorebook entries become separate blocks, each with its source. The section sets only their place and the text
+    /// around them.
+    fn lore(&mut self, section: &ComposedSection) {
+        let text = self.spoken(section, true);
+        let Some((place, before, after)) = Lore::apart(&text) else { return self.head_text(section, text) };
+        let taken = self.built.frame.lore.iter().any(|section| section.place == place);
+        if taken || !matches!(section.placement, Placement::Head | Placement::AfterHistory) {
+            return;
+        }
+        let entries = self.turn.lore.shown(place, self.classic());
+        self.keep_section(section, format!("{before}{entries}{after}"));
+        let at = self.built.frame.head.len();
+        self.built.frame.lore.push(LoreSection { place, at, before, after });
+    }
+
+    fn head_part(&mut self, section: &ComposedSection) {
+        let text = self.spoken(section, true);
+        self.head_text(section, text);
+    }
+
+    fn head_text(&mut self, section: &ComposedSection, text: String) {
+        if text.is_empty() {
+            return;
+        }
+        self.keep_section(section, text.clone());
+        let kind = kind(section.kind);
+        let (source, role) = (self.source(section), role(section.role));
+        let written = unlike(written(section, &source), &text);
+        self.built.frame.head.push(HeadPart { kind, source, reason: reason(kind).to_owned(), role, text, written });
+    }
+
+    fn placed(&mut self, section: &ComposedSection, depth: u32) {
+        let candidate = self.candidate(section);
+        self.place(candidate, depth, role(section.role));
+    }
+
+    fn candidate(&mut self, section: &ComposedSection) -> Candidate {
+        let (kind, source, text) = (kind(section.kind), self.source(section), self.say(section));
+        let written = written(section, &source);
+        Candidate::new(kind, source, reason(kind), text).made_of(written)
+    }
+
+    fn keep_section(&mut self, section: &ComposedSection, text: String) {
+        let (name, written) = (section.name.clone(), written(section, &self.source(section)).to_owned());
+        self.built.sections.push(Section { name, text, written });
+    }
+
+    fn place(&mut self, candidate: Candidate, depth: u32, role: PromptRole) {
+        if !candidate.text.is_empty() {
+            let place = Place::Depth(depth);
+            self.built.frame.placed.push(Placed { candidate, place, role, order: 100, constant: true });
+        }
+    }
+
+    /// The card's note at a depth, as SillyTavern's cards store it.
+    fn depth_prompt(&mut self) {
+        let card = &self.turn.inputs.snapshot.card;
+        let written = macro_scope::depth_prompt(card);
+        let text = self.say_now(written);
+        let note = card.extensions().and_then(|all| all.get("depth_prompt"));
+        let number = |name: &str| note.and_then(|note| note.get(name)).and_then(Value::as_u64);
+        let spoken_as = note.and_then(|note| note.get("role")).and_then(Value::as_str);
+        let role = match spoken_as {
+            Some("user") => PromptRole::User,
+            Some("assistant") => PromptRole::Character,
+            _ => PromptRole::System,
+        };
+        let source = Source::CardField { card: card.spoken_name().to_owned(), field: "depth_prompt".to_owned() };
+        let candidate = Candidate::new(BlockKind::Note, source, "the card's note", text).made_of(written);
+        self.place(candidate, number("depth").unwrap_or(4).try_into().unwrap_or(4), role);
+    }
+
+    fn authors_note(&mut self) {
+        let values = &self.turn.inputs.values;
+        let every = i64::from(values.author_note_every_messages);
+        if every == 0 || self.turn.inputs.user_messages % every != 0 {
+            return;
+        }
+        let text = self.say_now(&values.author_note);
+        let candidate = Candidate::new(BlockKind::Note, Source::Note, "the author's note", text);
+        let candidate = candidate.made_of(&values.author_note);
+        let role = match values.author_note_role {
+            NoteRole::System => PromptRole::System,
+            NoteRole::User => PromptRole::User,
+            NoteRole::Character => PromptRole::Character,
+        };
+        self.place(candidate, values.author_note_depth, role);
+    }
+
+    fn say(&mut self, section: &ComposedSection) -> String {
+        let text = self.spoken(section, false);
+        if !text.is_empty() {
+            self.keep_section(section, text.clone());
+        }
+        text
+    }
+
+    fn spoken(&mut self, section: &ComposedSection, in_head: bool) -> String {
+        let moment = if in_head { self.head } else { self.now };
+        let original = section.original.as_deref();
+        let before = in_head.then(|| self.state.clone());
+        let expanded = self.words.expand_over(&section.text, original, &moment, &mut self.state);
+        if let Some(before) = before {
+            self.built.volatile |= expanded.volatile;
+            self.built.head_changes.record(&before, &self.state);
+        }
+        self.noticed(expanded, &section.name)
+    }
+
+    /// Does not trim the text: a stop string may start with a line break.
+    fn expand_now(&mut self, text: &str) -> String {
+        self.words.expand(text, &self.now, &mut self.state).text
+    }
+
+    fn say_now(&mut self, text: &str) -> String {
+        let expanded = self.words.expand(text, &self.now, &mut self.state);
+        self.noticed(expanded, "notes")
+    }
+
+    fn noticed(&mut self, expanded: Expanded, place: &str) -> String {
+        self.built.notices.extend(macro_scope::notices(place, &expanded));
+        expanded.text.trim().to_owned()
+    }
+
+    fn source(&self, section: &ComposedSection) -> Source {
+        let persona = || Source::Persona { name: self.turn.inputs.snapshot.persona.name.clone() };
+        match section.kind {
+            _ if section.original.is_some() && section.kind == SectionKind::PostHistory => {
+                self.card_text(CardText::PostHistory)
+            }
+            _ if section.original.is_some() && self.turn.inputs.snapshot.instructions().0 == Instructor::Persona => {
+                persona()
+            }
+            _ if section.original.is_some() => self.card_text(CardText::SystemPrompt),
+            SectionKind::Description => self.card_text(CardText::Description),
+            SectionKind::Personality => self.card_text(CardText::Personality),
+            SectionKind::Scenario => self.card_text(CardText::Scenario),
+            SectionKind::Examples => self.card_text(CardText::Examples),
+            SectionKind::Persona => persona(),
+            SectionKind::Mode => Source::Mode { name: self.turn.inputs.mode.name.clone() },
+            SectionKind::Reminder => Source::Reminder,
+            SectionKind::Scene => Source::Setting { key: "scene".to_owned() },
+            SectionKind::Episode => Source::Setting { key: "episodes".to_owned() },
+            SectionKind::Extra => Source::Setting { key: "extra_instructions".to_owned() },
+            SectionKind::Rating => Source::Setting { key: "content_rating".to_owned() },
+            _ => Source::Template { template: self.turn.inputs.template.id.clone(), section: section.name.clone() },
+        }
+    }
+
+    fn card_text(&self, text: CardText) -> Source {
+        let field = text.as_str().to_owned();
+        match self.turn.inputs.snapshot.own_texts.get(text) {
+            Some(_) => Source::ChatText { field },
+            None => Source::CardField { card: self.turn.inputs.snapshot.card.spoken_name().to_owned(), field },
+        }
+    }
+
+    fn finish(self, stop: Vec<String>) -> Built {
+        Built { stop, variables: self.state, ..self.built }
+    }
+}
+
+/// The section's source text: as written in the template, or in the card, persona or setting that supplies it. The
+/// block links to that place.
+fn written<'s>(section: &'s ComposedSection, source: &Source) -> &'s str {
+    match source {
+        Source::Template { .. } => &section.written,
+        _ => &section.text,
+    }
+}
+
+/// The lore place that a section shows; `None` for other sections.
+fn place_of(kind: SectionKind) -> Option<Place> {
+    match kind {
+        SectionKind::LoreBefore => Some(Place::BeforeCharacter),
+        SectionKind::LoreAfter => Some(Place::AfterCharacter),
+        _ => None,
+    }
+}
+
+fn kind(kind: SectionKind) -> BlockKind {
+    match kind {
+        SectionKind::Rules => BlockKind::Rules,
+        SectionKind::Description => BlockKind::Description,
+        SectionKind::Personality => BlockKind::Personality,
+        SectionKind::Scenario => BlockKind::Scenario,
+        SectionKind::Persona => BlockKind::Persona,
+        SectionKind::Examples => BlockKind::Examples,
+        SectionKind::PostHistory => BlockKind::PostHistory,
+        SectionKind::Mode => BlockKind::Mode,
+        SectionKind::Note => BlockKind::Note,
+        SectionKind::Reminder => BlockKind::Reminder,
+        _ => BlockKind::Section,
+    }
+}
+
+fn role(role: SectionRole) -> PromptRole {
+    match role {
+        SectionRole::System => PromptRole::System,
+        SectionRole::User => PromptRole::User,
+        SectionRole::Assistant => PromptRole::Character,
+    }
+}
+
+fn reason(kind: BlockKind) -> &'static str {
+    match kind {
+        BlockKind::Examples => "kept while there is room",
+        BlockKind::PostHistory => "in the head, so that the prompt only grows at its end",
+        BlockKind::Mode => "the chat's mode",
+        BlockKind::Reminder => "a reminder is due",
+        BlockKind::Note => "a note",
+        _ => "always",
+    }
+}
+/// Parses one stop string per line. `\n` is a line break, `\\` a backslash.
+fn stop_strings(lines: &str) -> impl Iterator<Item = String> {
+    lines.lines().filter(|line| !line.is_empty()).map(|line| {
+        let (mut text, mut letters) = (String::with_capacity(line.len()), line.chars());
+        while let Some(letter) = letters.next() {
+            match (letter, letter == '\\') {
+                (_, true) => match letters.next() {
+                    Some('n') => text.push('\n'),
+                    Some('\\') | None => text.push('\\'),
+                    Some(other) => text.extend(['\\', other]),
+                },
+                (plain, false) => text.push(plain),
+            }
+        }
+        text
+    })
+}

@@ -1,0 +1,229 @@
+//! Reads the inputs of a turn from the store.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use context::frame::HistoryMessage;
+use context::lore::{Earlier, GenerationKind};
+use context::prompt_template::ResolvedTemplate;
+use domain::MessageId;
+use domain::card::Card;
+use domain::chat::{Chat, Message, Picture, Role};
+use domain::document::DocumentOwner;
+use domain::settings::{Placement, Values};
+use store::{Company, MessageCount, StoreError, WindowMessage};
+use uuid::Uuid;
+
+use crate::api::{self, Ask, TurnOptions};
+use crate::base::clock::millis;
+use crate::base::convert::{self, Speakers};
+use crate::base::error::Answer;
+use crate::library::group::{self, Group, Line};
+use crate::recall_service::facts::Standing;
+use crate::recall_service::recall::Ahead;
+use crate::recall_service::turn_embedding::Asked;
+use crate::settings::message_content;
+use crate::settings::model_handle::Answerer;
+use crate::turn::handle::Turns;
+use crate::turn::history::{in_prompt, near};
+use crate::turn::inputs::{Aim, TurnInputs};
+use crate::turn::template_variables;
+
+/// Messages of the window, with other facts about the chat's messages.
+struct Messages {
+    history: Vec<WindowMessage>,
+    pictures: HashMap<MessageId, Vec<Picture>>,
+    before: MessageCount,
+    newest: Option<Message>,
+    /// Number of the greeting that the chat began with, among those that are not blank.
+    opening: Option<u32>,
+}
+
+impl Turns {
+    /// The inputs, and reads for recall that have begun.
+    pub(crate) async fn inputs(
+        &self,
+        mut chat: Chat,
+        aim: Aim,
+        answerer: &Answerer,
+        options: &TurnOptions,
+    ) -> Answer<(TurnInputs, (Option<impl Ahead<Standing> + use<>>, impl Ahead<Vec<DocumentOwner>> + use<>))> {
+        let started = Instant::now();
+        // Another model or budget needs a new anchor. Only then may the anchor move back.
+        if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
+            chat.window.anchor = None;
+        }
+        let id = chat.id;
+        // Start this read now, so that it runs in parallel with the others.
+        let read = self.read_messages(&chat, &aim, answerer.budget.limit);
+        let own_scripts = self.library().own_scripts();
+        let values = values(answerer, options);
+        let mode = self.config().mode(options.mode.as_ref().unwrap_or(&values.mode));
+        let (mut snapshot, mode) = tokio::try_join!(self.library().snapshot(chat), mode)?;
+        let company = Company { character: snapshot.chat.character, chat: id, persona: snapshot.persona.id };
+        // Start the reads that do not depend on the messages.
+        let bound = self.library().bound_in(company);
+        let standing = self.recall_service().standing_facts(&snapshot.chat, snapshot.persona.id, &values);
+        let documents = self.library().documents_in(company);
+        let Messages { history, mut pictures, before, newest, opening } = read.await?;
+        let (template, notice) = self.turn_template(options, &values, &snapshot.group).await?;
+        let kind = match options.ask {
+            Some(Ask::Impersonate) => GenerationKind::Impersonate,
+            // Use the kind of the surrounding turns, because another kind would change the head.
+            Some(Ask::Title) => GenerationKind::Normal,
+            Some(Ask::Continue) | None => kind(&aim, history.last()),
+        };
+        let swipes = swipes(&aim, newest.as_ref());
+        let position = history.last().map_or(0, |message| message.position) + i64::from(matches!(aim, Aim::Words(_)));
+        let turn = next_turn(&aim, newest.as_ref(), &history, &snapshot.group);
+        let speaker = turn.name(snapshot.card.spoken_name()).to_owned();
+        let (speakers, replaced) = (snapshot.speakers(), aim.replaced());
+        let (mut history, mut notes) = sent_messages(history, &speakers);
+        if let Aim::Words(text) = aim {
+            // The draft is empty once its text is sent.
+            snapshot.chat.draft.clear();
+            let id = MessageId(Uuid::nil());
+            let name = snapshot.persona.name.clone();
+            history.push(HistoryMessage::new(id, Role::User, name, text, self.base().now()));
+            pictures.insert(id, options.pictures.iter().map(convert::stored_picture).collect());
+        }
+        message_content::add_pictures(&mut history, &mut notes, &pictures, answerer);
+        let story = self.story(&snapshot.chat, &values, position).await?;
+        let of_user = history.iter().filter(|message| message.role == Role::User).count() as i64;
+        let mut inputs = TurnInputs {
+            template,
+            mode,
+            story,
+            speakers,
+            speaker,
+            scripts: Arc::default(),
+            kind,
+            replaced,
+            swipes,
+            notes,
+            bound: Vec::new(),
+            embedding: Asked::default(),
+            history_tokens: answerer.budget.history_cap.min(answerer.budget.room()),
+            earlier: Earlier { messages: before.all, of_character: before.of_character },
+            greeting: opening.and_then(|shown| greeting(&snapshot.card, shown)),
+            user_messages: i64::from(before.of_user) + of_user,
+            said: said_so_far(&history, position),
+            in_passing: false,
+            notices: notice.into_iter().chain(template_variables::unknown_details(&values)).collect(),
+            withdrawals: answerer.withdrawals,
+            started,
+            collect_ms: millis(started),
+            snapshot,
+            values,
+            history,
+        };
+        self.rewrite(&mut inputs, own_scripts.await?).await?;
+        let unknown = inputs.unknown_in_messages();
+        inputs.notices.extend(unknown);
+        inputs.bound = bound.await?;
+        Ok((inputs, (standing, documents)))
+    }
+
+    /// Reads the messages from the anchor on that may fit into `limit` tokens. The read is queued at once.
+    fn read_messages(
+        &self,
+        chat: &Chat,
+        aim: &Aim,
+        limit: u32,
+    ) -> impl Future<Output = Result<Messages, StoreError>> + Send + use<> {
+        let (id, anchor, until, goes_on) = (chat.id, chat.window.anchor, aim.replaced(), *aim == Aim::Last);
+        self.base().store().read(move |store| {
+            let messages = store.messages();
+            let all = messages.from(id, anchor)?;
+            let pictures = store.pictures().from(id, all.first().map_or(0, |first| first.position))?;
+            let history = near(all, &pictures, until, goes_on, limit);
+            let before = history.first().map(|first| messages.count_before(id, first.position)).transpose()?;
+            let (before, newest) = (before.unwrap_or_default(), messages.last(id)?);
+            Ok(Messages { history, pictures, before, newest, opening: messages.opening(id)? })
+        })
+    }
+
+    /// The template of the turn, with a notice if the chosen one does not exist.
+    async fn turn_template(
+        &self,
+        options: &TurnOptions,
+        values: &Values,
+        group: &Group,
+    ) -> Answer<(ResolvedTemplate, Option<String>)> {
+        if let Some(json) = &options.template_json {
+            return Ok((self.config().written_template(json).await?, None));
+        }
+        let named = options.template.as_ref().unwrap_or(&values.template);
+        self.config().template(if named == "auto" && group.is_scene() { group::TEMPLATE } else { named }).await
+    }
+}
+
+/// Settings of the turn, with its own placement.
+fn values(answerer: &Answerer, options: &TurnOptions) -> Values {
+    let mut values = answerer.values.clone();
+    if let Some(placement) = options.placement {
+        values.placement = match placement {
+            api::Placement::CacheFirst => Placement::CacheFirst,
+            api::Placement::Classic => Placement::Classic,
+        };
+    }
+    values
+}
+
+/// The speaker of the reply.
+fn next_turn(aim: &Aim, newest: Option<&Message>, history: &[WindowMessage], group: &Group) -> group::Turn {
+    match (aim, newest) {
+        (Aim::Before(reply), Some(newest)) if newest.id == *reply => group.who_said(*reply, newest.role),
+        _ => {
+            let words = match aim {
+                Aim::Words(text) => Some(Line { id: MessageId(Uuid::nil()), role: Role::User, text }),
+                _ => None,
+            };
+            group.next(words.into_iter().chain(history.iter().rev().map(Line::from)))
+        }
+    }
+}
+
+/// The messages as the prompt sends them, and the notes on their tool calls.
+fn sent_messages(
+    history: Vec<WindowMessage>,
+    speakers: &Speakers,
+) -> (Vec<HistoryMessage>, HashMap<MessageId, String>) {
+    let note = |message: &WindowMessage| Some((message.id, message_content::asked_for(&message.tool_calls)?));
+    let notes = history.iter().filter_map(note).collect();
+    (history.into_iter().map(|message| in_prompt(message, speakers)).collect(), notes)
+}
+
+/// Index of the shown greeting in the card. Blank greetings have an index there but no swipe.
+fn greeting(card: &Card, shown: u32) -> Option<u32> {
+    let all = std::iter::once(card.first_mes()).chain(card.alternate_greetings()).zip(0..);
+    all.filter(|(greeting, _)| !greeting.trim().is_empty()).nth(shown as usize).map(|(_, index)| index)
+}
+
+/// If the last message is the character's, the reply continues it.
+fn kind(aim: &Aim, last: Option<&WindowMessage>) -> GenerationKind {
+    match aim {
+        Aim::Before(_) => GenerationKind::Swipe,
+        Aim::Last if last.is_some_and(|last| last.role == Role::Character) => GenerationKind::Continue,
+        Aim::Last | Aim::Words(_) => GenerationKind::Normal,
+    }
+}
+
+fn swipes(aim: &Aim, newest: Option<&Message>) -> (u64, u64) {
+    let of_newest = newest.map(|message| (message.swipes.len() as u64, u64::from(message.selected) + 1));
+    match (aim, of_newest) {
+        (Aim::Words(_), _) | (_, None) => (1, 1),
+        (Aim::Before(_), Some((all, _))) => (all, all + 1),
+        (Aim::Last, Some(swipes)) => swipes,
+    }
+}
+
+/// Number of messages up to the user's last message, and how many of them follow the user's message before that.
+/// `history` ends at `position` of its chat.
+fn said_so_far(history: &[HistoryMessage], position: i64) -> (i64, i64) {
+    let mut of_user = history.iter().rev().zip(0_i64..).filter(|(message, _)| message.role == Role::User);
+    let Some((_, behind)) = of_user.next() else { return (position + 1, 1) };
+    let before = of_user.next().map_or(history.len() as i64, |(_, behind)| behind);
+    (position + 1 - behind, before - behind)
+}

@@ -1,0 +1,74 @@
+//! Turn layer: from the user's message to the stored reply.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use domain::ChatId;
+use futures_util::future::BoxFuture;
+
+use crate::api::TurnOptions;
+use crate::base::handle::Base;
+use crate::library::handle::Library;
+use crate::recall_service::handle::RecallService;
+use crate::settings::handle::Configuration;
+use crate::turn::lore_cache::LoreCache;
+
+/// Called after each complete reply; the turn's task ends after the returned future.
+pub(crate) type ReplyListener = Box<dyn Fn(ChatId, TurnOptions) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// Turns, their prompts and their manifests. Clones share one state.
+#[derive(Clone)]
+pub(crate) struct Turns {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    recall: RecallService,
+    lore: Mutex<LoreCache>,
+    without_prefill: Mutex<HashSet<String>>,
+    listener: OnceLock<ReplyListener>,
+}
+
+impl Turns {
+    pub(crate) fn new(recall: RecallService) -> Self {
+        let inner =
+            Inner { recall, lore: Mutex::default(), without_prefill: Mutex::default(), listener: OnceLock::new() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Registers the listener for complete replies. A second registration has no effect.
+    pub(crate) fn on_reply(&self, listener: ReplyListener) {
+        let _ = self.inner.listener.set(listener);
+    }
+
+    pub(crate) async fn after_reply(&self, chat: ChatId, options: TurnOptions) {
+        if let Some(listener) = self.inner.listener.get() {
+            listener(chat, options).await;
+        }
+    }
+
+    pub(crate) fn base(&self) -> &Base {
+        self.inner.recall.base()
+    }
+
+    pub(crate) fn config(&self) -> &Configuration {
+        self.inner.recall.config()
+    }
+
+    pub(crate) fn library(&self) -> &Library {
+        self.inner.recall.library()
+    }
+
+    pub(crate) fn recall_service(&self) -> &RecallService {
+        &self.inner.recall
+    }
+
+    pub(crate) fn lore_cache(&self) -> MutexGuard<'_, LoreCache> {
+        self.inner.lore.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keys of endpoints' models that have refused to continue an unfinished reply.
+    pub(crate) fn without_prefill(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.inner.without_prefill.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

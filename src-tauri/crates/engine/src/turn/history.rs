@@ -1,0 +1,120 @@
+//! Selects the messages that a turn may send, and prepares their text for the prompt.
+
+use crate::library::chats::said;
+use std::collections::HashMap;
+
+use context::frame::HistoryMessage;
+use context::frozen;
+use context::regex_script::{Channel, Occasion};
+use domain::MessageId;
+use domain::chat::{Picture, Role};
+use domain::regex_script::Placement;
+use store::{Preset, WindowMessage};
+
+use crate::base::convert::Speakers;
+use crate::base::error::Answer;
+use crate::library::macro_scope::Moment;
+use crate::library::script_run::Run;
+use crate::turn::handle::Turns;
+use crate::turn::inputs::TurnInputs;
+
+const BYTES_A_TOKEN: usize = 8;
+
+impl Turns {
+    /// Applies the regex scripts that change the prompt, but not the stored text, to the history. Scripts with a
+    /// depth get the exact depth under classic placement. Cache-first keeps the result of the first time that a
+    /// message was sent until a new epoch begins; otherwise the prefix would change whenever a message becomes deep
+    /// enough. `own` are the user's scripts.
+    pub(crate) async fn rewrite(&self, inputs: &mut TurnInputs, own: Vec<Preset>) -> Answer<()> {
+        let mut history = std::mem::take(&mut inputs.history);
+        let words = inputs.snapshot.words();
+        let scripts = self
+            .library()
+            .scripts_among(own, inputs.snapshot.chat.character, &words, &inputs.snapshot.variables)
+            .await?;
+        let mut run = Run::new(&scripts, &words, Moment::default());
+        let mut state = inputs.snapshot.variables.clone();
+        let exact = |index: usize| (history.len() - 1 - index) as u32;
+        let exact: Vec<u32> = (0..history.len()).map(exact).collect();
+        let first = match inputs.placement() {
+            context::Placement::CacheFirst => frozen::depths(&inputs.snapshot.chat.window.frozen, &history),
+            context::Placement::Classic => exact.clone(),
+        };
+        for (message, (exact, first)) in history.iter_mut().zip(exact.into_iter().zip(first)) {
+            let placement = match message.role {
+                Role::User => Placement::UserInput,
+                _ => Placement::AiOutput,
+            };
+            let now = Occasion { placement, channel: Channel::Prompt, depth: Some(exact), edited: false };
+            let then = Occasion { depth: Some(first), ..now };
+            if !scripts.concern(&now) && !scripts.concern(&then) {
+                continue;
+            }
+            if !scripts.alike(&then, &now) {
+                message.anew = Some(run.apply(&message.text, now, &mut state.clone()));
+            }
+            let anew = message.anew.as_ref().is_some_and(|anew| anew.text != message.text);
+            match run.rewritten(&message.text, then, &mut state) {
+                Some(sent) => {
+                    let changed = anew || sent.text != message.text;
+                    let said = std::mem::replace(&mut message.text, sent.text);
+                    (message.written, message.scripts) = (changed.then_some(said), sent.scripts);
+                }
+                None => message.written = anew.then(|| message.text.clone()),
+            }
+            // Patterns can be slow, so let a stop request take effect.
+            if run.has_worked() {
+                tokio::task::yield_now().await;
+            }
+        }
+        let notices: Vec<String> = scripts.broken().chain(run.notices()).collect();
+        inputs.notices.extend(notices);
+        (inputs.history, inputs.scripts) = (history, scripts);
+        Ok(())
+    }
+}
+
+pub(crate) fn in_prompt(message: WindowMessage, speakers: &Speakers) -> HistoryMessage {
+    HistoryMessage {
+        context: message.context_block.as_deref().map(frozen::read),
+        pinned: message.pinned,
+        importance: message.importance,
+        ..HistoryMessage::new(
+            message.id,
+            message.role,
+            speakers.of(message.id, message.role),
+            said(message.role, message.text),
+            message.created,
+        )
+    }
+}
+
+/// Filters the messages after the anchor to those that this turn may send. The reply replaces `until`, or continues
+/// the last message (`goes_on`). A token rarely has more than [`BYTES_A_TOKEN`] bytes, so messages further back than
+/// `limit` tokens are cut without being counted.
+pub(crate) fn near(
+    messages: Vec<WindowMessage>,
+    pictures: &HashMap<MessageId, Vec<Picture>>,
+    until: Option<MessageId>,
+    goes_on: bool,
+    limit: u32,
+) -> Vec<WindowMessage> {
+    let mut history: Vec<WindowMessage> =
+        messages.into_iter().take_while(|message| Some(message.id) != until).collect();
+    if let Some(open) = history.last_mut().filter(|last| goes_on && last.role == Role::Character) {
+        open.tool_calls.clear();
+    }
+    history.retain(|message| {
+        let silent = message.text.trim().is_empty() && message.tool_calls.is_empty();
+        !silent || pictures.contains_key(&message.id)
+    });
+    let mut room = limit as usize * BYTES_A_TOKEN;
+    let near = history.iter().rev().take_while(|message| {
+        let left = room.checked_sub(message.text.len());
+        room = left.unwrap_or(0);
+        left.is_some()
+    });
+    let kept = near.count().max(1).min(history.len());
+    history.drain(..history.len() - kept);
+    history
+}

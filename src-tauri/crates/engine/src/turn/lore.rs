@@ -1,0 +1,352 @@
+//! Activates lorebook entries for a turn and places their texts in the prompt.
+
+use std::collections::BTreeMap;
+
+use context::frame::{BlockKind, Candidate, Place, Placed, SignalKind, Source};
+use context::lore::{
+    self, Activated, CardTexts, Chance, Found, LoreCharacter, LoreInput, LoreMessage, LoreOutcome, PreparedBooks,
+    Reason, TimedState,
+};
+use context::macros::MacroState;
+use context::plan::PlannedBlock;
+use context::regex_script::{self, Channel, Occasion};
+use domain::Timestamp;
+use domain::chat::Role;
+use domain::lorebook::{self, Book};
+use domain::prompt::PromptRole;
+use domain::regex_script::Placement;
+
+use crate::api;
+use crate::base::clock::Clock;
+use crate::base::error::Answer;
+use crate::library::chat_macros::Kept;
+use crate::library::macro_changes::Changes;
+use crate::library::macro_scope::{self, Moment, Words};
+use crate::library::script_run::Run;
+use crate::settings::model_handle::Answerer;
+use crate::turn::handle::Turns;
+use crate::turn::inputs::TurnInputs;
+use crate::turn::lore_counts::Counting;
+use crate::turn::lore_left_out;
+use crate::turn::lore_macros::Reading;
+use crate::turn::lore_similarity::NearEntry;
+
+/// Maximum number of activation runs per turn. A run that used estimated token counts is repeated with exact ones.
+/// One or two runs are usually enough.
+pub(crate) const MAX_RUNS: usize = 8;
+/// Notice that some keys were not tried.
+pub(crate) const EXHAUSTED: &str = "The lorebooks' patterns took too long; some were not tried. Make them simpler.";
+
+/// Result of the activation for one turn.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lore {
+    pub(crate) placed: Vec<Placed>,
+    /// Texts for `{{outlet::name}}`, in order.
+    pub(crate) outlets: BTreeMap<String, String>,
+    /// State of sticky and cooldown effects for the next turn.
+    pub(crate) timed: TimedState,
+    /// Macro variables as the head finds them: after the macros of the entries, without the head's own earlier
+    /// changes in this epoch.
+    pub(crate) variables: MacroState,
+    /// Changes that entries in the head made to the variables.
+    pub(crate) head_changes: Changes,
+    /// Whether an entry in the head depends on the time.
+    pub(crate) volatile: bool,
+    pub(crate) notices: Vec<String>,
+    /// Report rows of entries that exceeded the lore budget.
+    pub(crate) left_out: Vec<PlannedBlock>,
+}
+
+/// Placeholders in a composed section for the entries of one place, which become separate blocks. No text contains
+/// these characters.
+const MARKS: [(Place, &str); 2] = [(Place::BeforeCharacter, "\u{fdd0}"), (Place::AfterCharacter, "\u{fdd1}")];
+
+impl Lore {
+    /// Placeholder in a template section for the entries of `place`; empty if the head has none of them.
+    pub(crate) fn mark(&self, place: Place, classic: bool) -> &'static str {
+        let there = self.placed.iter().any(|placed| placed.place == place && (classic || placed.constant));
+        MARKS.iter().find(|(of, _)| there && *of == place).map_or("", |(_, mark)| mark)
+    }
+
+    /// Splits a section's text at its placeholder: the place of the entries, and the text before and after them.
+    pub(crate) fn apart(text: &str) -> Option<(Place, String, String)> {
+        let (place, (before, after)) = MARKS.iter().find_map(|(place, mark)| Some((*place, text.split_once(mark)?)))?;
+        let clean = |text: &str| MARKS.iter().fold(text.to_owned(), |text, (_, mark)| text.replace(mark, ""));
+        Some((place, clean(before), clean(after)))
+    }
+
+    /// The texts of a place, for the template preview.
+    pub(crate) fn shown(&self, place: Place, classic: bool) -> String {
+        let texts = self.placed.iter().filter(|placed| placed.place == place && (classic || placed.constant));
+        texts.map(|placed| placed.candidate.text.trim()).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+impl Turns {
+    pub(crate) async fn card_lore(&self, character: String) -> Answer<Vec<api::LoreEntry>> {
+        let character = self.library().character(character.parse()?).await?;
+        let (card, _) = self.library().card(&character)?;
+        let book = card.character_book().map(|raw| Book::from_character_book(raw).0);
+        Ok(book.iter().flat_map(|book| &book.entries).map(shown).collect())
+    }
+
+    /// Activates the entries of the chat's books for a head at the time `head_at`. The budgets of the books use the
+    /// same token counts as the prompt: the run is repeated until no count is estimated.
+    pub(crate) async fn lore(&self, inputs: &TurnInputs, answerer: &Answerer, head_at: Timestamp) -> Answer<Lore> {
+        let mut scene = Scene::new(inputs, answerer, (self.base().clock(), head_at));
+        let Some(books) = self.books(inputs).await? else {
+            return Ok(Lore { variables: scene.of_head, ..Lore::default() });
+        };
+        scene.near = self.near_entries(inputs, &books.ids).await;
+        for _ in 0..MAX_RUNS {
+            let counting = Counting::new(self, answerer);
+            let lore = activate(inputs, &books.prepared, &scene, &counting);
+            let guessed = counting.finish();
+            if guessed.is_empty() {
+                return Ok(lore);
+            }
+            self.count_lore(answerer, guessed).await?;
+        }
+        Ok(activate(inputs, &books.prepared, &scene, &Counting::new(self, answerer)))
+    }
+}
+
+/// Time, variables and limits of an activation run.
+pub(crate) struct Scene<'a> {
+    pub(crate) now: Moment<'a>,
+    /// Macro scope of constant entries in the head, which stays the same until the epoch ends.
+    pub(crate) head: Option<Moment<'a>>,
+    /// Variables as this turn's texts find them.
+    pub(crate) of_now: MacroState,
+    /// Variables as the head's texts find them: without their own earlier changes in this epoch, which they repeat.
+    pub(crate) of_head: MacroState,
+    timed: TimedState,
+    /// Maximum prompt size in tokens.
+    room: u32,
+    /// Entries that match by meaning.
+    pub(crate) near: Vec<NearEntry>,
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) fn new(inputs: &'a TurnInputs, answerer: &'a Answerer, (clock, head_at): (&Clock, Timestamp)) -> Self {
+        let kept = Kept::of(&inputs.snapshot.chat);
+        let mut of_head = inputs.snapshot.variables.clone();
+        if kept.head_at == Some(head_at) {
+            kept.head.undo(&mut of_head);
+        }
+        let model = answerer.facts();
+        let in_head = inputs.placement() == context::Placement::CacheFirst;
+        Self {
+            now: Moment { model, ..inputs.now(clock) },
+            head: in_head.then(|| Moment { model, ..inputs.beginning(clock, head_at) }),
+            of_now: inputs.snapshot.variables.clone(),
+            of_head,
+            timed: kept.timed,
+            room: answerer.budget.limit.saturating_sub(answerer.budget.reserve),
+            near: Vec::new(),
+        }
+    }
+
+    /// Similarity of an entry that was activated by meaning.
+    fn nearness(&self, entry: &Activated) -> Option<f32> {
+        let same = |near: &&NearEntry| *near.book == *entry.book && near.uid == entry.uid.as_str();
+        self.near.iter().find(same).filter(|_| entry.reason == Reason::External).map(|near| near.nearness)
+    }
+
+    fn in_head(&self, entry: &Activated) -> bool {
+        self.head.is_some() && entry.reason == Reason::Constant
+    }
+}
+
+fn activate(inputs: &TurnInputs, books: &PreparedBooks, scene: &Scene<'_>, counting: &Counting<'_>) -> Lore {
+    let words = inputs.snapshot.words();
+    let reading = Reading::new(&words, scene);
+    let outcome = outcome(inputs, books, scene, (&words, &reading, counting));
+    let exhausted = outcome.patterns_exhausted.then(|| EXHAUSTED.to_owned());
+    let notice = exhausted.into_iter().chain(lore_left_out::notice(&outcome, books));
+    let left_out = lore_left_out::blocks(&outcome, books);
+    let (read, noticed) = reading.finish();
+    let mut lore = Lore {
+        timed: outcome.timed,
+        variables: read.head,
+        head_changes: read.changes,
+        volatile: read.volatile,
+        notices: notice.chain(noticed).collect(),
+        left_out,
+        ..Lore::default()
+    };
+    let mut of_now = (Run::new(&inputs.scripts, &words, scene.now), read.now);
+    let mut of_head = (Run::new(&inputs.scripts, &words, scene.head.unwrap_or(scene.now)), lore.variables.clone());
+    for mut entry in outcome.activated {
+        let in_head = scene.in_head(&entry);
+        let (run, variables) = if in_head { &mut of_head } else { &mut of_now };
+        let rewritten = run.apply(&entry.content, occasion(&entry.place), variables);
+        // Text that scripts insert may depend on the time as well.
+        lore.volatile |= in_head && !rewritten.scripts.is_empty();
+        entry.content = rewritten.text;
+        let nearness = scene.nearness(&entry);
+        lore.add(entry, nearness, &rewritten.scripts, books, inputs);
+    }
+    lore.notices.extend(of_now.0.notices().chain(of_head.0.notices()));
+    lore.notices.dedup();
+    lore
+}
+
+pub(crate) fn outcome(
+    inputs: &TurnInputs,
+    books: &PreparedBooks,
+    scene: &Scene<'_>,
+    (words, reading, counting): (&Words<'_>, &Reading<'_>, &Counting<'_>),
+) -> LoreOutcome {
+    let messages: Vec<LoreMessage<'_>> = inputs
+        .history
+        .iter()
+        .map(|message| LoreMessage {
+            name: &message.speaker,
+            text: &message.text,
+            from_user: message.role == Role::User,
+            hidden: false,
+        })
+        .collect();
+    let card = &inputs.snapshot.card;
+    let tags = card.tags();
+    let shown = |text: &str| words.expand(text, &scene.now, &mut scene.of_now.clone()).text;
+    let (persona, depth_prompt) = (shown(&inputs.snapshot.persona.description), shown(macro_scope::depth_prompt(card)));
+    let (description, personality) = (shown(card.description()), shown(card.personality()));
+    let external: Vec<(&str, &str)> = scene.near.iter().map(|near| (near.book.as_str(), near.uid.as_str())).collect();
+    let (scenario, creator_notes) = (shown(card.scenario()), shown(card.creator_notes()));
+    lore::activate(
+        books,
+        &LoreInput {
+            messages: &messages,
+            earlier: inputs.earlier,
+            texts: CardTexts {
+                persona: &persona,
+                description: &description,
+                personality: &personality,
+                depth_prompt: &depth_prompt,
+                scenario: &scenario,
+                creator_notes: &creator_notes,
+            },
+            injections: &[&inputs.values.author_note],
+            character: LoreCharacter { file: card.name(), tags: &tags },
+            kind: inputs.kind,
+            dry_run: false,
+            external: &external,
+            context_tokens: scene.room,
+            chance: Chance::Seeded(scene.now.seed),
+            timed: &scene.timed,
+            greeting: inputs.greeting,
+            // The asset for the user's icon has the name of the persona.
+            user_icon: card.user_icon(&inputs.snapshot.persona.name),
+            expand: &|written| reading.tell(written),
+            count: &|text| counting.tokens(text),
+        },
+    )
+}
+
+impl Lore {
+    fn add(
+        &mut self,
+        entry: Activated,
+        nearness: Option<f32>,
+        scripts: &[String],
+        books: &PreparedBooks,
+        inputs: &TurnInputs,
+    ) {
+        if entry.content.trim().is_empty() {
+            return;
+        }
+        let place = match place(&entry.place, inputs) {
+            Ok(place) => place,
+            Err(Some(outlet)) => {
+                let text = self.outlets.entry(outlet).or_default();
+                let join = if text.is_empty() { "" } else { "\n" };
+                *text = format!("{text}{join}{}", entry.content);
+                return;
+            }
+            Err(None) => return,
+        };
+        let title = books.title(&entry).to_owned();
+        let source = Source::Lore { book: entry.book.to_string(), entry: entry.uid.to_string(), title: title.clone() };
+        let reason = regex_script::reason(&why(&entry, nearness, inputs), scripts);
+        let written = books.written(&entry).map_or("", |written| &written.content);
+        let candidate = Candidate::new(BlockKind::Lore, source, reason, entry.content)
+            .made_of(written)
+            .because(nearness.map(|cosine| SignalKind::Nearness.is(cosine)).into_iter().collect())
+            // Later passes match other entries instead of messages, so they rank lower.
+            .scored(entry.order as f32 - entry.pass as f32 * 1_000.0);
+        let role = match entry.role {
+            lorebook::Role::System => PromptRole::System,
+            lorebook::Role::User => PromptRole::User,
+            lorebook::Role::Assistant => PromptRole::Character,
+        };
+        let constant = entry.reason == Reason::Constant;
+        self.placed.push(Placed { candidate, place, role, order: entry.order as i32, constant });
+    }
+}
+
+/// The occasion for scripts on an entry. Only an entry at a depth has a depth.
+fn occasion(place: &lore::Place) -> Occasion {
+    let depth = match place {
+        lore::Place::Depth(depth) => u32::try_from(*depth).ok(),
+        _ => None,
+    };
+    Occasion { placement: Placement::Lorebook, channel: Channel::Prompt, depth, edited: false }
+}
+
+fn shown(entry: &lorebook::Entry) -> api::LoreEntry {
+    let title = if entry.comment.is_empty() { &entry.name } else { &entry.comment };
+    api::LoreEntry {
+        id: entry.uid.to_string(),
+        title: title.clone(),
+        keys: entry.keys.clone(),
+        secondary_keys: if entry.selective { entry.secondary_keys.clone() } else { Vec::new() },
+        content: entry.content.clone(),
+        constant: entry.constant,
+        enabled: !entry.disable,
+    }
+}
+
+/// The place of the text in the prompt. `Err` holds the outlet that requests it, or `None` if it has no place.
+fn place(place: &lore::Place, inputs: &TurnInputs) -> Result<Place, Option<String>> {
+    let depth = |depth: i64| Place::Depth(u32::try_from(depth.max(0)).unwrap_or(u32::MAX));
+    Ok(match place {
+        lore::Place::BeforeChar => Place::BeforeCharacter,
+        lore::Place::AfterChar | lore::Place::Personality | lore::Place::Scenario => Place::AfterCharacter,
+        lore::Place::NoteTop | lore::Place::NoteBottom => Place::Depth(inputs.values.author_note_depth),
+        lore::Place::Depth(n) => depth(*n),
+        lore::Place::FromStart(n) => depth(inputs.history.len() as i64 - n),
+        lore::Place::ExampleTop => Place::BeforeExamples,
+        lore::Place::ExampleBottom => Place::AfterExamples,
+        lore::Place::Outlet(name) => return Err(Some(name.clone())),
+        lore::Place::Nowhere => return Err(None),
+    })
+}
+
+/// Reason of the activation, for the X-ray.
+fn why(entry: &Activated, nearness: Option<f32>, inputs: &TurnInputs) -> String {
+    let key = entry.key.as_deref().unwrap_or_default();
+    let place = match entry.found {
+        Some(Found::Message(index)) => match inputs.history.get(index) {
+            Some(message) if index + 1 == inputs.history.len() => format!("in the message of {}", message.speaker),
+            Some(message) => {
+                format!("in the message of {}, {} messages ago", message.speaker, inputs.history.len() - 1 - index)
+            }
+            None => "in a message".to_owned(),
+        },
+        Some(Found::Persona) => "in the persona".to_owned(),
+        Some(Found::Entry) => "in another entry".to_owned(),
+        Some(Found::Prompt) => "in a note".to_owned(),
+        Some(Found::Anywhere) | None => String::new(),
+        Some(_) => "in the card".to_owned(),
+    };
+    match entry.reason {
+        Reason::Key => format!("key \"{key}\" {place}").trim_end().to_owned(),
+        Reason::Constant => "always on".to_owned(),
+        Reason::Sticky => "sticky since an earlier turn".to_owned(),
+        Reason::Decorator => "requested by its own text".to_owned(),
+        Reason::External => format!("by meaning, {:.2}", nearness.unwrap_or_default()),
+        Reason::Kept => "found once, and kept".to_owned(),
+    }
+}

@@ -1,0 +1,18 @@
+//! Keeps the prepared lorebooks of the last chat.
+
+use context::lore::PreparedBooks;
+use domain::LorebookId;
+use std::sync::Arc;
+
+/// The prepared books of a chat.
+pub(crate) struct Shelved {
+    pub(crate) prepared: PreparedBooks,
+    /// Ids in the store, and names in prompts.
+    pub(crate) ids: Vec<(LorebookId, String)>,
+}
+
+/// The last prepared books, because the next turn is probably in the same chat.
+#[derive(Default)]
+pub(crate) struct LoreCache {
+    pub(crate) last: Option<(u64, Arc<Shelved>)>,
+}

@@ -1,0 +1,49 @@
+//! Finds lorebook entries that are marked as `vectorized` by meaning. Their keys keep working.
+
+use domain::LorebookId;
+use store::{Among, Read, StoreError};
+
+use crate::turn::handle::Turns;
+use crate::turn::inputs::TurnInputs;
+
+/// Maximum number of such entries per turn.
+const NEAREST: usize = 5;
+
+/// An entry that matches the turn by meaning.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NearEntry {
+    /// Name of the book in prompts.
+    pub(crate) book: String,
+    pub(crate) uid: String,
+    /// Cosine similarity.
+    pub(crate) nearness: f32,
+}
+
+impl Turns {
+    /// The most similar entries of `books` above the threshold. Without the encoder there are none, and the turn
+    /// continues.
+    pub(crate) async fn near_entries(&self, inputs: &TurnInputs, books: &[(LorebookId, String)]) -> Vec<NearEntry> {
+        let groups: Vec<Among> = books.iter().map(|(id, _)| Among::Entries(*id)).collect();
+        let Some(understood) = self.recall_service().understood_for(&inputs.recall_query(), groups).await else {
+            return Vec::new();
+        };
+        let (books, cache) = (books.to_vec(), self.recall_service().reading().near());
+        let find = move |store: &Read<'_>| {
+            let mut near = Vec::new();
+            for (id, name) in &books {
+                for (number, nearness) in cache.near(store, Among::Entries(*id), &understood, NEAREST)? {
+                    let uid = store.meanings().entry(number)?;
+                    near.extend(uid.map(|uid| NearEntry { book: name.clone(), uid, nearness }));
+                }
+            }
+            Ok::<_, StoreError>(near)
+        };
+        let mut near = self.base().store().read(find).await.unwrap_or_else(|error| {
+            tracing::warn!(?error, "the search for lorebook entries by meaning failed");
+            Vec::new()
+        });
+        near.sort_by(|a, b| b.nearness.total_cmp(&a.nearness));
+        near.truncate(NEAREST);
+        near
+    }
+}

@@ -1,0 +1,21 @@
+//! The prompt of a turn, before it is sent.
+
+use context::Assembled;
+use context::macros::MacroState;
+use domain::Timestamp;
+
+use crate::api::{self, AssemblyTimings};
+use crate::library::macro_changes::Changes;
+
+/// A prompt, with its notices, variable changes and timings.
+pub(crate) struct Made {
+    pub(crate) assembled: Assembled,
+    /// Time that macros in the head and the chat template show.
+    pub(crate) head_at: Timestamp,
+    pub(crate) placement: api::Placement,
+    pub(crate) notices: Vec<String>,
+    /// Macro variables after the turn's texts, and the changes that the head's texts made.
+    pub(crate) variables: MacroState,
+    pub(crate) head_changes: Changes,
+    pub(crate) timings: AssemblyTimings,
+}

@@ -1,0 +1,137 @@
+//! Changes of sent messages: another swipe, an edit, hiding or deleting. Each ends the epoch, because the prompt that
+//! was sent is no longer valid.
+
+use domain::chat::{Message, Role, WindowState};
+use domain::{ChatId, MessageId};
+
+use crate::api;
+use crate::base::error::{Answer, bad_input};
+use crate::base::running::Place;
+use crate::library::macro_variables;
+use crate::turn::commands::Said;
+use crate::turn::handle::Turns;
+
+impl Turns {
+    pub(crate) async fn select_swipe(&self, message: String, index: u32) -> Answer<api::Message> {
+        let (message, place) = self.quiet_message(&message).await?;
+        let (id, chat) = (message.id, message.chat);
+        let [shown, next] = [message.selected, index].map(|at| message.swipes.get(at as usize).map(|swipe| swipe.id));
+        let select = move |store: &mut store::Write<'_>| {
+            store.swipes_mut().select(id, index)?;
+            macro_variables::show_greeting(store, chat, shown, next)
+        };
+        self.change(&message, place, select).await?;
+        self.library().shown_message(id).await
+    }
+
+    pub(crate) async fn edit_message(&self, message: String, text: String) -> Answer<api::Message> {
+        let (message, place) = self.quiet_message(&message).await?;
+        let chat = self.library().chat(message.chat).await?;
+        let before = self.library().macro_state(&chat).await?;
+        let mut after = before.clone();
+        let text = self.library().stored_edit(&message, text).await?;
+        let text = self.resolve_edit(&chat, message.id, &text, &mut after).await?;
+        if text.trim().is_empty() {
+            return Err(bad_input("A message cannot be empty.", "Delete it instead."));
+        }
+        let learns = message.role == Role::User && self.config().resolved(&chat, None, None).await?.values.memory;
+        let (persona, row, id, now) =
+            (self.library().persona_in(&chat).await?, chat.clone(), message.id, self.base().now());
+        let was = message.text().to_owned();
+        let edit = move |store: &mut store::Write<'_>| {
+            macro_variables::keep(store, &row, &before, &after)?;
+            store.messages_mut().edit(id, &text)?;
+            store.stale_caches_mut().note(row.id)?;
+            let said = Said { chat: &row, persona: &persona, message: id, text: &text, now };
+            if learns { crate::turn::commands::obey_edit(store, &said, &was) } else { Ok(Vec::new()) }
+        };
+        let done = self.change(&message, place, edit).await?;
+        self.tell(&chat, done);
+        self.library().shown_message(id).await
+    }
+
+    pub(crate) async fn delete_message(&self, message: String) -> Answer<()> {
+        let (message, _place) = self.quiet_message(&message).await?;
+        let (id, chat, now) = (message.id, message.chat, self.base().now());
+        self.base()
+            .store()
+            .write(move |store| {
+                store.messages_mut().soft_delete(id, now)?;
+                crate::base::retraction::withdraw(store, id)?;
+                store.stale_caches_mut().note(chat)?;
+                end_epoch(store, chat)
+            })
+            .await?;
+        self.library().messages_changed(chat);
+        Ok(())
+    }
+
+    /// Hides a message from the model, or shows it again. Later prompts exclude what was learned from a hidden one.
+    pub(crate) async fn hide_message(&self, message: String, hidden: bool) -> Answer<api::Message> {
+        let (message, place) = self.quiet_message(&message).await?;
+        let (id, chat) = (message.id, message.chat);
+        let hide = move |store: &mut store::Write<'_>| {
+            store.messages_mut().set_hidden(id, hidden)?;
+            if hidden {
+                crate::base::retraction::withdraw(store, id)?;
+                store.stale_caches_mut().note(chat)?;
+            }
+            end_epoch(store, chat)
+        };
+        self.base().store().write(hide).await?;
+        drop(place);
+        self.library().messages_changed(chat);
+        self.library().shown_message(id).await
+    }
+
+    pub(crate) async fn restore_message(&self, message: String) -> Answer<()> {
+        let id = message.parse::<MessageId>()?;
+        let chat = self
+            .base()
+            .store()
+            .write(move |store| {
+                store.messages_mut().restore(&[id])?;
+                let chat = store.messages().get(id)?.map(|message| message.chat);
+                chat.map(|chat| end_epoch(store, chat)).transpose()?;
+                Ok(chat)
+            })
+            .await?;
+        if let Some(chat) = chat {
+            self.library().messages_changed(chat);
+        }
+        Ok(())
+    }
+
+    /// A message whose chat is reserved, so that no reply is being written or starts. An edit during a reply would
+    /// change what it answers.
+    async fn quiet_message(&self, id: &str) -> Answer<(Message, Place)> {
+        let message = self.library().message(id.parse()?).await?;
+        let place = self.base().running().begin(message.chat)?;
+        Ok((message, place))
+    }
+
+    /// Changes a message, retracts what was derived from it, and ends the epoch.
+    async fn change<T, F>(&self, message: &Message, place: Place, work: F) -> Answer<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut store::Write<'_>) -> Result<T, store::StoreError> + Send + 'static,
+    {
+        let (id, chat) = (message.id, message.chat);
+        let done = self.base().store().write(move |store| {
+            crate::base::retraction::reworded(store, id)?;
+            let done = work(store)?;
+            end_epoch(store, chat)?;
+            Ok(done)
+        });
+        let done = done.await?;
+        drop(place);
+        self.library().messages_changed(chat);
+        Ok(done)
+    }
+}
+
+/// Makes the next prompt start a new epoch.
+fn end_epoch(store: &mut store::Write<'_>, chat: ChatId) -> Result<(), store::StoreError> {
+    let Some(found) = store.chats().get(chat)? else { return Ok(()) };
+    store.chats_mut().set_window(chat, &WindowState { fingerprint: String::new(), ..found.window })
+}

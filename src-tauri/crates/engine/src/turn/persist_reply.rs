@@ -1,0 +1,145 @@
+//! Stores the results of a reply: its text while it grows and at the end, tool calls, the plan of its prompt, and the
+//! manifest.
+
+use std::time::Instant;
+
+use context::frozen;
+use domain::SwipeId;
+use domain::chat::SwipeState;
+
+use crate::api::{self, Changed, Figures};
+use crate::base::error::Answer;
+use crate::base::step::Step;
+use crate::library::chat_macros::Kept;
+use crate::library::macro_variables;
+use crate::library::manifest;
+use crate::settings::model_handle::Answerer;
+use crate::turn::activated::ActivatedTurn;
+use crate::turn::generation::{Draft, Job};
+use crate::turn::handle::Turns;
+use crate::turn::made::Made;
+use crate::turn::story;
+
+impl Turns {
+    pub(crate) async fn checkpoint(&self, job: &Job, draft: &mut Draft, model: &str) -> Answer<()> {
+        let (target, chat, now) = (job.target.clone(), job.chat.clone(), self.base().now());
+        // Trim the text as at the end. A later trim would count as an edit and discard what was learned from the
+        // text.
+        let text = draft.text.trim_end().to_owned();
+        let (model, insert) = (model.to_owned(), !draft.inserted);
+        self.base()
+            .store()
+            .checkpoint(move |store| match insert {
+                true => target.insert(store, &chat, &text, &model, now),
+                false => store.swipes_mut().set_text(target.swipe(), &text, SwipeState::Streaming),
+            })
+            .await?;
+        (draft.inserted, draft.dirty, draft.saved) = (true, false, Instant::now());
+        Ok(())
+    }
+
+    /// Stores the tool calls, also of a reply without text.
+    pub(crate) async fn keep_tool_calls(&self, job: &Job, draft: &mut Draft, model: &str) -> Answer<()> {
+        if draft.tool_calls.len() == job.target.tool_calls().len() {
+            return Ok(());
+        }
+        if !draft.inserted {
+            self.checkpoint(job, draft, model).await?;
+        }
+        let (swipe, calls) = (job.target.swipe(), draft.tool_calls.clone());
+        Ok(self.base().store().checkpoint(move |store| store.swipes_mut().set_tool_calls(swipe, &calls)).await?)
+    }
+
+    /// Stores the epoch, the context blocks frozen with their messages, and the macro variables, before the model is
+    /// called. If text was retracted meanwhile, the blocks and the window are not stored, so the next turn starts a
+    /// new epoch. The model's saved cache of this prompt is then marked stale.
+    pub(crate) async fn keep_plan(&self, turn: &ActivatedTurn, made: &Made) -> Answer<()> {
+        let chat = turn.inputs.snapshot.chat.clone();
+        let window = made.assembled.window.clone();
+        let blocks = made.assembled.context_blocks.clone();
+        let judged = made.assembled.judged.clone();
+        let covers = turn.memory.covers.clone();
+        let (covered, before) = (!covers.is_empty(), Kept::of(&chat));
+        let kept = Kept {
+            head_at: Some(made.head_at),
+            timed: turn.lore.timed.clone(),
+            variables: made.variables.local.clone(),
+            head: made.head_changes.clone(),
+            greetings: before.greetings.clone(),
+        };
+        let (variables_before, variables) = (turn.inputs.snapshot.variables.clone(), made.variables.clone());
+        let withdrawals = turn.inputs.withdrawals;
+        let (id, drawn) = (chat.id, turn.inputs.story.drawn().to_vec());
+        if !drawn.is_empty() {
+            self.base().events().changed(Changed::Settings, Some(id.to_string()));
+        }
+        self.base()
+            .store()
+            .checkpoint(move |store| {
+                let undisturbed = store.memories().withdrawals()? == withdrawals;
+                for (message, blocks) in blocks.iter().filter(|_| undisturbed) {
+                    store.messages_mut().set_context_block(*message, Some(&frozen::write(blocks)))?;
+                }
+                for (message, importance) in judged.iter().filter(|_| undisturbed) {
+                    store.messages_mut().set_importance(*message, Some(*importance))?;
+                }
+                crate::recall_service::keyframes::keep(store, &covers)?;
+                if kept != before {
+                    store.chats_mut().set_variables(chat.id, &kept.to_json())?;
+                }
+                story::keep(store, id, &drawn)?;
+                macro_variables::keep_global(store, &variables_before, &variables)?;
+                if undisturbed {
+                    store.chats_mut().set_window(chat.id, &window)
+                } else {
+                    store.stale_caches_mut().note(id)
+                }
+            })
+            .await?;
+        if covered {
+            self.base().events().changed(Changed::Memories, Some(turn.inputs.snapshot.chat.character.to_string()));
+        }
+        Step::Freeze.done(id);
+        Ok(())
+    }
+
+    pub(crate) async fn keep_manifest(
+        &self,
+        job: &Job,
+        draft: &Draft,
+        turn: &ActivatedTurn,
+        made: &Made,
+        answerer: &Answerer,
+    ) -> Answer<()> {
+        self.record(job.target.swipe(), &draft.figures, turn, made, answerer).await
+    }
+
+    /// Stores the manifest of what was sent for `swipe`.
+    pub(crate) async fn record(
+        &self,
+        swipe: SwipeId,
+        figures: &Figures,
+        turn: &ActivatedTurn,
+        made: &Made,
+        answerer: &Answerer,
+    ) -> Answer<()> {
+        let previous = self.library().turn_before(turn.inputs.snapshot.chat.id, Some(swipe)).await?;
+        let report = made.report(turn, answerer, previous.as_ref());
+        let json = manifest::to_json(&report, previous.as_ref().map(|(kept, _)| kept));
+        let figures = manifest::figures_json(figures);
+        Ok(self.base().store().checkpoint(move |store| store.manifests_mut().insert(swipe, &json, &figures)).await?)
+    }
+
+    /// Stores the final text of the reply. `None` if there never was any text.
+    pub(crate) async fn keep_reply(&self, job: &Job, draft: &Draft, whole: bool) -> Answer<Option<api::Message>> {
+        if !draft.inserted {
+            return Ok(None);
+        }
+        let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
+        let text = self.library().stored_reply(&job.chat, job.target.base(), text).await?;
+        let state = if whole { SwipeState::Finished } else { SwipeState::Interrupted };
+        self.base().store().write(move |store| store.swipes_mut().set_text(swipe, &text, state)).await?;
+        Step::Keep.done(job.chat.id);
+        self.library().shown_message(job.target.message()).await.map(Some)
+    }
+}

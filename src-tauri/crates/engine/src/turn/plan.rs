@@ -1,0 +1,114 @@
+//! Plans what fits into the prompt, and counts the tokens that the plan needs.
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use context::{AssembleError, ChatTemplate, Setup, Watermark, assemble};
+use domain::Timestamp;
+use domain::settings::Values;
+
+use crate::api::{self, AssemblyTimings, TurnOptions};
+use crate::base::clock::millis;
+use crate::base::error::Answer;
+use crate::settings::model_handle::Answerer;
+use crate::settings::token_counter::Counter;
+use crate::turn::activated::ActivatedTurn;
+use crate::turn::frame::Built;
+use crate::turn::handle::Turns;
+use crate::turn::made::Made;
+use crate::turn::report::refusal;
+
+/// Notice for chat formats that rewrite earlier messages, so that the prompt cannot be append-only.
+const RE_READS: &str = "This model's chat format writes earlier messages differently once they are answered, so the model reads \
+                        part of the prompt again on every turn.";
+
+impl Turns {
+    /// Assembles the prompt from what the frame offers. `head_at` is the time that the head shows.
+    ///
+    /// # Errors
+    /// `ContextOverflow` if the blocks that must stay do not fit; `Provider` if the model cannot count.
+    pub(crate) async fn plan(
+        &self,
+        turn: &ActivatedTurn,
+        answerer: &Answerer,
+        options: &TurnOptions,
+        mut built: Built,
+        head_at: Timestamp,
+    ) -> Answer<Made> {
+        let inputs = &turn.inputs;
+        let stop = stop_strings(&mut built, answerer);
+        let template = answerer.template.as_ref().map(|template| template.at(self.base().clock().civil(head_at)));
+        let setup = Setup {
+            template: template.as_ref(),
+            model: &answerer.key,
+            budget: answerer.budget,
+            placement: inputs.placement(),
+            retention: retention(&inputs.values),
+            watermark: Watermark::Off,
+            without: &options.without,
+            stop: &stop,
+        };
+        let mut window = Cow::Borrowed(&inputs.snapshot.chat.window);
+        if !options.without.is_empty() {
+            context::leave_out(&mut built.frame, window.to_mut(), &options.without);
+        }
+        let mut timings = AssemblyTimings {
+            collect_ms: inputs.collect_ms,
+            activate_ms: turn.activate_ms,
+            ..AssemblyTimings::default()
+        };
+        let mut counter = Counter::new(self.config(), answerer).in_passing(inputs.in_passing);
+        loop {
+            let started = Instant::now();
+            let result = assemble(&built.frame, &setup, &window, &counter);
+            timings.plan_ms += millis(started);
+            match result {
+                Ok(mut assembled) => {
+                    counter.finish();
+                    assembled.blocks.extend(turn.lore.left_out.iter().cloned());
+                    timings.total_ms = millis(inputs.started);
+                    let notices = notices(turn, &built, template.as_ref(), answerer);
+                    let Built { variables, head_changes, .. } = built;
+                    let placement = shown(setup.placement);
+                    return Ok(Made { assembled, head_at, placement, notices, variables, head_changes, timings });
+                }
+                Err(AssembleError::Uncounted(segments)) => {
+                    let started = Instant::now();
+                    counter.learn(segments).await?;
+                    timings.count_ms += millis(started);
+                    timings.counted = counter.counted;
+                }
+                Err(error) => return Err(refusal(error, turn)),
+            }
+        }
+    }
+}
+
+/// Stop strings of the frame and of the chat template, with Unix line ends.
+fn stop_strings(built: &mut Built, answerer: &Answerer) -> Vec<String> {
+    let mut stop = std::mem::take(&mut built.stop);
+    let of_format = answerer.template.iter().flat_map(|template| template.stop_strings());
+    stop.extend(of_format.filter(|text| !text.trim().is_empty()).cloned());
+    stop.iter().map(|text| context::unix_lines(text).into_owned()).collect()
+}
+
+fn notices(turn: &ActivatedTurn, built: &Built, template: Option<&ChatTemplate>, answerer: &Answerer) -> Vec<String> {
+    let re_reads = template.filter(|template| !template.append_only()).map(|_| RE_READS.to_owned());
+    let own = turn.notices().map(str::to_owned).chain(built.notices.iter().cloned());
+    own.chain(re_reads).chain(answerer.note.clone()).collect()
+}
+
+fn shown(placement: context::Placement) -> api::Placement {
+    match placement {
+        context::Placement::CacheFirst => api::Placement::CacheFirst,
+        context::Placement::Classic => api::Placement::Classic,
+    }
+}
+
+fn retention(values: &Values) -> context::Retention {
+    use domain::settings::ContextRetention;
+    match values.context_retention {
+        ContextRetention::AppendOnly => context::Retention::AppendOnly,
+        ContextRetention::Ephemeral => context::Retention::Ephemeral,
+    }
+}

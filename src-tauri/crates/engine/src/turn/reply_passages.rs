@@ -1,0 +1,213 @@
+//! Splits a reply, while it streams, into stored text, shown text and thoughts.
+
+use context::display::{Passage, PassageFilter, Piece};
+
+use crate::turn::reply_opening::Opening;
+
+/// Opening tag to store for a reply whose prompt opened the thoughts, so that the stored text marks them too.
+const OPENED: &str = "<think>\n";
+
+/// Splits the pieces of a reply as the model writes them.
+pub(crate) struct Passages {
+    filter: PassageFilter,
+    opening: Opening,
+    speaker: String,
+    /// Text to store before the next piece.
+    owed: &'static str,
+    /// Whether a space is needed between the earlier text and the next one.
+    apart: bool,
+}
+
+/// A piece of a reply, split by kind.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) stored: String,
+    pub(crate) words: String,
+    pub(crate) thoughts: String,
+    /// All text before this part was thoughts, because the endpoint's own template contained the opening tag.
+    pub(crate) closes_thoughts: bool,
+}
+
+impl Part {
+    /// Appends the shown text to that of earlier parts.
+    pub(crate) fn add_to(&self, words: &mut String) {
+        if self.closes_thoughts {
+            words.clear();
+        }
+        words.push_str(&self.words);
+    }
+}
+
+/// Inserts the opening tag of thoughts after `base`, so that the stored text separates them from the reply.
+pub(crate) fn opened(base: &str, text: &mut String) {
+    let line = if base.is_empty() || base.ends_with('\n') { "" } else { "\n" };
+    text.insert_str(base.len().min(text.len()), &format!("{line}{OPENED}"));
+}
+
+impl Passages {
+    /// For a reply by `speaker`. `opened` is the control text at the end of the prompt.
+    pub(crate) fn new(speaker: &str, opened: &str) -> Self {
+        let thinking = opened.trim_end().ends_with("<think>");
+        Self {
+            filter: if thinking { PassageFilter::thinking() } else { PassageFilter::default() },
+            opening: Opening::new(speaker),
+            speaker: speaker.to_owned(),
+            owed: if thinking { OPENED } else { "" },
+            apart: false,
+        }
+    }
+
+    /// For a reply that continues `base`.
+    pub(crate) fn going_on(base: &str) -> Self {
+        let mut filter = PassageFilter::default();
+        filter.push(base);
+        Self { filter, opening: Opening::passed(), speaker: String::new(), owed: "", apart: false }
+    }
+
+    /// For a continuation of `base` that the model writes as a separate message. It starts like any reply, and its
+    /// text is appended to `base`.
+    pub(crate) fn behind(base: &str, speaker: &str, opened: &str) -> Self {
+        let apart = !base.is_empty() && !base.ends_with(char::is_whitespace);
+        Self { apart, ..Self::new(speaker, opened) }
+    }
+
+    /// Returns the parts that are final. There are several only if thoughts end.
+    pub(crate) fn push(&mut self, text: &str) -> Vec<Part> {
+        let pieces = self.filter.push(text);
+        self.parts(pieces)
+    }
+
+    /// Returns the text that is still held when the reply ends.
+    pub(crate) fn finish(&mut self) -> Vec<Part> {
+        let held = self.filter.finish();
+        let mut parts = self.parts(held);
+        let words = self.opening.finish();
+        let words = self.joined(words);
+        if let Some(last) = parts.last_mut() {
+            last.stored.push_str(&words);
+            last.words.push_str(&words);
+        }
+        parts
+    }
+
+    /// Returns `words` with a space in front, if they would otherwise touch the earlier text.
+    fn joined(&mut self, words: String) -> String {
+        let Some(first) = words.chars().next() else { return words };
+        if std::mem::take(&mut self.apart) && !".,;:!?…)]”’".contains(first) {
+            return format!(" {words}");
+        }
+        words
+    }
+
+    fn parts(&mut self, pieces: Vec<Piece>) -> Vec<Part> {
+        let mut parts = vec![Part::default()];
+        for piece in pieces {
+            if piece.passage == Passage::ThoughtsClosed {
+                let mut words = self.opening.finish();
+                words.push_str(&piece.raw);
+                self.opening = Opening::new(&self.speaker);
+                parts.push(Part { stored: words, closes_thoughts: true, ..Part::default() });
+                continue;
+            }
+            let Some(part) = parts.last_mut() else { continue };
+            part.stored.push_str(std::mem::take(&mut self.owed));
+            match piece.passage {
+                Passage::Words => {
+                    let words = self.opening.push(piece.text);
+                    let words = self.joined(words);
+                    part.stored.push_str(&words);
+                    part.words.push_str(&words);
+                }
+                Passage::Thoughts => {
+                    part.stored.push_str(&piece.raw);
+                    part.thoughts.push_str(&piece.text);
+                }
+                Passage::ThoughtsClosed
+                | Passage::Metrics
+                | Passage::Keyframe
+                | Passage::Reminder
+                | Passage::EpisodeEnd => part.stored.push_str(&piece.raw),
+            }
+        }
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(mut passages: Passages, texts: &[&str]) -> (String, String, String) {
+        let mut parts: Vec<Part> = texts.iter().flat_map(|text| passages.push(text)).collect();
+        parts.extend(passages.finish());
+        let (mut stored, mut words, mut thoughts) = (String::new(), String::new(), String::new());
+        for part in parts {
+            if part.closes_thoughts {
+                opened("", &mut stored);
+                thoughts.push_str(&std::mem::take(&mut words));
+            }
+            stored.push_str(&part.stored);
+            words.push_str(&part.words);
+            thoughts.push_str(&part.thoughts);
+        }
+        (stored, words, thoughts)
+    }
+
+    #[test]
+    fn a_closing_tag_alone_turns_text_into_thoughts() {
+        let (stored, words, thoughts) = whole(
+            Passages::new("Mira", ""),
+            &["She wants in. I should", " open.\n", "</th", "ink>\n\n", "Mira: Come in."],
+        );
+        assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", "She wants in. I should open.\n"));
+        assert_eq!(stored, "<think>\nShe wants in. I should open.\n</think>Come in.");
+    }
+
+    #[test]
+    fn thoughts_after_a_base_keep_its_text() {
+        let mut text = "Come in. Hm.".to_owned();
+        opened("Come in.", &mut text);
+        text.push_str("</think>Sit.");
+        let display = context::display::display(&text).unwrap();
+        assert_eq!((display.shown.as_str(), display.thoughts.as_str()), ("Come in.\nSit.", "Hm."));
+    }
+
+    #[test]
+    fn channel_marks_are_not_stored() {
+        let sent =
+            "<|channel|>analysis<|message|>Cold.<|end|><|start|>assistant<|channel|>final<|message|>Mira: Come in.";
+        let (stored, words, thoughts) = whole(Passages::new("Mira", ""), &[sent]);
+        assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", "Cold."));
+        assert_eq!(context::display::display(&stored).map(|display| display.shown).as_deref(), Some("Come in."));
+    }
+
+    /// Thoughts never appear in the shown text, and the speaker's name after them is removed as well.
+    #[test]
+    fn thoughts_are_stored_but_not_shown() {
+        let (stored, words, thoughts) =
+            whole(Passages::new("Mira", ""), &["<thi", "nk>Cold out", ".</th", "ink>\n\nMi", "ra: Come", " in."]);
+        assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", "Cold out."));
+        assert_eq!(stored, "<think>Cold out.</think>Come in.");
+    }
+
+    #[test]
+    fn thoughts_opened_by_the_prompt_are_stored_tagged() {
+        let (stored, words, _) = whole(Passages::new("Mira", "<|assistant|><think>\n"), &["Hm.</think>", "Yes."]);
+        assert_eq!((stored.as_str(), words.as_str()), ("<think>\nHm.</think>Yes.", "Yes."));
+        assert_eq!(context::display::display(&stored).map(|display| display.shown).as_deref(), Some("Yes."));
+    }
+
+    #[test]
+    fn continuation_is_joined_to_the_earlier_text() {
+        let behind = |base, texts: &[&str]| whole(Passages::behind(base, "Mira", ""), texts).1;
+        assert_eq!(behind("Once upon", &["Mira: a", " time."]), " a time.");
+        assert_eq!(behind("Once upon ", &["a time."]), "a time.");
+        assert_eq!(behind("Once upon a time", &[", there was"]), ", there was");
+    }
+
+    #[test]
+    fn reply_cut_in_thoughts_continues_them() {
+        let (_, words, thoughts) = whole(Passages::going_on("<think>Cold"), &[" out.</think>Come in."]);
+        assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", " out."));
+    }
+}

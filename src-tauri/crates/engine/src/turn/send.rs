@@ -1,0 +1,268 @@
+//! The operations that make a model write: send, regenerate, continue, stop, preview.
+
+use crate::api::TurnOptions;
+use std::panic::AssertUnwindSafe;
+
+use context::macros::MacroState;
+use context::regex_script::Occasion;
+use domain::chat::{Chat, Message, Role, SwipeState};
+use domain::{ChatId, MessageId, SwipeId};
+use futures_util::FutureExt;
+use store::{NewMessage, NewSwipe};
+use uuid::Uuid;
+
+use crate::api::{self, Ask, Changed, Picture, PromptReport, Started, WhatIf};
+use crate::base::convert;
+use crate::base::error::{Answer, bad_input};
+use crate::base::panics;
+use crate::base::step::Step;
+use crate::library::chat_texts::ChatCard;
+use crate::library::macro_scope::Words;
+use crate::library::macro_variables;
+use crate::library::pictures::Checked;
+use crate::library::script_run::Run;
+use crate::library::scripts::SAID;
+use crate::turn::commands::Said;
+use crate::turn::generation::Job;
+use crate::turn::handle::Turns;
+use crate::turn::inputs::Aim;
+use crate::turn::target::Target;
+
+/// Maximum length of a message, in bytes. A longer text is a file pasted by mistake, and no model accepts it.
+const MAX_MESSAGE: usize = 4 << 20;
+
+impl Turns {
+    pub(crate) async fn send_message(&self, chat: String, text: String) -> Answer<Started> {
+        self.send_with(chat, text, TurnOptions::default()).await
+    }
+
+    pub(crate) async fn send_pictures(&self, chat: String, text: String, pictures: Vec<Picture>) -> Answer<Started> {
+        self.send_with(chat, text, TurnOptions { pictures, ..TurnOptions::default() }).await
+    }
+
+    /// Works like [`Self::send_message`], with options for this turn.
+    ///
+    /// # Errors
+    /// `Busy` while a reply is being written in the chat. `Event::Ended` reports later errors.
+    pub(crate) async fn send_with(&self, chat: String, text: String, mut options: TurnOptions) -> Answer<Started> {
+        let pictures = self.library().check_pictures(&std::mem::take(&mut options.pictures)).await?;
+        check(&text, pictures.is_empty())?;
+        let chat = self.library().chat(chat.parse()?).await?;
+        let (message, swipe) = new_ids();
+        let place = self.base().running().begin(chat.id)?;
+        let sent = self.commit(&chat, text, pictures).await?;
+        self.base().events().changed(Changed::Chats, Some(chat.id.to_string()));
+        let speakers = self.library().speakers(&chat).await?;
+        let sent = convert::message(&sent, &speakers, |_| None);
+        let turn = self.library().next_turn(&chat).await?;
+        let target = Target::NewMessage { message, swipe, turn };
+        let job = Job { chat, aim: Aim::Last, target, options, place };
+        self.start(job, Some(sent)).await
+    }
+
+    /// Stores the user's message and clears the draft. Macros are expanded only once, now, so that the history does
+    /// not change under the model's cache.
+    pub(crate) async fn commit(&self, chat: &Chat, text: String, pictures: Checked) -> Answer<Message> {
+        let now = self.base().now();
+        let id = MessageId(Uuid::now_v7());
+        let before = self.library().macro_state(chat).await?;
+        let mut after = before.clone();
+        let typed = text.clone();
+        let resolved = AssertUnwindSafe(Box::pin(self.resolve(chat, text, &mut after))).catch_unwind().await;
+        // If a bug makes macro expansion fail, keep the text as typed.
+        let text = resolved.unwrap_or(Ok(typed))?;
+        let new = NewMessage {
+            id,
+            chat: chat.id,
+            role: Role::User,
+            created: now,
+            swipes: vec![NewSwipe {
+                id: SwipeId(Uuid::now_v7()),
+                text,
+                state: SwipeState::Finished,
+                created: now,
+                model: None,
+            }],
+            selected: 0,
+            context_block: None,
+        };
+        let learns = self.config().resolved(chat, None, None).await?.values.memory;
+        let persona = self.library().persona_in(chat).await?;
+        let row = chat.clone();
+        let (message, done) = self
+            .base()
+            .store()
+            .write(move |store| {
+                store.chats_mut().set_draft(row.id, "")?;
+                macro_variables::keep(store, &row, &before, &after)?;
+                let mut message = store.messages_mut().append(&new)?;
+                store.pictures_mut().put(id, &pictures)?;
+                message.pictures = pictures.into_iter().map(convert::kept_picture).collect();
+                let said = Said { chat: &row, persona: &persona, message: id, text: message.text(), now };
+                // A panic while reading memory commands must not lose the message.
+                let obey = || crate::turn::commands::obey(store, &said);
+                let done =
+                    if learns { panics::or_plain("a command to memory", obey, || Ok(Vec::new()))? } else { Vec::new() };
+                Ok((message, done))
+            })
+            .await?;
+        Step::Said.done(chat.id);
+        self.tell(chat, done);
+        Ok(message)
+    }
+
+    /// Converts `text` to what is sent: applies the user's regex scripts, then expands the macros. Unknown macros
+    /// stay as text.
+    async fn resolve(&self, chat: &Chat, text: String, state: &mut MacroState) -> Answer<String> {
+        let (ChatCard { card, .. }, persona, group, end) = tokio::try_join!(
+            self.library().chat_card(chat),
+            self.library().persona_in(chat),
+            self.library().group(chat),
+            self.chat_end(chat)
+        )?;
+        let moment = end.moment(chat, self.base().clock(), self.base().now());
+        let words = Words::new(&card, &persona, chat.id).among(&group);
+        let scripts = self.library().scripts(chat.character, &words, state).await?;
+        let typed = Occasion { placement: domain::regex_script::Placement::UserInput, ..SAID };
+        let text = Run::new(&scripts, &words, moment).apply(&text, typed, state).text;
+        Ok(words.expand(&text, &moment, state).text)
+    }
+
+    /// Adds a swipe to the last reply. If the user spoke last, generates the missing reply.
+    pub(crate) async fn regenerate(&self, chat: String) -> Answer<Started> {
+        let place = self.base().running().begin(chat.parse()?)?;
+        let (chat, last) = self.chat_and_last(&chat).await?;
+        let (message, swipe) = new_ids();
+        let (aim, target) = match last {
+            Some(last) if convert::is_reply(last.role) => {
+                (Aim::Before(last.id), Target::NewSwipe { message: last, swipe })
+            }
+            _ => {
+                let turn = self.library().next_turn(&chat).await?;
+                (Aim::Last, Target::NewMessage { message, swipe, turn })
+            }
+        };
+        let job = Job { chat, aim, target, options: TurnOptions::default(), place };
+        self.start(job, None).await
+    }
+
+    pub(crate) async fn continue_reply(&self, chat: String) -> Answer<Started> {
+        let place = self.base().running().begin(chat.parse()?)?;
+        let (chat, last) = self.chat_and_last(&chat).await?;
+        let Some(last) = last.filter(|last| last.role == Role::Character) else {
+            return Err(bad_input("There is no reply to continue.", "Send a message, or regenerate."));
+        };
+        let job = Job {
+            chat,
+            aim: Aim::Last,
+            target: Target::Extend { message: last },
+            options: TurnOptions { ask: Some(Ask::Continue), ..TurnOptions::default() },
+            place,
+        };
+        self.start(job, None).await
+    }
+
+    /// Lets a member or the narrator speak. A separate message calls upon them, and the reply answers it, so that the
+    /// prompt only grows at its end.
+    pub(crate) async fn let_speak(&self, chat: String, speaker: Option<String>) -> Answer<Started> {
+        let chat = self.library().chat(chat.parse()?).await?;
+        let turn = self.library().turn_named(&chat, speaker.as_deref()).await?;
+        let (message, swipe) = new_ids();
+        let place = self.base().running().begin(chat.id)?;
+        let called = self.library().call_upon(&chat, &turn).await?;
+        let sent = convert::message(&called, &self.library().speakers(&chat).await?, |_| None);
+        let target = Target::NewMessage { message, swipe, turn };
+        let job = Job { chat, aim: Aim::Last, target, options: TurnOptions::default(), place };
+        self.start(job, Some(sent)).await
+    }
+
+    pub(crate) async fn stop(&self, chat: String) -> Answer<()> {
+        self.base().running().cancel(chat.parse()?);
+        Ok(())
+    }
+
+    pub(crate) async fn preview_prompt(&self, chat: String, text: String, what_if: WhatIf) -> Answer<PromptReport> {
+        self.preview_with(chat, text, what_if.into()).await
+    }
+
+    /// Previews the prompt like [`Self::preview_prompt`], with options for this turn. An empty `text` previews the
+    /// next turn up to the user's message.
+    ///
+    /// # Errors
+    /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
+    pub(crate) async fn preview_with(&self, chat: String, text: String, options: TurnOptions) -> Answer<PromptReport> {
+        let (chat, last) = self.chat_and_last(&chat).await?;
+        let (aim, answerer) = tokio::try_join!(
+            self.aim_of_preview(&chat, last, text, &options),
+            self.config().answerer(&chat, &options)
+        )?;
+        let id = chat.id;
+        let mut turn = self.collect(chat, aim, &answerer, &options).await?;
+        let made = self.make(&mut turn, &answerer, &options).await?;
+        // Read this last, because it is slow and not part of a real turn.
+        let previous = self.library().turn_before(id, None).await?;
+        Ok(made.report(&turn, &answerer, previous.as_ref()))
+    }
+
+    /// The message that a previewed prompt answers.
+    pub(crate) async fn aim_of_preview(
+        &self,
+        chat: &Chat,
+        last: Option<Message>,
+        text: String,
+        options: &TurnOptions,
+    ) -> Answer<Aim> {
+        Ok(match last {
+            _ if !text.trim().is_empty() || !options.pictures.is_empty() => {
+                let mut state = self.library().macro_state(chat).await?;
+                Aim::Words(self.resolve(chat, text, &mut state).await?)
+            }
+            Some(last) if convert::is_reply(last.role) && options.ask.is_none() => match options.regenerate {
+                true => Aim::Before(last.id),
+                false => Aim::Words(String::new()),
+            },
+            _ => Aim::Last,
+        })
+    }
+
+    /// Loads the chat and its last message, unless that is hidden. Reads in the writer thread, after all pending
+    /// writes.
+    pub(crate) async fn chat_and_last(&self, id: &str) -> Answer<(Chat, Option<Message>)> {
+        let id = id.parse::<ChatId>()?;
+        let last = self.base().store().checkpoint(move |store| store.messages().last(id)).await?;
+        // The model cannot see a hidden message, so it must not answer or rewrite it.
+        Ok((self.library().chat(id).await?, last.filter(|last| !last.hidden)))
+    }
+
+    /// Announces the reply, with the message `sent` that it answers, and starts a task for it.
+    async fn start(&self, job: Job, sent: Option<api::Message>) -> Answer<Started> {
+        self.base().idle().stop();
+        job.place.describe(job.target.message(), job.target.swipe(), job.target.base());
+        let speakers = self.library().speakers(&job.chat).await?;
+        let reply = job.target.as_begun(speakers, self.base().now());
+        let (chat, message) = (job.chat.id.to_string(), reply.clone());
+        self.base().events().announce(api::Event::Started { chat, sent: sent.clone(), message });
+        let (turns, at_work) = (self.clone(), self.base().idle().at_work());
+        tokio::spawn(async move {
+            turns.generate(job).await;
+            drop(turns);
+            drop(at_work);
+        });
+        Ok(Started { sent, reply })
+    }
+}
+
+fn new_ids() -> (MessageId, SwipeId) {
+    (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()))
+}
+
+fn check(text: &str, alone: bool) -> Answer<()> {
+    if text.trim().is_empty() && alone {
+        return Err(bad_input("There is nothing to send.", "Write something."));
+    }
+    if text.len() > MAX_MESSAGE {
+        let (size, limit) = (text.len() >> 20, MAX_MESSAGE >> 20);
+        return Err(bad_input(format!("The message is too long: {size} MiB."), format!("Send at most {limit} MiB.")));
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+import type { CardFormat, CharacterSummary } from "../api/generated";
+import { t } from "../i18n/i18n.svelte";
+import type { App } from "./app.svelte";
+import { folded } from "./find";
+
+/** Actions for one or several characters of the library. */
+export class CharacterActions {
+	constructor(private readonly app: App) {}
+
+	/** Deletes characters with undo. `name` is the name of the first one. */
+	async delete(ids: string[], name: string): Promise<void> {
+		const { app } = this;
+		await app.attempt(async () => {
+			await app.api.deleteCharacters(ids);
+			app.editor = null;
+			if (ids.includes(app.chat?.info?.character ?? "")) app.leaveChat();
+			await app.loadLists();
+			const text = ids.length === 1 ? t("toast.characterDeleted", { name }) : t("toast.charactersDeleted", { count: ids.length });
+			app.offerUndo(text, async () => {
+				await app.api.restoreCharacters(ids);
+				await app.loadLists();
+			});
+		});
+	}
+
+	async setFavourites(ids: string[], favourite: boolean): Promise<void> {
+		const { app } = this;
+		await app.attempt(async () => {
+			await app.api.setFavourites(ids, favourite);
+			await app.library.load();
+		});
+	}
+
+	/** Adds and removes tags. Undo affects only cards on which the action changed the tag. */
+	async tag(cards: readonly CharacterSummary[], add: string[], remove: string[]): Promise<void> {
+		const { api, library } = this.app;
+		const ids = cards.map(({ id }) => id);
+		const has = (card: CharacterSummary, tag: string) => card.tags.some((known) => folded(known) === folded(tag));
+		await this.app.attempt(async () => {
+			await api.tagCharacters(ids, add, remove);
+			await library.load();
+			this.app.offerUndo(t("toast.tagged", { count: ids.length }), async () => {
+				for (const tag of add) await api.tagCharacters(cards.filter((card) => !has(card, tag)).map(({ id }) => id), [], [tag]);
+				for (const tag of remove) await api.tagCharacters(cards.filter((card) => has(card, tag)).map(({ id }) => id), [tag], []);
+				await library.load();
+			});
+		});
+	}
+
+	exportCard(id: string, format: CardFormat): Promise<void> {
+		return this.app.exporting(() => this.app.api.shell.exportCharacter(id, format));
+	}
+
+	exportCards(ids: string[], format: CardFormat): Promise<void> {
+		return this.app.exporting(() => this.app.api.shell.exportCharacters(ids, format), t("toast.exportedMany", { count: ids.length }));
+	}
+
+	/** Opens a dialog for chats to import for a character. An event reports the result. */
+	importChats(character: string): Promise<void> {
+		return this.app.attempt(() => this.app.api.shell.pickChats(character));
+	}
+}
