@@ -8,34 +8,34 @@ export type Call = (operation: string, args: Record<string, unknown>) => Promise
 /** Every operation of the engine, typed. */
 export function client(call: Call) {
 	return {
-		/** What the window needs to draw its first screen. */
+		/** The data that the window needs for its first screen. */
 		startup: () => call("startup", {  }) as Promise<Startup>,
-		/** Version, data folder, database, models, worker, token counts: a reason with each no. No endpoint is asked. */
+		/** Version, data folder, database, models, worker, token counts, each with a reason if it fails. No endpoint is called. */
 		health: () => call("health", {  }) as Promise<Health>,
 		getSettings: () => call("get_settings", {  }) as Promise<Settings>,
-		/** Changes the fields that are there, and no others. */
+		/** Changes the fields that are present, and no others. */
 		updateSettings: (change: SettingsChange) => call("update_settings", { change }) as Promise<Settings>,
-		/** Settings of prompts and replies as they are for `owner`: value, origin, layers. */
+		/** The settings of prompts and replies as they are for `owner`: value, origin, layers. */
 		layeredSettings: (owner: SettingOwner) => call("layered_settings", { owner }) as Promise<LayeredSettings>,
-		/** Sets one of them for `owner`; without a value the layer below decides again. */
+		/** Sets one of them for `owner`; without a value the layer below applies again. */
 		setSetting: (owner: SettingOwner, key: string, value: SettingValue | null) => call("set_setting", { owner, key, value }) as Promise<LayeredSettings>,
 		backups: () => call("backups", {  }) as Promise<Backups>,
-		/** Makes a backup now: checked before it counts. */
+		/** Makes a backup now and verifies it. */
 		backup: () => call("backup", {  }) as Promise<Backup>,
-		/** What a restore of that backup would bring back and take away. Nothing is changed. */
+		/** Shows what a restore of that backup would bring back and remove. Nothing is changed. */
 		previewRestore: (file: string) => call("preview_restore", { file }) as Promise<RestorePreview>,
-		/** Restores that backup at the next start; the present data is set aside then. */
+		/** Restores that backup at the next start; the current data is set aside then. */
 		restoreAtNextStart: (file: string) => call("restore_at_next_start", { file }) as Promise<void>,
 		deleteBackups: (files: string[]) => call("delete_backups", { files }) as Promise<void>,
-		/** Bytes that backups may take. The next backup applies it. */
+		/** Sets the maximum size of all backups. The next backup applies it. */
 		setBackupBudget: (megabytes: number) => call("set_backup_budget", { megabytes }) as Promise<Backups>,
 		forgetSecondPlace: () => call("forget_second_place", {  }) as Promise<Backups>,
 		/** Deleted chats, characters and lorebooks, the last deleted first. */
 		trash: () => call("trash", {  }) as Promise<TrashItem[]>,
 		restoreFromTrash: (items: TrashRef[]) => call("restore_from_trash", { items }) as Promise<void>,
-		/** Removes them from the files at once; with `backups` also every backup that holds one of them, after a new one is made. */
+		/** Deletes them permanently, at once; with `backups` also every backup that contains one of them, after a new one is made. */
 		deleteFromTrash: (items: TrashRef[], backups: boolean) => call("delete_from_trash", { items, backups }) as Promise<DeletedForGood>,
-		/** Removes all that is in the trash at once, and the messages, memories and documents deleted since the start; with `backups` also every backup, after a new one is made. */
+		/** Permanently deletes everything in the trash, and the messages, memories and documents that were deleted since the start; with `backups` also every backup, after a new one is made. */
 		emptyTrash: (backups: boolean) => call("empty_trash", { backups }) as Promise<DeletedForGood>,
 		listCharacters: () => call("list_characters", {  }) as Promise<CharacterSummary[]>,
 		getCharacter: (id: string) => call("get_character", { id }) as Promise<Character>,
@@ -43,75 +43,75 @@ export function client(call: Call) {
 		updateCharacter: (id: string, fields: CharacterFields) => call("update_character", { id, fields }) as Promise<Character>,
 		/** Replaces the picture. `data` is the file's content in base64 (PNG, JPEG or WebP). */
 		setCharacterPicture: (id: string, data: string) => call("set_character_picture", { id, data }) as Promise<Character>,
-		/** Goes to the trash; `restore_character` undoes it. */
+		/** Moves the character to the trash; `restore_character` undoes it. */
 		deleteCharacter: (id: string) => call("delete_character", { id }) as Promise<void>,
 		restoreCharacter: (id: string) => call("restore_character", { id }) as Promise<void>,
-		/** Those whose card has every word of `query`, or the beginning of it: names, tags, creators, descriptions. */
+		/** The ids of the characters whose cards contain every word of `query`, or words that begin with it: names, tags, creators, descriptions. */
 		findCharacters: (query: string) => call("find_characters", { query }) as Promise<string[]>,
 		setFavourites: (characters: string[], favourite: boolean) => call("set_favourites", { characters, favourite }) as Promise<void>,
-		/** Adds tags to the cards of all of them, and takes others off. */
+		/** Adds tags to the cards of all these characters, and removes others. */
 		tagCharacters: (characters: string[], add: string[], remove: string[]) => call("tag_characters", { characters, add, remove }) as Promise<void>,
-		/** All of them or none. They go to the trash; `restore_characters` undoes it. */
+		/** Moves all of them to the trash, or none; `restore_characters` undoes it. */
 		deleteCharacters: (characters: string[]) => call("delete_characters", { characters }) as Promise<void>,
 		restoreCharacters: (characters: string[]) => call("restore_characters", { characters }) as Promise<void>,
-		/** Tokens of each text by the model that answers by default. */
+		/** Counts the tokens of each text for the default model. */
 		countFields: (texts: string[]) => call("count_fields", { texts }) as Promise<TextCounts>,
 		/** The files that belong to a character's card, in its order. */
 		cardAssets: (character: string) => call("card_assets", { character }) as Promise<CardAsset[]>,
-		/** The hash of a small picture of one of them; nothing if it is no picture. */
+		/** The hash of a small version of a picture among them; `null` if the file is no picture. */
 		showCardAsset: (character: string, id: string) => call("show_card_asset", { character, id }) as Promise<string | null>,
-		/** Puts a file to the card, at the end. `data` is its content in base64. */
+		/** Adds a file to the card, at the end. `data` is its content in base64. */
 		addCardAsset: (character: string, kind: string, file: string, data: string) => call("add_card_asset", { character, kind, file, data }) as Promise<CardAsset[]>,
 		updateCardAsset: (character: string, id: string, kind: string, name: string) => call("update_card_asset", { character, id, kind, name }) as Promise<CardAsset[]>,
-		/** Answers with what `restore_card_asset` needs to undo it until the app ends. */
+		/** Returns what `restore_card_asset` needs to undo it until the app ends. */
 		removeCardAsset: (character: string, id: string) => call("remove_card_asset", { character, id }) as Promise<string>,
 		restoreCardAsset: (character: string, removed: string) => call("restore_card_asset", { character, removed }) as Promise<CardAsset[]>,
 		/** The entries of the lorebook in a character's card, in the book's order. */
 		cardLore: (character: string) => call("card_lore", { character }) as Promise<LoreEntry[]>,
-		/** Those outside cards, then those in cards, which answer to the ids of their characters. */
+		/** The lorebooks outside cards, then those in cards, which have the ids of their characters. */
 		listLorebooks: () => call("list_lorebooks", {  }) as Promise<LorebookSummary[]>,
 		getLorebook: (id: string) => call("get_lorebook", { id }) as Promise<Lorebook>,
-		/** A new one outside a card, bound to nothing. */
+		/** Creates a lorebook outside a card. It applies nowhere until it is bound. */
 		createLorebook: (name: string) => call("create_lorebook", { name }) as Promise<Lorebook>,
 		updateLorebook: (id: string, fields: LorebookFields) => call("update_lorebook", { id, fields }) as Promise<Lorebook>,
-		/** Lets a lorebook outside a card count where it is bound, or nowhere. */
+		/** Enables or disables a lorebook outside a card. */
 		enableLorebook: (id: string, enabled: boolean) => call("enable_lorebook", { id, enabled }) as Promise<Lorebook>,
-		/** Lets a lorebook outside a card count there and nowhere else. */
+		/** Sets where a lorebook outside a card applies. */
 		bindLorebook: (id: string, bindings: LorebookBinding[]) => call("bind_lorebook", { id, bindings }) as Promise<Lorebook>,
-		/** Goes to the trash; `restore_lorebook` undoes it. */
+		/** Moves the lorebook to the trash; `restore_lorebook` undoes it. */
 		deleteLorebook: (id: string) => call("delete_lorebook", { id }) as Promise<void>,
 		restoreLorebook: (id: string) => call("restore_lorebook", { id }) as Promise<void>,
-		/** An empty `id` makes a new entry, which comes last. */
+		/** An empty `id` creates a new entry at the end. */
 		saveLoreEntry: (book: string, entry: LorebookEntry) => call("save_lore_entry", { book, entry }) as Promise<LorebookEntry>,
-		/** Switches entries on or off. */
+		/** Enables or disables entries. */
 		enableLoreEntries: (book: string, ids: string[], enabled: boolean) => call("enable_lore_entries", { book, ids, enabled }) as Promise<Lorebook>,
-		/** Answers with what `restore_lore_entries` needs to undo it. */
+		/** Returns what `restore_lore_entries` needs to undo it. */
 		deleteLoreEntries: (book: string, ids: string[]) => call("delete_lore_entries", { book, ids }) as Promise<string>,
 		restoreLoreEntries: (book: string, deleted: string) => call("restore_lore_entries", { book, deleted }) as Promise<Lorebook>,
-		/** The order in which people see them; it says nothing about the prompt. */
+		/** Sets the order in which users see the entries; it does not affect the prompt. */
 		orderLoreEntries: (book: string, ids: string[]) => call("order_lore_entries", { book, ids }) as Promise<Lorebook>,
-		/** Copies entries into another lorebook; with `leave` they are moved. */
+		/** Copies entries into another lorebook, or moves them if `leave` is true. */
 		copyLoreEntries: (book: string, ids: string[], to: string, leave: boolean) => call("copy_lore_entries", { book, ids, to, leave }) as Promise<void>,
-		/** The entries of a book that are marked to be found by their meaning, and whether each is read; nothing without an encoder. */
+		/** The entries of a book that are marked for search by meaning, and whether each is embedded; empty without an encoder. */
 		entryMeanings: (book: string) => call("entry_meanings", { book }) as Promise<EntryMeaning[]>,
-		/** What `text` would wake as the next message of `chat`, with `book` besides the chat's own books; without a chat, in `book` alone. Nothing is stored. */
+		/** The entries that `text` would activate as the next message of `chat`, with `book` besides the chat's own books; without a chat, in `book` alone. Nothing is stored. */
 		tryLore: (book: string | null, text: string, chat: string | null) => call("try_lore", { book, text, chat }) as Promise<LoreTrial>,
-		/** Pictures that another app showed behind its chats, as they came; nothing here shows them. */
+		/** Pictures that another app showed behind its chats. This app does not show them. */
 		listBackgrounds: () => call("list_backgrounds", {  }) as Promise<Background[]>,
-		/** How far the import of a folder is; nothing where none is going on. */
+		/** The progress of a folder import; `null` if none is running. */
 		importProgress: () => call("import_progress", {  }) as Promise<ImportProgress | null>,
-		/** Ends the import of a folder after what it is at. What came in stays. */
+		/** Cancels the import of a folder after its current item. Everything imported so far stays. */
 		cancelImport: () => call("cancel_import", {  }) as Promise<void>,
-		/** The kept reports of imports, the newest first. */
+		/** The stored reports of imports, newest first. */
 		listImportReports: () => call("list_import_reports", {  }) as Promise<ImportRecord[]>,
 		getImportReport: (id: string) => call("get_import_report", { id }) as Promise<ImportReport>,
-		/** Keeps the report of files that were sent one by one as one selection, and tells listeners. */
+		/** Stores the report of files that were sent one by one as one selection, and notifies listeners. */
 		keepImportReport: (report: ImportReport) => call("keep_import_report", { report }) as Promise<void>,
 		listPersonas: () => call("list_personas", {  }) as Promise<Persona[]>,
-		/** An empty `id` makes a new one. */
+		/** An empty `id` creates a new one. */
 		savePersona: (persona: Persona) => call("save_persona", { persona }) as Promise<Persona>,
 		deletePersona: (id: string) => call("delete_persona", { id }) as Promise<void>,
-		/** Replaces the picture; without one there is none any more. `data` is the file's content in base64 (PNG, JPEG or WebP). */
+		/** Replaces the picture; without `data` it is removed. `data` is the file's content in base64 (PNG, JPEG or WebP). */
 		setPersonaPicture: (id: string, data: string | null) => call("set_persona_picture", { id, data }) as Promise<Persona>,
 		listChats: () => call("list_chats", {  }) as Promise<ChatSummary[]>,
 		newChat: (character: string) => call("new_chat", { character }) as Promise<Chat>,
@@ -122,154 +122,154 @@ export function client(call: Call) {
 		renameChat: (id: string, title: string) => call("rename_chat", { id, title }) as Promise<void>,
 		setChatModel: (id: string, model: ModelRef | null) => call("set_chat_model", { id, model }) as Promise<void>,
 		setChatPersona: (id: string, persona: string) => call("set_chat_persona", { id, persona }) as Promise<void>,
-		/** The texts of the card that a chat may replace, and what this one says instead. */
+		/** The fields of the card that a chat may replace, and the replacements in this chat. */
 		chatTexts: (chat: string) => call("chat_texts", { chat }) as Promise<ChatText[]>,
-		/** Lets a chat say `text` instead of its card; without one, the card's words are back. */
+		/** Replaces a field of the card in a chat; without a text the card's own applies again. */
 		setChatText: (chat: string, field: CardField, text: string | null) => call("set_chat_text", { chat, field, text }) as Promise<ChatText[]>,
-		/** The texts that are attached to a chat, a character or a lorebook, the oldest first. */
+		/** The documents that are attached to a chat, a character or a lorebook, oldest first. */
 		listDocuments: (owner: DocumentOwner) => call("list_documents", { owner }) as Promise<AttachedDocument[]>,
 		getDocument: (id: string) => call("get_document", { id }) as Promise<AttachedDocument>,
-		/** Attaches a text (in UTF-8, or as HTML, EPUB or PDF): what of it fits the words of a turn goes with them. `data` is the file's content in base64. */
+		/** Attaches a document (UTF-8, HTML, EPUB or PDF): passages that match a turn are added to its prompt. `data` is the file's content in base64. */
 		attachDocument: (owner: DocumentOwner, name: string, data: string) => call("attach_document", { owner, name, data }) as Promise<AttachedDocument>,
-		/** Gone from every later prompt; can be undone by `restore_document` until the app ends. */
+		/** Removes the document from every later prompt; `restore_document` undoes it until the app ends. */
 		removeDocument: (id: string) => call("remove_document", { id }) as Promise<void>,
 		restoreDocument: (id: string) => call("restore_document", { id }) as Promise<void>,
-		/** Keeps what stands in the composer. */
+		/** Stores the text in the composer. */
 		saveDraft: (chat: string, text: string) => call("save_draft", { chat, text }) as Promise<void>,
-		/** Goes to the trash; `restore_chat` undoes it. */
+		/** Moves the chat to the trash; `restore_chat` undoes it. */
 		deleteChat: (id: string) => call("delete_chat", { id }) as Promise<void>,
-		/** How many memories `delete_chat` would take along that `delete_chat_but_facts` would not. */
+		/** Number of memories that `delete_chat` would delete and `delete_chat_but_facts` would keep. */
 		learnedIn: (chat: string) => call("learned_in", { chat }) as Promise<number>,
-		/** `delete_chat`, but what was learned in it stays; not what sums it up. Undone in the same way. */
+		/** Like `delete_chat`, but the memories that were learned in it stay, except its summaries. It is undone in the same way. */
 		deleteChatButFacts: (id: string) => call("delete_chat_but_facts", { id }) as Promise<void>,
 		restoreChat: (id: string) => call("restore_chat", { id }) as Promise<void>,
-		/** Commits the user's words, then starts the reply. */
+		/** Stores the user's message, then starts the reply. */
 		sendMessage: (chat: string, text: string) => call("send_message", { chat, text }) as Promise<Started>,
-		/** Takes in a picture to be sent. `data` is the file's content in base64 (PNG, JPEG or WebP). */
+		/** Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or WebP). */
 		addPicture: (name: string, data: string) => call("add_picture", { name, data }) as Promise<Picture>,
-		/** Commits the user's words with pictures that were taken in, then starts the reply; the words may be empty. */
+		/** Stores the user's message with pictures from `add_picture`, then starts the reply; the text may be empty. */
 		sendPictures: (chat: string, text: string, pictures: Picture[]) => call("send_pictures", { chat, text, pictures }) as Promise<Started>,
 		/** Starts another swipe of the last reply. */
 		regenerate: (chat: string) => call("regenerate", { chat }) as Promise<Started>,
-		/** Those who take part besides the chat's own character, in the order of their turns. */
+		/** Sets the characters that take part besides the chat's own, in the order of their turns. */
 		setMembers: (chat: string, characters: string[]) => call("set_members", { chat, characters }) as Promise<void>,
-		/** Lets one who takes part speak now; without a character, the narrator. */
+		/** Lets a participant speak now; without a character, the narrator. */
 		letSpeak: (chat: string, speaker: string | null) => call("let_speak", { chat, speaker }) as Promise<Started>,
-		/** Goes on with the last reply. */
+		/** Continues the last reply. */
 		continueReply: (chat: string) => call("continue_reply", { chat }) as Promise<Started>,
-		/** Starts a draft of the user's next message, for the composer; it is not sent. */
+		/** Starts a draft of the user's next message in the composer; it is not sent. */
 		impersonate: (chat: string) => call("impersonate", { chat }) as Promise<void>,
-		/** Stops the reply or the draft; what is there is kept. */
+		/** Stops the reply or the draft; the text so far is kept. */
 		stop: (chat: string) => call("stop", { chat }) as Promise<void>,
 		selectSwipe: (message: string, index: number) => call("select_swipe", { message, index }) as Promise<Message>,
 		editMessage: (message: string, text: string) => call("edit_message", { message, text }) as Promise<Message>,
-		/** Can be undone by `restore_message` until the app ends. */
+		/** `restore_message` undoes it until the app ends. */
 		deleteMessage: (message: string) => call("delete_message", { message }) as Promise<void>,
 		restoreMessage: (message: string) => call("restore_message", { message }) as Promise<void>,
-		/** Keeps a message in the prompt word for word when it leaves the window. */
+		/** Keeps a message in the prompt verbatim when it leaves the window. */
 		pinMessage: (message: string, pinned: boolean) => call("pin_message", { message, pinned }) as Promise<Message>,
-		/** Keeps a message from the model, or lets it be sent again; it stays in the chat. */
+		/** Hides a message from the model, or sends it again; it stays in the chat. */
 		hideMessage: (message: string, hidden: boolean) => call("hide_message", { message, hidden }) as Promise<Message>,
-		/** Makes the user's name in an imported chat a persona, which is played there from then on. */
+		/** Makes the user's name in an imported chat a persona, and uses it in that chat. */
 		personaFromChat: (chat: string) => call("persona_from_chat", { chat }) as Promise<Persona>,
-		/** The next prompt starts with the next message; everything is kept. */
+		/** Starts a new scene: the next prompt begins with the next message, and all messages are kept. */
 		newScene: (chat: string) => call("new_scene", { chat }) as Promise<void>,
 		/** The prompt that `text` would send, with changes to try; nothing is sent or stored. */
 		previewPrompt: (chat: string, text: string, whatIf: WhatIf) => call("preview_prompt", { chat, text, whatIf }) as Promise<PromptReport>,
 		/** The stored manifest of a reply. */
 		manifest: (swipe: string) => call("manifest", { swipe }) as Promise<PromptReport>,
-		/** The manifest of a reply beside that of the turn before. */
+		/** The manifest of a reply, compared with that of the turn before. */
 		comparePrompt: (swipe: string) => call("compare_prompt", { swipe }) as Promise<PromptComparison>,
-		/** The prompt that `text` would send beside the one that was sent last. */
+		/** The prompt that `text` would send, compared with the last one that was sent. */
 		compareNext: (chat: string, text: string) => call("compare_next", { chat, text }) as Promise<PromptComparison>,
-		/** The prompt of a reply at one stage, beside the stage before. */
+		/** The prompt of a reply at one stage, compared with the stage before. */
 		promptStage: (swipe: string, stage: PromptStage) => call("prompt_stage", { swipe, stage }) as Promise<StageComparison>,
-		/** The prompt that `text` would send at one stage, beside the stage before. */
+		/** The prompt that `text` would send at one stage, compared with the stage before. */
 		nextStage: (chat: string, text: string, whatIf: WhatIf, stage: PromptStage) => call("next_stage", { chat, text, whatIf, stage }) as Promise<StageComparison>,
-		/** Turns with a manifest, newest first; `before` is a message's id. */
+		/** The turns with a manifest, newest first; `before` is a message's id. */
 		pastTurns: (chat: string, before: string | null, limit: number) => call("past_turns", { chat, before, limit }) as Promise<PastTurn[]>,
-		/** What counts with a character; with a query what fits it, best first. As many pages of it as are asked for. */
+		/** The first `pages` pages of a character's memories; with a query, of those that match it, best first. */
 		findMemories: (character: string, query: string, filter: MemoryFilter, pages: number) => call("find_memories", { character, query, filter, pages }) as Promise<FoundMemories>,
-		/** What stretches of a character's chats came to where no model has summed them up: their first sentences. The newest first, 500 at the most. */
+		/** The first sentences of stretches of a character's chats that no model has summarized, newest first, at most 500. */
 		keyframes: (character: string) => call("keyframes", { character }) as Promise<Keyframe[]>,
-		/** An empty `id` makes a new one. */
+		/** An empty `id` creates a new one. */
 		saveMemory: (draft: MemoryDraft) => call("save_memory", { draft }) as Promise<Memory>,
-		/** Gone from every later prompt; can be undone by `restore_memory` until the app ends. */
+		/** Removes the memory from every later prompt; `restore_memory` undoes it until the app ends. */
 		deleteMemory: (id: string) => call("delete_memory", { id }) as Promise<void>,
 		restoreMemory: (id: string) => call("restore_memory", { id }) as Promise<void>,
 		pinMemory: (id: string, pinned: boolean) => call("pin_memory", { id, pinned }) as Promise<Memory>,
-		/** One memory in the place of two, in the words of `text`, made from all that both were made from; can be undone by `unmerge_memories` until the app ends. */
+		/** Replaces two memories by one with `text` and the sources of both; `unmerge_memories` undoes it until the app ends. */
 		mergeMemories: (first: string, second: string, text: string) => call("merge_memories", { first, second, text }) as Promise<Memory>,
 		unmergeMemories: (merged: string, parts: string[]) => call("unmerge_memories", { merged, parts }) as Promise<void>,
-		/** Forgets all of a character's, a pair's or everything, and answers with which they were; can be undone by `restore_memories` until the app ends. */
+		/** Forgets all memories of a character, of a pair or of everybody, and returns their ids; `restore_memories` undoes it until the app ends. */
 		forgetMemories: (of: MemoryOwner) => call("forget_memories", { of }) as Promise<string[]>,
 		restoreMemories: (memories: string[]) => call("restore_memories", { memories }) as Promise<void>,
-		/** Takes in the memories of an exported file for a character; what is there stays as it is. */
+		/** Imports the memories of an exported file for a character; existing ones stay as they are. */
 		importMemories: (character: string, json: string) => call("import_memories", { character, json }) as Promise<MemoryImport>,
-		/** Holds all memories against each other: what says the same is merged, what is so no longer superseded, what is old and unsure retired. Each can be brought back by `unarchive_memories`. */
+		/** Consolidates all memories: merges those that say the same, archives outdated ones, and retires old and uncertain ones. `unarchive_memories` restores each. */
 		consolidateMemories: () => call("consolidate_memories", {  }) as Promise<Consolidation>,
-		/** They count again, and are archived no more but by their user. */
+		/** Restores archived memories. From then on only the user can archive them. */
 		unarchiveMemories: (memories: string[]) => call("unarchive_memories", { memories }) as Promise<void>,
-		/** What memories and vectors take in the file, of all characters. */
+		/** The size of all memories and vectors in the database. */
 		memoryStorage: () => call("memory_storage", {  }) as Promise<MemoryStorage>,
-		/** The lorebooks that count there, by their ids: a memory may belong to one of them. */
+		/** The ids of the lorebooks that apply there: a memory may belong to one of them. */
 		memoryWorlds: (character: string, persona: string, chat: string | null) => call("memory_worlds", { character, persona, chat }) as Promise<string[]>,
-		/** What a turn with those words would recall in a chat, and why, best first. Nothing is sent or stored. */
+		/** Shows what a turn with these words would recall in a chat, and why, best first. Nothing is sent or stored. */
 		tryRecall: (chat: string, words: string) => call("try_recall", { chat, words }) as Promise<Recollection>,
-		/** What the newest reply of a chat was written with, and why; nothing where no reply has a manifest. */
+		/** Shows what the newest reply of a chat was written with, and why; empty if no reply has a manifest. */
 		recalled: (chat: string) => call("recalled", { chat }) as Promise<Recollection>,
-		/** The messages with those ids, in their order; one that is gone is left out. */
+		/** The messages with these ids, in order; a deleted one is left out. */
 		receipts: (messages: string[]) => call("receipts", { messages }) as Promise<Receipt[]>,
 		listTemplates: () => call("list_templates", {  }) as Promise<TemplateSummary[]>,
 		getTemplate: (id: string) => call("get_template", { id }) as Promise<TemplateDocument>,
-		/** An empty `id` makes a new one; a built-in's id makes a changed one in its place. */
+		/** An empty `id` creates a new one; the id of a built-in one stores a changed copy in its place. */
 		saveTemplate: (id: string, json: string) => call("save_template", { id, json }) as Promise<TemplateDocument>,
-		/** A built-in comes back as it was. */
+		/** A built-in one is reset to its original. */
 		deleteTemplate: (id: string) => call("delete_template", { id }) as Promise<void>,
 		checkTemplate: (json: string) => call("check_template", { json }) as Promise<TemplateProblem[]>,
-		/** The template filled in for a chat; nothing is stored. */
+		/** The template, rendered for a chat; nothing is stored. */
 		renderTemplate: (json: string, chat: string) => call("render_template", { json, chat }) as Promise<RenderedTemplate>,
 		templateVariables: () => call("template_variables", {  }) as Promise<VariableDoc[]>,
 		listModes: () => call("list_modes", {  }) as Promise<Mode[]>,
 		saveMode: (mode: Mode) => call("save_mode", { mode }) as Promise<Mode>,
-		/** A built-in comes back as it was. */
+		/** A built-in one is reset to its original. */
 		deleteMode: (name: string) => call("delete_mode", { name }) as Promise<void>,
 		listRegexScripts: () => call("list_regex_scripts", {  }) as Promise<RegexScriptRow[]>,
 		saveRegexScript: (script: RegexScriptRow) => call("save_regex_script", { script }) as Promise<RegexScriptRow>,
 		deleteRegexScript: (id: string) => call("delete_regex_script", { id }) as Promise<void>,
-		/** Scripts run in this order, one on the result of the other. */
+		/** Sets the order in which scripts run, each on the result of the one before. */
 		orderRegexScripts: (ids: string[]) => call("order_regex_scripts", { ids }) as Promise<RegexScriptRow[]>,
-		/** What a script as it is typed makes of a sample; macros name those of the chat. Nothing is stored. */
+		/** The result of a script on a sample, with the macros of the chat. Nothing is stored. */
 		tryRegexScript: (script: string, sample: string, chat: string | null) => call("try_regex_script", { script, sample, chat }) as Promise<ScriptTrial>,
 		cardScripts: (character: string) => call("card_scripts", { character }) as Promise<CardScripts>,
-		/** Lets the scripts of a character's card run, or stops them. */
+		/** Allows or forbids the scripts of a character's card. */
 		allowCardScripts: (character: string, allowed: boolean) => call("allow_card_scripts", { character, allowed }) as Promise<void>,
 		listChatFormats: () => call("list_chat_formats", {  }) as Promise<ChatFormat[]>,
-		/** An empty `id` makes a new one; those that ship cannot be changed. */
+		/** An empty `id` creates a new one; built-in ones cannot be changed. */
 		saveChatFormat: (format: ChatFormat) => call("save_chat_format", { format }) as Promise<ChatFormat>,
 		deleteChatFormat: (id: string) => call("delete_chat_format", { id }) as Promise<void>,
 		listSamplerPresets: () => call("list_sampler_presets", {  }) as Promise<SamplerPreset[]>,
-		/** An empty `id` makes a new one. */
+		/** An empty `id` creates a new one. */
 		saveSamplerPreset: (preset: SamplerPreset) => call("save_sampler_preset", { preset }) as Promise<SamplerPreset>,
-		/** Whoever had chosen it goes on with their own values. */
+		/** Everything that used it falls back to its own values. */
 		deleteSamplerPreset: (id: string) => call("delete_sampler_preset", { id }) as Promise<void>,
-		/** The preset as SillyTavern reads it: JSON. */
+		/** The preset in SillyTavern's format, as JSON. */
 		exportSamplerPreset: (id: string) => call("export_sampler_preset", { id }) as Promise<string>,
 		listModels: () => call("list_models", {  }) as Promise<Model[]>,
-		/** Forgets the file; it stays on the disk. */
+		/** Removes the file from the library; it stays on the disk. */
 		removeModel: (id: string) => call("remove_model", { id }) as Promise<void>,
 		listEndpoints: () => call("list_endpoints", {  }) as Promise<Endpoint[]>,
 		saveEndpoint: (draft: EndpointDraft) => call("save_endpoint", { draft }) as Promise<Endpoint>,
 		deleteEndpoint: (id: string) => call("delete_endpoint", { id }) as Promise<void>,
-		/** Its tokens are counted again by an encoding that fits its model, or by an estimate. */
+		/** Removes the endpoint's tokenizer file. Its tokens are counted by an encoding that fits its model, or estimated. */
 		removeEndpointTokenizer: (id: string) => call("remove_endpoint_tokenizer", { id }) as Promise<Endpoint>,
 		/** Asks the endpoint of a draft for its models. Nothing is saved. */
 		testEndpoint: (draft: EndpointDraft) => call("test_endpoint", { draft }) as Promise<EndpointTest>,
-		/** Asks a stored endpoint for its models and keeps the list. */
+		/** Asks a stored endpoint for its models and stores the list. */
 		refreshEndpoint: (id: string) => call("refresh_endpoint", { id }) as Promise<EndpointTest>,
-		/** The usual services and servers, to prefill the endpoint form with. */
+		/** Common services and servers, to prefill the endpoint form with. */
 		endpointServices: () => call("endpoint_services", {  }) as Promise<EndpointService[]>,
-		/** The models that chats chose, the last one first. */
+		/** The models that chats chose, latest first. */
 		recentModels: () => call("recent_models", {  }) as Promise<ModelRef[]>,
 	};
 }
@@ -277,15 +277,15 @@ export function client(call: Call) {
 export type Client = ReturnType<typeof client>;
 
 /**
- *  What the UI can tell apart. A variant exists only where the UI acts on it; `message` says what and why, `hint` what to
- *  do about it.
+ *  An error that the UI can tell apart. A variant exists only if the UI acts on it. `message` says what happened and
+ *  why, `hint` says what to do.
  */
 export type ApiError = 
-/**  What must stay does not fit into the model's context (S0.9, S2.30). Figures are tokens. */
+/**  The mandatory blocks do not fit into the model's context. All numbers are tokens. */
 { kind: "contextOverflow"; message: string; hint: string; 
-/**  The largest of what must stay; `null` if the context takes no text at all. */
+/**  The largest mandatory block; `null` if the context holds no text at all. */
 block: LargeBlock | null; missing: number; 
-/**  With room for the reply. */
+/**  Includes the room for the reply. */
 needed: number; available: number } | 
 /**  The model or endpoint could not answer. */
 { kind: "provider"; message: string; hint: string; class: ProviderClass } | 
@@ -293,55 +293,55 @@ needed: number; available: number } |
 { kind: "noModel"; message: string; hint: string } | 
 /**  A file or a field was refused. */
 { kind: "badInput"; message: string; hint: string } | 
-/**  The thing is not there (any more). */
+/**  It does not exist, or no longer exists. */
 { kind: "notFound"; message: string } | 
-/**  Something else is going on that must end first, such as a reply in this chat. */
+/**  Something else must end first, such as a reply in this chat. */
 { kind: "busy"; message: string; hint: string } | 
-/**  The disk or the database refused. */
+/**  The disk or the database failed. */
 { kind: "storage"; message: string; hint: string } | 
-/**  The operating system's keychain refused or is absent. */
+/**  The operating system's keychain failed or is missing. */
 { kind: "keychain"; message: string; hint: string } | 
-/**  A defect of ours; the log has the cause chain. */
+/**  A bug in this program; the log has the chain of causes. */
 { kind: "internal"; message: string };
 
-/**  Why a memory is told no more. */
+/**  Why a memory is no longer used. */
 export type Archived = {
 	/**  merged, superseded, retired, crowded. */
 	why: string,
-	/**  Of a superseded one: since when it is so no longer. */
+	/**  For a superseded memory: when it became outdated. */
 	since: string,
-	/**  The memory that a merged or superseded one gave way to. */
+	/**  The memory that replaced a merged or superseded one. */
 	by: string | null,
 };
 
-/**  A job beside the chat, with a prompt of its own behind the chat's (S4.16). */
+/**  A side task of the chat. Its prompt continues that of the chat. */
 export type Ask = 
-/**  Goes on with the last reply; in words only where the model does not find its own. */
+/**  Continues the last reply. The model is asked to only if it cannot extend its own text. */
 "continue" | 
 /**  A draft of the user's next message. */
 "impersonate" | "title";
 
-/**  Milliseconds per stage of assembly, which ends where the model begins. */
+/**  Milliseconds per stage of the assembly. The call of the model is not included. */
 export type AssemblyTimings = {
 	collectMs: number | null,
 	activateMs: number | null,
 	countMs: number | null,
 	planMs: number | null,
-	/**  From the store to the bytes: the stages, and what is between them (regex scripts, the frame). */
+	/**  From the store to the final text: the stages, and what is between them (regex scripts, the frame). */
 	totalMs?: number | null,
 	/**  Segments that a tokenizer had to count; the others were counted before. */
 	counted?: number,
 };
 
-/**  A text that is attached to something. */
+/**  A document that is attached to something. */
 export type AttachedDocument = {
 	id: string,
 	owner: DocumentOwner,
-	/**  What the file was called; its passages are told by it. */
+	/**  The name of its file; passages are cited by it. */
 	name: string,
-	/**  Size of the file. */
+	/**  The size of the file. */
 	bytes: number,
-	/**  Parts that are found by themselves. */
+	/**  Number of passages, which are searched separately. */
 	passages: number,
 	created: string,
 };
@@ -350,7 +350,7 @@ export type AttachedDocument = {
 export type Background = {
 	/**  Asset hash. */
 	picture: string,
-	/**  What its file was called. */
+	/**  The name of its file. */
 	name: string,
 };
 
@@ -358,16 +358,16 @@ export type Background = {
 export type Backup = {
 	file: string,
 	taken: string,
-	/**  Of the copy of the database. */
+	/**  Size of the copy of the database. */
 	bytes: number,
-	/**  How many pictures and files belong to it; `null` in copies of earlier versions, which have none. */
+	/**  Number of pictures and files that belong to it; `null` in backups of earlier versions, which have none. */
 	pictures: number | null,
 	kind: BackupKind,
-	/**  It is in the second place, or there too. */
+	/**  It is in the second location, alone or as well. */
 	second: boolean,
-	/**  Another data folder's, in the second place that both use. */
+	/**  It is of another data folder that has the same second location. */
 	foreign: boolean,
-	/**  It was checked when it was written, and has the size it had then. */
+	/**  It was verified when it was written, and its size is still the same. */
 	checked: boolean,
 };
 
@@ -376,99 +376,99 @@ export type BackupKind = "automatic" | "byHand" | "upgrade" | "imported" |
 /**  The data that a restore replaced. */
 "setAside";
 
-/**  All backups, and what is known of them. */
+/**  All backups and their state. */
 export type Backups = {
-	/**  Newest first, each once; set-aside data comes last. */
+	/**  Newest first, each listed once; data that was set aside comes last. */
 	backups: Backup[],
 	folder: string,
 	/**  Bytes of all backups in the data folder. */
 	size: number,
-	/**  Bytes that they may take. */
+	/**  Maximum bytes of all backups. */
 	budget: number,
 	secondPlace: string | null,
 	secondPlaceMissing: boolean,
-	/**  Why the last backup failed, or did not reach the second place. */
+	/**  Why the last backup failed, or why it is missing in the second location. */
 	failed: string | null,
-	/**  A restore waits for the next start. */
+	/**  A restore will run at the next start. */
 	restorePending: boolean,
 };
 
 /**  A file that belongs to a card. */
 export type CardAsset = {
-	/**  Names it until the card's list changes. */
+	/**  Identifies it until the files of the card change. */
 	id: string,
-	/**  `icon`, `background`, `user_icon`, `emotion`, or one of the maker's own. */
+	/**  `icon`, `background`, `user_icon`, `emotion`, or a kind that the card's creator made up. */
 	kind: string,
 	name: string,
-	/**  The ending of its file; may be empty. */
+	/**  The extension of its file; may be empty. */
 	ext: string,
 	place: CardAssetPlace,
-	/**  Whether `show_card_asset` may have something to show. */
+	/**  Whether `show_card_asset` may return a picture. */
 	shows: boolean,
 };
 
-/**  Where a file of a card is. */
+/**  The place of a card's file. */
 export type CardAssetPlace = 
-/**  In the card, or kept beside it. */
+/**  In the card, or stored with it. */
 { at: "here" } | 
 /**  It is the picture of the character. */
 { at: "own" } | 
-/**  On another machine. It is never fetched. */
+/**  On another machine. It is never downloaded. */
 { at: "elsewhere"; uri: string } | 
-/**  The card names it, and it did not come along. */
+/**  The card names it, but the file was not included. */
 { at: "missing" };
 
-/**  A text of a card that a chat may have its own of. */
+/**  A field of a card that a chat can replace. */
 export type CardField = "description" | "personality" | "scenario" | "messageExamples" | "systemPrompt" | "postHistoryInstructions";
 
-/**  The forms a card can leave in. */
+/**  The formats in which a card can be exported. */
 export type CardFormat = "png" | "json-v2" | "json-v3" | 
 /**  With every file that belongs to the card. */
 "charx";
 
-/**  The regex scripts that a card brought. */
+/**  The regex scripts of a card. */
 export type CardScripts = {
-	/**  The user lets them run. */
+	/**  The user allows them to run. */
 	allowed: boolean,
 	scripts: RegexScriptRow[],
 };
 
-/**  What a piece of text is in a comparison. */
+/**  How a piece of text differs in a comparison. */
 export type Change = "same" | "added" | "removed";
 
-/**  What changed. */
+/**  The kind of data that changed. */
 export type Changed = "characters" | "chats" | 
 /**  The messages of chat `id`. */
 "messages" | "personas" | "models" | "endpoints" | "settings" | 
 /**  Templates, modes, regex scripts. */
 "presets" | 
-/**  What is remembered of character `id`, or of any without it. */
+/**  The memories of character `id`, or of any character without an `id`. */
 "memories" | 
 /**  The documents of the chat, the character or the lorebook `id`. */
 "documents" | 
-/**  Lorebook `id`, or the list of them. */
+/**  Lorebook `id`, or the list of lorebooks. */
 "lorebooks";
 
-/**  Lines that changed alike. */
+/**  Adjacent lines that differ in the same way. */
 export type ChangedText = {
 	change: Change,
 	text: string,
 };
 
-/**  A character, whole. */
+/**  A character with all its fields. */
 export type Character = {
 	id: string,
 	picture: string | null,
-	/**  `chara_card_v3` and the like, as it was imported. */
+	/**  The format of the card as it was imported, such as `chara_card_v3`. */
 	spec: string,
 	fields: CharacterFields,
-	/**  Where the card came from, as it says itself. */
+	/**  The sources that the card itself names. */
 	sources: string[],
 	created: string,
 	updated: string,
 };
 
-/**  The fields of a card that the editor shows. Everything else on the card is kept as it is. */
+/**  The fields of a card that the editor shows. All other fields stay as they are. */
 export type CharacterFields = {
 	name: string,
 	nickname: string,
@@ -486,10 +486,13 @@ export type CharacterFields = {
 	creator: string,
 	characterVersion: string,
 	tags: string[],
-	/**  For group chats alone. */
+	/**  For group chats only. */
 	groupOnlyGreetings: string[],
 	depthPrompt: DepthPrompt,
-	/**  How readily the character speaks in a group: 0 never unasked, 1 always. Absent where the card does not say. */
+	/**
+	 *  How readily the character speaks in a group: 0 never without being asked, 1 always. Absent if the card does not
+	 *  say.
+	 */
 	talkativeness: number | null,
 };
 
@@ -499,7 +502,7 @@ export type CharacterSummary = {
 	name: string,
 	/**  One line: the start of the creator's notes or of the description. */
 	tagline: string,
-	/**  Asset hash; absent means the placeholder. */
+	/**  Asset hash; without it, show the placeholder. */
 	picture: string | null,
 	tags: string[],
 	creator: string,
@@ -516,35 +519,38 @@ export type Chat = {
 	character: string,
 	characterName: string,
 	picture: string | null,
-	/**  Who takes part besides the character, in the order of their turns. */
+	/**  The characters besides the chat's own, in the order of their turns. */
 	members?: GroupMember[],
 	persona: Persona,
-	/**  The user's name in the app that the chat came from, while no persona is chosen: `persona_from_chat` makes it one. */
+	/**
+	 *  The user's name in the app that the chat was imported from, while no persona is chosen. `persona_from_chat`
+	 *  makes it one.
+	 */
 	nameKept?: string | null,
-	/**  What stood in the composer. */
+	/**  The text in the composer. */
 	draft: string,
 	/**  Overrides the default model. */
 	model: ModelRef | null,
 	page: MessagePage,
-	/**  First message that the model still reads word for word; `null` while it reads all. */
+	/**  The first message that is still sent verbatim; `null` if all of them are. */
 	anchor: string | null,
-	/**  The reply being written right now, so that a reloaded UI joins it (S1.25). */
+	/**  The reply that is being written, so that a reloaded UI can join it. */
 	generating: Generating | null,
-	/**  The draft of the user's next message being written right now. */
+	/**  The draft of the user's next message that is being written. */
 	drafting: Drafting | null,
 };
 
-/**  The forms a chat can leave in. */
+/**  The formats in which a chat can be exported. */
 export type ChatFileFormat = 
-/**  SillyTavern's lines. */
+/**  SillyTavern's format, one line per message. */
 "jsonl" | "text" | "markdown";
 
-/**  How a model is told whose words are whose. */
+/**  How a prompt marks who is speaking. */
 export type ChatFormat = {
-	/**  Empty for a new one; what the setting `chat_format` names. */
+	/**  Empty for a new one. The setting `chat_format` contains it. */
 	id: string,
 	name: string,
-	/**  A chat template, as model files carry one. */
+	/**  A Jinja chat template, as in model files. */
 	jinja: string,
 	/**  Texts that end a reply. */
 	stop: string[],
@@ -558,64 +564,67 @@ export type ChatSummary = {
 	character: string,
 	characterName: string,
 	picture: string | null,
-	/**  Start of the newest message. */
+	/**  The start of the newest message. */
 	lastLine: string,
 	messageCount: number,
 	updated: string,
 };
 
-/**  A text of the card, and what one chat says instead. */
+/**  A field of the card, and its replacement in one chat. */
 export type ChatText = {
 	field: CardField,
-	/**  What the card says. */
+	/**  The text of the card. */
 	card: string,
-	/**  `null` where the chat says what the card says; empty where it leaves that out. */
+	/**  `null` if the chat uses the card's text; empty if the chat leaves it out. */
 	own: string | null,
 };
 
-/**  What became of memories that were held against each other. Each can be brought back. */
+/**  The memories that a consolidation archived. Each can be restored. */
 export type Consolidation = {
-	/**  Another one says the same. */
+	/**  Another memory says the same. */
 	merged: Memory[],
-	/**  A newer one says that it is so no longer. */
+	/**  A newer memory replaced it. */
 	superseded: Memory[],
-	/**  Old, of little weight, unsure, and never called up. */
+	/**  Old, unimportant, uncertain and never used. */
 	retired: Memory[],
-	/**  There were too many; these are worth least. */
+	/**  There were too many memories, and these ranked lowest. */
 	crowded: Memory[],
 };
 
-/**  How far the figures of a prompt can be trusted (S0.6). */
+/**  How reliable the numbers of a prompt are. */
 export type Counted = {
 	with: CountedWith,
-	/**  Tokens that are kept free for wrong counts. */
+	/**  Tokens held back as a safety margin for wrong counts. */
 	margin: number,
-	/**  Of the last twenty prompts, as a share of what the endpoint reported; `null` where it has reported nothing. */
+	/**
+	 *  Mean error of the last twenty prompts, as a share of what the endpoint reported; `null` if it has reported
+	 *  nothing.
+	 */
 	meanError: number | null,
 };
 
-/**  Who counted tokens. */
+/**  The way in which tokens are counted. */
 export type CountedWith = 
-/**  The model itself: exact. */
+/**  The model's own tokenizer: exact. */
 "model" | 
-/**  The file that the user gave for the endpoint's model. */
+/**  The file that the user provided for the endpoint's model. */
 "tokenizer.json" | "o200k_base" | "cl100k_base" | 
-/**  Nobody: letters were counted, for the model's tokenizer is not known. */
+/**  An estimate from the length of the text, because the model's tokenizer is not known. */
 "estimate";
 
-/**  What a deletion for good did. */
+/**  The result of a permanent deletion. */
 export type DeletedForGood = {
 	things: number,
 	backups: number,
-	/**  The second place is not there: its backups may still hold them. */
+	/**  The second location is not available, and its backups may still contain the deleted things. */
 	secondPlaceMissing: boolean,
 };
 
-/**  A text of the card that is told among the newest messages. */
+/**  A text of the card that is inserted among the newest messages. */
 export type DepthPrompt = {
-	/**  Empty where there is none. */
+	/**  Empty if there is none. */
 	text: string,
-	/**  Messages that stand after it. */
+	/**  Number of messages after it. */
 	depth: number,
 	role: NoteRole,
 };
@@ -623,35 +632,38 @@ export type DepthPrompt = {
 export type Difference = {
 	gained: number,
 	lost: number,
-	/**  Some of their names. */
+	/**  The names of some of them. */
 	namesGained: string[],
 	namesLost: string[],
 };
 
-/**  A text without its hidden passages (S4.70, S4.71). */
+/**  A text without its hidden passages. */
 export type Display = {
 	text: string,
-	/**  What a reasoning model said to itself; empty if nothing. */
+	/**  The reasoning of the model; empty if there is none. */
 	thoughts: string,
 	hasThoughts: boolean,
 	hasMetrics: boolean,
 	hasKeyframe: boolean,
-	/**  It says that an episode of the story is over (S4.22). */
+	/**  It says that an episode of the story has ended. */
 	endsEpisode: boolean,
 };
 
-/**  What a text is attached to. */
+/**  The owner of a document. */
 export type DocumentOwner = { of: "chat"; id: string } | 
 /**  All chats of the character. */
 { of: "character"; id: string } | 
-/**  Wherever the book counts. One in a card goes by the id of its character, and is the same as that. */
+/**
+ *  All chats in which the lorebook applies. A lorebook in a card has the id of its character and is the same as
+ *  `character`.
+ */
 { of: "lorebook"; id: string };
 
-/**  A draft being written. */
+/**  A draft that is being written. */
 export type Drafting = {
-	/**  The words so far. */
+	/**  The text so far. */
 	text: string,
-	/**  The next `draft` event has this number. */
+	/**  The number of the next `draft` event. */
 	seq: number,
 };
 
@@ -666,21 +678,24 @@ export type Endpoint = {
 	name: string,
 	dialect: EndpointDialect,
 	url: string,
-	/**  The preset model: it answers where only the endpoint is chosen. */
+	/**  The preset model, which is used if only the endpoint is chosen. */
 	model: string,
 	context: number,
-	/**  What it offers, as last listed, and what was entered by hand. */
+	/**  The models that it offered when they were last listed, and those that were entered by hand. */
 	models: EndpointModel[],
-	/**  Names of the headers that it wants besides the key. */
+	/**  The names of the headers that it needs besides the key. */
 	headers: string[],
 	hasKey: boolean,
-	/**  The key lives only until the app ends, because this machine offers no keychain. */
+	/**  The key is kept only until the app ends, because this machine has no keychain. */
 	keyIsForSession: boolean,
 	default: boolean,
 	countedWith: CountedWith,
-	/**  Of the last twenty counts, as a share of what the endpoint reported; `null` where it has reported nothing. */
+	/**
+	 *  Mean error of the last twenty counts, as a share of what the endpoint reported; `null` if it has reported
+	 *  nothing.
+	 */
 	meanError: number | null,
-	/**  What it was found to refuse or to want, since it was saved last. */
+	/**  The restrictions that were found since it was last saved. */
 	learned: Quirk[],
 };
 
@@ -704,167 +719,170 @@ export type EndpointDraft = {
 	models?: OfferedModel[] | null,
 };
 
-/**  A model of an endpoint; its id can be chosen like the endpoint's. */
+/**  A model of an endpoint. Its id can be chosen like that of the endpoint. */
 export type EndpointModel = {
 	id: string,
 	name: string,
-	/**  Tokens it takes, where the endpoint says so. */
+	/**  Context size in tokens, if the endpoint says so. */
 	context: number | null,
 	/**  Entered by hand. */
 	typed: boolean,
 };
 
-/**  A usual service or server, to prefill the endpoint form with. */
+/**  A common service or server, to prefill the endpoint form with. */
 export type EndpointService = {
 	id: string,
 	name: string,
 	url: string,
 	key: KeyNeed,
-	/**  The page where one gets a key; empty where none is needed. */
+	/**  The page on which users get a key; empty if none is needed. */
 	keyUrl: string,
 };
 
 /**  The result of *Test connection*. */
 export type EndpointTest = {
-	/**  What the endpoint offers; may be empty. */
+	/**  The models that the endpoint offers; may be empty. */
 	models: OfferedModel[],
-	/**  The context size of the preset model, where the endpoint says so. */
+	/**  The context size of the preset model, if the endpoint says so. */
 	context: number | null,
 	tookMs: number | null,
 };
 
-/**  How far an entry is that is found by its meaning. */
+/**  Whether an entry can be found by meaning yet. */
 export type EntryMeaning = {
-	/**  Its uid: of several with one the first. */
+	/**  Its uid. If several entries have it, the first one is meant. */
 	entry: string,
-	/**  It is read, and found; else it waits for idle time. */
+	/**  It is embedded and can be found; otherwise it waits for idle time. */
 	ready: boolean,
 };
 
-/**  News from the engine, to any number of listeners. Events of one chat name it, so that none shows up in another (S1.20). */
+/**  An event of the engine, sent to all listeners. An event of a chat names the chat, so that no other chat shows it. */
 export type Event = 
 /**
- *  A reply has begun. `message` has its new, empty swipe selected; `sent` is what was said right before it, if that is
- *  new.
+ *  A reply has begun. `message` has its new, empty swipe selected; `sent` is the message right before it, if that
+ *  is new.
  */
 { event: "started"; chat: string; sent: Message | null; message: Message } | 
-/**  Another reply holds the model; this one waits. */
+/**  Another reply uses the model; this one waits. */
 { event: "queued"; chat: string } | 
-/**  The model is being loaded; 0 to 1. */
+/**  The model is being loaded; `fraction` is from 0 to 1. */
 { event: "loading"; chat: string; fraction: number | null } | 
 /**  Prompt processing: `done` of `total` tokens, of which `reused` came from the cache. */
 { event: "prefill"; chat: string; done: number; total: number; reused: number } | 
 /**  A piece of the reply. `seq` counts from 0 without gaps within a swipe. */
 { event: "token"; chat: string; message: string; swipe: string; seq: number; text: string } | 
-/**  A piece of what a reasoning model says to itself; `seq` is shared with `token`. */
+/**  A piece of the model's reasoning; `seq` is shared with `token`. */
 { event: "thought"; chat: string; message: string; swipe: string; seq: number; text: string } | 
 /**
- *  The words of this reply so far were thoughts, which end here; those that it goes on from stay. `text` is what they
- *  were; `seq` is shared with `token`.
+ *  The text of this reply so far was reasoning, which ends here. If the reply continues an older text, that text
+ *  stays. `text` is the reasoning; `seq` is shared with `token`.
  */
 { event: "thoughtsClosed"; chat: string; message: string; swipe: string; seq: number; text: string } | 
 /**  The request failed before its first token and is sent again. */
 { event: "retrying"; chat: string; attempt: number; afterMs: number | null; why: string } | 
 /**  Nothing has arrived for a while. */
 { event: "stalled"; chat: string; seconds: number } | 
-/**  The reply is done, whole or not, and stored as `message` has it. An empty failed reply leaves no message. */
+/**
+ *  The reply has ended, complete or not, and is stored as in `message`. A failed reply without text leaves no
+ *  message.
+ */
 { event: "ended"; chat: string; message: Message | null; reason: EndReason } | 
 /**  A draft of the user's next message has begun. */
 { event: "drafting"; chat: string } | 
-/**  A piece of it. `seq` counts from 0 without gaps. */
+/**  A piece of the draft. `seq` counts from 0 without gaps. */
 { event: "draft"; chat: string; seq: number; text: string } | 
-/**  It is done, whole or not, and stands in the composer as `text`. Nothing was sent. */
+/**  The draft has ended, complete or not, and `text` is in the composer. Nothing was sent. */
 { event: "drafted"; chat: string; text: string; figures: Figures; reason: EndReason } | 
-/**  The user's words asked to remember something, and it is. */
+/**  The user's message asked to remember something, and it was stored. */
 { event: "remembered"; chat: string; memory: Memory } | 
-/**  The user's words asked to forget something, and it is; `restore_memory` undoes it. */
+/**  The user's message asked to forget something, and it was forgotten; `restore_memory` undoes it. */
 { event: "forgot"; chat: string; memory: Memory } | 
-/**  A list or a thing changed; whoever shows it asks again. */
+/**  A list or an item has changed; a view of it should reload. */
 { event: "changed"; what: Changed; id: string | null } | 
-/**  Files came in by a drop, a dialog, or a second start. */
+/**  Files were imported by a drop, a dialog or a second start. */
 { event: "imported"; report: ImportReport } | 
-/**  A folder of another app's is coming in. */
+/**  A folder of another app is being imported. */
 { event: "importing"; progress: ImportProgress } | 
-/**  It is through, or was cancelled, as the report says; without a report it failed. */
+/**  The import of a folder has ended, completely or not, as the report says; without a report it failed. */
 { event: "importEnded"; report: ImportReport | null } | 
 /**  The listener was too slow and missed events: it should reload what it shows. */
 { event: "missed" };
 
-/**  The quiet line under a reply. */
+/**  Token counts and timings, shown under a reply. */
 export type Figures = {
 	/**  Tokens of the prompt. */
 	prompt: number | null,
 	reused: number | null,
 	evaluated: number | null,
 	generated: number | null,
-	/**  Milliseconds of reading the prompt. */
+	/**  Milliseconds to process the prompt. */
 	prefillMs: number | null,
-	/**  Milliseconds from send to the first text. */
+	/**  Milliseconds from sending to the first text. */
 	firstTextMs: number | null,
-	/**  Milliseconds of writing. */
+	/**  Milliseconds to write the text. */
 	decodeMs: number | null,
 };
 
 /**  Whether a model file fits into this machine's memory, as an estimate from its header. */
 export type Fits = "yes" | "tight" | "no";
 
-/**  The first pages of what was looked for. */
+/**  The first pages of a search. */
 export type FoundMemories = {
 	memories: Memory[],
 	/**  There are more. */
 	more: boolean,
 };
 
-/**  A reply being written. */
+/**  A reply that is being written. */
 export type Generating = {
 	message: string,
 	swipe: string,
-	/**  The words so far, as they are shown. */
+	/**  The text so far, as shown. */
 	text: string,
-	/**  The thoughts so far. */
+	/**  The reasoning so far. */
 	thoughts: string,
-	/**  The next `token` or `thought` event has this number. */
+	/**  The number of the next `token` or `thought` event. */
 	seq: number,
 };
 
-/**  A character who takes part in a chat besides its own (S4.20). */
+/**  A character that takes part in a group chat besides the chat's own. */
 export type GroupMember = {
 	id: string,
 	name: string,
 	picture: string | null,
 };
 
-/**  A header that each request to an endpoint carries. */
+/**  A header of every request to an endpoint. */
 export type HeaderDraft = {
 	name: string,
-	/**  Absent keeps the stored one. */
+	/**  Absent keeps the stored value. */
 	value: string | null,
 };
 
-/**  Health of the whole app; every check that is not ok carries a reason. */
+/**  Health of the whole app. Every failed check has a reason. */
 export type Health = {
 	ok: boolean,
 	version: string,
 	checks: HealthCheck[],
 };
 
-/**  One line of the health report (S1.2). */
+/**  One line of the health report. */
 export type HealthCheck = {
 	name: string,
 	ok: boolean,
 	reason: string,
 };
 
-/**  How far the import of a whole folder is. */
+/**  The progress of a folder import. */
 export type ImportProgress = {
-	/**  Things that are through, whatever became of them. */
+	/**  Number of things that are done, whatever the result. */
 	done: number,
 	/**  0 until they are counted. */
 	total: number,
 	stage: ImportStage,
 };
 
-/**  A report that is kept, without its lines. */
+/**  A stored report, without its lines. */
 export type ImportRecord = {
 	id: string,
 	created: string,
@@ -874,21 +892,21 @@ export type ImportRecord = {
 	cancelled: boolean,
 };
 
-/**  What an import did, file by file. */
+/**  The result of an import, file by file. */
 export type ImportReport = {
 	imported: Imported[],
 	skipped: Skipped[],
 	refused: Refused[],
-	/**  The user ended it: what is not in the report was not looked at. */
+	/**  The user cancelled it: files that are not in the report were not read. */
 	cancelled?: boolean,
 };
 
-/**  What the import of a folder is at. */
+/**  The current stage of a folder import. */
 export type ImportStage = 
-/**  What is there. */
+/**  Lists what is there. */
 "looking" | "personas" | "characters" | "chats" | "groupChats" | "lorebooks" | "presets" | "pictures";
 
-/**  What came in. */
+/**  Something that was imported. */
 export type Imported = {
 	/**
 	 *  `character`, `chat`, `lorebook`, `persona`, `model`, `template`, `chatFormat`, `regexScript`, `samplerPreset`,
@@ -901,50 +919,50 @@ export type Imported = {
 	warnings: string[],
 };
 
-/**  Whether a service wants a key. */
+/**  Whether a service needs a key. */
 export type KeyNeed = "none" | "optional" | "required";
 
-/**  What a stretch of a chat came to, in its first sentences. */
+/**  The first sentences of a stretch of a chat. */
 export type Keyframe = {
 	id: string,
 	chat: string,
 	/**  Its first message. */
 	message: string,
-	/**  How many messages it tells of. */
+	/**  Number of messages that it covers. */
 	messages: number,
-	/**  When the last of them was said. */
+	/**  The time of its last message. */
 	said: string,
 	text: string,
 };
 
-/**  What takes most of a prompt that is too long. */
+/**  The largest block of a prompt that is too long. */
 export type LargeBlock = {
 	/**  As in [`PromptBlock`](super::PromptBlock). */
 	kind: string,
-	/**  In words. */
+	/**  Its source, as a text. */
 	source: string,
-	/**  Where it can be shortened. */
+	/**  The place where the user can shorten it. */
 	origin: Origin,
 	tokens: number,
 };
 
-/**  One setting, with the value in use and where that comes from (S4.76). */
+/**  One setting, with the value in use and the layer that it comes from. */
 export type LayeredSetting = {
 	key: string,
 	group: SettingGroup,
 	kind: SettingKind,
 	unit: SettingUnit,
-	/**  As built in. */
+	/**  The built-in value. */
 	default: SettingValue,
 	value: SettingValue,
 	origin: SettingLayer,
-	/**  The sampler preset that says so, chosen on that layer. */
+	/**  The sampler preset that contains the value and was chosen on that layer. */
 	preset: string | null,
-	/**  Layers it may be set on. */
+	/**  The layers on which it may be set. */
 	scopes: SettingLayer[],
-	/**  Layers that say something, from below. */
+	/**  The layers on which it is set, lowest first. */
 	layers: SettingAt[],
-	/**  What can make it do nothing, whatever its value is. */
+	/**  The settings that can switch it off, whatever its value is. */
 	silencers: SettingSilencer[],
 	/**  The environment variable that overrides it. */
 	variable: string,
@@ -953,51 +971,51 @@ export type LayeredSetting = {
 /**  Every setting as it is for one owner. */
 export type LayeredSettings = {
 	settings: LayeredSetting[],
-	/**  What cannot all be meant at once, in words with the sum; the budget keeps within the limit all the same. */
+	/**  Settings that contradict each other, as a text with the sum. The budget keeps within the limit all the same. */
 	contradictions: string[],
-	/**  The model whose layer counts. */
+	/**  The model whose layer applies. */
 	model: ModelRef | null,
-	/**  The character whose layer counts. */
+	/**  The character whose layer applies. */
 	character: string | null,
 };
 
-/**  An entry of a card's lorebook, to be read. */
+/**  An entry of a card's lorebook, for display. */
 export type LoreEntry = {
-	/**  As [`super::Origin::Lore`] names it. */
+	/**  As in [`super::Origin::Lore`]. */
 	id: string,
 	/**  May be empty. */
 	title: string,
 	keys: string[],
-	/**  Empty where they do not count. */
+	/**  Empty if they are not used. */
 	secondaryKeys: string[],
 	content: string,
-	/**  Told without a key. */
+	/**  Always active, without a key. */
 	constant: boolean,
 	enabled: boolean,
 };
 
-/**  For which characters an entry counts. */
+/**  The characters for which an entry applies. */
 export type LoreFilter = {
 	names: string[],
 	tags: string[],
-	/**  For all but those. */
+	/**  For all characters except these. */
 	exclude: boolean,
 };
 
-/**  Where a key was found. */
+/**  The text in which a key was found. */
 export type LoreFound = { in: "message"; speaker: string; 
-/**  Messages after it. */
+/**  Number of messages after it. */
 ago: number } | { in: "persona" } | { in: "card" } | { in: "note" } | { in: "entry" };
 
 /**  How the secondary keys decide. */
 export type LoreLogic = "andAny" | "andAll" | "notAny" | "notAll";
 
-/**  Where the text of an entry goes. */
+/**  The place of an entry's text in the prompt. */
 export type LorePosition = "beforeCharacter" | "afterCharacter" | "noteTop" | "noteBottom" | "atDepth" | "beforeExamples" | "afterExamples" | "outlet";
 
 export type LoreRole = "system" | "user" | "character";
 
-/**  Texts besides the messages that keys are looked for in. */
+/**  Texts besides the messages in which keys are searched. */
 export type LoreSources = {
 	persona: boolean,
 	description: boolean,
@@ -1007,100 +1025,100 @@ export type LoreSources = {
 	creatorNotes: boolean,
 };
 
-/**  What a turn would wake. */
+/**  The entries that a turn would activate. */
 export type LoreTrial = {
 	/**  In the order in which they were accepted. */
 	told: ToldEntry[],
-	/**  The first of those that were considered and are not told. */
+	/**  The first of the entries that were considered and are not included. */
 	silent: SilentEntry[],
 	silentCount: number,
-	/**  Of all that is told. */
+	/**  Tokens of all included entries. */
 	tokens: number,
-	/**  Tokens that lore may take. */
+	/**  Token limit for lore. */
 	budget: number,
-	/**  Something did not fit. */
+	/**  Some entries did not fit. */
 	overflowed: boolean,
-	/**  Tokens are those of the model, and no estimate. */
+	/**  The tokens are counted by the model, not estimated. */
 	counted: boolean,
 	notices: string[],
 };
 
-/**  A lorebook, whole. */
+/**  A lorebook with all its entries. */
 export type Lorebook = {
 	about: LorebookSummary,
 	fields: LorebookFields,
-	/**  In the order in which people see them. */
+	/**  In display order. */
 	entries: LorebookEntry[],
-	/**  Entries that could not be understood, and why. They are kept as they are. */
+	/**  Entries that could not be read, and why. They are kept as they are. */
 	unread: string[],
 };
 
-/**  Where a lorebook outside a card counts. */
+/**  The chats in which a lorebook outside a card applies. */
 export type LorebookBinding = 
 /**  In every chat. */
 { scope: "global" } | { scope: "character"; id: string } | { scope: "chat"; id: string } | { scope: "persona"; id: string };
 
-/**  An entry of a lorebook with every field that has a meaning here. Everything else of it is kept as it is. */
+/**  An entry of a lorebook with every field that is used here. All other fields are kept as they are. */
 export type LorebookEntry = {
-	/**  As [`super::Origin::Lore`] names it; a second one of that name has a number behind it. Empty for a new one. */
+	/**  As in [`super::Origin::Lore`]; if several have the same name, a number is appended. Empty for a new entry. */
 	id: string,
 	/**  May be empty. */
 	title: string,
 	enabled: boolean,
-	/**  Told without a key. */
+	/**  Always active, without a key. */
 	constant: boolean,
 	keys: string[],
 	secondaryKeys: string[],
-	/**  Whether the secondary keys count. */
+	/**  Whether the secondary keys are used. */
 	selective: boolean,
 	logic: LoreLogic,
-	/**  The keys are patterns, as V3 has it. */
+	/**  The keys are regular expressions, as in V3. */
 	useRegex: boolean,
-	/**  Of this and the next two: absent, as the settings say. */
+	/**  For this and the next two fields: absent means as the settings say. */
 	caseSensitive: boolean | null,
 	wholeWords: boolean | null,
 	/**  In messages. */
 	scanDepth: number | null,
 	sources: LoreSources,
-	/**  Found by its meaning as well as by its keys. */
+	/**  Found by meaning as well as by keys. */
 	vectorized: boolean,
-	/**  With its decorators. */
+	/**  Includes the decorators. */
 	content: string,
-	/**  The higher, the nearer to the end of the prompt, and the sooner within the budget. */
+	/**  Higher numbers go nearer the end of the prompt, and come first if the budget is short. */
 	order: number,
-	/**  The lowest goes first when the book's own budget is full. */
+	/**  The entries with the lowest number are dropped first if the book's own budget is full. */
 	priority: number | null,
-	/**  Absent: active, but placed nowhere. */
+	/**  Absent: active, but not placed. */
 	position: LorePosition | null,
 	/**  In messages from the end. */
 	depth: number | null,
 	role: LoreRole,
 	/**  The name in `{{outlet::name}}`. */
 	outlet: string,
-	/**  Whether there is a roll. */
+	/**  Whether the probability is used. */
 	useProbability: boolean,
-	/**  In percent; absent never passes a roll. */
+	/**  In percent. If absent, the entry never passes. */
 	probability: number | null,
-	/**  Names, separated by commas: of each group one is told. */
+	/**  Names of groups, separated by commas. One entry of each group is used. */
 	group: string,
 	groupOverride: boolean,
 	groupWeight: number | null,
 	groupScoring: boolean | null,
 	excludeRecursion: boolean,
 	preventRecursion: boolean,
-	/**  The recursion level from which on it may be told; 0: any time. */
+	/**  The recursion level from which on it may be used; 0: at any time. */
 	delayUntilRecursion: number,
 	ignoreBudget: boolean,
-	/**  Of this and the next two: in messages. */
+	/**  For this and the next two fields: in messages. */
 	sticky: number | null,
 	cooldown: number | null,
 	delay: number | null,
 	characterFilter: LoreFilter | null,
-	/**  Kinds of turns: `normal`, `continue`, `impersonate`, `swipe`, `regenerate`, `quiet`. None: all. */
+	/**  Kinds of turns: `normal`, `continue`, `impersonate`, `swipe`, `regenerate`, `quiet`. Empty means all. */
 	triggers: string[],
 };
 
-/**  What a book says of itself. What is absent is left to the settings. */
+/**  The fields of a book. The settings decide on those that are absent. */
 export type LorebookFields = {
 	name: string,
 	description: string,
@@ -1110,33 +1128,33 @@ export type LorebookFields = {
 	recursiveScanning: boolean | null,
 };
 
-/**  The forms a lorebook can leave in. */
+/**  The formats in which a lorebook can be exported. */
 export type LorebookFormat = 
-/**  SillyTavern's own. */
+/**  SillyTavern's own format. */
 "native" | 
-/**  A file as the V3 specification of cards has it. */
+/**  A file as in the V3 specification of cards. */
 "v3";
 
-/**  A lorebook in the list of them. */
+/**  A lorebook in the list of lorebooks. */
 export type LorebookSummary = {
-	/**  Its own, or that of the character whose card holds it. */
+	/**  Its own id, or that of the character whose card contains it. */
 	id: string,
-	/**  The book's, or the character's where it has none. */
+	/**  The name of the book, or that of the character if it has none. */
 	name: string,
-	/**  The character whose card holds it. */
+	/**  The character whose card contains it. */
 	character: string | null,
-	/**  Their name; empty for a book outside a card. */
+	/**  The name of that character; empty for a book outside a card. */
 	characterName: string,
 	description: string,
 	entryCount: number,
-	/**  One that is off counts nowhere. A card's own is always on. */
+	/**  A disabled book applies nowhere. The book of a card is always enabled. */
 	enabled: boolean,
 	bindings: LorebookBinding[],
 };
 
-/**  What a memory was made from. */
+/**  The origin of a memory's text. */
 export type MadeFrom = 
-/**  From what was said in a chat. */
+/**  Messages of a chat. */
 "words" | 
 /**  Written by the user. */
 "hand";
@@ -1144,11 +1162,11 @@ export type MadeFrom =
 /**  A prompt as the model counted it. */
 export type MeasuredPrompt = {
 	tokens: number,
-	/**  Tokens that it had in its cache. */
+	/**  Tokens that were in its cache. */
 	reused: number,
 };
 
-/**  One thing remembered. */
+/**  One memory. */
 export type Memory = {
 	id: string,
 	/**  note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion, open_thread. */
@@ -1160,37 +1178,40 @@ export type Memory = {
 	character: string | null,
 	persona: string | null,
 	chat: string | null,
-	/**  The lorebook, of a memory of a world. */
+	/**  The lorebook, if the scope is a world. */
 	world: string | null,
 	pinned: boolean,
-	/**  What wrote it down: user, rule, model, keyframe. */
+	/**  Its creator: user, rule, model, keyframe. */
 	origin: string,
-	/**  1 to 10: how sure it is that it is so. */
+	/**  How certain it is, 1 to 10. */
 	confidence: number,
 	/**  Ids of the messages it was made from, and of those that say the same. */
 	sources: string[],
-	/**  Those among them that say the same: of memories that were merged into it. It stands without them. */
+	/**
+	 *  The ids in `sources` that only say the same. They come from memories that were merged into it, and it does not
+	 *  depend on them.
+	 */
 	echoes: string[],
-	/**  It is kept and told no more. */
+	/**  Set if it is kept but no longer used. */
 	archived: Archived | null,
 	created: string,
 	updated: string,
-	/**  How well it fits what was looked for, from 0 to 1. */
+	/**  How well it matches the search, 0 to 1. */
 	score: number | null,
 };
 
-/**  A memory as the user writes it. */
+/**  A memory as the user edits it. */
 export type MemoryDraft = {
 	/**  Empty for a new one. */
 	id: string,
-	/**  What is none of the types is a note. */
+	/**  A note, if it is none of the types. */
 	type: string,
 	text: string,
 	importance: number,
 	pinned: boolean,
 	scope: MemoryScope,
 	character: string,
-	/**  Of a pair; without it the default persona. */
+	/**  For the scope of a pair. Without it, the default persona is used. */
 	persona: string | null,
 	/**  For the scope of a chat. */
 	chat: string | null,
@@ -1198,83 +1219,83 @@ export type MemoryDraft = {
 	world: string | null,
 };
 
-/**  Which memories are listed: all that is set must fit. */
+/**  A filter of the memory list: all fields that are set must match. */
 export type MemoryFilter = {
 	type?: string | null,
 	scope?: MemoryScope | null,
 	made?: MadeFrom | null,
-	/**  The archived ones, and not those that count. */
+	/**  The archived memories instead of the active ones. */
 	archived?: boolean,
 };
 
-/**  What became of a file of memories. */
+/**  The result of an import of memories. */
 export type MemoryImport = {
 	added: number,
-	/**  They were there already. */
+	/**  They existed already. */
 	known: number,
-	/**  How those begin that count with the character instead: their lorebooks are not here. */
+	/**  The beginnings of memories whose lorebook was not found. They apply to the character instead. */
 	worldless: string[],
-	/**  How each of the others begins, and why it is not there. */
+	/**  The beginnings of refused memories, each with the reason. */
 	refused: string[],
 };
 
-/**  Whose memories are forgotten. */
+/**  The memories to forget. */
 export type MemoryOwner = 
-/**  All that count with the character and with no other. */
+/**  All that apply to this character and to no other. */
 { of: "character"; character: string } | 
-/**  Without a persona, the nameless user's. */
+/**  Without a persona, those of the user without a name. */
 { of: "pair"; character: string; persona: string | null } | { of: "everybody" };
 
-/**  Where a memory counts. */
+/**  The chats in which a memory applies. */
 export type MemoryScope = 
-/**  Everywhere. */
+/**  All chats. */
 "profile" | "character" | 
-/**  Of a character with one persona. */
+/**  The chats of a character with one persona. */
 "pair" | "chat" | 
-/**  In every chat in which one lorebook counts. */
+/**  All chats in which one lorebook applies. */
 "world";
 
-/**  What is remembered takes so much of the file. */
+/**  The size of all memories and vectors in the database. */
 export type MemoryStorage = {
 	memories: number,
 	memoryBytes: number,
-	/**  Of what was said and remembered, to be found by its meaning. */
+	/**  The vectors of messages and memories, for search by meaning. */
 	vectors: number,
 	vectorBytes: number,
-	/**  Texts that are still to be read. */
+	/**  Texts that are not embedded yet. */
 	unread: number,
-	/**  The encoder is there; without it, what was said is found by its words alone. */
+	/**  The encoder is available. Without it, messages are searched by words only. */
 	byMeaning: boolean,
 };
 
-/**  A place in a chat with its alternative texts. */
+/**  A position in a chat, with its alternative texts. */
 export type Message = {
 	id: string,
 	role: Role,
 	/**  The speaker's name, as shown. */
 	name: string,
-	/**  The character who says it, where it is not the chat's own; empty for one who is gone, and for the narrator. */
+	/**  The character who says it, if it is not the chat's own; empty for one that was deleted, and for the narrator. */
 	speaker?: string | null,
 	swipes: Swipe[],
 	selected: number,
-	/**  Empty where nobody knows when it was said. */
+	/**  Empty if the time is unknown. */
 	created: string,
-	/**  Kept in the prompt word for word when it leaves the window. */
+	/**  Stays in the prompt verbatim when it leaves the window. */
 	pinned: boolean,
-	/**  The user keeps it from the model: it is shown folded. */
+	/**  The user hides it from the model; it is shown folded. */
 	hidden?: boolean,
-	/**  What came with the words, in order. */
+	/**  The pictures of the message, in order. */
 	pictures: Picture[],
 };
 
-/**  A page of messages, ascending. */
+/**  A page of messages, in ascending order. */
 export type MessagePage = {
 	messages: Message[],
-	/**  There are older ones. */
+	/**  There are older messages. */
 	more: boolean,
 };
 
-/**  A way of talking that can be switched during a chat. */
+/**  A style of talking that can be switched during a chat. */
 export type Mode = {
 	name: string,
 	text: string,
@@ -1290,23 +1311,23 @@ export type Model = {
 	bytes: number | null,
 	sha256: string,
 	architecture: string,
-	/**  Tokens the model was trained for. */
+	/**  The context size that the model was trained for, in tokens. */
 	context: number,
 	fits: Fits,
 	/**  The file is no longer where it was. */
 	missing: boolean,
-	/**  What to know before chatting with it: that the file cannot chat, or that its chat format is a guess. */
+	/**  A warning before a chat: the file cannot chat, or its chat format is a guess. */
 	note: string | null,
-	/**  It answers where a chat does not say otherwise. */
+	/**  Chats that choose no model use it. */
 	default: boolean,
 };
 
-/**  Names a model that can answer. */
+/**  Identifies a model that can answer. */
 export type ModelRef = { kind: "local"; id: string } | 
 /**  The id of an endpoint, which stands for its preset model, or the id of one of its models. */
 { kind: "remote"; id: string };
 
-/**  In whose voice a note of a card is told. */
+/**  The role in which a card's note is sent. */
 export type NoteRole = "system" | "user" | 
 /**  The character's. */
 "assistant";
@@ -1318,18 +1339,18 @@ export type OfferedModel = {
 	typed: boolean,
 };
 
-/**  Where a block comes from, so that the X-ray can lead there. */
+/**  The source of a block, so that the X-ray can link to it. */
 export type Origin = { of: "builtIn" } | { of: "template"; template: string; section: string } | { of: "card"; character: string; field: string } | 
-/**  What the chat says instead of a field of the card. */
+/**  The chat's replacement of a field of the card. */
 { of: "chatText"; field: string } | { of: "persona"; id: string } | { of: "lore"; book: string; entry: string } | { of: "memory"; id: string } | { of: "keyframe"; id: string; 
-/**  The first message that it tells of, while it is known. */
+/**  The first message that it covers, if known. */
 first: string | null } | { of: "message"; id: string } | 
-/**  Messages that are outside the window. */
+/**  Messages outside the window. */
 { of: "older"; first: string; last: string; count: number } | 
-/**  A text that is attached to the chat, its character or one of its lorebooks. */
+/**  A document that is attached to the chat, its character or one of its lorebooks. */
 { of: "document"; id: string; name: string } | { of: "clock" } | { of: "mode"; name: string } | { of: "setting"; key: string };
 
-/**  A past turn, for the list on the X-ray's page. */
+/**  A past turn in the list of the X-ray page. */
 export type PastTurn = {
 	message: string,
 	swipe: string,
@@ -1340,29 +1361,29 @@ export type PastTurn = {
 	figures: Figures,
 };
 
-/**  Whom the user plays. */
+/**  A persona of the user. */
 export type Persona = {
 	id: string,
 	name: string,
 	description: string,
-	/**  How the model is to deal with it: stands for the instructions of chat and card. May be empty. */
+	/**  How the model should treat it: replaces the instructions of chat and card. May be empty. */
 	instructions: string,
 	/**  Asset hash. `set_persona_picture` sets it; saving leaves it as it is. */
 	picture: string | null,
 };
 
-/**  A picture that goes with a message. */
+/**  A picture that is attached to a message. */
 export type Picture = {
-	/**  Names its content among the assets. */
+	/**  The asset hash of its content. */
 	hash: string,
-	/**  What the file was called; empty for what was pasted. */
+	/**  The name of its file; empty for a pasted picture. */
 	name: string,
 };
 
-/**  Where triggered lore and notes go. */
+/**  The place of triggered lore and notes. */
 export type Placement = "cache-first" | "classic";
 
-/**  How dear a block is: what is dearer is left out later (S0.3; requirements, section 2.2). */
+/**  The priority of a block: blocks with a higher one are left out later. */
 export type Priority = "trimmable" | "medium" | "high" | 
 /**  Without it nothing is sent. */
 "must";
@@ -1372,54 +1393,54 @@ export type PromptBlock = {
 	/**  Unique in its prompt. */
 	id: string,
 	zone: Zone,
-	/**  `null` in prompts that older versions sent. */
+	/**  `null` in prompts of older versions. */
 	priority?: Priority | null,
 	/**  `description`, `lore`, `message` and so on. */
 	kind: string,
-	/**  Where it comes from, in words. */
+	/**  Its source, as a text. */
 	source: string,
 	origin: Origin,
-	/**  Names the thing across prompts: what `WhatIf::without` takes. */
+	/**  Identifies the content across prompts: `WhatIf::without` takes it. */
 	key: string,
 	/**  Why it is a candidate. */
 	reason: string,
 	role: string,
-	/**  Message of the prompt that it is part of; `null` where it was left out. */
+	/**  Index of the prompt's message that contains it; `null` if it was left out. */
 	turn: number | null,
-	/**  Segment of the prompt that has its text. */
+	/**  Index of the prompt's segment that contains its text. */
 	segment: number | null,
 	score: number | null,
-	/**  What the score is made of, where several things make it; none in prompts that older versions sent. */
+	/**  The parts of the score, if it has several; empty in prompts of older versions. */
 	signals?: Signal[],
 	tokens: number,
 	kept: boolean,
 	droppedReason: string | null,
-	/**  The model has read it already, at this very place, in the turn before. */
+	/**  The model has read it already, at the same place in the prompt of the turn before. */
 	reused: boolean,
 	text: string,
-	/**  What it says itself, where the prompt's words stand around it; `null` where `text` is that. */
+	/**  Its own text without the wording that the prompt adds; `null` if `text` is the same. */
 	ownText?: string | null,
 	/**
-	 *  As it is written where it comes from, before variables, macros and scripts; `null` where it says the same, and in
-	 *  prompts that older versions sent.
+	 *  Its text at the source, before variables, macros and scripts; `null` if it is the same, and in prompts of older
+	 *  versions.
 	 */
 	sourceText?: string | null,
 };
 
-/**  A prompt beside that of the turn before. */
+/**  A prompt, compared with that of the turn before. */
 export type PromptComparison = {
-	/**  The swipe of the turn it is compared with; `null` where there is none. */
+	/**  The swipe of the turn that it is compared with; `null` if there is none. */
 	previous: string | null,
 	parts: ChangedText[],
 };
 
-/**  A message as an adapter would send it. */
+/**  A message as a provider would send it. */
 export type PromptMessage = {
 	role: string,
 	text: string,
 };
 
-/**  The prompt that would be sent, or was: text, blocks, cost (S0.11). The manifest of a turn is stored in this form. */
+/**  The prompt that would be sent, or was sent: text, blocks, cost. The manifest of a turn is stored in this form. */
 export type PromptReport = {
 	text: string,
 	segments: PromptSegment[],
@@ -1429,14 +1450,14 @@ export type PromptReport = {
 	shares: PromptShares,
 	placement: Placement,
 	epoch: number,
-	/**  Why an epoch begins with this turn; `null` where none does. */
+	/**  Why an epoch begins with this turn; `null` if none does. */
 	newEpoch: string | null,
 	/**  First message in the window. */
 	anchor: string | null,
 	model: string,
 	/**  Id of the prompt template. */
 	template: string,
-	/**  What the user may want to know, such as macros that nobody knows. */
+	/**  Notices for the user, such as that macros are unknown. */
 	notices: string[],
 	timings: AssemblyTimings,
 };
@@ -1447,7 +1468,7 @@ export type PromptSegment = {
 	control: boolean,
 };
 
-/**  How the budget was shared out. All figures are tokens. */
+/**  How the budget was divided. All numbers are tokens. */
 export type PromptShares = {
 	historyBudget: number,
 	historyUsed: number,
@@ -1456,115 +1477,118 @@ export type PromptShares = {
 	digest: number,
 };
 
-/**  What a prompt goes through, in this order (S0.11). */
+/**  The stages of a prompt, in order. */
 export type PromptStage = 
-/**  All that may be sent, as it is written: variables and macros still named. */
+/**  Everything that may be sent, as it is written: with variables and macros. */
 "sources" | 
 /**  The same, after variables, macros and regex scripts. */
 "filled" | 
-/**  What the budget keeps of it. */
+/**  The part that fits into the budget. */
 "budget" | 
-/**  With the prompt's words around it and the model's control text, as it goes out. */
+/**  With the wording of the prompt and the control text of the model, as it is sent. */
 "sent";
 
-/**  What a prompt costs. */
+/**  The cost of a prompt. */
 export type PromptTokens = {
 	total: number,
 	/**  The context size. */
 	limit: number,
-	/**  Kept free for the reply. */
+	/**  Held back for the reply. */
 	reserve: number,
 	byZone: ZoneTokens,
-	/**  The same bytes as at the beginning of the turn before: what a model with that turn in its cache does not read. */
+	/**
+	 *  The prompt begins with this many tokens of the prompt of the turn before. A model with that turn in its cache
+	 *  does not read them again.
+	 */
 	reusable: number,
-	/**  What the model reported once it had read the prompt; `null` for prompts that were not sent. */
+	/**  The counts that the model reported after reading the prompt; `null` for prompts that were not sent. */
 	measured?: MeasuredPrompt | null,
-	/**  True where the model's own tokenizer counted. */
+	/**  Whether the model's own tokenizer counted. */
 	exact: boolean,
 	/**  `null` in old records. */
 	counted: Counted | null,
 };
 
-/**  Classes of a provider's failure, as the UI shows them. */
+/**  The classes of provider failures, as the UI shows them. */
 export type ProviderClass = "unreachable" | "timeout" | "unauthorized" | "notFound" | "rateLimited" | "server" | "badRequest" | "contextOverflow" | "malformed" | "cut" | "tls" | "model" | "workerDied" | "outOfMemory";
 
-/**  What an endpoint was found to refuse or to want. */
+/**  A restriction that the app found in an endpoint. */
 export type Quirk = 
 /**  These parameters are not sent. */
 { kind: "leavesOut"; parameters: string[] } | 
-/**  No samplers beyond those of OpenAI's own API are sent. */
+/**  No samplers are sent except those of OpenAI's own API. */
 { kind: "plainSampling" } | 
-/**  The longest reply is told as `max_completion_tokens`. */
+/**  The maximum length of the reply is sent as `max_completion_tokens`. */
 { kind: "completionTokens" } | 
-/**  No more than four stop texts are sent. */
+/**  At most four stop texts are sent. */
 { kind: "fewStops" } | 
-/**  It does not go on with an unfinished reply, but can be asked to. */
+/**  It cannot continue an unfinished reply directly, but can be asked to. */
 { kind: "noPrefill" } | 
-/**  One system message at the start, then the user, then in turns. */
+/**  One system message at the start, then the user first and both roles in turns. */
 { kind: "strictRoles" } | 
-/**  The same without a system message: its words are the user's. */
+/**  The same without a system message: its text is sent as the user's. */
 { kind: "noSystem" };
 
 /**  A message that something was made from: who said it, where and when. */
 export type Receipt = {
 	message: string,
 	chat: string,
-	/**  The chat's title; where it has none, the character's name. */
+	/**  The chat's title, or the character's name if it has none. */
 	title: string,
-	/**  Who said it. */
+	/**  The speaker. */
 	name: string,
-	/**  The start of it. */
+	/**  The start of its text. */
 	line: string,
 	created: string,
 };
 
-/**  Something that comes back: a memory, an older message, a passage of a document, a lorebook entry. */
+/**  Something that was recalled: a memory, an earlier message, a passage of a document, or a lorebook entry. */
 export type Recollected = {
-	/**  Of the memory, the message, the document or the entry. */
+	/**  The id of the memory, message, document or entry. */
 	id: string,
-	/**  A memory's own type; `message`, `document`, `lore`. */
+	/**  The type of a memory; `message`, `document`, `lore`. */
 	type: string,
 	text: string,
-	/**  Of a memory, 1 to 10. */
+	/**  For a memory: 1 to 10. */
 	importance: number | null,
-	/**  Of a memory. */
+	/**  For a memory. */
 	scope: MemoryScope | null,
 	/**  Ids of the messages it was made from. */
 	sources: string[],
-	/**  Where a message was said. */
+	/**  For a message: its chat. */
 	chat: string | null,
 	created: string | null,
-	/**  Where it comes from, in words. */
+	/**  Its source, as a text. */
 	source: string,
 	origin: Origin,
 	/**  Why it was found. */
 	reason: string,
 	score: number | null,
-	/**  What the score is made of. */
+	/**  The parts of the score. */
 	signals: Signal[],
 	tokens: number,
-	/**  It stands in the prompt. */
+	/**  It is in the prompt. */
 	kept: boolean,
-	/**  Why it does not. */
+	/**  Why it is not in the prompt. */
 	droppedReason: string | null,
 };
 
-/**  What comes back in a turn, and what it costs. */
+/**  The things that a turn recalls, and their cost. */
 export type Recollection = {
-	/**  What stands in the prompt before what does not; each best first. */
+	/**  The items in the prompt come first; then best first. */
 	items: Recollected[],
-	/**  Of what stands in the prompt. */
+	/**  Tokens of the items in the prompt. */
 	tokens: number,
-	/**  Tokens that there were for it. */
+	/**  Token limit for them. */
 	budget: number,
-	/**  What the user may want to know, such as that the encoder was too slow. */
+	/**  Notices for the user, such as that the encoder was too slow. */
 	notices: string[],
 };
 
-/**  What was refused, and why. */
+/**  A file that was refused, and why. */
 export type Refused = {
 	file: string,
-	/**  Class of the refusal, such as `noCard`, `tooLarge`, `unreadable`. */
+	/**  The class of the refusal, such as `noCard`, `tooLarge`, `unreadable`. */
 	kind: string,
 	reason: string,
 };
@@ -1574,21 +1598,21 @@ export type RegexScriptRow = {
 	/**  Empty for a new one. */
 	id: string,
 	name: string,
-	/**  As SillyTavern writes it. */
+	/**  In SillyTavern's format. */
 	json: string,
 	enabled: boolean,
 	/**  Why it does not run, if it does not. */
 	problem: string | null,
 };
 
-/**  A section as it comes out for a chat. */
+/**  A section, rendered for a chat. */
 export type RenderedSection = {
 	name: string,
 	text: string,
 	tokens: number,
 };
 
-/**  A template, filled in for a chat. */
+/**  A template, rendered for a chat. */
 export type RenderedTemplate = {
 	text: string,
 	sections: RenderedSection[],
@@ -1596,44 +1620,44 @@ export type RenderedTemplate = {
 	problems: TemplateProblem[],
 };
 
-/**  What a restore would bring back and take away. */
+/**  The changes that a restore would make. */
 export type RestorePreview = {
 	characters: Difference,
 	chats: Difference,
-	/**  Without names. */
+	/**  Numbers only, without names. */
 	messages: Difference,
-	/**  Messages that have other words in the backup. */
+	/**  Messages whose text is different in the backup. */
 	reworded: number,
 };
 
-/**  Who speaks. */
+/**  The speaker of a message. */
 export type Role = "user" | "character" | "narrator" | "tool" | "event";
 
-/**  Named values of samplers. */
+/**  Sampler values under a name. */
 export type SamplerPreset = {
-	/**  Empty for a new one; what the setting `sampler_preset` names. */
+	/**  Empty for a new one. The setting `sampler_preset` contains it. */
 	id: string,
 	name: string,
-	/**  By the keys of settings; what is not here stays as it is. */
+	/**  By the keys of settings. Settings that are absent stay as they are. */
 	values: { [key in string]: SettingValue },
 };
 
-/**  A regex script, tried on a sample. */
+/**  The result of a regex script on a sample. */
 export type ScriptTrial = {
-	/**  As the sample was, where the script failed. */
+	/**  The sample itself, if the script failed. */
 	text: string,
-	/**  Matches that were replaced. */
+	/**  Number of matches that were replaced. */
 	hits: number,
 	/**  Why it failed, if it did. */
 	problem: string | null,
-	/**  It cost too much and was stopped. */
+	/**  It exceeded its limits and was stopped. */
 	overrun: boolean,
 };
 
-/**  What one layer says of a setting. */
+/**  The value of a setting on one layer. */
 export type SettingAt = {
 	layer: SettingLayer,
-	/**  Absent where it cannot be read. */
+	/**  Absent if it cannot be read. */
 	value: SettingValue | null,
 	/**  Why it is not used. */
 	problem: string | null,
@@ -1645,56 +1669,56 @@ export type SettingChoice = {
 	title: string,
 };
 
-/**  Where a setting is shown. */
+/**  The section in which a setting is shown. */
 export type SettingGroup = "context" | "prompt" | "story" | "chat" | "sampler";
 
-/**  What a setting takes. Ranges include both ends. */
+/**  The values that a setting accepts. Ranges include both ends. */
 export type SettingKind = { kind: "switch" } | 
-/**  A whole number, or `word` in its place: `auto`, `off`. */
+/**  A whole number, or `word` in its place, such as `auto` or `off`. */
 { kind: "whole"; word: string | null; min: number; max: number } | { kind: "number"; min: number; max: number } | { kind: "choice"; words: string[] } | 
-/**  The name of something, or `word` where the app chooses. */
+/**  The name of something, or `word` if the app chooses. */
 { kind: "name"; word: string; 
-/**  What there is to choose from. */
+/**  The choices. */
 choices: SettingChoice[] } | 
 /**  At most `max` bytes. */
 { kind: "text"; max: number };
 
-/**  A layer of settings; later ones win. */
+/**  A layer of settings. Later ones override earlier ones. */
 export type SettingLayer = "builtIn" | 
-/**  What the chosen prompt template suggests. */
+/**  The suggestions of the chosen prompt template. */
 "template" | "global" | "model" | "character" | "chat" | "environment";
 
-/**  Whose layer of settings. */
+/**  The owner of a layer of settings. */
 export type SettingOwner = { scope: "global" } | { scope: "model"; model: ModelRef } | { scope: "character"; id: string } | { scope: "chat"; id: string };
 
-/**  Another setting, at whose value one does nothing. */
+/**  Another setting that can switch this one off. */
 export type SettingSilencer = {
 	key: string,
-	/**  At 0; else at anything but 0. */
+	/**  This one is off if the other is 0; otherwise, if the other is not 0. */
 	atZero: boolean,
 };
 
-/**  What a number counts. */
+/**  The unit of a number. */
 export type SettingUnit = "none" | "tokens" | "messages" | "exchanges";
 
-/**  A value of a setting: plain JSON. */
+/**  The value of a setting, as plain JSON. */
 export type SettingValue = boolean | number | string;
 
 /**
- *  Product settings. All of them are in the database; what only the window needs is in the shell's store, and those of
- *  prompts and replies are `LayeredSettings`.
+ *  Product settings, which are in the database. Settings that only the window needs are in the shell's store, and those
+ *  of prompts and replies are in `LayeredSettings`.
  */
 export type Settings = {
 	theme?: Theme,
 	/**  Language of the interface, such as `en`; empty follows the system. */
 	language?: string,
-	/**  Answers where a chat does not say otherwise. */
+	/**  Used by chats that choose no model. */
 	defaultModel?: ModelRef | null,
 	/**  Persona of new chats. */
 	defaultPersona?: string | null,
 };
 
-/**  Product settings to change; what is absent stays as it is. */
+/**  Product settings to change. Fields that are absent stay as they are. */
 export type SettingsChange = {
 	theme?: Theme | null,
 	language?: string | null,
@@ -1702,58 +1726,59 @@ export type SettingsChange = {
 	defaultPersona?: string | null,
 };
 
-/**  How bad a problem of a template is. */
+/**  The severity of a problem in a template. */
 export type Severity = 
-/**  It cannot be used or saved. */
+/**  The template cannot be used or saved. */
 "error" | 
-/**  It can, and does not do what it seems to. */
+/**  The template works, but not as it seems to. */
 "warning";
 
-/**  What speaks for something that was found, from 0 to 1. */
+/**  One part of the score of something that was found, from 0 to 1. */
 export type Signal = {
 	of: SignalKind,
 	value: number,
 };
 
+/**  The quantity that a [`Signal`] measures. */
 export type SignalKind = 
-/**  Words of the question, in it or around it. */
+/**  Lexical score: words of the question, in it or around it (BM25). */
 "words" | 
-/**  How near its meaning is. */
+/**  Cosine similarity to the question. */
 "nearness" | 
-/**  How well each rare piece of the question is met in it. */
+/**  Late interaction with the rare tokens of the question (MaxSim). */
 "pieces" | 
-/**  How near the meaning of its nearest sentence is. */
+/**  Cosine similarity of its nearest sentence to the question. */
 "sentence" | 
-/**  Said by the one who is asked about. */
+/**  It was said by the speaker that the question asks about. */
 "who" | 
-/**  Of the time that is asked about. */
+/**  It was said at the time that the question asks about. */
 "when" | 
-/**  Names what is asked about, and as whose. */
+/**  It names the same possession as the question ("my dog"). */
 "named" | 
-/**  How much of it tells something, and does not ask. */
+/**  Share of it that does not consist of questions. */
 "telling" | "importance" | "recency" | 
-/**  How little of it those that go before say (C11). */
+/**  Share of it that better results do not repeat. */
 "novelty";
 
-/**  An entry that was considered and is not told. */
+/**  An entry that was considered and is not included. */
 export type SilentEntry = {
 	/**  The name of its book. */
 	book: string,
 	entry: string,
 	title: string,
-	/**  What kept it out, such as `key_not_found`. */
+	/**  The rule that excluded it, such as `key_not_found`. */
 	rule: string,
 };
 
-/**  What was already there. */
+/**  Something that existed already. */
 export type Skipped = {
-	/**  Of what is there already. */
+	/**  The id of what exists already. */
 	id: string,
 	file: string,
 	reason: string,
 };
 
-/**  A prompt at one stage, beside itself at the stage before. */
+/**  A prompt at one stage, compared with the stage before. */
 export type StageComparison = {
 	stage: PromptStage,
 	/**  `null` for the first stage. */
@@ -1762,42 +1787,42 @@ export type StageComparison = {
 	parts: ChangedText[],
 };
 
-/**  What a send, regenerate or continue started. */
+/**  The result of sending, regenerating or continuing. */
 export type Started = {
-	/**  The user's message, where one was sent: it is on disk. */
+	/**  The user's message, if one was sent; it is stored. */
 	sent: Message | null,
 	/**  The reply's message with its new, empty swipe selected. */
 	reply: Message,
 };
 
-/**  What the window needs to draw its first screen. */
+/**  The data that the window needs for its first screen. */
 export type Startup = {
 	version: string,
 	settings: Settings,
-	/**  The chat that was open last; on the first start the sample character's. */
+	/**  The chat that was open last; on the first start that of the sample character. */
 	chat: string | null,
-	/**  Things that happened before the window was there, such as replies cut by a crash. */
+	/**  Events before the window existed, such as replies that a crash cut off. */
 	notices: string[],
 	dataDir: string,
 };
 
-/**  One alternative text. */
+/**  One of the alternative texts of a message. */
 export type Swipe = {
 	id: string,
-	/**  As it was written, and as it is edited. */
+	/**  The text as written, which the user can edit. */
 	text: string,
-	/**  How it is shown, where that differs from `text`. */
+	/**  The text as shown, if it differs from `text`. */
 	display: Display | null,
 	state: SwipeState,
 	created: string,
 	/**  Name of the model that wrote it. */
 	model: string | null,
 	figures: Figures | null,
-	/**  What the model asked for besides. */
+	/**  The tool calls in the reply. */
 	toolCalls: ToolCall[],
 };
 
-/**  How far a text got. */
+/**  The progress of a text. */
 export type SwipeState = "streaming" | "finished" | "interrupted";
 
 /**  A template to edit. */
@@ -1806,12 +1831,12 @@ export type TemplateDocument = {
 	json: string,
 };
 
-/**  What a template is for. */
+/**  The purpose of a template. */
 export type TemplateKind = "roleplay" | 
 /**  Summaries, titles, extraction. */
 "utility";
 
-/**  What is wrong with a template, and where. */
+/**  A problem in a template, and its place. */
 export type TemplateProblem = {
 	severity: Severity,
 	section: string | null,
@@ -1819,31 +1844,31 @@ export type TemplateProblem = {
 	message: string,
 };
 
-/**  A prompt template in the list of them. */
+/**  A prompt template in the list of templates. */
 export type TemplateSummary = {
 	id: string,
 	name: string,
 	description: string,
 	kind: TemplateKind,
 	builtIn: boolean,
-	/**  A built-in that the user has changed; resetting brings it back. */
+	/**  A built-in template that the user has changed; a reset restores the original. */
 	changed: boolean,
 };
 
-/**  Tokens of several texts. */
+/**  Token counts of several texts. */
 export type TextCounts = {
 	/**  In the order of the texts. */
 	tokens: number[],
-	/**  Whose tokens they are; empty where no model is set up. */
+	/**  The model whose tokens they are; empty if no model is set up. */
 	model: string,
-	/**  Counted by the model's own vocabulary, and not estimated. */
+	/**  Counted with the model's own vocabulary, not estimated. */
 	exact: boolean,
 };
 
-/**  How the window looks. */
+/**  The colour theme of the window. */
 export type Theme = "light" | "dark" | "system";
 
-/**  An entry that a turn would tell. */
+/**  An entry that a turn would include. */
 export type ToldEntry = {
 	/**  The name of its book. */
 	book: string,
@@ -1851,12 +1876,12 @@ export type ToldEntry = {
 	title: string,
 	/**  `key`, `constant`, `sticky`, `decorator`, `external` or `kept`. */
 	reason: string,
-	/**  The one that was found. */
+	/**  The key that matched. */
 	key: string | null,
 	found: LoreFound | null,
-	/**  0: by what was said; 1 and more: by the texts of other entries. */
+	/**  0: matched in messages; 1 and more: matched in texts of other entries. */
 	pass: number,
-	/**  Absent: placed nowhere. */
+	/**  Absent: not placed. */
 	position: LorePosition | null,
 	/**  In messages from the end. */
 	depth: number | null,
@@ -1866,12 +1891,12 @@ export type ToldEntry = {
 	text: string,
 };
 
-/**  A tool that a reply asked for. None is offered, and nothing was run. */
+/**  A tool call in a reply. No tools are offered, and none was run. */
 export type ToolCall = {
 	name: string,
-	/**  Word for word. */
+	/**  Verbatim. */
 	arguments: string,
-	/**  The arguments are a JSON object. */
+	/**  Whether the arguments are a JSON object. */
 	valid: boolean,
 };
 
@@ -1887,19 +1912,19 @@ export type TrashItem = {
 	kind: TrashKind,
 	id: string,
 	name: string,
-	/**  Of a chat: whom it is with. */
+	/**  For a chat: the name of its character. */
 	with: string | null,
 	messages: number,
 	deleted: string,
-	/**  When it leaves the trash by itself. */
+	/**  When it will be deleted permanently. */
 	purged: string,
-	/**  How many backups hold it. */
+	/**  Number of backups that contain it. */
 	backups: number,
 };
 
 export type TrashKind = "chat" | "character" | "lorebook";
 
-/**  Names something in the trash. */
+/**  Identifies something in the trash. */
 export type TrashRef = {
 	kind: TrashKind,
 	id: string,
@@ -1923,17 +1948,17 @@ export type WhatIf = {
 	placement?: Placement | null,
 	/**  Id of a prompt template. */
 	template?: string | null,
-	/**  The JSON of a template that is not stored; it stands in the place of `template`. */
+	/**  JSON of a template that is not stored; it replaces `template`. */
 	templateJson?: string | null,
-	/**  The prompt of a job beside the chat instead of the next turn's. */
+	/**  The prompt of a side task instead of the next turn's. */
 	ask?: Ask | null,
-	/**  What would be sent with the words. */
+	/**  Pictures that would be sent with the message. */
 	pictures?: Picture[],
-	/**  Another version of the last reply instead of the next turn; with words it has no effect. */
+	/**  Another version of the last reply instead of the next turn. It has no effect if there is a text. */
 	regenerate?: boolean,
 };
 
-/**  Zones of the prompt, top to bottom (design, section 4). */
+/**  Zones of the prompt, top to bottom. */
 export type Zone = "head" | "digest" | "window" | "input";
 
 /**  Tokens by zone. */

@@ -13,6 +13,7 @@ import { Editor } from "./editor.svelte";
 import { EngineEvents } from "./events";
 import type { TextField } from "./fields";
 import { FolderImport } from "./folder.svelte";
+import { Help } from "./help.svelte";
 import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
 import { Memories } from "./memory/memories.svelte";
@@ -40,6 +41,7 @@ export class App {
 	readonly api: Api;
 	readonly look = new Look();
 	readonly toasts = new Toasts();
+	readonly help = new Help();
 	readonly characters = new CharacterActions(this);
 	readonly library: Library;
 	readonly chats: Chats;

@@ -1,5 +1,7 @@
 import { headline, hint } from "../api/errors";
 import type { ApiError } from "../api/generated";
+import type { Topic } from "../help/pages";
+import { errorTopic } from "../help/topics";
 
 export interface Toast {
 	id: number;
@@ -7,6 +9,8 @@ export interface Toast {
 	text: string;
 	detail?: string;
 	action?: { label: string; run: () => void; undo?: boolean };
+	/** A help page about it. */
+	topic?: Topic;
 }
 
 const SHOWN_MS = 8_000;
@@ -26,7 +30,7 @@ export class Toasts {
 	/** Shows an error for which the screen has no better place. */
 	fail(error: ApiError): void {
 		const detail = [error.message, hint(error)].filter(Boolean).join(" ");
-		this.show({ kind: "bad", text: headline(error), detail }, SHOWN_MS * 2);
+		this.show({ kind: "bad", text: headline(error), detail, topic: errorTopic(error) }, SHOWN_MS * 2);
 	}
 
 	dismiss(id: number): void {

@@ -9,6 +9,8 @@ export interface Extras {
 	code(code: string, language: string): string | null;
 	/** The label of the button that copies a code block. */
 	copy(): string;
+	/** The help topic that a relative link leads to, or `null`. Only help pages have such links. */
+	topic?(href: string): string | null;
 }
 
 /** Our own HTML, which bypasses the sanitizer. A placeholder text replaces it until the rest is sanitized. */

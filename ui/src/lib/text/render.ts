@@ -51,7 +51,7 @@ function together(texts: string[], extras: Extras): string[] {
 	const keep = (html: string) => `\uE000${secret}:${pieces.push(html) - 1}\uE001`;
 	try {
 		const body = sanitized(texts.map((text) => toHtml(text, { keep }, extras)).join(BETWEEN));
-		finish(body);
+		finish(body, extras);
 		place(body, pieces);
 		return apart(body);
 	} catch {
@@ -89,9 +89,9 @@ function sanitized(html: string): DocumentFragment {
 }
 
 /** Adds text directions, link handling and layout to the sanitized HTML. */
-function finish(body: DocumentFragment): void {
+function finish(body: DocumentFragment, extras: Extras): void {
 	for (const block of body.querySelectorAll(BLOCKS)) block.setAttribute("dir", "auto");
-	for (const link of body.querySelectorAll("a")) address(link);
+	for (const link of body.querySelectorAll("a")) address(link, extras);
 	for (const picture of body.querySelectorAll("img:not([src])")) picture.replaceWith(picture.getAttribute("alt") ?? "");
 	for (const list of body.querySelectorAll("ol")) list.dataset.digits = String(digits(list));
 	for (const table of body.querySelectorAll("table")) scrolling(table);
@@ -103,14 +103,20 @@ function digits(list: HTMLOListElement): number {
 }
 
 /** Makes a link show its target, and lets the page ask before opening it. */
-function address(link: HTMLAnchorElement): void {
+function address(link: HTMLAnchorElement, extras: Extras): void {
 	const href = link.getAttribute("href");
 	link.removeAttribute("href");
 	if (href === null) return;
+	const topic = extras.topic?.(href) ?? null;
+	if (topic !== null) return lead(link, "topic", topic);
 	const target = openable(href);
 	link.title = target ?? href;
-	if (target === null) return;
-	link.dataset.address = target;
+	if (target !== null) lead(link, "address", target);
+}
+
+/** Makes the page follow a link, and makes it reachable by keyboard. */
+function lead(link: HTMLAnchorElement, name: "address" | "topic", target: string): void {
+	link.dataset[name] = target;
 	link.setAttribute("role", "link");
 	link.tabIndex = 0;
 }
