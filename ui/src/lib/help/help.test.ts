@@ -11,7 +11,7 @@ import { ERROR_TOPICS, errorTopic, SCREEN_PAGES, SETTING_TOPICS } from "./topics
 const read = (language: string): HelpPage[] => PAGES.map((name) => parsePage(name, readFileSync(`help/${language}/${name}.md`, "utf8")));
 const languages = { en: read("en"), de: read("de") };
 const texts = { en: Object.values<string>(en), de: Object.values<string>(de) };
-const whole = ({ intro, sections }: HelpPage) => [intro, ...sections.map(({ text }) => text)].join("\n");
+const whole = ({ intro, sections }: HelpPage) => [intro, ...sections.map(({ text }) => text)].join("\n\n");
 
 function exists(topic: Topic): boolean {
 	const { page, heading } = placeOf(topic);

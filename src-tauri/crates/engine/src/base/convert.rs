@@ -13,7 +13,7 @@ use store::{AssetHash, Listed, Listing};
 
 use crate::api;
 use crate::base::clock::rfc3339;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::base::panics;
 
 /// Longest tagline, in characters.
@@ -147,14 +147,14 @@ pub(crate) fn model_ref(choice: ModelChoice) -> api::ModelRef {
     }
 }
 
-pub(crate) fn model_choice(model: &api::ModelRef) -> Answer<ModelChoice> {
+pub(crate) fn model_choice(model: &api::ModelRef) -> ApiResult<ModelChoice> {
     Ok(match model {
         api::ModelRef::Local { id } => ModelChoice::Local(id.parse()?),
         api::ModelRef::Remote { id } => ModelChoice::Remote(id.parse()?),
     })
 }
 
-pub(crate) fn owner(owner: &api::SettingOwner) -> Answer<Owner> {
+pub(crate) fn owner(owner: &api::SettingOwner) -> ApiResult<Owner> {
     Ok(match owner {
         api::SettingOwner::Global => Owner::Global,
         api::SettingOwner::Model { model } => Owner::Model(model_choice(model)?),

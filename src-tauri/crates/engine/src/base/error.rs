@@ -11,7 +11,7 @@ use store::StoreError;
 use crate::api::ApiError;
 
 /// Result of every operation.
-pub(crate) type Answer<T> = Result<T, ApiError>;
+pub(crate) type ApiResult<T> = Result<T, ApiError>;
 
 pub(crate) fn bad_input(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
     ApiError::BadInput { message: message.into(), hint: hint.into() }

@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 32;
 
 /// Files and links, in the order of their names.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundFiles {
     pub(crate) files: Vec<PathBuf>,
     pub(crate) links: Vec<PathBuf>,
     /// Number of files above the limit and of folders that are nested too deep.
@@ -20,13 +20,13 @@ pub(crate) struct Found {
 }
 
 /// Lists everything below `folder` except hidden entries. Skips unreadable folders.
-pub(crate) fn below(folder: &Path) -> Found {
-    let mut found = Found::default();
+pub(crate) fn below(folder: &Path) -> FoundFiles {
+    let mut found = FoundFiles::default();
     found.add(folder, 0);
     found
 }
 
-impl Found {
+impl FoundFiles {
     fn add(&mut self, folder: &Path, depth: usize) {
         let mut entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
         entries.sort_by_key(fs::DirEntry::file_name);

@@ -15,10 +15,10 @@ use crate::base::running::Running;
 /// The store, the clock, the events and the work in progress. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Base {
-    inner: Arc<Inner>,
+    inner: Arc<BaseState>,
 }
 
-struct Inner {
+struct BaseState {
     store: Store,
     clock: Clock,
     events: Announcer,
@@ -31,7 +31,7 @@ struct Inner {
 impl Base {
     /// `notices` are messages for the user about opening `store`.
     pub(crate) fn new(store: Store, options: &Options, notices: Vec<String>) -> Self {
-        let inner = Inner {
+        let inner = BaseState {
             store,
             clock: options.clock.clone(),
             events: Announcer::default(),

@@ -33,14 +33,14 @@ pub(crate) async fn set_aside(options: &Options) -> Result<Option<PathBuf>, Open
 }
 
 /// Result of opening the store.
-pub(crate) struct Opened {
+pub(crate) struct OpenedStore {
     pub(crate) store: Store,
     /// Rows of the settings table: JSON by key.
     pub(crate) settings: BTreeMap<String, String>,
     pub(crate) notices: Vec<String>,
 }
 
-pub(crate) async fn open_store(options: &Options) -> Result<Opened, OpenError> {
+pub(crate) async fn open_store(options: &Options) -> Result<OpenedStore, OpenError> {
     let dir = options.data_dir.clone();
     let store_options = store::Options { now: options.clock.now() };
     let newest = dir.clone();
@@ -52,7 +52,7 @@ pub(crate) async fn open_store(options: &Options) -> Result<Opened, OpenError> {
         other => other,
     })?;
     let stored = opened.store.read(|store| store.settings().all()).await.map_err(explain)?;
-    Ok(Opened { notices: opened.notices.iter().filter_map(tell).collect(), settings: stored, store: opened.store })
+    Ok(OpenedStore { notices: opened.notices.iter().filter_map(tell).collect(), settings: stored, store: opened.store })
 }
 
 /// The notice for the user about an event at startup, if it matters to them.

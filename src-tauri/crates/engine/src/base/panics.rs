@@ -6,7 +6,7 @@ use std::pin::Pin;
 use futures_util::FutureExt;
 
 use crate::api::ApiError;
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 
 /// Runs an operation and turns a panic into an error of this operation.
 ///
@@ -18,7 +18,10 @@ pub async fn contained<T>(operation: impl Future<Output = Result<T, ApiError>>) 
 
 /// Works like [`contained`], with its own error message. The operation is boxed because a turn's future is large and
 /// would be on the stack several times.
-pub(crate) async fn contained_as<T>(what: &str, operation: Pin<Box<impl Future<Output = Answer<T>>>>) -> Answer<T> {
+pub(crate) async fn contained_as<T>(
+    what: &str,
+    operation: Pin<Box<impl Future<Output = ApiResult<T>>>>,
+) -> ApiResult<T> {
     // Shared state is safe after a panic: its locks are never poisoned, and the store rolls back.
     AssertUnwindSafe(operation).catch_unwind().await.unwrap_or_else(|_| Err(internal(what)))
 }

@@ -9,7 +9,7 @@ use image::{
 };
 
 use crate::api::ApiError;
-use crate::base::error::{Answer, bad_input, internal};
+use crate::base::error::{ApiResult, bad_input, internal};
 
 /// Maximum edge of a stored picture, in pixels.
 const MAX_EDGE: u32 = 1_536;
@@ -24,7 +24,7 @@ const MAX_ALLOC_OF_CARD: u64 = 100 << 20;
 
 /// A picture as it is stored.
 #[derive(Debug, Clone)]
-pub(crate) struct Picture {
+pub(crate) struct PngPicture {
     pub(crate) png: Vec<u8>,
 }
 
@@ -42,12 +42,12 @@ const QUALITY: u8 = 85;
 ///
 /// # Errors
 /// `BadInput` if it is another format, is damaged, or is too large.
-pub(crate) async fn for_message(bytes: Vec<u8>) -> Answer<ForMessage> {
+pub(crate) async fn for_message(bytes: Vec<u8>) -> ApiResult<ForMessage> {
     let work = move || encode_for_message(open(&bytes, Upright::Turned, MAX_ALLOC)?);
     tokio::task::spawn_blocking(work).await.map_err(|_| internal("a picture could not be read"))?
 }
 
-fn encode_for_message(picture: DynamicImage) -> Answer<ForMessage> {
+fn encode_for_message(picture: DynamicImage) -> ApiResult<ForMessage> {
     if picture.color().has_alpha() && picture.to_rgba8().pixels().any(|pixel| pixel.0[3] < u8::MAX) {
         return Ok(ForMessage { bytes: encode(&picture)?.png, mime: "image/png" });
     }
@@ -64,7 +64,7 @@ const SMALL: (u32, u32) = (400, 560);
 ///
 /// # Errors
 /// `BadInput` if it is another format, is damaged, or is too large.
-pub(crate) async fn small(bytes: Vec<u8>) -> Answer<ForMessage> {
+pub(crate) async fn small(bytes: Vec<u8>) -> ApiResult<ForMessage> {
     let work = move || {
         let picture = open(&bytes, Upright::AsStored, MAX_ALLOC_OF_CARD)?;
         let (width, height) = (picture.width().min(SMALL.0), picture.height().min(SMALL.1));
@@ -77,12 +77,12 @@ pub(crate) async fn small(bytes: Vec<u8>) -> Answer<ForMessage> {
 ///
 /// # Errors
 /// `BadInput` if it is another format, is damaged, or is too large.
-pub(crate) async fn read(bytes: Vec<u8>) -> Answer<Picture> {
+pub(crate) async fn read(bytes: Vec<u8>) -> ApiResult<PngPicture> {
     tokio::task::spawn_blocking(move || decode(&bytes)).await.map_err(|_| internal("a picture could not be read"))?
 }
 
 /// Works like [`read`], but blocks.
-pub(crate) fn decode(bytes: &[u8]) -> Answer<Picture> {
+pub(crate) fn decode(bytes: &[u8]) -> ApiResult<PngPicture> {
     encode(&open(bytes, Upright::AsStored, MAX_ALLOC_OF_CARD)?)
 }
 
@@ -95,7 +95,7 @@ enum Upright {
 }
 
 /// Decodes a picture and limits its size.
-fn open(bytes: &[u8], upright: Upright, max_alloc: u64) -> Answer<DynamicImage> {
+fn open(bytes: &[u8], upright: Upright, max_alloc: u64) -> ApiResult<DynamicImage> {
     let refuse =
         |why: String| bad_input(format!("The picture cannot be read: {why}."), "Use a PNG, JPEG or WebP file.");
     let mut reader =
@@ -139,14 +139,14 @@ fn not_written(error: ImageError) -> ApiError {
     internal(&format!("a picture could not be encoded ({error})"))
 }
 
-fn encode(picture: &DynamicImage) -> Answer<Picture> {
+fn encode(picture: &DynamicImage) -> ApiResult<PngPicture> {
     let mut png = Cursor::new(Vec::new());
     picture.write_to(&mut png, ImageFormat::Png).map_err(not_written)?;
-    Ok(Picture { png: png.into_inner() })
+    Ok(PngPicture { png: png.into_inner() })
 }
 
 /// The picture of an exported card without one: a plain panel in the app's colour.
-pub(crate) fn placeholder() -> Answer<Vec<u8>> {
+pub(crate) fn placeholder() -> ApiResult<Vec<u8>> {
     Ok(encode(&DynamicImage::ImageRgb8(RgbImage::from_pixel(300, 400, Rgb([0x28, 0x23, 0x1f]))))?.png)
 }
 

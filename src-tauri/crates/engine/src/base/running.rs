@@ -7,14 +7,14 @@ use domain::{ChatId, MessageId, SwipeId};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{ApiError, Drafting, Generating};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 
 #[derive(Clone, Default)]
 pub(crate) struct Running {
-    replies: Arc<Mutex<HashMap<ChatId, Reply>>>,
+    replies: Arc<Mutex<HashMap<ChatId, ReplyInProgress>>>,
 }
 
-struct Reply {
+struct ReplyInProgress {
     /// `None` while the chat is only reserved, by an edit or by a reply that is about to start.
     generating: Option<Generating>,
     /// A draft of the user's next message, so far.
@@ -23,7 +23,7 @@ struct Reply {
 }
 
 /// The reservation of a chat. Dropping it lets the next reply start, however this one ended.
-pub(crate) struct Place {
+pub(crate) struct ChatReservation {
     running: Running,
     chat: ChatId,
     pub(crate) cancel: CancellationToken,
@@ -31,14 +31,14 @@ pub(crate) struct Place {
 
 impl Running {
     /// Reserves the chat for a reply or an edit. Only the holder may change the chat's messages.
-    pub(crate) fn begin(&self, chat: ChatId) -> Answer<Place> {
+    pub(crate) fn begin(&self, chat: ChatId) -> ApiResult<ChatReservation> {
         let mut replies = self.lock();
         if replies.contains_key(&chat) {
             return Err(busy());
         }
         let cancel = CancellationToken::new();
-        replies.insert(chat, Reply { generating: None, drafting: None, cancel: cancel.clone() });
-        Ok(Place { running: self.clone(), chat, cancel })
+        replies.insert(chat, ReplyInProgress { generating: None, drafting: None, cancel: cancel.clone() });
+        Ok(ChatReservation { running: self.clone(), chat, cancel })
     }
 
     pub(crate) fn of(&self, chat: ChatId) -> Option<Generating> {
@@ -73,12 +73,12 @@ impl Running {
         self.lock().values().for_each(|reply| reply.cancel.cancel());
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, Reply>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, ReplyInProgress>> {
         self.replies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Place {
+impl ChatReservation {
     /// Records which reply is being written, and which text it continues.
     pub(crate) fn describe(&self, message: MessageId, swipe: SwipeId, base: &str) {
         let (message, swipe) = (message.to_string(), swipe.to_string());
@@ -139,7 +139,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ChatReservation {
     fn drop(&mut self) {
         self.running.lock().remove(&self.chat);
     }

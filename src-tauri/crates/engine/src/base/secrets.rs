@@ -8,7 +8,7 @@ use domain::EndpointId;
 use keyring_core::{CredentialStore, Entry, Error};
 
 use crate::api::ApiError;
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 
 const SERVICE: &str = "org.inglenook.app";
 
@@ -52,7 +52,7 @@ impl Secrets {
         self.keychain.is_none()
     }
 
-    pub(crate) fn get(&self, id: Secret) -> Answer<Option<String>> {
+    pub(crate) fn get(&self, id: Secret) -> ApiResult<Option<String>> {
         let Some(entry) = self.entry(id)? else { return Ok(self.session().get(&id).cloned()) };
         match entry.get_password() {
             Ok(key) => Ok(Some(key)),
@@ -61,7 +61,7 @@ impl Secrets {
         }
     }
 
-    pub(crate) fn set(&self, id: Secret, key: &str) -> Answer<()> {
+    pub(crate) fn set(&self, id: Secret, key: &str) -> ApiResult<()> {
         match self.entry(id)? {
             Some(entry) => entry.set_password(key).map_err(|error| refused(&error)),
             None => {
@@ -71,7 +71,7 @@ impl Secrets {
         }
     }
 
-    pub(crate) fn remove(&self, id: Secret) -> Answer<()> {
+    pub(crate) fn remove(&self, id: Secret) -> ApiResult<()> {
         let Some(entry) = self.entry(id)? else {
             self.session().remove(&id);
             return Ok(());
@@ -82,7 +82,7 @@ impl Secrets {
         }
     }
 
-    fn entry(&self, id: Secret) -> Answer<Option<Entry>> {
+    fn entry(&self, id: Secret) -> ApiResult<Option<Entry>> {
         let Some(keychain) = &self.keychain else { return Ok(None) };
         keychain.build(SERVICE, &id.account(), None).map(Some).map_err(|error| refused(&error))
     }

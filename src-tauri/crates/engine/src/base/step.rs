@@ -7,7 +7,7 @@ use domain::ChatId;
 const TARGET: &str = "inglenook::turn";
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Step {
+pub(crate) enum TurnStep {
     /// The user's message is stored.
     Said,
     /// Chat, card, persona, settings and the messages of the window are loaded.
@@ -34,7 +34,7 @@ pub(crate) enum Step {
     Idle,
 }
 
-impl Step {
+impl TurnStep {
     pub(crate) fn done(self, chat: ChatId) {
         tracing::debug!(target: TARGET, step = ?self, %chat);
     }

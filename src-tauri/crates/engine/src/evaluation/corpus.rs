@@ -16,13 +16,13 @@ use uuid::Uuid;
 
 use crate::base::clock::Clock;
 use crate::base::convert::Speakers;
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::recall_service::encoder::Encoder;
-use crate::recall_service::hints::{About, without_names};
-use crate::recall_service::lexical::ByWords;
+use crate::recall_service::hints::{QueryHints, without_names};
+use crate::recall_service::lexical::LexicalSearch;
 use crate::recall_service::older::{self, Question};
 use crate::recall_service::possessions::things;
-use crate::recall_service::query_embedding::Sense;
+use crate::recall_service::query_embedding::QueryEmbedding;
 use crate::recall_service::text_cache::TextCache;
 use crate::recall_service::tokens;
 use crate::recall_service::vector_cache::VectorCache;
@@ -84,7 +84,7 @@ pub async fn rank(
     queries: Vec<CorpusQuery>,
     users: &[String],
     encoder: Option<&Encoder>,
-) -> Answer<Vec<CorpusRanking>> {
+) -> ApiResult<Vec<CorpusRanking>> {
     let store = Store::in_memory()?;
     let of_users = users.to_vec();
     let conversations = store.write(move |store| fill(store, messages, &of_users)).await?;
@@ -104,7 +104,7 @@ pub async fn rank(
         let (cache, texts) = (Arc::clone(&cache), Arc::clone(&texts));
         let started = Instant::now();
         let find = move |store: &store::Read<'_>| {
-            let words = ByWords::of(store, &texts, &[stretch], &words)?;
+            let words = LexicalSearch::of(store, &texts, &[stretch], &words)?;
             older::find(store, &words, &asked, (&cache, &Clock::stopped(Timestamp(0))))
         };
         let found = store.read(find).await?;
@@ -149,19 +149,19 @@ impl Conversation {
         Speakers { persona: name(0), character: name(1), others: self.others.clone() }
     }
 
-    async fn asked(&self, question: &str, encoder: Option<&Encoder>) -> Answer<(Vec<String>, Question)> {
+    async fn asked(&self, question: &str, encoder: Option<&Encoder>) -> ApiResult<(Vec<String>, Question)> {
         let names: Vec<&str> = self.speakers.iter().map(String::as_str).collect();
         let words = tokens::sought(question, &names);
         let (user, others) = names.split_at(names.len().min(1));
         let meaning = match encoder {
             Some(encoder) => {
                 let embedding = encoder.understand(&without_names(question, user, others)).await?;
-                embedding.map(|embedding| Arc::new(Sense::new(embedding, encoder.model())))
+                embedding.map(|embedding| Arc::new(QueryEmbedding::new(embedding, encoder.model())))
             }
             None => None,
         };
         let things = things(question, Role::User);
-        Ok((words, Question { about: About::of(question, user, others), things, several: false, meaning }))
+        Ok((words, Question { about: QueryHints::of(question, user, others), things, several: false, meaning }))
     }
 }
 

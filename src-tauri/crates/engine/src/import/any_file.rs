@@ -12,9 +12,9 @@ use serde_json::Value;
 use store::{AssetHash, Character};
 
 use crate::api::{ApiError, ImportReport, Imported, Refused, Skipped};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::base::files;
-use crate::base::picture::{self, Picture};
+use crate::base::picture::{self, PngPicture};
 use crate::import::handle::Imports;
 use crate::import::known_files::Json;
 use crate::import::lorebooks;
@@ -37,7 +37,7 @@ impl Imports {
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub(crate) async fn import_paths(&self, paths: Vec<PathBuf>) -> Answer<ImportReport> {
+    pub(crate) async fn import_paths(&self, paths: Vec<PathBuf>) -> ApiResult<ImportReport> {
         let mut report = ImportReport::default();
         let found = tokio::task::spawn_blocking(move || files(paths)).await;
         let (files, left_out) = found.map_err(|_| internal("a folder could not be read"))?;
@@ -53,7 +53,7 @@ impl Imports {
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub(crate) async fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> Answer<ImportReport> {
+    pub(crate) async fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> ApiResult<ImportReport> {
         let report = self.import_one_of_many(file_name, bytes).await?;
         self.report_import(&report).await;
         Ok(report)
@@ -64,7 +64,7 @@ impl Imports {
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub(crate) async fn import_one_of_many(&self, file_name: String, bytes: Vec<u8>) -> Answer<ImportReport> {
+    pub(crate) async fn import_one_of_many(&self, file_name: String, bytes: Vec<u8>) -> ApiResult<ImportReport> {
         let mut report = ImportReport::default();
         let ending = Path::new(&file_name).extension().unwrap_or_default().to_ascii_lowercase();
         if CHATS.iter().any(|known| ending == *known) {
@@ -76,7 +76,7 @@ impl Imports {
     }
 
     /// Imports one file. A file that only lies in a chosen folder is ignored if it is of another type.
-    pub(crate) async fn import_path(&self, path: &Path, asked_for: bool, report: &mut ImportReport) -> Answer<()> {
+    pub(crate) async fn import_path(&self, path: &Path, asked_for: bool, report: &mut ImportReport) -> ApiResult<()> {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
         if ending == "gguf" {
@@ -111,7 +111,7 @@ impl Imports {
         }
     }
 
-    async fn import_model(&self, path: &Path, file: String, report: &mut ImportReport) -> Answer<()> {
+    async fn import_model(&self, path: &Path, file: String, report: &mut ImportReport) -> ApiResult<()> {
         match self.config().add_model(path.to_owned()).await {
             Ok(model) => report.imported.push(Imported {
                 kind: "model".into(),
@@ -128,7 +128,7 @@ impl Imports {
         Ok(())
     }
 
-    async fn import_card(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> Answer<()> {
+    async fn import_card(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> ApiResult<()> {
         match self.import_bundle(&file, bytes, report).await? {
             Some(bytes) => self.import_one(file, bytes, report).await,
             None => Ok(()),
@@ -136,7 +136,7 @@ impl Imports {
     }
 
     /// Imports a file that is not a bundle.
-    pub(crate) async fn import_one(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> Answer<()> {
+    pub(crate) async fn import_one(&self, file: String, bytes: Vec<u8>, report: &mut ImportReport) -> ApiResult<()> {
         let read = move || {
             let json = Json::read(&bytes);
             (bytes, json)
@@ -182,7 +182,7 @@ impl Imports {
         card: Card,
         warnings: &[Warning],
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         if let Some(known) = self.known(&bytes, &card).await? {
             // Its chats may be missing, because the app may have closed after storing the character.
             if mime(&bytes) == ARCHIVE {
@@ -219,7 +219,7 @@ impl Imports {
     }
 
     /// The character that was imported from the same file and has not changed since.
-    async fn known(&self, bytes: &[u8], card: &Card) -> Answer<Option<Character>> {
+    async fn known(&self, bytes: &[u8], card: &Card) -> ApiResult<Option<Character>> {
         let hash = AssetHash::of(bytes);
         let same = self.base().store().read(move |store| store.characters().from_source(hash)).await?;
         Ok(same.into_iter().find(|each| card_of(each).is_ok_and(|known| known == *card)))
@@ -227,7 +227,7 @@ impl Imports {
 }
 
 /// Decodes the picture of a card. `Err` holds the reason for a warning. Blocks.
-pub(crate) fn picture_of(file: &[u8], card: &Card) -> Result<Option<Picture>, String> {
+pub(crate) fn picture_of(file: &[u8], card: &Card) -> Result<Option<PngPicture>, String> {
     match card::picture(file, card).map_err(|error| error.to_string())? {
         Some(found) => picture::decode(&found).map(Some).map_err(|error| error.to_string()),
         None => Ok(None),

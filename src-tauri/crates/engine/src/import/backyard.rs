@@ -5,7 +5,7 @@ use domain::card::{Card, MAX_FILE};
 use store::Character;
 
 use crate::api::{CardField, ImportReport, Imported, SettingOwner};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
 
@@ -15,7 +15,7 @@ const MAX_SAID: usize = MAX_FILE;
 impl Imports {
     /// Applies the card's sampler settings to the character, because it would reply differently without them. Returns
     /// the reason for each value that could not be set.
-    pub(crate) async fn import_sampling(&self, character: &Character, card: &Card) -> Answer<Vec<String>> {
+    pub(crate) async fn import_sampling(&self, character: &Character, card: &Card) -> ApiResult<Vec<String>> {
         let Some(sampling) = backyard::sampling(card) else { return Ok(Vec::new()) };
         Ok(self.set_sampling(&SettingOwner::Character { id: character.id.to_string() }, &sampling).await)
     }
@@ -27,7 +27,7 @@ impl Imports {
         character: &Character,
         card: &Card,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let Some(source) = character.source else { return Ok(()) };
         let bytes = self.library().asset(source.to_string()).await?.bytes;
         let work = move || talked(&bytes);
@@ -64,7 +64,7 @@ impl Imports {
         card: &Card,
         own: Option<Sampling>,
         scenario: Scenario,
-    ) -> Answer<(String, String, Vec<String>)> {
+    ) -> ApiResult<(String, String, Vec<String>)> {
         let title = if scenario.title.is_empty() { character.name.clone() } else { scenario.title.clone() };
         let texts = [
             (CardField::Scenario, scenario.scenario.clone()),

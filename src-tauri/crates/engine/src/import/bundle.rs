@@ -7,7 +7,7 @@ use domain::bundle::Bundle;
 use tokio::sync::mpsc;
 
 use crate::api::{ImportReport, Refused, Skipped};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::import::any_file::{CHATS, NO_CARD, refusal};
 use crate::import::handle::Imports;
 
@@ -21,7 +21,7 @@ impl Imports {
         file: &str,
         bytes: Vec<u8>,
         report: &mut ImportReport,
-    ) -> Answer<Option<Vec<u8>>> {
+    ) -> ApiResult<Option<Vec<u8>>> {
         let look = move || {
             let about = Bundle::open(&bytes).map(|bundle| bundle.map(|bundle| bundle.left_out()));
             (bytes, about)
@@ -48,7 +48,7 @@ impl Imports {
         name: String,
         read: Result<Vec<u8>, ArchiveError>,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let file = Path::new(&name).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let bytes = match read {
             Ok(bytes) => bytes,

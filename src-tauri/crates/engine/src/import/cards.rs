@@ -14,12 +14,12 @@ use store::{AssetHash, Character};
 use uuid::Uuid;
 
 use crate::api::{ApiError, ImportReport, Imported, Skipped};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::any_file::{notes, picture_of};
 use crate::import::handle::Imports;
-use crate::import::progress::Run;
-use crate::import::sillytavern::folder::{Tavern, file_name, stem};
+use crate::import::progress::ImportRun;
+use crate::import::sillytavern::folder::{SillyTavernFolder, file_name, stem};
 use crate::import::sillytavern::tags::Tags;
 use crate::import::sillytavern::worlds::Wishes;
 use crate::library::character_library::retag;
@@ -33,7 +33,7 @@ const PNG: &str = "image/png";
 pub(crate) type Cast = HashMap<String, CharacterId>;
 
 /// Result of reading a card file.
-enum Looked {
+enum CardFile {
     /// It was imported before.
     Known { id: CharacterId, name: String, linked: Option<Value> },
     /// Its files are stored, but not its row yet.
@@ -53,12 +53,12 @@ impl Imports {
     /// Imports the cards of `tavern`, and adds the lorebooks that they are linked to.
     pub(crate) async fn import_cards_of(
         &self,
-        tavern: &Tavern,
+        tavern: &SillyTavernFolder,
         tags: Tags,
         wishes: &mut Wishes,
-        run: &mut Run,
+        run: &mut ImportRun,
         report: &mut ImportReport,
-    ) -> Answer<Cast> {
+    ) -> ApiResult<Cast> {
         if run.cancelled() {
             return Ok(Cast::new());
         }
@@ -73,18 +73,18 @@ impl Imports {
         let (mut cast, mut batch) = (Cast::new(), Vec::new());
         while let Some(next) = looked.next().await {
             match next? {
-                (Looked::Known { id, name, linked }, path) => {
+                (CardFile::Known { id, name, linked }, path) => {
                     let reason = format!("{name} is already in the library");
                     report.skipped.push(Skipped { id: id.to_string(), file: file_name(&path), reason });
                     wishes.add(linked.as_ref(), Binding::Character(id));
                     cast.insert(stem(&path), id);
                 }
-                (Looked::New(new), path) => {
+                (CardFile::New(new), path) => {
                     wishes.add(new.linked.as_ref(), Binding::Character(new.character.id));
                     cast.insert(stem(&path), new.character.id);
                     batch.push((file_name(&path), *new));
                 }
-                (Looked::Other, path) => {
+                (CardFile::Other, path) => {
                     self.keep_cards(&folder, std::mem::take(&mut batch), report).await?;
                     if let Some(id) = self.import_other_card(&folder, &path, &tags, report).await? {
                         self.wish_of(id, wishes).await?;
@@ -104,15 +104,15 @@ impl Imports {
         Ok(cast)
     }
 
-    async fn look_at(&self, folder: String, path: &Path, tags: &Tags) -> Answer<Looked> {
+    async fn look_at(&self, folder: String, path: &Path, tags: &Tags) -> ApiResult<CardFile> {
         let (file, own) = (file_name(path), path.to_owned());
         let read = tokio::task::spawn_blocking(move || read_png(&own)).await;
         let Some((bytes, hash, card, mut warnings)) = read.map_err(|_| internal("a card could not be read"))? else {
-            return Ok(Looked::Other);
+            return Ok(CardFile::Other);
         };
         let linked = card.extensions().and_then(|all| all.get("world")).cloned();
         if let Some(known) = self.known_card(folder, file.clone(), hash).await? {
-            return Ok(Looked::Known { id: known.id, name: known.name, linked });
+            return Ok(CardFile::Known { id: known.id, name: known.name, linked });
         }
         let store = self.base().store().clone();
         let keep = move || {
@@ -134,12 +134,12 @@ impl Imports {
             updated: now,
             card_json: card.to_json(),
         };
-        Ok(Looked::New(Box::new(New { character, favourite: is_favourite(&card), linked, warnings })))
+        Ok(CardFile::New(Box::new(New { character, favourite: is_favourite(&card), linked, warnings })))
     }
 
     /// The character that was imported from this file, even if it has changed since. Otherwise one that was imported
     /// from a file with the same content; this is recorded for the next import.
-    async fn known_card(&self, folder: String, file: String, content: AssetHash) -> Answer<Option<Character>> {
+    async fn known_card(&self, folder: String, file: String, content: AssetHash) -> ApiResult<Option<Character>> {
         let (place, own) = (folder.clone(), file.clone());
         let found = self.base().store().read(move |store| {
             let by_file = store.sources().character(&place, &own)?;
@@ -159,7 +159,7 @@ impl Imports {
     }
 
     /// Stores the rows of cards whose files are stored, in one transaction.
-    async fn keep_cards(&self, folder: &str, batch: Vec<(String, New)>, report: &mut ImportReport) -> Answer<()> {
+    async fn keep_cards(&self, folder: &str, batch: Vec<(String, New)>, report: &mut ImportReport) -> ApiResult<()> {
         if batch.is_empty() {
             return Ok(());
         }
@@ -195,7 +195,7 @@ impl Imports {
         path: &Path,
         tags: &Tags,
         report: &mut ImportReport,
-    ) -> Answer<Option<CharacterId>> {
+    ) -> ApiResult<Option<CharacterId>> {
         let (place, file) = (folder.to_owned(), file_name(path));
         let own = file.clone();
         if let Some(id) = self.base().store().read(move |store| store.sources().character(&place, &own)).await? {
@@ -231,10 +231,10 @@ pub(crate) fn side_by_side() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(4)
 }
 
-type Read = (Vec<u8>, AssetHash, Card, Vec<String>);
+type PngCard = (Vec<u8>, AssetHash, Card, Vec<String>);
 
 /// Reads a PNG card that has no data besides the card. Blocks.
-fn read_png(path: &Path) -> Option<Read> {
+fn read_png(path: &Path) -> Option<PngCard> {
     let bytes = read_capped(path, card::MAX_FILE, "a card").ok()?;
     if !bytes.starts_with(b"\x89PNG") {
         return None;

@@ -8,7 +8,7 @@ use domain::chat_file::{
 use domain::{CharacterId, ChatId, PersonaId, lenient_json};
 
 use crate::api::{ImportReport, Imported, Refused, Skipped};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
@@ -27,7 +27,7 @@ impl Imports {
     ///
     /// # Errors
     /// `NotFound` if there is no such character.
-    pub(crate) async fn import_chats_with(&self, character: String, files: Vec<PathBuf>) -> Answer<ImportReport> {
+    pub(crate) async fn import_chats_with(&self, character: String, files: Vec<PathBuf>) -> ApiResult<ImportReport> {
         let with = self.library().character(character.parse()?).await?.id;
         let mut report = ImportReport::default();
         for file in files {
@@ -46,7 +46,7 @@ impl Imports {
         character: String,
         file: String,
         bytes: Vec<u8>,
-    ) -> Answer<ImportReport> {
+    ) -> ApiResult<ImportReport> {
         let report = self.import_one_chat_of_many(character, file, bytes).await?;
         self.report_import(&report).await;
         Ok(report)
@@ -61,7 +61,7 @@ impl Imports {
         character: String,
         file: String,
         bytes: Vec<u8>,
-    ) -> Answer<ImportReport> {
+    ) -> ApiResult<ImportReport> {
         let with = self.library().character(character.parse()?).await?.id;
         let mut report = ImportReport::default();
         self.import_chat(file, bytes, Some(with), &mut report).await?;
@@ -73,7 +73,7 @@ impl Imports {
         file: &Path,
         with: Option<CharacterId>,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let (path, name) = (file.to_owned(), file_name(file));
         let read = tokio::task::spawn_blocking(move || read_capped(&path, chat_file::MAX_FILE, "a chat")).await;
         match read.map_err(|_| internal("a file could not be read"))? {
@@ -92,15 +92,15 @@ impl Imports {
         bytes: Vec<u8>,
         with: Option<CharacterId>,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let kind = ending(&file);
         let look = tokio::task::spawn_blocking(move || look(&kind, &bytes)).await;
         match look.map_err(|_| internal("a chat could not be read"))? {
-            Looked::Chat(read) => _ = self.take_chat(file, *read, with, report).await?,
-            Looked::Risu(chats, unread) => self.import_risuai_chats(file, (chats, unread), with, report).await?,
-            Looked::Other(chats) => self.import_other_chats(file, chats, with, report).await?,
-            Looked::Talk(talk) => self.import_transcript(file, talk, with, report).await?,
-            Looked::Refused(kind, reason) => refuse(report, file, kind, reason),
+            DetectedChat::Chat(read) => _ = self.take_chat(file, *read, with, report).await?,
+            DetectedChat::Risu(chats, unread) => self.import_risuai_chats(file, (chats, unread), with, report).await?,
+            DetectedChat::Other(chats) => self.import_other_chats(file, chats, with, report).await?,
+            DetectedChat::Talk(talk) => self.import_transcript(file, talk, with, report).await?,
+            DetectedChat::Refused(kind, reason) => refuse(report, file, kind, reason),
         }
         Ok(())
     }
@@ -109,10 +109,10 @@ impl Imports {
     pub(crate) async fn take_chat(
         &self,
         file: String,
-        (chat, losses): Read,
+        (chat, losses): ChatRead,
         with: Option<CharacterId>,
         report: &mut ImportReport,
-    ) -> Answer<Option<ChatId>> {
+    ) -> ApiResult<Option<ChatId>> {
         let character = match with {
             Some(id) => id,
             None => match self.whose(&chat).await? {
@@ -138,7 +138,7 @@ impl Imports {
     }
 
     /// Finds the persona with this name. If there is none, the chat keeps the name and a warning is added.
-    pub(crate) async fn persona_named(&self, user: &str, warnings: &mut Vec<String>) -> Answer<Option<PersonaId>> {
+    pub(crate) async fn persona_named(&self, user: &str, warnings: &mut Vec<String>) -> ApiResult<Option<PersonaId>> {
         let wanted = composed(user).to_lowercase();
         let personas = self.base().store().read(|store| store.personas().list()).await?;
         let persona = personas.into_iter().find(|one| composed(&one.name).to_lowercase() == wanted).map(|one| one.id);
@@ -151,7 +151,7 @@ impl Imports {
     }
 
     /// The chat of `character` that was imported from this file, even if it was renamed, or that has the file's name.
-    pub(crate) async fn known_chat(&self, character: CharacterId, file: &str) -> Answer<Option<ChatId>> {
+    pub(crate) async fn known_chat(&self, character: CharacterId, file: &str) -> ApiResult<Option<ChatId>> {
         let (file, title) = (file.to_owned(), title(file));
         Ok(self.base().store().read(move |store| store.sources().chat(character, &file, &title)).await?)
     }
@@ -162,14 +162,14 @@ impl Imports {
         with: CharacterId,
         file: String,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let reason = format!("{} already has a chat of that name", self.library().character(with).await?.name);
         report.skipped.push(Skipped { id: known.to_string(), file, reason });
         Ok(())
     }
 
     /// The only character with the name that the chat gives. `Err` holds the reason why there is none.
-    async fn whose(&self, chat: &ChatFile) -> Answer<Result<CharacterId, String>> {
+    async fn whose(&self, chat: &ChatFile) -> ApiResult<Result<CharacterId, String>> {
         let name = &chat.character;
         let wanted = composed(name).to_lowercase();
         let names = self.base().store().read(|store| store.characters().names()).await?;
@@ -183,11 +183,11 @@ impl Imports {
 }
 
 /// A chat, and the data that reading dropped or changed.
-pub(crate) type Read = (ChatFile, Losses);
+pub(crate) type ChatRead = (ChatFile, Losses);
 
 /// Detected kind of a file.
-enum Looked {
-    Chat(Box<Read>),
+enum DetectedChat {
+    Chat(Box<ChatRead>),
     Risu(Vec<RisuChat>, usize),
     Other(OtherChats),
     Talk(Transcript),
@@ -196,22 +196,22 @@ enum Looked {
 }
 
 /// Detects and reads any kind of chat file. Blocks.
-fn look(ending: &str, bytes: &[u8]) -> Looked {
+fn look(ending: &str, bytes: &[u8]) -> DetectedChat {
     if ending == "txt" {
         return match Transcript::read(bytes) {
-            Ok(talk) => Looked::Talk(talk),
-            Err(error) => Looked::Refused("unknownFormat", error.to_string()),
+            Ok(talk) => DetectedChat::Talk(talk),
+            Err(error) => DetectedChat::Refused("unknownFormat", error.to_string()),
         };
     }
     let lines = match ChatFile::from_jsonl(bytes) {
-        Ok(read) => return Looked::Chat(Box::new(read)),
+        Ok(read) => return DetectedChat::Chat(Box::new(read)),
         Err(error) => error,
     };
     match chats_in(bytes) {
-        Some(Recognised::Risu(chats, unread)) => Looked::Risu(chats, unread),
-        Some(Recognised::Other(chats)) => Looked::Other(chats),
-        Some(Recognised::Unsupported(what)) => Looked::Refused("unsupported", unsupported(what)),
-        Some(Recognised::Lines) | None => Looked::Refused(refusal(&lines), lines.to_string()),
+        Some(Recognised::Risu(chats, unread)) => DetectedChat::Risu(chats, unread),
+        Some(Recognised::Other(chats)) => DetectedChat::Other(chats),
+        Some(Recognised::Unsupported(what)) => DetectedChat::Refused("unsupported", unsupported(what)),
+        Some(Recognised::Lines) | None => DetectedChat::Refused(refusal(&lines), lines.to_string()),
     }
 }
 
@@ -232,7 +232,7 @@ fn refusal(error: &ChatFileError) -> &'static str {
 }
 
 /// Reads a chat file. `Err` holds the kind and the reason of a refusal. Blocks.
-pub(crate) fn read_chat(path: &Path) -> Result<Read, (&'static str, String)> {
+pub(crate) fn read_chat(path: &Path) -> Result<ChatRead, (&'static str, String)> {
     let bytes = read_capped(path, chat_file::MAX_FILE, "a chat")?;
     ChatFile::from_jsonl(&bytes).map_err(|error| (refusal(&error), error.to_string()))
 }

@@ -10,17 +10,17 @@ use crate::settings::handle::Configuration;
 /// Imports. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Imports {
-    inner: Arc<Inner>,
+    inner: Arc<ImportsState>,
 }
 
-struct Inner {
+struct ImportsState {
     library: Library,
     importing: Importing,
 }
 
 impl Imports {
     pub(crate) fn new(library: Library) -> Self {
-        Self { inner: Arc::new(Inner { library, importing: Importing::default() }) }
+        Self { inner: Arc::new(ImportsState { library, importing: Importing::default() }) }
     }
 
     pub(crate) fn base(&self) -> &Base {

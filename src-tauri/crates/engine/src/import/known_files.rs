@@ -8,7 +8,7 @@ use domain::lenient_json::{self, Clean, JsonError};
 use serde_json::{Value, json};
 
 use crate::api::{ImportReport, Refused};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::import::any_file::refusal;
 use crate::import::chats::unsupported;
 use crate::import::handle::Imports;
@@ -53,7 +53,7 @@ impl Imports {
         bytes: &[u8],
         json: Json,
         report: &mut ImportReport,
-    ) -> Answer<bool> {
+    ) -> ApiResult<bool> {
         let before = report.imported.len();
         let Json { text, value, repairs } = json;
         let done = self.import_by_content(file, bytes, (text, value), report).await?;
@@ -70,7 +70,7 @@ impl Imports {
         bytes: &[u8],
         (text, value): (String, Value),
         report: &mut ImportReport,
-    ) -> Answer<bool> {
+    ) -> ApiResult<bool> {
         // Parse the text again only if the file may be a template: two copies of the largest file would need too much
         // memory.
         if may_be_template(&value)
@@ -129,7 +129,7 @@ impl Imports {
         Ok(true)
     }
 
-    async fn import_book_file(&self, file: &str, bytes: &[u8], report: &mut ImportReport) -> Answer<bool> {
+    async fn import_book_file(&self, file: &str, bytes: &[u8], report: &mut ImportReport) -> ApiResult<bool> {
         if self.import_lorebook(file, bytes, None, report).await?.is_some() {
             return Ok(true);
         }

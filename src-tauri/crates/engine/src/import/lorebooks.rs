@@ -6,7 +6,7 @@ use serde_json::Value;
 use store::AssetHash;
 
 use crate::api::{ImportReport, Imported, Skipped};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::import::handle::Imports;
 
 /// Maximum length of a name, in characters.
@@ -24,7 +24,7 @@ impl Imports {
         bytes: &[u8],
         name: Option<String>,
         report: &mut ImportReport,
-    ) -> Answer<Option<LorebookId>> {
+    ) -> ApiResult<Option<LorebookId>> {
         let Ok(Read { book, skipped, repairs }) = read(bytes.to_vec()).await? else { return Ok(None) };
         let json = book.to_value().to_string();
         if let Some(known) = self.known_lorebook(AssetHash::of(bytes), &json).await? {
@@ -50,7 +50,7 @@ impl Imports {
     }
 
     /// An unchanged book from the same file, or a book with the same content.
-    async fn known_lorebook(&self, source: AssetHash, json: &str) -> Answer<Option<store::Lorebook>> {
+    async fn known_lorebook(&self, source: AssetHash, json: &str) -> ApiResult<Option<store::Lorebook>> {
         let json = json.to_owned();
         let known = self.base().store().read(move |store| {
             let same = store.lorebooks().from_source(source)?.into_iter().find(|row| row.json == json);
@@ -83,7 +83,7 @@ pub(crate) fn beyond_limits(bytes: &[u8]) -> Option<String> {
 }
 
 /// Parses on a blocking thread, because large books take a while.
-async fn read(bytes: Vec<u8>) -> Answer<Result<Read, BookError>> {
+async fn read(bytes: Vec<u8>) -> ApiResult<Result<Read, BookError>> {
     let read = tokio::task::spawn_blocking(move || Book::read_and_tell(&bytes)).await;
     read.map_err(|_| internal("a lorebook could not be read"))
 }

@@ -9,15 +9,15 @@ use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
 
 use crate::api::Changed;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::import::handle::Imports;
 use crate::import::sillytavern::folder::composed;
-use crate::library::chat_macros::Kept;
+use crate::library::chat_macros::StoredMacroState;
 use crate::library::foreign_chat;
 
 impl Imports {
     /// Stores a chat like [`Self::keep_chat`], and applies its author's note.
-    pub(crate) async fn keep_chat_and_note(&self, new: NewChat, warnings: &mut Vec<String>) -> Answer<ChatId> {
+    pub(crate) async fn keep_chat_and_note(&self, new: NewChat, warnings: &mut Vec<String>) -> ApiResult<ChatId> {
         let header = new.file.header.clone();
         let id = self.keep_chat(new).await?;
         warnings.extend(self.library().import_note(id, &header).await);
@@ -25,7 +25,7 @@ impl Imports {
     }
 
     /// Stores an imported chat in one transaction.
-    pub(crate) async fn keep_chat(&self, new: NewChat) -> Answer<ChatId> {
+    pub(crate) async fn keep_chat(&self, new: NewChat) -> ApiResult<ChatId> {
         let NewChat { mut file, character, persona, title, source, members, voices } = new;
         let (id, now) = (ChatId(Uuid::now_v7()), self.base().now());
         // The default persona needs no stored name.
@@ -53,7 +53,11 @@ impl Imports {
             draft: String::new(),
             window: WindowState::default(),
             scene_after: None,
-            variables: Kept { variables: foreign_chat::variables(&file.header), ..Kept::default() }.to_json(),
+            variables: StoredMacroState {
+                variables: foreign_chat::variables(&file.header),
+                ..StoredMacroState::default()
+            }
+            .to_json(),
             created,
             updated: when,
         };

@@ -8,12 +8,12 @@ use store::{Preset, PresetKind};
 use uuid::Uuid;
 
 use crate::api::{Changed, Imported};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::import::handle::Imports;
 
 impl Imports {
     /// Imports `bytes` if they are a template of any version; returns `None` otherwise.
-    pub(crate) async fn import_template(&self, file: &str, bytes: &[u8]) -> Answer<Option<Imported>> {
+    pub(crate) async fn import_template(&self, file: &str, bytes: &[u8]) -> ApiResult<Option<Imported>> {
         let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
         let Ok(loaded) = prompt_template::from_json(text) else { return Ok(None) };
         let mut notes = loaded.notes;
@@ -23,7 +23,7 @@ impl Imports {
 
     /// Imports `bytes` if they are a preset or a regex script; returns `None` otherwise. The original file is stored
     /// with the result.
-    pub(crate) async fn import_preset(&self, file: &str, bytes: &[u8]) -> Answer<Option<Vec<Imported>>> {
+    pub(crate) async fn import_preset(&self, file: &str, bytes: &[u8]) -> ApiResult<Option<Vec<Imported>>> {
         let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
         let name = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
         if let Some(scripts) = scripts(text) {
@@ -50,7 +50,7 @@ impl Imports {
         Ok(Some(imported))
     }
 
-    async fn keep_converted(&self, file: &str, converted: Converted, text: &str) -> Answer<Vec<Imported>> {
+    async fn keep_converted(&self, file: &str, converted: Converted, text: &str) -> ApiResult<Vec<Imported>> {
         let mut notes: Vec<String> =
             converted.report.iter().map(|note| format!("{}: {}", note.field, note.what)).collect();
         let sampling = converted.sampling.filter(|sampling| !sampling.values.is_empty());
@@ -83,7 +83,7 @@ impl Imports {
     }
 
     /// Problems of a template, such as unknown names.
-    async fn doubts(&self, template: &PromptTemplate) -> Answer<Vec<Problem>> {
+    async fn doubts(&self, template: &PromptTemplate) -> ApiResult<Vec<Problem>> {
         let json = serde_json::to_string(template).map_err(|error| internal(&error.to_string()))?;
         let (library, _) = self.config().template_library().await?;
         Ok(prompt_template::check(&json, &library))
@@ -95,7 +95,7 @@ impl Imports {
         template: PromptTemplate,
         text: &str,
         notes: Vec<String>,
-    ) -> Answer<Imported> {
+    ) -> ApiResult<Imported> {
         let (library, _) = self.config().template_library().await?;
         let key = crate::settings::templates::free_id(&template.id, &library);
         let template = PromptTemplate { id: key.clone(), ..template };
@@ -104,7 +104,7 @@ impl Imports {
         Ok(row("template", &preset, file, notes))
     }
 
-    async fn keep_script(&self, file: &str, script: regex_script::RegexScript, text: &str) -> Answer<Imported> {
+    async fn keep_script(&self, file: &str, script: regex_script::RegexScript, text: &str) -> ApiResult<Imported> {
         let id = Uuid::now_v7().to_string();
         let script = regex_script::RegexScript { id: id.clone(), ..script };
         let json = serde_json::to_string(&script).map_err(|error| internal(&error.to_string()))?;
@@ -112,7 +112,14 @@ impl Imports {
         Ok(row("regexScript", &preset, file, Vec::new()))
     }
 
-    async fn preset(&self, kind: PresetKind, key: String, name: String, json: String, source: &str) -> Answer<Preset> {
+    async fn preset(
+        &self,
+        kind: PresetKind,
+        key: String,
+        name: String,
+        json: String,
+        source: &str,
+    ) -> ApiResult<Preset> {
         let (source, updated) = (Some(source.to_owned()), self.base().now());
         let preset = self
             .base()

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{ApiError, Changed, Event, ImportProgress, ImportReport, ImportStage};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::base::events::Announcer;
 use crate::import::handle::Imports;
 
@@ -27,7 +27,7 @@ struct Current {
 }
 
 /// A running import. Dropping it allows the next one and announces the end.
-pub(crate) struct Run {
+pub(crate) struct ImportRun {
     importing: Importing,
     events: Announcer,
     cancel: CancellationToken,
@@ -39,12 +39,12 @@ pub(crate) struct Run {
 
 impl Imports {
     /// Progress of the folder import, if one is running.
-    pub(crate) async fn import_progress(&self) -> Answer<Option<ImportProgress>> {
+    pub(crate) async fn import_progress(&self) -> ApiResult<Option<ImportProgress>> {
         Ok(self.importing().lock().as_ref().map(|current| current.progress))
     }
 
     /// Cancels the folder import after its current item. Imported items stay.
-    pub(crate) async fn cancel_import(&self) -> Answer<()> {
+    pub(crate) async fn cancel_import(&self) -> ApiResult<()> {
         self.importing().cancel();
         Ok(())
     }
@@ -53,7 +53,7 @@ impl Imports {
 impl Importing {
     /// # Errors
     /// `Busy` while another one runs.
-    pub(crate) fn begin(&self, events: &Announcer) -> Answer<Run> {
+    pub(crate) fn begin(&self, events: &Announcer) -> ApiResult<ImportRun> {
         let mut current = self.lock();
         if current.is_some() {
             return Err(ApiError::Busy {
@@ -66,7 +66,7 @@ impl Importing {
         drop(current);
         events.announce(Event::Importing { progress });
         let (importing, events) = (self.clone(), events.clone());
-        Ok(Run { importing, events, cancel, progress, told: now, listed: now, report: None })
+        Ok(ImportRun { importing, events, cancel, progress, told: now, listed: now, report: None })
     }
 
     pub(crate) fn cancel(&self) {
@@ -84,7 +84,7 @@ impl Importing {
     }
 }
 
-impl Run {
+impl ImportRun {
     /// Sets the total number of items.
     pub(crate) fn expect(&mut self, total: usize) {
         self.progress.total = u32::try_from(total).unwrap_or(u32::MAX);
@@ -133,7 +133,7 @@ impl Run {
     }
 }
 
-impl Drop for Run {
+impl Drop for ImportRun {
     fn drop(&mut self) {
         *self.importing.lock() = None;
         self.events.announce(Event::ImportEnded { report: self.report.take() });

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::api::{self, ApiError, Event, ImportReport};
 use crate::base::clock::rfc3339;
-use crate::base::error::{Answer, bad_input, not_found};
+use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::import::handle::Imports;
 
 /// Maximum number of lines of each kind in a stored report. The counts in the list include all lines.
@@ -13,7 +13,7 @@ const LINES: usize = 2_000;
 
 impl Imports {
     /// Stored reports, newest first.
-    pub(crate) async fn list_import_reports(&self) -> Answer<Vec<api::ImportRecord>> {
+    pub(crate) async fn list_import_reports(&self) -> ApiResult<Vec<api::ImportRecord>> {
         let records = self.base().store().read(|store| store.import_reports().list()).await?;
         let shown = |record: ImportRecord| api::ImportRecord {
             id: record.id.to_string(),
@@ -28,14 +28,14 @@ impl Imports {
 
     /// # Errors
     /// `NotFound` if newer reports have replaced it.
-    pub(crate) async fn get_import_report(&self, id: String) -> Answer<ImportReport> {
+    pub(crate) async fn get_import_report(&self, id: String) -> ApiResult<ImportReport> {
         let id = Uuid::parse_str(&id).map_err(|_| bad_input("This is not an id.", "Use an id from the list."))?;
         let json = self.base().store().read(move |store| store.import_reports().get(id)).await?;
         json.and_then(|json| serde_json::from_str(&json).ok()).ok_or_else(|| not_found("report"))
     }
 
     /// Stores the combined report of files that were imported one by one, and notifies listeners.
-    pub(crate) async fn keep_import_report(&self, report: ImportReport) -> Answer<()> {
+    pub(crate) async fn keep_import_report(&self, report: ImportReport) -> ApiResult<()> {
         self.report_import(&report).await;
         Ok(())
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 use store::Character;
 
 use crate::api::{ImportReport, Imported, Refused, SettingOwner, Skipped};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::import::chats::{EMPTY, differences, title};
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
@@ -25,7 +25,7 @@ impl Imports {
         (chats, unread): (Vec<RisuChat>, usize),
         with: Option<CharacterId>,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let Some(character) = self.with_or_named_by(with, &file).await? else {
             let reason = "RisuAI chats do not name their character: start the file name with the character's name, or \
                           import it from one of the character's chats";
@@ -57,7 +57,7 @@ impl Imports {
         title: String,
         chat: RisuChat,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         if self.skips_chat(file, character.id, &title, report).await? {
             return Ok(());
         }
@@ -101,7 +101,7 @@ impl Imports {
         OtherChats { app, chats, unread }: OtherChats,
         with: Option<CharacterId>,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let named = chats.iter().map(|(_, chat)| chat.character.clone()).find(|name| !name.is_empty());
         let of_name = match named {
             Some(name) if with.is_none() => self.with_or_speaking(None, &[name]).await?,
@@ -148,7 +148,7 @@ impl Imports {
         talk: Transcript,
         with: Option<CharacterId>,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let speakers: Vec<String> = talk.speakers().into_iter().map(str::to_owned).collect();
         let Some(character) = self.with_or_speaking(with, &speakers).await? else {
             let reason = format!(
@@ -196,7 +196,7 @@ impl Imports {
         character: CharacterId,
         title: &str,
         report: &mut ImportReport,
-    ) -> Answer<bool> {
+    ) -> ApiResult<bool> {
         let known = self.base().store().read(|store| store.chats().list()).await?;
         let Some(known) = known.into_iter().find(|known| known.character == character && known.title == title) else {
             return Ok(false);
@@ -208,7 +208,7 @@ impl Imports {
 
     /// RisuAI starts such file names with the character's name. The longest match wins, unless several characters
     /// share it.
-    async fn with_or_named_by(&self, with: Option<CharacterId>, file: &str) -> Answer<Option<Character>> {
+    async fn with_or_named_by(&self, with: Option<CharacterId>, file: &str) -> ApiResult<Option<Character>> {
         let begins = |name: &str| {
             let rest = file.strip_prefix(name);
             !name.is_empty() && rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
@@ -216,12 +216,16 @@ impl Imports {
         self.with_or(with, |one| if begins(&one.name) { one.name.len() } else { 0 }).await
     }
 
-    async fn with_or_speaking(&self, with: Option<CharacterId>, speakers: &[String]) -> Answer<Option<Character>> {
+    async fn with_or_speaking(&self, with: Option<CharacterId>, speakers: &[String]) -> ApiResult<Option<Character>> {
         self.with_or(with, |one| usize::from(speakers.contains(&one.name))).await
     }
 
     /// The character with the best match, unless several are equal.
-    async fn with_or(&self, with: Option<CharacterId>, fit: impl Fn(&Character) -> usize) -> Answer<Option<Character>> {
+    async fn with_or(
+        &self,
+        with: Option<CharacterId>,
+        fit: impl Fn(&Character) -> usize,
+    ) -> ApiResult<Option<Character>> {
         if let Some(id) = with {
             return self.library().character(id).await.map(Some);
         }

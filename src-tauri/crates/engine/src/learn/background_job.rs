@@ -27,12 +27,12 @@ use uuid::Uuid;
 use crate::api::ModelRef;
 use crate::api::TurnOptions;
 use crate::base::convert::Speakers;
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::learn::handle::Learning;
 use crate::library::chats::said;
-use crate::library::macro_scope::{Moment, Words};
+use crate::library::macro_scope::{MacroMoment, MacroNames};
 use crate::recall_service::recall::pair;
-use crate::settings::model_handle::Answerer;
+use crate::settings::model_handle::ModelHandle;
 use crate::settings::token_counter::Counter;
 
 /// Characters of each message in the prompt. The smaller limits are tried if the prompt does not fit.
@@ -48,7 +48,7 @@ pub(crate) struct Learner {
     pub(crate) card: Arc<Card>,
     pub(crate) persona: Persona,
     pub(crate) speakers: Speakers,
-    pub(crate) answerer: Answerer,
+    pub(crate) answerer: ModelHandle,
     /// The user chose this model for learning (setting `memory_model`).
     chosen: bool,
     /// The chat is a group chat.
@@ -93,7 +93,7 @@ impl Learner {
 }
 
 /// A task for a model.
-pub(crate) struct Task<'a> {
+pub(crate) struct JobTask<'a> {
     /// Id of the utility template.
     pub(crate) template: &'static str,
     /// Maximum words of a summary.
@@ -124,7 +124,7 @@ impl Drop for DropsCache<'_> {
 }
 
 impl Learning {
-    pub(crate) async fn learner(&self, id: ChatId, options: &TurnOptions) -> Answer<Learner> {
+    pub(crate) async fn learner(&self, id: ChatId, options: &TurnOptions) -> ApiResult<Learner> {
         let chat = self.library().chat(id).await?;
         let answerer = self.config().answerer(&chat, options).await?;
         let own = self.named_model(&answerer.values.memory_model).await?;
@@ -146,7 +146,7 @@ impl Learning {
     }
 
     /// The model or endpoint with that id, if it exists.
-    async fn named_model(&self, id: &str) -> Answer<Option<ModelRef>> {
+    async fn named_model(&self, id: &str) -> ApiResult<Option<ModelRef>> {
         if id == "auto" {
             return Ok(None);
         }
@@ -166,10 +166,10 @@ impl Learning {
     pub(crate) async fn ask<T>(
         &self,
         learner: &Learner,
-        task: &Task<'_>,
+        task: &JobTask<'_>,
         read: impl Fn(&str) -> Option<T>,
         leave: &CancellationToken,
-    ) -> Answer<Heard<T>> {
+    ) -> ApiResult<Heard<T>> {
         let Some((prompt, most)) = self.task_beside(learner, task).await? else { return Ok(Heard::Nothing) };
         let forgets = DropsCache { learning: self, key: format!("{} learning", learner.chat.id) };
         for temperature in [0.0, RETRY_TEMPERATURE] {
@@ -195,7 +195,7 @@ impl Learning {
     }
 
     /// The prompt and the token limit of its answer; `None` if the messages do not fit even at the smallest limit.
-    async fn task_beside(&self, learner: &Learner, task: &Task<'_>) -> Answer<Option<(Prompt, u32)>> {
+    async fn task_beside(&self, learner: &Learner, task: &JobTask<'_>) -> ApiResult<Option<(Prompt, u32)>> {
         for letters in LETTERS {
             let (frame, reply) = self.frame_beside(learner, task, letters).await?;
             if let Some(prompt) = self.fitting(learner, &frame, reply).await? {
@@ -205,7 +205,7 @@ impl Learning {
         Ok(None)
     }
 
-    async fn frame_beside(&self, learner: &Learner, task: &Task<'_>, letters: usize) -> Answer<(Frame, u32)> {
+    async fn frame_beside(&self, learner: &Learner, task: &JobTask<'_>, letters: usize) -> ApiResult<(Frame, u32)> {
         let (template, _) = self.config().template_or("auto", task.template).await?;
         let given = Given::default()
             .text("character.name", learner.card.spoken_name())
@@ -217,10 +217,10 @@ impl Learning {
         let variables = Variables::resolve(given).map_err(|error| wrong(error.to_string()))?;
         let composed =
             compose(&template, &variables, &Flags::of(&variables, &[])).map_err(|error| wrong(error.to_string()))?;
-        let words = Words::new(&learner.card, &learner.persona, learner.chat.id);
+        let words = MacroNames::new(&learner.card, &learner.persona, learner.chat.id);
         let mut state = MacroState::default();
         let sections = composed.sections.iter();
-        let texts = sections.map(|section| words.expand(&section.text, &Moment::default(), &mut state).text);
+        let texts = sections.map(|section| words.expand(&section.text, &MacroMoment::default(), &mut state).text);
         let text = texts.collect::<Vec<_>>().join("\n\n");
         let source = Source::Template { template: template.id.clone(), section: String::new() };
         let asked = HistoryMessage::new(MessageId(Uuid::nil()), Role::User, "", text, self.base().now());
@@ -228,7 +228,7 @@ impl Learning {
         Ok((frame, template.defaults.reply_tokens.unwrap_or(REPLY)))
     }
 
-    async fn fitting(&self, learner: &Learner, frame: &Frame, reply: u32) -> Answer<Option<Prompt>> {
+    async fn fitting(&self, learner: &Learner, frame: &Frame, reply: u32) -> ApiResult<Option<Prompt>> {
         let answerer = &learner.answerer;
         let template =
             answerer.template.as_ref().map(|template| template.at(self.base().clock().civil(self.base().now())));
@@ -250,7 +250,7 @@ impl Learning {
 }
 
 /// The whole answer; `None` if it was cancelled.
-async fn listen(learner: &Learner, request: Request, leave: &CancellationToken) -> Answer<Option<String>> {
+async fn listen(learner: &Learner, request: Request, leave: &CancellationToken) -> ApiResult<Option<String>> {
     let mut stream = learner.answerer.provider.stream(request, leave.clone());
     let mut answer = String::new();
     while let Some(event) = stream.next().await {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::api::{Changed, Consolidation};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::learn::consolidation::{Around, MOST, is_old_and_unsure, plan};
 use crate::learn::handle::Learning;
 use crate::library::memories::shown;
@@ -27,12 +27,12 @@ type Vectors = Arc<HashMap<i64, Vec<f32>>>;
 
 impl Learning {
     /// Consolidates all memories now and returns what was archived, and why.
-    pub(crate) async fn consolidate_memories(&self) -> Answer<Consolidation> {
+    pub(crate) async fn consolidate_memories(&self) -> ApiResult<Consolidation> {
         self.consolidate(&CancellationToken::new()).await
     }
 
     /// Restores archived memories. From then on only the user can archive them.
-    pub(crate) async fn unarchive_memories(&self, memories: Vec<String>) -> Answer<()> {
+    pub(crate) async fn unarchive_memories(&self, memories: Vec<String>) -> ApiResult<()> {
         let ids = memories.iter().map(|id| id.parse::<MemoryId>()).collect::<Result<Vec<_>, _>>()?;
         let restored =
             move |store: &mut Write<'_>| ids.into_iter().try_for_each(|id| store.memories_mut().unarchive(id));
@@ -42,7 +42,7 @@ impl Learning {
     }
 
     /// [`Self::consolidate_memories`], unless it ran within a day.
-    pub(crate) async fn consolidate_daily(&self, leave: &CancellationToken) -> Answer<()> {
+    pub(crate) async fn consolidate_daily(&self, leave: &CancellationToken) -> ApiResult<()> {
         let done = self.base().store().read(|store| store.settings().get(DONE)).await?;
         let done = done.and_then(|at| at.parse::<i64>().ok());
         let now = self.base().now().0;
@@ -53,7 +53,7 @@ impl Learning {
     }
 
     /// Consolidates a scope that has more than [`MOST`] memories.
-    pub(crate) async fn keep_to_most(&self, scope: MemoryScope) -> Answer<()> {
+    pub(crate) async fn keep_to_most(&self, scope: MemoryScope) -> ApiResult<()> {
         let count = self.base().store().read(move |store| store.memories().count_standing(scope)).await?;
         if count as usize > MOST {
             self.consolidate_scope(scope, Arc::default()).await?;
@@ -62,7 +62,7 @@ impl Learning {
     }
 
     /// Consolidates scope by scope; stops between two scopes if `leave` is cancelled.
-    async fn consolidate(&self, leave: &CancellationToken) -> Answer<Consolidation> {
+    async fn consolidate(&self, leave: &CancellationToken) -> ApiResult<Consolidation> {
         let model = self.recall_service().reading().encoder().map(|encoder| encoder.model().to_owned());
         let read = move |store: &Read<'_>| Ok((store.memories().scopes()?, vectors(store, model.as_deref())?));
         let (scopes, vectors) = self.base().store().read(read).await?;
@@ -81,7 +81,7 @@ impl Learning {
         Ok(all)
     }
 
-    async fn consolidate_scope(&self, scope: MemoryScope, vectors: Vectors) -> Answer<Vec<Memory>> {
+    async fn consolidate_scope(&self, scope: MemoryScope, vectors: Vectors) -> ApiResult<Vec<Memory>> {
         let (user, now) = (self.user_of(scope).await?, self.base().now());
         let planned = self.base().store().read(move |store| planned(store, scope, (user, vectors, now))).await?;
         if planned.is_empty() {
@@ -93,7 +93,7 @@ impl Learning {
     }
 
     /// The words of the user's name in that scope.
-    async fn user_of(&self, scope: MemoryScope) -> Answer<Vec<String>> {
+    async fn user_of(&self, scope: MemoryScope) -> ApiResult<Vec<String>> {
         let persona = match scope {
             MemoryScope::Pair { persona, .. } => persona,
             MemoryScope::Chat(chat) => {

@@ -14,7 +14,7 @@ use store::Standing;
 
 use crate::recall_service::attributes::Attribute;
 use crate::recall_service::facts::{SURE, worth};
-use crate::recall_service::statement::Saying;
+use crate::recall_service::statement::Statement;
 
 /// Maximum number of active memories in a scope. Going through that many takes about a second.
 pub(crate) const MOST: usize = 1_000;
@@ -40,14 +40,14 @@ pub(crate) struct Around {
 
 struct Compared<'a> {
     standing: &'a Standing,
-    saying: Saying,
+    saying: Statement,
     attribute: Option<Attribute>,
     vector: Option<&'a [f32]>,
 }
 
 impl<'a> Compared<'a> {
     fn new(standing: &'a Standing, around: &'a Around) -> Self {
-        let saying = Saying::of(&standing.memory, &around.user);
+        let saying = Statement::of(&standing.memory, &around.user);
         let vector = around.vectors.get(&standing.number).map(Vec::as_slice);
         Self { standing, attribute: Attribute::of(&saying), saying, vector }
     }
@@ -100,13 +100,13 @@ pub(crate) fn is_old_and_unsure(memory: &Memory, now: Timestamp) -> bool {
 
 /// One step of the plan: the indexes of the memories to archive, and why. The last argument is the maximum number of
 /// memories in a scope.
-type Step = fn(&[Compared<'_>], &Around, usize) -> Vec<(usize, Archived)>;
+type ConsolidationStep = fn(&[Compared<'_>], &Around, usize) -> Vec<(usize, Archived)>;
 
 /// The memories to archive, and why, so that at most `most` of them stay.
 pub(crate) fn plan(standing: &[Standing], around: &Around, most: usize) -> Vec<(Memory, Archived)> {
     let mut held: Vec<Compared<'_>> = standing.iter().map(|each| Compared::new(each, around)).collect();
     let mut planned = Vec::new();
-    let steps: [Step; 4] = [superseded, merged, retired, crowded];
+    let steps: [ConsolidationStep; 4] = [superseded, merged, retired, crowded];
     let first = if standing.len() > MAX_COMPARED { 2 } else { 0 };
     for step in &steps[first..] {
         let archived = step(&held, around, most);

@@ -13,9 +13,9 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::api::{Changed, Event};
-use crate::base::error::Answer;
-use crate::learn::background_job::{Heard, Learner, Task};
-use crate::learn::grounding::Said;
+use crate::base::error::ApiResult;
+use crate::learn::background_job::{Heard, JobTask, Learner};
+use crate::learn::grounding::SpokenWords;
 use crate::learn::handle::Learning;
 use crate::learn::response_schema;
 use crate::learn::summaries::names;
@@ -101,10 +101,10 @@ fn sentence(fact: &Fact) -> String {
 fn sources(terms: &[String], told: &[Told]) -> Vec<MessageId> {
     let (mut left, mut sources) = (terms.to_vec(), BTreeSet::new());
     for _ in 0..SOURCES {
-        let says = |text: &Told| Said::new([text.text.as_str()]).count(&left);
+        let says = |text: &Told| SpokenWords::new([text.text.as_str()]).count(&left);
         // Ties go to the newest message.
         let Some(best) = told.iter().max_by_key(|text| says(text)).filter(|text| says(text) > 0) else { break };
-        let said = Said::new([best.text.as_str()]);
+        let said = SpokenWords::new([best.text.as_str()]);
         left.retain(|term| said.count(std::slice::from_ref(term)) == 0);
         sources.insert((best.position, best.message));
     }
@@ -112,21 +112,21 @@ fn sources(terms: &[String], told: &[Told]) -> Vec<MessageId> {
 }
 
 /// The memories that were recalled for these messages. A model that repeats them has learned nothing.
-fn recalled(told: &[Told]) -> Vec<Said> {
+fn recalled(told: &[Told]) -> Vec<SpokenWords> {
     let blocks = told.iter().filter_map(|text| text.context_block.as_deref()).flat_map(frozen::read);
-    blocks.map(|block| Said::new([block.text.as_str()])).collect()
+    blocks.map(|block| SpokenWords::new([block.text.as_str()])).collect()
 }
 
 /// The messages to extract facts from.
 #[derive(Debug, Clone, Copy)]
-enum Sought {
+enum ExtractionScope {
     /// Everything since the last extraction.
     New,
     /// A message whose text was changed.
     Anew(MessageId),
 }
 
-impl Sought {
+impl ExtractionScope {
     fn wants(self, memory: &Memory) -> bool {
         match self {
             Self::New => true,
@@ -139,14 +139,14 @@ impl Sought {
 struct Gate<'a> {
     learner: &'a Learner,
     told: &'a [Told],
-    said: Said,
-    recalled: Vec<Said>,
+    said: SpokenWords,
+    recalled: Vec<SpokenWords>,
     now: Timestamp,
 }
 
 impl<'a> Gate<'a> {
     fn new(learner: &'a Learner, told: &'a [Told], now: Timestamp) -> Self {
-        let said = Said::new(told.iter().map(|text| text.text.as_str()).chain(names(learner, told)));
+        let said = SpokenWords::new(told.iter().map(|text| text.text.as_str()).chain(names(learner, told)));
         Self { learner, told, said, recalled: recalled(told), now }
     }
 
@@ -155,7 +155,7 @@ impl<'a> Gate<'a> {
         let mut passed: Vec<Memory> = Vec::new();
         for memory in facts.into_iter().take(MOST).filter_map(|fact| self.memory(fact)) {
             let terms = self.terms(&memory.text);
-            if !passed.iter().any(|other| Said::new([other.text.as_str()]).repeats(&terms)) {
+            if !passed.iter().any(|other| SpokenWords::new([other.text.as_str()]).repeats(&terms)) {
                 passed.push(memory);
             }
         }
@@ -168,9 +168,9 @@ impl<'a> Gate<'a> {
     }
 
     /// The words of those messages and the names of the participants.
-    fn heard_in(&self, messages: &[MessageId]) -> Said {
+    fn heard_in(&self, messages: &[MessageId]) -> SpokenWords {
         let texts = self.told.iter().filter(|text| messages.contains(&text.message)).map(|text| text.text.as_str());
-        Said::new(texts.chain(names(self.learner, self.told)))
+        SpokenWords::new(texts.chain(names(self.learner, self.told)))
     }
 
     fn memory(&self, fact: Fact) -> Option<Memory> {
@@ -214,7 +214,7 @@ fn known(store: &Read<'_>, chat: ChatId, scopes: &[MemoryScope], terms: &[String
     // An outdated memory may become true again, so archived ones do not count as known.
     let found = found.iter().map(|found| &found.memory).filter(|memory| memory.archived.is_none());
     let branches = Branches::of(store, chat)?;
-    for memory in found.filter(|memory| Said::new([memory.text.as_str()]).repeats(terms)) {
+    for memory in found.filter(|memory| SpokenWords::new([memory.text.as_str()]).repeats(terms)) {
         if !branches.have_left(store, memory)? {
             return Ok(true);
         }
@@ -226,7 +226,7 @@ fn known(store: &Read<'_>, chat: ChatId, scopes: &[MemoryScope], terms: &[String
 fn keep(
     store: &mut Write<'_>,
     (chat, scopes): (ChatId, [MemoryScope; 4]),
-    (sought, told): (Sought, &[Told]),
+    (sought, told): (ExtractionScope, &[Told]),
     memories: Vec<(Memory, Vec<String>)>,
 ) -> Result<Vec<Memory>, StoreError> {
     let mut kept = Vec::new();
@@ -240,16 +240,16 @@ fn keep(
         }
     }
     match (sought, told.last()) {
-        (Sought::Anew(message), _) => store.messages_mut().learned_anew(message)?,
-        (Sought::New, Some(last)) => store.messages_mut().learned_to(chat, last.position)?,
-        (Sought::New, None) => {}
+        (ExtractionScope::Anew(message), _) => store.messages_mut().learned_anew(message)?,
+        (ExtractionScope::New, Some(last)) => store.messages_mut().learned_to(chat, last.position)?,
+        (ExtractionScope::New, None) => {}
     }
     Ok(kept)
 }
 
 impl Learning {
     /// Extracts facts from the messages since the last extraction; returns false if it was interrupted.
-    pub(crate) async fn extract_facts(&self, learner: &Learner, leave: &CancellationToken) -> Answer<bool> {
+    pub(crate) async fn extract_facts(&self, learner: &Learner, leave: &CancellationToken) -> ApiResult<bool> {
         let (chat, many) = (learner.chat.id, learner.answerer.values.memory_extract_every_exchanges);
         loop {
             let unread = move |store: &Read<'_>| {
@@ -258,7 +258,7 @@ impl Learning {
             };
             let told = self.base().store().read(unread).await?;
             let Some(told) = exchanges(&told, many) else { break };
-            if !self.extract_from(learner, (Sought::New, told), leave).await? {
+            if !self.extract_from(learner, (ExtractionScope::New, told), leave).await? {
                 return Ok(false);
             }
         }
@@ -266,7 +266,7 @@ impl Learning {
     }
 
     /// Extracts facts from messages that were reworded long after they were read; returns false if it was interrupted.
-    async fn extract_anew(&self, learner: &Learner, leave: &CancellationToken) -> Answer<bool> {
+    async fn extract_anew(&self, learner: &Learner, leave: &CancellationToken) -> ApiResult<bool> {
         let chat = learner.chat.id;
         loop {
             let next = move |store: &Read<'_>| {
@@ -275,7 +275,7 @@ impl Learning {
                 Ok(Some((message, told)))
             };
             let Some((message, told)) = self.base().store().read(next).await? else { return Ok(true) };
-            if !self.extract_from(learner, (Sought::Anew(message), &told), leave).await? {
+            if !self.extract_from(learner, (ExtractionScope::Anew(message), &told), leave).await? {
                 return Ok(false);
             }
         }
@@ -285,10 +285,10 @@ impl Learning {
     async fn extract_from(
         &self,
         learner: &Learner,
-        (sought, told): (Sought, &[Told]),
+        (sought, told): (ExtractionScope, &[Told]),
         leave: &CancellationToken,
-    ) -> Answer<bool> {
-        let task = Task { template: "fact-extraction", words: 0, told, shape: &response_schema::FACTS };
+    ) -> ApiResult<bool> {
+        let task = JobTask { template: "fact-extraction", words: 0, told, shape: &response_schema::FACTS };
         let facts = match self.ask(learner, &task, read, leave).await? {
             Heard::Said(facts) => facts,
             Heard::Nothing => {
@@ -301,7 +301,12 @@ impl Learning {
         Ok(true)
     }
 
-    async fn keep_facts(&self, learner: &Learner, (sought, told): (Sought, Vec<Told>), facts: Vec<Fact>) -> Answer<()> {
+    async fn keep_facts(
+        &self,
+        learner: &Learner,
+        (sought, told): (ExtractionScope, Vec<Told>),
+        facts: Vec<Fact>,
+    ) -> ApiResult<()> {
         let gate = Gate::new(learner, &told, self.base().now());
         let passed: Vec<(Memory, Vec<String>)> = gate
             .pass(facts)

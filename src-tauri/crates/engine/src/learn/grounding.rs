@@ -14,12 +14,12 @@ const MOST: f32 = 0.7;
 const HALF: f32 = 0.5;
 
 /// The words of some messages.
-pub(crate) struct Said {
+pub(crate) struct SpokenWords {
     words: HashSet<String>,
     text: String,
 }
 
-impl Said {
+impl SpokenWords {
     pub(crate) fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let text = texts.into_iter().collect::<Vec<_>>().join("\n").to_lowercase();
         Self { words: words(&text).collect(), text }
@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn names_and_numbers_must_have_been_said() {
-        let said = Said::new(["My sister Ida lives in Lisbon with two cats.", "Since 2019, I think.", "Tom", "Mira"]);
+        let said =
+            SpokenWords::new(["My sister Ida lives in Lisbon with two cats.", "Since 2019, I think.", "Tom", "Mira"]);
         for true_to_it in [
             "Tom's sister Ida lives in Lisbon.",
             "Ida has lived in Lisbon since 2019.",
@@ -114,13 +115,13 @@ mod tests {
 
     #[test]
     fn numerals_without_capitals_must_have_been_said() {
-        let said = Said::new(["我有三只猫"]);
+        let said = SpokenWords::new(["我有三只猫"]);
         assert!(said.has_names("他有三只猫") && !said.has_names("他有五只猫"));
     }
 
     #[test]
     fn grounded_statement_shares_words() {
-        let said = Said::new(["I am allergic to nuts, so no cake for me.", "我对花生过敏"]);
+        let said = SpokenWords::new(["I am allergic to nuts, so no cake for me.", "我对花生过敏"]);
         let of = |text: &str| tokens::terms(text, &["Tom"]);
         assert!(said.supports(&of("Tom is allergic to nuts.")));
         assert!(said.supports(&of("我对花生过敏。")));

@@ -11,16 +11,16 @@ use crate::turn::handle::Turns;
 /// Idle-time jobs. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Learning {
-    inner: Arc<Inner>,
+    inner: Arc<LearningState>,
 }
 
-struct Inner {
+struct LearningState {
     turns: Turns,
 }
 
 /// A handle that does not keep the engine open.
 #[derive(Clone)]
-pub(crate) struct WeakLearning(Weak<Inner>);
+pub(crate) struct WeakLearning(Weak<LearningState>);
 
 impl WeakLearning {
     pub(crate) fn upgrade(&self) -> Option<Learning> {
@@ -31,7 +31,7 @@ impl WeakLearning {
 impl Learning {
     /// Learns after every complete reply of `turns` from now on.
     pub(crate) fn new(turns: Turns) -> Self {
-        let learning = Self { inner: Arc::new(Inner { turns }) };
+        let learning = Self { inner: Arc::new(LearningState { turns }) };
         let weak = learning.downgrade();
         learning.turns().on_reply(Box::new(move |chat, options| {
             let weak = weak.clone();

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::Changed;
 use crate::api::TurnOptions;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::learn::background_job::Learner;
 use crate::learn::handle::Learning;
 use crate::recall_service::keyframes::{due, every, of_words, short};
@@ -30,7 +30,12 @@ impl Learning {
         self.read(|leave| self.learn_from(chat, options, leave)).await;
     }
 
-    pub(crate) async fn learn_from(&self, chat: ChatId, options: &TurnOptions, leave: CancellationToken) -> Answer<()> {
+    pub(crate) async fn learn_from(
+        &self,
+        chat: ChatId,
+        options: &TurnOptions,
+        leave: CancellationToken,
+    ) -> ApiResult<()> {
         let learner = self.learner(chat, options).await?;
         if !learner.answerer.values.memory {
             return Ok(());
@@ -46,7 +51,7 @@ impl Learning {
     }
 
     /// Returns false if it was interrupted.
-    async fn learn_of(&self, learner: &Learner, leave: &CancellationToken) -> Answer<bool> {
+    async fn learn_of(&self, learner: &Learner, leave: &CancellationToken) -> ApiResult<bool> {
         let since = self.cover_with_words(learner).await?;
         if !learner.asks() {
             return Ok(true);
@@ -60,7 +65,7 @@ impl Learning {
 
     /// Makes keyframes of first sentences where messages have none; a model may rewrite them afterwards. Returns the
     /// position from which it may begin.
-    async fn cover_with_words(&self, learner: &Learner) -> Answer<i64> {
+    async fn cover_with_words(&self, learner: &Learner) -> ApiResult<i64> {
         let chat = learner.chat.id;
         let told: Vec<Told> =
             self.base().store().read(move |store| store.message_texts().told_after(chat, -1, REACH)).await?;

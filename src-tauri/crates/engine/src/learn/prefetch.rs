@@ -5,13 +5,13 @@ use domain::ChatId;
 use domain::chat::Chat;
 
 use crate::api::TurnOptions;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::learn::handle::Learning;
 use crate::recall_service::hints;
 
 impl Learning {
     /// Stores the draft, and prefetches what its turn will need.
-    pub(crate) async fn save_draft(&self, chat: String, text: String) -> Answer<()> {
+    pub(crate) async fn save_draft(&self, chat: String, text: String) -> ApiResult<()> {
         let id = chat.parse::<ChatId>()?;
         self.library().keep_draft(id, text.clone()).await?;
         self.understand_draft(id, text);
@@ -34,7 +34,7 @@ impl Learning {
         self.recall_service().reading().lately().look(looking.abort_handle());
     }
 
-    async fn try_to_understand_draft(&self, id: ChatId, draft: &str) -> Answer<()> {
+    async fn try_to_understand_draft(&self, id: ChatId, draft: &str) -> ApiResult<()> {
         let Some(encoder) = self.recall_service().reading().encoder() else { return Ok(()) };
         let chat = self.library().chat(id).await?;
         if !self.config().resolved(&chat, None, None).await?.values.memory {
@@ -52,7 +52,7 @@ impl Learning {
     }
 
     /// Assembles the prompt as if the draft were sent now; that fills all caches.
-    async fn look_for_draft(&self, chat: Chat, draft: &str) -> Answer<()> {
+    async fn look_for_draft(&self, chat: Chat, draft: &str) -> ApiResult<()> {
         let options = TurnOptions::default();
         let (aim, answerer) = tokio::try_join!(
             self.turns().aim_of_preview(&chat, None, draft.to_owned(), &options),

@@ -12,14 +12,14 @@ use tracing::Instrument as _;
 
 use crate::api::Changed;
 use crate::api::TurnOptions;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::base::panics::contained;
 use crate::learn::handle::Learning;
 use crate::library::macro_variables;
-use crate::settings::model_handle::Answerer;
+use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::inputs::Aim;
-use crate::turn::made::Made;
+use crate::turn::made::BuiltPrompt;
 
 /// Number of messages in which the user's last one is searched.
 const NEAR: u32 = 20;
@@ -43,7 +43,7 @@ impl Learning {
     }
 
     /// Runs idle work. An error is only logged, because the next reply reports it.
-    pub(crate) async fn read<F: Future<Output = Answer<()>>>(&self, work: impl FnOnce(CancellationToken) -> F) {
+    pub(crate) async fn read<F: Future<Output = ApiResult<()>>>(&self, work: impl FnOnce(CancellationToken) -> F) {
         let leave = self.base().idle().begin();
         // A reply that starts after this check cancels the work.
         if !self.base().running().none() {
@@ -56,7 +56,7 @@ impl Learning {
         }
     }
 
-    async fn read_open_chat(&self, leave: CancellationToken) -> Answer<()> {
+    async fn read_open_chat(&self, leave: CancellationToken) -> ApiResult<()> {
         let Some(open) = self.library().startup().await?.chat else { return Ok(()) };
         let chat = self.library().chat(open.parse()?).await?;
         let options = TurnOptions::default();
@@ -68,14 +68,14 @@ impl Learning {
     }
 
     /// Learns what was pending when the app closed.
-    async fn learn_from_open_chat(&self, leave: CancellationToken) -> Answer<()> {
+    async fn learn_from_open_chat(&self, leave: CancellationToken) -> ApiResult<()> {
         match self.library().startup().await?.chat {
             Some(open) => self.learn_from(open.parse()?, &TurnOptions::default(), leave).await,
             None => Ok(()),
         }
     }
 
-    async fn try_to_make_room(&self, chat: ChatId, options: &TurnOptions, leave: CancellationToken) -> Answer<()> {
+    async fn try_to_make_room(&self, chat: ChatId, options: &TurnOptions, leave: CancellationToken) -> ApiResult<()> {
         let chat = self.library().chat(chat).await?;
         let Some(answerer) = self.reader(&chat, options).await? else { return Ok(()) };
         let Some(words) = self.likely_words(chat.id).await? else { return Ok(()) };
@@ -88,13 +88,13 @@ impl Learning {
     }
 
     /// The model that reads `chat` ahead: a local one, because it keeps a cache, and only if the settings allow it.
-    async fn reader(&self, chat: &Chat, options: &TurnOptions) -> Answer<Option<Answerer>> {
+    async fn reader(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<Option<ModelHandle>> {
         let answerer = self.config().answerer(chat, options).await?;
         Ok((answerer.template.is_some() && answerer.values.read_ahead).then_some(answerer))
     }
 
     /// The user's last message. The next one is probably of similar length.
-    pub(crate) async fn likely_words(&self, chat: ChatId) -> Answer<Option<String>> {
+    pub(crate) async fn likely_words(&self, chat: ChatId) -> ApiResult<Option<String>> {
         let near = self.base().store().read(move |store| store.messages().page(chat, None, NEAR)).await?;
         let last = near.iter().rev().find(|message| message.role == Role::User && !message.hidden);
         Ok(last.map(|message| message.text().to_owned()))
@@ -102,7 +102,7 @@ impl Learning {
 
     /// Stores the window as `made` has cut it. Returns false if a turn came first. A turn reserves its chat before it
     /// writes, so none can have started from the old window.
-    async fn keep_cut(&self, turn: &ActivatedTurn, made: &Made) -> Answer<bool> {
+    async fn keep_cut(&self, turn: &ActivatedTurn, made: &BuiltPrompt) -> ApiResult<bool> {
         let (planned, covers) = (&turn.inputs.snapshot.chat, turn.memory.covers.clone());
         let covered = !covers.is_empty();
         let (id, before, running) = (planned.id, planned.window.clone(), self.base().running().clone());
@@ -136,7 +136,12 @@ impl Learning {
 
 /// Reads the prompt and generates nothing. Its tokens stay in the worker's cache for the next prompt, which starts
 /// with them.
-async fn read_prompt(chat: ChatId, answerer: &Answerer, made: Made, leave: CancellationToken) -> Answer<()> {
+async fn read_prompt(
+    chat: ChatId,
+    answerer: &ModelHandle,
+    made: BuiltPrompt,
+    leave: CancellationToken,
+) -> ApiResult<()> {
     let sampling = Sampling { max_tokens: 0, ..answerer.sampling };
     let request = Request { cache_key: chat.to_string(), prompt: made.assembled.prompt, sampling, shape: None };
     let mut reading = answerer.provider.stream(request, leave);

@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::api::Changed;
-use crate::base::error::Answer;
-use crate::learn::background_job::{Heard, Learner, Task};
-use crate::learn::grounding::Said;
+use crate::base::error::ApiResult;
+use crate::learn::background_job::{Heard, JobTask, Learner};
+use crate::learn::grounding::SpokenWords;
 use crate::learn::handle::Learning;
 use crate::learn::response_schema;
 use crate::recall_service::keyframes::{TOKENS, every, tokens};
@@ -44,7 +44,7 @@ struct Answered {
 
 /// `keyframe` with the model's answer. `None` if the answer is unreadable, or if its summary has a name or number that
 /// the messages lack.
-fn read(answer: &str, keyframe: &Keyframe, said: &Said) -> Option<Keyframe> {
+fn read(answer: &str, keyframe: &Keyframe, said: &SpokenWords) -> Option<Keyframe> {
     let answered: Answered = serde_json::from_str(answer).ok()?;
     let fitting = LETTERS.iter().map(|letters| sentences(&answered.summary, *letters));
     let summary = fitting.into_iter().find(|summary| tokens(summary) <= TOKENS)?;
@@ -75,7 +75,7 @@ fn keep(store: &mut Write<'_>, keyframe: &Keyframe, told: &[Told], memory: &Memo
 impl Learning {
     /// Lets the model summarize keyframes that are made of first sentences, newest first; returns false if it was
     /// interrupted.
-    pub(crate) async fn sum_up(&self, learner: &Learner, since: i64, leave: &CancellationToken) -> Answer<bool> {
+    pub(crate) async fn sum_up(&self, learner: &Learner, since: i64, leave: &CancellationToken) -> ApiResult<bool> {
         let (chat, whole) = (learner.chat.id, every(&learner.answerer.values) as u32);
         while let Some(keyframe) =
             self.base().store().read(move |store| store.keyframes().unread(chat, since, whole)).await?
@@ -84,8 +84,8 @@ impl Learning {
             let told =
                 self.base().store().read(move |store| store.message_texts().told_between(chat, first, last)).await?;
             let told: Vec<Told> = told.into_iter().filter(|text| keyframe.messages.contains(&text.message)).collect();
-            let said = Said::new(told.iter().map(|text| text.text.as_str()).chain(names(learner, &told)));
-            let task = Task { template: "keyframe", words: WORDS, told: &told, shape: &response_schema::KEYFRAME };
+            let said = SpokenWords::new(told.iter().map(|text| text.text.as_str()).chain(names(learner, &told)));
+            let task = JobTask { template: "keyframe", words: WORDS, told: &told, shape: &response_schema::KEYFRAME };
             match self.ask(learner, &task, |answer| read(answer, &keyframe, &said), leave).await? {
                 Heard::Said(read) => self.keep_keyframe(learner, read, told).await?,
                 Heard::Nothing => {
@@ -97,7 +97,7 @@ impl Learning {
         Ok(true)
     }
 
-    async fn keep_keyframe(&self, learner: &Learner, keyframe: Keyframe, told: Vec<Told>) -> Answer<()> {
+    async fn keep_keyframe(&self, learner: &Learner, keyframe: Keyframe, told: Vec<Told>) -> ApiResult<()> {
         let now = self.base().now();
         let memory = Memory {
             id: MemoryId(Uuid::now_v7()),
@@ -149,8 +149,8 @@ mod tests {
         }
     }
 
-    fn said() -> Said {
-        Said::new(["I sold the Zebulon in Lisbon.", "Tom", "Mira"])
+    fn said() -> SpokenWords {
+        SpokenWords::new(["I sold the Zebulon in Lisbon.", "Tom", "Mira"])
     }
 
     #[test]

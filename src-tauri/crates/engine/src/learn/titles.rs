@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::TurnOptions;
 use crate::api::{Ask, Changed};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::learn::handle::Learning;
-use crate::turn::generation::Prepared;
+use crate::turn::generation::PreparedTurn;
 use crate::turn::inputs::Aim;
 use crate::turn::reply_passages::Passages;
 
@@ -35,7 +35,7 @@ impl Learning {
         self.read(|leave| self.write_title(chat, options, leave)).await;
     }
 
-    async fn write_title(&self, id: ChatId, options: &TurnOptions, leave: CancellationToken) -> Answer<()> {
+    async fn write_title(&self, id: ChatId, options: &TurnOptions, leave: CancellationToken) -> ApiResult<()> {
         let chat = self.library().chat(id).await?;
         let fallback = self.library().character(chat.character).await?.name;
         if chat.title != fallback || !self.is_time_for_a_title(id).await? {
@@ -60,7 +60,7 @@ impl Learning {
             return Ok(());
         }
         let mut passages = Passages::new("Title", made.opened());
-        let prepared = Prepared { answerer, turn, made };
+        let prepared = PreparedTurn { answerer, turn, made };
         let mut stream = prepared.answerer.provider.stream(prepared.request(self.turns()).await, leave);
         let mut words = String::new();
         while let Some(event) = stream.next().await {
@@ -81,14 +81,14 @@ impl Learning {
         }
     }
 
-    async fn is_time_for_a_title(&self, chat: ChatId) -> Answer<bool> {
+    async fn is_time_for_a_title(&self, chat: ChatId) -> ApiResult<bool> {
         let near = self.base().store().read(move |store| store.messages().page(chat, None, NEAR)).await?;
         let said = near.iter().filter(|message| message.role == Role::User).count();
         Ok(near.len() < NEAR as usize && WHEN.contains(&said))
     }
 
     /// Stores the title, unless the user has named the chat meanwhile.
-    async fn keep_title(&self, chat: ChatId, fallback: String, title: String) -> Answer<()> {
+    async fn keep_title(&self, chat: ChatId, fallback: String, title: String) -> ApiResult<()> {
         let kept = self.base().store().checkpoint(move |store| {
             let unnamed = store.chats().get(chat)?.is_some_and(|row| row.title == fallback);
             if unnamed {

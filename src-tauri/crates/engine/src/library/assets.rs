@@ -3,7 +3,7 @@
 use store::AssetHash;
 use tokio::sync::Semaphore;
 
-use crate::base::error::{Answer, internal, not_found};
+use crate::base::error::{ApiResult, internal, not_found};
 use crate::base::picture;
 use crate::library::handle::Library;
 
@@ -24,7 +24,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound`, also if `hash` is not a valid hash.
-    pub(crate) async fn asset(&self, hash: String) -> Answer<Asset> {
+    pub(crate) async fn asset(&self, hash: String) -> ApiResult<Asset> {
         let hash: AssetHash = hash.parse().map_err(|_| not_found("file"))?;
         let known = self.base().store().read(move |store| store.assets().get(hash)).await?;
         let known = known.ok_or_else(|| not_found("file"))?;
@@ -36,7 +36,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound`, also if `hash` is not a valid hash.
-    pub(crate) async fn thumbnail(&self, hash: String) -> Answer<Asset> {
+    pub(crate) async fn thumbnail(&self, hash: String) -> ApiResult<Asset> {
         let picture: AssetHash = hash.parse().map_err(|_| not_found("file"))?;
         if let Some(known) = self.kept(picture).await {
             return Ok(known);

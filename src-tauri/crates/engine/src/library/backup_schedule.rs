@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::Timestamp;
 use store::{BackupKind, Store, Taken};
 
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::library::handle::Library;
 use crate::library::handle::WeakLibrary;
 
@@ -18,7 +18,7 @@ const AGAIN: Duration = Duration::from_secs(300);
 
 impl Library {
     /// Makes a backup and records whether it failed.
-    pub(crate) async fn back_up(&self, kind: BackupKind) -> Answer<Taken> {
+    pub(crate) async fn back_up(&self, kind: BackupKind) -> ApiResult<Taken> {
         let taken = self.base().store().backup(self.base().now(), kind).await;
         self.backup_failure().set(match &taken {
             Ok(taken) => taken.second_failed.as_ref().map(|reason| format!("The second folder has no copy: {reason}.")),
@@ -38,7 +38,7 @@ impl Library {
 }
 
 /// Delay before the first backup of a session.
-async fn first_backup_in(dir: PathBuf, now: Timestamp) -> Answer<Duration> {
+async fn first_backup_in(dir: PathBuf, now: Timestamp) -> ApiResult<Duration> {
     let newest = tokio::task::spawn_blocking(move || Store::backups(&dir)).await;
     let newest = newest.map_err(|_| internal("the backups could not be listed"))??.into_iter();
     let newest =

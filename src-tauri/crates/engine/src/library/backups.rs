@@ -8,7 +8,7 @@ use store::{AssetHash, BackupChoices, BackupFile, BackupPlace, Store};
 
 use crate::api::{Backup, BackupKind, Backups, Difference, Health, RestorePreview, Restored};
 use crate::base::clock::rfc3339;
-use crate::base::error::{Answer, bad_input, internal, not_found};
+use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::open_store::{OpenError, blocking, explain};
 use crate::base::options::Options;
 use crate::library::handle::Library;
@@ -22,17 +22,17 @@ const LEAST_BUDGET: u32 = 100;
 
 impl Library {
     /// Makes a backup, opens and checks it, and removes backups beyond the retention schedule and the budget.
-    pub(crate) async fn backup(&self) -> Answer<Backup> {
+    pub(crate) async fn backup(&self) -> ApiResult<Backup> {
         let taken = self.back_up(store::BackupKind::ByHand).await?;
         self.shown_backup(&taken.path).await
     }
 
     /// Lists all backups, newest first.
-    pub(crate) async fn list_backups(&self) -> Answer<Vec<Backup>> {
+    pub(crate) async fn list_backups(&self) -> ApiResult<Vec<Backup>> {
         Ok(self.backups_here().await?.into_iter().map(shown).collect())
     }
 
-    pub(crate) async fn backups(&self) -> Answer<Backups> {
+    pub(crate) async fn backups(&self) -> ApiResult<Backups> {
         let dir = self.base().store().dir().to_owned();
         let failed = self.backup_failure().get();
         self.off_the_runtime(move || {
@@ -53,7 +53,7 @@ impl Library {
 
     /// # Errors
     /// `NotFound` if the backup does not exist. `Storage` if it cannot be read.
-    pub(crate) async fn preview_restore(&self, file: String) -> Answer<RestorePreview> {
+    pub(crate) async fn preview_restore(&self, file: String) -> ApiResult<RestorePreview> {
         let backup = self.known_backup(&file).await?;
         let found = self.base().store().compare_backup(backup.path).await?;
         Ok(RestorePreview {
@@ -68,7 +68,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if the backup does not exist. `Storage` if it is damaged.
-    pub(crate) async fn restore_at_next_start(&self, file: String) -> Answer<()> {
+    pub(crate) async fn restore_at_next_start(&self, file: String) -> ApiResult<()> {
         let (dir, backup) = (self.base().store().dir().to_owned(), self.known_backup(&file).await?);
         self.off_the_runtime(move || {
             Store::check_database(&backup.path)?;
@@ -78,7 +78,7 @@ impl Library {
     }
 
     /// Deletes the backups here and in the second folder.
-    pub(crate) async fn delete_backups(&self, files: Vec<String>) -> Answer<()> {
+    pub(crate) async fn delete_backups(&self, files: Vec<String>) -> ApiResult<()> {
         let known = self.backups_here().await?;
         let mut chosen = Vec::new();
         for file in files {
@@ -89,7 +89,7 @@ impl Library {
         Ok(self.base().store().remove_backups(chosen).await?)
     }
 
-    pub(crate) async fn set_backup_budget(&self, megabytes: u32) -> Answer<Backups> {
+    pub(crate) async fn set_backup_budget(&self, megabytes: u32) -> ApiResult<Backups> {
         if megabytes < LEAST_BUDGET {
             return Err(bad_input(format!("Backups need at least {LEAST_BUDGET} MB."), "Choose a larger budget."));
         }
@@ -100,7 +100,7 @@ impl Library {
     ///
     /// # Errors
     /// `BadInput` if it is not a folder or is inside the data folder. `Storage` if it is not writable.
-    pub(crate) async fn set_second_place(&self, folder: PathBuf) -> Answer<Backups> {
+    pub(crate) async fn set_second_place(&self, folder: PathBuf) -> ApiResult<Backups> {
         let refused = |why: &str| Err(bad_input(format!("{} {why}.", folder.display()), "Choose another folder."));
         if !folder.is_absolute() || !folder.is_dir() {
             return refused("is not a folder on this machine");
@@ -112,7 +112,7 @@ impl Library {
     }
 
     /// Stops copying backups to the second folder. Existing copies remain.
-    pub(crate) async fn forget_second_place(&self) -> Answer<Backups> {
+    pub(crate) async fn forget_second_place(&self) -> ApiResult<Backups> {
         self.choose_backups(|choices| choices.second = None).await
     }
 
@@ -122,18 +122,18 @@ impl Library {
     }
 
     /// Exports all data to one archive.
-    pub(crate) async fn export_archive(&self, file: PathBuf) -> Answer<()> {
+    pub(crate) async fn export_archive(&self, file: PathBuf) -> ApiResult<()> {
         Ok(self.base().store().export_archive(file).await?)
     }
 
     /// Imports an archive as a backup, which the user can compare and restore.
-    pub(crate) async fn import_archive(&self, file: PathBuf) -> Answer<Backup> {
+    pub(crate) async fn import_archive(&self, file: PathBuf) -> ApiResult<Backup> {
         let path = self.base().store().import_archive(file, self.base().now()).await?;
         self.shown_backup(&path).await
     }
 
     /// Checks everything that is stored: the database, the asset files it names, and the backups.
-    pub(crate) async fn check_data(&self) -> Answer<Health> {
+    pub(crate) async fn check_data(&self) -> ApiResult<Health> {
         let database = self.base().store().check().await.map(|()| "Checked, no problems".to_owned());
         let mut checks = vec![check("database", database.map_err(|error| error.to_string()))];
         checks.push(check("files", self.files_check().await));
@@ -171,7 +171,7 @@ impl Library {
         !there.unwrap_or(true)
     }
 
-    async fn choose_backups(&self, change: impl FnOnce(&mut BackupChoices) + Send + 'static) -> Answer<Backups> {
+    async fn choose_backups(&self, change: impl FnOnce(&mut BackupChoices) + Send + 'static) -> ApiResult<Backups> {
         let dir = self.base().store().dir().to_owned();
         self.off_the_runtime(move || {
             let mut choices = Store::backup_choices(&dir);
@@ -182,12 +182,12 @@ impl Library {
         self.backups().await
     }
 
-    async fn known_backup(&self, file: &str) -> Answer<BackupFile> {
+    async fn known_backup(&self, file: &str) -> ApiResult<BackupFile> {
         let known = self.backups_here().await?.into_iter().find(|backup| backup.path == Path::new(file));
         known.ok_or_else(|| not_found("backup"))
     }
 
-    async fn shown_backup(&self, path: &Path) -> Answer<Backup> {
+    async fn shown_backup(&self, path: &Path) -> ApiResult<Backup> {
         let made = self.backups_here().await?.into_iter().find(|backup| backup.path == path);
         made.map(shown).ok_or_else(|| internal("a new backup is missing from the list"))
     }
@@ -195,11 +195,11 @@ impl Library {
     async fn off_the_runtime<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, store::StoreError> + Send + 'static,
-    ) -> Answer<T> {
+    ) -> ApiResult<T> {
         Ok(blocking(work).await?)
     }
 
-    async fn backups_here(&self) -> Answer<Vec<BackupFile>> {
+    async fn backups_here(&self) -> ApiResult<Vec<BackupFile>> {
         let dir = self.base().store().dir().to_owned();
         let listed = tokio::task::spawn_blocking(move || Store::backups(&dir)).await;
         Ok(listed.map_err(|_| internal("the backups could not be listed"))??)

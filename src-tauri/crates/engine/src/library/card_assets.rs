@@ -13,7 +13,7 @@ use serde_json::Value;
 use store::{AssetHash, CardFile, Character, StoreError, Write};
 
 use crate::api::{CardAsset, CardAssetPlace};
-use crate::base::error::{Answer, bad_input, internal, not_found};
+use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::picture;
 use crate::library::characters::card_of;
 use crate::library::handle::Library;
@@ -57,7 +57,7 @@ pub(crate) struct NewAsset {
 
 impl Library {
     /// Lists the assets in the order of the card.
-    pub(crate) async fn card_assets(&self, character: String) -> Answer<Vec<CardAsset>> {
+    pub(crate) async fn card_assets(&self, character: String) -> ApiResult<Vec<CardAsset>> {
         let character = self.character(character.parse()?).await?;
         let (card, _) = self.card(&character)?;
         let mut there = self.paths_put(character.id).await?;
@@ -76,7 +76,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if the character or the asset does not exist.
-    pub(crate) async fn show_card_asset(&self, character: String, id: String) -> Answer<Option<String>> {
+    pub(crate) async fn show_card_asset(&self, character: String, id: String) -> ApiResult<Option<String>> {
         let character = self.character(character.parse()?).await?;
         let (card, _) = self.card(&character)?;
         let at = place(&card, &id)?;
@@ -106,7 +106,7 @@ impl Library {
         kind: String,
         file: String,
         data: String,
-    ) -> Answer<Vec<CardAsset>> {
+    ) -> ApiResult<Vec<CardAsset>> {
         let bytes =
             BASE64_STANDARD.decode(data).map_err(|_| bad_input("The file is not base64.", "Send the file again."))?;
         if bytes.len() > MAX_PICTURE_BYTES {
@@ -132,7 +132,7 @@ impl Library {
         id: String,
         kind: String,
         name: String,
-    ) -> Answer<Vec<CardAsset>> {
+    ) -> ApiResult<Vec<CardAsset>> {
         let (kind, name) = (word(&kind, "kind")?, word(&name, "name")?);
         self.change_assets(&character, move |card, _, _| {
             let changed = place(card, &id).and_then(|at| refuse_second_main(card, at, &kind, &name).map(|()| at));
@@ -143,7 +143,7 @@ impl Library {
     }
 
     /// Removes an asset from the card. Returns the JSON that `restore_card_asset` needs to undo this.
-    pub(crate) async fn remove_card_asset(&self, character: String, id: String) -> Answer<String> {
+    pub(crate) async fn remove_card_asset(&self, character: String, id: String) -> ApiResult<String> {
         self.change_assets(&character, move |card, of, store| {
             let at = match place(card, &id) {
                 Ok(at) => at,
@@ -169,7 +169,7 @@ impl Library {
     ///
     /// # Errors
     /// `BadInput` if `removed` is not the result of `remove_card_asset`.
-    pub(crate) async fn restore_card_asset(&self, character: String, removed: String) -> Answer<Vec<CardAsset>> {
+    pub(crate) async fn restore_card_asset(&self, character: String, removed: String) -> ApiResult<Vec<CardAsset>> {
         let refused = |why: &str| bad_input(format!("The file cannot be put back: {why}."), "Add it again.");
         let removed: Removed = serde_json::from_str(&removed).map_err(|error| refused(&error.to_string()))?;
         if !removed.is_ours() {
@@ -187,7 +187,7 @@ impl Library {
     }
 
     /// Adds files whose bytes are already stored. Returns how many were new to the card.
-    pub(crate) async fn put_card_assets(&self, character: CharacterId, files: Vec<NewAsset>) -> Answer<usize> {
+    pub(crate) async fn put_card_assets(&self, character: CharacterId, files: Vec<NewAsset>) -> ApiResult<usize> {
         let now = self.base().now();
         self.change_assets(&character.to_string(), move |card, of, store| {
             for NewAsset { file, mime, .. } in &files {
@@ -202,8 +202,8 @@ impl Library {
     async fn change_assets<T: Send + 'static>(
         &self,
         character: &str,
-        change: impl FnOnce(&mut Card, CharacterId, &mut Write<'_>) -> Result<Answer<T>, StoreError> + Send + 'static,
-    ) -> Answer<T> {
+        change: impl FnOnce(&mut Card, CharacterId, &mut Write<'_>) -> Result<ApiResult<T>, StoreError> + Send + 'static,
+    ) -> ApiResult<T> {
         let (id, now) = (character.parse::<CharacterId>()?, self.base().now());
         let changed = self.base().store().write(move |store| {
             let Some(character) = store.characters().get(id)? else { return Ok(Err(not_found("character"))) };
@@ -223,13 +223,13 @@ impl Library {
         Ok(done)
     }
 
-    async fn paths_put(&self, character: CharacterId) -> Answer<HashSet<String>> {
+    async fn paths_put(&self, character: CharacterId) -> ApiResult<HashSet<String>> {
         let files = self.base().store().read(move |store| store.card_files().of(character)).await?;
         Ok(files.into_iter().map(|file| file.path).collect())
     }
 
     /// The asset file at `at`, if it was added in the app.
-    async fn file_put(&self, character: &Character, card: &Card, at: usize) -> Answer<Option<CardFile>> {
+    async fn file_put(&self, character: &Character, card: &Card, at: usize) -> ApiResult<Option<CardFile>> {
         let Some(AssetPlace::Beside(path)) = card.asset_list().get(at).map(|asset| asset.place) else {
             return Ok(None);
         };
@@ -239,7 +239,7 @@ impl Library {
     }
 
     /// The imported file of a card.
-    async fn source_of(&self, character: &Character) -> Answer<Option<Vec<u8>>> {
+    async fn source_of(&self, character: &Character) -> ApiResult<Option<Vec<u8>>> {
         match character.source {
             Some(hash) => Ok(self.asset(hash.to_string()).await.ok().map(|file| file.bytes)),
             None => Ok(None),
@@ -253,7 +253,7 @@ fn put(
     of: CharacterId,
     files: &[NewAsset],
     store: &mut Write<'_>,
-) -> Result<Answer<usize>, StoreError> {
+) -> Result<ApiResult<usize>, StoreError> {
     let mut fresh = Vec::new();
     for new in files {
         let NewAsset { kind, name, ext, file, from, .. } = new;
@@ -311,12 +311,12 @@ fn id(card: &Card, at: usize) -> String {
     format!("{at}-{}", &AssetHash::of(asset.as_bytes()).to_string()[..12])
 }
 
-fn place(card: &Card, wanted: &str) -> Answer<usize> {
+fn place(card: &Card, wanted: &str) -> ApiResult<usize> {
     let at = wanted.split('-').next().and_then(|at| at.parse::<usize>().ok());
     at.filter(|at| *at < card.assets().len() && id(card, *at) == wanted).ok_or_else(|| not_found("file"))
 }
 
-fn refuse_second_main(card: &Card, at: usize, kind: &str, name: &str) -> Answer<()> {
+fn refuse_second_main(card: &Card, at: usize, kind: &str, name: &str) -> ApiResult<()> {
     let is_main = |kind: &str, name: &str| kind == "icon" && name == "main";
     let other = card.asset_list().iter().enumerate().any(|(index, one)| index != at && is_main(one.kind, one.name));
     if is_main(kind, name) && other {
@@ -326,7 +326,7 @@ fn refuse_second_main(card: &Card, at: usize, kind: &str, name: &str) -> Answer<
 }
 
 /// Returns the text as one line without control characters, if it fits the limit.
-fn word(text: &str, what: &str) -> Answer<String> {
+fn word(text: &str, what: &str) -> ApiResult<String> {
     let word: String = text.chars().filter(|letter| !letter.is_control()).collect::<String>().trim().to_owned();
     if word.is_empty() || word.chars().count() > MAX_WORD {
         let hint = format!("Write 1 to {MAX_WORD} characters.");

@@ -8,13 +8,13 @@ use domain::card::{self, AssetPlace, Card};
 use store::{AssetHash, Character};
 
 use crate::api::CardFormat;
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::base::picture;
 use crate::library::characters::{Exported, card_of, file_name};
 use crate::library::handle::Library;
 
 /// Parts of a character's file other than the card.
-struct Origin {
+struct CardOrigin {
     /// The imported file, unchanged.
     file: Option<Vec<u8>>,
     /// The picture that the library shows, a PNG.
@@ -51,7 +51,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the card is too large for the format.
-    pub(crate) async fn export_character(&self, id: String, format: CardFormat) -> Answer<Exported> {
+    pub(crate) async fn export_character(&self, id: String, format: CardFormat) -> ApiResult<Exported> {
         let character = self.character(id.parse()?).await?;
         let mut card = card_of(&character)?;
         card.set_modification_date(self.base().now());
@@ -60,7 +60,7 @@ impl Library {
         tokio::task::spawn_blocking(work).await.map_err(|_| internal("a card could not be written"))?
     }
 
-    async fn origin(&self, character: &Character, card: &Card) -> Answer<Origin> {
+    async fn origin(&self, character: &Character, card: &Card) -> ApiResult<CardOrigin> {
         let file = self.bytes_of(character.source).await?;
         let picture = self.bytes_of(character.picture).await?;
         let found = file.as_deref().and_then(|file| card::picture(file, card).ok().flatten());
@@ -78,10 +78,10 @@ impl Library {
         for store::CardFile { path, asset, mime, .. } in files {
             put.push(Put { path, mime, bytes: self.asset(asset.to_string()).await?.bytes });
         }
-        Ok(Origin { file, picture, from, unreadable, put })
+        Ok(CardOrigin { file, picture, from, unreadable, put })
     }
 
-    async fn bytes_of(&self, asset: Option<AssetHash>) -> Answer<Option<Vec<u8>>> {
+    async fn bytes_of(&self, asset: Option<AssetHash>) -> ApiResult<Option<Vec<u8>>> {
         match asset {
             Some(hash) => Ok(Some(self.asset(hash.to_string()).await?.bytes)),
             None => Ok(None),
@@ -95,7 +95,7 @@ async fn is_made_of(picture: Option<AssetHash>, bytes: &[u8]) -> bool {
     picture::read(bytes.to_vec()).await.is_ok_and(|remade| AssetHash::of(&remade.png) == picture)
 }
 
-fn write(card: &Card, mut origin: Origin, format: CardFormat) -> Answer<Exported> {
+fn write(card: &Card, mut origin: CardOrigin, format: CardFormat) -> ApiResult<Exported> {
     let put = std::mem::take(&mut origin.put);
     let in_text = format != CardFormat::Charx && put.iter().map(|file| file.bytes.len()).sum::<usize>() <= MAX_IN_TEXT;
     let card = &if in_text { with_put(card, &put) } else { card.clone() };
@@ -128,9 +128,9 @@ fn with_put(card: &Card, added: &[Put]) -> Card {
     card.with_assets_in_text(&encoded.collect::<Vec<_>>())
 }
 
-impl Origin {
+impl CardOrigin {
     /// Returns the original PNG if the card came with one, so that its pixels stay exactly the same.
-    fn png(&self) -> Answer<Cow<'_, [u8]>> {
+    fn png(&self) -> ApiResult<Cow<'_, [u8]>> {
         let original = match &self.from {
             PictureFrom::File => self.file.as_deref(),
             PictureFrom::Inside(bytes) => Some(bytes.as_slice()),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::api::{self, DepthPrompt, NoteRole, TranslatedNote};
 use crate::base::convert::owned;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::macro_scope;
 
 pub(crate) fn fields(card: &Card) -> api::CharacterFields {
@@ -32,7 +32,7 @@ pub(crate) fn fields(card: &Card) -> api::CharacterFields {
 }
 
 /// Writes only the fields that changed, so that an untouched field stays exactly as it was imported.
-pub(crate) fn apply_fields(card: &mut Card, fields: &api::CharacterFields) -> Answer<()> {
+pub(crate) fn apply_fields(card: &mut Card, fields: &api::CharacterFields) -> ApiResult<()> {
     let before = self::fields(card);
     if fields.name != before.name {
         card.set_name(&fields.name)?;

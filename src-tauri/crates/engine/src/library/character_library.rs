@@ -6,7 +6,7 @@ use store::{Character, Listing};
 
 use crate::api::CharacterSummary;
 use crate::base::convert;
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::base::panics;
 use crate::library::characters::card_of;
 use crate::library::handle::Library;
@@ -19,7 +19,7 @@ const MOST: usize = 50_000;
 const LONGEST_TAG: usize = 100;
 
 impl Library {
-    pub(crate) async fn list_characters(&self) -> Answer<Vec<CharacterSummary>> {
+    pub(crate) async fn list_characters(&self) -> ApiResult<Vec<CharacterSummary>> {
         self.describe_new().await?;
         let listed = self.base().store().read(|store| store.listings().all()).await?;
         Ok(listed.into_iter().map(convert::summary).collect())
@@ -27,14 +27,14 @@ impl Library {
 
     /// Finds characters whose card contains every word of `query`, or a word that starts with it. Empty if the query
     /// has no words.
-    pub(crate) async fn find_characters(&self, query: String) -> Answer<Vec<String>> {
+    pub(crate) async fn find_characters(&self, query: String) -> ApiResult<Vec<String>> {
         self.describe_new().await?;
         let words: Vec<String> = query.split_whitespace().map(str::to_owned).collect();
         let found = self.base().store().read(move |store| store.listings().find(&words)).await?;
         Ok(found.iter().map(ToString::to_string).collect())
     }
 
-    pub(crate) async fn set_favourites(&self, characters: Vec<String>, favourite: bool) -> Answer<()> {
+    pub(crate) async fn set_favourites(&self, characters: Vec<String>, favourite: bool) -> ApiResult<()> {
         self.change_all(characters, move |store, id| match favourite {
             true => store.favourites_mut().add(id),
             false => store.favourites_mut().remove(id),
@@ -51,7 +51,7 @@ impl Library {
         characters: Vec<String>,
         add: Vec<String>,
         remove: Vec<String>,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let (add, remove) = (tidy(add), tidy(remove));
         if add.iter().any(|tag| tag.chars().count() > LONGEST_TAG) {
             return Err(bad_input(format!("A tag can have {LONGEST_TAG} characters at most."), "Use a shorter one."));
@@ -68,17 +68,17 @@ impl Library {
         .await
     }
 
-    pub(crate) async fn delete_character(&self, id: String) -> Answer<()> {
+    pub(crate) async fn delete_character(&self, id: String) -> ApiResult<()> {
         self.delete_characters(vec![id]).await
     }
 
-    pub(crate) async fn restore_character(&self, id: String) -> Answer<()> {
+    pub(crate) async fn restore_character(&self, id: String) -> ApiResult<()> {
         self.restore_characters(vec![id]).await
     }
 
     /// # Errors
     /// `NotFound` if one of them no longer exists. Nothing changes then.
-    pub(crate) async fn delete_characters(&self, characters: Vec<String>) -> Answer<()> {
+    pub(crate) async fn delete_characters(&self, characters: Vec<String>) -> ApiResult<()> {
         let now = self.base().now();
         let delete = move |store: &mut store::Write<'_>, id| {
             store.stale_caches_mut().note_all_with(id)?;
@@ -87,7 +87,7 @@ impl Library {
         self.change_all(characters, delete).await
     }
 
-    pub(crate) async fn restore_characters(&self, characters: Vec<String>) -> Answer<()> {
+    pub(crate) async fn restore_characters(&self, characters: Vec<String>) -> ApiResult<()> {
         self.change_all(characters, |store, id| store.characters_mut().restore(id)).await
     }
 
@@ -96,7 +96,7 @@ impl Library {
         &self,
         characters: Vec<String>,
         change: impl Fn(&mut store::Write<'_>, CharacterId) -> Result<(), store::StoreError> + Send + 'static,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         if characters.len() > MOST {
             return Err(bad_input(format!("More than {MOST} characters are selected."), "Choose fewer at once."));
         }
@@ -108,7 +108,7 @@ impl Library {
 
     /// Creates the list entries of new and changed cards. They can be created again, so the write need not survive a
     /// power failure.
-    async fn describe_new(&self) -> Answer<()> {
+    async fn describe_new(&self) -> ApiResult<()> {
         let new = self.base().store().read(|store| store.listings().undescribed()).await?;
         for some in new.chunks(AT_ONCE) {
             let some = some.to_vec();

@@ -14,8 +14,8 @@ use uuid::Uuid;
 use crate::api::{self, Changed, CharacterFields};
 use crate::base::clock::rfc3339;
 use crate::base::convert::owned;
-use crate::base::error::{Answer, bad_input, internal, not_found};
-use crate::base::picture::{self, Picture};
+use crate::base::error::{ApiResult, bad_input, internal, not_found};
+use crate::base::picture::{self, PngPicture};
 use crate::library::card_fields;
 use crate::library::handle::Library;
 
@@ -29,11 +29,11 @@ pub struct Exported {
 }
 
 impl Library {
-    pub(crate) async fn get_character(&self, id: String) -> Answer<api::Character> {
+    pub(crate) async fn get_character(&self, id: String) -> ApiResult<api::Character> {
         shown(&self.character(id.parse()?).await?)
     }
 
-    pub(crate) async fn create_character(&self, fields: CharacterFields) -> Answer<api::Character> {
+    pub(crate) async fn create_character(&self, fields: CharacterFields) -> ApiResult<api::Character> {
         let now = self.base().now();
         let mut card = Card::new(&fields.name)?;
         card_fields::apply_fields(&mut card, &fields)?;
@@ -42,7 +42,7 @@ impl Library {
         shown(&character)
     }
 
-    pub(crate) async fn update_character(&self, id: String, fields: CharacterFields) -> Answer<api::Character> {
+    pub(crate) async fn update_character(&self, id: String, fields: CharacterFields) -> ApiResult<api::Character> {
         let mut character = self.character(id.parse()?).await?;
         let mut card = card_of(&character)?;
         card_fields::apply_fields(&mut card, &fields)?;
@@ -52,7 +52,7 @@ impl Library {
     }
 
     /// Sets the picture. It is re-encoded, so that no metadata of the file remains.
-    pub(crate) async fn set_character_picture(&self, id: String, data: String) -> Answer<api::Character> {
+    pub(crate) async fn set_character_picture(&self, id: String, data: String) -> ApiResult<api::Character> {
         let mut character = self.character(id.parse()?).await?;
         let bytes =
             STANDARD.decode(data).map_err(|_| bad_input("The picture is not base64.", "Send the file again."))?;
@@ -65,9 +65,9 @@ impl Library {
     pub(crate) async fn add_character(
         &self,
         card: &Card,
-        picture: Option<Picture>,
+        picture: Option<PngPicture>,
         source: Option<(Vec<u8>, &'static str)>,
-    ) -> Answer<Character> {
+    ) -> ApiResult<Character> {
         let now = self.base().now();
         let id = CharacterId(Uuid::now_v7());
         let (name, spec, card_json) = (card.name().to_owned(), spec(card), card.to_json());
@@ -91,11 +91,11 @@ impl Library {
         Ok(character)
     }
 
-    pub(crate) async fn character(&self, id: CharacterId) -> Answer<Character> {
+    pub(crate) async fn character(&self, id: CharacterId) -> ApiResult<Character> {
         self.base().store().read(move |store| store.characters().get(id)).await?.ok_or_else(|| not_found("character"))
     }
 
-    async fn save_character(&self, mut character: Character) -> Answer<api::Character> {
+    async fn save_character(&self, mut character: Character) -> ApiResult<api::Character> {
         character.updated = self.base().now();
         let saved = character.clone();
         self.base().store().write(move |store| store.characters_mut().update(&saved)).await?;
@@ -103,7 +103,7 @@ impl Library {
         shown(&character)
     }
 
-    pub(crate) async fn keep(&self, bytes: Vec<u8>, mime: &'static str) -> Answer<store::AssetHash> {
+    pub(crate) async fn keep(&self, bytes: Vec<u8>, mime: &'static str) -> ApiResult<store::AssetHash> {
         let now = self.base().now();
         Ok(self.base().store().write(move |store| store.assets_mut().put(&bytes, mime, now)).await?)
     }
@@ -116,7 +116,7 @@ impl Library {
 
 impl Library {
     /// Returns a character's card and a hash that changes with it.
-    pub(crate) fn card(&self, character: &Character) -> Answer<(Arc<Card>, u64)> {
+    pub(crate) fn card(&self, character: &Character) -> ApiResult<(Arc<Card>, u64)> {
         let mut hasher = DefaultHasher::new();
         character.card_json.hash(&mut hasher);
         let key = hasher.finish();
@@ -130,7 +130,7 @@ impl Library {
 }
 
 /// The card for use in chats, without the carriage returns that the stored card keeps.
-fn unix_card(character: &Character) -> Answer<Card> {
+fn unix_card(character: &Character) -> ApiResult<Card> {
     let escaped = character.card_json.contains("\\r");
     let Some(mut json) = escaped.then(|| serde_json::from_str(&character.card_json).ok()).flatten() else {
         return card_of(character);
@@ -149,7 +149,7 @@ fn unix_value(value: &mut Value) {
 }
 
 /// Parses the card of a stored character.
-pub(crate) fn card_of(character: &Character) -> Answer<Card> {
+pub(crate) fn card_of(character: &Character) -> ApiResult<Card> {
     match Card::from_json(character.card_json.as_bytes()) {
         Ok((card, _)) => Ok(card),
         Err(_) => Err(internal("a stored card is not readable")),
@@ -170,7 +170,7 @@ pub(crate) fn spec(card: &Card) -> String {
     .to_owned()
 }
 
-fn shown(character: &Character) -> Answer<api::Character> {
+fn shown(character: &Character) -> ApiResult<api::Character> {
     let card = card_of(character)?;
     Ok(api::Character {
         id: character.id.to_string(),

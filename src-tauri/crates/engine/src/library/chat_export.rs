@@ -8,9 +8,9 @@ use serde_json::Map;
 use crate::api::ChatFileFormat;
 use crate::base::clock::rfc3339;
 use crate::base::convert::{Speakers, is_reply};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::characters::{Exported, file_name};
-use crate::library::chat_macros::Kept;
+use crate::library::chat_macros::StoredMacroState;
 use crate::library::foreign_chat::KeptChat;
 use crate::library::handle::Library;
 
@@ -20,7 +20,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound`.
-    pub(crate) async fn export_chat(&self, id: String, format: ChatFileFormat) -> Answer<Exported> {
+    pub(crate) async fn export_chat(&self, id: String, format: ChatFileFormat) -> ApiResult<Exported> {
         let chat = self.chat(id.parse()?).await?;
         let speakers = self.speakers(&chat).await?;
         let of = chat.id;
@@ -43,7 +43,7 @@ impl Library {
                 kept.complete_version(swipe.id, version, message.undated, self);
             }
         }
-        kept.complete_chat(&mut file, &Kept::of(&chat).variables, self);
+        kept.complete_chat(&mut file, &StoredMacroState::of(&chat).variables, self);
         let read_by_people = format != ChatFileFormat::Jsonl;
         let hidden = file.messages.iter().filter(|said| read_by_people && said.hidden).count();
         let (text, ending, mime) = match format {

@@ -10,12 +10,12 @@ use domain::overrides::{CardText, Instructor, Overrides, instructions};
 use domain::persona::Persona;
 
 use crate::base::convert::Speakers;
-use crate::base::error::Answer;
-use crate::library::chat_macros::Kept;
+use crate::base::error::ApiResult;
+use crate::library::chat_macros::StoredMacroState;
 use crate::library::chat_texts::ChatCard;
-use crate::library::group::Group;
+use crate::library::group::Scene;
 use crate::library::handle::Library;
-use crate::library::macro_scope::Words;
+use crate::library::macro_scope::MacroNames;
 
 /// A chat and everything that its texts refer to, as of one moment.
 pub(crate) struct ChatSnapshot {
@@ -26,7 +26,7 @@ pub(crate) struct ChatSnapshot {
     pub(crate) card_hash: u64,
     pub(crate) own_texts: Overrides,
     pub(crate) persona: Persona,
-    pub(crate) group: Group,
+    pub(crate) group: Scene,
     /// Macro variables before the turn.
     pub(crate) variables: MacroState,
 }
@@ -34,7 +34,7 @@ pub(crate) struct ChatSnapshot {
 impl Library {
     /// # Errors
     /// `NotFound` if the character is gone.
-    pub(crate) async fn snapshot(&self, chat: Chat) -> Answer<ChatSnapshot> {
+    pub(crate) async fn snapshot(&self, chat: Chat) -> ApiResult<ChatSnapshot> {
         let (ChatCard { card, hash: card_hash, own: own_texts }, persona, group, variables) = tokio::try_join!(
             self.chat_card(&chat),
             self.persona_in(&chat),
@@ -47,8 +47,8 @@ impl Library {
 
 impl ChatSnapshot {
     /// Macro scope of the chat's texts.
-    pub(crate) fn words(&self) -> Words<'_> {
-        Words::new(&self.card, &self.persona, self.chat.id).among(&self.group)
+    pub(crate) fn words(&self) -> MacroNames<'_> {
+        MacroNames::new(&self.card, &self.persona, self.chat.id).among(&self.group)
     }
 
     /// Names under which messages are sent.
@@ -62,7 +62,7 @@ impl ChatSnapshot {
 
     /// Time that the prompt head shows in the current epoch.
     pub(crate) fn head_at(&self) -> Option<Timestamp> {
-        Kept::of(&self.chat).head_at
+        StoredMacroState::of(&self.chat).head_at
     }
 
     /// The instructions for the model and their source. A group scene ignores the card's, because they are written

@@ -7,7 +7,7 @@ use domain::chat::Chat;
 use domain::overrides::{CardText, Overrides};
 
 use crate::api::{CardField, Changed, ChatText};
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::library::handle::Library;
 
 /// The card as it applies in one chat.
@@ -23,7 +23,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if the chat does not exist.
-    pub(crate) async fn chat_texts(&self, chat: String) -> Answer<Vec<ChatText>> {
+    pub(crate) async fn chat_texts(&self, chat: String) -> ApiResult<Vec<ChatText>> {
         let chat = self.chat(chat.parse()?).await?;
         let (card, _) = self.card(&self.character(chat.character).await?)?;
         let own = self.base().store().read(move |store| store.chat_texts().of(chat.id)).await?;
@@ -45,7 +45,7 @@ impl Library {
         chat: String,
         field: CardField,
         text: Option<String>,
-    ) -> Answer<Vec<ChatText>> {
+    ) -> ApiResult<Vec<ChatText>> {
         let (chat, field) = (self.chat(chat.parse()?).await?, stored(field));
         if text.as_ref().is_some_and(|text| text.len() > MAX_JSON) {
             return Err(bad_input("The text is too long.", "Shorten it."));
@@ -59,7 +59,7 @@ impl Library {
     }
 
     /// The card of `chat`, with the chat's overrides applied.
-    pub(crate) async fn chat_card(&self, chat: &Chat) -> Answer<ChatCard> {
+    pub(crate) async fn chat_card(&self, chat: &Chat) -> ApiResult<ChatCard> {
         let id = chat.id;
         let own = async { Ok(self.base().store().read(move |store| store.chat_texts().of(id)).await?) };
         let (character, own) = tokio::try_join!(self.character(chat.character), own)?;

@@ -13,13 +13,13 @@ use uuid::Uuid;
 use crate::api::{self, Changed, ChatSummary, MessagePage, ModelRef};
 use crate::base::clock::rfc3339;
 use crate::base::convert::{self, Speakers};
-use crate::base::error::{Answer, bad_input, not_found};
+use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::base::panics;
-use crate::library::chat_macros::Kept;
+use crate::library::chat_macros::StoredMacroState;
 use crate::library::handle::Library;
-use crate::library::macro_scope::{self, Moment, Words};
+use crate::library::macro_scope::{self, MacroMoment, MacroNames};
 use crate::library::manifest;
-use crate::library::script_run::Run;
+use crate::library::script_run::ScriptRun;
 use crate::library::scripts::SAID;
 
 /// Messages on the first page of an opened chat.
@@ -28,7 +28,7 @@ const PAGE: u32 = 50;
 const MAX_PAGE: u32 = 500;
 
 impl Library {
-    pub(crate) async fn list_chats(&self) -> Answer<Vec<ChatSummary>> {
+    pub(crate) async fn list_chats(&self) -> ApiResult<Vec<ChatSummary>> {
         let chats = self.base().store().read(|store| store.chats().list()).await?;
         let row = |chat: store::ChatSummary| ChatSummary {
             id: chat.id.to_string(),
@@ -44,12 +44,12 @@ impl Library {
     }
 
     /// Starts a chat with the card's greetings as the swipes of its first message.
-    pub(crate) async fn new_chat(&self, character: String) -> Answer<api::Chat> {
+    pub(crate) async fn new_chat(&self, character: String) -> ApiResult<api::Chat> {
         let chat = self.start_chat(character.parse()?).await?;
         self.open_chat(chat.to_string()).await
     }
 
-    pub(crate) async fn start_chat(&self, character: CharacterId) -> Answer<ChatId> {
+    pub(crate) async fn start_chat(&self, character: CharacterId) -> ApiResult<ChatId> {
         let character = self.character(character).await?;
         let (card, _) = self.card(&character)?;
         let persona = self.persona_of(None).await?;
@@ -57,15 +57,15 @@ impl Library {
         let greetings = if mode == StartMode::Character { card.greetings() } else { Vec::new() };
         let now = self.base().now();
         let id = ChatId(Uuid::now_v7());
-        let words = Words::new(&card, &persona, id);
-        let moment = Moment {
+        let words = MacroNames::new(&card, &persona, id);
+        let moment = MacroMoment {
             clock: Some(self.base().clock().macros(now, None)),
             seed: macro_scope::seed(id, None),
-            ..Moment::default()
+            ..MacroMoment::default()
         };
         let fresh = MacroState { local: BTreeMap::new(), global: self.global_variables().await? };
         let scripts = self.scripts(character.id, &words, &fresh).await?;
-        let mut run = Run::new(&scripts, &words, moment);
+        let mut run = ScriptRun::new(&scripts, &words, moment);
         let mut greet = |text: &str| {
             let mut state = fresh.clone();
             let text = run.reply("", text, SAID, &mut state);
@@ -92,7 +92,8 @@ impl Library {
             draft: String::new(),
             window: WindowState::default(),
             scene_after: None,
-            variables: Kept { variables: shown, greetings: by_greeting, ..Kept::default() }.to_json(),
+            variables: StoredMacroState { variables: shown, greetings: by_greeting, ..StoredMacroState::default() }
+                .to_json(),
             created: now,
             updated: now,
         };
@@ -119,7 +120,7 @@ impl Library {
         Ok(id)
     }
 
-    pub(crate) async fn open_chat(&self, id: String) -> Answer<api::Chat> {
+    pub(crate) async fn open_chat(&self, id: String) -> ApiResult<api::Chat> {
         let mut chat = self.load_chat(id.parse()?, PAGE).await?;
         let room = self.config().resolved_before_chat(None).await?.values.eager_load_tokens;
         keep_newest(&mut chat.page, room);
@@ -131,11 +132,11 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound`.
-    pub(crate) async fn whole_chat(&self, id: String) -> Answer<api::Chat> {
+    pub(crate) async fn whole_chat(&self, id: String) -> ApiResult<api::Chat> {
         self.load_chat(id.parse()?, u32::MAX).await
     }
 
-    async fn load_chat(&self, id: ChatId, limit: u32) -> Answer<api::Chat> {
+    async fn load_chat(&self, id: ChatId, limit: u32) -> ApiResult<api::Chat> {
         // Read this before the messages. A reply that ends in between is then on the page. One that grows is ahead of
         // the page, which listeners detect by the sequence number.
         let (generating, drafting) = (self.base().running().of(id), self.base().running().draft_of(id));
@@ -163,7 +164,7 @@ impl Library {
         })
     }
 
-    pub(crate) async fn messages_before(&self, chat: String, before: String, limit: u32) -> Answer<MessagePage> {
+    pub(crate) async fn messages_before(&self, chat: String, before: String, limit: u32) -> ApiResult<MessagePage> {
         let chat = self.chat(chat.parse()?).await?;
         let before = self.message(before.parse()?).await?;
         if before.chat != chat.id {
@@ -172,7 +173,7 @@ impl Library {
         self.page(&chat, Some(before.position), limit.clamp(1, MAX_PAGE)).await
     }
 
-    async fn page(&self, chat: &Chat, before: Option<i64>, limit: u32) -> Answer<MessagePage> {
+    async fn page(&self, chat: &Chat, before: Option<i64>, limit: u32) -> ApiResult<MessagePage> {
         let id = chat.id;
         let (mut messages, figures) = self
             .base()
@@ -196,7 +197,7 @@ impl Library {
         Ok(MessagePage { messages: messages.into_iter().map(|(_, message)| message).collect(), more })
     }
 
-    pub(crate) async fn rename_chat(&self, id: String, title: String) -> Answer<()> {
+    pub(crate) async fn rename_chat(&self, id: String, title: String) -> ApiResult<()> {
         let id = id.parse::<ChatId>()?;
         let title: String = title.trim().chars().take(200).collect();
         if title.is_empty() {
@@ -207,7 +208,7 @@ impl Library {
         Ok(())
     }
 
-    pub(crate) async fn set_chat_model(&self, id: String, model: Option<ModelRef>) -> Answer<()> {
+    pub(crate) async fn set_chat_model(&self, id: String, model: Option<ModelRef>) -> ApiResult<()> {
         let id = id.parse::<ChatId>()?;
         let model: Option<ModelChoice> = model.as_ref().map(convert::model_choice).transpose()?;
         self.base().store().write(move |store| store.chats_mut().set_model(id, model)).await?;
@@ -215,7 +216,7 @@ impl Library {
         Ok(())
     }
 
-    pub(crate) async fn set_chat_persona(&self, id: String, persona: String) -> Answer<()> {
+    pub(crate) async fn set_chat_persona(&self, id: String, persona: String) -> ApiResult<()> {
         let (id, persona) = (id.parse::<ChatId>()?, persona.parse::<PersonaId>()?);
         let chat = self.chat(id).await?;
         let anew = self.persona_in(&chat).await?.id != persona;
@@ -229,26 +230,26 @@ impl Library {
         Ok(())
     }
 
-    pub(crate) async fn keep_draft(&self, id: ChatId, text: String) -> Answer<()> {
+    pub(crate) async fn keep_draft(&self, id: ChatId, text: String) -> ApiResult<()> {
         Ok(self.base().store().write(move |store| store.chats_mut().set_draft(id, &text)).await?)
     }
 
-    pub(crate) async fn delete_chat(&self, id: String) -> Answer<()> {
+    pub(crate) async fn delete_chat(&self, id: String) -> ApiResult<()> {
         self.delete(id.parse()?, false).await
     }
 
     /// Number of memories that [`Self::delete_chat`] would delete and [`Self::delete_chat_but_facts`] would keep.
-    pub(crate) async fn learned_in(&self, chat: String) -> Answer<u32> {
+    pub(crate) async fn learned_in(&self, chat: String) -> ApiResult<u32> {
         let chat = chat.parse()?;
         Ok(self.base().store().read(move |store| store.memories().learned_in(chat)).await?)
     }
 
     /// Deletes a chat but keeps the facts learned in it. Its summaries are deleted as well.
-    pub(crate) async fn delete_chat_but_facts(&self, id: String) -> Answer<()> {
+    pub(crate) async fn delete_chat_but_facts(&self, id: String) -> ApiResult<()> {
         self.delete(id.parse()?, true).await
     }
 
-    async fn delete(&self, id: ChatId, but_facts: bool) -> Answer<()> {
+    async fn delete(&self, id: ChatId, but_facts: bool) -> ApiResult<()> {
         let now = self.base().now();
         self.base().running().cancel(id);
         self.base()
@@ -266,7 +267,7 @@ impl Library {
         Ok(())
     }
 
-    pub(crate) async fn restore_chat(&self, id: String) -> Answer<()> {
+    pub(crate) async fn restore_chat(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<ChatId>()?;
         let restore = move |store: &mut store::Write<'_>| {
             store.chats_mut().restore(id)?;
@@ -277,7 +278,7 @@ impl Library {
         Ok(())
     }
 
-    pub(crate) async fn shown_message(&self, id: MessageId) -> Answer<api::Message> {
+    pub(crate) async fn shown_message(&self, id: MessageId) -> ApiResult<api::Message> {
         let message = self.message(id).await?;
         let chat = self.chat(message.chat).await?;
         let swipes: Vec<SwipeId> = message.swipes.iter().map(|swipe| swipe.id).collect();
@@ -293,15 +294,15 @@ impl Library {
         self.base().events().changed(Changed::Chats, Some(chat.to_string()));
     }
 
-    pub(crate) async fn chat(&self, id: ChatId) -> Answer<Chat> {
+    pub(crate) async fn chat(&self, id: ChatId) -> ApiResult<Chat> {
         self.base().store().read(move |store| store.chats().get(id)).await?.ok_or_else(|| not_found("chat"))
     }
 
-    pub(crate) async fn message(&self, id: MessageId) -> Answer<Message> {
+    pub(crate) async fn message(&self, id: MessageId) -> ApiResult<Message> {
         self.base().store().read(move |store| store.messages().get(id)).await?.ok_or_else(|| not_found("message"))
     }
 
-    pub(crate) async fn speakers(&self, chat: &Chat) -> Answer<Speakers> {
+    pub(crate) async fn speakers(&self, chat: &Chat) -> ApiResult<Speakers> {
         let character = self.character(chat.character).await?;
         let spoken = self.card(&character).map(|(card, _)| card.spoken_name().to_owned()).unwrap_or(character.name);
         let id = chat.id;

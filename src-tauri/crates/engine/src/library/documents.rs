@@ -12,8 +12,8 @@ use uuid::Uuid;
 
 use crate::api::{self, ApiError, Changed};
 use crate::base::clock::rfc3339;
-use crate::base::error::{Answer, bad_input, not_found};
-use crate::base::running::Place;
+use crate::base::error::{ApiResult, bad_input, not_found};
+use crate::base::running::ChatReservation;
 use crate::library::document_files;
 use crate::library::handle::Library;
 use crate::library::pictures::plain;
@@ -26,7 +26,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if the owner does not exist.
-    pub(crate) async fn list_documents(&self, owner: api::DocumentOwner) -> Answer<Vec<api::AttachedDocument>> {
+    pub(crate) async fn list_documents(&self, owner: api::DocumentOwner) -> ApiResult<Vec<api::AttachedDocument>> {
         let owner = self.document_owner(owner).await?;
         let found = self.base().store().read(move |store| {
             let documents = store.documents().of(owner)?.into_iter();
@@ -36,7 +36,7 @@ impl Library {
         Ok(documents.into_iter().map(|(passages, document)| shown(document, passages)).collect())
     }
 
-    pub(crate) async fn get_document(&self, id: String) -> Answer<api::AttachedDocument> {
+    pub(crate) async fn get_document(&self, id: String) -> ApiResult<api::AttachedDocument> {
         let document = self.document(id.parse()?).await?;
         let id = document.id;
         let passages = self.base().store().read(move |store| store.documents().count_passages(id)).await?;
@@ -48,7 +48,7 @@ impl Library {
         owner: api::DocumentOwner,
         name: String,
         data: String,
-    ) -> Answer<api::AttachedDocument> {
+    ) -> ApiResult<api::AttachedDocument> {
         let bytes = BASE64_STANDARD
             .decode(data)
             .map_err(|_| bad_input("The document is not base64.", "Send the file again."))?;
@@ -67,7 +67,7 @@ impl Library {
         owner: api::DocumentOwner,
         name: String,
         bytes: Vec<u8>,
-    ) -> Answer<api::AttachedDocument> {
+    ) -> ApiResult<api::AttachedDocument> {
         let (owner, name) = (self.document_owner(owner).await?, plain(&name));
         if name.is_empty() {
             return Err(bad_input("The document has no name.", "Name the file: prompts cite passages by its name."));
@@ -100,7 +100,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if it does not exist; `Busy` while a reply that may quote it is being written.
-    pub(crate) async fn remove_document(&self, id: String) -> Answer<()> {
+    pub(crate) async fn remove_document(&self, id: String) -> ApiResult<()> {
         let (id, now) = (id.parse::<DocumentId>()?, self.base().now());
         let owner = self.document(id).await?.owner;
         let places = self.places_of(owner).await?;
@@ -116,7 +116,7 @@ impl Library {
         Ok(())
     }
 
-    pub(crate) async fn restore_document(&self, id: String) -> Answer<()> {
+    pub(crate) async fn restore_document(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<DocumentId>()?;
         self.base().store().write(move |store| store.documents_mut().restore(id)).await?;
         let owner = self.document(id).await?.owner;
@@ -145,7 +145,7 @@ impl Library {
     }
 
     /// Reserves all chats in which an owner may apply, so that no reply is written there meanwhile.
-    async fn places_of(&self, owner: DocumentOwner) -> Answer<Vec<Place>> {
+    async fn places_of(&self, owner: DocumentOwner) -> ApiResult<Vec<ChatReservation>> {
         let chats = self.base().store().read(move |store| match owner {
             DocumentOwner::Chat(chat) => Ok(vec![chat]),
             DocumentOwner::Character(character) => store.chats().ids(Some(character)),
@@ -154,7 +154,7 @@ impl Library {
         chats.await?.into_iter().map(|chat| self.base().running().begin(chat)).collect()
     }
 
-    async fn document_owner(&self, owner: api::DocumentOwner) -> Answer<DocumentOwner> {
+    async fn document_owner(&self, owner: api::DocumentOwner) -> ApiResult<DocumentOwner> {
         let book = match owner {
             api::DocumentOwner::Chat { id } => return Ok(DocumentOwner::Chat(self.chat(id.parse()?).await?.id)),
             api::DocumentOwner::Character { id } => {
@@ -172,7 +172,7 @@ impl Library {
         found.await?.ok_or_else(|| not_found("lorebook"))
     }
 
-    async fn document(&self, id: DocumentId) -> Answer<Document> {
+    async fn document(&self, id: DocumentId) -> ApiResult<Document> {
         self.base().store().read(move |store| store.documents().get(id)).await?.ok_or_else(|| not_found("document"))
     }
 

@@ -7,8 +7,8 @@ use domain::card::Card;
 use domain::persona::Persona;
 use uuid::Uuid;
 
-use crate::base::error::Answer;
-use crate::base::picture::Picture;
+use crate::base::error::ApiResult;
+use crate::base::picture::PngPicture;
 use crate::library::handle::Library;
 use crate::library::manifest;
 use crate::library::trash::purged_at;
@@ -28,7 +28,7 @@ struct Sample {
 impl Library {
     /// Adds the sample characters, a persona, and a chat with the greeting of the first character. The next start
     /// completes an interrupted welcome.
-    pub(crate) async fn welcome(&self) -> Answer<()> {
+    pub(crate) async fn welcome(&self) -> ApiResult<()> {
         let (welcomed, personas, known) = self
             .base()
             .store()
@@ -52,7 +52,7 @@ impl Library {
             let known = known.iter().find(|listed| listed.character.name == card.name());
             let id = match known {
                 Some(known) => known.character.id,
-                None => self.add_character(&card, Some(Picture { png: sample.picture.to_vec() }), None).await?.id,
+                None => self.add_character(&card, Some(PngPicture { png: sample.picture.to_vec() }), None).await?.id,
             };
             host.get_or_insert(id);
         }

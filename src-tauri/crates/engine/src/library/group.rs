@@ -15,7 +15,7 @@ use store::{NewMessage, NewSwipe, WindowMessage};
 use uuid::Uuid;
 
 use crate::api::{self, Changed};
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::library::handle::Library;
 
 /// The default template of a group scene.
@@ -32,7 +32,7 @@ pub(crate) const LOOK_BACK: u32 = 20;
 
 /// The members of a chat, and the speakers of its messages.
 #[derive(Debug, Default)]
-pub(crate) struct Group {
+pub(crate) struct Scene {
     /// The chat's own character is first. Empty unless the chat is a group scene.
     members: Vec<Member>,
     speakers: HashMap<MessageId, Speaker>,
@@ -46,13 +46,13 @@ struct Member {
 
 /// The speaker of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Turn {
+pub(crate) struct NextSpeaker {
     pub(crate) role: Role,
     /// `None` for the chat's own character.
     pub(crate) speaker: Option<Speaker>,
 }
 
-impl Turn {
+impl NextSpeaker {
     const OWN: Self = Self { role: Role::Character, speaker: None };
 
     /// The speaker's name. `own` is the name of the chat's own character.
@@ -67,25 +67,25 @@ impl Turn {
 
 /// The parts of a message that decide who is next.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'m> {
+pub(crate) struct SpokenLine<'m> {
     pub(crate) id: MessageId,
     pub(crate) role: Role,
     pub(crate) text: &'m str,
 }
 
-impl<'m> From<&'m Message> for Line<'m> {
+impl<'m> From<&'m Message> for SpokenLine<'m> {
     fn from(message: &'m Message) -> Self {
         Self { id: message.id, role: message.role, text: message.text() }
     }
 }
 
-impl<'m> From<&'m WindowMessage> for Line<'m> {
+impl<'m> From<&'m WindowMessage> for SpokenLine<'m> {
     fn from(message: &'m WindowMessage) -> Self {
         Self { id: message.id, role: message.role, text: &message.text }
     }
 }
 
-impl Group {
+impl Scene {
     /// Whether the chat has members besides its own character.
     pub(crate) fn is_scene(&self) -> bool {
         !self.members.is_empty()
@@ -97,12 +97,12 @@ impl Group {
 
     /// The next speaker after `lines`, newest first. The order of precedence: whoever was called upon, the speaker of
     /// a reply that is continued, whoever the user names, the member after the last speaker.
-    pub(crate) fn next<'m>(&self, lines: impl IntoIterator<Item = Line<'m>>) -> Turn {
+    pub(crate) fn next<'m>(&self, lines: impl IntoIterator<Item = SpokenLine<'m>>) -> NextSpeaker {
         if !self.is_scene() {
-            return Turn::OWN;
+            return NextSpeaker::OWN;
         }
         let mut lines = lines.into_iter().take(LOOK_BACK as usize);
-        let Some(newest) = lines.next() else { return Turn::OWN };
+        let Some(newest) = lines.next() else { return NextSpeaker::OWN };
         match newest.role {
             Role::Character | Role::Narrator => return self.who_said(newest.id, newest.role),
             Role::Event if self.speakers.contains_key(&newest.id) => return self.called(newest.id),
@@ -113,41 +113,41 @@ impl Group {
         }
         match lines.find(|line| line.role == Role::Character) {
             Some(last) => self.behind(self.speakers.get(&last.id).and_then(|speaker| speaker.character)),
-            None => Turn::OWN,
+            None => NextSpeaker::OWN,
         }
     }
 
     /// The speaker of a message.
-    pub(crate) fn who_said(&self, message: MessageId, role: Role) -> Turn {
-        Turn { role, speaker: self.speakers.get(&message).cloned() }
+    pub(crate) fn who_said(&self, message: MessageId, role: Role) -> NextSpeaker {
+        NextSpeaker { role, speaker: self.speakers.get(&message).cloned() }
     }
 
     /// The speaker that an event calls upon.
-    fn called(&self, event: MessageId) -> Turn {
+    fn called(&self, event: MessageId) -> NextSpeaker {
         match self.speakers.get(&event) {
-            Some(Speaker { character: Some(id), .. }) => self.turn_of(*id).unwrap_or(Turn::OWN),
-            _ => Turn::narrator(),
+            Some(Speaker { character: Some(id), .. }) => self.turn_of(*id).unwrap_or(NextSpeaker::OWN),
+            _ => NextSpeaker::narrator(),
         }
     }
 
-    fn turn_of(&self, id: CharacterId) -> Option<Turn> {
+    fn turn_of(&self, id: CharacterId) -> Option<NextSpeaker> {
         let at = self.members.iter().position(|member| member.id == id)?;
         let member = &self.members[at];
         let speaker = Speaker { character: Some(id), name: member.card.spoken_name().to_owned() };
-        Some(Turn { role: Role::Character, speaker: (at > 0).then_some(speaker) })
+        Some(NextSpeaker { role: Role::Character, speaker: (at > 0).then_some(speaker) })
     }
 
     /// The member after `last`. After an unknown speaker, it is the member after the chat's own character.
-    fn behind(&self, last: Option<CharacterId>) -> Turn {
+    fn behind(&self, last: Option<CharacterId>) -> NextSpeaker {
         let at = last.and_then(|id| self.members.iter().position(|member| member.id == id)).unwrap_or(0);
-        self.turn_of(self.members[(at + 1) % self.members.len()].id).unwrap_or(Turn::OWN)
+        self.turn_of(self.members[(at + 1) % self.members.len()].id).unwrap_or(NextSpeaker::OWN)
     }
 
     /// The member or narrator whom `text` names first.
-    fn named_in(&self, text: &str) -> Option<Turn> {
+    fn named_in(&self, text: &str) -> Option<NextSpeaker> {
         let text = text.to_lowercase();
         let members = self.members.iter().map(|member| (member.card.spoken_name(), self.turn_of(member.id)));
-        let all = members.chain([(NARRATOR, Some(Turn::narrator()))]);
+        let all = members.chain([(NARRATOR, Some(NextSpeaker::narrator()))]);
         all.filter_map(|(name, turn)| Some((place_of(name, &text)?, turn?)))
             .min_by_key(|(at, _)| *at)
             .map(|(_, turn)| turn)
@@ -239,7 +239,7 @@ fn place_of(name: &str, text: &str) -> Option<usize> {
 
 impl Library {
     /// Loads the members and speakers of `chat`.
-    pub(crate) async fn group(&self, chat: &Chat) -> Answer<Group> {
+    pub(crate) async fn group(&self, chat: &Chat) -> ApiResult<Scene> {
         let (id, own) = (chat.id, chat.character);
         let read = self.base().store().read(move |store| {
             let members = store.groups().members(id)?;
@@ -256,22 +256,22 @@ impl Library {
         if members.len() < 2 {
             members.clear();
         }
-        Ok(Group { members, speakers })
+        Ok(Scene { members, speakers })
     }
 
     /// The next speaker in `chat`.
-    pub(crate) async fn next_turn(&self, chat: &Chat) -> Answer<Turn> {
+    pub(crate) async fn next_turn(&self, chat: &Chat) -> ApiResult<NextSpeaker> {
         let group = self.group(chat).await?;
         if !group.is_scene() {
-            return Ok(Turn::OWN);
+            return Ok(NextSpeaker::OWN);
         }
         let id = chat.id;
         let messages = self.base().store().read(move |store| store.messages().page(id, None, LOOK_BACK)).await?;
-        Ok(group.next(messages.iter().rev().filter(|message| !message.hidden).map(Line::from)))
+        Ok(group.next(messages.iter().rev().filter(|message| !message.hidden).map(SpokenLine::from)))
     }
 
     /// Sets the members besides the chat's own character, in the order of their turns.
-    pub(crate) async fn set_members(&self, chat: String, characters: Vec<String>) -> Answer<()> {
+    pub(crate) async fn set_members(&self, chat: String, characters: Vec<String>) -> ApiResult<()> {
         let chat = self.chat(chat.parse()?).await?;
         let members = characters.iter().map(|id| id.parse::<CharacterId>()).collect::<Result<Vec<_>, _>>()?;
         let twice = |at: usize, id: &CharacterId| *id == chat.character || members[..at].contains(id);
@@ -294,18 +294,18 @@ impl Library {
     ///
     /// # Errors
     /// `BadInput` if the character does not take part, or if the chat is not a group scene.
-    pub(crate) async fn turn_named(&self, chat: &Chat, speaker: Option<&str>) -> Answer<Turn> {
+    pub(crate) async fn turn_named(&self, chat: &Chat, speaker: Option<&str>) -> ApiResult<NextSpeaker> {
         let group = self.group(chat).await?;
         if !group.is_scene() {
             return Err(bad_input("Only one character takes part.", "Add others in the chat's settings."));
         }
-        let Some(speaker) = speaker else { return Ok(Turn::narrator()) };
+        let Some(speaker) = speaker else { return Ok(NextSpeaker::narrator()) };
         let turn = group.turn_of(speaker.parse()?);
         turn.ok_or_else(|| bad_input("This character does not take part.", "Add it in the chat's settings."))
     }
 
     /// Appends an event that calls upon a speaker.
-    pub(crate) async fn call_upon(&self, chat: &Chat, turn: &Turn) -> Answer<Message> {
+    pub(crate) async fn call_upon(&self, chat: &Chat, turn: &NextSpeaker) -> ApiResult<Message> {
         let (card, _) = self.card(&self.character(chat.character).await?)?;
         let own = || Speaker { character: Some(chat.character), name: card.spoken_name().to_owned() };
         let speaker = turn.speaker.clone().unwrap_or_else(own);
@@ -334,7 +334,7 @@ impl Library {
     }
 
     /// The members for the API, without the chat's own character.
-    pub(crate) async fn shown_members(&self, chat: ChatId) -> Answer<Vec<api::GroupMember>> {
+    pub(crate) async fn shown_members(&self, chat: ChatId) -> ApiResult<Vec<api::GroupMember>> {
         let read = self.base().store().read(move |store| {
             let rows = store.groups().members(chat)?.into_iter().map(|id| store.characters().get(id));
             rows.collect::<Result<Vec<_>, _>>()
@@ -359,7 +359,7 @@ mod tests {
     }
 
     /// Ada's chat with Bo and Mary Ann. Bo is the speaker of message 2.
-    fn group() -> Group {
+    fn group() -> Scene {
         let member = |(number, name)| Member {
             id: CharacterId(Uuid::from_u128(number)),
             card: Arc::new(Card::new(name).unwrap()),
@@ -367,12 +367,12 @@ mod tests {
         let members: Vec<Member> = [(1, "Ada"), (2, "Bo"), (3, "Mary Ann")].map(member).into();
         let bo = Speaker { character: Some(members[1].id), name: "Bo".into() };
         let gone = Speaker { character: None, name: "Zed".into() };
-        Group { members, speakers: [(id(2), bo.clone()), (id(9), gone), (id(7), bo)].into() }
+        Scene { members, speakers: [(id(2), bo.clone()), (id(9), gone), (id(7), bo)].into() }
     }
 
     /// The next speaker after `lines`, newest first.
     fn next(lines: &[(u128, Role, &str)]) -> String {
-        let lines = lines.iter().map(|(number, role, text)| Line { id: id(*number), role: *role, text });
+        let lines = lines.iter().map(|(number, role, text)| SpokenLine { id: id(*number), role: *role, text });
         group().next(lines).speaker.map_or_else(|| "Ada".to_owned(), |speaker| speaker.name)
     }
 
@@ -406,6 +406,6 @@ mod tests {
     #[test]
     fn every_other_name_is_a_stop_string() {
         assert_eq!(group().stops("Tom"), ["\nAda:", "\nBo:", "\nMary Ann:", "\nNarrator:", "\nTom:"]);
-        assert!(Group::default().stops("Tom").is_empty());
+        assert!(Scene::default().stops("Tom").is_empty());
     }
 }

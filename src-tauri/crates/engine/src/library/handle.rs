@@ -11,10 +11,10 @@ use crate::settings::handle::Configuration;
 /// Everything that the user owns. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Library {
-    inner: Arc<Inner>,
+    inner: Arc<LibraryState>,
 }
 
-struct Inner {
+struct LibraryState {
     config: Configuration,
     scripts: Mutex<ScriptCache>,
     card: Mutex<CardCache>,
@@ -23,7 +23,7 @@ struct Inner {
 
 /// A handle that does not keep the engine open.
 #[derive(Clone)]
-pub(crate) struct WeakLibrary(Weak<Inner>);
+pub(crate) struct WeakLibrary(Weak<LibraryState>);
 
 impl WeakLibrary {
     pub(crate) fn upgrade(&self) -> Option<Library> {
@@ -33,7 +33,7 @@ impl WeakLibrary {
 
 impl Library {
     pub(crate) fn new(config: Configuration) -> Self {
-        let inner = Inner {
+        let inner = LibraryState {
             config,
             scripts: Mutex::default(),
             card: Mutex::default(),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::api::{LoreFilter, LoreLogic, LorePosition, LoreRole, LoreSources, Lorebook, LorebookEntry};
-use crate::base::error::{Answer, bad_input, internal, not_found};
+use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::library::handle::Library;
 use crate::library::lorebooks;
 
@@ -22,7 +22,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if the book or the entry does not exist.
-    pub(crate) async fn save_lore_entry(&self, book: String, entry: LorebookEntry) -> Answer<LorebookEntry> {
+    pub(crate) async fn save_lore_entry(&self, book: String, entry: LorebookEntry) -> ApiResult<LorebookEntry> {
         self.change_lorebook(book, move |found, _| {
             let book = &mut found.book;
             let at = match entry.id.as_str() {
@@ -42,7 +42,12 @@ impl Library {
     }
 
     /// Switches several entries on or off.
-    pub(crate) async fn enable_lore_entries(&self, book: String, ids: Vec<String>, enabled: bool) -> Answer<Lorebook> {
+    pub(crate) async fn enable_lore_entries(
+        &self,
+        book: String,
+        ids: Vec<String>,
+        enabled: bool,
+    ) -> ApiResult<Lorebook> {
         let edited = book.clone();
         self.change_lorebook(book, move |found, _| {
             for at in places(&found.book, &ids)? {
@@ -55,7 +60,7 @@ impl Library {
     }
 
     /// Deletes several entries. Returns the JSON that `restore_lore_entries` needs to undo this.
-    pub(crate) async fn delete_lore_entries(&self, book: String, ids: Vec<String>) -> Answer<String> {
+    pub(crate) async fn delete_lore_entries(&self, book: String, ids: Vec<String>) -> ApiResult<String> {
         self.change_lorebook(book, move |found, _| {
             let mut gone = places(&found.book, &ids)?;
             gone.sort_unstable();
@@ -71,7 +76,7 @@ impl Library {
     ///
     /// # Errors
     /// `BadInput` if `deleted` is not the result of `delete_lore_entries`.
-    pub(crate) async fn restore_lore_entries(&self, book: String, deleted: String) -> Answer<Lorebook> {
+    pub(crate) async fn restore_lore_entries(&self, book: String, deleted: String) -> ApiResult<Lorebook> {
         let refused =
             |why: String| bad_input(format!("The entries cannot be put back: {why}."), "Import the book again.");
         let taken: Vec<Taken> = serde_json::from_str(&deleted).map_err(|error| refused(error.to_string()))?;
@@ -87,7 +92,7 @@ impl Library {
     }
 
     /// Sets the display order, which does not affect the prompt. Entries that `ids` does not name go last.
-    pub(crate) async fn order_lore_entries(&self, book: String, ids: Vec<String>) -> Answer<Lorebook> {
+    pub(crate) async fn order_lore_entries(&self, book: String, ids: Vec<String>) -> ApiResult<Lorebook> {
         let edited = book.clone();
         self.change_lorebook(book, move |found, _| {
             let named = places(&found.book, &ids)?;
@@ -109,7 +114,7 @@ impl Library {
         ids: Vec<String>,
         to: String,
         leave: bool,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let from = self.lorebook(book.clone()).await?;
         let wanted = ids.clone();
         self.change_lorebook(to, move |target, _| {
@@ -155,12 +160,12 @@ fn order(book: &Book) -> Vec<usize> {
     order
 }
 
-fn place(book: &Book, id: &str) -> Answer<usize> {
+fn place(book: &Book, id: &str) -> ApiResult<usize> {
     ids(book).iter().position(|known| known == id).ok_or_else(|| not_found("entry"))
 }
 
 /// Positions in the order of `wanted`, without repeats.
-fn places(book: &Book, wanted: &[String]) -> Answer<Vec<usize>> {
+fn places(book: &Book, wanted: &[String]) -> ApiResult<Vec<usize>> {
     let known: std::collections::HashMap<String, usize> = (0..).zip(ids(book)).map(|(at, id)| (id, at)).collect();
     let mut places = Vec::new();
     let mut seen = std::collections::HashSet::new();

@@ -9,7 +9,7 @@ use store::{Character, Read, StoreError, Write};
 use uuid::Uuid;
 
 use crate::api::{Changed, Lorebook, LorebookBinding, LorebookFields, LorebookFormat, LorebookSummary};
-use crate::base::error::{Answer, bad_input, internal, not_found};
+use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::panics;
 use crate::library::characters::{Exported, card_of, file_name};
 use crate::library::handle::Library;
@@ -19,14 +19,14 @@ use crate::library::lore_entries;
 const MAX_NAME: usize = 200;
 
 /// A book and where it is stored.
-pub(crate) struct Found {
-    place: Place,
+pub(crate) struct StoredBook {
+    place: BookLocation,
     pub(crate) book: Book,
     unread: Vec<Skipped>,
 }
 
 /// Where a book is stored.
-enum Place {
+enum BookLocation {
     Library(store::Lorebook),
     Card(Character, Box<Card>),
 }
@@ -45,7 +45,7 @@ impl Library {
     }
 
     /// Lists the library's books by name, then the books in cards by the names of their characters.
-    pub(crate) async fn list_lorebooks(&self) -> Answer<Vec<LorebookSummary>> {
+    pub(crate) async fn list_lorebooks(&self) -> ApiResult<Vec<LorebookSummary>> {
         let (own, bindings, characters) = self
             .base()
             .store()
@@ -57,10 +57,10 @@ impl Library {
         let own = own.into_iter().filter_map(|row| {
             let bindings = bindings.get(&row.id).map(Vec::as_slice).unwrap_or_default();
             // An unreadable book must not hide the others.
-            summarised(|| Some(Found::in_library(row).ok()?.summary(bindings)))
+            summarised(|| Some(StoredBook::in_library(row).ok()?.summary(bindings)))
         });
         let of_cards =
-            characters.into_iter().filter_map(|one| summarised(|| Some(Found::in_card(one).ok()??.summary(&[]))));
+            characters.into_iter().filter_map(|one| summarised(|| Some(StoredBook::in_card(one).ok()??.summary(&[]))));
         Ok(own.chain(of_cards).collect())
     }
 
@@ -68,7 +68,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if there is no such book, and no character with this id whose card has a book.
-    pub(crate) async fn get_lorebook(&self, id: String) -> Answer<Lorebook> {
+    pub(crate) async fn get_lorebook(&self, id: String) -> ApiResult<Lorebook> {
         let id = id.parse::<LorebookId>()?;
         let (found, bindings) =
             self.base().store().read(move |store| Ok((find(store, id)?, store.lorebooks().bindings_of(id)?))).await?;
@@ -76,7 +76,7 @@ impl Library {
     }
 
     /// Creates a book without entries and bindings.
-    pub(crate) async fn create_lorebook(&self, name: String) -> Answer<Lorebook> {
+    pub(crate) async fn create_lorebook(&self, name: String) -> ApiResult<Lorebook> {
         let name = checked(&name)?;
         let json = Book::new(&name).to_value().to_string();
         let row = self.add_lorebook(name, json, None, Vec::new()).await?;
@@ -84,7 +84,7 @@ impl Library {
     }
 
     /// Changes the properties of a book. Names in the library are unique.
-    pub(crate) async fn update_lorebook(&self, id: String, fields: LorebookFields) -> Answer<Lorebook> {
+    pub(crate) async fn update_lorebook(&self, id: String, fields: LorebookFields) -> ApiResult<Lorebook> {
         let name = checked(&fields.name)?;
         self.change_lorebook(id.clone(), move |found, taken| {
             found.rename(&name, taken)?;
@@ -104,13 +104,13 @@ impl Library {
     }
 
     /// Enables or disables a book of the library.
-    pub(crate) async fn enable_lorebook(&self, id: String, enabled: bool) -> Answer<Lorebook> {
+    pub(crate) async fn enable_lorebook(&self, id: String, enabled: bool) -> ApiResult<Lorebook> {
         self.change_lorebook(id.clone(), move |found, _| match &mut found.place {
-            Place::Library(row) => {
+            BookLocation::Library(row) => {
                 row.enabled = enabled;
                 Ok(())
             }
-            Place::Card(..) => Err(of_a_card("switched off")),
+            BookLocation::Card(..) => Err(of_a_card("switched off")),
         })
         .await?;
         if !enabled {
@@ -121,11 +121,11 @@ impl Library {
     }
 
     /// Replaces the bindings of a book of the library.
-    pub(crate) async fn bind_lorebook(&self, id: String, bindings: Vec<LorebookBinding>) -> Answer<Lorebook> {
-        let bindings = bindings.iter().map(parsed).collect::<Answer<Vec<Binding>>>()?;
+    pub(crate) async fn bind_lorebook(&self, id: String, bindings: Vec<LorebookBinding>) -> ApiResult<Lorebook> {
+        let bindings = bindings.iter().map(parsed).collect::<ApiResult<Vec<Binding>>>()?;
         let book = id.parse::<LorebookId>()?;
         let bound = self.base().store().write(move |store| match find(store, book)? {
-            Ok(Found { place: Place::Library(_), .. }) => {
+            Ok(StoredBook { place: BookLocation::Library(_), .. }) => {
                 store.lorebooks_mut().bind(book, &bindings)?;
                 // Retract the book everywhere. Chats where it still applies find its entries again.
                 Ok(Ok(crate::base::retraction::withdraw_book(store, book)?))
@@ -139,7 +139,7 @@ impl Library {
     }
 
     /// Removes a book from all later prompts at once. A purge deletes it permanently; until then it can be restored.
-    pub(crate) async fn delete_lorebook(&self, id: String) -> Answer<()> {
+    pub(crate) async fn delete_lorebook(&self, id: String) -> ApiResult<()> {
         let (book, now) = (id.parse::<LorebookId>()?, self.base().now());
         let delete = self.base().store().write(move |store| {
             crate::base::retraction::withdraw_book(store, book)?;
@@ -150,7 +150,7 @@ impl Library {
         Ok(())
     }
 
-    pub(crate) async fn restore_lorebook(&self, id: String) -> Answer<()> {
+    pub(crate) async fn restore_lorebook(&self, id: String) -> ApiResult<()> {
         let book = id.parse::<LorebookId>()?;
         self.base().store().write(move |store| store.lorebooks_mut().restore(book)).await?;
         self.lorebooks_changed(Some(id));
@@ -161,7 +161,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if there is no such book, and no character with this id whose card has a book.
-    pub(crate) async fn export_lorebook(&self, id: String, format: LorebookFormat) -> Answer<Exported> {
+    pub(crate) async fn export_lorebook(&self, id: String, format: LorebookFormat) -> ApiResult<Exported> {
         let mut found = self.lorebook(id).await?;
         let name = found.name();
         if found.book.name().is_empty() {
@@ -175,7 +175,7 @@ impl Library {
         Ok(Exported { file_name: file_name(&name, "json"), mime: "application/json", bytes, warnings: Vec::new() })
     }
 
-    pub(crate) async fn lorebook(&self, id: String) -> Answer<Found> {
+    pub(crate) async fn lorebook(&self, id: String) -> ApiResult<StoredBook> {
         let id = id.parse::<LorebookId>()?;
         self.base().store().read(move |store| find(store, id)).await?
     }
@@ -187,7 +187,7 @@ impl Library {
         json: String,
         source: Option<Vec<u8>>,
         bindings: Vec<Binding>,
-    ) -> Answer<store::Lorebook> {
+    ) -> ApiResult<store::Lorebook> {
         let (id, now) = (LorebookId(Uuid::now_v7()), self.base().now());
         let added = self.base().store().write(move |store| {
             let name = free_name(&name, &taken(store, None)?);
@@ -206,8 +206,8 @@ impl Library {
     pub(crate) async fn change_lorebook<T: Send + 'static>(
         &self,
         id: String,
-        change: impl FnOnce(&mut Found, &[String]) -> Answer<T> + Send + 'static,
-    ) -> Answer<T> {
+        change: impl FnOnce(&mut StoredBook, &[String]) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
         let (book, now) = (id.parse::<LorebookId>()?, self.base().now());
         let changed = self.base().store().write(move |store| {
             let mut found = match find(store, book)? {
@@ -232,34 +232,34 @@ impl Library {
     }
 }
 
-impl Found {
-    pub(crate) fn in_library(row: store::Lorebook) -> Answer<Self> {
+impl StoredBook {
+    pub(crate) fn in_library(row: store::Lorebook) -> ApiResult<Self> {
         let (book, unread) = Book::read(row.json.as_bytes()).map_err(|error| internal(&error.to_string()))?;
-        Ok(Self { place: Place::Library(row), book, unread })
+        Ok(Self { place: BookLocation::Library(row), book, unread })
     }
 
     /// `None` if the card has no book.
-    fn in_card(character: Character) -> Answer<Option<Self>> {
+    fn in_card(character: Character) -> ApiResult<Option<Self>> {
         let card = card_of(&character)?;
         let Some(raw) = card.character_book() else { return Ok(None) };
         let (book, unread) = Book::from_character_book(raw);
-        Ok(Some(Self { place: Place::Card(character, Box::new(card)), book, unread }))
+        Ok(Some(Self { place: BookLocation::Card(character, Box::new(card)), book, unread }))
     }
 
     /// Name for users and prompts.
     pub(crate) fn name(&self) -> String {
         match &self.place {
-            Place::Library(row) => row.name.clone(),
-            Place::Card(character, _) if self.book.name().is_empty() => character.name.clone(),
-            Place::Card(..) => self.book.name().to_owned(),
+            BookLocation::Library(row) => row.name.clone(),
+            BookLocation::Card(character, _) if self.book.name().is_empty() => character.name.clone(),
+            BookLocation::Card(..) => self.book.name().to_owned(),
         }
     }
 
-    fn rename(&mut self, name: &str, taken: &[String]) -> Answer<()> {
+    fn rename(&mut self, name: &str, taken: &[String]) -> ApiResult<()> {
         if self.name() == name {
             return Ok(());
         }
-        if let Place::Library(row) = &mut self.place {
+        if let BookLocation::Library(row) = &mut self.place {
             if taken.iter().any(|known| known == name) {
                 return Err(bad_input(format!("There is already a lorebook \"{name}\"."), "Give it another name."));
             }
@@ -270,17 +270,17 @@ impl Found {
     }
 
     /// Stores the changed book, unless it could not be read again.
-    fn keep(self, store: &mut Write<'_>, now: domain::Timestamp) -> Result<Answer<()>, StoreError> {
+    fn keep(self, store: &mut Write<'_>, now: domain::Timestamp) -> Result<ApiResult<()>, StoreError> {
         let too_much = |why: String| bad_input(format!("The lorebook cannot be saved: {why}."), "Shorten it.");
         match self.place {
-            Place::Library(row) => {
+            BookLocation::Library(row) => {
                 let json = self.book.to_value().to_string();
                 if let Err(error) = Book::read(json.as_bytes()) {
                     return Ok(Err(too_much(error.to_string())));
                 }
                 store.lorebooks_mut().update(&store::Lorebook { json, updated: now, ..row })?;
             }
-            Place::Card(character, mut card) => {
+            BookLocation::Card(character, mut card) => {
                 // A book in a card is always stored in the format of cards.
                 if let serde_json::Value::Object(raw) = self.book.to_value() {
                     card.set_character_book(raw);
@@ -297,8 +297,8 @@ impl Found {
 
     fn summary(&self, bindings: &[Binding]) -> LorebookSummary {
         let (id, character, character_name, enabled) = match &self.place {
-            Place::Library(row) => (row.id.to_string(), None, String::new(), row.enabled),
-            Place::Card(one, _) => (one.id.to_string(), Some(one.id.to_string()), one.name.clone(), true),
+            BookLocation::Library(row) => (row.id.to_string(), None, String::new(), row.enabled),
+            BookLocation::Card(one, _) => (one.id.to_string(), Some(one.id.to_string()), one.name.clone(), true),
         };
         LorebookSummary {
             id,
@@ -330,12 +330,12 @@ impl Found {
 }
 
 /// Finds the library's book with this id, or the book in the card of the character with this id.
-fn find(store: &Read<'_>, id: LorebookId) -> Result<Answer<Found>, StoreError> {
+fn find(store: &Read<'_>, id: LorebookId) -> Result<ApiResult<StoredBook>, StoreError> {
     if let Some(row) = store.lorebooks().get(id)? {
-        return Ok(Found::in_library(row));
+        return Ok(StoredBook::in_library(row));
     }
     let Some(character) = store.characters().get(CharacterId(id.0))? else { return Ok(Err(not_found("lorebook"))) };
-    Ok(Found::in_card(character).and_then(|found| found.ok_or_else(|| not_found("lorebook"))))
+    Ok(StoredBook::in_card(character).and_then(|found| found.ok_or_else(|| not_found("lorebook"))))
 }
 
 /// Names of the library's books, except for one.
@@ -351,7 +351,7 @@ pub(crate) fn free_name(name: &str, taken: &[impl AsRef<str>]) -> String {
     std::iter::once(name.to_owned()).chain(numbered).find(is_free).unwrap_or_default()
 }
 
-fn checked(name: &str) -> Answer<String> {
+fn checked(name: &str) -> ApiResult<String> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > MAX_NAME {
         let hint = format!("Write 1 to {MAX_NAME} characters.");
@@ -379,7 +379,7 @@ fn in_words(binding: &Binding) -> LorebookBinding {
     }
 }
 
-fn parsed(binding: &LorebookBinding) -> Answer<Binding> {
+fn parsed(binding: &LorebookBinding) -> ApiResult<Binding> {
     Ok(match binding {
         LorebookBinding::Global => Binding::Global,
         LorebookBinding::Character { id } => Binding::Character(id.parse()?),

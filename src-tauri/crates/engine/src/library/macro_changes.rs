@@ -9,18 +9,18 @@ pub(crate) type Variables = BTreeMap<String, String>;
 /// Changes that texts made to variables: the old and the new value by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Changes {
-    pub(crate) local: BTreeMap<String, Change>,
-    pub(crate) global: BTreeMap<String, Change>,
+pub(crate) struct VariableChanges {
+    pub(crate) local: BTreeMap<String, VariableChange>,
+    pub(crate) global: BTreeMap<String, VariableChange>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Change {
+pub(crate) struct VariableChange {
     pub(crate) was: Option<String>,
     pub(crate) is: Option<String>,
 }
 
-impl Changes {
+impl VariableChanges {
     /// Records the changes between two states, in addition to earlier ones.
     pub(crate) fn record(&mut self, before: &MacroState, after: &MacroState) {
         record(&mut self.local, &before.local, &after.local);
@@ -46,23 +46,23 @@ impl Changes {
     }
 }
 
-pub(crate) fn record(changes: &mut BTreeMap<String, Change>, before: &Variables, after: &Variables) {
+pub(crate) fn record(changes: &mut BTreeMap<String, VariableChange>, before: &Variables, after: &Variables) {
     for name in before.keys().chain(after.keys()) {
         let (was, is) = (before.get(name), after.get(name));
         if was != is {
-            let change = changes.entry(name.clone()).or_insert_with(|| Change { was: was.cloned(), is: None });
+            let change = changes.entry(name.clone()).or_insert_with(|| VariableChange { was: was.cloned(), is: None });
             change.is = is.cloned();
         }
     }
 }
 
-pub(crate) fn follow(changes: &mut BTreeMap<String, Change>, later: BTreeMap<String, Change>) {
-    for (name, Change { was, is }) in later {
-        changes.entry(name).or_insert_with(|| Change { was, is: None }).is = is;
+pub(crate) fn follow(changes: &mut BTreeMap<String, VariableChange>, later: BTreeMap<String, VariableChange>) {
+    for (name, VariableChange { was, is }) in later {
+        changes.entry(name).or_insert_with(|| VariableChange { was, is: None }).is = is;
     }
 }
 
-pub(crate) fn undo(changes: &BTreeMap<String, Change>, variables: &mut Variables) {
+pub(crate) fn undo(changes: &BTreeMap<String, VariableChange>, variables: &mut Variables) {
     for (name, change) in changes {
         if variables.get(name) == change.is.as_ref() {
             set(variables, name, change.was.as_ref());
@@ -70,7 +70,7 @@ pub(crate) fn undo(changes: &BTreeMap<String, Change>, variables: &mut Variables
     }
 }
 
-pub(crate) fn redo(changes: &BTreeMap<String, Change>, variables: &mut Variables) {
+pub(crate) fn redo(changes: &BTreeMap<String, VariableChange>, variables: &mut Variables) {
     for (name, change) in changes {
         set(variables, name, change.is.as_ref());
     }

@@ -9,13 +9,13 @@ use domain::{ChatId, MessageId};
 use serde_json::Value;
 
 use crate::base::panics;
-use crate::library::group::Group;
+use crate::library::group::Scene;
 
 /// Maximum number of macro names in one notice.
 const MAX_TOLD: usize = 50;
 
 /// The names and texts that macros use.
-pub(crate) struct Words<'a> {
+pub(crate) struct MacroNames<'a> {
     pub(crate) card: &'a Card,
     pub(crate) persona: &'a Persona,
     chat: String,
@@ -26,7 +26,7 @@ pub(crate) struct Words<'a> {
 
 /// The time and the chat state that macros use.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Moment<'a> {
+pub(crate) struct MacroMoment<'a> {
     pub(crate) clock: Option<macros::Clock>,
     pub(crate) chat: ChatTexts<'a>,
     pub(crate) model: ModelFacts<'a>,
@@ -36,17 +36,17 @@ pub(crate) struct Moment<'a> {
     pub(crate) seed: u64,
 }
 
-impl<'a> Words<'a> {
+impl<'a> MacroNames<'a> {
     pub(crate) fn new(card: &'a Card, persona: &'a Persona, chat: ChatId) -> Self {
         Self { card, persona, chat: chat.to_string(), greetings: card.greetings(), members: Vec::new() }
     }
 
     /// Adds the members of a group scene, for `{{group}}` and `{{notChar}}`. Members are never muted here.
-    pub(crate) fn among(self, group: &'a Group) -> Self {
+    pub(crate) fn among(self, group: &'a Scene) -> Self {
         Self { members: group.names().collect(), ..self }
     }
 
-    pub(crate) fn expand(&self, text: &str, moment: &Moment<'_>, state: &mut MacroState) -> Expanded {
+    pub(crate) fn expand(&self, text: &str, moment: &MacroMoment<'_>, state: &mut MacroState) -> Expanded {
         self.expand_over(text, None, moment, state)
     }
 
@@ -55,7 +55,7 @@ impl<'a> Words<'a> {
         &self,
         text: &str,
         original: Option<&str>,
-        moment: &Moment<'_>,
+        moment: &MacroMoment<'_>,
         state: &mut MacroState,
     ) -> Expanded {
         let as_it_is = || Expanded { text: text.to_owned(), ..Expanded::default() };
@@ -66,7 +66,7 @@ impl<'a> Words<'a> {
         &self.chat
     }
 
-    pub(crate) fn scope<'s>(&'s self, original: Option<&'s str>, moment: &Moment<'s>) -> MacroScope<'s> {
+    pub(crate) fn scope<'s>(&'s self, original: Option<&'s str>, moment: &MacroMoment<'s>) -> MacroScope<'s> {
         let card = self.card;
         MacroScope {
             user: &self.persona.name,

@@ -1,6 +1,6 @@
 //! Variables of macros: tracks how a turn's texts change them, and stores them.
 
-use crate::library::macro_changes::{Changes, Variables, record, redo, undo};
+use crate::library::macro_changes::{VariableChanges, Variables, record, redo, undo};
 use std::collections::BTreeMap;
 
 use context::macros::MacroState;
@@ -8,8 +8,8 @@ use domain::chat::Chat;
 use domain::{ChatId, SwipeId, Timestamp};
 use store::StoreError;
 
-use crate::base::error::Answer;
-use crate::library::chat_macros::Kept;
+use crate::base::error::ApiResult;
+use crate::library::chat_macros::StoredMacroState;
 use crate::library::handle::Library;
 
 /// Row of the settings table with the macros' global variables.
@@ -21,11 +21,11 @@ fn parse(json: Option<String>) -> Variables {
 
 impl Library {
     /// The variables that the texts of `chat` see.
-    pub(crate) async fn macro_state(&self, chat: &Chat) -> Answer<MacroState> {
-        Ok(MacroState { local: Kept::of(chat).variables, global: self.global_variables().await? })
+    pub(crate) async fn macro_state(&self, chat: &Chat) -> ApiResult<MacroState> {
+        Ok(MacroState { local: StoredMacroState::of(chat).variables, global: self.global_variables().await? })
     }
 
-    pub(crate) async fn global_variables(&self) -> Answer<BTreeMap<String, String>> {
+    pub(crate) async fn global_variables(&self) -> ApiResult<BTreeMap<String, String>> {
         Ok(parse(self.base().store().read(|store| store.settings().get(GLOBALS)).await?))
     }
 }
@@ -38,7 +38,7 @@ pub(crate) fn keep(
     after: &MacroState,
 ) -> Result<(), StoreError> {
     if before.local != after.local {
-        let kept = Kept { variables: after.local.clone(), ..Kept::of(chat) };
+        let kept = StoredMacroState { variables: after.local.clone(), ..StoredMacroState::of(chat) };
         store.chats_mut().set_variables(chat.id, &kept.to_json())?;
     }
     keep_global(store, before, after)
@@ -70,13 +70,13 @@ pub(crate) fn show_greeting(
     after: Option<SwipeId>,
 ) -> Result<(), StoreError> {
     let Some(chat) = store.chats().get(chat)? else { return Ok(()) };
-    let mut kept = Kept::of(&chat);
+    let mut kept = StoredMacroState::of(&chat);
     if kept.greetings.is_empty() || before == after {
         return Ok(());
     }
     let of = |swipe: Option<SwipeId>| {
         let set = swipe.and_then(|swipe| kept.greetings.get(&swipe.to_string())).cloned();
-        let mut changes = Changes::default();
+        let mut changes = VariableChanges::default();
         record(&mut changes.local, &Variables::new(), &set.unwrap_or_default());
         changes
     };
@@ -91,14 +91,14 @@ pub(crate) fn keep_head(
     store: &mut store::Write<'_>,
     chat: &Chat,
     head_at: Timestamp,
-    head: Changes,
+    head: VariableChanges,
 ) -> Result<(), StoreError> {
-    let kept = Kept::of(chat);
+    let kept = StoredMacroState::of(chat);
     let before = MacroState { local: kept.variables.clone(), global: parse(store.settings().get(GLOBALS)?) };
     let mut after = before.clone();
     head.redo(&mut after);
     keep_global(store, &before, &after)?;
-    let kept = Kept { head_at: Some(head_at), variables: after.local, head, ..kept };
+    let kept = StoredMacroState { head_at: Some(head_at), variables: after.local, head, ..kept };
     store.chats_mut().set_variables(chat.id, &kept.to_json())
 }
 
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn undo_keeps_later_changes() {
-        let mut changes = Changes::default();
+        let mut changes = VariableChanges::default();
         changes.record(&state(&[("a", "1"), ("b", "1")]), &state(&[("a", "2"), ("b", "1"), ("c", "1")]));
         changes.record(&state(&[("a", "5"), ("c", "1")]), &state(&[("a", "6"), ("c", "1")]));
         let mut now = state(&[("a", "6"), ("b", "1"), ("c", "7")]);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::api::{Figures, Origin, PromptBlock, PromptReport, PromptSegment};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::handle::Library;
 
 /// Maximum length of a chain of manifests, before the next one is stored completely.
@@ -29,14 +29,14 @@ struct Stored {
     /// the rest.
     #[serde(default)]
     bare: bool,
-    shared: Option<Shared>,
+    shared: Option<SharedPrefix>,
     /// Without the shared parts, and without texts that the segments contain.
     report: PromptReport,
 }
 
 /// The part of a manifest that an earlier one contains.
 #[derive(Clone, Serialize, Deserialize)]
-struct Shared {
+struct SharedPrefix {
     swipe: String,
     segments: usize,
     blocks: usize,
@@ -75,7 +75,7 @@ pub(crate) fn without_words(json: &str) -> Option<String> {
     }
     let Ok(stored) = serde_json::from_str::<Stored>(json) else { return (!json.is_empty()).then(String::new) };
     let Stored { shared, mut report, .. } = stored;
-    let shared = shared.map(|shared| Shared { checksum: String::new(), ..shared });
+    let shared = shared.map(|shared| SharedPrefix { checksum: String::new(), ..shared });
     report.text.clear();
     report.segments.iter_mut().for_each(|segment| segment.text.clear());
     report.messages.iter_mut().for_each(|message| message.text.clear());
@@ -99,13 +99,13 @@ fn take_words(block: &mut PromptBlock) {
     }
 }
 
-fn shared(report: &PromptReport, kept: &Recorded) -> Option<Shared> {
+fn shared(report: &PromptReport, kept: &Recorded) -> Option<SharedPrefix> {
     let segments = common(&report.segments, &kept.report.segments, |one, other| one == other);
     let blocks = common(&report.blocks, &kept.report.blocks, |one, other| {
         let reused = one.reused;
         *one == PromptBlock { reused, ..other.clone() }
     });
-    (segments > 0).then(|| Shared {
+    (segments > 0).then(|| SharedPrefix {
         swipe: kept.swipe.to_string(),
         segments,
         blocks,
@@ -204,7 +204,7 @@ fn from_chain(chain: Vec<Stored>) -> Option<PromptReport> {
 
 impl Library {
     /// The manifest of `swipe`; `None` if there is none or it is incomplete.
-    pub(crate) async fn kept_manifest(&self, swipe: SwipeId) -> Answer<Option<Recorded>> {
+    pub(crate) async fn kept_manifest(&self, swipe: SwipeId) -> ApiResult<Option<Recorded>> {
         let chain = self
             .base()
             .store()
@@ -231,7 +231,7 @@ impl Library {
         &self,
         chat: ChatId,
         except: Option<SwipeId>,
-    ) -> Answer<Option<(Recorded, String)>> {
+    ) -> ApiResult<Option<(Recorded, String)>> {
         // Do not read more than needed: an imported chat has thousands of messages without a manifest, and all would
         // be searched.
         let asked = 1 + u32::from(except.is_some());

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::api::{self, Changed, MemoryDraft};
 use crate::base::clock::rfc3339;
-use crate::base::error::{Answer, bad_input, not_found};
+use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::library::exclusion;
 use crate::library::handle::Library;
 use crate::recall_service::tokens;
@@ -21,7 +21,7 @@ const MAX_TEXT: usize = 2_000;
 
 impl Library {
     /// The first page of a character's memories; with a query, of those that match it, best first.
-    pub(crate) async fn list_memories(&self, character: String, query: String) -> Answer<Vec<api::Memory>> {
+    pub(crate) async fn list_memories(&self, character: String, query: String) -> ApiResult<Vec<api::Memory>> {
         Ok(self.find_memories(character, query, api::MemoryFilter::default(), 1).await?.memories)
     }
 
@@ -32,7 +32,7 @@ impl Library {
         query: String,
         filter: api::MemoryFilter,
         pages: u32,
-    ) -> Answer<api::FoundMemories> {
+    ) -> ApiResult<api::FoundMemories> {
         let (character, filter) = (character.parse::<CharacterId>()?, narrowed(&filter));
         // One more row shows whether there are more.
         let with_next = |page: u32| page.saturating_mul(pages.max(1)).saturating_add(1);
@@ -54,7 +54,7 @@ impl Library {
     }
 
     /// All memories of a character, without a limit; the archived ones come last.
-    pub(crate) async fn every_memory(&self, character: String) -> Answer<Vec<api::Memory>> {
+    pub(crate) async fn every_memory(&self, character: String) -> ApiResult<Vec<api::Memory>> {
         let character = character.parse::<CharacterId>()?;
         let all = move |store: &store::Read<'_>| {
             let of = |archived| MemoryFilter { archived, ..MemoryFilter::default() };
@@ -65,7 +65,7 @@ impl Library {
         Ok(self.base().store().read(all).await?.into_iter().map(|memory| shown(memory, None)).collect())
     }
 
-    pub(crate) async fn save_memory(&self, draft: MemoryDraft) -> Answer<api::Memory> {
+    pub(crate) async fn save_memory(&self, draft: MemoryDraft) -> ApiResult<api::Memory> {
         let text = checked(&draft.text)?;
         let known = match draft.id.is_empty() {
             true => None,
@@ -108,14 +108,14 @@ impl Library {
 
     /// Removes a memory from every later prompt at once, and its source messages from recall. The next purge deletes
     /// the row; until then it can be restored.
-    pub(crate) async fn delete_memory(&self, id: String) -> Answer<()> {
+    pub(crate) async fn delete_memory(&self, id: String) -> ApiResult<()> {
         let (id, now) = (id.parse::<MemoryId>()?, self.base().now());
         self.base().store().write(move |store| exclusion::forget(store, id, now)).await?;
         self.memories_changed("");
         Ok(())
     }
 
-    pub(crate) async fn restore_memory(&self, id: String) -> Answer<()> {
+    pub(crate) async fn restore_memory(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<MemoryId>()?;
         self.base().store().write(move |store| exclusion::remember_again(store, id)).await?;
         self.memories_changed("");
@@ -123,7 +123,7 @@ impl Library {
     }
 
     /// A pinned memory is always included, so pinning also takes it out of the archive.
-    pub(crate) async fn pin_memory(&self, id: String, pinned: bool) -> Answer<api::Memory> {
+    pub(crate) async fn pin_memory(&self, id: String, pinned: bool) -> ApiResult<api::Memory> {
         let known = self.memory(id.parse()?).await?;
         let was_archived = known.archived.is_some();
         let memory = Memory { pinned, archived: known.archived.filter(|_| !pinned), ..known };
@@ -137,11 +137,11 @@ impl Library {
         Ok(shown(memory, None))
     }
 
-    pub(crate) async fn memory(&self, id: MemoryId) -> Answer<Memory> {
+    pub(crate) async fn memory(&self, id: MemoryId) -> ApiResult<Memory> {
         self.base().store().read(move |store| store.memories().get(id)).await?.ok_or_else(|| not_found("memory"))
     }
 
-    async fn scope(&self, draft: &MemoryDraft) -> Answer<MemoryScope> {
+    async fn scope(&self, draft: &MemoryDraft) -> ApiResult<MemoryScope> {
         let character = || draft.character.parse::<CharacterId>();
         Ok(match draft.scope {
             api::MemoryScope::Profile => MemoryScope::Profile,
@@ -170,7 +170,7 @@ impl Library {
         character: String,
         persona: String,
         chat: Option<String>,
-    ) -> Answer<Vec<String>> {
+    ) -> ApiResult<Vec<String>> {
         let chat = chat.map_or(Ok(ChatId(Uuid::nil())), |chat| chat.parse())?;
         let company = Company { character: character.parse()?, chat, persona: persona.parse()? };
         let mut worlds: Vec<String> =
@@ -180,7 +180,7 @@ impl Library {
     }
 
     /// The lorebook of a memory. It must be outside a card, so that other characters can have it too.
-    async fn world(&self, id: Option<&str>) -> Answer<LorebookId> {
+    async fn world(&self, id: Option<&str>) -> ApiResult<LorebookId> {
         let hint =
             "Name a lorebook of the library, or choose another scope. The book of a card can be exported and imported.";
         let Some(id) = id else { return Err(bad_input("A memory of a world needs its lorebook.", hint)) };
@@ -203,7 +203,7 @@ fn cut(mut memories: Vec<api::Memory>, most: u32) -> api::FoundMemories {
 }
 
 /// The trimmed text, if a memory may have it.
-pub(crate) fn checked(text: &str) -> Answer<String> {
+pub(crate) fn checked(text: &str) -> ApiResult<String> {
     let text = text.trim().to_owned();
     if text.is_empty() || text.chars().count() > MAX_TEXT {
         let hint = format!("Write a sentence or a few; at most {MAX_TEXT} characters.");

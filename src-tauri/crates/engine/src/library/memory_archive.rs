@@ -10,7 +10,7 @@ use store::{Read, StoreError, Write};
 use uuid::Uuid;
 
 use crate::api::{self, MemoryImport};
-use crate::base::error::{Answer, bad_input, internal};
+use crate::base::error::{ApiResult, bad_input, internal};
 use crate::library::characters::{Exported, file_name};
 use crate::library::exclusion;
 use crate::library::handle::Library;
@@ -56,7 +56,7 @@ enum Taken {
 
 impl Library {
     /// All memories of a character, as JSON.
-    pub(crate) async fn export_memories(&self, character: String) -> Answer<Exported> {
+    pub(crate) async fn export_memories(&self, character: String) -> ApiResult<Exported> {
         let name = self.character(character.parse()?).await?.name;
         let items = self.every_memory(character).await?;
         let books = self.base().store().read(|store| store.lorebooks().names()).await?;
@@ -75,7 +75,7 @@ impl Library {
     ///
     /// # Errors
     /// `BadInput` if the file has no memories, or too many.
-    pub(crate) async fn import_memories(&self, character: String, json: String) -> Answer<MemoryImport> {
+    pub(crate) async fn import_memories(&self, character: String, json: String) -> ApiResult<MemoryImport> {
         let character = self.character(character.parse()?).await?.id;
         let persona = self.persona_of(None).await?.id;
         let file = parsed(&json).map_err(|error| {

@@ -8,7 +8,7 @@ use store::MemoriesOf;
 use uuid::Uuid;
 
 use crate::api::{self, MemoryOwner, MemoryStorage};
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::library::exclusion;
 use crate::library::handle::Library;
 use crate::library::memories::{checked, shown};
@@ -19,7 +19,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if one of them does not exist; `BadInput` if both are the same, or if the text is empty or too long.
-    pub(crate) async fn merge_memories(&self, first: String, second: String, text: String) -> Answer<api::Memory> {
+    pub(crate) async fn merge_memories(&self, first: String, second: String, text: String) -> ApiResult<api::Memory> {
         let text = checked(&text)?;
         let (first, second) = tokio::try_join!(self.memory(first.parse()?), self.memory(second.parse()?))?;
         if first.id == second.id {
@@ -44,7 +44,7 @@ impl Library {
     }
 
     /// Undoes [`Engine::merge_memories`].
-    pub(crate) async fn unmerge_memories(&self, merged: String, parts: Vec<String>) -> Answer<()> {
+    pub(crate) async fn unmerge_memories(&self, merged: String, parts: Vec<String>) -> ApiResult<()> {
         let (merged, parts, now) = (merged.parse::<MemoryId>()?, ids(&parts)?, self.base().now());
         self.base()
             .store()
@@ -62,7 +62,7 @@ impl Library {
 
     /// Forgets all memories of a character, of a pair or of everybody, as [`Self::delete_memory`] does with one. Returns
     /// their ids.
-    pub(crate) async fn forget_memories(&self, of: MemoryOwner) -> Answer<Vec<String>> {
+    pub(crate) async fn forget_memories(&self, of: MemoryOwner) -> ApiResult<Vec<String>> {
         let of = match of {
             MemoryOwner::Character { character } => MemoriesOf::Character(character.parse::<CharacterId>()?),
             MemoryOwner::Pair { character, persona } => {
@@ -83,7 +83,7 @@ impl Library {
     }
 
     /// Undoes [`Self::forget_memories`].
-    pub(crate) async fn restore_memories(&self, memories: Vec<String>) -> Answer<()> {
+    pub(crate) async fn restore_memories(&self, memories: Vec<String>) -> ApiResult<()> {
         let ids = ids(&memories)?;
         let restored = self
             .base()
@@ -95,7 +95,7 @@ impl Library {
     }
 
     /// The size of all memories and vectors in the database.
-    pub(crate) async fn memory_storage(&self) -> Answer<MemoryStorage> {
+    pub(crate) async fn memory_storage(&self) -> ApiResult<MemoryStorage> {
         let store::MemoryStorage { memories, memory_bytes, vectors, vector_bytes, unread } =
             self.base().store().read(|store| store.memories().storage()).await?;
         let by_meaning = self.config().encoder_model().is_some();
@@ -122,6 +122,6 @@ fn merged(first: &Memory, second: &Memory, text: String, id: MemoryId, now: doma
     }
 }
 
-fn ids(written: &[String]) -> Answer<Vec<MemoryId>> {
+fn ids(written: &[String]) -> ApiResult<Vec<MemoryId>> {
     Ok(written.iter().map(|id| id.parse::<MemoryId>()).collect::<Result<Vec<_>, _>>()?)
 }

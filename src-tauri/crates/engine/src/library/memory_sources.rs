@@ -8,7 +8,7 @@ use domain::{ChatId, MessageId};
 use crate::api::Receipt;
 use crate::base::clock::rfc3339;
 use crate::base::convert::Speakers;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::chats::first_words;
 use crate::library::handle::Library;
 
@@ -18,7 +18,7 @@ const MOST: usize = 1_000;
 const LINE: usize = 240;
 
 impl Library {
-    pub(crate) async fn receipts(&self, messages: Vec<String>) -> Answer<Vec<Receipt>> {
+    pub(crate) async fn receipts(&self, messages: Vec<String>) -> ApiResult<Vec<Receipt>> {
         let ids = messages.iter().take(MOST).map(|id| id.parse::<MessageId>()).collect::<Result<Vec<_>, _>>()?;
         let said = self
             .base()
@@ -40,7 +40,7 @@ impl Library {
         Ok(said.iter().filter_map(one).collect())
     }
 
-    async fn told_in(&self, id: ChatId) -> Answer<(String, Speakers)> {
+    async fn told_in(&self, id: ChatId) -> ApiResult<(String, Speakers)> {
         let chat = self.chat(id).await?;
         let speakers = self.speakers(&chat).await?;
         let title = if chat.title.is_empty() { speakers.character.clone() } else { chat.title };

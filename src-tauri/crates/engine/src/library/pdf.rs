@@ -10,7 +10,7 @@ use domain::document::{self, DocumentError, MAX_BYTES, MAX_FILE, Passage, Piece}
 use lopdf::content::Content;
 use lopdf::{Dictionary, Document, LoadOptions, Object, ObjectId, Stream};
 
-use fonts::{Fonts, Known};
+use fonts::{FontCache, Fonts};
 use lines::Lines;
 
 /// Maximum number of pages.
@@ -41,7 +41,7 @@ pub(crate) fn read(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>
         return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_FILE });
     }
     let file = load(file)?;
-    let (mut pieces, mut said, mut known) = (Vec::new(), 0, Known::default());
+    let (mut pieces, mut said, mut known) = (Vec::new(), 0, FontCache::default());
     let pages = file.get_pages();
     if pages.is_empty() {
         return Err(DocumentError::DamagedPdf);
@@ -50,7 +50,7 @@ pub(crate) fn read(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>
         if !go_on() {
             return Err(DocumentError::TooSlow);
         }
-        let paragraphs = Page::read(&file, id, &mut known);
+        let paragraphs = PdfPage::read(&file, id, &mut known);
         said += paragraphs.iter().map(String::len).sum::<usize>();
         if said > MAX_BYTES {
             return Err(DocumentError::TooMuchText);
@@ -119,16 +119,16 @@ fn of_dictionary(dictionary: &Dictionary) -> usize {
 }
 
 /// A page that is being read.
-struct Page<'f, 'k> {
+struct PdfPage<'f, 'k> {
     file: &'f Document,
-    fonts: &'k mut Known<'f>,
+    fonts: &'k mut FontCache<'f>,
     lines: Lines,
     forms: u32,
 }
 
-impl<'f, 'k> Page<'f, 'k> {
+impl<'f, 'k> PdfPage<'f, 'k> {
     /// The paragraphs of a page. Damaged parts are left out.
-    fn read(file: &'f Document, id: ObjectId, fonts: &'k mut Known<'f>) -> Vec<String> {
+    fn read(file: &'f Document, id: ObjectId, fonts: &'k mut FontCache<'f>) -> Vec<String> {
         let mut page = Self { file, fonts, lines: Lines::default(), forms: 0 };
         let resources = page.resources(id);
         if let Ok(content) = file.get_page_content_with_limit(id, MAX_STREAM) {

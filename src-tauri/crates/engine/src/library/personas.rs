@@ -10,12 +10,12 @@ use uuid::Uuid;
 
 use crate::api::{self, Changed};
 use crate::base::convert;
-use crate::base::error::{Answer, bad_input, not_found};
+use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::base::picture;
 use crate::library::handle::Library;
 
 impl Library {
-    pub(crate) async fn list_personas(&self) -> Answer<Vec<api::Persona>> {
+    pub(crate) async fn list_personas(&self) -> ApiResult<Vec<api::Persona>> {
         let read = self.base().store().read(|store| Ok((store.personas().list()?, store.personas().pictures()?)));
         let (personas, pictures) = read.await?;
         let shown = |persona: Persona| {
@@ -25,7 +25,7 @@ impl Library {
         Ok(personas.into_iter().map(shown).collect())
     }
 
-    pub(crate) async fn save_persona(&self, persona: api::Persona) -> Answer<api::Persona> {
+    pub(crate) async fn save_persona(&self, persona: api::Persona) -> ApiResult<api::Persona> {
         let name = persona.name.trim().to_owned();
         if name.is_empty() {
             return Err(bad_input("A persona needs a name.", "Write the name the character should call you."));
@@ -53,7 +53,7 @@ impl Library {
     }
 
     /// Sets or removes a persona's picture. It is re-encoded, so that no metadata of the file remains.
-    pub(crate) async fn set_persona_picture(&self, id: String, data: Option<String>) -> Answer<api::Persona> {
+    pub(crate) async fn set_persona_picture(&self, id: String, data: Option<String>) -> ApiResult<api::Persona> {
         let bytes = data.map(|data| BASE64_STANDARD.decode(data)).transpose();
         let bytes = bytes.map_err(|_| bad_input("The picture is not base64.", "Send the file again."))?;
         self.set_persona_picture_bytes(id.parse()?, bytes).await
@@ -63,7 +63,7 @@ impl Library {
         &self,
         id: PersonaId,
         bytes: Option<Vec<u8>>,
-    ) -> Answer<api::Persona> {
+    ) -> ApiResult<api::Persona> {
         let picture = match bytes {
             Some(bytes) => Some(self.keep(picture::read(bytes).await?.png, "image/png").await?),
             None => None,
@@ -77,13 +77,13 @@ impl Library {
         Ok(convert::persona(persona, picture))
     }
 
-    pub(crate) async fn shown_persona(&self, persona: Persona) -> Answer<api::Persona> {
+    pub(crate) async fn shown_persona(&self, persona: Persona) -> ApiResult<api::Persona> {
         let pictures = self.base().store().read(|store| store.personas().pictures()).await?;
         let picture = pictures.get(&persona.id).copied();
         Ok(convert::persona(persona, picture))
     }
 
-    pub(crate) async fn delete_persona(&self, id: String) -> Answer<()> {
+    pub(crate) async fn delete_persona(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<PersonaId>()?;
         let left = self.base().store().read(|store| store.personas().list()).await?;
         if left.iter().all(|persona| persona.id == id) {
@@ -103,7 +103,7 @@ impl Library {
     }
 
     /// The persona of a chat: its own, or else the default, or else the first.
-    pub(crate) async fn persona_of(&self, chosen: Option<PersonaId>) -> Answer<Persona> {
+    pub(crate) async fn persona_of(&self, chosen: Option<PersonaId>) -> ApiResult<Persona> {
         let default = self.default_persona();
         let personas = self.base().store().read(|store| store.personas().list()).await?;
         let found = find(&personas, chosen).or_else(|| unless_chosen(&personas, default));
@@ -116,7 +116,7 @@ impl Library {
     }
 
     /// The user's persona in `chat`. An imported chat keeps its own user name until the user chooses a persona.
-    pub(crate) async fn persona_in(&self, chat: &Chat) -> Answer<Persona> {
+    pub(crate) async fn persona_in(&self, chat: &Chat) -> ApiResult<Persona> {
         if chat.persona.is_none()
             && let Some(name) = self.name_kept_in(chat).await?
         {
@@ -127,7 +127,7 @@ impl Library {
     }
 
     /// The user's name in an imported chat without a persona.
-    pub(crate) async fn name_kept_in(&self, chat: &Chat) -> Answer<Option<String>> {
+    pub(crate) async fn name_kept_in(&self, chat: &Chat) -> ApiResult<Option<String>> {
         let id = chat.id;
         let foreign = self.base().store().read(move |store| store.foreign().chat(id)).await?;
         let name = foreign.map(|foreign| foreign.user_name).filter(|name| !name.trim().is_empty());
@@ -138,7 +138,7 @@ impl Library {
     ///
     /// # Errors
     /// `BadInput` if the chat has a persona, or no name to create one from.
-    pub(crate) async fn persona_from_chat(&self, chat: String) -> Answer<api::Persona> {
+    pub(crate) async fn persona_from_chat(&self, chat: String) -> ApiResult<api::Persona> {
         let chat = self.chat(chat.parse()?).await?;
         let name = self.name_kept_in(&chat).await?.ok_or_else(|| {
             bad_input(

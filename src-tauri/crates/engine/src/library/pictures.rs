@@ -7,7 +7,7 @@ use domain::prompt::{Prompt, PromptPicture};
 use store::AssetHash;
 
 use crate::api::Picture;
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::base::picture;
 use crate::library::handle::Library;
 
@@ -22,7 +22,7 @@ const MAX_NAME: usize = 200;
 pub(crate) type Checked = Vec<(AssetHash, String)>;
 
 impl Library {
-    pub(crate) async fn add_picture(&self, name: String, data: String) -> Answer<Picture> {
+    pub(crate) async fn add_picture(&self, name: String, data: String) -> ApiResult<Picture> {
         let bytes = BASE64_STANDARD
             .decode(data)
             .map_err(|_| bad_input("The picture is not base64.", "Send the file again."))?;
@@ -34,7 +34,7 @@ impl Library {
     ///
     /// # Errors
     /// `BadInput` for any other file, a damaged one, and one larger than [`MAX_PICTURE_BYTES`].
-    pub(crate) async fn add_picture_bytes(&self, name: String, bytes: Vec<u8>) -> Answer<Picture> {
+    pub(crate) async fn add_picture_bytes(&self, name: String, bytes: Vec<u8>) -> ApiResult<Picture> {
         if bytes.len() > MAX_PICTURE_BYTES {
             let (size, limit) = (bytes.len() >> 20, MAX_PICTURE_BYTES >> 20);
             return Err(bad_input(format!("The picture has {size} MiB."), format!("Use one of at most {limit} MiB.")));
@@ -45,7 +45,7 @@ impl Library {
     }
 
     /// Checks that all files were stored as pictures.
-    pub(crate) async fn check_pictures(&self, pictures: &[Picture]) -> Answer<Checked> {
+    pub(crate) async fn check_pictures(&self, pictures: &[Picture]) -> ApiResult<Checked> {
         if pictures.len() > MAX_PICTURES {
             let count = pictures.len();
             return Err(bad_input(

@@ -5,7 +5,7 @@ use context::prompt_template::slug;
 use serde_json::{Map, Value};
 
 use crate::api::{Changed, ImportReport, Imported, Skipped};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::handle::Library;
 
 /// Prefix of rows in the settings table, before the id of the set.
@@ -26,7 +26,7 @@ pub struct QuickReplies {
 
 impl Library {
     /// Lists the sets in the order of their ids.
-    pub(crate) async fn list_quick_replies(&self) -> Answer<Vec<QuickReplies>> {
+    pub(crate) async fn list_quick_replies(&self) -> ApiResult<Vec<QuickReplies>> {
         let rows = self.base().store().read(|store| store.settings().all()).await?;
         let read = |(row, json): (&String, &String)| {
             let set: Value = serde_json::from_str(json).ok()?;
@@ -42,7 +42,7 @@ impl Library {
         file: &str,
         set: &Value,
         report: &mut ImportReport,
-    ) -> Answer<bool> {
+    ) -> ApiResult<bool> {
         let Some(set) = read(set) else { return Ok(false) };
         let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
         let name: String = name_of(&set).unwrap_or(stem).chars().take(MAX_NAME).collect();

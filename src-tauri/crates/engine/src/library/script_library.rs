@@ -12,10 +12,10 @@ use store::{Preset, PresetKind};
 use uuid::Uuid;
 
 use crate::api::{CardScripts, Changed, RegexScriptRow, ScriptTrial};
-use crate::base::error::{Answer, bad_input, internal};
+use crate::base::error::{ApiResult, bad_input, internal};
 use crate::library::characters::card_of;
 use crate::library::handle::Library;
-use crate::library::macro_scope::{Moment, Words};
+use crate::library::macro_scope::{MacroMoment, MacroNames};
 
 /// Row of the settings table: characters whose scripts may run.
 const ALLOWED: &str = "card_scripts";
@@ -23,12 +23,12 @@ const ALLOWED: &str = "card_scripts";
 const TRIAL: Duration = Duration::from_secs(1);
 
 impl Library {
-    pub(crate) async fn list_regex_scripts(&self) -> Answer<Vec<RegexScriptRow>> {
+    pub(crate) async fn list_regex_scripts(&self) -> ApiResult<Vec<RegexScriptRow>> {
         let own = self.base().store().read(|store| store.presets().list(PresetKind::RegexScript)).await?;
         Ok(own.into_iter().map(|preset| row(preset.key, preset.json)).collect())
     }
 
-    pub(crate) async fn save_regex_script(&self, script: RegexScriptRow) -> Answer<RegexScriptRow> {
+    pub(crate) async fn save_regex_script(&self, script: RegexScriptRow) -> ApiResult<RegexScriptRow> {
         let read: RegexScript = serde_json::from_str(&script.json).map_err(|error| {
             bad_input(format!("The script cannot be read: {error}."), "Correct it, then save again.")
         })?;
@@ -63,7 +63,7 @@ impl Library {
         Ok(saved)
     }
 
-    pub(crate) async fn delete_regex_script(&self, id: String) -> Answer<()> {
+    pub(crate) async fn delete_regex_script(&self, id: String) -> ApiResult<()> {
         self.base().store().write(move |store| store.presets_mut().delete(PresetKind::RegexScript, &id)).await?;
         self.base().events().changed(Changed::Presets, None);
         Ok(())
@@ -71,7 +71,7 @@ impl Library {
 
     /// Sets the order of the scripts, in which each works on the result of the previous one. Scripts that `ids` does
     /// not name go last.
-    pub(crate) async fn order_regex_scripts(&self, ids: Vec<String>) -> Answer<Vec<RegexScriptRow>> {
+    pub(crate) async fn order_regex_scripts(&self, ids: Vec<String>) -> ApiResult<Vec<RegexScriptRow>> {
         self.base()
             .store()
             .write(move |store| {
@@ -100,7 +100,7 @@ impl Library {
         script: String,
         sample: String,
         chat: Option<String>,
-    ) -> Answer<ScriptTrial> {
+    ) -> ApiResult<ScriptTrial> {
         let read: RegexScript = serde_json::from_str(&script)
             .map_err(|error| bad_input(format!("The script cannot be read: {error}."), "Correct it."))?;
         let (persona, card, id) = match chat {
@@ -112,13 +112,15 @@ impl Library {
             None => (self.persona_of(None).await?, None, domain::ChatId(Uuid::nil())),
         };
         let work = move || match card {
-            Some(card) => trial(&read, &sample, &Words::new(&card, &persona, id).scope(None, &Moment::default())),
+            Some(card) => {
+                trial(&read, &sample, &MacroNames::new(&card, &persona, id).scope(None, &MacroMoment::default()))
+            }
             None => trial(&read, &sample, &MacroScope { user: &persona.name, ..MacroScope::default() }),
         };
         tokio::task::spawn_blocking(work).await.map_err(|error| internal(&error.to_string()))
     }
 
-    pub(crate) async fn card_scripts(&self, character: String) -> Answer<CardScripts> {
+    pub(crate) async fn card_scripts(&self, character: String) -> ApiResult<CardScripts> {
         let id = character.parse::<CharacterId>()?;
         let card = card_of(&self.character(id).await?)?;
         let json = |script: &RegexScript| serde_json::to_string(script).unwrap_or_default();
@@ -128,7 +130,7 @@ impl Library {
     }
 
     /// Allows or forbids the scripts of a card. They change messages, so they run only if the user agrees.
-    pub(crate) async fn allow_card_scripts(&self, character: String, allowed: bool) -> Answer<()> {
+    pub(crate) async fn allow_card_scripts(&self, character: String, allowed: bool) -> ApiResult<()> {
         let id = character.parse::<CharacterId>()?;
         let mut all = self.allowed().await?;
         all.retain(|known| *known != id);
@@ -141,7 +143,7 @@ impl Library {
         Ok(())
     }
 
-    pub(crate) async fn allowed(&self) -> Answer<Vec<CharacterId>> {
+    pub(crate) async fn allowed(&self) -> ApiResult<Vec<CharacterId>> {
         let json = self.base().store().read(|store| store.settings().get(ALLOWED)).await?;
         Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
     }

@@ -1,7 +1,7 @@
 //! Runs regex scripts over texts, within a time limit, and caches results.
 
 use crate::base::panics;
-use crate::library::macro_scope::{Moment, Words};
+use crate::library::macro_scope::{MacroMoment, MacroNames};
 use ahash::RandomState;
 use context::display::{Passage, PassageFilter};
 use context::frame::Rewritten;
@@ -23,7 +23,7 @@ pub(crate) const REMEMBERED: usize = 20_000;
 /// Reason shown if a bug in the app made a script fail.
 pub(crate) const DEFECT: &str = "an error inside Inglenook; the log has the details";
 
-pub(crate) type Results = HashMap<(u64, u64), Arc<Outcome>, RandomState>;
+pub(crate) type Results = HashMap<(u64, u64), Arc<ScriptOutcome>, RandomState>;
 
 /// The scripts that apply in one chat.
 #[derive(Default)]
@@ -34,7 +34,7 @@ pub(crate) struct Scripts {
 
 /// Result of the scripts for a text. The same scripts and text always have the same result, including failures.
 #[derive(Clone, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct ScriptOutcome {
     /// `None` if no script matches.
     pub(crate) rewritten: Option<Rewritten>,
     /// Names of the scripts that failed, with the reasons.
@@ -50,10 +50,10 @@ pub(crate) struct ScriptCache {
 }
 
 /// One turn's run of scripts.
-pub(crate) struct Run<'a> {
+pub(crate) struct ScriptRun<'a> {
     pub(crate) scripts: &'a Scripts,
-    pub(crate) words: &'a Words<'a>,
-    pub(crate) moment: Moment<'a>,
+    pub(crate) words: &'a MacroNames<'a>,
+    pub(crate) moment: MacroMoment<'a>,
     pub(crate) until: Instant,
     pub(crate) failed: Vec<String>,
     pub(crate) late: bool,
@@ -62,8 +62,8 @@ pub(crate) struct Run<'a> {
     pub(crate) fingerprints: Vec<(Occasion, Option<u64>)>,
 }
 
-impl<'a> Run<'a> {
-    pub(crate) fn new(scripts: &'a Scripts, words: &'a Words<'a>, moment: Moment<'a>) -> Self {
+impl<'a> ScriptRun<'a> {
+    pub(crate) fn new(scripts: &'a Scripts, words: &'a MacroNames<'a>, moment: MacroMoment<'a>) -> Self {
         let until = Instant::now() + AT_LAST;
         Self { scripts, words, moment, until, failed: Vec::new(), late: false, worked: false, fingerprints: Vec::new() }
     }
@@ -99,7 +99,7 @@ impl<'a> Run<'a> {
             Some(known) => known,
             None => {
                 self.worked = true;
-                let failed = || Outcome { failed: vec![DEFECT.to_owned()], ..Outcome::default() };
+                let failed = || ScriptOutcome { failed: vec![DEFECT.to_owned()], ..ScriptOutcome::default() };
                 let outcome = Arc::new(panics::or_plain("regex scripts", || self.work(text, &occasion, state), failed));
                 if let Some(key) = key.filter(|_| !outcome.late) {
                     self.scripts.remember(key, outcome.clone());
@@ -121,7 +121,7 @@ impl<'a> Run<'a> {
         std::mem::take(&mut self.worked)
     }
 
-    pub(crate) fn work(&self, text: &str, occasion: &Occasion, state: &mut MacroState) -> Outcome {
+    pub(crate) fn work(&self, text: &str, occasion: &Occasion, state: &mut MacroState) -> ScriptOutcome {
         let until = self.until;
         let late = move || Instant::now() >= until;
         let mut budget = Budget::default().until(&late);
@@ -130,7 +130,7 @@ impl<'a> Run<'a> {
         let applied = set.apply(text, occasion, &scope, state, &mut budget);
         let (stopped, failed): (Vec<_>, Vec<_>) =
             applied.failed.into_iter().partition(|failure| failure.why == Why::OutOfTime);
-        Outcome {
+        ScriptOutcome {
             rewritten: (!applied.ran.is_empty()).then(|| Rewritten {
                 text: applied.text.into_owned(),
                 scripts: applied.ran.iter().map(|ran| set.name(ran).to_owned()).collect(),
@@ -185,7 +185,7 @@ impl Scripts {
         self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn remember(&self, key: (u64, u64), outcome: Arc<Outcome>) {
+    pub(crate) fn remember(&self, key: (u64, u64), outcome: Arc<ScriptOutcome>) {
         let mut results = self.results();
         if results.len() >= REMEMBERED {
             results.clear();
@@ -240,8 +240,8 @@ mod tests {
             description: String::new(),
             instructions: String::new(),
         };
-        let words = Words::new(&card, &persona, ChatId(Uuid::nil()));
-        let mut run = Run { until, ..Run::new(scripts, &words, Moment::default()) };
+        let words = MacroNames::new(&card, &persona, ChatId(Uuid::nil()));
+        let mut run = ScriptRun { until, ..ScriptRun::new(scripts, &words, MacroMoment::default()) };
         let rewritten = run.apply(text, SAID, &mut MacroState::default());
         (rewritten, run.notices().collect())
     }

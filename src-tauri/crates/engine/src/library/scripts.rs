@@ -1,6 +1,6 @@
 //! Runs regex scripts: the user's own, and those of a card if they are allowed.
 
-use crate::library::script_run::{Run, Scripts, hash};
+use crate::library::script_run::{ScriptRun, Scripts, hash};
 use std::sync::Arc;
 
 use context::macros::MacroState;
@@ -12,10 +12,10 @@ use serde_json::Value;
 use store::{Preset, PresetKind, StoreError};
 
 use crate::api;
-use crate::base::error::Answer;
-use crate::library::chat_macros::Kept;
+use crate::base::error::ApiResult;
+use crate::library::chat_macros::StoredMacroState;
 use crate::library::handle::Library;
-use crate::library::macro_scope::{Moment, Words};
+use crate::library::macro_scope::{MacroMoment, MacroNames};
 use crate::library::script_library::listed;
 
 /// A text that is stored when it is sent.
@@ -29,9 +29,9 @@ impl Library {
     pub(crate) async fn scripts(
         &self,
         character: CharacterId,
-        words: &Words<'_>,
+        words: &MacroNames<'_>,
         state: &MacroState,
-    ) -> Answer<Arc<Scripts>> {
+    ) -> ApiResult<Arc<Scripts>> {
         self.scripts_among(self.own_scripts().await?, character, words, state).await
     }
 
@@ -45,9 +45,9 @@ impl Library {
         &self,
         own: Vec<Preset>,
         character: CharacterId,
-        words: &Words<'_>,
+        words: &MacroNames<'_>,
         state: &MacroState,
-    ) -> Answer<Arc<Scripts>> {
+    ) -> ApiResult<Arc<Scripts>> {
         let of_card = listed(words.card);
         let of_card = if of_card.is_some() && self.allowed().await?.contains(&character) { of_card } else { None };
         let texts: Vec<&str> = own.iter().map(|preset| preset.json.as_str()).collect();
@@ -60,7 +60,7 @@ impl Library {
         let mut scripts: Vec<RegexScript> =
             own.iter().filter_map(|preset| serde_json::from_str(&preset.json).ok()).collect();
         scripts.extend(of_card.into_iter().flat_map(|listed| regex_script::read(listed).0));
-        let moment = Moment::default();
+        let moment = MacroMoment::default();
         let set = CompiledScripts::new(&scripts, &words.scope(None, &moment), state);
         let compiled = Arc::new(Scripts { set, ..Scripts::default() });
         cache.last = Some((key, compiled.clone()));
@@ -71,13 +71,13 @@ impl Library {
 impl Library {
     /// Applies the scripts that change the stored text to a reply. They have already processed `base`, the text that
     /// the reply continues.
-    pub(crate) async fn stored_reply(&self, chat: &Chat, base: &str, text: String) -> Answer<String> {
+    pub(crate) async fn stored_reply(&self, chat: &Chat, base: &str, text: String) -> ApiResult<String> {
         let Some(new) = text.strip_prefix(base) else { return Ok(text) };
         self.with_scripts(chat, |run, state| run.reply(base, new, SAID, state)).await
     }
 
     /// Applies the scripts for edits to `text`, which replaces the text of `message`.
-    pub(crate) async fn stored_edit(&self, message: &Message, text: String) -> Answer<String> {
+    pub(crate) async fn stored_edit(&self, message: &Message, text: String) -> ApiResult<String> {
         let chat = self.chat(message.chat).await?;
         let typed = Occasion { placement: Placement::UserInput, ..EDITED };
         self.with_scripts(&chat, |run, state| match message.role {
@@ -88,7 +88,7 @@ impl Library {
     }
 
     /// Applies the display scripts to messages, each given with its position in the chat.
-    pub(crate) async fn dress(&self, chat: &Chat, messages: &mut [(i64, api::Message)]) -> Answer<()> {
+    pub(crate) async fn dress(&self, chat: &Chat, messages: &mut [(i64, api::Message)]) -> ApiResult<()> {
         if messages.is_empty()
             || self.base().store().read(|store| store.presets().list(PresetKind::RegexScript)).await?.is_empty()
                 && self.allowed().await?.is_empty()
@@ -121,13 +121,18 @@ impl Library {
         .await
     }
 
-    async fn with_scripts<T>(&self, chat: &Chat, work: impl FnOnce(&mut Run<'_>, &mut MacroState) -> T) -> Answer<T> {
+    async fn with_scripts<T>(
+        &self,
+        chat: &Chat,
+        work: impl FnOnce(&mut ScriptRun<'_>, &mut MacroState) -> T,
+    ) -> ApiResult<T> {
         let card = self.chat_card(chat).await?.card;
         let persona = self.persona_in(chat).await?;
-        let words = Words::new(&card, &persona, chat.id);
-        let mut state = MacroState { local: Kept::of(chat).variables, global: self.global_variables().await? };
+        let words = MacroNames::new(&card, &persona, chat.id);
+        let mut state =
+            MacroState { local: StoredMacroState::of(chat).variables, global: self.global_variables().await? };
         let scripts = self.scripts(chat.character, &words, &state).await?;
-        let mut run = Run::new(&scripts, &words, Moment::default());
+        let mut run = ScriptRun::new(&scripts, &words, MacroMoment::default());
         Ok(work(&mut run, &mut state))
     }
 }

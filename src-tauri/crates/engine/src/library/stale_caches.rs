@@ -6,7 +6,7 @@ use store::Stale;
 use tokio::sync::oneshot;
 
 use crate::api::Event;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::handle::Library;
 use crate::library::handle::WeakLibrary;
 
@@ -19,13 +19,13 @@ pub(crate) struct Dropping {
 impl Library {
     /// Deletes the saved caches of the noted chats. If a file still exists when the app closes, its chat stays noted
     /// for the next start.
-    pub(crate) async fn drop_stale_caches(&self) -> Answer<()> {
+    pub(crate) async fn drop_stale_caches(&self) -> ApiResult<()> {
         let dropping = self.begin_dropping().await?;
         self.dropped(dropping).await
     }
 
     /// Requests the deletion; `None` if there is nothing to delete.
-    pub(crate) async fn begin_dropping(&self) -> Answer<Option<Dropping>> {
+    pub(crate) async fn begin_dropping(&self) -> ApiResult<Option<Dropping>> {
         let stale = self.base().store().read(|store| store.stale_caches().all()).await?;
         if stale.chats.is_empty() {
             return Ok(None);
@@ -35,7 +35,7 @@ impl Library {
     }
 
     /// Waits until the files are deleted.
-    pub(crate) async fn dropped(&self, dropping: Option<Dropping>) -> Answer<()> {
+    pub(crate) async fn dropped(&self, dropping: Option<Dropping>) -> ApiResult<()> {
         let Some(Dropping { stale, gone }) = dropping else { return Ok(()) };
         match gone.await {
             Ok(()) => self.base().store().write(move |store| store.stale_caches_mut().settle(&stale)).await?,
@@ -46,7 +46,7 @@ impl Library {
 
     /// Notes the chat if text was retracted while the prompt was built. To be called after a model has read a prompt
     /// without a stored plan.
-    pub(crate) async fn note_if_withdrawn(&self, chat: ChatId, withdrawals: i64) -> Answer<()> {
+    pub(crate) async fn note_if_withdrawn(&self, chat: ChatId, withdrawals: i64) -> ApiResult<()> {
         if self.base().store().read(|store| store.memories().withdrawals()).await? != withdrawals {
             self.base().store().write(move |store| store.stale_caches_mut().note(chat)).await?;
         }

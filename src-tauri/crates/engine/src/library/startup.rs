@@ -1,12 +1,12 @@
 //! Data for the first screen of the window.
 
 use crate::api::Startup;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::handle::Library;
 use crate::settings::app_settings::OPEN_CHAT;
 
 impl Library {
-    pub(crate) async fn startup(&self) -> Answer<Startup> {
+    pub(crate) async fn startup(&self) -> ApiResult<Startup> {
         let open = self.base().store().read(|store| store.settings().get(OPEN_CHAT)).await?;
         let open: Option<String> = open.and_then(|json| serde_json::from_str(&json).ok());
         let chats = self.list_chats().await?;

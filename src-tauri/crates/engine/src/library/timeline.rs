@@ -6,14 +6,14 @@ use domain::keyframe::Keyframe;
 
 use crate::api;
 use crate::base::clock::rfc3339;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::handle::Library;
 
 /// Maximum number of keyframes in one answer: those of ten thousand messages.
 const MOST: u32 = 500;
 
 impl Library {
-    pub(crate) async fn keyframes(&self, character: String) -> Answer<Vec<api::Keyframe>> {
+    pub(crate) async fn keyframes(&self, character: String) -> ApiResult<Vec<api::Keyframe>> {
         let character = character.parse::<CharacterId>()?;
         let found =
             self.base().store().read(move |store| store.keyframes().of_first_sentences(character, MOST)).await?;

@@ -8,7 +8,7 @@ use store::{BackupKind, Before, StoreError, TrashId, Trashed};
 
 use crate::api::{Changed, DeletedForGood, TrashItem, TrashKind, TrashRef};
 use crate::base::clock::rfc3339;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::backups::name;
 use crate::library::handle::Library;
 use crate::library::manifest;
@@ -22,7 +22,7 @@ pub(crate) fn purged_at(now: Timestamp) -> Before {
 }
 
 impl Library {
-    pub(crate) async fn trash(&self) -> Answer<Vec<TrashItem>> {
+    pub(crate) async fn trash(&self) -> ApiResult<Vec<TrashItem>> {
         let trashed = self.base().store().read(|store| store.trash().list()).await?;
         if trashed.is_empty() {
             return Ok(Vec::new());
@@ -37,7 +37,7 @@ impl Library {
         Ok(trashed.into_iter().enumerate().map(|(at, thing)| item(thing, holding(at))).collect())
     }
 
-    pub(crate) async fn restore_from_trash(&self, items: Vec<TrashRef>) -> Answer<()> {
+    pub(crate) async fn restore_from_trash(&self, items: Vec<TrashRef>) -> ApiResult<()> {
         let ids = parse(items)?;
         let restored = ids.clone();
         self.base().store().write(move |store| restored.iter().try_for_each(|id| restore(store, *id))).await?;
@@ -50,7 +50,7 @@ impl Library {
     ///
     /// # Errors
     /// `NotFound` if one of them is not in the trash. In that case nothing changes.
-    pub(crate) async fn delete_from_trash(&self, items: Vec<TrashRef>, backups: bool) -> Answer<DeletedForGood> {
+    pub(crate) async fn delete_from_trash(&self, items: Vec<TrashRef>, backups: bool) -> ApiResult<DeletedForGood> {
         let ids = parse(items)?;
         let condemned = ids.clone();
         self.base()
@@ -68,7 +68,7 @@ impl Library {
 
     /// Permanently removes everything in the trash, and the messages, memories and documents deleted in this session.
     /// With `backups`, makes a new backup and deletes all others.
-    pub(crate) async fn empty_trash(&self, backups: bool) -> Answer<DeletedForGood> {
+    pub(crate) async fn empty_trash(&self, backups: bool) -> ApiResult<DeletedForGood> {
         let things = self.base().store().read(|store| store.trash().list()).await?.len() as u32;
         self.purge_now(Before::everything_deleted(self.base().now())).await?;
         if !backups {
@@ -84,7 +84,7 @@ impl Library {
         Ok(DeletedForGood { things, backups: removed, second_place_missing: self.second_place_missing().await })
     }
 
-    async fn purge_now(&self, before: Before) -> Answer<()> {
+    async fn purge_now(&self, before: Before) -> ApiResult<()> {
         self.base().store().purge(before, manifest::without_words).await?;
         if let Err(error) = self.drop_stale_caches().await {
             tracing::warn!(%error, "a saved cache may contain purged text");
@@ -95,7 +95,7 @@ impl Library {
     }
 
     /// Makes the new backup first, so that a backup always exists.
-    async fn remove_holders(&self, ids: Vec<TrashId>) -> Answer<u32> {
+    async fn remove_holders(&self, ids: Vec<TrashId>) -> ApiResult<u32> {
         self.back_up(BackupKind::ByHand).await?;
         let holding = self.base().store().backups_holding(ids).await?;
         let holding: Vec<_> = holding
@@ -125,7 +125,7 @@ fn restore(store: &mut store::Write<'_>, id: TrashId) -> Result<(), StoreError> 
     }
 }
 
-fn parse(items: Vec<TrashRef>) -> Answer<Vec<TrashId>> {
+fn parse(items: Vec<TrashRef>) -> ApiResult<Vec<TrashId>> {
     let parse = |TrashRef { kind, id }: TrashRef| {
         Ok(match kind {
             TrashKind::Chat => TrashId::Chat(id.parse()?),

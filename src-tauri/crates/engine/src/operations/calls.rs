@@ -6,7 +6,7 @@ use crate::api::{
     self, Backup, Backups, CardFormat, ChatFileFormat, Health, ImportReport, LayeredSettings, LorebookFormat, ModelRef,
     Picture, PromptReport, SettingOwner, Started, TurnOptions,
 };
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::assets::Asset;
 use crate::library::characters::Exported;
 use crate::library::quick_replies::QuickReplies;
@@ -18,7 +18,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the file is not a tokenizer. The endpoint does not change then.
-    pub async fn set_endpoint_tokenizer(&self, id: String, json: Vec<u8>) -> Answer<api::Endpoint> {
+    pub async fn set_endpoint_tokenizer(&self, id: String, json: Vec<u8>) -> ApiResult<api::Endpoint> {
         self.config.set_endpoint_tokenizer(id, json).await
     }
 
@@ -26,7 +26,7 @@ impl Engine {
     ///
     /// # Errors
     /// The same errors, and `BadInput` if the file cannot be read.
-    pub async fn set_endpoint_tokenizer_file(&self, id: String, path: PathBuf) -> Answer<api::Endpoint> {
+    pub async fn set_endpoint_tokenizer_file(&self, id: String, path: PathBuf) -> ApiResult<api::Endpoint> {
         self.config.set_endpoint_tokenizer_file(id, path).await
     }
 
@@ -42,7 +42,7 @@ impl Engine {
         address: &str,
         sha256: Option<&str>,
         progress: impl Fn(u64, Option<u64>),
-    ) -> Answer<api::Model> {
+    ) -> ApiResult<api::Model> {
         self.config.get_model(address, sha256, progress).await
     }
 
@@ -55,7 +55,7 @@ impl Engine {
         owner: SettingOwner,
         key: String,
         text: String,
-    ) -> Answer<LayeredSettings> {
+    ) -> ApiResult<LayeredSettings> {
         self.config.set_setting_in_words(owner, key, text).await
     }
 
@@ -63,7 +63,7 @@ impl Engine {
     ///
     /// # Errors
     /// `BadInput` if the file is not a chat model.
-    pub async fn add_model(&self, path: PathBuf) -> Answer<api::Model> {
+    pub async fn add_model(&self, path: PathBuf) -> ApiResult<api::Model> {
         self.config.add_model(path).await
     }
 
@@ -72,7 +72,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NoModel`; `Provider` if the model cannot be loaded.
-    pub async fn count_tokens(&self, model: Option<ModelRef>, text: String, ids: bool) -> Answer<TokenCount> {
+    pub async fn count_tokens(&self, model: Option<ModelRef>, text: String, ids: bool) -> ApiResult<TokenCount> {
         self.config.count_tokens(model, text, ids).await
     }
 
@@ -82,7 +82,7 @@ impl Engine {
     }
 
     /// Lists all backups, newest first.
-    pub async fn list_backups(&self) -> Answer<Vec<Backup>> {
+    pub async fn list_backups(&self) -> ApiResult<Vec<Backup>> {
         self.library.list_backups().await
     }
 
@@ -90,7 +90,7 @@ impl Engine {
     ///
     /// # Errors
     /// `BadInput` if it is not a folder or is inside the data folder. `Storage` if it is not writable.
-    pub async fn set_second_place(&self, folder: PathBuf) -> Answer<Backups> {
+    pub async fn set_second_place(&self, folder: PathBuf) -> ApiResult<Backups> {
         self.library.set_second_place(folder).await
     }
 
@@ -100,17 +100,17 @@ impl Engine {
     }
 
     /// Exports all data to one archive.
-    pub async fn export_archive(&self, file: PathBuf) -> Answer<()> {
+    pub async fn export_archive(&self, file: PathBuf) -> ApiResult<()> {
         self.library.export_archive(file).await
     }
 
     /// Imports an archive as a backup, which the user can compare and restore.
-    pub async fn import_archive(&self, file: PathBuf) -> Answer<Backup> {
+    pub async fn import_archive(&self, file: PathBuf) -> ApiResult<Backup> {
         self.library.import_archive(file).await
     }
 
     /// Checks everything that is stored: the database, the asset files it names, and the backups.
-    pub async fn check_data(&self) -> Answer<Health> {
+    pub async fn check_data(&self) -> ApiResult<Health> {
         self.library.check_data().await
     }
 
@@ -118,7 +118,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the card is too large for the format.
-    pub async fn export_character(&self, id: String, format: CardFormat) -> Answer<Exported> {
+    pub async fn export_character(&self, id: String, format: CardFormat) -> ApiResult<Exported> {
         self.library.export_character(id, format).await
     }
 
@@ -127,7 +127,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn export_chat(&self, id: String, format: ChatFileFormat) -> Answer<Exported> {
+    pub async fn export_chat(&self, id: String, format: ChatFileFormat) -> ApiResult<Exported> {
         self.library.export_chat(id, format).await
     }
 
@@ -135,7 +135,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn whole_chat(&self, id: String) -> Answer<api::Chat> {
+    pub async fn whole_chat(&self, id: String) -> ApiResult<api::Chat> {
         self.library.whole_chat(id).await
     }
 
@@ -151,7 +151,7 @@ impl Engine {
         owner: api::DocumentOwner,
         name: String,
         bytes: Vec<u8>,
-    ) -> Answer<api::AttachedDocument> {
+    ) -> ApiResult<api::AttachedDocument> {
         self.library.attach_document_bytes(owner, name, bytes).await
     }
 
@@ -159,22 +159,22 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound` if there is no such book, and no character with this id whose card has a book.
-    pub async fn export_lorebook(&self, id: String, format: LorebookFormat) -> Answer<Exported> {
+    pub async fn export_lorebook(&self, id: String, format: LorebookFormat) -> ApiResult<Exported> {
         self.library.export_lorebook(id, format).await
     }
 
     /// The first page of the memories that apply with a character. With a query, the best matches come first.
-    pub async fn list_memories(&self, character: String, query: String) -> Answer<Vec<api::Memory>> {
+    pub async fn list_memories(&self, character: String, query: String) -> ApiResult<Vec<api::Memory>> {
         self.library.list_memories(character, query).await
     }
 
     /// All memories with a character. Archived ones come last.
-    pub async fn every_memory(&self, character: String) -> Answer<Vec<api::Memory>> {
+    pub async fn every_memory(&self, character: String) -> ApiResult<Vec<api::Memory>> {
         self.library.every_memory(character).await
     }
 
     /// All memories that apply with a character, as JSON.
-    pub async fn export_memories(&self, character: String) -> Answer<Exported> {
+    pub async fn export_memories(&self, character: String) -> ApiResult<Exported> {
         self.library.export_memories(character).await
     }
 
@@ -183,12 +183,12 @@ impl Engine {
     ///
     /// # Errors
     /// `BadInput` for any other file, a damaged one, and one larger than [`MAX_PICTURE_BYTES`].
-    pub async fn add_picture_bytes(&self, name: String, bytes: Vec<u8>) -> Answer<Picture> {
+    pub async fn add_picture_bytes(&self, name: String, bytes: Vec<u8>) -> ApiResult<Picture> {
         self.library.add_picture_bytes(name, bytes).await
     }
 
     /// Lists the sets in the order of their ids.
-    pub async fn list_quick_replies(&self) -> Answer<Vec<QuickReplies>> {
+    pub async fn list_quick_replies(&self) -> ApiResult<Vec<QuickReplies>> {
         self.library.list_quick_replies().await
     }
 
@@ -196,7 +196,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`, also if `hash` is not a valid hash.
-    pub async fn asset(&self, hash: String) -> Answer<Asset> {
+    pub async fn asset(&self, hash: String) -> ApiResult<Asset> {
         self.library.asset(hash).await
     }
 
@@ -204,7 +204,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`, also if `hash` is not a valid hash.
-    pub async fn thumbnail(&self, hash: String) -> Answer<Asset> {
+    pub async fn thumbnail(&self, hash: String) -> ApiResult<Asset> {
         self.library.thumbnail(hash).await
     }
 
@@ -212,7 +212,7 @@ impl Engine {
     ///
     /// # Errors
     /// Fails if the encoder cannot run or the store cannot be written.
-    pub async fn learn(&self) -> Answer<u32> {
+    pub async fn learn(&self) -> ApiResult<u32> {
         self.recall.learn().await
     }
 
@@ -220,7 +220,7 @@ impl Engine {
     ///
     /// # Errors
     /// The errors of [`Engine::impersonate`].
-    pub async fn impersonate_with(&self, chat: String, options: TurnOptions) -> Answer<()> {
+    pub async fn impersonate_with(&self, chat: String, options: TurnOptions) -> ApiResult<()> {
         self.turns.impersonate_with(chat, options).await
     }
 
@@ -228,7 +228,7 @@ impl Engine {
     ///
     /// # Errors
     /// `Busy` while a reply is being written in the chat. `Event::Ended` reports later errors.
-    pub async fn send_with(&self, chat: String, text: String, options: TurnOptions) -> Answer<Started> {
+    pub async fn send_with(&self, chat: String, text: String, options: TurnOptions) -> ApiResult<Started> {
         self.turns.send_with(chat, text, options).await
     }
 
@@ -237,7 +237,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
-    pub async fn preview_with(&self, chat: String, text: String, options: TurnOptions) -> Answer<PromptReport> {
+    pub async fn preview_with(&self, chat: String, text: String, options: TurnOptions) -> ApiResult<PromptReport> {
         self.turns.preview_with(chat, text, options).await
     }
 
@@ -252,7 +252,7 @@ impl Engine {
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub async fn import_paths(&self, paths: Vec<PathBuf>) -> Answer<ImportReport> {
+    pub async fn import_paths(&self, paths: Vec<PathBuf>) -> ApiResult<ImportReport> {
         self.imports.import_paths(paths).await
     }
 
@@ -260,7 +260,7 @@ impl Engine {
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub async fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> Answer<ImportReport> {
+    pub async fn import_bytes(&self, file_name: String, bytes: Vec<u8>) -> ApiResult<ImportReport> {
         self.imports.import_bytes(file_name, bytes).await
     }
 
@@ -269,7 +269,7 @@ impl Engine {
     ///
     /// # Errors
     /// Fails only if the database does.
-    pub async fn import_one_of_many(&self, file_name: String, bytes: Vec<u8>) -> Answer<ImportReport> {
+    pub async fn import_one_of_many(&self, file_name: String, bytes: Vec<u8>) -> ApiResult<ImportReport> {
         self.imports.import_one_of_many(file_name, bytes).await
     }
 
@@ -278,7 +278,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound` if there is no such character.
-    pub async fn import_chats_with(&self, character: String, files: Vec<PathBuf>) -> Answer<ImportReport> {
+    pub async fn import_chats_with(&self, character: String, files: Vec<PathBuf>) -> ApiResult<ImportReport> {
         self.imports.import_chats_with(character, files).await
     }
 
@@ -286,7 +286,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound` if there is no such character.
-    pub async fn import_chat_with(&self, character: String, file: String, bytes: Vec<u8>) -> Answer<ImportReport> {
+    pub async fn import_chat_with(&self, character: String, file: String, bytes: Vec<u8>) -> ApiResult<ImportReport> {
         self.imports.import_chat_with(character, file, bytes).await
     }
 
@@ -299,7 +299,7 @@ impl Engine {
         character: String,
         file: String,
         bytes: Vec<u8>,
-    ) -> Answer<ImportReport> {
+    ) -> ApiResult<ImportReport> {
         self.imports.import_one_chat_of_many(character, file, bytes).await
     }
 
@@ -309,7 +309,7 @@ impl Engine {
     /// # Errors
     /// `BadInput` if the folder contains no characters; `Busy` while another folder is imported; errors of the
     /// database.
-    pub async fn import_sillytavern(&self, folder: PathBuf) -> Answer<ImportReport> {
+    pub async fn import_sillytavern(&self, folder: PathBuf) -> ApiResult<ImportReport> {
         self.imports.import_sillytavern(folder).await
     }
 

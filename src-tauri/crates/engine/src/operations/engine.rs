@@ -15,7 +15,7 @@ use crate::import::handle::Imports;
 use crate::learn::handle::Learning;
 use crate::library::handle::Library;
 use crate::recall_service::encoder::Encoder;
-use crate::recall_service::encoder_state::Reading;
+use crate::recall_service::encoder_state::EncoderState;
 use crate::recall_service::handle::RecallService;
 use crate::settings::app_settings;
 use crate::settings::environment::Environment;
@@ -61,7 +61,7 @@ impl Engine {
         let encoder_model = encoder.as_ref().map(|encoder| encoder.model().to_owned());
         let secrets = secrets(options.without_keychain).await;
         let config = Configuration::new(base, local, encoder_model, secrets, (settings, environment));
-        let engine = Self::join(config, Reading::new(encoder));
+        let engine = Self::join(config, EncoderState::new(encoder));
         let prepared = async {
             engine.library.welcome().await?;
             engine.library.drop_stale_caches_in_background();
@@ -73,7 +73,7 @@ impl Engine {
         Ok(engine)
     }
 
-    fn join(config: Configuration, reading: Reading) -> Self {
+    fn join(config: Configuration, reading: EncoderState) -> Self {
         let base = config.base().clone();
         let library = Library::new(config.clone());
         let recall = RecallService::new(library.clone(), reading);

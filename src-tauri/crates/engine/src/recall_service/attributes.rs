@@ -2,7 +2,7 @@
 //! memories disagree, the newer one supersedes the older. Understands English and the most common German phrasings; any
 //! other phrasing supersedes nothing, and both memories stay.
 
-use crate::recall_service::statement::{Saying, USER};
+use crate::recall_service::statement::{Statement, USER};
 
 /// Change marks: words that say something is so now and was not before.
 const NOW: [&str; 9] =
@@ -11,7 +11,7 @@ const NOW: [&str; 9] =
 static THESE_DAYS: [&[&str]; 3] = [&["these", "days"], &["from", "now", "on"], &["any", "more"]];
 
 /// A sentence pattern: the words between a subject and the value of an attribute.
-struct Form {
+struct AttributePattern {
     verb: &'static [&'static str],
     of: &'static str,
     /// The attribute is single-valued: two different names or numbers contradict each other. Otherwise the newer
@@ -21,20 +21,20 @@ struct Form {
     changed: bool,
 }
 
-const fn once(verb: &'static [&'static str], of: &'static str) -> Form {
-    Form { verb, of, once: true, changed: false }
+const fn once(verb: &'static [&'static str], of: &'static str) -> AttributePattern {
+    AttributePattern { verb, of, once: true, changed: false }
 }
 
-const fn often(verb: &'static [&'static str], of: &'static str) -> Form {
-    Form { verb, of, once: false, changed: false }
+const fn often(verb: &'static [&'static str], of: &'static str) -> AttributePattern {
+    AttributePattern { verb, of, once: false, changed: false }
 }
 
-const fn changed(verb: &'static [&'static str], of: &'static str) -> Form {
-    Form { verb, of, once: true, changed: true }
+const fn changed(verb: &'static [&'static str], of: &'static str) -> AttributePattern {
+    AttributePattern { verb, of, once: true, changed: true }
 }
 
 /// A pattern comes before its own prefixes.
-static FORMS: [Form; 25] = [
+static FORMS: [AttributePattern; 25] = [
     once(&["lives", "in"], "home"),
     once(&["lives", "at"], "home"),
     once(&["resides", "in"], "home"),
@@ -98,7 +98,7 @@ pub(crate) struct Attribute {
 }
 
 impl Attribute {
-    pub(crate) fn of(saying: &Saying) -> Option<Self> {
+    pub(crate) fn of(saying: &Statement) -> Option<Self> {
         let (words, marked) = without_marks(&saying.words);
         let (at, form) = (1..words.len())
             .find_map(|at| FORMS.iter().find(|form| starts(&words[at..], form.verb)).map(|form| (at, form)))?;

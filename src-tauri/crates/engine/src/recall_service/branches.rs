@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use crate::Clock;
     use crate::evaluation::corpus::{empty, nobody};
-    use crate::recall_service::facts::{Counting, Facts, Standing};
+    use crate::recall_service::facts::{Facts, MemoryScopes, StandingFacts};
 
     const OWN: ChatId = ChatId(Uuid::from_u128(1));
     const BRANCH: ChatId = ChatId(Uuid::from_u128(2));
@@ -161,8 +161,8 @@ mod tests {
         };
         store.write(remember).await.unwrap();
         let company = Company { character: CHARACTER, chat: OWN, persona: PersonaId(Uuid::nil()) };
-        let counting = Counting { company, scopes: [MemoryScope::Profile; 4], others: true };
-        let standing = store.read(move |store| Standing::read(store, &counting)).await.unwrap();
+        let counting = MemoryScopes { company, scopes: [MemoryScope::Profile; 4], others: true };
+        let standing = store.read(move |store| StandingFacts::read(store, &counting)).await.unwrap();
         let facts = Facts::new(standing, Vec::new(), "Tom");
         let told = facts.digest(Timestamp(0), &Clock::stopped(Timestamp(0)));
         assert!(!told.is_empty() && told.iter().all(|fact| fact.text == "The boat is blue."), "{told:?}");

@@ -4,7 +4,7 @@ use crate::recall_service::tokens::{terms, words};
 
 /// A command to the memory, in the user's own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum MemoryCommand {
     Remember(String),
     Forget(String),
 }
@@ -49,7 +49,7 @@ const NO_COMMAND: &[&str] = &["time ", "day ", "night ", "one time ", "it", "thi
 
 /// The commands in `text`. A sentence must begin with the command and must not be a question; quotations and narration
 /// never match.
-pub(crate) fn asked(text: &str) -> Vec<Asked> {
+pub(crate) fn asked(text: &str) -> Vec<MemoryCommand> {
     sentences(text).filter_map(wish).take(WISHES).collect()
 }
 
@@ -70,16 +70,19 @@ fn after_politeness(sentence: &str) -> &str {
     ["and ", "und ", "please ", "please, ", "bitte "].iter().fold(sentence, |rest, word| skip(rest, word))
 }
 
-fn wish(sentence: &str) -> Option<Asked> {
+fn wish(sentence: &str) -> Option<MemoryCommand> {
     let wish = after_politeness(sentence);
     let about = |openings: &[&str]| openings.iter().find_map(|opening| after(wish, opening)).and_then(thing);
     let of_myself = || of_myself(wish).and_then(thing);
-    let english = about(REMEMBER).or_else(of_myself).map(Asked::Remember).or_else(|| about(FORGET).map(Asked::Forget));
+    let english = about(REMEMBER)
+        .or_else(of_myself)
+        .map(MemoryCommand::Remember)
+        .or_else(|| about(FORGET).map(MemoryCommand::Forget));
     english.or_else(|| dass(wish).and_then(|(asked, rest)| thing(rest).map(asked)))
 }
 
 /// Makes the command.
-type Asking = fn(String) -> Asked;
+type Asking = fn(String) -> MemoryCommand;
 
 /// The command of a German sentence, and the text after its "dass".
 fn dass(wish: &str) -> Option<(Asking, &str)> {
@@ -87,8 +90,8 @@ fn dass(wish: &str) -> Option<(Asking, &str)> {
     let opening: Vec<String> = words(opening).filter(|word| word != "bitte").collect();
     let opening = opening.join(" ");
     let asked: Asking = match &*opening {
-        FORGET_DASS => Asked::Forget,
-        opening if REMEMBER_DASS.contains(&opening) => Asked::Remember,
+        FORGET_DASS => MemoryCommand::Forget,
+        opening if REMEMBER_DASS.contains(&opening) => MemoryCommand::Remember,
         _ => return None,
     };
     Some((asked, rest))
@@ -150,8 +153,8 @@ mod tests {
 
     fn shown(text: &str) -> String {
         let wish = |wish| match wish {
-            Asked::Remember(thing) => format!("+ {thing}"),
-            Asked::Forget(thing) => format!("- {thing}"),
+            MemoryCommand::Remember(thing) => format!("+ {thing}"),
+            MemoryCommand::Forget(thing) => format!("- {thing}"),
         };
         asked(text).into_iter().map(wish).collect::<Vec<_>>().join(" ")
     }

@@ -12,7 +12,7 @@ use crate::recall_service::hit::Hit;
 
 /// Properties of the chat and the question that decide how duplicates are merged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Talk {
+pub(crate) struct DuplicateRules {
     /// Several characters take part: the same words of two of them are two things.
     pub(crate) several: bool,
     /// The question names a date, so the time of a message matters.
@@ -20,7 +20,7 @@ pub(crate) struct Talk {
 }
 
 /// Removes duplicates from `hits`, which are in order. The best score stays, with the newest message.
-pub(crate) fn say_once(hits: &mut Vec<Hit>, talk: Talk) {
+pub(crate) fn say_once(hits: &mut Vec<Hit>, talk: DuplicateRules) {
     let mut known: HashMap<(Role, &str), usize> = HashMap::new();
     let numbered = hits.iter().enumerate();
     let firsts: Vec<usize> =
@@ -40,7 +40,7 @@ pub(crate) fn say_once(hits: &mut Vec<Hit>, talk: Talk) {
 }
 
 /// Replaces a hit by a message of `history` with the same text, so that the plan can tell whether it is in the window.
-pub(crate) fn stand_in(hits: &mut [Hit], talk: Talk, history: &[HistoryMessage], speakers: &Speakers) {
+pub(crate) fn stand_in(hits: &mut [Hit], talk: DuplicateRules, history: &[HistoryMessage], speakers: &Speakers) {
     if talk.timed {
         return;
     }
@@ -72,7 +72,7 @@ mod tests {
         MessageId(Uuid::from_u128(number))
     }
 
-    const ALONE: Talk = Talk { several: false, timed: false };
+    const ALONE: DuplicateRules = DuplicateRules { several: false, timed: false };
 
     fn hit(number: u128, role: Role) -> Hit {
         let created = Timestamp(number as i64);
@@ -84,7 +84,7 @@ mod tests {
         hits.iter().map(|hit| (hit.message.id.0.as_u128(), hit.twins)).collect()
     }
 
-    fn once(talk: Talk) -> Vec<Hit> {
+    fn once(talk: DuplicateRules) -> Vec<Hit> {
         let texts = ["", "Ahoy.", "Ahoy.", "Ahoy.", "The lamp is lit.", "Ahoy.", "The lamp is lit."];
         let mut hits: Vec<Hit> = (1..=6).map(|number| hit(number, Role::Character)).collect();
         hits[2].message.role = Role::User;
@@ -98,13 +98,13 @@ mod tests {
         let hits = once(ALONE);
         assert_eq!(numbers(&hits), [(5, 2), (3, 0), (6, 1)], "the third is the user's");
         assert_eq!(hits.iter().map(|hit| hit.score).collect::<Vec<_>>(), [1.0, 1.0 / 3.0, 0.25]);
-        let at_some_time = once(Talk { timed: true, ..ALONE });
+        let at_some_time = once(DuplicateRules { timed: true, ..ALONE });
         assert_eq!(numbers(&at_some_time), [(1, 2), (3, 0), (4, 1)], "the best match, as the question has a date");
     }
 
     #[test]
     fn two_characters_have_no_duplicates() {
-        assert_eq!(once(Talk { several: true, ..ALONE }).len(), 6);
+        assert_eq!(once(DuplicateRules { several: true, ..ALONE }).len(), 6);
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
         stand_in(&mut hits, ALONE, &history[..4], &speakers);
         assert_eq!(numbers(&hits)[0], (8, 0), "compares the stored text, not the sent one");
         let mut hits = all();
-        stand_in(&mut hits, Talk { timed: true, ..ALONE }, &history, &speakers);
+        stand_in(&mut hits, DuplicateRules { timed: true, ..ALONE }, &history, &speakers);
         assert_eq!(numbers(&hits), [(1, 0), (2, 0), (3, 0)], "of another day");
     }
 }

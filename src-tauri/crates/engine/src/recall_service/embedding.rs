@@ -9,7 +9,7 @@ use domain::chat::Chat;
 use store::{Store, UnreadText};
 
 use crate::base::convert::Speakers;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::base::panics::contained;
 use crate::recall_service::encoder::Encoder;
 use crate::recall_service::handle::RecallService;
@@ -46,7 +46,7 @@ impl RecallService {
     ///
     /// # Errors
     /// The encoder cannot run, or the store cannot be written.
-    pub(crate) async fn learn(&self) -> Answer<u32> {
+    pub(crate) async fn learn(&self) -> ApiResult<u32> {
         let Some(encoder) = self.reading().encoder() else { return Ok(0) };
         self.begin_reading(encoder).await?;
         self.look_through_books(|| false).await?;
@@ -57,7 +57,7 @@ impl RecallService {
     }
 
     /// Queues the texts that another encoder embedded, and those that were skipped.
-    async fn begin_reading(&self, encoder: &Encoder) -> Answer<()> {
+    async fn begin_reading(&self, encoder: &Encoder) -> ApiResult<()> {
         let model = encoder.model().to_owned();
         let begin = move |store: &mut store::Write<'_>| {
             store.vectors_mut().read_anew(&model)?;
@@ -67,7 +67,7 @@ impl RecallService {
     }
 
     /// Embeds a few texts; calls `stop` between two of them.
-    async fn read_some(&self, encoder: &Encoder, stop: impl Fn() -> bool) -> Answer<Round> {
+    async fn read_some(&self, encoder: &Encoder, stop: impl Fn() -> bool) -> ApiResult<Round> {
         if stop() {
             return Ok(Round::Interrupted);
         }
@@ -95,7 +95,7 @@ impl RecallService {
     }
 
     /// The speakers of each chat. Chats in which memory is off are missing, because they are not embedded.
-    async fn heard_in(&self, chats: HashSet<ChatId>) -> Answer<HashMap<ChatId, Speakers>> {
+    async fn heard_in(&self, chats: HashSet<ChatId>) -> ApiResult<HashMap<ChatId, Speakers>> {
         let mut heard = HashMap::with_capacity(chats.len());
         for id in chats {
             let chat: Option<Chat> = self.base().store().read(move |store| store.chats().get(id)).await?;
@@ -116,7 +116,7 @@ async fn read(
     texts: &[UnreadText],
     speakers: &HashMap<ChatId, Speakers>,
     stop: impl Fn() -> bool,
-) -> Answer<bool> {
+) -> ApiResult<bool> {
     let (mut read, model) = (Vec::with_capacity(texts.len()), encoder.model().to_owned());
     for text in texts {
         let Some(passages) = encoder.read(text, &speakers[&text.chat], &stop).await? else { break };
@@ -131,7 +131,7 @@ async fn read(
 }
 
 /// Embeds all messages of a store at once; `speakers` are those of its chats.
-pub(crate) async fn read_all(store: &Store, encoder: &Encoder, speakers: &HashMap<ChatId, Speakers>) -> Answer<()> {
+pub(crate) async fn read_all(store: &Store, encoder: &Encoder, speakers: &HashMap<ChatId, Speakers>) -> ApiResult<()> {
     loop {
         let unread = store.read(|store| store.vectors().unread(AT_ONCE)).await?;
         if unread.is_empty() {

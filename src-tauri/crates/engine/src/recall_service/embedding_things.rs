@@ -7,7 +7,7 @@ use domain::lorebook::{Book, Entry};
 use store::{LoreEntry, MeaningOf, UnreadThing};
 
 use crate::api::EntryMeaning;
-use crate::base::error::{Answer, not_found};
+use crate::base::error::{ApiResult, not_found};
 use crate::library::lore_entries::title;
 use crate::recall_service::embedding::{AT_ONCE, Round};
 use crate::recall_service::encoder::Encoder;
@@ -15,7 +15,7 @@ use crate::recall_service::handle::RecallService;
 
 impl RecallService {
     /// Looks through a few changed books, then embeds a few things; calls `stop` between two of them.
-    pub(crate) async fn read_things(&self, encoder: &Encoder, stop: impl Fn() -> bool) -> Answer<Round> {
+    pub(crate) async fn read_things(&self, encoder: &Encoder, stop: impl Fn() -> bool) -> ApiResult<Round> {
         let books = self.look_through_books(&stop).await?;
         let things = self.base().store().read(|store| store.meanings().unread(AT_ONCE)).await?;
         if things.is_empty() {
@@ -35,7 +35,7 @@ impl RecallService {
         Ok(Round::Read)
     }
 
-    async fn read_thing(&self, encoder: &Encoder, thing: UnreadThing) -> Answer<()> {
+    async fn read_thing(&self, encoder: &Encoder, thing: UnreadThing) -> ApiResult<()> {
         let mut parts = Vec::new();
         for part in parts_of(&thing.text) {
             parts.extend(encoder.understand(&part).await?.map(|part| bytes(&part.mean)));
@@ -45,7 +45,7 @@ impl RecallService {
     }
 
     /// Queues the marked entries of changed books; returns whether there was such a book.
-    pub(crate) async fn look_through_books(&self, stop: impl Fn() -> bool) -> Answer<bool> {
+    pub(crate) async fn look_through_books(&self, stop: impl Fn() -> bool) -> ApiResult<bool> {
         let books = self.base().store().read(|store| store.meanings().unread_books(AT_ONCE)).await?;
         let some = !books.is_empty();
         for id in books {
@@ -61,7 +61,7 @@ impl RecallService {
 
     /// The entries of a book that are marked for search by meaning, and whether each is embedded; empty without an
     /// encoder.
-    pub(crate) async fn entry_meanings(&self, book: String) -> Answer<Vec<EntryMeaning>> {
+    pub(crate) async fn entry_meanings(&self, book: String) -> ApiResult<Vec<EntryMeaning>> {
         if self.reading().encoder().is_none() {
             return Ok(Vec::new());
         }

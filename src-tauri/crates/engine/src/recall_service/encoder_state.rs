@@ -3,34 +3,34 @@
 use crate::recall_service::encoder::Encoder;
 use crate::recall_service::near_cache::NearCache;
 use crate::recall_service::prefetched::InAdvance;
-use crate::recall_service::prefetched::Lately;
+use crate::recall_service::prefetched::Prefetched;
 use crate::recall_service::text_cache::TextCache;
 use crate::recall_service::vector_cache::VectorCache;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The encoder, and the caches of recall.
-pub(crate) struct Reading {
+pub(crate) struct EncoderState {
     pub(crate) encoder: Option<Encoder>,
     pub(crate) cache: Arc<VectorCache>,
     pub(crate) texts: Arc<TextCache>,
     pub(crate) near: Arc<NearCache>,
     pub(crate) in_advance: InAdvance,
-    pub(crate) lately: Lately,
+    pub(crate) lately: Prefetched,
     /// Number of prompts that are being assembled.
     pub(crate) asking: Arc<AtomicUsize>,
 }
 
 /// Marks a prompt that is being assembled, until it is dropped.
-pub(crate) struct Asking(pub(crate) Arc<AtomicUsize>);
+pub(crate) struct ForegroundGuard(pub(crate) Arc<AtomicUsize>);
 
-impl Drop for Asking {
+impl Drop for ForegroundGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Reading {
+impl EncoderState {
     pub(crate) fn new(encoder: Option<Encoder>) -> Self {
         Self {
             encoder,
@@ -38,12 +38,12 @@ impl Reading {
             texts: Arc::default(),
             near: Arc::default(),
             in_advance: InAdvance::default(),
-            lately: Lately::default(),
+            lately: Prefetched::default(),
             asking: Arc::default(),
         }
     }
 
-    pub(crate) fn lately(&self) -> &Lately {
+    pub(crate) fn lately(&self) -> &Prefetched {
         &self.lately
     }
 
@@ -52,9 +52,9 @@ impl Reading {
     }
 
     /// Pauses background embedding: the cores and the encoder are for the user who waits.
-    pub(crate) fn ask(&self) -> Asking {
+    pub(crate) fn ask(&self) -> ForegroundGuard {
         self.asking.fetch_add(1, Ordering::Relaxed);
-        Asking(Arc::clone(&self.asking))
+        ForegroundGuard(Arc::clone(&self.asking))
     }
 
     pub(crate) fn is_asked(&self) -> bool {

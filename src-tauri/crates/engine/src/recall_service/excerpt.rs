@@ -27,9 +27,9 @@ const NEAREST: f32 = 0.5;
 
 /// The terms that an excerpt should contain.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Sought(Vec<String>);
+pub(crate) struct ExcerptTerms(Vec<String>);
 
-impl Sought {
+impl ExcerptTerms {
     pub(crate) fn of(said: &[String]) -> Self {
         let mut parts: Vec<String> = said.iter().flat_map(|word| parts(word)).collect();
         parts.sort_unstable();
@@ -73,7 +73,7 @@ impl Sought {
 /// The excerpt of `text`: all of it if it is short. Otherwise it is the sentence with the highest weight and as many
 /// neighbours as fit, with marks for omissions. If no sentence contains a term, it is the sentence nearest by late
 /// interaction, or without embeddings the first.
-pub(crate) fn excerpt(text: &str, sought: &Sought, nearest: Option<Nearest>) -> String {
+pub(crate) fn excerpt(text: &str, sought: &ExcerptTerms, nearest: Option<Nearest>) -> String {
     let text = text.trim();
     if text.len() <= WHOLE {
         return text.to_owned();
@@ -202,7 +202,7 @@ mod tests {
 
     fn told(text: &str, said: &[&str], nearest: Option<Nearest>) -> String {
         let said: Vec<String> = said.iter().map(|word| (*word).to_owned()).collect();
-        excerpt(text, &Sought::of(&said), nearest)
+        excerpt(text, &ExcerptTerms::of(&said), nearest)
     }
 
     #[test]

@@ -41,8 +41,8 @@ const LASTING: u8 = 10;
 #[derive(Default)]
 pub(crate) struct Facts {
     pub(crate) standing: Vec<Memory>,
-    pub(crate) called: Vec<Called>,
-    /// See [`Standing`].
+    pub(crate) called: Vec<MatchedMemory>,
+    /// See [`StandingFacts`].
     pub(crate) last_session: Option<Memory>,
     /// The words of the user's name.
     user: Vec<String>,
@@ -51,7 +51,7 @@ pub(crate) struct Facts {
 
 /// The memories that apply in a chat.
 #[derive(Clone, Copy)]
-pub(crate) struct Counting {
+pub(crate) struct MemoryScopes {
     /// The chat with its participants. The lorebooks bound to them are the worlds that apply.
     pub(crate) company: Company,
     /// The scopes that apply whatever the lorebooks; the second is the pair's.
@@ -61,7 +61,7 @@ pub(crate) struct Counting {
     pub(crate) others: bool,
 }
 
-impl Counting {
+impl MemoryScopes {
     /// All scopes, with the worlds. Worlds are looked up together with the memories, to save a wait.
     fn everywhere(&self, store: &Read<'_>) -> Result<Vec<MemoryScope>, StoreError> {
         let worlds = store.memories().worlds(self.company)?;
@@ -104,14 +104,14 @@ impl Counting {
 
 /// The memories that apply in every turn.
 #[derive(Default)]
-pub(crate) struct Standing {
+pub(crate) struct StandingFacts {
     memories: Vec<Memory>,
     /// The summary of the pair's previous chat, for a chat that has no story yet.
     last_session: Option<Memory>,
 }
 
-impl Standing {
-    pub(crate) fn read(store: &Read<'_>, counting: &Counting) -> Result<Self, StoreError> {
+impl StandingFacts {
+    pub(crate) fn read(store: &Read<'_>, counting: &MemoryScopes) -> Result<Self, StoreError> {
         let (mut memories, branches) = (Vec::new(), Branches::of(store, counting.company.chat)?);
         for scope in counting.everywhere(store)? {
             let standing = store.memories().standing(scope, counting.among(&branches, STANDING))?;
@@ -135,13 +135,13 @@ impl Standing {
 }
 
 /// A memory that matches the turn, with its lexical score and its cosine similarity, each from 0 to 1.
-pub(crate) struct Called {
+pub(crate) struct MatchedMemory {
     memory: Memory,
     words: f32,
     nearness: f32,
 }
 
-impl Called {
+impl MatchedMemory {
     fn fit(&self) -> f32 {
         (self.words + self.nearness).min(1.0)
     }
@@ -155,10 +155,10 @@ impl Called {
 /// The memories that match a turn. `near` has the numbers of memories with their cosine similarity, nearest first.
 pub(crate) fn called(
     store: &Read<'_>,
-    counting: &Counting,
+    counting: &MemoryScopes,
     query: &Query,
     near: &[(i64, f32)],
-) -> Result<Vec<Called>, StoreError> {
+) -> Result<Vec<MatchedMemory>, StoreError> {
     let (scopes, branches) = (counting.everywhere(store)?, Branches::of(store, counting.company.chat)?);
     let (looked, among) = ((store, &branches), counting.among(&branches, CALLED));
     let found = store.memories().search(&scopes, query, among)?;
@@ -170,7 +170,7 @@ pub(crate) fn called(
         let nearness = nearness[&number];
         match called.iter_mut().find(|known| known.memory.id == memory.id) {
             Some(known) => known.nearness = nearness,
-            None => called.push(Called { memory, words: 0.0, nearness }),
+            None => called.push(MatchedMemory { memory, words: 0.0, nearness }),
         }
     }
     Ok(called)
@@ -181,17 +181,21 @@ fn is_made_of(memory: &Memory, message: MessageId) -> bool {
 }
 
 /// Scales the lexical scores so that the best match has 1.
-fn by_words(found: Vec<Found>) -> Vec<Called> {
+fn by_words(found: Vec<Found>) -> Vec<MatchedMemory> {
     let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
     let share = |score: f64| if best > 0.0 { (score / best) as f32 } else { 0.0 };
     let called =
-        found.into_iter().map(|found| Called { words: share(found.score), memory: found.memory, nearness: 0.0 });
+        found.into_iter().map(|found| MatchedMemory { words: share(found.score), memory: found.memory, nearness: 0.0 });
     called.collect()
 }
 
 impl Facts {
     /// `user` is the user's name.
-    pub(crate) fn new(Standing { memories, last_session }: Standing, called: Vec<Called>, user: &str) -> Self {
+    pub(crate) fn new(
+        StandingFacts { memories, last_session }: StandingFacts,
+        called: Vec<MatchedMemory>,
+        user: &str,
+    ) -> Self {
         let user: Vec<String> = words(user).collect();
         let standing: HashSet<MemoryId> = memories.iter().map(|memory| memory.id).collect();
         let besides = called.iter().map(|called| &called.memory).filter(|memory| !standing.contains(&memory.id));
@@ -227,9 +231,9 @@ impl Facts {
     }
 
     /// The memories that match this turn, best first.
-    fn called(&self, now: Timestamp) -> Vec<&Called> {
+    fn called(&self, now: Timestamp) -> Vec<&MatchedMemory> {
         let mut called: Vec<_> = self.called.iter().collect();
-        let weight = |called: &Called| weigh(&called.memory, called.fit(), now);
+        let weight = |called: &MatchedMemory| weigh(&called.memory, called.fit(), now);
         called.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
         called
     }
@@ -257,7 +261,7 @@ fn is_vital(memory: &Memory) -> bool {
     memory.pinned || memory.importance >= VITAL && memory.confidence >= SURE && memory.origin != MemoryOrigin::Keyframe
 }
 
-fn match_candidate(called: &Called, now: Timestamp, clock: &Clock) -> Candidate {
+fn match_candidate(called: &MatchedMemory, now: Timestamp, clock: &Clock) -> Candidate {
     let score = weigh(&called.memory, called.fit(), now);
     let reason = match called.words > 0.0 {
         true => format!("has words of this turn, {score:.2}"),
@@ -282,7 +286,7 @@ pub(crate) fn worth(memory: &Memory, now: Timestamp) -> f32 {
     if memory.pinned || memory.importance >= LASTING { importance } else { importance * faded(memory, now, HALF_WORTH) }
 }
 
-fn signals(called: &Called, now: Timestamp) -> Vec<Signal> {
+fn signals(called: &MatchedMemory, now: Timestamp) -> Vec<Signal> {
     let importance = worth(&called.memory, now) / 10.0;
     vec![
         SignalKind::Words.is(called.words),

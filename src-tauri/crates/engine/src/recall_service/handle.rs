@@ -4,23 +4,23 @@ use std::sync::{Arc, Weak};
 
 use crate::base::handle::Base;
 use crate::library::handle::Library;
-use crate::recall_service::encoder_state::Reading;
+use crate::recall_service::encoder_state::EncoderState;
 use crate::settings::handle::Configuration;
 
 /// Search over messages, memories and documents. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct RecallService {
-    inner: Arc<Inner>,
+    inner: Arc<RecallState>,
 }
 
-struct Inner {
+struct RecallState {
     library: Library,
-    reading: Reading,
+    reading: EncoderState,
 }
 
 /// A handle that does not keep the engine open.
 #[derive(Clone)]
-pub(crate) struct WeakRecallService(Weak<Inner>);
+pub(crate) struct WeakRecallService(Weak<RecallState>);
 
 impl WeakRecallService {
     pub(crate) fn upgrade(&self) -> Option<RecallService> {
@@ -29,8 +29,8 @@ impl WeakRecallService {
 }
 
 impl RecallService {
-    pub(crate) fn new(library: Library, reading: Reading) -> Self {
-        Self { inner: Arc::new(Inner { library, reading }) }
+    pub(crate) fn new(library: Library, reading: EncoderState) -> Self {
+        Self { inner: Arc::new(RecallState { library, reading }) }
     }
 
     pub(crate) fn downgrade(&self) -> WeakRecallService {
@@ -50,7 +50,7 @@ impl RecallService {
     }
 
     /// The encoder and its caches.
-    pub(crate) fn reading(&self) -> &Reading {
+    pub(crate) fn reading(&self) -> &EncoderState {
         &self.inner.reading
     }
 }

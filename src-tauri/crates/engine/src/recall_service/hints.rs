@@ -40,14 +40,14 @@ const BEFORE_MONTHS: [&str; 10] = ["in", "of", "last", "this", "since", "until",
 
 /// The hints that one question gives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct About {
+pub(crate) struct QueryHints {
     /// The speaker it asks about; `None` if it names neither of the two, or both.
     speaker: Option<Role>,
     months: Vec<i8>,
     years: Vec<i16>,
 }
 
-impl About {
+impl QueryHints {
     /// `user` and `character` are the names of the two speakers.
     pub(crate) fn of(text: &str, user: &[&str], character: &[&str]) -> Self {
         let asked = asked(text);
@@ -192,8 +192,8 @@ mod tests {
 
     use super::*;
 
-    fn about(text: &str) -> About {
-        About::of(text, &["Sam"], &["Mira of the Quay", "Mira"])
+    fn about(text: &str) -> QueryHints {
+        QueryHints::of(text, &["Sam"], &["Mira of the Quay", "Mira"])
     }
 
     #[test]

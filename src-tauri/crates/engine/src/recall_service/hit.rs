@@ -6,14 +6,14 @@ use store::NamedMessage;
 use crate::base::clock::Clock;
 use crate::base::convert::Speakers;
 use crate::library::chats::said;
-use crate::recall_service::excerpt::{Sought, excerpt};
-use crate::recall_service::hints::About;
+use crate::recall_service::excerpt::{ExcerptTerms, excerpt};
+use crate::recall_service::hints::QueryHints;
 use crate::recall_service::late_interaction::Nearest;
 use crate::recall_service::lexical::NAMED;
-use crate::recall_service::possessions::Thing;
+use crate::recall_service::possessions::Possession;
 use crate::recall_service::scores::Scores;
-use crate::recall_service::signals::Place;
-use crate::recall_service::updates::News;
+use crate::recall_service::signals::MessagePosition;
+use crate::recall_service::updates::Update;
 
 /// A message that matches the question.
 #[derive(Debug, Clone)]
@@ -39,9 +39,9 @@ pub(crate) struct Hit {
 #[derive(Debug, Clone)]
 pub(crate) enum Since {
     /// It says that something has changed.
-    News(News),
+    Update(Update),
     /// It is the newest message about a possession that the question names.
-    LastWord(Thing),
+    LastWord(Possession),
 }
 
 impl Hit {
@@ -58,15 +58,15 @@ impl Hit {
         }
     }
 
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> MessagePosition {
         (self.stretch, self.message.position)
     }
 
-    pub(crate) fn hinted(&mut self, about: &About, clock: &Clock) {
+    pub(crate) fn hinted(&mut self, about: &QueryHints, clock: &Clock) {
         self.signals.extend(about.hints(self.message.role, clock.civil(self.message.created)));
     }
 
-    pub(crate) fn names(&mut self, things: &[Thing], named: &Scores) {
+    pub(crate) fn names(&mut self, things: &[Possession], named: &Scores) {
         if !things.is_empty() {
             self.signals.push(SignalKind::Named.is(named.of(self.place()) / NAMED));
         }
@@ -74,12 +74,12 @@ impl Hit {
 }
 
 /// A line of the context block, with the speaker and the day. A long message is cut to the part about the question.
-pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &Clock) -> Option<Candidate> {
+pub(crate) fn candidate(hit: Hit, sought: &ExcerptTerms, speakers: &Speakers, clock: &Clock) -> Option<Candidate> {
     let Hit { message, text, score, signals, nearest, twins, since, .. } = hit;
     let (id, role) = (message.id, message.role);
     let own = match &since {
         None => None,
-        Some(Since::News(news)) => Some(news.sought()),
+        Some(Since::Update(news)) => Some(news.sought()),
         Some(Since::LastWord(thing)) => Some(sought.and(thing.sought())),
     };
     // The update may be in another part of the message than the best match of the question.
@@ -94,7 +94,7 @@ pub(crate) fn candidate(hit: Hit, sought: &Sought, speakers: &Speakers, clock: &
     let source = Source::Message { id, speaker: speaker.to_owned() };
     let reason = match since {
         None => "about this turn",
-        Some(Since::News(_)) => "update of an older message",
+        Some(Since::Update(_)) => "update of an older message",
         Some(Since::LastWord(_)) => "newest message about the same thing",
     };
     let reason = match twins {
@@ -136,7 +136,7 @@ mod tests {
             };
             let speakers =
                 Speakers { character: "Mira".to_owned(), persona: "Tom".to_owned(), others: Default::default() };
-            let sought = Sought::of(&["dog".to_owned(), "called".to_owned()]);
+            let sought = ExcerptTerms::of(&["dog".to_owned(), "called".to_owned()]);
             candidate(hit, &sought, &speakers, &Clock::stopped(Timestamp(0))).unwrap().text
         };
         assert!(told(None).starts_with("I saw a stray dog."), "{}", told(None));

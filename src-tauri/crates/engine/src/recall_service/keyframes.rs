@@ -18,7 +18,7 @@ use store::{Read, StoreError, Told, Write};
 use uuid::Uuid;
 
 use crate::base::convert::Speakers;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::chats::said;
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::query::TurnQuery;
@@ -196,7 +196,7 @@ pub(crate) fn uncovered(
 impl RecallService {
     /// The keyframes that may be in the digest: of messages in the window and right before it, and of the current
     /// scene.
-    pub(crate) async fn keyframes_near(&self, turn: &TurnQuery<'_>) -> Answer<Vec<Keyframe>> {
+    pub(crate) async fn keyframes_near(&self, turn: &TurnQuery<'_>) -> ApiResult<Vec<Keyframe>> {
         let Some(first) = turn.history.first().map(|message| message.id) else { return Ok(Vec::new()) };
         let (chat, after) = (turn.chat.id, turn.chat.scene_after.unwrap_or(-1));
         let read = move |store: &Read<'_>| {

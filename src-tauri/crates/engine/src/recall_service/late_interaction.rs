@@ -11,7 +11,7 @@ use context::similarity::best_products;
 use local::Embedding;
 use store::StoreError;
 
-use crate::recall_service::signals::Place;
+use crate::recall_service::signals::MessagePosition;
 
 /// Tokens that are scored together: a short sentence.
 const SENTENCE: usize = 12;
@@ -155,12 +155,12 @@ impl Nearest {
 }
 
 /// A message, the number of one of its passages, and how well that matches.
-pub(crate) type Met = (Place, i64, InPassage);
+pub(crate) type Met = (MessagePosition, i64, InPassage);
 
 /// Scores passages while others are read. Reading takes a third of the time, and two threads share the rest.
 pub(crate) fn meet(
     asked: &TellingPieces,
-    read: impl Iterator<Item = Result<(Place, i64, Vec<i8>), StoreError>>,
+    read: impl Iterator<Item = Result<(MessagePosition, i64, Vec<i8>), StoreError>>,
 ) -> Result<Vec<Met>, StoreError> {
     let mut read = read.peekable();
     if read.peek().is_none() {
@@ -170,7 +170,7 @@ pub(crate) fn meet(
     let receive = Mutex::new(receive);
     let next = || receive.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
     let meet = || {
-        let met = |(place, number, vectors): (Place, i64, Vec<i8>)| (place, number, asked.met_in(&vectors));
+        let met = |(place, number, vectors): (MessagePosition, i64, Vec<i8>)| (place, number, asked.met_in(&vectors));
         std::iter::from_fn(next).map(met).collect::<Vec<Met>>()
     };
     thread::scope(|scope| {

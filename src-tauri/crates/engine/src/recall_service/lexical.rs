@@ -9,9 +9,9 @@ use domain::script::is_spaceless;
 use store::{NamedMessage, Read, StoreError, Stretch};
 
 use crate::recall_service::hit::{Hit, Since};
-use crate::recall_service::possessions::Thing;
+use crate::recall_service::possessions::Possession;
 use crate::recall_service::scores::Scores;
-use crate::recall_service::signals::{Lexical, Place};
+use crate::recall_service::signals::{Lexical, MessagePosition};
 use crate::recall_service::text_cache::{ChatTexts, TextCache};
 use crate::recall_service::tokens::says_nothing;
 use crate::recall_service::updates::matter;
@@ -24,7 +24,7 @@ pub(crate) const NAMED: f32 = 0.25;
 
 /// The result of a lexical search.
 #[derive(Default)]
-pub(crate) struct ByWords {
+pub(crate) struct LexicalSearch {
     /// The ranges searched; none goes beyond the end of its chat.
     pub(crate) stretches: Vec<Stretch>,
     /// The texts of each range's chat.
@@ -34,7 +34,7 @@ pub(crate) struct ByWords {
     pub(crate) lacking: bool,
 }
 
-impl ByWords {
+impl LexicalSearch {
     /// Searches `stretches` for `words`.
     pub(crate) fn of(
         store: &Read<'_>,
@@ -70,12 +70,12 @@ impl ByWords {
         let touching = since.filter(|(_, (_, news))| news.touches(about.get_or_insert_with(|| matter(&hit.text))));
         let (stretch, (message, news)) =
             touching.max_by_key(|(stretch, (message, _))| (message.created, *stretch, message.position))?;
-        Some(Hit { since: Some(Since::News(news.clone())), ..Hit::new(message, stretch, hit.score) })
+        Some(Hit { since: Some(Since::Update(news.clone())), ..Hit::new(message, stretch, hit.score) })
     }
 
     /// The messages that name one of `things`, each with the index of its range. With `several` characters only the
     /// user's messages qualify, because "yours" is ambiguous in the others.
-    fn naming(&self, things: &[Thing], several: bool) -> impl Iterator<Item = (usize, NamedMessage)> {
+    fn naming(&self, things: &[Possession], several: bool) -> impl Iterator<Item = (usize, NamedMessage)> {
         let chats = self.stretches.iter().zip(&self.chats).enumerate();
         let naming = chats
             .flat_map(|(stretch, (of, chat))| chat.naming(things, of.before).map(move |message| (stretch, message)));
@@ -83,7 +83,7 @@ impl ByWords {
     }
 
     /// [`NAMED`] for each message that names one of `things`.
-    pub(crate) fn named(&self, things: &[Thing], several: bool) -> Scores {
+    pub(crate) fn named(&self, things: &[Possession], several: bool) -> Scores {
         let mut named = Scores::unknown(&self.stretches);
         self.naming(things, several).for_each(|(stretch, message)| named.add((stretch, message.position), NAMED));
         named
@@ -91,8 +91,8 @@ impl ByWords {
 
     /// The newest message that names `thing`, if the first of `hits` that names it is older. Its score is just below
     /// that hit's.
-    pub(crate) fn last_word(&self, hits: &[Hit], thing: &Thing, several: bool) -> Option<Hit> {
-        let named = |(stretch, position): Place| self.chats[stretch].named_at(position, thing);
+    pub(crate) fn last_word(&self, hits: &[Hit], thing: &Possession, several: bool) -> Option<Hit> {
+        let named = |(stretch, position): MessagePosition| self.chats[stretch].named_at(position, thing);
         let tells = |role: Role| !several || role == Role::User;
         let older = hits.iter().find(|hit| tells(hit.message.role) && named(hit.place()).is_some())?;
         let naming = self.naming(slice::from_ref(thing), several);
@@ -112,13 +112,13 @@ impl ByWords {
         hints
     }
 
-    pub(crate) fn asking(&self, (stretch, position): Place) -> f32 {
+    pub(crate) fn asking(&self, (stretch, position): MessagePosition) -> f32 {
         self.chats[stretch].asking(position)
     }
 
     /// The [`LOOKED_AT`] best messages, without their texts.
     pub(crate) fn first(&self, scores: &Scores) -> Vec<Hit> {
-        let hit = |((stretch, position), score): (Place, f32)| {
+        let hit = |((stretch, position), score): (MessagePosition, f32)| {
             Some(Hit::new(self.chats[stretch].message(position)?, stretch, score))
         };
         scores.first(LOOKED_AT).into_iter().filter_map(hit).collect()

@@ -13,7 +13,7 @@ use context::frame::{Candidate, SignalKind, Source};
 use domain::MemoryId;
 use domain::memory::{Memory, MemoryOrigin};
 
-use crate::recall_service::statement::Saying;
+use crate::recall_service::statement::Statement;
 
 /// Lambda of MMR, 0 to 1: the weight of relevance against novelty. Both weigh the same.
 const LAMBDA: f32 = 0.5;
@@ -25,14 +25,14 @@ pub(crate) struct Doubles {
 }
 
 /// A memory and its normalized statement.
-struct Said<'m> {
+struct NormalizedMemory<'m> {
     memory: &'m Memory,
-    saying: Saying,
+    saying: Statement,
 }
 
-impl<'m> Said<'m> {
+impl<'m> NormalizedMemory<'m> {
     fn new(memory: &'m Memory, user: &[String]) -> Self {
-        Self { memory, saying: Saying::of(memory, user) }
+        Self { memory, saying: Statement::of(memory, user) }
     }
 
     /// Whether `other` may be skipped if this memory is included. A less certain memory may represent another one only
@@ -49,8 +49,8 @@ impl Doubles {
     /// Compares all `memories`; `user` are the words of the user's name.
     pub(crate) fn among<'m>(memories: impl Iterator<Item = &'m Memory>, user: &[String]) -> Self {
         let telling = memories.filter(|memory| memory.archived.is_none() && memory.origin != MemoryOrigin::Keyframe);
-        let all: Vec<Said<'m>> =
-            telling.map(|memory| Said::new(memory, user)).filter(|said| said.saying.is_telling()).collect();
+        let all: Vec<NormalizedMemory<'m>> =
+            telling.map(|memory| NormalizedMemory::new(memory, user)).filter(|said| said.saying.is_telling()).collect();
         let mut saying_so: HashMap<&[String], Vec<usize>> = HashMap::new();
         for (at, said) in all.iter().enumerate() {
             saying_so.entry(&said.saying.words).or_default().push(at);
@@ -114,7 +114,7 @@ pub(crate) struct Ranked<'m> {
 
 impl<'m> Ranked<'m> {
     pub(crate) fn new(candidate: Candidate, memory: &'m Memory, user: &[String], vital: bool) -> Self {
-        Self { candidate, memory, content: Saying::of(memory, user).content(), vital, said: 0.0 }
+        Self { candidate, memory, content: Statement::of(memory, user).content(), vital, said: 0.0 }
     }
 
     /// MMR score on the scale of the candidate's own score: `score - (1 - lambda) / lambda * repetition`. A memory that

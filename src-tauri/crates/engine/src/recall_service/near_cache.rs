@@ -12,7 +12,7 @@ pub(crate) const GROUPS: usize = 32;
 pub(crate) const NEAR: f32 = 0.3;
 
 /// The vectors of one group at one revision.
-pub(crate) struct Group {
+pub(crate) struct VectorGroup {
     pub(crate) revision: VectorRevision,
     /// The parts of one owner are adjacent.
     pub(crate) owners: Vec<i64>,
@@ -22,7 +22,7 @@ pub(crate) struct Group {
 /// Recently searched groups, the latest last.
 #[derive(Default)]
 pub(crate) struct NearCache {
-    pub(crate) groups: Mutex<Vec<(Among, Arc<Group>)>>,
+    pub(crate) groups: Mutex<Vec<(Among, Arc<VectorGroup>)>>,
 }
 
 impl NearCache {
@@ -59,7 +59,7 @@ impl NearCache {
         Ok(near)
     }
 
-    pub(crate) fn of(&self, store: &Read<'_>, among: Among, model: &str) -> Result<Arc<Group>, StoreError> {
+    pub(crate) fn of(&self, store: &Read<'_>, among: Among, model: &str) -> Result<Arc<VectorGroup>, StoreError> {
         let revision = store.meanings().revision(among)?;
         let group = match self.take(among) {
             Some(known) if known.revision == revision => known,
@@ -73,15 +73,20 @@ impl NearCache {
         Ok(group)
     }
 
-    pub(crate) fn take(&self, among: Among) -> Option<Arc<Group>> {
+    pub(crate) fn take(&self, among: Among) -> Option<Arc<VectorGroup>> {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let place = groups.iter().position(|(known, _)| *known == among)?;
         Some(groups.remove(place).1)
     }
 }
 
-pub(crate) fn read(store: &Read<'_>, among: Among, model: &str, revision: VectorRevision) -> Result<Group, StoreError> {
-    let mut group = Group { revision, owners: Vec::new(), rows: Rows::default() };
+pub(crate) fn read(
+    store: &Read<'_>,
+    among: Among,
+    model: &str,
+    revision: VectorRevision,
+) -> Result<VectorGroup, StoreError> {
+    let mut group = VectorGroup { revision, owners: Vec::new(), rows: Rows::default() };
     for meant in store.meanings().of(among, model)? {
         group.owners.push(meant.owner);
         group.rows.push(&meant.vector, meant.scale);
@@ -95,7 +100,7 @@ mod tests {
     use store::Store;
 
     use super::*;
-    use crate::recall_service::query_embedding::Sense;
+    use crate::recall_service::query_embedding::QueryEmbedding;
 
     /// The cache follows the store: new vectors are found, removed ones are not.
     #[tokio::test]
@@ -105,7 +110,7 @@ mod tests {
             (|uid: &str| store::LoreEntry { uid: uid.into(), text: uid.into() }, domain::LorebookId(uuid::Uuid::nil()));
         let among = Among::Entries(book);
         let embedding = Embedding { mean: vec![1.0, 0.0], tokens: Vec::new(), vectors: Vec::new() };
-        let asked = Arc::new(Sense::new(embedding, "encoder"));
+        let asked = Arc::new(QueryEmbedding::new(embedding, "encoder"));
         let cache = Arc::new(NearCache::default());
         let near = async || {
             let (cache, asked) = (Arc::clone(&cache), Arc::clone(&asked));

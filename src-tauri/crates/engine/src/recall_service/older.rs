@@ -35,15 +35,15 @@ use context::frame::{Candidate, SignalKind};
 use store::{Read, StoreError, Stretch};
 
 use crate::base::clock::Clock;
-use crate::recall_service::duplicates::{self, Talk};
-use crate::recall_service::hints::About;
+use crate::recall_service::duplicates::{self, DuplicateRules};
+use crate::recall_service::hints::QueryHints;
 use crate::recall_service::hit::Hit;
-use crate::recall_service::lexical::{ByWords, NAMED};
+use crate::recall_service::lexical::{LexicalSearch, NAMED};
 use crate::recall_service::message_mmr;
-use crate::recall_service::possessions::Thing;
+use crate::recall_service::possessions::Possession;
 use crate::recall_service::query_embedding::Understood;
 use crate::recall_service::scores::Scores;
-use crate::recall_service::signals::{Lexical, Place};
+use crate::recall_service::signals::{Lexical, MessagePosition};
 use crate::recall_service::vector_cache::{Meaning, MetIn, VectorCache};
 
 /// Maximum number of recalled messages. Other sources have at most 15 candidates. A chat needs more: its messages are
@@ -70,10 +70,10 @@ const FULL_COVERAGE: f32 = 0.4;
 /// The parts of a question besides its words.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
-    pub(crate) about: About,
+    pub(crate) about: QueryHints,
     /// The possessions that it names.
-    pub(crate) things: Vec<Thing>,
-    /// See [`Talk`].
+    pub(crate) things: Vec<Possession>,
+    /// See [`DuplicateRules`].
     pub(crate) several: bool,
     /// Its embedding; without it the search is lexical only.
     pub(crate) meaning: Option<Understood>,
@@ -86,14 +86,14 @@ pub(crate) struct Older {
     /// Low coverage: the answer may not exist. Embeddings were available, and at least half of the question's content
     /// words occur in messages, but not all of them.
     pub(crate) lacking: bool,
-    pub(crate) talk: Talk,
+    pub(crate) talk: DuplicateRules,
 }
 
 /// The messages in the ranges that match the question, best first. The header of this module has the formulas. A
 /// message that is not embedded yet uses its lexical score instead of the similarities.
 pub(crate) fn find(
     store: &Read<'_>,
-    words: &ByWords,
+    words: &LexicalSearch,
     question: &Question,
     (cache, clock): (&VectorCache, &Clock),
 ) -> Result<Older, StoreError> {
@@ -104,7 +104,7 @@ pub(crate) fn find(
         // Without embeddings, the answer may simply use other words.
         None => (score_by_words(words, question, clock), false),
     };
-    let talk = Talk { timed: question.about.names_a_date(), several: question.several };
+    let talk = DuplicateRules { timed: question.about.names_a_date(), several: question.several };
     read_texts(store, &words.stretches, &mut hits)?;
     duplicates::say_once(&mut hits, talk);
     message_mmr::vary(&mut hits, CANDIDATES);
@@ -117,13 +117,13 @@ pub(crate) fn find(
 /// often do not say that something has changed.
 fn add_updates(
     store: &Read<'_>,
-    words: &ByWords,
+    words: &LexicalSearch,
     Question { things, several, .. }: &Question,
     hits: &mut Vec<Hit>,
 ) -> Result<(), StoreError> {
     let told = &hits[..hits.len().min(CANDIDATES)];
     // If a message updates several hits, the first of them has the best score.
-    let mut since: BTreeMap<Place, Hit> = BTreeMap::new();
+    let mut since: BTreeMap<MessagePosition, Hit> = BTreeMap::new();
     let last_words = things.iter().filter_map(|thing| words.last_word(told, thing, *several));
     for news in told.iter().filter_map(|hit| words.news_since(hit)).chain(last_words) {
         since.entry(news.place()).or_insert(news);
@@ -143,7 +143,7 @@ fn add_updates(
 
 fn score_by_meaning(
     store: &Read<'_>,
-    words: &ByWords,
+    words: &LexicalSearch,
     meaning: &Meaning<'_>,
     Question { about, things, several, .. }: &Question,
     clock: &Clock,
@@ -160,7 +160,7 @@ fn score_by_meaning(
     let named = words.named(things, *several);
     likely.add_all(&named, 1.0);
     let mut hits = words.first(&likely);
-    let places: Vec<Place> = hits.iter().map(Hit::place).collect();
+    let places: Vec<MessagePosition> = hits.iter().map(Hit::place).collect();
     let MetIn { pieces, sentences, nearest } = meaning.met(store, &places, MAX_TOKENS)?;
     let most = 2.0 + WORDS + HINTS * about.given() + max_named(things);
     for hit in &mut hits {
@@ -186,7 +186,7 @@ fn score_by_meaning(
 }
 
 /// The maximum score for naming one of `things`.
-fn max_named(things: &[Thing]) -> f32 {
+fn max_named(things: &[Possession]) -> f32 {
     if things.is_empty() { 0.0 } else { NAMED }
 }
 
@@ -218,7 +218,11 @@ const BY_WORDS: f32 = 4.0;
 
 /// Scores without embeddings. A hint has the weight of the message's own words. Longer messages score higher, because
 /// they say more; questions score lower.
-fn score_by_words(words: &ByWords, Question { about, things, several, .. }: &Question, clock: &Clock) -> Vec<Hit> {
+fn score_by_words(
+    words: &LexicalSearch,
+    Question { about, things, several, .. }: &Question,
+    clock: &Clock,
+) -> Vec<Hit> {
     let mut likely = by_words(&words.said);
     let named = words.named(things, *several);
     likely.add_to_known(&named);

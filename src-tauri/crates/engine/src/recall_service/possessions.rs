@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use context::full_text::{Terms, words};
 use domain::chat::Role;
 
-use crate::recall_service::excerpt::Sought;
+use crate::recall_service::excerpt::ExcerptTerms;
 use crate::recall_service::statement::ADVERBS;
 use crate::recall_service::tokens::says_nothing;
 
@@ -58,7 +58,7 @@ const MOST: usize = 24;
 
 /// Something that the user or the character has.
 #[derive(Debug, Clone)]
-pub(crate) struct Thing {
+pub(crate) struct Possession {
     of: Role,
     /// The stem of the noun, or its synonym of [`SAME`]: "dogs" are the same as "dog".
     noun: String,
@@ -66,24 +66,24 @@ pub(crate) struct Thing {
     as_said: Vec<String>,
 }
 
-impl PartialEq for Thing {
+impl PartialEq for Possession {
     fn eq(&self, other: &Self) -> bool {
         self.of == other.of && self.noun == other.noun
     }
 }
 
-impl Eq for Thing {}
+impl Eq for Possession {}
 
-impl Hash for Thing {
+impl Hash for Possession {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.of, &self.noun).hash(state);
     }
 }
 
-impl Thing {
+impl Possession {
     /// The terms of an excerpt that must contain these words.
-    pub(crate) fn sought(&self) -> Sought {
-        Sought::of(&self.as_said)
+    pub(crate) fn sought(&self) -> ExcerptTerms {
+        ExcerptTerms::of(&self.as_said)
     }
 
     pub(crate) fn is_users(&self) -> bool {
@@ -92,7 +92,7 @@ impl Thing {
 }
 
 /// The possessions that `text` by a speaker names, each once.
-pub(crate) fn things(text: &str, by: Role) -> Vec<Thing> {
+pub(crate) fn things(text: &str, by: Role) -> Vec<Possession> {
     let (own, other) = match by {
         Role::User => (Role::User, Role::Character),
         Role::Character => (Role::Character, Role::User),
@@ -101,7 +101,7 @@ pub(crate) fn things(text: &str, by: Role) -> Vec<Thing> {
     let words: Vec<String> = words(text).collect();
     let thing = |of: Role, word: &String, whose: Option<&String>| {
         let word = Some(word).filter(|word| !says_nothing(word))?;
-        Some(Thing { of, noun: noun(word), as_said: whose.into_iter().chain([word]).cloned().collect() })
+        Some(Possession { of, noun: noun(word), as_said: whose.into_iter().chain([word]).cloned().collect() })
     };
     let whose = |(at, word): (usize, &String)| {
         let of = if word == "my" { own } else { other };
@@ -129,7 +129,7 @@ pub(crate) fn things(text: &str, by: Role) -> Vec<Thing> {
         (at == "at" && ["home", "work"].contains(&place.as_str())).then(|| thing(own, place, None))?
     };
     let each = || words.iter().enumerate();
-    let mut things: Vec<Thing> = Vec::new();
+    let mut things: Vec<Possession> = Vec::new();
     for thing in each()
         .filter_map(whose)
         .chain(words.windows(5).filter_map(having))

@@ -26,13 +26,13 @@ impl InAdvance {
 
 /// Recent embeddings of questions, and the current prefetch.
 #[derive(Default)]
-pub(crate) struct Lately {
+pub(crate) struct Prefetched {
     /// Embeddings of drafts, of previews, and of questions that are asked again.
     pub(crate) known: Recent<Understood>,
     pub(crate) looking: Mutex<Option<AbortHandle>>,
 }
 
-impl Lately {
+impl Prefetched {
     /// Replaces the current prefetch, which is cancelled.
     pub(crate) fn look(&self, looking: AbortHandle) {
         let before = self.looking.lock().unwrap_or_else(PoisonError::into_inner).replace(looking);

@@ -8,7 +8,7 @@ use domain::persona::Persona;
 use domain::settings::Values;
 
 use crate::base::convert::Speakers;
-use crate::recall_service::turn_embedding::Asked;
+use crate::recall_service::turn_embedding::TurnEmbedding;
 
 /// Input of recall. The turn builds it from what it has read of the chat.
 #[derive(Clone, Copy)]
@@ -27,5 +27,5 @@ pub(crate) struct TurnQuery<'t> {
     /// Tokens of history that the budget allows at most.
     pub(crate) history_tokens: u32,
     /// Embedding of the query, computed at most once a turn.
-    pub(crate) embedding: &'t Asked,
+    pub(crate) embedding: &'t TurnEmbedding,
 }

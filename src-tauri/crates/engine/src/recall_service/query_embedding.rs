@@ -11,12 +11,12 @@ use crate::recall_service::late_interaction::InPassage;
 /// Passages in the cache of one question: those of a few searches.
 const MET: usize = 1_000;
 
-/// A shared [`Sense`].
-pub(crate) type Understood = Arc<Sense>;
+/// A shared [`QueryEmbedding`].
+pub(crate) type Understood = Arc<QueryEmbedding>;
 
 /// The embedding of a question.
 #[derive(Debug)]
-pub(crate) struct Sense {
+pub(crate) struct QueryEmbedding {
     pub(crate) embedding: Embedding,
     /// The encoder that made it.
     pub(crate) model: String,
@@ -32,7 +32,7 @@ struct Met {
     best: HashMap<i64, InPassage>,
 }
 
-impl Sense {
+impl QueryEmbedding {
     pub(crate) fn new(embedding: Embedding, model: &str) -> Self {
         Self { embedding, model: model.to_owned(), met: Mutex::default() }
     }
@@ -62,7 +62,8 @@ mod tests {
 
     #[test]
     fn caches_results_for_the_same_tokens_only() {
-        let sense = Sense::new(Embedding { tokens: Vec::new(), vectors: Vec::new(), mean: Vec::new() }, "encoder");
+        let sense =
+            QueryEmbedding::new(Embedding { tokens: Vec::new(), vectors: Vec::new(), mean: Vec::new() }, "encoder");
         assert_eq!(sense.met(&[], 7), None);
         sense.keep(&[1, 2], [(7, met(&[5, 6]))].into_iter());
         sense.keep(&[1, 2], [(8, met(&[0, 1]))].into_iter());
@@ -77,7 +78,8 @@ mod tests {
 
     #[test]
     fn cache_of_one_question_is_bounded() {
-        let sense = Sense::new(Embedding { tokens: Vec::new(), vectors: Vec::new(), mean: Vec::new() }, "encoder");
+        let sense =
+            QueryEmbedding::new(Embedding { tokens: Vec::new(), vectors: Vec::new(), mean: Vec::new() }, "encoder");
         sense.keep(&[1], (0..=MET as i64).map(|passage| (passage, met(&[1]))));
         sense.keep(&[1], [(-1, met(&[2]))].into_iter());
         assert_eq!((sense.met(&[1], 0), sense.met(&[1], -1)), (None, Some(met(&[2]))));

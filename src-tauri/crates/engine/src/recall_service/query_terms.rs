@@ -4,7 +4,7 @@ use context::frame::HistoryMessage;
 use domain::chat::Role;
 use store::Query;
 
-use crate::recall_service::hints::{self, About};
+use crate::recall_service::hints::{self, QueryHints};
 use crate::recall_service::query::TurnQuery;
 use crate::recall_service::question::{self, QUESTION};
 use crate::recall_service::tokens;
@@ -68,8 +68,8 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The hints in the user's latest message: whose messages it asks about, and from when.
-pub(crate) fn about(turn: &TurnQuery<'_>) -> About {
-    About::of(last_said(turn.history), &[&turn.persona.name], &[turn.card.name(), turn.speaker])
+pub(crate) fn about(turn: &TurnQuery<'_>) -> QueryHints {
+    QueryHints::of(last_said(turn.history), &[&turn.persona.name], &[turn.card.name(), turn.speaker])
 }
 
 /// The user's message that this turn answers.

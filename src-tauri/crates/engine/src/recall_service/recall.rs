@@ -5,7 +5,7 @@
 //! - Recall never fails a turn and delays it only briefly. A part that fails or takes too long is skipped, and the
 //!   turn's notices say so.
 //! - It reads only memories that apply in this chat, none of another character (`scopes`) or another world
-//!   (`Counting::everywhere`).
+//!   (`MemoryScopes::everywhere`).
 //! - With memory switched off, no memory is read. Pinned and important messages that left the window stay in the prompt
 //!   all the same, because that is how a window is cut. Documents are still searched, because the user attached them
 //!   for that.
@@ -32,10 +32,10 @@ use store::{Among, Company, Query, StoreError};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::chats::said;
-use crate::recall_service::excerpt::Sought;
-use crate::recall_service::facts::{Called, Counting, Facts, Standing};
+use crate::recall_service::excerpt::ExcerptTerms;
+use crate::recall_service::facts::{Facts, MatchedMemory, MemoryScopes, StandingFacts};
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::keyframes::Cover;
 use crate::recall_service::older::Older;
@@ -56,10 +56,10 @@ pub(crate) trait Ahead<T>: Future<Output = Result<T, StoreError>> + Send {}
 impl<T, F: Future<Output = Result<T, StoreError>> + Send> Ahead<T> for F {}
 
 /// The result of a search, or its timeout.
-type Late<T> = Result<Answer<T>, Elapsed>;
+type Late<T> = Result<ApiResult<T>, Elapsed>;
 
 /// Results of searches that run in parallel; each has its own timeout.
-struct Found {
+struct SearchResults {
     /// Candidates made of memories.
     facts: Recalled,
     /// Messages that those memories repeat.
@@ -138,7 +138,7 @@ impl RecallService {
     pub(crate) async fn recall(
         &self,
         turn: &TurnQuery<'_>,
-        (standing, documents): (Option<impl Ahead<Standing>>, impl Ahead<Vec<DocumentOwner>>),
+        (standing, documents): (Option<impl Ahead<StandingFacts>>, impl Ahead<Vec<DocumentOwner>>),
     ) -> Recalled {
         let _asking = self.reading().ask();
         let find = async {
@@ -160,7 +160,7 @@ impl RecallService {
             Vec::new()
         });
         let mut recalled = Recalled { digest, ..Recalled::default() };
-        if let Some(Found { facts, repeated, older }) = found {
+        if let Some(SearchResults { facts, repeated, older }) = found {
             recalled.add(facts);
             let older = recalled.unless_late("Older messages", older).unwrap_or_default();
             recalled.context.extend(self.excerpts(turn, &repeated, older));
@@ -178,7 +178,7 @@ impl RecallService {
         &self,
         turn: &TurnQuery<'_>,
         documents: impl Ahead<Vec<DocumentOwner>>,
-    ) -> Answer<Vec<Candidate>> {
+    ) -> ApiResult<Vec<Candidate>> {
         let owners = documents.await?;
         if owners.is_empty() {
             return Ok(Vec::new());
@@ -201,19 +201,19 @@ impl RecallService {
         Ok(self.base().store().read(find).await?)
     }
 
-    async fn find(&self, turn: &TurnQuery<'_>, standing: impl Ahead<Standing>) -> Found {
+    async fn find(&self, turn: &TurnQuery<'_>, standing: impl Ahead<StandingFacts>) -> SearchResults {
         let words = query_terms::telling_words(turn);
         // Both searches run in parallel on reader threads of the store.
         let facts = self.facts(turn, standing, query_terms::query(&words));
         let older = timeout(TIMEOUT, self.older(turn, words));
         let ((facts, repeated), older) = tokio::join!(facts, older);
-        Found { facts, repeated, older }
+        SearchResults { facts, repeated, older }
     }
 
     async fn facts(
         &self,
         turn: &TurnQuery<'_>,
-        standing: impl Ahead<Standing>,
+        standing: impl Ahead<StandingFacts>,
         words: Query,
     ) -> (Recalled, HashSet<MessageId>) {
         let standing = async { Ok(standing.await?) };
@@ -238,13 +238,13 @@ impl RecallService {
         chat: &Chat,
         persona: PersonaId,
         values: &Values,
-    ) -> Option<impl Ahead<Standing> + use<>> {
+    ) -> Option<impl Ahead<StandingFacts> + use<>> {
         let counting = counting(chat, persona, values);
-        values.memory.then(|| self.base().store().read(move |store| Standing::read(store, &counting)))
+        values.memory.then(|| self.base().store().read(move |store| StandingFacts::read(store, &counting)))
     }
 
     /// The memories that match this turn.
-    async fn called(&self, turn: &TurnQuery<'_>, words: Query) -> Answer<Vec<Called>> {
+    async fn called(&self, turn: &TurnQuery<'_>, words: Query) -> ApiResult<Vec<MatchedMemory>> {
         let counting = counting(turn.chat, turn.persona.id, turn.values);
         let understood = self.understood_for(turn, vec![Among::Memories]).await;
         let cache = self.reading().near();
@@ -283,7 +283,7 @@ impl RecallService {
         duplicates::stand_in(&mut hits, talk, turn.history, turn.speakers);
         hits.retain(|hit| !repeated.contains(&hit.message.id) || command_parser::says_more(&hit.text));
         older::leave_the_best(&mut hits);
-        let sought = Sought::of(&query_terms::telling_words(turn));
+        let sought = ExcerptTerms::of(&query_terms::telling_words(turn));
         let excerpt = |hit| hit::candidate(hit, &sought, turn.speakers, self.base().clock());
         let mut excerpts: Vec<Candidate> = hits.into_iter().filter_map(excerpt).collect();
         if lacking {
@@ -293,7 +293,7 @@ impl RecallService {
     }
 
     /// Messages that left the window and stay verbatim, because the user pinned them or because they are important.
-    async fn pinned(&self, turn: &TurnQuery<'_>) -> Answer<Vec<Candidate>> {
+    async fn pinned(&self, turn: &TurnQuery<'_>) -> ApiResult<Vec<Candidate>> {
         let Some(first) = turn.history.first() else { return Ok(Vec::new()) };
         let (chat, first) = (turn.chat.id, first.id);
         let marked = self
@@ -319,9 +319,9 @@ impl RecallService {
     }
 }
 
-fn counting(chat: &Chat, persona: PersonaId, values: &Values) -> Counting {
+fn counting(chat: &Chat, persona: PersonaId, values: &Values) -> MemoryScopes {
     let company = Company { character: chat.character, chat: chat.id, persona };
-    Counting { company, scopes: scopes(chat, persona), others: values.memory_other_chats }
+    MemoryScopes { company, scopes: scopes(chat, persona), others: values.memory_other_chats }
 }
 
 /// The scopes that apply in this chat, whatever its lorebooks.

@@ -8,10 +8,10 @@ use domain::chat::{Chat, Role};
 use domain::{MessageId, PersonaId};
 use store::{Read, StoreError, Stretch};
 
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::personas::unless_chosen;
 use crate::recall_service::handle::RecallService;
-use crate::recall_service::lexical::ByWords;
+use crate::recall_service::lexical::LexicalSearch;
 use crate::recall_service::older::{self, Older, Question};
 use crate::recall_service::possessions::things;
 use crate::recall_service::query::TurnQuery;
@@ -25,7 +25,7 @@ const OTHER_CHATS: u32 = 50;
 const BYTES_A_TOKEN: usize = 3;
 
 /// The words to search for, and where.
-struct Looking {
+struct SearchScope {
     chat: Chat,
     /// The first message that is sure to stay in the window.
     first: Option<MessageId>,
@@ -37,8 +37,8 @@ struct Looking {
     words: Vec<String>,
 }
 
-impl Looking {
-    fn by_words(&self, store: &Read<'_>) -> Result<ByWords, StoreError> {
+impl SearchScope {
+    fn by_words(&self, store: &Read<'_>) -> Result<LexicalSearch, StoreError> {
         let chat = self.chat.id;
         let before = self.first.map(|first| store.messages().position(first)).transpose()?.flatten();
         let mut stretches = vec![Stretch { chat, before: before.unwrap_or(0) }];
@@ -48,13 +48,13 @@ impl Looking {
             let pair = store.chats().of_pair(&self.chat, self.persona, played == self.persona, OTHER_CHATS)?;
             stretches.extend(pair.into_iter().map(|chat| Stretch { chat, before: i64::MAX }));
         }
-        ByWords::of(store, &self.texts, &stretches, &self.words)
+        LexicalSearch::of(store, &self.texts, &stretches, &self.words)
     }
 }
 
 impl RecallService {
     /// Earlier messages of this chat and of others, if this turn asks for something.
-    pub(crate) async fn older(&self, turn: &TurnQuery<'_>, words: Vec<String>) -> Answer<Older> {
+    pub(crate) async fn older(&self, turn: &TurnQuery<'_>, words: Vec<String>) -> ApiResult<Older> {
         if !query_terms::asks(turn) {
             return Ok(Older::default());
         }
@@ -64,7 +64,7 @@ impl RecallService {
         // In a group chat "you" may be any of the characters.
         things.retain(|thing| !several || thing.is_users());
         let (cache, clock, wordless) = (self.reading().cache(), self.base().clock().clone(), looking.words.is_empty());
-        let find = move |store: &Read<'_>, found: &ByWords, meaning: Option<Understood>| {
+        let find = move |store: &Read<'_>, found: &LexicalSearch, meaning: Option<Understood>| {
             if found.has_no_messages() || wordless && meaning.is_none() {
                 return Ok(Older::default());
             }
@@ -81,10 +81,10 @@ impl RecallService {
         Ok(self.base().store().read(move |store| find(store, &found, meaning)).await?)
     }
 
-    fn looking(&self, turn: &TurnQuery<'_>, words: Vec<String>) -> Looking {
+    fn looking(&self, turn: &TurnQuery<'_>, words: Vec<String>) -> SearchScope {
         // The window may move in this turn, so messages that may leave it are searched as well.
         let window = likely_window(turn.history, turn.history_tokens);
-        Looking {
+        SearchScope {
             chat: turn.chat.clone(),
             first: window.first().map(|message| message.id),
             persona: Some(turn.persona.id).filter(|id| !id.0.is_nil()),

@@ -2,7 +2,7 @@
 
 use store::Stretch;
 
-use crate::recall_service::signals::Place;
+use crate::recall_service::signals::MessagePosition;
 
 /// The score of a message that has none.
 const UNKNOWN: f32 = f32::NEG_INFINITY;
@@ -19,14 +19,14 @@ impl Scores {
     }
 
     /// Raises the score to `score` if it is lower or missing. Ignores places outside the ranges.
-    pub(crate) fn raise(&mut self, place: Place, score: f32) {
+    pub(crate) fn raise(&mut self, place: MessagePosition, score: f32) {
         if let Some(known) = self.at(place) {
             *known = known.max(score);
         }
     }
 
     /// Adds to the score; a missing one is 0.
-    pub(crate) fn add(&mut self, place: Place, score: f32) {
+    pub(crate) fn add(&mut self, place: MessagePosition, score: f32) {
         if let Some(known) = self.at(place) {
             *known = if *known == UNKNOWN { score } else { *known + score };
         }
@@ -56,12 +56,12 @@ impl Scores {
         both.filter(|(known, _)| **known == UNKNOWN).for_each(|(known, other)| *known = *other);
     }
 
-    pub(crate) fn knows(&self, place: Place) -> bool {
+    pub(crate) fn knows(&self, place: MessagePosition) -> bool {
         self.known(place).is_some()
     }
 
     /// The score, or 0 if there is none.
-    pub(crate) fn of(&self, place: Place) -> f32 {
+    pub(crate) fn of(&self, place: MessagePosition) -> f32 {
         self.known(place).unwrap_or(0.0)
     }
 
@@ -106,13 +106,14 @@ impl Scores {
     }
 
     /// The `count` places with the best scores, best first. Ties: the first range comes first, then the newest message.
-    pub(crate) fn first(&self, count: usize) -> Vec<(Place, f32)> {
+    pub(crate) fn first(&self, count: usize) -> Vec<(MessagePosition, f32)> {
         let numbered = self.0.iter().enumerate();
         let all =
             numbered.flat_map(|(stretch, scores)| (0..).zip(scores).map(move |(at, score)| ((stretch, at), *score)));
-        let mut known: Vec<(Place, f32)> = all.filter(|(_, score)| *score != UNKNOWN).collect();
-        let better =
-            |a: &(Place, f32), b: &(Place, f32)| b.1.total_cmp(&a.1).then(a.0.0.cmp(&b.0.0)).then(b.0.1.cmp(&a.0.1));
+        let mut known: Vec<(MessagePosition, f32)> = all.filter(|(_, score)| *score != UNKNOWN).collect();
+        let better = |a: &(MessagePosition, f32), b: &(MessagePosition, f32)| {
+            b.1.total_cmp(&a.1).then(a.0.0.cmp(&b.0.0)).then(b.0.1.cmp(&a.0.1))
+        };
         if known.len() > count {
             known.select_nth_unstable_by(count, better);
             known.truncate(count);
@@ -121,12 +122,12 @@ impl Scores {
         known
     }
 
-    fn known(&self, (stretch, position): Place) -> Option<f32> {
+    fn known(&self, (stretch, position): MessagePosition) -> Option<f32> {
         let of = self.0.get(stretch).and_then(|scores| scores.get(usize::try_from(position).ok()?));
         of.copied().filter(|score| *score != UNKNOWN)
     }
 
-    fn at(&mut self, (stretch, position): Place) -> Option<&mut f32> {
+    fn at(&mut self, (stretch, position): MessagePosition) -> Option<&mut f32> {
         self.0.get_mut(stretch)?.get_mut(usize::try_from(position).ok()?)
     }
 }
@@ -138,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    fn scores(of: &[(Place, f32)]) -> Scores {
+    fn scores(of: &[(MessagePosition, f32)]) -> Scores {
         let stretches = [10, 10].map(|before| Stretch { chat: ChatId(Uuid::nil()), before });
         let mut scores = Scores::unknown(&stretches);
         of.iter().for_each(|(place, score)| scores.add(*place, *score));
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn ties_go_to_first_range_then_newest() {
         let scores = scores(&[((1, 9), 0.5), ((0, 3), 0.5), ((0, 7), 0.5), ((1, 2), 0.9)]);
-        let places = |count| scores.first(count).into_iter().map(|(place, _)| place).collect::<Vec<Place>>();
+        let places = |count| scores.first(count).into_iter().map(|(place, _)| place).collect::<Vec<MessagePosition>>();
         assert_eq!(places(10), [(1, 2), (0, 7), (0, 3), (1, 9)]);
         assert_eq!(places(2), [(1, 2), (0, 7)]);
     }

@@ -9,7 +9,7 @@ use crate::recall_service::scores::Scores;
 const MATTER: usize = 10;
 
 /// A message: the index of the searched range that it is in, and its position.
-pub(crate) type Place = (usize, i64);
+pub(crate) type MessagePosition = (usize, i64);
 
 /// Lexical scores, relative to the best one: from 0 to 1. A message with none of the words has no score.
 #[derive(Debug, Clone, Default)]

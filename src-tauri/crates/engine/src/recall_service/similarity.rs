@@ -9,10 +9,10 @@ use std::sync::Arc;
 use domain::chat::{Chat, Role};
 use store::{Among, Read, StoreError};
 
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::query::TurnQuery;
-use crate::recall_service::query_embedding::{Sense, Understood};
+use crate::recall_service::query_embedding::{QueryEmbedding, Understood};
 use crate::recall_service::query_terms;
 
 /// Notice of a turn that had to do without embeddings.
@@ -27,7 +27,7 @@ impl RecallService {
     /// Embeds `text` and keeps the embedding.
     pub(crate) async fn understand(&self, encoder: &Encoder, text: &str) -> Result<Option<Understood>, ProviderError> {
         let Some(embedding) = encoder.understand(text).await? else { return Ok(None) };
-        let understood = Arc::new(Sense::new(embedding, encoder.model()));
+        let understood = Arc::new(QueryEmbedding::new(embedding, encoder.model()));
         self.reading().lately().known.put(text, Arc::clone(&understood));
         Ok(Some(understood))
     }
@@ -75,13 +75,13 @@ impl RecallService {
     }
 
     /// Embeds the user's latest messages, as a fallback for a turn whose question is not embedded in time.
-    pub(crate) async fn understand_in_advance(&self, chat: &Chat) -> Answer<()> {
+    pub(crate) async fn understand_in_advance(&self, chat: &Chat) -> ApiResult<()> {
         let Some(encoder) = self.reading().encoder() else { return Ok(()) };
         let id = chat.id;
         let told = self.base().store().read(move |store| store.message_texts().told_after(id, -1, IN_ADVANCE)).await?;
         let said = told.iter().filter(|text| text.role == Role::User).map(|text| text.text.trim());
         if let Some(understood) = encoder.understand(&said.collect::<Vec<_>>().join("\n")).await? {
-            self.reading().in_advance().put(chat, Arc::new(Sense::new(understood, encoder.model())));
+            self.reading().in_advance().put(chat, Arc::new(QueryEmbedding::new(understood, encoder.model())));
         }
         Ok(())
     }

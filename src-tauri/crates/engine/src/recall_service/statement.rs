@@ -39,7 +39,7 @@ const TELLING: usize = 2;
 /// The normalized words of a memory: in lower case, without articles and without "Tom said", with one word for the
 /// user.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Saying {
+pub(crate) struct Statement {
     pub(crate) words: Vec<String>,
     /// Numbers of words after which there is a mark.
     stops: BTreeSet<usize>,
@@ -49,7 +49,7 @@ pub(crate) struct Saying {
     signs: String,
 }
 
-impl Saying {
+impl Statement {
     /// `user` are the words of the user's name.
     pub(crate) fn of(memory: &Memory, user: &[String]) -> Self {
         let (own, text) = spoken(memory);
@@ -211,8 +211,8 @@ pub(crate) mod tests {
         }
     }
 
-    pub(crate) fn saying(text: &str) -> Saying {
-        Saying::of(&memory(1, text), &["tom".to_owned()])
+    pub(crate) fn saying(text: &str) -> Statement {
+        Statement::of(&memory(1, text), &["tom".to_owned()])
     }
 
     #[test]

@@ -8,9 +8,9 @@ use domain::ChatId;
 use store::{NamedMessage, Read, ShownText, StoreError, TextRevision};
 
 use crate::recall_service::possession_index::Naming;
-use crate::recall_service::possessions::{Thing, things};
+use crate::recall_service::possessions::{Possession, things};
 use crate::recall_service::query_terms::{asking_part, told_part};
-use crate::recall_service::updates::News;
+use crate::recall_service::updates::Update;
 
 /// Number of chats whose texts stay in memory: all that a turn searches, and some more.
 const CHATS: usize = 64;
@@ -23,7 +23,7 @@ pub(crate) struct ChatTexts {
     /// By position, each with the number of its last change.
     messages: BTreeMap<i64, (i64, NamedMessage)>,
     /// Updates by position, where a message is one.
-    news: BTreeMap<i64, News>,
+    news: BTreeMap<i64, Update>,
     /// Share of the message that consists of questions, by position, where it is not 0.
     asking: BTreeMap<i64, f32>,
     /// The possessions that the messages name.
@@ -41,7 +41,7 @@ impl ChatTexts {
     }
 
     /// The messages before a position that say something has changed.
-    pub(crate) fn news(&self, before: i64) -> impl Iterator<Item = (NamedMessage, &News)> {
+    pub(crate) fn news(&self, before: i64) -> impl Iterator<Item = (NamedMessage, &Update)> {
         let news = self.news.range(..before);
         news.filter_map(|(position, news)| Some((self.message(*position)?, news)))
     }
@@ -52,12 +52,12 @@ impl ChatTexts {
     }
 
     /// The messages before a position that name one of `things`.
-    pub(crate) fn naming(&self, things: &[Thing], before: i64) -> impl Iterator<Item = NamedMessage> {
+    pub(crate) fn naming(&self, things: &[Possession], before: i64) -> impl Iterator<Item = NamedMessage> {
         self.naming.of(things, before).into_iter().filter_map(|position| self.message(position))
     }
 
     /// `thing` as the message at `position` calls it, if it names it.
-    pub(crate) fn named_at(&self, position: i64, thing: &Thing) -> Option<&Thing> {
+    pub(crate) fn named_at(&self, position: i64, thing: &Possession) -> Option<&Possession> {
         self.naming.at(position, thing)
     }
 
@@ -74,7 +74,7 @@ impl ChatTexts {
 
     fn understand(&mut self, changed: &ShownText) {
         let (position, text) = (changed.message.position, changed.text.as_str());
-        put(&mut self.news, position, News::of(text));
+        put(&mut self.news, position, Update::of(text));
         put(&mut self.asking, position, Some(asking_part(text)).filter(|part| *part > 0.0));
         self.naming.put(position, things(&told_part(text), changed.message.role));
     }
@@ -115,11 +115,11 @@ fn put<T>(known: &mut BTreeMap<i64, T>, position: i64, value: Option<T>) {
 }
 
 /// The texts of a chat as last searched. The lock makes others wait, because building an index twice would take longer.
-type Known = Arc<Mutex<Arc<ChatTexts>>>;
+type CachedTexts = Arc<Mutex<Arc<ChatTexts>>>;
 
 /// Recently searched texts, the latest last.
 #[derive(Default)]
-pub(crate) struct TextCache(Mutex<Vec<(ChatId, Known)>>);
+pub(crate) struct TextCache(Mutex<Vec<(ChatId, CachedTexts)>>);
 
 impl TextCache {
     /// The texts of `chat` as `store` sees them.
@@ -140,7 +140,7 @@ impl TextCache {
         Ok(Arc::clone(&known))
     }
 
-    fn known(&self, chat: ChatId) -> Known {
+    fn known(&self, chat: ChatId) -> CachedTexts {
         let mut chats = lock(&self.0);
         let known = chats.iter().position(|(known, _)| *known == chat).map(|place| chats.remove(place).1);
         let known = known.unwrap_or_default();

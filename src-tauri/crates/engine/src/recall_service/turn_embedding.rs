@@ -5,7 +5,7 @@ use tokio::sync::OnceCell;
 
 /// The embedding of this turn's question, made once, on first use.
 #[derive(Default)]
-pub(crate) struct Asked(pub(crate) OnceCell<Understanding>);
+pub(crate) struct TurnEmbedding(pub(crate) OnceCell<Understanding>);
 
 #[derive(Default)]
 pub(crate) struct Understanding {
@@ -15,7 +15,7 @@ pub(crate) struct Understanding {
     pub(crate) notice: Option<&'static str>,
 }
 
-impl Asked {
+impl TurnEmbedding {
     /// Why the embedding of the question is missing.
     pub(crate) fn notice(&self) -> Option<&'static str> {
         self.0.get()?.notice

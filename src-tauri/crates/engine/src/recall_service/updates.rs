@@ -9,8 +9,8 @@ use context::full_text::{Terms, words};
 
 use crate::recall_service::attributes::{Attribute, may_have_changed};
 use crate::recall_service::command_parser::sentences;
-use crate::recall_service::excerpt::Sought;
-use crate::recall_service::statement::Saying;
+use crate::recall_service::excerpt::ExcerptTerms;
+use crate::recall_service::statement::Statement;
 use crate::recall_service::tokens::says_nothing;
 
 /// Marks between stage directions and speech.
@@ -18,23 +18,23 @@ const QUOTES: [char; 4] = ['*', '"', '“', '”'];
 
 /// The topic words of the sentences in which a message says that something has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct News(HashSet<String>);
+pub(crate) struct Update(HashSet<String>);
 
-impl News {
+impl Update {
     /// `None` if the text says of nothing that it has changed.
     pub(crate) fn of(text: &str) -> Option<Self> {
         if !may_have_changed(text) {
             return None;
         }
         let pieces = sentences(text).flat_map(|sentence| sentence.split(QUOTES));
-        let new = pieces.filter(|piece| Attribute::of(&Saying::own(piece)).is_some_and(|of| of.is_news()));
+        let new = pieces.filter(|piece| Attribute::of(&Statement::own(piece)).is_some_and(|of| of.is_news()));
         let about: HashSet<String> = new.flat_map(matter).collect();
         Some(about).filter(|about| !about.is_empty()).map(Self)
     }
 
     /// The terms of an excerpt that must contain the update.
-    pub(crate) fn sought(&self) -> Sought {
-        Sought::of(&self.0.iter().cloned().collect::<Vec<_>>())
+    pub(crate) fn sought(&self) -> ExcerptTerms {
+        ExcerptTerms::of(&self.0.iter().cloned().collect::<Vec<_>>())
     }
 
     /// Whether the update shares a topic word with `matter`.
@@ -55,7 +55,7 @@ mod tests {
     use crate::recall_service::excerpt::excerpt;
 
     fn touches(news: &str, told: &str) -> bool {
-        News::of(news).is_some_and(|news| news.touches(&matter(told)))
+        Update::of(news).is_some_and(|news| news.touches(&matter(told)))
     }
 
     #[test]
@@ -74,7 +74,7 @@ mod tests {
     fn excerpt_contains_update_of_long_message() {
         let fog = "The fog came in over the quay, and nobody spoke. ".repeat(20);
         let text = format!("{fog}We moved. I live in Oak Lane now. {fog}");
-        let told = News::of(&text).map(|news| excerpt(&text, &news.sought(), None));
+        let told = Update::of(&text).map(|news| excerpt(&text, &news.sought(), None));
         assert!(told.as_ref().is_some_and(|told| told.contains("Oak Lane") && told.len() < 500), "{told:?}");
     }
 

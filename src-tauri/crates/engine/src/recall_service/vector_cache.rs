@@ -10,9 +10,9 @@ use local::Embedding;
 use store::{Read, StoreError, StoredVector, Stretch, VectorRevision};
 
 use crate::recall_service::late_interaction::{InPassage, Nearest, TellingPieces, meet, nearest};
-use crate::recall_service::query_embedding::Sense;
+use crate::recall_service::query_embedding::QueryEmbedding;
 use crate::recall_service::scores::Scores;
-use crate::recall_service::signals::Place;
+use crate::recall_service::signals::MessagePosition;
 
 /// Number of chats whose vectors stay in memory: all that a turn searches, and some more. With one too few, every turn
 /// would read each of them again. Ten thousand messages take 5 MiB.
@@ -125,12 +125,12 @@ pub(crate) struct MetIn {
     /// Cosine similarities of the nearest sentences, min-max scaled to 0 to 1.
     pub(crate) sentences: Scores,
     /// The best position in each message.
-    pub(crate) nearest: HashMap<Place, Nearest>,
+    pub(crate) nearest: HashMap<MessagePosition, Nearest>,
 }
 
 /// The vectors of the searched chats, and the question.
 pub(crate) struct Meaning<'a> {
-    asked: &'a Sense,
+    asked: &'a QueryEmbedding,
     stretches: &'a [Stretch],
     /// The vectors of each range's chat.
     chats: Vec<Arc<ChatVectors>>,
@@ -141,7 +141,7 @@ impl<'a> Meaning<'a> {
         store: &Read<'_>,
         cache: &VectorCache,
         stretches: &'a [Stretch],
-        asked: &'a Sense,
+        asked: &'a QueryEmbedding,
     ) -> Result<Self, StoreError> {
         let load = |stretch: &Stretch| cache.of(store, stretch.chat, &asked.model);
         Ok(Self { asked, stretches, chats: stretches.iter().map(load).collect::<Result<_, _>>()? })
@@ -168,10 +168,10 @@ impl<'a> Meaning<'a> {
 
     /// Compares the question with the first of `places` that have `pieces` tokens together. A message that is not
     /// embedded gets no score.
-    pub(crate) fn met(&self, store: &Read<'_>, places: &[Place], pieces: usize) -> Result<MetIn, StoreError> {
+    pub(crate) fn met(&self, store: &Read<'_>, places: &[MessagePosition], pieces: usize) -> Result<MetIn, StoreError> {
         let asked = self.telling_pieces();
         let [mut met, mut sentences] = [(); 2].map(|()| Scores::unknown(self.stretches));
-        let mut passages: HashMap<Place, Vec<(i64, f32, f32)>> = HashMap::new();
+        let mut passages: HashMap<MessagePosition, Vec<(i64, f32, f32)>> = HashMap::new();
         if asked.is_empty() {
             return Ok(MetIn { pieces: met, sentences, nearest: HashMap::new() });
         }
@@ -182,7 +182,7 @@ impl<'a> Meaning<'a> {
                 None => unknown.push((place, number)),
             }
         }
-        let read = |(place, number): &(Place, i64)| {
+        let read = |(place, number): &(MessagePosition, i64)| {
             let vectors = store.vectors().pieces(*number).transpose()?;
             Some(vectors.map(|vectors| (*place, *number, vectors)))
         };
@@ -198,7 +198,7 @@ impl<'a> Meaning<'a> {
     }
 
     /// The passages of the first of `places` that have `pieces` tokens together.
-    fn first_of(&self, places: &[Place], pieces: usize) -> Vec<(Place, i64)> {
+    fn first_of(&self, places: &[MessagePosition], pieces: usize) -> Vec<(MessagePosition, i64)> {
         let (rows, mut left) = (self.rows_at(places), pieces);
         let mut passages = Vec::new();
         for place in places {
@@ -215,8 +215,8 @@ impl<'a> Meaning<'a> {
     }
 
     /// The rows of the passages at each of `places`.
-    fn rows_at(&self, places: &[Place]) -> HashMap<Place, Vec<usize>> {
-        let mut rows: HashMap<Place, Vec<usize>> = places.iter().map(|place| (*place, Vec::new())).collect();
+    fn rows_at(&self, places: &[MessagePosition]) -> HashMap<MessagePosition, Vec<usize>> {
+        let mut rows: HashMap<MessagePosition, Vec<usize>> = places.iter().map(|place| (*place, Vec::new())).collect();
         for (stretch, chat) in self.chats.iter().enumerate() {
             // Few of many positions are wanted, and a table lookup is faster than a hash lookup.
             let mut wanted = vec![false; usize::try_from(self.stretches[stretch].before).unwrap_or(0)];

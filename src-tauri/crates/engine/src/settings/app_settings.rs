@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::api::{Changed, ModelRef, Settings, SettingsChange};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::settings::handle::Configuration;
 
 /// Rows of the settings table.
@@ -18,12 +18,12 @@ pub(crate) const OPEN_CHAT: &str = "open_chat";
 pub(crate) const WELCOMED: &str = "welcomed";
 
 impl Configuration {
-    pub(crate) async fn get_settings(&self) -> Answer<Settings> {
+    pub(crate) async fn get_settings(&self) -> ApiResult<Settings> {
         Ok(self.settings())
     }
 
     /// Writes the fields that `change` holds and no others.
-    pub(crate) async fn update_settings(&self, change: SettingsChange) -> Answer<Settings> {
+    pub(crate) async fn update_settings(&self, change: SettingsChange) -> ApiResult<Settings> {
         let rows = [
             (THEME, json(&change.theme)?),
             (LANGUAGE, json(&change.language)?),
@@ -46,7 +46,7 @@ impl Configuration {
     }
 
     /// Clears the default model if it was removed.
-    pub(crate) async fn forget_default(&self, gone: &ModelRef) -> Answer<()> {
+    pub(crate) async fn forget_default(&self, gone: &ModelRef) -> ApiResult<()> {
         if self.settings().default_model.as_ref() == Some(gone) {
             self.base().store().write(|store| store.settings_mut().remove(DEFAULT_MODEL)).await?;
             self.change_settings(|settings| settings.default_model = None);
@@ -78,7 +78,7 @@ impl SettingsChange {
     }
 }
 
-fn json<T: Serialize>(value: &Option<T>) -> Answer<Option<String>> {
+fn json<T: Serialize>(value: &Option<T>) -> ApiResult<Option<String>> {
     let json = value.as_ref().map(serde_json::to_string).transpose();
     json.map_err(|error| internal(&error.to_string()))
 }

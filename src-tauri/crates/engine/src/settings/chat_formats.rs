@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use store::{Preset, PresetKind};
 
 use crate::api::{self, Changed};
-use crate::base::error::{Answer, bad_input, internal};
+use crate::base::error::{ApiResult, bad_input, internal};
 use crate::settings::handle::Configuration;
 
 /// Maximum length of a name, in bytes.
@@ -36,7 +36,7 @@ pub(crate) struct OwnFormat {
 
 impl Configuration {
     /// Lists the user's formats, then the built-in ones.
-    pub(crate) async fn list_chat_formats(&self) -> Answer<Vec<api::ChatFormat>> {
+    pub(crate) async fn list_chat_formats(&self) -> ApiResult<Vec<api::ChatFormat>> {
         let own = self.base().store().read(|store| store.presets().list(PresetKind::ChatFormat)).await?;
         let shipped = formats().iter().map(|format| api::ChatFormat {
             id: format.name.clone(),
@@ -52,7 +52,7 @@ impl Configuration {
     ///
     /// # Errors
     /// `BadInput` for an invalid name, for Jinja that cannot render a chat, and for a built-in format.
-    pub(crate) async fn save_chat_format(&self, format: api::ChatFormat) -> Answer<api::ChatFormat> {
+    pub(crate) async fn save_chat_format(&self, format: api::ChatFormat) -> ApiResult<api::ChatFormat> {
         let name = format.name.trim().to_owned();
         if name.is_empty() || name.len() > MAX_NAME {
             return Err(bad_input("The name of the chat format is empty or too long.", "Write a few words."));
@@ -100,7 +100,7 @@ impl Configuration {
     }
 
     /// Deletes a format. Chats that use it report the missing format until another is chosen.
-    pub(crate) async fn delete_chat_format(&self, id: String) -> Answer<()> {
+    pub(crate) async fn delete_chat_format(&self, id: String) -> ApiResult<()> {
         let key = id.clone();
         self.base().store().write(move |store| store.presets_mut().delete(PresetKind::ChatFormat, &key)).await?;
         self.chat_formats_changed(&id);
@@ -127,7 +127,7 @@ fn id_of(name: &str) -> String {
     id[..end].to_owned()
 }
 
-fn free(wanted: &str, taken: impl Fn(&str) -> bool) -> Answer<String> {
+fn free(wanted: &str, taken: impl Fn(&str) -> bool) -> ApiResult<String> {
     let mut names = std::iter::once(wanted.to_owned()).chain((2..=9_999).map(|number| format!("{wanted}-{number}")));
     names.find(|id| !taken(id)).ok_or_else(|| bad_input("Too many chat formats have this name.", "Choose another."))
 }

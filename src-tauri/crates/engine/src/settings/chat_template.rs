@@ -1,7 +1,7 @@
 //! Chat templates of local models: the file's own, one that ships, the user's own, or a guess.
 
 use crate::api::ApiError;
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::settings::chat_formats::OwnFormat;
 use context::{ChatTemplate, TemplateError, chat_template};
 use local::gguf::{Header, Vocabulary};
@@ -26,7 +26,7 @@ pub(crate) fn parse(
     vocabulary: Option<&Vocabulary>,
     chosen: &str,
     own: Option<OwnFormat>,
-) -> Answer<ChatTemplate> {
+) -> ApiResult<ChatTemplate> {
     let bos = header.bos.as_deref().unwrap_or_default();
     let eos = header.eos.as_deref().unwrap_or_default();
     let date = jiff::civil::DateTime::default();

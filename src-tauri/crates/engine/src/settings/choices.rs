@@ -7,7 +7,7 @@ use context::prompt_template::{Kind, Library, built_in, built_in_modes};
 use store::PresetKind;
 
 use crate::api::SettingChoice;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::settings::handle::Configuration;
 
 /// Settings that choose the template of a job besides normal replies.
@@ -59,7 +59,7 @@ impl Choices {
 }
 
 impl Configuration {
-    pub(crate) async fn choices(&self) -> Answer<Choices> {
+    pub(crate) async fn choices(&self) -> ApiResult<Choices> {
         let kinds = [("mode", PresetKind::Mode), ("chat_format", PresetKind::ChatFormat)];
         let stored = self
             .base()

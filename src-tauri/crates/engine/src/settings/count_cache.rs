@@ -10,28 +10,29 @@ const MOST: usize = 50_000;
 
 /// A count, and whether it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct CachedCount {
     pub(crate) count: u32,
     pub(crate) stored: bool,
 }
 
 /// Counts by tokenizer, each by the hash of its text.
 #[derive(Default)]
-pub(crate) struct KnownCounts(Mutex<HashMap<String, HashMap<TextHash, Known>>>);
+pub(crate) struct KnownCounts(Mutex<HashMap<String, HashMap<TextHash, CachedCount>>>);
 
 impl KnownCounts {
-    pub(crate) fn get(&self, tokenizer: &str, text: TextHash) -> Option<Known> {
+    pub(crate) fn get(&self, tokenizer: &str, text: TextHash) -> Option<CachedCount> {
         self.known().get(tokenizer)?.get(&text).copied()
     }
 
-    pub(crate) fn keep(&self, tokenizer: &str, counts: impl IntoIterator<Item = (TextHash, Known)>) {
+    pub(crate) fn keep(&self, tokenizer: &str, counts: impl IntoIterator<Item = (TextHash, CachedCount)>) {
         let mut counts = counts.into_iter().peekable();
         if counts.peek().is_none() {
             return;
         }
         let mut known = self.known();
-        let full =
-            |known: &HashMap<String, HashMap<TextHash, Known>>| known.values().map(HashMap::len).sum::<usize>() >= MOST;
+        let full = |known: &HashMap<String, HashMap<TextHash, CachedCount>>| {
+            known.values().map(HashMap::len).sum::<usize>() >= MOST
+        };
         if full(&known) {
             known.retain(|of, _| of == tokenizer);
         }
@@ -41,7 +42,7 @@ impl KnownCounts {
         known.entry(tokenizer.to_owned()).or_default().extend(counts);
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<String, HashMap<TextHash, Known>>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<String, HashMap<TextHash, CachedCount>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -50,8 +51,8 @@ impl KnownCounts {
 mod tests {
     use super::*;
 
-    fn known(count: u32) -> Known {
-        Known { count, stored: true }
+    fn known(count: u32) -> CachedCount {
+        CachedCount { count, stored: true }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use provider::download::{DownloadError, Source, download};
 use sha2::{Digest as _, Sha256};
 
 use crate::api::{self, ApiError, ProviderClass};
-use crate::base::error::{Answer, bad_input, internal};
+use crate::base::error::{ApiResult, bad_input, internal};
 use crate::settings::handle::Configuration;
 
 /// Folder of downloaded models, inside the data folder.
@@ -25,7 +25,7 @@ impl Configuration {
         address: &str,
         sha256: Option<&str>,
         progress: impl Fn(u64, Option<u64>),
-    ) -> Answer<api::Model> {
+    ) -> ApiResult<api::Model> {
         let source = Source::parse(address)?;
         let name = source.file_name().filter(|name| name.to_ascii_lowercase().ends_with(".gguf")).ok_or_else(|| {
             bad_input(
@@ -53,7 +53,7 @@ impl Configuration {
         added
     }
 
-    async fn refuse_other(&self, part: &Path, wanted: &str) -> Answer<()> {
+    async fn refuse_other(&self, part: &Path, wanted: &str) -> ApiResult<()> {
         let file = part.to_owned();
         let found = tokio::task::spawn_blocking(move || hash(file)).await;
         let found = found.map_err(|_| internal("a model file could not be read"))?;
@@ -73,7 +73,7 @@ fn hash(file: PathBuf) -> std::io::Result<String> {
     Ok(hex::encode(hash.finalize()))
 }
 
-fn checksum(text: &str) -> Answer<String> {
+fn checksum(text: &str) -> ApiResult<String> {
     let text = text.trim().to_ascii_lowercase();
     if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(text);

@@ -11,10 +11,10 @@ use store::Store;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Quirk;
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 
 /// Loads the learned dialect of `endpoint`'s model. An unreadable one resets to the default.
-pub(crate) async fn known(store: &Store, endpoint: &Endpoint) -> Answer<Dialect> {
+pub(crate) async fn known(store: &Store, endpoint: &Endpoint) -> ApiResult<Dialect> {
     let (id, model) = (endpoint.id, endpoint.model.clone());
     let json = store.read(move |store| store.endpoint_dialects().get(id, &model)).await?;
     Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
@@ -36,7 +36,7 @@ pub(crate) fn quirks(dialect: &Dialect) -> Vec<Quirk> {
 }
 
 /// A remote model whose refusals are stored.
-pub(crate) struct Learning {
+pub(crate) struct DialectLearner {
     client: Arc<OpenAiClient>,
     store: Store,
     endpoint: EndpointId,
@@ -45,14 +45,14 @@ pub(crate) struct Learning {
     kept: Arc<Mutex<Dialect>>,
 }
 
-impl Learning {
+impl DialectLearner {
     pub(crate) fn new(client: Arc<OpenAiClient>, store: Store, endpoint: &Endpoint) -> Self {
         let kept = Arc::new(Mutex::new(client.dialect()));
         Self { client, store, endpoint: endpoint.id, model: endpoint.model.clone(), kept }
     }
 }
 
-impl Provider for Learning {
+impl Provider for DialectLearner {
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
         let events = self.client.stream(request, cancel);
         let (client, store, kept) = (Arc::clone(&self.client), self.store.clone(), Arc::clone(&self.kept));

@@ -9,7 +9,7 @@ use provider::openai::{Probe, probe};
 use crate::api::{self, Changed, EndpointService, EndpointTest, ModelRef, OfferedModel};
 use crate::base::clock::millis;
 use crate::base::convert;
-use crate::base::error::{Answer, internal, not_found};
+use crate::base::error::{ApiResult, internal, not_found};
 use crate::settings::handle::Configuration;
 
 const SERVICES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../presets/endpoints/services.json"));
@@ -18,7 +18,7 @@ const RECENT: usize = 6;
 
 impl Configuration {
     /// Common services and servers, with their addresses.
-    pub(crate) async fn endpoint_services(&self) -> Answer<Vec<EndpointService>> {
+    pub(crate) async fn endpoint_services(&self) -> ApiResult<Vec<EndpointService>> {
         serde_json::from_str(SERVICES).map_err(|error| internal(&error.to_string()))
     }
 
@@ -26,7 +26,7 @@ impl Configuration {
     ///
     /// # Errors
     /// `NotFound`; `Provider` if the endpoint does not answer, and the list does not change.
-    pub(crate) async fn refresh_endpoint(&self, id: String) -> Answer<EndpointTest> {
+    pub(crate) async fn refresh_endpoint(&self, id: String) -> ApiResult<EndpointTest> {
         let id = id.parse::<EndpointId>()?;
         let endpoint = self.endpoint(id).await?;
         let started = Instant::now();
@@ -42,7 +42,7 @@ impl Configuration {
     }
 
     /// Models that chats use, most recent first. Deleted models are left out.
-    pub(crate) async fn recent_models(&self) -> Answer<Vec<ModelRef>> {
+    pub(crate) async fn recent_models(&self) -> ApiResult<Vec<ModelRef>> {
         let recent = self.base().store().read(|store| {
             let mut there = Vec::new();
             for choice in store.chats().chosen_models()? {
@@ -60,7 +60,7 @@ impl Configuration {
     }
 
     /// Resolves a choice to the endpoint and its model.
-    pub(crate) async fn chosen_endpoint(&self, id: EndpointId) -> Answer<Endpoint> {
+    pub(crate) async fn chosen_endpoint(&self, id: EndpointId) -> ApiResult<Endpoint> {
         self.base()
             .store()
             .read(move |store| store.endpoint_models().resolve(id))
@@ -69,7 +69,7 @@ impl Configuration {
     }
 
     /// Display name of a chosen endpoint. Includes the model if the endpoint offers several.
-    pub(crate) async fn shown_name(&self, endpoint: &Endpoint) -> Answer<String> {
+    pub(crate) async fn shown_name(&self, endpoint: &Endpoint) -> ApiResult<String> {
         let id = endpoint.id;
         let several = self.base().store().read(move |store| Ok(store.endpoint_models().of(id)?.len() > 1)).await?;
         Ok(match several && !endpoint.model.is_empty() && endpoint.model != endpoint.name {

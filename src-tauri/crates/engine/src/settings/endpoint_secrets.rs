@@ -10,7 +10,7 @@ use provider::openai::EndpointConfig;
 use secrecy::SecretString;
 
 use crate::api::HeaderDraft;
-use crate::base::error::{Answer, bad_input, internal};
+use crate::base::error::{ApiResult, bad_input, internal};
 use crate::base::secrets::{Secret, Secrets};
 use crate::settings::handle::Configuration;
 
@@ -33,17 +33,17 @@ impl Headers {
 
 impl Configuration {
     /// Connection settings of a stored endpoint, including its secrets.
-    pub(crate) async fn endpoint_config(&self, endpoint: &Endpoint) -> Answer<EndpointConfig> {
+    pub(crate) async fn endpoint_config(&self, endpoint: &Endpoint) -> ApiResult<EndpointConfig> {
         let key = self.key(endpoint.id).await?;
         let headers = self.headers(endpoint).await?;
         configured(endpoint, key, headers)
     }
 
-    pub(crate) async fn key(&self, id: EndpointId) -> Answer<Option<SecretString>> {
+    pub(crate) async fn key(&self, id: EndpointId) -> ApiResult<Option<SecretString>> {
         Ok(self.with_secrets(move |secrets| secrets.get(Secret::Key(id))).await?.map(SecretString::from))
     }
 
-    pub(crate) async fn headers(&self, endpoint: &Endpoint) -> Answer<Headers> {
+    pub(crate) async fn headers(&self, endpoint: &Endpoint) -> ApiResult<Headers> {
         if endpoint.headers.is_empty() {
             return Ok(Headers::default());
         }
@@ -61,7 +61,11 @@ impl Configuration {
     }
 
     /// Headers of a draft. Fills in stored values that the draft keeps.
-    pub(crate) async fn drafted_headers(&self, stored: Option<&Endpoint>, drafts: Vec<HeaderDraft>) -> Answer<Headers> {
+    pub(crate) async fn drafted_headers(
+        &self,
+        stored: Option<&Endpoint>,
+        drafts: Vec<HeaderDraft>,
+    ) -> ApiResult<Headers> {
         if drafts.len() > MOST_HEADERS {
             return Err(bad_input(format!("An endpoint can have {MOST_HEADERS} headers."), "Remove some of them."));
         }
@@ -83,11 +87,11 @@ impl Configuration {
     }
 
     /// Stores the key. An empty key removes the stored one.
-    pub(crate) async fn keep_key(&self, id: EndpointId, key: String) -> Answer<()> {
+    pub(crate) async fn keep_key(&self, id: EndpointId, key: String) -> ApiResult<()> {
         self.keep_secret(Secret::Key(id), key).await
     }
 
-    pub(crate) async fn keep_headers(&self, id: EndpointId, headers: &Headers) -> Answer<()> {
+    pub(crate) async fn keep_headers(&self, id: EndpointId, headers: &Headers) -> ApiResult<()> {
         let json = match headers.0.is_empty() {
             true => String::new(),
             false => serde_json::to_string(&headers.0).map_err(|_| internal("headers could not be stored"))?,
@@ -95,7 +99,7 @@ impl Configuration {
         self.keep_secret(Secret::Headers(id), json).await
     }
 
-    async fn keep_secret(&self, secret: Secret, text: String) -> Answer<()> {
+    async fn keep_secret(&self, secret: Secret, text: String) -> ApiResult<()> {
         self.with_secrets(
             move |secrets| if text.is_empty() { secrets.remove(secret) } else { secrets.set(secret, &text) },
         )
@@ -105,8 +109,8 @@ impl Configuration {
     /// Runs `work` on a blocking thread, because a keychain can wait for the user to unlock it.
     pub(crate) async fn with_secrets<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Secrets) -> Answer<T> + Send + 'static,
-    ) -> Answer<T> {
+        work: impl FnOnce(&Secrets) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
         let config = self.clone();
         tokio::task::spawn_blocking(move || work(config.secrets()))
             .await
@@ -116,6 +120,10 @@ impl Configuration {
 
 /// # Errors
 /// Fails if the address, the key or a header is invalid.
-pub(crate) fn configured(endpoint: &Endpoint, key: Option<SecretString>, headers: Headers) -> Answer<EndpointConfig> {
+pub(crate) fn configured(
+    endpoint: &Endpoint,
+    key: Option<SecretString>,
+    headers: Headers,
+) -> ApiResult<EndpointConfig> {
     Ok(headers.put_on(EndpointConfig::new(&endpoint.url, endpoint.model.clone(), key)?)?)
 }

@@ -6,7 +6,7 @@ use domain::EndpointId;
 use provider::TokenizerJson;
 
 use crate::api::{self, Changed};
-use crate::base::error::{Answer, bad_input, internal};
+use crate::base::error::{ApiResult, bad_input, internal};
 use crate::base::files::read_capped;
 use crate::settings::handle::Configuration;
 
@@ -15,7 +15,7 @@ impl Configuration {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the file is not a tokenizer. The endpoint does not change then.
-    pub(crate) async fn set_endpoint_tokenizer(&self, id: String, json: Vec<u8>) -> Answer<api::Endpoint> {
+    pub(crate) async fn set_endpoint_tokenizer(&self, id: String, json: Vec<u8>) -> ApiResult<api::Endpoint> {
         let id = id.parse::<EndpointId>()?;
         let endpoint = self.endpoint(id).await?;
         let parsed = tokio::task::spawn_blocking(move || (TokenizerJson::parse(&json), json));
@@ -40,14 +40,14 @@ impl Configuration {
     ///
     /// # Errors
     /// The same errors, and `BadInput` if the file cannot be read.
-    pub(crate) async fn set_endpoint_tokenizer_file(&self, id: String, path: PathBuf) -> Answer<api::Endpoint> {
+    pub(crate) async fn set_endpoint_tokenizer_file(&self, id: String, path: PathBuf) -> ApiResult<api::Endpoint> {
         let read =
             tokio::task::spawn_blocking(move || read_capped(&path, TokenizerJson::MAX_BYTES, "a tokenizer.json"));
         let json = read.await.map_err(|_| internal("a file could not be read"))?;
         self.set_endpoint_tokenizer(id, json.map_err(|(_, reason)| refusal(&reason))?).await
     }
 
-    pub(crate) async fn remove_endpoint_tokenizer(&self, id: String) -> Answer<api::Endpoint> {
+    pub(crate) async fn remove_endpoint_tokenizer(&self, id: String) -> ApiResult<api::Endpoint> {
         let id = id.parse::<EndpointId>()?;
         let endpoint = self.endpoint(id).await?;
         self.base().store().write(move |store| store.endpoints_mut().set_tokenizer(id, None)).await?;

@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use uuid::Uuid;
 
 use crate::api::{self, Changed, EndpointDraft, EndpointTest, ModelRef};
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::base::secrets::Secret;
 use crate::settings::endpoint_dialect::{self, quirks};
 use crate::settings::endpoint_models::{shown_model, tested, without_repeats};
@@ -19,7 +19,7 @@ use crate::settings::handle::Configuration;
 use crate::settings::remote_count::described;
 
 /// A parsed draft: the row to store, and the secrets for requests.
-struct Parsed {
+struct ParsedDraft {
     endpoint: Endpoint,
     /// The endpoint as currently stored.
     stored: Option<Endpoint>,
@@ -28,7 +28,7 @@ struct Parsed {
 }
 
 impl Configuration {
-    pub(crate) async fn list_endpoints(&self) -> Answer<Vec<api::Endpoint>> {
+    pub(crate) async fn list_endpoints(&self) -> ApiResult<Vec<api::Endpoint>> {
         let endpoints = self.base().store().read(|store| store.endpoints().list()).await?;
         let mut shown = Vec::with_capacity(endpoints.len());
         for endpoint in endpoints {
@@ -37,10 +37,10 @@ impl Configuration {
         Ok(shown)
     }
 
-    pub(crate) async fn save_endpoint(&self, draft: EndpointDraft) -> Answer<api::Endpoint> {
+    pub(crate) async fn save_endpoint(&self, draft: EndpointDraft) -> ApiResult<api::Endpoint> {
         let (new_key, models) = (draft.key.clone(), draft.models.clone());
         let new_headers = draft.headers.is_some();
-        let Parsed { endpoint, stored, key, headers } = self.parse(draft).await?;
+        let ParsedDraft { endpoint, stored, key, headers } = self.parse(draft).await?;
         // Rejects an invalid address, key or header before anything is saved.
         configured(&endpoint, key, headers.clone())?;
         // Save the secrets first, so that a keychain error leaves no half-saved endpoint.
@@ -70,7 +70,7 @@ impl Configuration {
         self.shown_endpoint(endpoint).await
     }
 
-    pub(crate) async fn delete_endpoint(&self, id: String) -> Answer<()> {
+    pub(crate) async fn delete_endpoint(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<EndpointId>()?;
         let models = self.base().store().read(move |store| store.endpoint_models().of(id)).await?;
         self.base().store().write(move |store| store.endpoints_mut().delete(id)).await?;
@@ -83,14 +83,14 @@ impl Configuration {
     }
 
     /// Asks the endpoint of a draft for its models. Saves nothing.
-    pub(crate) async fn test_endpoint(&self, draft: EndpointDraft) -> Answer<EndpointTest> {
-        let Parsed { endpoint, key, headers, .. } = self.parse(draft).await?;
+    pub(crate) async fn test_endpoint(&self, draft: EndpointDraft) -> ApiResult<EndpointTest> {
+        let ParsedDraft { endpoint, key, headers, .. } = self.parse(draft).await?;
         let started = Instant::now();
         let found = probe(&configured(&endpoint, key, headers)?).await?;
         Ok(tested(found, started))
     }
 
-    pub(crate) async fn shown_endpoint(&self, endpoint: Endpoint) -> Answer<api::Endpoint> {
+    pub(crate) async fn shown_endpoint(&self, endpoint: Endpoint) -> ApiResult<api::Endpoint> {
         let id = endpoint.id;
         // A locked keychain must not keep the list from being shown.
         let (has_key, key_is_for_session) = self
@@ -132,7 +132,7 @@ impl Configuration {
     ///
     /// # Errors
     /// `BadInput` if a value is missing or invalid, or if the address of a stored secret has changed.
-    async fn parse(&self, draft: EndpointDraft) -> Answer<Parsed> {
+    async fn parse(&self, draft: EndpointDraft) -> ApiResult<ParsedDraft> {
         let mut endpoint = row(&draft)?;
         let id = endpoint.id;
         let stored = match draft.id {
@@ -156,12 +156,12 @@ impl Configuration {
             (None, None) => Headers::default(),
         };
         endpoint.headers = headers.names();
-        Ok(Parsed { endpoint, stored, key, headers })
+        Ok(ParsedDraft { endpoint, stored, key, headers })
     }
 }
 
 /// Rejects sending a stored secret to an address other than the one for which the user entered it.
-fn check_secret_stays(stored: Option<&Endpoint>, endpoint: &Endpoint, kept: bool, what: &str) -> Answer<()> {
+fn check_secret_stays(stored: Option<&Endpoint>, endpoint: &Endpoint, kept: bool, what: &str) -> ApiResult<()> {
     let (Some(stored), true) = (stored, kept) else { return Ok(()) };
     let authority = |url: &str| Ok::<_, ProviderError>(EndpointConfig::new(url, "", None)?.authority());
     let same = authority(&stored.url)? == authority(&endpoint.url)?
@@ -174,7 +174,7 @@ fn check_secret_stays(stored: Option<&Endpoint>, endpoint: &Endpoint, kept: bool
     Err(bad_input(message, format!("Enter the {what} again.")))
 }
 
-fn row(draft: &EndpointDraft) -> Answer<Endpoint> {
+fn row(draft: &EndpointDraft) -> ApiResult<Endpoint> {
     let id = match &draft.id {
         Some(id) => id.parse()?,
         None => EndpointId(Uuid::now_v7()),

@@ -20,10 +20,10 @@ type Templates = HashMap<(ModelId, String), KnownTemplate>;
 /// Settings, models, endpoints and presets. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Configuration {
-    inner: Arc<Inner>,
+    inner: Arc<ConfigurationState>,
 }
 
-struct Inner {
+struct ConfigurationState {
     base: Base,
     local: LocalHost,
     encoder_model: Option<String>,
@@ -44,7 +44,7 @@ impl Configuration {
         secrets: Secrets,
         (settings, environment): (Settings, Environment),
     ) -> Self {
-        let inner = Inner {
+        let inner = ConfigurationState {
             base,
             local,
             encoder_model,

@@ -2,12 +2,12 @@
 //! `refresh_endpoint` to check an endpoint.
 
 use crate::api::{self, Health, HealthCheck};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::settings::handle::Configuration;
 use crate::settings::remote_count::RemoteCounting;
 
 impl Configuration {
-    pub(crate) async fn health(&self) -> Answer<Health> {
+    pub(crate) async fn health(&self) -> ApiResult<Health> {
         let folder = self.base().store().dir().display().to_string();
         let mut checks = vec![check("data folder", Ok(folder))];
         let database = self.base().store().check().await.map(|()| "Checked, no problems".to_owned());

@@ -6,22 +6,22 @@ use domain::settings::{Layers, Origin, Owner, Problem};
 
 /// The settings layers that apply in one place, and their owners.
 #[derive(Default)]
-pub(crate) struct Stack {
+pub(crate) struct SettingsStack {
     pub(crate) layers: Layers,
     pub(crate) problems: Vec<(Origin, Problem)>,
     /// Values that the chosen sampler preset has added to a layer.
-    pub(crate) preset: Option<Filled>,
+    pub(crate) preset: Option<PresetValues>,
     pub(crate) owners: Vec<Owner>,
 }
 
 /// A sampler preset's values in the layer that chose it.
-pub(crate) struct Filled {
+pub(crate) struct PresetValues {
     pub(crate) origin: Origin,
     pub(crate) keys: Vec<&'static str>,
     pub(crate) name: String,
 }
 
-impl Stack {
+impl SettingsStack {
     /// Name of the preset that supplies `key` in the layer of `origin`.
     pub(crate) fn preset_of(&self, origin: Origin, key: &str) -> Option<&str> {
         let filled = self.preset.as_ref().filter(|filled| filled.origin == origin && filled.keys.contains(&key))?;

@@ -1,7 +1,7 @@
 //! Layered settings of prompts and replies: reads them, changes one, and applies overrides of the environment.
 
 use crate::settings::environment::Environment;
-use crate::settings::layer_stack::{Filled, Stack};
+use crate::settings::layer_stack::{PresetValues, SettingsStack};
 use std::collections::BTreeMap;
 
 use domain::chat::Chat;
@@ -15,7 +15,7 @@ use store::{Read, StoreError};
 use crate::api::TurnOptions;
 use crate::api::{ApiError, Changed, LayeredSettings, SettingOwner, SettingValue};
 use crate::base::convert;
-use crate::base::error::{Answer, bad_input, not_found};
+use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::settings::handle::Configuration;
 use crate::settings::random_places;
 use crate::settings::sampler_presets;
@@ -29,7 +29,7 @@ impl Configuration {
     ///
     /// # Errors
     /// `NotFound` if the owner does not exist.
-    pub(crate) async fn layered_settings(&self, owner: SettingOwner) -> Answer<LayeredSettings> {
+    pub(crate) async fn layered_settings(&self, owner: SettingOwner) -> ApiResult<LayeredSettings> {
         let owner = convert::owner(&owner)?;
         Ok(view::view(&self.stack(owner).await?, &self.choices().await?))
     }
@@ -44,7 +44,7 @@ impl Configuration {
         owner: SettingOwner,
         key: String,
         value: Option<SettingValue>,
-    ) -> Answer<LayeredSettings> {
+    ) -> ApiResult<LayeredSettings> {
         let owner = convert::owner(&owner)?;
         let setting = settable(&key, owner)?;
         let value = value.map(|value| setting.kind.check(value.into())).transpose();
@@ -60,7 +60,7 @@ impl Configuration {
         owner: SettingOwner,
         key: String,
         text: String,
-    ) -> Answer<LayeredSettings> {
+    ) -> ApiResult<LayeredSettings> {
         let owner = convert::owner(&owner)?;
         let setting = settable(&key, owner)?;
         let value = setting.kind.read(&text).map_err(|refusal| refused(setting, &refusal))?;
@@ -72,7 +72,7 @@ impl Configuration {
         owner: Owner,
         setting: &'static Setting,
         value: Option<Value>,
-    ) -> Answer<LayeredSettings> {
+    ) -> ApiResult<LayeredSettings> {
         let value = value.map(|value| random_places::drawn_now(owner, setting.key, value));
         let mut stack = self.stack(owner).await?;
         let origin = Origin::from(owner.scope());
@@ -113,13 +113,13 @@ impl Configuration {
         chat: &Chat,
         model: Option<ModelChoice>,
         template: Option<&str>,
-    ) -> Answer<Resolved> {
+    ) -> ApiResult<Resolved> {
         let stack = self.read_stack(owners(Some(chat.id), Some(chat.character), model), template).await?;
         Ok(resolve(&stack.layers))
     }
 
     /// The settings that apply before there is a chat.
-    pub(crate) async fn resolved_before_chat(&self, character: Option<CharacterId>) -> Answer<Resolved> {
+    pub(crate) async fn resolved_before_chat(&self, character: Option<CharacterId>) -> ApiResult<Resolved> {
         Ok(resolve(&self.read_stack(owners(None, character, None), None).await?.layers))
     }
 
@@ -142,7 +142,7 @@ impl Configuration {
         Ok(if overridden.is_empty() { "No environment overrides".to_owned() } else { overridden.join(", ") })
     }
 
-    async fn stack(&self, owner: Owner) -> Answer<Stack> {
+    async fn stack(&self, owner: Owner) -> ApiResult<SettingsStack> {
         let owners = match owner {
             Owner::Global => owners(None, None, None),
             Owner::Model(ModelChoice::Local(id)) => {
@@ -167,7 +167,7 @@ impl Configuration {
         self.read_stack(owners, None).await
     }
 
-    async fn read_stack(&self, owners: Vec<Owner>, template: Option<&str>) -> Answer<Stack> {
+    async fn read_stack(&self, owners: Vec<Owner>, template: Option<&str>) -> ApiResult<SettingsStack> {
         let asked = owners.clone();
         let stored = self
             .base()
@@ -184,14 +184,14 @@ impl Configuration {
         let environment = self.environment();
         layers.put(Origin::Environment, environment.layer.clone());
         problems.extend(environment.problems.iter().map(|problem| (Origin::Environment, problem.clone())));
-        let mut stack = Stack { layers, problems, preset: None, owners };
+        let mut stack = SettingsStack { layers, problems, preset: None, owners };
         self.fill_in(&mut stack).await?;
         self.suggest(&mut stack.layers, template).await?;
         Ok(stack)
     }
 
     /// Adds the values of the chosen sampler preset to the layer that chose it, unless that layer sets them itself.
-    async fn fill_in(&self, stack: &mut Stack) -> Answer<()> {
+    async fn fill_in(&self, stack: &mut SettingsStack) -> ApiResult<()> {
         let Some((origin, Value::Text(id))) = stack.layers.find(PRESET) else { return Ok(()) };
         if id == "none" {
             return Ok(());
@@ -205,12 +205,12 @@ impl Configuration {
         let mut layer = stack.layers.layer(origin).cloned().unwrap_or_default();
         let keys = layer.fill(&sampler_presets::layer(&preset), scope);
         stack.layers.put(origin, layer);
-        stack.preset = Some(Filled { origin, keys, name: preset.name });
+        stack.preset = Some(PresetValues { origin, keys, name: preset.name });
         Ok(())
     }
 
     /// Adds the values that the template suggests. The template is `named`, or else the one that the layers choose.
-    async fn suggest(&self, layers: &mut Layers, named: Option<&str>) -> Answer<()> {
+    async fn suggest(&self, layers: &mut Layers, named: Option<&str>) -> ApiResult<()> {
         let id = named.map_or_else(|| resolve(layers).values.template, str::to_owned);
         let (template, _) = self.template(&id).await?;
         layers.put(Origin::Template, Layer::of_template(template.reply_tokens()));
@@ -237,7 +237,7 @@ fn owners(chat: Option<ChatId>, character: Option<CharacterId>, model: Option<Mo
     std::iter::once(Owner::Global).chain(own.into_iter().flatten()).collect()
 }
 
-fn settable(key: &str, owner: Owner) -> Answer<&'static Setting> {
+fn settable(key: &str, owner: Owner) -> ApiResult<&'static Setting> {
     let setting = setting(key).ok_or_else(|| {
         let keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key).collect();
         let key: String = key.chars().take(60).collect();
@@ -258,7 +258,7 @@ pub(crate) fn refused(setting: &Setting, refusal: &Refusal) -> ApiError {
 }
 
 /// Rejects a new value only for contradictions that it takes part in.
-fn refuse_contradiction(setting: &Setting, resolved: &Resolved) -> Answer<()> {
+fn refuse_contradiction(setting: &Setting, resolved: &Resolved) -> ApiResult<()> {
     match resolved.contradictions().into_iter().find(|each| each.keys().contains(&setting.key)) {
         Some(contradiction) => Err(bad_input(
             format!("{} does not fit the other settings: {contradiction}.", setting.key.replace('_', " ")),

@@ -6,7 +6,7 @@ use context::HistoryMessage;
 use domain::chat::Picture;
 use domain::{MessageId, ToolCall};
 
-use crate::settings::model_handle::Answerer;
+use crate::settings::model_handle::ModelHandle;
 
 /// The note after a reply that requested tools. It is text instead of the provider's own `tool_calls`: endpoints
 /// reject a call without a result, and Inglenook runs no tools.
@@ -29,7 +29,7 @@ pub(crate) fn add_pictures(
     history: &mut [HistoryMessage],
     notes: &mut HashMap<MessageId, String>,
     pictures: &HashMap<MessageId, Vec<Picture>>,
-    answerer: &Answerer,
+    answerer: &ModelHandle,
 ) {
     for message in history {
         let pictures = pictures.get(&message.id).map_or(&[][..], Vec::as_slice);

@@ -1,7 +1,7 @@
 //! Selects the model that answers a turn, and prepares its provider, chat template, token budget and token counter.
 
 use crate::settings::chat_template::{KnownTemplate, guess_note, parse};
-use crate::settings::model_handle::Answerer;
+use crate::settings::model_handle::ModelHandle;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ use store::PresetKind;
 use crate::api::ApiError;
 use crate::api::TurnOptions;
 use crate::base::convert;
-use crate::base::error::{Answer, internal, not_found};
-use crate::settings::endpoint_dialect::{self, Learning};
+use crate::base::error::{ApiResult, internal, not_found};
+use crate::settings::endpoint_dialect::{self, DialectLearner};
 use crate::settings::handle::Configuration;
 use crate::settings::models;
 use crate::settings::remote_count::{Calibrating, RemoteCounting};
-use crate::settings::token_counter::Counting;
+use crate::settings::token_counter::TokenCounting;
 
 /// Upper limit of the planned context in tokens, even if an endpoint accepts more.
 const MAX_CONTEXT: u32 = 200_000;
@@ -35,7 +35,7 @@ const MAX_CONTEXT: u32 = 200_000;
 const CAPABLE: u64 = 900_000_000;
 
 /// Options and settings of a turn, before its model is prepared.
-struct Asked {
+struct TurnSettings {
     /// Context size in tokens, if the user chose one.
     context: Option<u32>,
     sampling: Sampling,
@@ -43,15 +43,15 @@ struct Asked {
     withdrawals: i64,
 }
 
-impl Asked {
+impl TurnSettings {
     /// Handle for the injected provider, which is treated like an endpoint.
-    fn scripted(self, provider: Arc<dyn Provider>) -> Answerer {
+    fn scripted(self, provider: Arc<dyn Provider>) -> ModelHandle {
         let Self { context, sampling, values, withdrawals } = self;
         let budget = within(Budget::remote(context.unwrap_or(8_192), sampling.max_tokens), &values);
         let name = "scripted".to_owned();
-        let counting = Counting::Remote(RemoteCounting::default());
+        let counting = TokenCounting::Remote(RemoteCounting::default());
         let sees = values.sees_images;
-        Answerer {
+        ModelHandle {
             key: name.clone(),
             model_name: name.clone(),
             name,
@@ -84,13 +84,13 @@ fn within(budget: Budget, values: &Values) -> Budget {
 
 impl Configuration {
     /// Prepares the model that answers in `chat`. See [`Self::choice`] for the order of the choices.
-    pub(crate) async fn answerer(&self, chat: &Chat, options: &TurnOptions) -> Answer<Answerer> {
+    pub(crate) async fn answerer(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<ModelHandle> {
         let choice = self.choice(chat, options).await;
         let withdrawals = self.base().store().read(|store| store.memories().withdrawals()).await?;
         let values = self.resolved(chat, choice.as_ref().ok().copied(), options.template.as_deref()).await?.values;
         let sampling = options.sampler.over(values.sampling(crate::seed()));
         let context = options.context.filter(|tokens| *tokens > 0).or(values.context_limit);
-        let asked = Asked { context, sampling, values, withdrawals };
+        let asked = TurnSettings { context, sampling, values, withdrawals };
         if let Some(provider) = self.base().injected_provider() {
             return Ok(asked.scripted(provider));
         }
@@ -101,7 +101,7 @@ impl Configuration {
     }
 
     /// Chooses the model of a turn: the turn's own, else the chat's, else the default, else any local model.
-    pub(crate) async fn choice(&self, chat: &Chat, options: &TurnOptions) -> Answer<ModelChoice> {
+    pub(crate) async fn choice(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<ModelChoice> {
         let turn = options.model.as_ref().map(convert::model_choice).transpose()?;
         let default = self.settings().default_model.as_ref().map(convert::model_choice).transpose()?;
         self.first_there([turn, chat.model, default]).await
@@ -109,7 +109,7 @@ impl Configuration {
 
     /// Returns the first choice whose model still exists. A choice of the turn itself is not checked here, so that a
     /// missing model is reported as an error.
-    async fn first_there(&self, choices: [Option<ModelChoice>; 3]) -> Answer<ModelChoice> {
+    async fn first_there(&self, choices: [Option<ModelChoice>; 3]) -> ApiResult<ModelChoice> {
         if let Some(turn) = choices[0] {
             return Ok(turn);
         }
@@ -133,16 +133,16 @@ impl Configuration {
         })
     }
 
-    async fn local_answerer(&self, model: LocalModel, asked: Asked) -> Answer<Answerer> {
+    async fn local_answerer(&self, model: LocalModel, asked: TurnSettings) -> ApiResult<ModelHandle> {
         let KnownTemplate { template, uncounted, parameters, note } =
             self.template_of(&model, &asked.values.chat_format).await?;
         let default = || local::library::default_context(model.context);
         let context = asked.context.map_or_else(default, |tokens| tokens.min(model.context));
-        let Asked { sampling, values, withdrawals, .. } = asked;
+        let TurnSettings { sampling, values, withdrawals, .. } = asked;
         let provider = self.local().provider(&model, context);
         let budget =
             within(Budget { margin: uncounted, ..Budget::local(provider.context(), sampling.max_tokens) }, &values);
-        Ok(Answerer {
+        Ok(ModelHandle {
             name: model.name.clone(),
             model_name: model.name.clone(),
             key: model.sha256.clone(),
@@ -155,13 +155,13 @@ impl Configuration {
             note,
             values,
             withdrawals,
-            counting: Counting::Local(model),
+            counting: TokenCounting::Local(model),
         })
     }
 
     /// Chat template of a model: the one that the settings name, else the file's own, else one guessed from the
     /// model's architecture, name and tokens. Each is read and probed once.
-    async fn template_of(&self, model: &LocalModel, chosen: &str) -> Answer<KnownTemplate> {
+    async fn template_of(&self, model: &LocalModel, chosen: &str) -> ApiResult<KnownTemplate> {
         let own = self.own_format(chosen).await?;
         let key = (model.id, own.as_ref().unwrap_or(&chosen.to_owned()).clone());
         if let Some(known) = self.templates().get(&key) {
@@ -191,7 +191,12 @@ impl Configuration {
 
     /// If the worker would add a begin token to prompts, the template adds it instead, so that it is counted like
     /// other text. If the token's text is unknown or is not exactly one token, one token stays uncounted.
-    async fn with_begin_token(&self, model: &LocalModel, template: ChatTemplate, bos: String) -> Answer<KnownTemplate> {
+    async fn with_begin_token(
+        &self,
+        model: &LocalModel,
+        template: ChatTemplate,
+        bos: String,
+    ) -> ApiResult<KnownTemplate> {
         if !self.local().adds_bos(model).await? {
             return Ok(KnownTemplate { template: Arc::new(template), uncounted: 0, parameters: 0, note: None });
         }
@@ -208,7 +213,7 @@ impl Configuration {
     }
 
     /// The stored JSON of a user-defined chat format.
-    async fn own_format(&self, name: &str) -> Answer<Option<String>> {
+    async fn own_format(&self, name: &str) -> ApiResult<Option<String>> {
         if name == "auto" {
             return Ok(None);
         }
@@ -217,23 +222,23 @@ impl Configuration {
         Ok(preset.map(|preset| preset.json))
     }
 
-    async fn remote_answerer(&self, endpoint: Endpoint, asked: Asked) -> Answer<Answerer> {
+    async fn remote_answerer(&self, endpoint: Endpoint, asked: TurnSettings) -> ApiResult<ModelHandle> {
         let known = endpoint_dialect::known(self.base().store(), &endpoint).await?;
         let config = self.endpoint_config(&endpoint).await?.with_dialect(known);
         let key = format!("{} {}", endpoint.id, endpoint.model);
         let name = self.shown_name(&endpoint).await?;
         let model_name = if endpoint.model.is_empty() { endpoint.name.clone() } else { endpoint.model.clone() };
         let context = asked.context.unwrap_or(MAX_CONTEXT).min(endpoint.context).max(512);
-        let Asked { sampling, values, withdrawals, .. } = asked;
+        let TurnSettings { sampling, values, withdrawals, .. } = asked;
         let budget = within(Budget::remote(context, sampling.max_tokens), &values);
         let remote = RemoteCounting::of(self.base().store(), self.tokenizer_files(), &endpoint).await?;
         let budget = Budget { margin: (budget.limit as f32 * remote.calibration.margin()) as u32, ..budget };
-        let client = Learning::new(Arc::new(OpenAiClient::new(config)?), self.base().store().clone(), &endpoint);
+        let client = DialectLearner::new(Arc::new(OpenAiClient::new(config)?), self.base().store().clone(), &endpoint);
         let client = Arc::new(client);
         let provider = Arc::new(Calibrating::new(client, self.base().store().clone(), &endpoint, remote.clone()));
-        let counting = Counting::Remote(remote);
+        let counting = TokenCounting::Remote(remote);
         let sees = values.sees_images;
-        Ok(Answerer {
+        Ok(ModelHandle {
             name,
             model_name,
             key,
@@ -250,11 +255,11 @@ impl Configuration {
         })
     }
 
-    pub(crate) async fn local_model(&self, id: ModelId) -> Answer<LocalModel> {
+    pub(crate) async fn local_model(&self, id: ModelId) -> ApiResult<LocalModel> {
         self.base().store().read(move |store| store.models().get(id)).await?.ok_or_else(|| not_found("model"))
     }
 
-    pub(crate) async fn endpoint(&self, id: EndpointId) -> Answer<Endpoint> {
+    pub(crate) async fn endpoint(&self, id: EndpointId) -> ApiResult<Endpoint> {
         self.base().store().read(move |store| store.endpoints().get(id)).await?.ok_or_else(|| not_found("endpoint"))
     }
 }

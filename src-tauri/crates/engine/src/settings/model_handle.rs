@@ -1,7 +1,7 @@
 //! The model that answers a turn: provider, template, budget, sampling and token counting.
 
 use crate::api::{Counted, CountedWith};
-use crate::settings::token_counter::Counting;
+use crate::settings::token_counter::TokenCounting;
 use context::macros::ModelFacts;
 use context::{Budget, ChatTemplate};
 use domain::sampling::Sampling;
@@ -10,7 +10,7 @@ use provider::Provider;
 use std::sync::Arc;
 
 /// Everything needed to call one model.
-pub(crate) struct Answerer {
+pub(crate) struct ModelHandle {
     /// Model name that is stored with the reply.
     pub(crate) name: String,
     /// Name for macros: the model's name without the endpoint's.
@@ -33,10 +33,10 @@ pub(crate) struct Answerer {
     /// Retraction counter of the store when the settings were read. A change of the memory setting increments it as
     /// well.
     pub(crate) withdrawals: i64,
-    pub(crate) counting: Counting,
+    pub(crate) counting: TokenCounting,
 }
 
-impl Answerer {
+impl ModelHandle {
     /// Model facts that macros can name.
     pub(crate) fn facts(&self) -> ModelFacts<'_> {
         ModelFacts {
@@ -46,7 +46,7 @@ impl Answerer {
         }
     }
 
-    pub(crate) fn counting(&self) -> &Counting {
+    pub(crate) fn counting(&self) -> &TokenCounting {
         &self.counting
     }
 
@@ -54,8 +54,8 @@ impl Answerer {
     pub(crate) fn counted(&self) -> Counted {
         let margin = self.budget.margin;
         match &self.counting {
-            Counting::Local(_) => Counted { with: CountedWith::Model, margin, mean_error: None },
-            Counting::Remote(remote) => {
+            TokenCounting::Local(_) => Counted { with: CountedWith::Model, margin, mean_error: None },
+            TokenCounting::Remote(remote) => {
                 Counted { with: remote.tokens.shown(), margin, mean_error: remote.calibration.mean_error() }
             }
         }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::api::{self, ApiError, Changed, Fits, ModelRef};
 use crate::base::convert;
-use crate::base::error::{Answer, bad_input, internal};
+use crate::base::error::{ApiResult, bad_input, internal};
 use crate::base::panics;
 use crate::settings::chat_template;
 use crate::settings::handle::Configuration;
@@ -28,7 +28,7 @@ pub struct TokenCount {
 }
 
 impl Configuration {
-    pub(crate) async fn list_models(&self) -> Answer<Vec<api::Model>> {
+    pub(crate) async fn list_models(&self) -> ApiResult<Vec<api::Model>> {
         let default = self.settings().default_model;
         let models = self.base().store().read(|store| store.models().list()).await?;
         let shown = move || models.into_iter().map(|model| shown(model, default.as_ref())).collect();
@@ -39,7 +39,7 @@ impl Configuration {
     ///
     /// # Errors
     /// `BadInput` if the file is not a chat model.
-    pub(crate) async fn add_model(&self, path: PathBuf) -> Answer<api::Model> {
+    pub(crate) async fn add_model(&self, path: PathBuf) -> ApiResult<api::Model> {
         let inspected = tokio::task::spawn_blocking(move || inspect(&path))
             .await
             .map_err(|_| internal("a model file could not be read"))??;
@@ -64,7 +64,7 @@ impl Configuration {
         Ok(shown(model, default.as_ref()))
     }
 
-    pub(crate) async fn remove_model(&self, id: String) -> Answer<()> {
+    pub(crate) async fn remove_model(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<ModelId>()?;
         self.base().store().write(move |store| store.models_mut().delete(id)).await?;
         self.templates().retain(|(model, _), _| *model != id);
@@ -74,7 +74,7 @@ impl Configuration {
     }
 
     /// Adds the model files in the folders that ship with the app to the library.
-    pub(crate) async fn find_models(&self, folders: &[PathBuf]) -> Answer<()> {
+    pub(crate) async fn find_models(&self, folders: &[PathBuf]) -> ApiResult<()> {
         let known = self.base().store().read(|store| store.models().list()).await?;
         for file in folders.iter().flat_map(|folder| gguf_files(folder)) {
             if known.iter().any(|model| Path::new(&model.path) == file) {
@@ -96,7 +96,7 @@ impl Configuration {
     ///
     /// # Errors
     /// `NoModel`; `Provider` if the model cannot be loaded.
-    pub(crate) async fn count_tokens(&self, model: Option<ModelRef>, text: String, ids: bool) -> Answer<TokenCount> {
+    pub(crate) async fn count_tokens(&self, model: Option<ModelRef>, text: String, ids: bool) -> ApiResult<TokenCount> {
         let chosen = match model.or(self.settings().default_model) {
             Some(model) => convert::model_choice(&model)?,
             None => return Err(no_model()),
@@ -142,7 +142,7 @@ fn file_name(path: &str) -> Option<String> {
 }
 
 /// Checks the header first, because hashing gigabytes of a file that cannot chat is useless.
-fn inspect(path: &Path) -> Answer<Inspected> {
+fn inspect(path: &Path) -> ApiResult<Inspected> {
     let header = local::gguf::read(path).map_err(|error| unusable(&error.to_string()))?;
     if header.embeds {
         return Err(unusable(&format!("{} is an embedding model, which cannot chat", path.display())));

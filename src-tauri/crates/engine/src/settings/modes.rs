@@ -4,14 +4,14 @@ use context::prompt_template::{self, Mode, find_mode};
 use store::{Preset, PresetKind};
 
 use crate::api::{self, Changed};
-use crate::base::error::{Answer, bad_input, internal};
+use crate::base::error::{ApiResult, bad_input, internal};
 use crate::settings::handle::Configuration;
 
 /// Maximum length of a mode's text, in bytes.
 const MAX_TEXT: usize = 20_000;
 
 impl Configuration {
-    pub(crate) async fn list_modes(&self) -> Answer<Vec<api::Mode>> {
+    pub(crate) async fn list_modes(&self) -> ApiResult<Vec<api::Mode>> {
         let built_in = built_in()?;
         let (modes, own) = self.modes().await?;
         let row = |mode: Mode| {
@@ -22,7 +22,7 @@ impl Configuration {
         Ok(modes.into_iter().map(row).collect())
     }
 
-    pub(crate) async fn save_mode(&self, mode: api::Mode) -> Answer<api::Mode> {
+    pub(crate) async fn save_mode(&self, mode: api::Mode) -> ApiResult<api::Mode> {
         let name = mode.name.trim().to_lowercase();
         if name.is_empty() || name.chars().any(char::is_whitespace) || name.len() > 60 {
             return Err(bad_input("The name of a mode must be one short word.", "Choose a name without spaces."));
@@ -48,7 +48,7 @@ impl Configuration {
         saved.ok_or_else(|| internal("a mode was not saved"))
     }
 
-    pub(crate) async fn delete_mode(&self, name: String) -> Answer<()> {
+    pub(crate) async fn delete_mode(&self, name: String) -> ApiResult<()> {
         let key = name.trim().to_lowercase();
         self.base().store().write(move |store| store.presets_mut().delete(PresetKind::Mode, &key)).await?;
         self.base().events().changed(Changed::Presets, Some(name));
@@ -59,14 +59,14 @@ impl Configuration {
     ///
     /// # Errors
     /// `BadInput`, with the names of all modes.
-    pub(crate) async fn mode(&self, name: &str) -> Answer<Mode> {
+    pub(crate) async fn mode(&self, name: &str) -> ApiResult<Mode> {
         let (modes, _) = self.modes().await?;
         let found = find_mode(&modes, if name == "auto" { "default" } else { name });
         found.cloned().map_err(|error| bad_input(error.to_string(), "Choose one of them."))
     }
 
     /// The built-in modes, some of them replaced by the user's, and the user's own.
-    async fn modes(&self) -> Answer<(Vec<Mode>, Vec<Preset>)> {
+    async fn modes(&self) -> ApiResult<(Vec<Mode>, Vec<Preset>)> {
         let own = self.base().store().read(|store| store.presets().list(PresetKind::Mode)).await?;
         let mut modes = built_in()?.to_vec();
         for preset in &own {
@@ -80,6 +80,6 @@ impl Configuration {
     }
 }
 
-fn built_in() -> Answer<&'static [Mode]> {
+fn built_in() -> ApiResult<&'static [Mode]> {
     prompt_template::built_in_modes().map_err(|error| internal(&error.to_string()))
 }

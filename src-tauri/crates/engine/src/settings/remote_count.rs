@@ -14,7 +14,7 @@ use store::{AssetHash, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::CountedWith;
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::settings::tokenizer_files::TokenizerFiles;
 
 /// Tokens that an endpoint adds before each message and after the last one. The plan has one control segment at each
@@ -80,7 +80,7 @@ struct Learned {
 
 impl RemoteCounting {
     /// Loads the counting for `endpoint`'s model, with its `tokenizer.json` if it has one.
-    pub(crate) async fn of(store: &Store, files: &TokenizerFiles, endpoint: &Endpoint) -> Answer<Self> {
+    pub(crate) async fn of(store: &Store, files: &TokenizerFiles, endpoint: &Endpoint) -> ApiResult<Self> {
         let (id, model) = (endpoint.id, endpoint.model.clone());
         let given = store.read(move |store| store.endpoints().tokenizer(id, &model)).await?;
         let file = match given {
@@ -98,7 +98,7 @@ impl RemoteCounting {
     }
 
     /// Tokens of each text by the app's own count, on a blocking thread.
-    pub(crate) async fn raw_all(&self, texts: Vec<Segment>) -> Answer<Vec<u32>> {
+    pub(crate) async fn raw_all(&self, texts: Vec<Segment>) -> ApiResult<Vec<u32>> {
         let counting = self.clone();
         tokio::task::spawn_blocking(move || texts.iter().map(|text| counting.raw(text)).collect())
             .await
@@ -106,7 +106,7 @@ impl RemoteCounting {
     }
 
     /// Estimates how many tokens the endpoint would count for `text`.
-    pub(crate) async fn about(&self, text: Segment) -> Answer<u32> {
+    pub(crate) async fn about(&self, text: Segment) -> ApiResult<u32> {
         let counted: u32 = self.raw_all(vec![text]).await?.into_iter().sum();
         Ok(self.calibration.apply(counted))
     }
@@ -119,7 +119,7 @@ impl RemoteCounting {
 }
 
 /// How `endpoint`'s tokens are counted and the mean error, without loading a tokenizer.
-pub(crate) async fn described(store: &Store, endpoint: &Endpoint) -> Answer<(CountedWith, Option<f32>)> {
+pub(crate) async fn described(store: &Store, endpoint: &Endpoint) -> ApiResult<(CountedWith, Option<f32>)> {
     let (id, model) = (endpoint.id, endpoint.model.clone());
     let (key, shown) = match store.read(move |store| store.endpoints().tokenizer(id, &model)).await? {
         Some(hash) => (file_key(hash), CountedWith::TokenizerJson),
@@ -136,7 +136,7 @@ fn file_key(hash: AssetHash) -> String {
 }
 
 /// Loads the calibration for `tokens`. Starts a new one if the stored one is of another version or tokenizer.
-async fn calibration(store: &Store, endpoint: &Endpoint, tokens: &str) -> Answer<Calibration> {
+async fn calibration(store: &Store, endpoint: &Endpoint, tokens: &str) -> ApiResult<Calibration> {
     let (id, model) = (endpoint.id, endpoint.model.clone());
     let json = store.read(move |store| store.calibrations().get(id, &model)).await?;
     let learned = json.and_then(|json| serde_json::from_str::<Learned>(&json).ok());

@@ -8,7 +8,7 @@ use context::prompt_template::slug;
 use domain::settings::{Kind, Layer, Value, preset_setting};
 
 use crate::api::{self, Changed};
-use crate::base::error::{Answer, bad_input, internal, not_found};
+use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::settings::handle::Configuration;
 use crate::settings::layered::refused;
 
@@ -23,7 +23,7 @@ const MOST: usize = 500;
 
 impl Configuration {
     /// Lists the presets by name.
-    pub(crate) async fn list_sampler_presets(&self) -> Answer<Vec<api::SamplerPreset>> {
+    pub(crate) async fn list_sampler_presets(&self) -> ApiResult<Vec<api::SamplerPreset>> {
         let mut all: Vec<_> = self.sampler_presets().await?.into_iter().map(shown).collect();
         all.sort_by_cached_key(|preset| preset.name.to_lowercase());
         Ok(all)
@@ -33,7 +33,7 @@ impl Configuration {
     ///
     /// # Errors
     /// `BadInput` for an invalid name or value.
-    pub(crate) async fn save_sampler_preset(&self, preset: api::SamplerPreset) -> Answer<api::SamplerPreset> {
+    pub(crate) async fn save_sampler_preset(&self, preset: api::SamplerPreset) -> ApiResult<api::SamplerPreset> {
         let name = preset.name.trim().to_owned();
         if name.is_empty() || name.len() > MAX_NAME {
             return Err(bad_input("The name of the preset is empty or too long.", "Write a few words."));
@@ -54,7 +54,7 @@ impl Configuration {
     }
 
     /// Deletes a preset. Settings that use it fall back to their own values.
-    pub(crate) async fn delete_sampler_preset(&self, id: String) -> Answer<()> {
+    pub(crate) async fn delete_sampler_preset(&self, id: String) -> ApiResult<()> {
         let row = format!("{ROW}{id}");
         self.base().store().write(move |store| store.settings_mut().remove(&row)).await?;
         self.sampler_presets_changed(&id);
@@ -65,27 +65,27 @@ impl Configuration {
     ///
     /// # Errors
     /// `NotFound`.
-    pub(crate) async fn export_sampler_preset(&self, id: String) -> Answer<String> {
+    pub(crate) async fn export_sampler_preset(&self, id: String) -> ApiResult<String> {
         let preset = self.sampler_preset(&id).await?.ok_or_else(|| not_found("sampler preset"))?;
         serde_json::to_string_pretty(&write_sampler(&preset)).map_err(|error| internal(&error.to_string()))
     }
 
     /// Adds an imported preset. Cuts a name that is too long.
-    pub(crate) async fn import_sampler_preset(&self, mut preset: SamplerPreset) -> Answer<api::SamplerPreset> {
+    pub(crate) async fn import_sampler_preset(&self, mut preset: SamplerPreset) -> ApiResult<api::SamplerPreset> {
         preset.name.truncate(preset.name.floor_char_boundary(MAX_NAME));
         let id = free_id(&preset.name, &self.sampler_presets().await?)?;
         self.keep_sampler_preset(id, preset).await
     }
 
     /// The preset with this id, if it exists.
-    pub(crate) async fn sampler_preset(&self, id: &str) -> Answer<Option<SamplerPreset>> {
+    pub(crate) async fn sampler_preset(&self, id: &str) -> ApiResult<Option<SamplerPreset>> {
         let row = format!("{ROW}{id}");
         let json = self.base().store().read(move |store| store.settings().get(&row)).await?;
         Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
     }
 
     /// All presets by id. Skips unreadable ones.
-    pub(crate) async fn sampler_presets(&self) -> Answer<BTreeMap<String, SamplerPreset>> {
+    pub(crate) async fn sampler_presets(&self) -> ApiResult<BTreeMap<String, SamplerPreset>> {
         let rows = self.base().store().read(|store| store.settings().all()).await?;
         let read = |(row, json): (&String, &String)| {
             Some((row.strip_prefix(ROW)?.to_owned(), serde_json::from_str(json).ok()?))
@@ -93,7 +93,7 @@ impl Configuration {
         Ok(rows.iter().filter_map(read).collect())
     }
 
-    async fn keep_sampler_preset(&self, id: String, preset: SamplerPreset) -> Answer<api::SamplerPreset> {
+    async fn keep_sampler_preset(&self, id: String, preset: SamplerPreset) -> ApiResult<api::SamplerPreset> {
         let json = serde_json::to_string(&preset).map_err(|error| internal(&error.to_string()))?;
         let row = format!("{ROW}{id}");
         self.base().store().write(move |store| store.settings_mut().set(&row, &json)).await?;
@@ -123,7 +123,7 @@ fn shown((id, preset): (String, SamplerPreset)) -> api::SamplerPreset {
 }
 
 /// A free id that resembles the name and that the setting accepts.
-fn free_id(name: &str, known: &BTreeMap<String, SamplerPreset>) -> Answer<String> {
+fn free_id(name: &str, known: &BTreeMap<String, SamplerPreset>) -> ApiResult<String> {
     if known.len() >= MOST {
         return Err(bad_input(format!("There are already {MOST} sampler presets."), "Delete some first."));
     }

@@ -9,21 +9,21 @@ use store::{Preset, PresetKind};
 use uuid::Uuid;
 
 use crate::api::{Changed, Severity, TemplateDocument, TemplateKind, TemplateProblem, TemplateSummary, VariableDoc};
-use crate::base::error::{Answer, bad_input, internal, not_found};
+use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::settings::handle::Configuration;
 
 /// The default template of a chat.
 pub(crate) const DEFAULT: &str = "base-roleplay";
 
 impl Configuration {
-    pub(crate) async fn list_templates(&self) -> Answer<Vec<TemplateSummary>> {
+    pub(crate) async fn list_templates(&self) -> ApiResult<Vec<TemplateSummary>> {
         let (library, own) = self.template_library().await?;
         let built_in = built_in()?;
         let row = |template: &PromptTemplate| summary(template, built_in, &own);
         Ok(library.iter().map(row).collect())
     }
 
-    pub(crate) async fn get_template(&self, id: String) -> Answer<TemplateDocument> {
+    pub(crate) async fn get_template(&self, id: String) -> ApiResult<TemplateDocument> {
         let (library, own) = self.template_library().await?;
         let template = library.get(&id).ok_or_else(|| not_found("template"))?;
         let kept = own.into_iter().find(|preset| preset.key == template.id);
@@ -34,7 +34,7 @@ impl Configuration {
         Ok(TemplateDocument { summary: summary(template, built_in()?, kept.as_slice()), json })
     }
 
-    pub(crate) async fn save_template(&self, id: String, json: String) -> Answer<TemplateDocument> {
+    pub(crate) async fn save_template(&self, id: String, json: String) -> ApiResult<TemplateDocument> {
         let problems = self.check_template(json.clone()).await?;
         if let Some(problem) = problems.iter().find(|problem| problem.severity == Severity::Error) {
             let place = problem.section.as_ref().map(|name| format!("In section \"{name}\": ")).unwrap_or_default();
@@ -63,19 +63,19 @@ impl Configuration {
         self.get_template(key).await
     }
 
-    pub(crate) async fn delete_template(&self, id: String) -> Answer<()> {
+    pub(crate) async fn delete_template(&self, id: String) -> ApiResult<()> {
         let key = id.clone();
         self.base().store().write(move |store| store.presets_mut().delete(PresetKind::Template, &key)).await?;
         self.base().events().changed(Changed::Presets, Some(id));
         Ok(())
     }
 
-    pub(crate) async fn check_template(&self, json: String) -> Answer<Vec<TemplateProblem>> {
+    pub(crate) async fn check_template(&self, json: String) -> ApiResult<Vec<TemplateProblem>> {
         let (library, _) = self.template_library().await?;
         Ok(prompt_template::check(&json, &library).into_iter().map(problem).collect())
     }
 
-    pub(crate) async fn template_variables(&self) -> Answer<Vec<VariableDoc>> {
+    pub(crate) async fn template_variables(&self) -> ApiResult<Vec<VariableDoc>> {
         let doc = |doc: prompt_template::VariableDoc| VariableDoc {
             name: doc.name.to_owned(),
             group: doc.group.to_owned(),
@@ -93,7 +93,7 @@ impl Configuration {
     ///
     /// # Errors
     /// `BadInput` if it is invalid or extends an unknown template.
-    pub(crate) async fn written_template(&self, json: &str) -> Answer<ResolvedTemplate> {
+    pub(crate) async fn written_template(&self, json: &str) -> ApiResult<ResolvedTemplate> {
         let (library, _) = self.template_library().await?;
         let wrong = |why: String| bad_input(format!("The template cannot be used: {why}."), "Correct it.");
         let read = from_json(json).map_err(|error| wrong(error.to_string()))?;
@@ -101,7 +101,7 @@ impl Configuration {
     }
 
     /// The template with this id, with all templates that it extends. If it does not exist, the default and a notice.
-    pub(crate) async fn template(&self, id: &str) -> Answer<(ResolvedTemplate, Option<String>)> {
+    pub(crate) async fn template(&self, id: &str) -> ApiResult<(ResolvedTemplate, Option<String>)> {
         self.template_or(id, DEFAULT).await
     }
 
@@ -110,7 +110,7 @@ impl Configuration {
         &self,
         id: &str,
         default: &'static str,
-    ) -> Answer<(ResolvedTemplate, Option<String>)> {
+    ) -> ApiResult<(ResolvedTemplate, Option<String>)> {
         let (library, _) = self.template_library().await?;
         let wanted = if id == "auto" { default } else { id };
         let found = library.get(wanted).ok_or_else(|| format!("The template \"{wanted}\" no longer exists"));
@@ -126,7 +126,7 @@ impl Configuration {
     }
 
     /// All templates, with the user's in place of built-in ones of the same id, and the rows of the user's.
-    pub(crate) async fn template_library(&self) -> Answer<(Cow<'static, Library>, Vec<Preset>)> {
+    pub(crate) async fn template_library(&self) -> ApiResult<(Cow<'static, Library>, Vec<Preset>)> {
         let own = self.base().store().read(|store| store.presets().list(PresetKind::Template)).await?;
         let mut library = Cow::Borrowed(built_in()?);
         for preset in &own {
@@ -139,7 +139,7 @@ impl Configuration {
     }
 }
 
-fn built_in() -> Answer<&'static Library> {
+fn built_in() -> ApiResult<&'static Library> {
     prompt_template::built_in().map_err(|error| internal(&error.to_string()))
 }
 

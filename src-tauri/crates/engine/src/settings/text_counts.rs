@@ -6,7 +6,7 @@ use domain::prompt::Segment;
 
 use crate::api::TextCounts;
 use crate::base::convert;
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::settings::handle::Configuration;
 use crate::settings::remote_count::RemoteCounting;
 
@@ -19,7 +19,7 @@ impl Configuration {
     ///
     /// # Errors
     /// `BadInput` for too many texts; `Provider` if the model's vocabulary cannot be read.
-    pub(crate) async fn count_fields(&self, texts: Vec<String>) -> Answer<TextCounts> {
+    pub(crate) async fn count_fields(&self, texts: Vec<String>) -> ApiResult<TextCounts> {
         if texts.len() > MOST {
             return Err(bad_input(format!("One call can count {MOST} texts."), "Send fewer."));
         }

@@ -9,14 +9,14 @@ use domain::model::LocalModel;
 use domain::prompt::Segment;
 use store::TextHash;
 
-use crate::base::error::Answer;
-use crate::settings::count_cache::Known;
+use crate::base::error::ApiResult;
+use crate::settings::count_cache::CachedCount;
 use crate::settings::handle::Configuration;
-use crate::settings::model_handle::Answerer;
+use crate::settings::model_handle::ModelHandle;
 use crate::settings::remote_count::{RemoteCounting, Tokens};
 
 /// How the tokens of a model are counted.
-pub(crate) enum Counting {
+pub(crate) enum TokenCounting {
     /// Exactly, with the local model's tokenizer.
     Local(LocalModel),
     /// Approximately, for a remote model.
@@ -30,7 +30,7 @@ struct Raw {
     fresh: u32,
 }
 
-impl Counting {
+impl TokenCounting {
     /// Identifies the tokenizer.
     pub(crate) fn tokenizer(&self) -> String {
         match self {
@@ -48,16 +48,16 @@ impl Counting {
     }
 
     /// Loads the counts of `segments` into the memory cache.
-    pub(crate) async fn learn(&self, config: &Configuration, segments: Vec<Segment>) -> Answer<()> {
+    pub(crate) async fn learn(&self, config: &Configuration, segments: Vec<Segment>) -> ApiResult<()> {
         self.raw(config, segments, false).await.map(|_| ())
     }
 
     /// Counts `segments`, using stored counts of this tokenizer and counting revision where they exist. Stores new
     /// counts unless they are speculative (`in_passing`). All counts, including estimates, are in the memory cache
     /// afterwards, because lorebook budgets are checked against that cache.
-    async fn raw(&self, config: &Configuration, segments: Vec<Segment>, in_passing: bool) -> Answer<Raw> {
+    async fn raw(&self, config: &Configuration, segments: Vec<Segment>, in_passing: bool) -> ApiResult<Raw> {
         let tokenizer = self.tokenizer();
-        let known = |stored| move |(hash, count): (&TextHash, &u32)| (*hash, Known { count: *count, stored });
+        let known = |stored| move |(hash, count): (&TextHash, &u32)| (*hash, CachedCount { count: *count, stored });
         let hashes: Vec<TextHash> = segments.iter().map(|segment| hash(&segment.text, segment.control)).collect();
         if let Some(remote) = self.estimate() {
             let counts: Vec<u32> = segments.iter().map(|segment| remote.raw(segment)).collect();
@@ -113,7 +113,7 @@ fn store(config: &Configuration, tokenizer: &str, counts: Vec<(TextHash, u32)>) 
 /// first.
 pub(crate) struct Counter<'a> {
     config: &'a Configuration,
-    counting: &'a Counting,
+    counting: &'a TokenCounting,
     tokenizer: String,
     in_passing: bool,
     seen: RefCell<Seen>,
@@ -130,7 +130,7 @@ struct Seen {
 }
 
 impl<'a> Counter<'a> {
-    pub(crate) fn new(config: &'a Configuration, answerer: &'a Answerer) -> Self {
+    pub(crate) fn new(config: &'a Configuration, answerer: &'a ModelHandle) -> Self {
         let counting = answerer.counting();
         let (tokenizer, seen) = (counting.tokenizer(), RefCell::default());
         Self { config, counting, tokenizer, in_passing: false, seen, counted: 0 }
@@ -142,7 +142,7 @@ impl<'a> Counter<'a> {
     }
 
     /// Counts `segments` for this prompt.
-    pub(crate) async fn learn(&mut self, segments: Vec<Segment>) -> Answer<()> {
+    pub(crate) async fn learn(&mut self, segments: Vec<Segment>) -> ApiResult<()> {
         let Raw { counts, fresh } = self.counting.raw(self.config, segments, self.in_passing).await?;
         self.counted += fresh;
         let corrected = counts.into_iter().map(|(segment, count)| (segment, self.counting.corrected(count)));
@@ -156,7 +156,7 @@ impl<'a> Counter<'a> {
         if self.in_passing || unstored.is_empty() {
             return;
         }
-        let stored = unstored.iter().map(|(hash, count)| (*hash, Known { count: *count, stored: true }));
+        let stored = unstored.iter().map(|(hash, count)| (*hash, CachedCount { count: *count, stored: true }));
         self.config.known_counts().keep(&self.tokenizer, stored);
         store(self.config, &self.tokenizer, unstored);
     }
@@ -172,7 +172,7 @@ impl CountTokens for Counter<'_> {
             return Some(*count);
         }
         let hash = hash(&segment.text, segment.control);
-        let Known { count, stored } = self.config.known_counts().get(&self.tokenizer, hash)?;
+        let CachedCount { count, stored } = self.config.known_counts().get(&self.tokenizer, hash)?;
         seen.unstored.extend((!stored).then_some((hash, count)));
         let count = self.counting.corrected(count);
         seen.counts.insert(segment.clone(), count);
@@ -180,7 +180,7 @@ impl CountTokens for Counter<'_> {
     }
 
     fn exact(&self) -> bool {
-        matches!(self.counting, Counting::Local(_))
+        matches!(self.counting, TokenCounting::Local(_))
     }
 }
 

@@ -8,9 +8,9 @@ use crate::api::{
 };
 use crate::base::convert;
 use crate::settings::choices::Choices;
-use crate::settings::layer_stack::Stack;
+use crate::settings::layer_stack::SettingsStack;
 
-pub(crate) fn view(stack: &Stack, choices: &Choices) -> LayeredSettings {
+pub(crate) fn view(stack: &SettingsStack, choices: &Choices) -> LayeredSettings {
     LayeredSettings {
         settings: SETTINGS.iter().map(|setting| one(setting, stack, choices)).collect(),
         contradictions: resolve(&stack.layers).contradictions().iter().map(ToString::to_string).collect(),
@@ -29,7 +29,7 @@ impl LayeredSettings {
     }
 }
 
-fn one(setting: &'static Setting, stack: &Stack, choices: &Choices) -> LayeredSetting {
+fn one(setting: &'static Setting, stack: &SettingsStack, choices: &Choices) -> LayeredSetting {
     let found = stack.layers.find(setting.key);
     LayeredSetting {
         key: setting.key.to_owned(),
@@ -51,7 +51,7 @@ fn one(setting: &'static Setting, stack: &Stack, choices: &Choices) -> LayeredSe
 }
 
 /// The layers that set a value or have a problem, lowest first.
-fn at_layers(setting: &Setting, stack: &Stack) -> Vec<SettingAt> {
+fn at_layers(setting: &Setting, stack: &SettingsStack) -> Vec<SettingAt> {
     let stored = Scope::ALL.map(Origin::from);
     let all = [Origin::Template].into_iter().chain(stored).chain([Origin::Environment]);
     all.filter_map(|origin| {
@@ -141,7 +141,8 @@ mod tests {
     #[test]
     fn the_list_for_the_ui_is_up_to_date() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ui/tests/mock/settings.json");
-        let built_in = super::view(&crate::settings::layer_stack::Stack::default(), &super::Choices::built_in());
+        let built_in =
+            super::view(&crate::settings::layer_stack::SettingsStack::default(), &super::Choices::built_in());
         let wanted = serde_json::to_string_pretty(&built_in.settings).unwrap() + "\n";
         if std::env::var_os("UPDATE_GENERATED").is_some() {
             std::fs::write(&path, &wanted).unwrap();

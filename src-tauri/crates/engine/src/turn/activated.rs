@@ -3,7 +3,7 @@
 use crate::recall_service::recall::Recalled;
 use crate::turn::inputs::TurnInputs;
 use crate::turn::lore::Lore;
-use crate::turn::tasks::Task;
+use crate::turn::tasks::PromptTask;
 
 /// Input of the frame.
 pub(crate) struct ActivatedTurn {
@@ -11,7 +11,7 @@ pub(crate) struct ActivatedTurn {
     pub(crate) lore: Lore,
     pub(crate) memory: Recalled,
     /// Instruction of a job, such as a title, at the end of the prompt.
-    pub(crate) task: Option<Task>,
+    pub(crate) task: Option<PromptTask>,
     /// Duration of activation and recall.
     pub(crate) activate_ms: f64,
 }

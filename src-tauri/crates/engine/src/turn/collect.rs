@@ -6,9 +6,9 @@ use domain::chat::Chat;
 
 use crate::api::TurnOptions;
 use crate::base::clock::millis;
-use crate::base::error::Answer;
-use crate::base::step::Step;
-use crate::settings::model_handle::Answerer;
+use crate::base::error::ApiResult;
+use crate::base::step::TurnStep;
+use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
@@ -22,12 +22,12 @@ impl Turns {
         &self,
         chat: Chat,
         aim: Aim,
-        answerer: &Answerer,
+        answerer: &ModelHandle,
         options: &TurnOptions,
-    ) -> Answer<ActivatedTurn> {
+    ) -> ApiResult<ActivatedTurn> {
         let id = chat.id;
         let (inputs, ahead) = self.inputs(chat, aim, answerer, options).await?;
-        Step::Collect.done(id);
+        TurnStep::Collect.done(id);
         let started = Instant::now();
         let head_at = inputs.snapshot.head_at().unwrap_or_else(|| inputs.answered_at(self.base().now()));
         let query = inputs.recall_query();
@@ -35,7 +35,7 @@ impl Turns {
             tokio::join!(self.recall_service().recall(&query, ahead), self.lore(&inputs, answerer, head_at));
         let lore = lore?;
         let mut turn = ActivatedTurn { inputs, lore, memory, task: None, activate_ms: millis(started) };
-        Step::Activate.done(id);
+        TurnStep::Activate.done(id);
         if let Some(ask) = options.ask {
             turn.task = self.task(ask, &turn, answerer).await?;
         }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::api::{Changed, Event};
 use crate::library::exclusion;
 use crate::library::memories;
-use crate::recall_service::command_parser::{Asked, asked, says_more};
+use crate::recall_service::command_parser::{MemoryCommand, asked, says_more};
 use crate::recall_service::recall::{pair, scopes};
 use crate::recall_service::tokens;
 use crate::recall_service::tokens::same_stem;
@@ -27,13 +27,13 @@ const LOOKED_AT: u32 = 20;
 
 /// The effect of a command.
 #[derive(Debug, Clone)]
-pub(crate) enum Done {
+pub(crate) enum CommandResult {
     Remembered(Memory),
     Forgot(Memory),
 }
 
 /// A message of the user, with its chat and persona.
-pub(crate) struct Said<'a> {
+pub(crate) struct CommandMessage<'a> {
     pub(crate) chat: &'a Chat,
     pub(crate) persona: &'a Persona,
     pub(crate) message: MessageId,
@@ -42,38 +42,42 @@ pub(crate) struct Said<'a> {
 }
 
 /// Obeys the commands in `said`, in order.
-pub(crate) fn obey(store: &mut Write<'_>, said: &Said<'_>) -> Result<Vec<Done>, StoreError> {
+pub(crate) fn obey(store: &mut Write<'_>, said: &CommandMessage<'_>) -> Result<Vec<CommandResult>, StoreError> {
     execute(store, said, asked(said.text))
 }
 
 /// Obeys the commands in `said` that the text before the edit did not have. If a memory of the message still exists, it
 /// stays as it is.
-pub(crate) fn obey_edit(store: &mut Write<'_>, said: &Said<'_>, before: &str) -> Result<Vec<Done>, StoreError> {
+pub(crate) fn obey_edit(
+    store: &mut Write<'_>,
+    said: &CommandMessage<'_>,
+    before: &str,
+) -> Result<Vec<CommandResult>, StoreError> {
     let stands = !store.memories_mut().made_from(said.message)?.is_empty();
     let obeyed = asked(before);
-    let new = |wish: &Asked| match wish {
-        Asked::Remember(_) => !stands || !obeyed.contains(wish),
-        Asked::Forget(_) => !obeyed.contains(wish),
+    let new = |wish: &MemoryCommand| match wish {
+        MemoryCommand::Remember(_) => !stands || !obeyed.contains(wish),
+        MemoryCommand::Forget(_) => !obeyed.contains(wish),
     };
     execute(store, said, asked(said.text).into_iter().filter(new))
 }
 
 fn execute(
     store: &mut Write<'_>,
-    said: &Said<'_>,
-    wishes: impl IntoIterator<Item = Asked>,
-) -> Result<Vec<Done>, StoreError> {
+    said: &CommandMessage<'_>,
+    wishes: impl IntoIterator<Item = MemoryCommand>,
+) -> Result<Vec<CommandResult>, StoreError> {
     let mut done = Vec::new();
     for wish in wishes {
         done.extend(match wish {
-            Asked::Remember(thing) => Some(remember(store, said, &thing)?),
-            Asked::Forget(thing) => forget(store, said, &thing)?,
+            MemoryCommand::Remember(thing) => Some(remember(store, said, &thing)?),
+            MemoryCommand::Forget(thing) => forget(store, said, &thing)?,
         });
     }
     Ok(done)
 }
 
-fn remember(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Done, StoreError> {
+fn remember(store: &mut Write<'_>, said: &CommandMessage<'_>, thing: &str) -> Result<CommandResult, StoreError> {
     let memory = Memory {
         id: MemoryId(Uuid::now_v7()),
         kind: MemoryType::Fact,
@@ -93,12 +97,12 @@ fn remember(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Done,
     if !says_more(said.text) {
         store.messages_mut().set_importance(said.message, Some(COMMAND_IMPORTANCE))?;
     }
-    Ok(Done::Remembered(memory))
+    Ok(CommandResult::Remembered(memory))
 }
 
 /// Forgets the best memory that has every content word of the command, or else the messages that say it. In doubt it
 /// forgets nothing.
-fn forget(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Option<Done>, StoreError> {
+fn forget(store: &mut Write<'_>, said: &CommandMessage<'_>, thing: &str) -> Result<Option<CommandResult>, StoreError> {
     let words = tokens::terms(thing, &[&said.persona.name]);
     if words.is_empty() {
         return Ok(None);
@@ -121,18 +125,20 @@ fn forget(store: &mut Write<'_>, said: &Said<'_>, thing: &str) -> Result<Option<
     exclusion::forget(store, memory.id, said.now)?;
     // The command repeats what is to be forgotten, so it is excluded from recall too.
     store.messages_mut().forget_words_in(said.message, memory.id)?;
-    Ok(Some(Done::Forgot(memory)))
+    Ok(Some(CommandResult::Forgot(memory)))
 }
 
 impl Turns {
     /// Announces in the chat what was done.
-    pub(crate) fn tell(&self, chat: &Chat, done: Vec<Done>) {
+    pub(crate) fn tell(&self, chat: &Chat, done: Vec<CommandResult>) {
         let any = !done.is_empty();
         for done in done {
             let id = chat.id.to_string();
             self.base().events().announce(match done {
-                Done::Remembered(memory) => Event::Remembered { chat: id, memory: memories::shown(memory, None) },
-                Done::Forgot(memory) => Event::Forgot { chat: id, memory: memories::shown(memory, None) },
+                CommandResult::Remembered(memory) => {
+                    Event::Remembered { chat: id, memory: memories::shown(memory, None) }
+                }
+                CommandResult::Forgot(memory) => Event::Forgot { chat: id, memory: memories::shown(memory, None) },
             });
         }
         if any {

@@ -6,13 +6,13 @@ use provider::{FinishReason, GenerationEvent};
 
 use crate::api::TurnOptions;
 use crate::api::{Ask, EndReason, Event, Figures};
-use crate::base::error::{Answer, bad_input, internal};
+use crate::base::error::{ApiResult, bad_input, internal};
 use crate::base::panics::contained_as;
-use crate::base::running::Place;
-use crate::turn::generation::{self, Finish, Prepared};
+use crate::base::running::ChatReservation;
+use crate::turn::generation::{self, Finish, PreparedTurn};
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
-use crate::turn::reply_passages::{Part, Passages};
+use crate::turn::reply_passages::{Passages, ReplyPart};
 
 const DEFECT: &str = "the draft could not be written";
 
@@ -29,7 +29,7 @@ impl Turns {
     ///
     /// # Errors
     /// `Busy` while something is being written in the chat; `BadInput` if the composer is not empty.
-    pub(crate) async fn impersonate(&self, chat: String) -> Answer<()> {
+    pub(crate) async fn impersonate(&self, chat: String) -> ApiResult<()> {
         self.impersonate_with(chat, TurnOptions::default()).await
     }
 
@@ -37,7 +37,7 @@ impl Turns {
     ///
     /// # Errors
     /// The errors of [`Self::impersonate`].
-    pub(crate) async fn impersonate_with(&self, chat: String, options: TurnOptions) -> Answer<()> {
+    pub(crate) async fn impersonate_with(&self, chat: String, options: TurnOptions) -> ApiResult<()> {
         let place = self.base().running().begin(chat.parse()?)?;
         let chat = self.library().chat(chat.parse()?).await?;
         if !chat.draft.trim().is_empty() {
@@ -56,7 +56,7 @@ impl Turns {
         Ok(())
     }
 
-    async fn draft(&self, chat: Chat, options: TurnOptions, place: Place) {
+    async fn draft(&self, chat: Chat, options: TurnOptions, place: ChatReservation) {
         let mut words = Words::default();
         let written = contained_as(DEFECT, Box::pin(self.write_draft(&chat, &options, &place, &mut words))).await;
         let text = words.text.trim_end().to_owned();
@@ -81,16 +81,16 @@ impl Turns {
         &self,
         chat: &Chat,
         options: &TurnOptions,
-        place: &Place,
+        place: &ChatReservation,
         words: &mut Words,
-    ) -> Answer<FinishReason> {
+    ) -> ApiResult<FinishReason> {
         let started = std::time::Instant::now();
         let preparing = self.prepare(chat, Aim::Last, options);
         let Some(prepared) = place.cancel.run_until_cancelled(preparing).await else {
             return Ok(FinishReason::Cancelled);
         };
         let prepared = prepared?;
-        let Prepared { answerer, turn, made } = &prepared;
+        let PreparedTurn { answerer, turn, made } = &prepared;
         let name = chat.id.to_string();
         let mut passages = Passages::new(&turn.inputs.snapshot.persona.name, made.opened());
         let mut stream = answerer.provider.stream(prepared.request(self).await, place.cancel.clone());
@@ -118,7 +118,7 @@ impl Turns {
         Ok(finish.reason)
     }
 
-    fn say(&self, place: &Place, chat: &str, part: Part, words: &mut Words) {
+    fn say(&self, place: &ChatReservation, chat: &str, part: ReplyPart, words: &mut Words) {
         // The end of the draft sends the final text to listeners again.
         if part.closes_thoughts {
             words.text.clear();

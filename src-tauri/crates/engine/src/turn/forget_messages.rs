@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::recall_service::command_parser::sentences;
 use crate::recall_service::recall::pair;
 use crate::recall_service::tokens::{same_stem, terms};
-use crate::turn::commands::Said;
+use crate::turn::commands::CommandMessage;
 
 /// Number of the pair's chats that are searched, latest first.
 const CHATS: u32 = 50;
@@ -27,14 +27,18 @@ const BEGINNING: usize = 3;
 const IMPORTANCE: u8 = 5;
 
 /// A sentence that says what is to be forgotten.
-struct Saying {
+struct MatchingSentence {
     message: NamedMessage,
     sentence: String,
 }
 
 /// Creates a memory of the messages in which one sentence has all of `words`; `None` if there is none. For a single
 /// word only the user's own messages are searched.
-pub(crate) fn remember(store: &mut Write<'_>, said: &Said<'_>, words: &[String]) -> Result<Option<Memory>, StoreError> {
+pub(crate) fn remember(
+    store: &mut Write<'_>,
+    said: &CommandMessage<'_>,
+    words: &[String],
+) -> Result<Option<Memory>, StoreError> {
     let mut sayings = sayings(store, said, words)?;
     sayings.retain(|saying| words.len() > 1 || saying.message.role == Role::User);
     sayings.sort_by_key(|saying| std::cmp::Reverse((saying.message.created, saying.message.position)));
@@ -60,7 +64,11 @@ pub(crate) fn remember(store: &mut Write<'_>, said: &Said<'_>, words: &[String])
     Ok(Some(memory))
 }
 
-fn sayings(store: &Write<'_>, said: &Said<'_>, words: &[String]) -> Result<Vec<Saying>, StoreError> {
+fn sayings(
+    store: &Write<'_>,
+    said: &CommandMessage<'_>,
+    words: &[String],
+) -> Result<Vec<MatchingSentence>, StoreError> {
     let unset = said.chat.persona.is_none();
     let others = store.chats().of_pair(said.chat, Some(said.persona.id), unset, CHATS)?;
     let mut sayings = Vec::new();
@@ -70,7 +78,7 @@ fn sayings(store: &Write<'_>, said: &Said<'_>, words: &[String]) -> Result<Vec<S
     Ok(sayings)
 }
 
-fn in_chat(store: &Write<'_>, chat: ChatId, words: &[String]) -> Result<Vec<Saying>, StoreError> {
+fn in_chat(store: &Write<'_>, chat: ChatId, words: &[String]) -> Result<Vec<MatchingSentence>, StoreError> {
     let texts = store.message_texts().changed(chat, -1)?;
     let beginnings: Vec<String> = words.iter().map(|word| word.chars().take(BEGINNING).collect()).collect();
     let saying = |text: store::ShownText| {
@@ -78,7 +86,7 @@ fn in_chat(store: &Write<'_>, chat: ChatId, words: &[String]) -> Result<Vec<Sayi
         let letters = text.text.to_lowercase();
         beginnings.iter().all(|beginning| letters.contains(beginning)).then_some(())?;
         let sentence = sentences(&text.text).find(|sentence| says(sentence, words))?.to_owned();
-        Some(Saying { message: text.message, sentence })
+        Some(MatchingSentence { message: text.message, sentence })
     };
     Ok(texts.into_iter().filter_map(saying).collect())
 }
@@ -93,7 +101,7 @@ fn says(sentence: &str, words: &[String]) -> bool {
 }
 
 /// The sentence, with its speaker if that is certain: in a group chat it may be anybody.
-fn quoted(store: &Write<'_>, said: &Said<'_>, saying: &Saying) -> Result<String, StoreError> {
+fn quoted(store: &Write<'_>, said: &CommandMessage<'_>, saying: &MatchingSentence) -> Result<String, StoreError> {
     let alone = store.groups().members(said.chat.id)?.is_empty();
     let speaker = match saying.message.role {
         Role::User => Some(said.persona.name.clone()),

@@ -12,11 +12,11 @@ use domain::settings::NoteRole;
 use serde_json::Value;
 
 use crate::base::clock::Clock;
-use crate::base::error::{Answer, bad_input};
-use crate::library::macro_changes::Changes;
-use crate::library::macro_scope::{self, Moment, Words};
+use crate::base::error::{ApiResult, bad_input};
+use crate::library::macro_changes::VariableChanges;
+use crate::library::macro_scope::{self, MacroMoment, MacroNames};
 use crate::settings::message_content;
-use crate::settings::model_handle::Answerer;
+use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::lore::Lore;
 use crate::turn::template_variables;
@@ -31,13 +31,13 @@ pub(crate) struct Built {
     pub(crate) notices: Vec<String>,
     /// Macro variables after all texts, and the changes that the head's texts made.
     pub(crate) variables: MacroState,
-    pub(crate) head_changes: Changes,
+    pub(crate) head_changes: VariableChanges,
     /// The template's sections, in order.
-    pub(crate) sections: Vec<Section>,
+    pub(crate) sections: Vec<FrameSection>,
 }
 
 /// A section of the template with its expanded text.
-pub(crate) struct Section {
+pub(crate) struct FrameSection {
     pub(crate) name: String,
     pub(crate) text: String,
     /// The text before macro expansion, from the template or from the text that overrides it.
@@ -49,7 +49,12 @@ pub(crate) struct Section {
 ///
 /// # Errors
 /// `BadInput` if the template names something unknown. An incomplete prompt is never sent.
-pub(crate) fn build(turn: &ActivatedTurn, answerer: &Answerer, clock: &Clock, head_at: Timestamp) -> Answer<Built> {
+pub(crate) fn build(
+    turn: &ActivatedTurn,
+    answerer: &ModelHandle,
+    clock: &Clock,
+    head_at: Timestamp,
+) -> ApiResult<Built> {
     let composed = compose(turn, &turn.inputs.template)?;
     let mut builder = Builder::new(turn, answerer, clock, head_at);
     for section in &composed.sections {
@@ -97,11 +102,11 @@ pub(crate) fn build(turn: &ActivatedTurn, answerer: &Answerer, clock: &Clock, he
 /// `BadInput` if the template names something unknown.
 pub(crate) fn task(
     turn: &ActivatedTurn,
-    answerer: &Answerer,
+    answerer: &ModelHandle,
     clock: &Clock,
     template: &ResolvedTemplate,
     now: Timestamp,
-) -> Answer<Built> {
+) -> ApiResult<Built> {
     let composed = compose(turn, template)?;
     let mut builder = Builder::new(turn, answerer, clock, now);
     for section in &composed.sections {
@@ -111,7 +116,7 @@ pub(crate) fn task(
 }
 
 /// Fills `template` with this turn's variables. Macros are not expanded yet.
-fn compose(turn: &ActivatedTurn, template: &ResolvedTemplate) -> Answer<Composed> {
+fn compose(turn: &ActivatedTurn, template: &ResolvedTemplate) -> ApiResult<Composed> {
     let variables = template_variables::of(turn)?;
     let switches = template_variables::switches(&turn.inputs);
     let composed = prompt_template::compose(template, &variables, &Flags::of(&variables, &switches));
@@ -122,22 +127,22 @@ fn compose(turn: &ActivatedTurn, template: &ResolvedTemplate) -> Answer<Composed
 
 struct Builder<'a> {
     turn: &'a ActivatedTurn,
-    words: Words<'a>,
-    head: Moment<'a>,
-    now: Moment<'a>,
+    words: MacroNames<'a>,
+    head: MacroMoment<'a>,
+    now: MacroMoment<'a>,
     state: MacroState,
     built: Built,
 }
 
 impl<'a> Builder<'a> {
-    fn new(turn: &'a ActivatedTurn, answerer: &'a Answerer, clock: &Clock, head_at: Timestamp) -> Self {
+    fn new(turn: &'a ActivatedTurn, answerer: &'a ModelHandle, clock: &Clock, head_at: Timestamp) -> Self {
         let model = answerer.facts();
         let outlets = Some(&turn.lore.outlets);
         Self {
             turn,
             words: turn.inputs.snapshot.words(),
-            head: Moment { model, outlets, ..turn.inputs.beginning(clock, head_at) },
-            now: Moment { model, outlets, ..turn.inputs.now(clock) },
+            head: MacroMoment { model, outlets, ..turn.inputs.beginning(clock, head_at) },
+            now: MacroMoment { model, outlets, ..turn.inputs.now(clock) },
             state: turn.lore.variables.clone(),
             built: Built {
                 frame: Frame::default(),
@@ -217,7 +222,7 @@ impl<'a> Builder<'a> {
 
     fn keep_section(&mut self, section: &ComposedSection, text: String) {
         let (name, written) = (section.name.clone(), written(section, &self.source(section)).to_owned());
-        self.built.sections.push(Section { name, text, written });
+        self.built.sections.push(FrameSection { name, text, written });
     }
 
     fn place(&mut self, candidate: Candidate, depth: u32, role: PromptRole) {

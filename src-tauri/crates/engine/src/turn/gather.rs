@@ -18,20 +18,20 @@ use uuid::Uuid;
 use crate::api::{self, Ask, TurnOptions};
 use crate::base::clock::millis;
 use crate::base::convert::{self, Speakers};
-use crate::base::error::Answer;
-use crate::library::group::{self, Group, Line};
-use crate::recall_service::facts::Standing;
+use crate::base::error::ApiResult;
+use crate::library::group::{self, Scene, SpokenLine};
+use crate::recall_service::facts::StandingFacts;
 use crate::recall_service::recall::Ahead;
-use crate::recall_service::turn_embedding::Asked;
+use crate::recall_service::turn_embedding::TurnEmbedding;
 use crate::settings::message_content;
-use crate::settings::model_handle::Answerer;
+use crate::settings::model_handle::ModelHandle;
 use crate::turn::handle::Turns;
 use crate::turn::history::{in_prompt, near};
 use crate::turn::inputs::{Aim, TurnInputs};
 use crate::turn::template_variables;
 
 /// Messages of the window, with other facts about the chat's messages.
-struct Messages {
+struct ReadMessages {
     history: Vec<WindowMessage>,
     pictures: HashMap<MessageId, Vec<Picture>>,
     before: MessageCount,
@@ -46,9 +46,10 @@ impl Turns {
         &self,
         mut chat: Chat,
         aim: Aim,
-        answerer: &Answerer,
+        answerer: &ModelHandle,
         options: &TurnOptions,
-    ) -> Answer<(TurnInputs, (Option<impl Ahead<Standing> + use<>>, impl Ahead<Vec<DocumentOwner>> + use<>))> {
+    ) -> ApiResult<(TurnInputs, (Option<impl Ahead<StandingFacts> + use<>>, impl Ahead<Vec<DocumentOwner>> + use<>))>
+    {
         let started = Instant::now();
         // Another model or budget needs a new anchor. Only then may the anchor move back.
         if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
@@ -66,7 +67,7 @@ impl Turns {
         let bound = self.library().bound_in(company);
         let standing = self.recall_service().standing_facts(&snapshot.chat, snapshot.persona.id, &values);
         let documents = self.library().documents_in(company);
-        let Messages { history, mut pictures, before, newest, opening } = read.await?;
+        let ReadMessages { history, mut pictures, before, newest, opening } = read.await?;
         let (template, notice) = self.turn_template(options, &values, &snapshot.group).await?;
         let kind = match options.ask {
             Some(Ask::Impersonate) => GenerationKind::Impersonate,
@@ -103,7 +104,7 @@ impl Turns {
             swipes,
             notes,
             bound: Vec::new(),
-            embedding: Asked::default(),
+            embedding: TurnEmbedding::default(),
             history_tokens: answerer.budget.history_cap.min(answerer.budget.room()),
             earlier: Earlier { messages: before.all, of_character: before.of_character },
             greeting: opening.and_then(|shown| greeting(&snapshot.card, shown)),
@@ -131,7 +132,7 @@ impl Turns {
         chat: &Chat,
         aim: &Aim,
         limit: u32,
-    ) -> impl Future<Output = Result<Messages, StoreError>> + Send + use<> {
+    ) -> impl Future<Output = Result<ReadMessages, StoreError>> + Send + use<> {
         let (id, anchor, until, goes_on) = (chat.id, chat.window.anchor, aim.replaced(), *aim == Aim::Last);
         self.base().store().read(move |store| {
             let messages = store.messages();
@@ -140,7 +141,7 @@ impl Turns {
             let history = near(all, &pictures, until, goes_on, limit);
             let before = history.first().map(|first| messages.count_before(id, first.position)).transpose()?;
             let (before, newest) = (before.unwrap_or_default(), messages.last(id)?);
-            Ok(Messages { history, pictures, before, newest, opening: messages.opening(id)? })
+            Ok(ReadMessages { history, pictures, before, newest, opening: messages.opening(id)? })
         })
     }
 
@@ -149,8 +150,8 @@ impl Turns {
         &self,
         options: &TurnOptions,
         values: &Values,
-        group: &Group,
-    ) -> Answer<(ResolvedTemplate, Option<String>)> {
+        group: &Scene,
+    ) -> ApiResult<(ResolvedTemplate, Option<String>)> {
         if let Some(json) = &options.template_json {
             return Ok((self.config().written_template(json).await?, None));
         }
@@ -160,7 +161,7 @@ impl Turns {
 }
 
 /// Settings of the turn, with its own placement.
-fn values(answerer: &Answerer, options: &TurnOptions) -> Values {
+fn values(answerer: &ModelHandle, options: &TurnOptions) -> Values {
     let mut values = answerer.values.clone();
     if let Some(placement) = options.placement {
         values.placement = match placement {
@@ -172,15 +173,15 @@ fn values(answerer: &Answerer, options: &TurnOptions) -> Values {
 }
 
 /// The speaker of the reply.
-fn next_turn(aim: &Aim, newest: Option<&Message>, history: &[WindowMessage], group: &Group) -> group::Turn {
+fn next_turn(aim: &Aim, newest: Option<&Message>, history: &[WindowMessage], group: &Scene) -> group::NextSpeaker {
     match (aim, newest) {
         (Aim::Before(reply), Some(newest)) if newest.id == *reply => group.who_said(*reply, newest.role),
         _ => {
             let words = match aim {
-                Aim::Words(text) => Some(Line { id: MessageId(Uuid::nil()), role: Role::User, text }),
+                Aim::Words(text) => Some(SpokenLine { id: MessageId(Uuid::nil()), role: Role::User, text }),
                 _ => None,
             };
-            group.next(words.into_iter().chain(history.iter().rev().map(Line::from)))
+            group.next(words.into_iter().chain(history.iter().rev().map(SpokenLine::from)))
         }
     }
 }

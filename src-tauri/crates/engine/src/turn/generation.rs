@@ -10,16 +10,16 @@ use provider::{FinishReason, GenerationEvent, ProviderErrorKind, Request, Timing
 
 use crate::api::TurnOptions;
 use crate::api::{self, ApiError, Changed, EndReason, Event, Figures};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::base::panics::contained_as;
-use crate::base::running::Place;
-use crate::base::step::Step;
-use crate::settings::model_handle::Answerer;
+use crate::base::running::ChatReservation;
+use crate::base::step::TurnStep;
+use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
-use crate::turn::made::Made;
-use crate::turn::reply_passages::{self, Part, Passages};
+use crate::turn::made::BuiltPrompt;
+use crate::turn::reply_passages::{self, Passages, ReplyPart};
 use crate::turn::target::Target;
 
 /// Interval at which the text of a reply is stored while it streams. A crash loses at most half a second of text.
@@ -32,12 +32,12 @@ const QUIET: Duration = Duration::from_millis(200);
 pub(crate) const DEFECT: &str = "the reply could not be written. Your message is saved, so try again";
 
 /// A reply to write.
-pub(crate) struct Job {
+pub(crate) struct ReplyJob {
     pub(crate) chat: Chat,
     pub(crate) aim: Aim,
     pub(crate) target: Target,
     pub(crate) options: TurnOptions,
-    pub(crate) place: Place,
+    pub(crate) place: ChatReservation,
 }
 
 /// Result of a stream that ended normally.
@@ -55,13 +55,13 @@ impl Finish {
 }
 
 /// Everything that a reply needs before its model is called.
-pub(crate) struct Prepared {
-    pub(crate) answerer: Answerer,
+pub(crate) struct PreparedTurn {
+    pub(crate) answerer: ModelHandle,
     pub(crate) turn: ActivatedTurn,
-    pub(crate) made: Made,
+    pub(crate) made: BuiltPrompt,
 }
 
-impl Prepared {
+impl PreparedTurn {
     pub(crate) async fn request(&self, turns: &Turns) -> Request {
         let Self { answerer, turn, made } = self;
         // Strict servers count the prompt and the longest reply against the context.
@@ -78,7 +78,7 @@ impl Prepared {
 }
 
 /// The text so far, and how much of it is stored.
-pub(crate) struct Draft {
+pub(crate) struct ReplyDraft {
     /// Includes the base of a continued reply.
     pub(crate) text: String,
     /// Whether the model has written text in this turn.
@@ -99,7 +99,7 @@ pub(crate) struct Draft {
     streams: bool,
 }
 
-impl Draft {
+impl ReplyDraft {
     /// Whether the model has written text or requested a tool in this turn.
     fn said(&self, target: &Target) -> bool {
         !self.words.trim().is_empty() || self.tool_calls.len() > target.tool_calls().len()
@@ -119,9 +119,9 @@ impl Draft {
 
 impl Turns {
     /// Generates the reply of `job` and announces how it ended.
-    pub(crate) async fn generate(&self, job: Job) {
+    pub(crate) async fn generate(&self, job: ReplyJob) {
         let started = Instant::now();
-        let mut draft = Draft {
+        let mut draft = ReplyDraft {
             text: job.target.base().to_owned(),
             written: false,
             words: String::new(),
@@ -150,14 +150,14 @@ impl Turns {
             Ok(message) => (reason, message),
             Err(error) => (EndReason::Failed { error }, None),
         };
-        let Job { chat, options, place, .. } = job;
+        let ReplyJob { chat, options, place, .. } = job;
         let (id, chat) = (chat.id, chat.id.to_string());
         // Free the chat before announcing the end, so that the listeners' next message does not find it busy.
         drop(place);
         self.base().events().changed(Changed::Chats, Some(chat.clone()));
         self.base().events().announce(Event::Ended { chat, message, reason });
         if whole {
-            Step::Idle.done(id);
+            TurnStep::Idle.done(id);
             let idle = async {
                 self.after_reply(id, options).await;
                 Ok(())
@@ -167,7 +167,7 @@ impl Turns {
         }
     }
 
-    async fn write_reply(&self, job: &Job, draft: &mut Draft, started: Instant) -> Answer<Finish> {
+    async fn write_reply(&self, job: &ReplyJob, draft: &mut ReplyDraft, started: Instant) -> ApiResult<Finish> {
         match self.attempt(job, draft, started).await? {
             Some(finish) => Ok(finish),
             // The endpoint's refusal is known now, so the second attempt uses another prompt.
@@ -177,7 +177,7 @@ impl Turns {
 
     /// Runs one attempt. `None` if the endpoint has just refused to continue from the reply's own text. The next
     /// attempt then asks for the continuation with an instruction.
-    async fn attempt(&self, job: &Job, draft: &mut Draft, started: Instant) -> Answer<Option<Finish>> {
+    async fn attempt(&self, job: &ReplyJob, draft: &mut ReplyDraft, started: Instant) -> ApiResult<Option<Finish>> {
         let preparing = self.prepare(&job.chat, job.aim.clone(), &job.options);
         let prepared = tokio::select! {
             biased;
@@ -185,7 +185,7 @@ impl Turns {
             prepared = preparing => prepared?,
         };
         let request = prepared.request(self).await;
-        let Prepared { answerer, turn, made } = prepared;
+        let PreparedTurn { answerer, turn, made } = prepared;
         let asks = turn.task.is_some();
         if !asks {
             self.keep_plan(&turn, &made).await?;
@@ -217,14 +217,14 @@ impl Turns {
 
     /// Does everything before the model is called. May wait for a keychain to be unlocked, for a model's file to be
     /// read, or for another reply that uses the worker.
-    pub(crate) async fn prepare(&self, chat: &Chat, aim: Aim, options: &TurnOptions) -> Answer<Prepared> {
+    pub(crate) async fn prepare(&self, chat: &Chat, aim: Aim, options: &TurnOptions) -> ApiResult<PreparedTurn> {
         let id = chat.id;
         let preparing = async {
             let answerer = self.config().answerer(chat, options).await?;
             let chat = self.library().chat(id).await?;
             let mut turn = self.collect(chat, aim, &answerer, options).await?;
             let made = self.make(&mut turn, &answerer, options).await?;
-            Ok(Prepared { answerer, turn, made })
+            Ok(PreparedTurn { answerer, turn, made })
         };
         tokio::pin!(preparing);
         if let Ok(prepared) = tokio::time::timeout(QUIET, &mut preparing).await {
@@ -239,14 +239,14 @@ impl Turns {
     /// Handles the provider's events until the last one.
     async fn follow(
         &self,
-        job: &Job,
-        draft: &mut Draft,
-        answerer: &Answerer,
+        job: &ReplyJob,
+        draft: &mut ReplyDraft,
+        answerer: &ModelHandle,
         request: Request,
         started: Instant,
-    ) -> Answer<Finish> {
+    ) -> ApiResult<Finish> {
         let chat = job.chat.id.to_string();
-        Step::Call.done(job.chat.id);
+        TurnStep::Call.done(job.chat.id);
         let mut stream = answerer.provider.stream(request, job.place.cancel.clone());
         loop {
             let due = tokio::time::Instant::from_std(draft.saved + CHECKPOINT);
@@ -264,18 +264,18 @@ impl Turns {
                 Ok(GenerationEvent::Text(text)) => {
                     if !draft.written {
                         draft.figures.first_text_ms = Some(crate::base::clock::millis(started));
-                        Step::Stream.done(job.chat.id);
+                        TurnStep::Stream.done(job.chat.id);
                     }
                     for part in draft.passages.push(&text) {
                         self.take(job, draft, &answerer.name, part).await?;
                     }
                 }
                 Ok(GenerationEvent::ToolCall(call)) => {
-                    Step::Tool.done(job.chat.id);
+                    TurnStep::Tool.done(job.chat.id);
                     draft.tool_calls.push(call);
                 }
                 Ok(GenerationEvent::Finished { reason, usage, timings }) => {
-                    Step::Finish.done(job.chat.id);
+                    TurnStep::Finish.done(job.chat.id);
                     return Ok(Finish { reason, usage, timings });
                 }
                 Ok(event) => news(&chat, event).into_iter().for_each(|event| self.base().events().announce(event)),
@@ -290,7 +290,7 @@ impl Turns {
     }
 
     /// Passes a piece of text to the listeners, and to the next checkpoint.
-    async fn take(&self, job: &Job, draft: &mut Draft, model: &str, part: Part) -> Answer<()> {
+    async fn take(&self, job: &ReplyJob, draft: &mut ReplyDraft, model: &str, part: ReplyPart) -> ApiResult<()> {
         if part.stored.is_empty() {
             return Ok(());
         }

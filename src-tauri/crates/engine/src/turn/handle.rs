@@ -19,10 +19,10 @@ pub(crate) type ReplyListener = Box<dyn Fn(ChatId, TurnOptions) -> BoxFuture<'st
 /// Turns, their prompts and their manifests. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Turns {
-    inner: Arc<Inner>,
+    inner: Arc<TurnsState>,
 }
 
-struct Inner {
+struct TurnsState {
     recall: RecallService,
     lore: Mutex<LoreCache>,
     without_prefill: Mutex<HashSet<String>>,
@@ -32,7 +32,7 @@ struct Inner {
 impl Turns {
     pub(crate) fn new(recall: RecallService) -> Self {
         let inner =
-            Inner { recall, lore: Mutex::default(), without_prefill: Mutex::default(), listener: OnceLock::new() };
+            TurnsState { recall, lore: Mutex::default(), without_prefill: Mutex::default(), listener: OnceLock::new() };
         Self { inner: Arc::new(inner) }
     }
 

@@ -12,9 +12,9 @@ use domain::regex_script::Placement;
 use store::{Preset, WindowMessage};
 
 use crate::base::convert::Speakers;
-use crate::base::error::Answer;
-use crate::library::macro_scope::Moment;
-use crate::library::script_run::Run;
+use crate::base::error::ApiResult;
+use crate::library::macro_scope::MacroMoment;
+use crate::library::script_run::ScriptRun;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
 
@@ -25,14 +25,14 @@ impl Turns {
     /// depth get the exact depth under classic placement. Cache-first keeps the result of the first time that a
     /// message was sent until a new epoch begins; otherwise the prefix would change whenever a message becomes deep
     /// enough. `own` are the user's scripts.
-    pub(crate) async fn rewrite(&self, inputs: &mut TurnInputs, own: Vec<Preset>) -> Answer<()> {
+    pub(crate) async fn rewrite(&self, inputs: &mut TurnInputs, own: Vec<Preset>) -> ApiResult<()> {
         let mut history = std::mem::take(&mut inputs.history);
         let words = inputs.snapshot.words();
         let scripts = self
             .library()
             .scripts_among(own, inputs.snapshot.chat.character, &words, &inputs.snapshot.variables)
             .await?;
-        let mut run = Run::new(&scripts, &words, Moment::default());
+        let mut run = ScriptRun::new(&scripts, &words, MacroMoment::default());
         let mut state = inputs.snapshot.variables.clone();
         let exact = |index: usize| (history.len() - 1 - index) as u32;
         let exact: Vec<u32> = (0..history.len()).map(exact).collect();

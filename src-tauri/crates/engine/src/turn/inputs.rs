@@ -15,7 +15,7 @@ use crate::base::convert::Speakers;
 use crate::library::chat_snapshot::ChatSnapshot;
 use crate::library::script_run::Scripts;
 use crate::recall_service::query::TurnQuery;
-use crate::recall_service::turn_embedding::Asked;
+use crate::recall_service::turn_embedding::TurnEmbedding;
 use crate::turn::story::Story;
 
 /// The message that the reply answers.
@@ -63,7 +63,7 @@ pub(crate) struct TurnInputs {
     /// The lorebooks that apply in the chat.
     pub(crate) bound: Vec<BoundLorebook>,
     /// Embedding of the query, computed on first use.
-    pub(crate) embedding: Asked,
+    pub(crate) embedding: TurnEmbedding,
     /// Tokens of history that the budget allows at most.
     pub(crate) history_tokens: u32,
     /// Counts of the messages before the history.

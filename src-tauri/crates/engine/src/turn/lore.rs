@@ -18,17 +18,17 @@ use domain::regex_script::Placement;
 
 use crate::api;
 use crate::base::clock::Clock;
-use crate::base::error::Answer;
-use crate::library::chat_macros::Kept;
-use crate::library::macro_changes::Changes;
-use crate::library::macro_scope::{self, Moment, Words};
-use crate::library::script_run::Run;
-use crate::settings::model_handle::Answerer;
+use crate::base::error::ApiResult;
+use crate::library::chat_macros::StoredMacroState;
+use crate::library::macro_changes::VariableChanges;
+use crate::library::macro_scope::{self, MacroMoment, MacroNames};
+use crate::library::script_run::ScriptRun;
+use crate::settings::model_handle::ModelHandle;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
-use crate::turn::lore_counts::Counting;
+use crate::turn::lore_counts::LoreTokenCounter;
 use crate::turn::lore_left_out;
-use crate::turn::lore_macros::Reading;
+use crate::turn::lore_macros::EntryMacros;
 use crate::turn::lore_similarity::NearEntry;
 
 /// Maximum number of activation runs per turn. A run that used estimated token counts is repeated with exact ones.
@@ -49,7 +49,7 @@ pub(crate) struct Lore {
     /// changes in this epoch.
     pub(crate) variables: MacroState,
     /// Changes that entries in the head made to the variables.
-    pub(crate) head_changes: Changes,
+    pub(crate) head_changes: VariableChanges,
     /// Whether an entry in the head depends on the time.
     pub(crate) volatile: bool,
     pub(crate) notices: Vec<String>,
@@ -83,7 +83,7 @@ impl Lore {
 }
 
 impl Turns {
-    pub(crate) async fn card_lore(&self, character: String) -> Answer<Vec<api::LoreEntry>> {
+    pub(crate) async fn card_lore(&self, character: String) -> ApiResult<Vec<api::LoreEntry>> {
         let character = self.library().character(character.parse()?).await?;
         let (card, _) = self.library().card(&character)?;
         let book = card.character_book().map(|raw| Book::from_character_book(raw).0);
@@ -92,14 +92,19 @@ impl Turns {
 
     /// Activates the entries of the chat's books for a head at the time `head_at`. The budgets of the books use the
     /// same token counts as the prompt: the run is repeated until no count is estimated.
-    pub(crate) async fn lore(&self, inputs: &TurnInputs, answerer: &Answerer, head_at: Timestamp) -> Answer<Lore> {
-        let mut scene = Scene::new(inputs, answerer, (self.base().clock(), head_at));
+    pub(crate) async fn lore(
+        &self,
+        inputs: &TurnInputs,
+        answerer: &ModelHandle,
+        head_at: Timestamp,
+    ) -> ApiResult<Lore> {
+        let mut scene = ActivationInput::new(inputs, answerer, (self.base().clock(), head_at));
         let Some(books) = self.books(inputs).await? else {
             return Ok(Lore { variables: scene.of_head, ..Lore::default() });
         };
         scene.near = self.near_entries(inputs, &books.ids).await;
         for _ in 0..MAX_RUNS {
-            let counting = Counting::new(self, answerer);
+            let counting = LoreTokenCounter::new(self, answerer);
             let lore = activate(inputs, &books.prepared, &scene, &counting);
             let guessed = counting.finish();
             if guessed.is_empty() {
@@ -107,15 +112,15 @@ impl Turns {
             }
             self.count_lore(answerer, guessed).await?;
         }
-        Ok(activate(inputs, &books.prepared, &scene, &Counting::new(self, answerer)))
+        Ok(activate(inputs, &books.prepared, &scene, &LoreTokenCounter::new(self, answerer)))
     }
 }
 
 /// Time, variables and limits of an activation run.
-pub(crate) struct Scene<'a> {
-    pub(crate) now: Moment<'a>,
+pub(crate) struct ActivationInput<'a> {
+    pub(crate) now: MacroMoment<'a>,
     /// Macro scope of constant entries in the head, which stays the same until the epoch ends.
-    pub(crate) head: Option<Moment<'a>>,
+    pub(crate) head: Option<MacroMoment<'a>>,
     /// Variables as this turn's texts find them.
     pub(crate) of_now: MacroState,
     /// Variables as the head's texts find them: without their own earlier changes in this epoch, which they repeat.
@@ -127,9 +132,13 @@ pub(crate) struct Scene<'a> {
     pub(crate) near: Vec<NearEntry>,
 }
 
-impl<'a> Scene<'a> {
-    pub(crate) fn new(inputs: &'a TurnInputs, answerer: &'a Answerer, (clock, head_at): (&Clock, Timestamp)) -> Self {
-        let kept = Kept::of(&inputs.snapshot.chat);
+impl<'a> ActivationInput<'a> {
+    pub(crate) fn new(
+        inputs: &'a TurnInputs,
+        answerer: &'a ModelHandle,
+        (clock, head_at): (&Clock, Timestamp),
+    ) -> Self {
+        let kept = StoredMacroState::of(&inputs.snapshot.chat);
         let mut of_head = inputs.snapshot.variables.clone();
         if kept.head_at == Some(head_at) {
             kept.head.undo(&mut of_head);
@@ -137,8 +146,8 @@ impl<'a> Scene<'a> {
         let model = answerer.facts();
         let in_head = inputs.placement() == context::Placement::CacheFirst;
         Self {
-            now: Moment { model, ..inputs.now(clock) },
-            head: in_head.then(|| Moment { model, ..inputs.beginning(clock, head_at) }),
+            now: MacroMoment { model, ..inputs.now(clock) },
+            head: in_head.then(|| MacroMoment { model, ..inputs.beginning(clock, head_at) }),
             of_now: inputs.snapshot.variables.clone(),
             of_head,
             timed: kept.timed,
@@ -158,9 +167,14 @@ impl<'a> Scene<'a> {
     }
 }
 
-fn activate(inputs: &TurnInputs, books: &PreparedBooks, scene: &Scene<'_>, counting: &Counting<'_>) -> Lore {
+fn activate(
+    inputs: &TurnInputs,
+    books: &PreparedBooks,
+    scene: &ActivationInput<'_>,
+    counting: &LoreTokenCounter<'_>,
+) -> Lore {
     let words = inputs.snapshot.words();
-    let reading = Reading::new(&words, scene);
+    let reading = EntryMacros::new(&words, scene);
     let outcome = outcome(inputs, books, scene, (&words, &reading, counting));
     let exhausted = outcome.patterns_exhausted.then(|| EXHAUSTED.to_owned());
     let notice = exhausted.into_iter().chain(lore_left_out::notice(&outcome, books));
@@ -175,8 +189,9 @@ fn activate(inputs: &TurnInputs, books: &PreparedBooks, scene: &Scene<'_>, count
         left_out,
         ..Lore::default()
     };
-    let mut of_now = (Run::new(&inputs.scripts, &words, scene.now), read.now);
-    let mut of_head = (Run::new(&inputs.scripts, &words, scene.head.unwrap_or(scene.now)), lore.variables.clone());
+    let mut of_now = (ScriptRun::new(&inputs.scripts, &words, scene.now), read.now);
+    let mut of_head =
+        (ScriptRun::new(&inputs.scripts, &words, scene.head.unwrap_or(scene.now)), lore.variables.clone());
     for mut entry in outcome.activated {
         let in_head = scene.in_head(&entry);
         let (run, variables) = if in_head { &mut of_head } else { &mut of_now };
@@ -195,8 +210,8 @@ fn activate(inputs: &TurnInputs, books: &PreparedBooks, scene: &Scene<'_>, count
 pub(crate) fn outcome(
     inputs: &TurnInputs,
     books: &PreparedBooks,
-    scene: &Scene<'_>,
-    (words, reading, counting): (&Words<'_>, &Reading<'_>, &Counting<'_>),
+    scene: &ActivationInput<'_>,
+    (words, reading, counting): (&MacroNames<'_>, &EntryMacros<'_>, &LoreTokenCounter<'_>),
 ) -> LoreOutcome {
     let messages: Vec<LoreMessage<'_>> = inputs
         .history

@@ -1,7 +1,7 @@
 //! Collects the lorebooks of a chat: the card's own, and those bound to the chat, its character, its persona or
 //! everything.
 
-use crate::turn::lore_cache::Shelved;
+use crate::turn::lore_cache::PreparedBookSet;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use domain::settings::{LoreProfile, LoreStrategy, Values};
 use domain::{CharacterId, LorebookId};
 use store::{BoundLorebook, Lorebook};
 
-use crate::base::error::Answer;
-use crate::library::lorebooks::{Found, free_name};
+use crate::base::error::ApiResult;
+use crate::library::lorebooks::{StoredBook, free_name};
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
 
 /// Books under unique names, with their bindings.
 #[derive(Default)]
-pub(crate) struct Shelf {
+pub(crate) struct BookSet {
     books: Vec<NamedBook>,
     bindings: Bindings,
     ids: Vec<(LorebookId, String)>,
@@ -29,7 +29,7 @@ pub(crate) struct Shelf {
 
 impl Turns {
     /// The chat's books, prepared; `None` if they have no entries.
-    pub(crate) async fn books(&self, inputs: &TurnInputs) -> Answer<Option<Arc<Shelved>>> {
+    pub(crate) async fn books(&self, inputs: &TurnInputs) -> ApiResult<Option<Arc<PreparedBookSet>>> {
         let bound = &inputs.bound;
         if bound.is_empty() && inputs.snapshot.card.character_book().is_none() {
             return Ok(None);
@@ -41,7 +41,7 @@ impl Turns {
             None => {
                 let shelf = self.shelf(inputs).await?;
                 let prepared = shelf.prepared(&settings(&inputs.values));
-                let prepared = Arc::new(Shelved { prepared, ids: shelf.ids });
+                let prepared = Arc::new(PreparedBookSet { prepared, ids: shelf.ids });
                 self.lore_cache().last = Some((key, prepared.clone()));
                 prepared
             }
@@ -50,24 +50,24 @@ impl Turns {
     }
 
     /// Collects the card's own book and the bound ones, under the names that prompts use.
-    pub(crate) async fn shelf(&self, inputs: &TurnInputs) -> Answer<Shelf> {
+    pub(crate) async fn shelf(&self, inputs: &TurnInputs) -> ApiResult<BookSet> {
         let ids: BTreeSet<LorebookId> = inputs.bound.iter().map(|bound| bound.id).collect();
         let rows = self.base().store().read(move |store| {
             let books = ids.into_iter().map(|id| store.lorebooks().get(id));
             books.filter_map(Result::transpose).collect::<Result<Vec<Lorebook>, _>>()
         });
-        Ok(Shelf::new((&inputs.snapshot.card, inputs.snapshot.chat.character), &inputs.bound, rows.await?))
+        Ok(BookSet::new((&inputs.snapshot.card, inputs.snapshot.chat.character), &inputs.bound, rows.await?))
     }
 }
 
-impl Shelf {
+impl BookSet {
     fn new((card, character): (&Card, CharacterId), bound: &[BoundLorebook], rows: Vec<Lorebook>) -> Self {
         let mut shelf = Self::default();
         let mut names: HashMap<LorebookId, String> = HashMap::new();
         for row in rows {
             let id = row.id;
             // An unreadable book does not stop the turn. The error is already logged.
-            if let Ok(found) = Found::in_library(row) {
+            if let Ok(found) = StoredBook::in_library(row) {
                 let name = shelf.put(&found.name(), found.book);
                 shelf.ids.push((id, name.clone()));
                 names.insert(id, name);

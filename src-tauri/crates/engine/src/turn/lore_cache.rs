@@ -5,7 +5,7 @@ use domain::LorebookId;
 use std::sync::Arc;
 
 /// The prepared books of a chat.
-pub(crate) struct Shelved {
+pub(crate) struct PreparedBookSet {
     pub(crate) prepared: PreparedBooks,
     /// Ids in the store, and names in prompts.
     pub(crate) ids: Vec<(LorebookId, String)>,
@@ -14,5 +14,5 @@ pub(crate) struct Shelved {
 /// The last prepared books, because the next turn is probably in the same chat.
 #[derive(Default)]
 pub(crate) struct LoreCache {
-    pub(crate) last: Option<(u64, Arc<Shelved>)>,
+    pub(crate) last: Option<(u64, Arc<PreparedBookSet>)>,
 }

@@ -5,21 +5,21 @@ use std::cell::RefCell;
 use context::{CountTokens as _, Estimate};
 use domain::prompt::Segment;
 
-use crate::base::error::Answer;
-use crate::settings::model_handle::Answerer;
+use crate::base::error::ApiResult;
+use crate::settings::model_handle::ModelHandle;
 use crate::settings::token_counter;
 use crate::turn::handle::Turns;
 
 /// Counts for one activation run. Unknown counts are estimated and recorded.
-pub(crate) struct Counting<'a> {
+pub(crate) struct LoreTokenCounter<'a> {
     turns: &'a Turns,
-    answerer: &'a Answerer,
+    answerer: &'a ModelHandle,
     tokenizer: String,
     uncounted: RefCell<Vec<Segment>>,
 }
 
-impl<'a> Counting<'a> {
-    pub(crate) fn new(turns: &'a Turns, answerer: &'a Answerer) -> Self {
+impl<'a> LoreTokenCounter<'a> {
+    pub(crate) fn new(turns: &'a Turns, answerer: &'a ModelHandle) -> Self {
         Self { turns, answerer, tokenizer: answerer.counting().tokenizer(), uncounted: RefCell::default() }
     }
 
@@ -45,7 +45,7 @@ impl<'a> Counting<'a> {
 
 impl Turns {
     /// Counts the texts whose counts a run has estimated.
-    pub(crate) async fn count_lore(&self, answerer: &Answerer, texts: Vec<Segment>) -> Answer<()> {
+    pub(crate) async fn count_lore(&self, answerer: &ModelHandle, texts: Vec<Segment>) -> ApiResult<()> {
         answerer.counting().learn(self.config(), texts).await
     }
 }

@@ -6,36 +6,37 @@ use std::collections::HashMap;
 use context::lore::{Told, Written};
 use context::macros::{Expanded, MacroState};
 
-use crate::library::macro_changes::Changes;
-use crate::library::macro_scope::{self, Words};
-use crate::turn::lore::Scene;
+use crate::library::macro_changes::VariableChanges;
+use crate::library::macro_scope::{self, MacroNames};
+use crate::turn::lore::ActivationInput;
 
 /// Expands the macros of keys and entries. Each text is expanded once per turn, however often it is needed, so that
 /// it changes variables only once.
-pub(crate) struct Reading<'a> {
-    words: &'a Words<'a>,
-    scene: &'a Scene<'a>,
-    read: RefCell<Read>,
+pub(crate) struct EntryMacros<'a> {
+    words: &'a MacroNames<'a>,
+    scene: &'a ActivationInput<'a>,
+    read: RefCell<MacroExpansion>,
 }
 
 /// Macro variables and expanded texts of a turn.
 #[derive(Default)]
-pub(crate) struct Read {
+pub(crate) struct MacroExpansion {
     /// Variables as the texts of this turn see them.
     pub(crate) now: MacroState,
     /// Variables as the head's texts see them.
     pub(crate) head: MacroState,
     /// Changes that the head's texts made.
-    pub(crate) changes: Changes,
+    pub(crate) changes: VariableChanges,
     /// Whether a text in the head depends on the time.
     pub(crate) volatile: bool,
     texts: HashMap<(bool, String), Told>,
     noticed: Expanded,
 }
 
-impl<'a> Reading<'a> {
-    pub(crate) fn new(words: &'a Words<'a>, scene: &'a Scene<'a>) -> Self {
-        let read = Read { now: scene.of_now.clone(), head: scene.of_head.clone(), ..Read::default() };
+impl<'a> EntryMacros<'a> {
+    pub(crate) fn new(words: &'a MacroNames<'a>, scene: &'a ActivationInput<'a>) -> Self {
+        let read =
+            MacroExpansion { now: scene.of_now.clone(), head: scene.of_head.clone(), ..MacroExpansion::default() };
         Self { words, scene, read: RefCell::new(read) }
     }
 
@@ -58,7 +59,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns the resulting variables and the notices for the user.
-    pub(crate) fn finish(self) -> (Read, Vec<String>) {
+    pub(crate) fn finish(self) -> (MacroExpansion, Vec<String>) {
         let mut read = self.read.into_inner();
         let mut noticed = std::mem::take(&mut read.noticed);
         for names in [&mut noticed.unknown, &mut noticed.absent] {
@@ -69,7 +70,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-impl Read {
+impl MacroExpansion {
     fn now(&mut self, text: &str, expand: impl FnOnce(&str, &mut MacroState) -> Expanded) -> Expanded {
         let (expanded, changes) = changed(text, &mut self.now, expand);
         changes.redo(&mut self.head);
@@ -90,14 +91,14 @@ fn changed(
     text: &str,
     state: &mut MacroState,
     expand: impl FnOnce(&str, &mut MacroState) -> Expanded,
-) -> (Expanded, Changes) {
+) -> (Expanded, VariableChanges) {
     // Most texts have no macros, and a large book has many texts, so skip the comparison for them.
     if !text.contains("{{") {
-        return (expand(text, state), Changes::default());
+        return (expand(text, state), VariableChanges::default());
     }
     let before = state.clone();
     let expanded = expand(text, state);
-    let mut changes = Changes::default();
+    let mut changes = VariableChanges::default();
     changes.record(&before, state);
     (expanded, changes)
 }

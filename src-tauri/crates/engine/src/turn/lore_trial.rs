@@ -18,17 +18,17 @@ use uuid::Uuid;
 
 use crate::api::TurnOptions;
 use crate::api::{LoreFound, LorePosition, LoreTrial, SilentEntry, ToldEntry};
-use crate::base::error::{Answer, bad_input};
-use crate::library::chat_macros::Kept;
+use crate::base::error::{ApiResult, bad_input};
+use crate::library::chat_macros::StoredMacroState;
 use crate::library::lore_entries::title;
-use crate::settings::model_handle::Answerer;
+use crate::settings::model_handle::ModelHandle;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
-use crate::turn::lore::{EXHAUSTED, MAX_RUNS, Scene, outcome};
-use crate::turn::lore_books::{self, Shelf};
-use crate::turn::lore_counts::Counting;
+use crate::turn::lore::{ActivationInput, EXHAUSTED, MAX_RUNS, outcome};
+use crate::turn::lore_books::{self, BookSet};
+use crate::turn::lore_counts::LoreTokenCounter;
 use crate::turn::lore_left_out;
-use crate::turn::lore_macros::Reading;
+use crate::turn::lore_macros::EntryMacros;
 
 /// Maximum length of the text, in bytes. A longer text is a file pasted by mistake.
 const MAX_TEXT: usize = 1 << 20;
@@ -45,7 +45,12 @@ impl Turns {
     /// # Errors
     /// `NotFound` if the book or the chat does not exist; `BadInput` if both are missing or the text is too long;
     /// `NoModel` if the chat has no model.
-    pub(crate) async fn try_lore(&self, book: Option<String>, text: String, chat: Option<String>) -> Answer<LoreTrial> {
+    pub(crate) async fn try_lore(
+        &self,
+        book: Option<String>,
+        text: String,
+        chat: Option<String>,
+    ) -> ApiResult<LoreTrial> {
         if text.len() > MAX_TEXT {
             return Err(bad_input("The text is too long to try.", "Use a shorter text."));
         }
@@ -56,7 +61,7 @@ impl Turns {
         }
     }
 
-    async fn try_in_chat(&self, chat: String, text: String, book: Option<String>) -> Answer<LoreTrial> {
+    async fn try_in_chat(&self, chat: String, text: String, book: Option<String>) -> ApiResult<LoreTrial> {
         // Without a text, the trial scans the last messages.
         let options = TurnOptions { regenerate: text.is_empty(), ..TurnOptions::default() };
         let (chat, last) = self.chat_and_last(&chat).await?;
@@ -68,11 +73,11 @@ impl Turns {
         let shelf = self.shelf_with(&inputs, book).await?;
         let books = shelf.prepared(&lore_books::settings(&inputs.values));
         let head_at = inputs.snapshot.head_at().unwrap_or_else(|| inputs.answered_at(self.base().now()));
-        let mut scene = Scene::new(&inputs, &answerer, (self.base().clock(), head_at));
+        let mut scene = ActivationInput::new(&inputs, &answerer, (self.base().clock(), head_at));
         scene.near = self.near_entries(&inputs, shelf.ids()).await;
-        let run = |counting: &Counting<'_>| {
+        let run = |counting: &LoreTokenCounter<'_>| {
             let words = inputs.snapshot.words();
-            let reading = Reading::new(&words, &scene);
+            let reading = EntryMacros::new(&words, &scene);
             let outcome = outcome(&inputs, &books, &scene, (&words, &reading, counting));
             (outcome, reading.finish().1)
         };
@@ -82,9 +87,9 @@ impl Turns {
         Ok(Telling { books: &books, shelf: &shelf, messages, speaker: &speaker }.trial(outcome, true, notices))
     }
 
-    async fn try_alone(&self, book: String, text: &str) -> Answer<LoreTrial> {
+    async fn try_alone(&self, book: String, text: &str) -> ApiResult<LoreTrial> {
         let found = self.library().lorebook(book).await?;
-        let mut shelf = Shelf::default();
+        let mut shelf = BookSet::default();
         shelf.add(&found.name(), found.book);
         let values = self.config().resolved_before_chat(None).await?.values;
         let books = shelf.prepared(&lore_books::settings(&values));
@@ -94,7 +99,8 @@ impl Turns {
         let (outcome, counted) = match &answerer {
             Some(answerer) => {
                 let room = answerer.budget.limit.saturating_sub(answerer.budget.reserve);
-                let run = |counting: &Counting<'_>| alone(&books, &user, text, room, &|text| counting.tokens(text));
+                let run =
+                    |counting: &LoreTokenCounter<'_>| alone(&books, &user, text, room, &|text| counting.tokens(text));
                 (self.counted(answerer, run).await?, true)
             }
             None => (alone(&books, &user, text, ROOM, &estimate), false),
@@ -104,7 +110,7 @@ impl Turns {
     }
 
     /// The books of the chat, and `book` if it is not one of them.
-    async fn shelf_with(&self, inputs: &TurnInputs, book: Option<String>) -> Answer<Shelf> {
+    async fn shelf_with(&self, inputs: &TurnInputs, book: Option<String>) -> ApiResult<BookSet> {
         let there = |id: &str| {
             let own = inputs.snapshot.chat.character.to_string();
             id == own || inputs.bound.iter().any(|bound| bound.id.to_string() == id)
@@ -119,9 +125,9 @@ impl Turns {
     }
 
     /// Repeats the run until all token counts that it used are exact.
-    async fn counted<T>(&self, answerer: &Answerer, run: impl Fn(&Counting<'_>) -> T) -> Answer<T> {
+    async fn counted<T>(&self, answerer: &ModelHandle, run: impl Fn(&LoreTokenCounter<'_>) -> T) -> ApiResult<T> {
         for _ in 1..MAX_RUNS {
-            let counting = Counting::new(self, answerer);
+            let counting = LoreTokenCounter::new(self, answerer);
             let outcome = run(&counting);
             let guessed = counting.finish();
             if guessed.is_empty() {
@@ -129,14 +135,14 @@ impl Turns {
             }
             self.count_lore(answerer, guessed).await?;
         }
-        Ok(run(&Counting::new(self, answerer)))
+        Ok(run(&LoreTokenCounter::new(self, answerer)))
     }
 }
 
 /// Context for converting an outcome to API types.
 struct Telling<'a> {
     books: &'a PreparedBooks,
-    shelf: &'a Shelf,
+    shelf: &'a BookSet,
     messages: usize,
     speaker: &'a dyn Fn(usize) -> Option<String>,
 }
@@ -272,7 +278,7 @@ fn nobodys_chat() -> Chat {
         draft: String::new(),
         window: WindowState::default(),
         scene_after: None,
-        variables: Kept::default().to_json(),
+        variables: StoredMacroState::default().to_json(),
         created: domain::Timestamp(0),
         updated: domain::Timestamp(0),
     }

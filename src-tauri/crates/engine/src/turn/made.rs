@@ -5,10 +5,10 @@ use context::macros::MacroState;
 use domain::Timestamp;
 
 use crate::api::{self, AssemblyTimings};
-use crate::library::macro_changes::Changes;
+use crate::library::macro_changes::VariableChanges;
 
 /// A prompt, with its notices, variable changes and timings.
-pub(crate) struct Made {
+pub(crate) struct BuiltPrompt {
     pub(crate) assembled: Assembled,
     /// Time that macros in the head and the chat template show.
     pub(crate) head_at: Timestamp,
@@ -16,6 +16,6 @@ pub(crate) struct Made {
     pub(crate) notices: Vec<String>,
     /// Macro variables after the turn's texts, and the changes that the head's texts made.
     pub(crate) variables: MacroState,
-    pub(crate) head_changes: Changes,
+    pub(crate) head_changes: VariableChanges,
     pub(crate) timings: AssemblyTimings,
 }

@@ -5,14 +5,14 @@ use domain::keyframe::Keyframe;
 use store::Told;
 
 use crate::api::TurnOptions;
-use crate::base::error::Answer;
-use crate::base::step::Step;
+use crate::base::error::ApiResult;
+use crate::base::step::TurnStep;
 use crate::recall_service::keyframes::{Cover, every, of_words, short, uncovered};
-use crate::settings::model_handle::Answerer;
+use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::frame;
 use crate::turn::handle::Turns;
-use crate::turn::made::Made;
+use crate::turn::made::BuiltPrompt;
 
 impl Turns {
     /// Assembles the prompt and counts its tokens. If messages leave the window uncovered, it makes keyframes of them
@@ -20,9 +20,9 @@ impl Turns {
     pub(crate) async fn make(
         &self,
         turn: &mut ActivatedTurn,
-        answerer: &Answerer,
+        answerer: &ModelHandle,
         options: &TurnOptions,
-    ) -> Answer<Made> {
+    ) -> ApiResult<BuiltPrompt> {
         let made = self.make_as_is(turn, answerer, options).await?;
         match self.cover(turn, &made.assembled.left).await? {
             true => self.make_as_is(turn, answerer, options).await,
@@ -34,17 +34,17 @@ impl Turns {
     pub(crate) async fn make_as_is(
         &self,
         turn: &mut ActivatedTurn,
-        answerer: &Answerer,
+        answerer: &ModelHandle,
         options: &TurnOptions,
-    ) -> Answer<Made> {
+    ) -> ApiResult<BuiltPrompt> {
         let (id, clock) = (turn.inputs.snapshot.chat.id, self.base().clock());
         let now = turn.inputs.answered_at(self.base().now());
         let head_at = turn.inputs.snapshot.head_at().unwrap_or(now);
         let built = frame::build(turn, answerer, clock, head_at)?;
-        Step::Frame.done(id);
+        TurnStep::Frame.done(id);
         let tells_time = built.volatile || answerer.template.as_ref().is_some_and(|template| template.tells_time());
         let made = self.plan(turn, answerer, options, built, head_at).await?;
-        Step::Plan.done(id);
+        TurnStep::Plan.done(id);
         let began = made.assembled.new_epoch;
         if !tells_time || began.is_none() || head_at == now {
             return Ok(made);
@@ -59,7 +59,7 @@ impl Turns {
     }
 
     /// Makes keyframes of messages that left uncovered; returns whether there were any.
-    async fn cover(&self, turn: &mut ActivatedTurn, left: &[MessageId]) -> Answer<bool> {
+    async fn cover(&self, turn: &mut ActivatedTurn, left: &[MessageId]) -> ApiResult<bool> {
         if !turn.inputs.values.memory || left.is_empty() {
             return Ok(false);
         }

@@ -5,14 +5,14 @@ use domain::chat::{Message, Role, WindowState};
 use domain::{ChatId, MessageId};
 
 use crate::api;
-use crate::base::error::{Answer, bad_input};
-use crate::base::running::Place;
+use crate::base::error::{ApiResult, bad_input};
+use crate::base::running::ChatReservation;
 use crate::library::macro_variables;
-use crate::turn::commands::Said;
+use crate::turn::commands::CommandMessage;
 use crate::turn::handle::Turns;
 
 impl Turns {
-    pub(crate) async fn select_swipe(&self, message: String, index: u32) -> Answer<api::Message> {
+    pub(crate) async fn select_swipe(&self, message: String, index: u32) -> ApiResult<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
         let (id, chat) = (message.id, message.chat);
         let [shown, next] = [message.selected, index].map(|at| message.swipes.get(at as usize).map(|swipe| swipe.id));
@@ -24,7 +24,7 @@ impl Turns {
         self.library().shown_message(id).await
     }
 
-    pub(crate) async fn edit_message(&self, message: String, text: String) -> Answer<api::Message> {
+    pub(crate) async fn edit_message(&self, message: String, text: String) -> ApiResult<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
         let chat = self.library().chat(message.chat).await?;
         let before = self.library().macro_state(&chat).await?;
@@ -42,7 +42,7 @@ impl Turns {
             macro_variables::keep(store, &row, &before, &after)?;
             store.messages_mut().edit(id, &text)?;
             store.stale_caches_mut().note(row.id)?;
-            let said = Said { chat: &row, persona: &persona, message: id, text: &text, now };
+            let said = CommandMessage { chat: &row, persona: &persona, message: id, text: &text, now };
             if learns { crate::turn::commands::obey_edit(store, &said, &was) } else { Ok(Vec::new()) }
         };
         let done = self.change(&message, place, edit).await?;
@@ -50,7 +50,7 @@ impl Turns {
         self.library().shown_message(id).await
     }
 
-    pub(crate) async fn delete_message(&self, message: String) -> Answer<()> {
+    pub(crate) async fn delete_message(&self, message: String) -> ApiResult<()> {
         let (message, _place) = self.quiet_message(&message).await?;
         let (id, chat, now) = (message.id, message.chat, self.base().now());
         self.base()
@@ -67,7 +67,7 @@ impl Turns {
     }
 
     /// Hides a message from the model, or shows it again. Later prompts exclude what was learned from a hidden one.
-    pub(crate) async fn hide_message(&self, message: String, hidden: bool) -> Answer<api::Message> {
+    pub(crate) async fn hide_message(&self, message: String, hidden: bool) -> ApiResult<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
         let (id, chat) = (message.id, message.chat);
         let hide = move |store: &mut store::Write<'_>| {
@@ -84,7 +84,7 @@ impl Turns {
         self.library().shown_message(id).await
     }
 
-    pub(crate) async fn restore_message(&self, message: String) -> Answer<()> {
+    pub(crate) async fn restore_message(&self, message: String) -> ApiResult<()> {
         let id = message.parse::<MessageId>()?;
         let chat = self
             .base()
@@ -104,14 +104,14 @@ impl Turns {
 
     /// A message whose chat is reserved, so that no reply is being written or starts. An edit during a reply would
     /// change what it answers.
-    async fn quiet_message(&self, id: &str) -> Answer<(Message, Place)> {
+    async fn quiet_message(&self, id: &str) -> ApiResult<(Message, ChatReservation)> {
         let message = self.library().message(id.parse()?).await?;
         let place = self.base().running().begin(message.chat)?;
         Ok((message, place))
     }
 
     /// Changes a message, retracts what was derived from it, and ends the epoch.
-    async fn change<T, F>(&self, message: &Message, place: Place, work: F) -> Answer<T>
+    async fn change<T, F>(&self, message: &Message, place: ChatReservation, work: F) -> ApiResult<T>
     where
         T: Send + 'static,
         F: FnOnce(&mut store::Write<'_>) -> Result<T, store::StoreError> + Send + 'static,

@@ -8,20 +8,20 @@ use domain::SwipeId;
 use domain::chat::SwipeState;
 
 use crate::api::{self, Changed, Figures};
-use crate::base::error::Answer;
-use crate::base::step::Step;
-use crate::library::chat_macros::Kept;
+use crate::base::error::ApiResult;
+use crate::base::step::TurnStep;
+use crate::library::chat_macros::StoredMacroState;
 use crate::library::macro_variables;
 use crate::library::manifest;
-use crate::settings::model_handle::Answerer;
+use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
-use crate::turn::generation::{Draft, Job};
+use crate::turn::generation::{ReplyDraft, ReplyJob};
 use crate::turn::handle::Turns;
-use crate::turn::made::Made;
+use crate::turn::made::BuiltPrompt;
 use crate::turn::story;
 
 impl Turns {
-    pub(crate) async fn checkpoint(&self, job: &Job, draft: &mut Draft, model: &str) -> Answer<()> {
+    pub(crate) async fn checkpoint(&self, job: &ReplyJob, draft: &mut ReplyDraft, model: &str) -> ApiResult<()> {
         let (target, chat, now) = (job.target.clone(), job.chat.clone(), self.base().now());
         // Trim the text as at the end. A later trim would count as an edit and discard what was learned from the
         // text.
@@ -39,7 +39,7 @@ impl Turns {
     }
 
     /// Stores the tool calls, also of a reply without text.
-    pub(crate) async fn keep_tool_calls(&self, job: &Job, draft: &mut Draft, model: &str) -> Answer<()> {
+    pub(crate) async fn keep_tool_calls(&self, job: &ReplyJob, draft: &mut ReplyDraft, model: &str) -> ApiResult<()> {
         if draft.tool_calls.len() == job.target.tool_calls().len() {
             return Ok(());
         }
@@ -53,14 +53,14 @@ impl Turns {
     /// Stores the epoch, the context blocks frozen with their messages, and the macro variables, before the model is
     /// called. If text was retracted meanwhile, the blocks and the window are not stored, so the next turn starts a
     /// new epoch. The model's saved cache of this prompt is then marked stale.
-    pub(crate) async fn keep_plan(&self, turn: &ActivatedTurn, made: &Made) -> Answer<()> {
+    pub(crate) async fn keep_plan(&self, turn: &ActivatedTurn, made: &BuiltPrompt) -> ApiResult<()> {
         let chat = turn.inputs.snapshot.chat.clone();
         let window = made.assembled.window.clone();
         let blocks = made.assembled.context_blocks.clone();
         let judged = made.assembled.judged.clone();
         let covers = turn.memory.covers.clone();
-        let (covered, before) = (!covers.is_empty(), Kept::of(&chat));
-        let kept = Kept {
+        let (covered, before) = (!covers.is_empty(), StoredMacroState::of(&chat));
+        let kept = StoredMacroState {
             head_at: Some(made.head_at),
             timed: turn.lore.timed.clone(),
             variables: made.variables.local.clone(),
@@ -99,18 +99,18 @@ impl Turns {
         if covered {
             self.base().events().changed(Changed::Memories, Some(turn.inputs.snapshot.chat.character.to_string()));
         }
-        Step::Freeze.done(id);
+        TurnStep::Freeze.done(id);
         Ok(())
     }
 
     pub(crate) async fn keep_manifest(
         &self,
-        job: &Job,
-        draft: &Draft,
+        job: &ReplyJob,
+        draft: &ReplyDraft,
         turn: &ActivatedTurn,
-        made: &Made,
-        answerer: &Answerer,
-    ) -> Answer<()> {
+        made: &BuiltPrompt,
+        answerer: &ModelHandle,
+    ) -> ApiResult<()> {
         self.record(job.target.swipe(), &draft.figures, turn, made, answerer).await
     }
 
@@ -120,9 +120,9 @@ impl Turns {
         swipe: SwipeId,
         figures: &Figures,
         turn: &ActivatedTurn,
-        made: &Made,
-        answerer: &Answerer,
-    ) -> Answer<()> {
+        made: &BuiltPrompt,
+        answerer: &ModelHandle,
+    ) -> ApiResult<()> {
         let previous = self.library().turn_before(turn.inputs.snapshot.chat.id, Some(swipe)).await?;
         let report = made.report(turn, answerer, previous.as_ref());
         let json = manifest::to_json(&report, previous.as_ref().map(|(kept, _)| kept));
@@ -131,7 +131,12 @@ impl Turns {
     }
 
     /// Stores the final text of the reply. `None` if there never was any text.
-    pub(crate) async fn keep_reply(&self, job: &Job, draft: &Draft, whole: bool) -> Answer<Option<api::Message>> {
+    pub(crate) async fn keep_reply(
+        &self,
+        job: &ReplyJob,
+        draft: &ReplyDraft,
+        whole: bool,
+    ) -> ApiResult<Option<api::Message>> {
         if !draft.inserted {
             return Ok(None);
         }
@@ -139,7 +144,7 @@ impl Turns {
         let text = self.library().stored_reply(&job.chat, job.target.base(), text).await?;
         let state = if whole { SwipeState::Finished } else { SwipeState::Interrupted };
         self.base().store().write(move |store| store.swipes_mut().set_text(swipe, &text, state)).await?;
-        Step::Keep.done(job.chat.id);
+        TurnStep::Keep.done(job.chat.id);
         self.library().shown_message(job.target.message()).await.map(Some)
     }
 }

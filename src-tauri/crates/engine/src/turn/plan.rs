@@ -9,13 +9,13 @@ use domain::settings::Values;
 
 use crate::api::{self, AssemblyTimings, TurnOptions};
 use crate::base::clock::millis;
-use crate::base::error::Answer;
-use crate::settings::model_handle::Answerer;
+use crate::base::error::ApiResult;
+use crate::settings::model_handle::ModelHandle;
 use crate::settings::token_counter::Counter;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::frame::Built;
 use crate::turn::handle::Turns;
-use crate::turn::made::Made;
+use crate::turn::made::BuiltPrompt;
 use crate::turn::report::refusal;
 
 /// Notice for chat formats that rewrite earlier messages, so that the prompt cannot be append-only.
@@ -30,11 +30,11 @@ impl Turns {
     pub(crate) async fn plan(
         &self,
         turn: &ActivatedTurn,
-        answerer: &Answerer,
+        answerer: &ModelHandle,
         options: &TurnOptions,
         mut built: Built,
         head_at: Timestamp,
-    ) -> Answer<Made> {
+    ) -> ApiResult<BuiltPrompt> {
         let inputs = &turn.inputs;
         let stop = stop_strings(&mut built, answerer);
         let template = answerer.template.as_ref().map(|template| template.at(self.base().clock().civil(head_at)));
@@ -70,7 +70,15 @@ impl Turns {
                     let notices = notices(turn, &built, template.as_ref(), answerer);
                     let Built { variables, head_changes, .. } = built;
                     let placement = shown(setup.placement);
-                    return Ok(Made { assembled, head_at, placement, notices, variables, head_changes, timings });
+                    return Ok(BuiltPrompt {
+                        assembled,
+                        head_at,
+                        placement,
+                        notices,
+                        variables,
+                        head_changes,
+                        timings,
+                    });
                 }
                 Err(AssembleError::Uncounted(segments)) => {
                     let started = Instant::now();
@@ -85,14 +93,19 @@ impl Turns {
 }
 
 /// Stop strings of the frame and of the chat template, with Unix line ends.
-fn stop_strings(built: &mut Built, answerer: &Answerer) -> Vec<String> {
+fn stop_strings(built: &mut Built, answerer: &ModelHandle) -> Vec<String> {
     let mut stop = std::mem::take(&mut built.stop);
     let of_format = answerer.template.iter().flat_map(|template| template.stop_strings());
     stop.extend(of_format.filter(|text| !text.trim().is_empty()).cloned());
     stop.iter().map(|text| context::unix_lines(text).into_owned()).collect()
 }
 
-fn notices(turn: &ActivatedTurn, built: &Built, template: Option<&ChatTemplate>, answerer: &Answerer) -> Vec<String> {
+fn notices(
+    turn: &ActivatedTurn,
+    built: &Built,
+    template: Option<&ChatTemplate>,
+    answerer: &ModelHandle,
+) -> Vec<String> {
     let re_reads = template.filter(|template| !template.append_only()).map(|_| RE_READS.to_owned());
     let own = turn.notices().map(str::to_owned).chain(built.notices.iter().cloned());
     own.chain(re_reads).chain(answerer.note.clone()).collect()

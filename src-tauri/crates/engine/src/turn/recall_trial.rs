@@ -12,7 +12,7 @@ use store::{Read, StoreError};
 use crate::api::TurnOptions;
 use crate::api::{self, Origin, PromptBlock, PromptReport, Recollected, Recollection};
 use crate::base::clock::rfc3339;
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::library::memories::shown;
 use crate::recall_service::question;
 use crate::turn::handle::Turns;
@@ -45,7 +45,7 @@ impl Turns {
     ///
     /// # Errors
     /// `BadInput` without words; `NoModel` without a model, because then the token budget is unknown.
-    pub(crate) async fn try_recall(&self, chat: String, words: String) -> Answer<Recollection> {
+    pub(crate) async fn try_recall(&self, chat: String, words: String) -> ApiResult<Recollection> {
         if words.trim().is_empty() {
             return Err(bad_input("There is nothing to try.", "Write what you would say."));
         }
@@ -57,14 +57,14 @@ impl Turns {
     }
 
     /// Shows what the newest reply of a chat was written with; empty if no reply has a manifest.
-    pub(crate) async fn recalled(&self, chat: String) -> Answer<Recollection> {
+    pub(crate) async fn recalled(&self, chat: String) -> ApiResult<Recollection> {
         match self.library().turn_before(chat.parse()?, None).await? {
             Some((kept, _)) => self.recollection(kept.report).await,
             None => Ok(Recollection::default()),
         }
     }
 
-    async fn recollection(&self, report: PromptReport) -> Answer<Recollection> {
+    async fn recollection(&self, report: PromptReport) -> ApiResult<Recollection> {
         let budget = report.shares.retrieval_budget;
         let found = found(report.blocks);
         let origins: Vec<Origin> = found.iter().map(|block| block.origin.clone()).collect();

@@ -20,7 +20,7 @@ pub(crate) struct Passages {
 
 /// A piece of a reply, split by kind.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct ReplyPart {
     pub(crate) stored: String,
     pub(crate) words: String,
     pub(crate) thoughts: String,
@@ -28,7 +28,7 @@ pub(crate) struct Part {
     pub(crate) closes_thoughts: bool,
 }
 
-impl Part {
+impl ReplyPart {
     /// Appends the shown text to that of earlier parts.
     pub(crate) fn add_to(&self, words: &mut String) {
         if self.closes_thoughts {
@@ -72,13 +72,13 @@ impl Passages {
     }
 
     /// Returns the parts that are final. There are several only if thoughts end.
-    pub(crate) fn push(&mut self, text: &str) -> Vec<Part> {
+    pub(crate) fn push(&mut self, text: &str) -> Vec<ReplyPart> {
         let pieces = self.filter.push(text);
         self.parts(pieces)
     }
 
     /// Returns the text that is still held when the reply ends.
-    pub(crate) fn finish(&mut self) -> Vec<Part> {
+    pub(crate) fn finish(&mut self) -> Vec<ReplyPart> {
         let held = self.filter.finish();
         let mut parts = self.parts(held);
         let words = self.opening.finish();
@@ -99,14 +99,14 @@ impl Passages {
         words
     }
 
-    fn parts(&mut self, pieces: Vec<Piece>) -> Vec<Part> {
-        let mut parts = vec![Part::default()];
+    fn parts(&mut self, pieces: Vec<Piece>) -> Vec<ReplyPart> {
+        let mut parts = vec![ReplyPart::default()];
         for piece in pieces {
             if piece.passage == Passage::ThoughtsClosed {
                 let mut words = self.opening.finish();
                 words.push_str(&piece.raw);
                 self.opening = Opening::new(&self.speaker);
-                parts.push(Part { stored: words, closes_thoughts: true, ..Part::default() });
+                parts.push(ReplyPart { stored: words, closes_thoughts: true, ..ReplyPart::default() });
                 continue;
             }
             let Some(part) = parts.last_mut() else { continue };
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     fn whole(mut passages: Passages, texts: &[&str]) -> (String, String, String) {
-        let mut parts: Vec<Part> = texts.iter().flat_map(|text| passages.push(text)).collect();
+        let mut parts: Vec<ReplyPart> = texts.iter().flat_map(|text| passages.push(text)).collect();
         parts.extend(passages.finish());
         let (mut stored, mut words, mut thoughts) = (String::new(), String::new(), String::new());
         for part in parts {

@@ -9,11 +9,11 @@ use crate::api::{self, ApiError, PromptReport};
 use crate::base::error::internal;
 use crate::library::manifest::Recorded;
 use crate::settings::chat_template::faulty_format;
-use crate::settings::model_handle::Answerer;
+use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
-use crate::turn::made::Made;
+use crate::turn::made::BuiltPrompt;
 
-impl Made {
+impl BuiltPrompt {
     /// The control text that opens the reply.
     pub(crate) fn opened(&self) -> &str {
         self.assembled.segments.last().filter(|segment| segment.control).map_or("", |segment| &segment.text)
@@ -24,7 +24,7 @@ impl Made {
     pub(crate) fn report(
         &self,
         turn: &ActivatedTurn,
-        answerer: &Answerer,
+        answerer: &ModelHandle,
         previous: Option<&(Recorded, String)>,
     ) -> PromptReport {
         let Assembled { prompt, segments, blocks, total, budget, shares, exact, window, new_epoch, .. } =

@@ -5,8 +5,8 @@ use domain::chat::{Chat, Message, Role};
 use domain::{MessageId, Timestamp};
 
 use crate::base::clock::Clock;
-use crate::base::error::Answer;
-use crate::library::macro_scope::{self, Moment, Words};
+use crate::base::error::ApiResult;
+use crate::library::macro_scope::{self, MacroMoment, MacroNames};
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
 
@@ -25,11 +25,11 @@ pub(crate) struct ChatEnd {
 
 impl ChatEnd {
     /// Macro scope of a message that is sent at `now`.
-    pub(crate) fn moment(&self, chat: &Chat, clock: &Clock, now: Timestamp) -> Moment<'_> {
+    pub(crate) fn moment(&self, chat: &Chat, clock: &Clock, now: Timestamp) -> MacroMoment<'_> {
         let texts = self.messages.iter().map(|message| (message.role, message.text()));
         let last = self.messages.last();
         let user = self.messages.iter().rev().find(|message| message.role == Role::User);
-        Moment {
+        MacroMoment {
             clock: Some(clock.macros(now, user.map(|message| message.created))),
             chat: ChatTexts {
                 last_message_id: index(self.count),
@@ -40,13 +40,13 @@ impl ChatEnd {
                 ..last_said(texts)
             },
             seed: macro_scope::seed(chat.id, last.map(|message| message.id)),
-            ..Moment::default()
+            ..MacroMoment::default()
         }
     }
 }
 
 impl Turns {
-    pub(crate) async fn chat_end(&self, chat: &Chat) -> Answer<ChatEnd> {
+    pub(crate) async fn chat_end(&self, chat: &Chat) -> ApiResult<ChatEnd> {
         let (id, anchor) = (chat.id, chat.window.anchor);
         let read = self.base().store().read(move |store| {
             let messages = store.messages();
@@ -68,24 +68,24 @@ impl Turns {
         message: MessageId,
         text: &str,
         state: &mut MacroState,
-    ) -> Answer<String> {
+    ) -> ApiResult<String> {
         let card = self.library().chat_card(chat).await?.card;
         let (persona, group) = tokio::try_join!(self.library().persona_in(chat), self.library().group(chat))?;
         let end = self.chat_end(chat).await?;
         let seed = macro_scope::seed(chat.id, Some(message));
-        let moment = Moment { seed, ..end.moment(chat, self.base().clock(), self.base().now()) };
-        let words = Words::new(&card, &persona, chat.id).among(&group);
+        let moment = MacroMoment { seed, ..end.moment(chat, self.base().clock(), self.base().now()) };
+        let words = MacroNames::new(&card, &persona, chat.id).among(&group);
         Ok(words.expand(text, &moment, state).text)
     }
 }
 
 impl TurnInputs {
     /// Macro scope of the message that is answered.
-    pub(crate) fn now(&self, clock: &Clock) -> Moment<'_> {
+    pub(crate) fn now(&self, clock: &Clock) -> MacroMoment<'_> {
         let last = self.history.last();
         let before = self.history.split_last().map_or(&[][..], |(_, before)| before);
         let user = before.iter().rev().find(|message| message.role == Role::User);
-        Moment {
+        MacroMoment {
             clock: last.map(|message| clock.macros(message.created, user.map(|user| user.created))),
             chat: ChatTexts {
                 first_included_message_id: last.map(|_| self.earlier.messages.into()),
@@ -98,21 +98,21 @@ impl TurnInputs {
             // A previewed message has no id yet. The seed uses the message before, so that the preview matches the
             // later result.
             seed: macro_scope::seed(self.snapshot.chat.id, before.last().map(|message| message.id)),
-            ..Moment::default()
+            ..MacroMoment::default()
         }
     }
 
     /// Macro scope of the prompt head: the chat and time at the start of the epoch. A head that used the newest message
     /// would change every turn.
-    pub(crate) fn beginning(&self, clock: &Clock, head_at: Timestamp) -> Moment<'_> {
+    pub(crate) fn beginning(&self, clock: &Clock, head_at: Timestamp) -> MacroMoment<'_> {
         let earlier = self.history.iter().rev().filter(|message| message.created < head_at);
         let before = earlier.clone().count();
         let user = earlier.clone().find(|message| message.role == Role::User);
-        Moment {
+        MacroMoment {
             clock: Some(clock.macros(head_at, user.map(|user| user.created))),
             chat: ChatTexts { last_generation_type: NORMAL, ..self.said(before.max(self.history.len().min(1))) },
             seed: macro_scope::seed(self.snapshot.chat.id, None),
-            ..Moment::default()
+            ..MacroMoment::default()
         }
     }
 

@@ -13,17 +13,17 @@ use uuid::Uuid;
 
 use crate::api::{self, Ask, Changed, Picture, PromptReport, Started, WhatIf};
 use crate::base::convert;
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::base::panics;
-use crate::base::step::Step;
+use crate::base::step::TurnStep;
 use crate::library::chat_texts::ChatCard;
-use crate::library::macro_scope::Words;
+use crate::library::macro_scope::MacroNames;
 use crate::library::macro_variables;
 use crate::library::pictures::Checked;
-use crate::library::script_run::Run;
+use crate::library::script_run::ScriptRun;
 use crate::library::scripts::SAID;
-use crate::turn::commands::Said;
-use crate::turn::generation::Job;
+use crate::turn::commands::CommandMessage;
+use crate::turn::generation::ReplyJob;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
 use crate::turn::target::Target;
@@ -32,11 +32,11 @@ use crate::turn::target::Target;
 const MAX_MESSAGE: usize = 4 << 20;
 
 impl Turns {
-    pub(crate) async fn send_message(&self, chat: String, text: String) -> Answer<Started> {
+    pub(crate) async fn send_message(&self, chat: String, text: String) -> ApiResult<Started> {
         self.send_with(chat, text, TurnOptions::default()).await
     }
 
-    pub(crate) async fn send_pictures(&self, chat: String, text: String, pictures: Vec<Picture>) -> Answer<Started> {
+    pub(crate) async fn send_pictures(&self, chat: String, text: String, pictures: Vec<Picture>) -> ApiResult<Started> {
         self.send_with(chat, text, TurnOptions { pictures, ..TurnOptions::default() }).await
     }
 
@@ -44,7 +44,7 @@ impl Turns {
     ///
     /// # Errors
     /// `Busy` while a reply is being written in the chat. `Event::Ended` reports later errors.
-    pub(crate) async fn send_with(&self, chat: String, text: String, mut options: TurnOptions) -> Answer<Started> {
+    pub(crate) async fn send_with(&self, chat: String, text: String, mut options: TurnOptions) -> ApiResult<Started> {
         let pictures = self.library().check_pictures(&std::mem::take(&mut options.pictures)).await?;
         check(&text, pictures.is_empty())?;
         let chat = self.library().chat(chat.parse()?).await?;
@@ -56,13 +56,13 @@ impl Turns {
         let sent = convert::message(&sent, &speakers, |_| None);
         let turn = self.library().next_turn(&chat).await?;
         let target = Target::NewMessage { message, swipe, turn };
-        let job = Job { chat, aim: Aim::Last, target, options, place };
+        let job = ReplyJob { chat, aim: Aim::Last, target, options, place };
         self.start(job, Some(sent)).await
     }
 
     /// Stores the user's message and clears the draft. Macros are expanded only once, now, so that the history does
     /// not change under the model's cache.
-    pub(crate) async fn commit(&self, chat: &Chat, text: String, pictures: Checked) -> Answer<Message> {
+    pub(crate) async fn commit(&self, chat: &Chat, text: String, pictures: Checked) -> ApiResult<Message> {
         let now = self.base().now();
         let id = MessageId(Uuid::now_v7());
         let before = self.library().macro_state(chat).await?;
@@ -98,7 +98,7 @@ impl Turns {
                 let mut message = store.messages_mut().append(&new)?;
                 store.pictures_mut().put(id, &pictures)?;
                 message.pictures = pictures.into_iter().map(convert::kept_picture).collect();
-                let said = Said { chat: &row, persona: &persona, message: id, text: message.text(), now };
+                let said = CommandMessage { chat: &row, persona: &persona, message: id, text: message.text(), now };
                 // A panic while reading memory commands must not lose the message.
                 let obey = || crate::turn::commands::obey(store, &said);
                 let done =
@@ -106,14 +106,14 @@ impl Turns {
                 Ok((message, done))
             })
             .await?;
-        Step::Said.done(chat.id);
+        TurnStep::Said.done(chat.id);
         self.tell(chat, done);
         Ok(message)
     }
 
     /// Converts `text` to what is sent: applies the user's regex scripts, then expands the macros. Unknown macros
     /// stay as text.
-    async fn resolve(&self, chat: &Chat, text: String, state: &mut MacroState) -> Answer<String> {
+    async fn resolve(&self, chat: &Chat, text: String, state: &mut MacroState) -> ApiResult<String> {
         let (ChatCard { card, .. }, persona, group, end) = tokio::try_join!(
             self.library().chat_card(chat),
             self.library().persona_in(chat),
@@ -121,15 +121,15 @@ impl Turns {
             self.chat_end(chat)
         )?;
         let moment = end.moment(chat, self.base().clock(), self.base().now());
-        let words = Words::new(&card, &persona, chat.id).among(&group);
+        let words = MacroNames::new(&card, &persona, chat.id).among(&group);
         let scripts = self.library().scripts(chat.character, &words, state).await?;
         let typed = Occasion { placement: domain::regex_script::Placement::UserInput, ..SAID };
-        let text = Run::new(&scripts, &words, moment).apply(&text, typed, state).text;
+        let text = ScriptRun::new(&scripts, &words, moment).apply(&text, typed, state).text;
         Ok(words.expand(&text, &moment, state).text)
     }
 
     /// Adds a swipe to the last reply. If the user spoke last, generates the missing reply.
-    pub(crate) async fn regenerate(&self, chat: String) -> Answer<Started> {
+    pub(crate) async fn regenerate(&self, chat: String) -> ApiResult<Started> {
         let place = self.base().running().begin(chat.parse()?)?;
         let (chat, last) = self.chat_and_last(&chat).await?;
         let (message, swipe) = new_ids();
@@ -142,17 +142,17 @@ impl Turns {
                 (Aim::Last, Target::NewMessage { message, swipe, turn })
             }
         };
-        let job = Job { chat, aim, target, options: TurnOptions::default(), place };
+        let job = ReplyJob { chat, aim, target, options: TurnOptions::default(), place };
         self.start(job, None).await
     }
 
-    pub(crate) async fn continue_reply(&self, chat: String) -> Answer<Started> {
+    pub(crate) async fn continue_reply(&self, chat: String) -> ApiResult<Started> {
         let place = self.base().running().begin(chat.parse()?)?;
         let (chat, last) = self.chat_and_last(&chat).await?;
         let Some(last) = last.filter(|last| last.role == Role::Character) else {
             return Err(bad_input("There is no reply to continue.", "Send a message, or regenerate."));
         };
-        let job = Job {
+        let job = ReplyJob {
             chat,
             aim: Aim::Last,
             target: Target::Extend { message: last },
@@ -164,7 +164,7 @@ impl Turns {
 
     /// Lets a member or the narrator speak. A separate message calls upon them, and the reply answers it, so that the
     /// prompt only grows at its end.
-    pub(crate) async fn let_speak(&self, chat: String, speaker: Option<String>) -> Answer<Started> {
+    pub(crate) async fn let_speak(&self, chat: String, speaker: Option<String>) -> ApiResult<Started> {
         let chat = self.library().chat(chat.parse()?).await?;
         let turn = self.library().turn_named(&chat, speaker.as_deref()).await?;
         let (message, swipe) = new_ids();
@@ -172,16 +172,16 @@ impl Turns {
         let called = self.library().call_upon(&chat, &turn).await?;
         let sent = convert::message(&called, &self.library().speakers(&chat).await?, |_| None);
         let target = Target::NewMessage { message, swipe, turn };
-        let job = Job { chat, aim: Aim::Last, target, options: TurnOptions::default(), place };
+        let job = ReplyJob { chat, aim: Aim::Last, target, options: TurnOptions::default(), place };
         self.start(job, Some(sent)).await
     }
 
-    pub(crate) async fn stop(&self, chat: String) -> Answer<()> {
+    pub(crate) async fn stop(&self, chat: String) -> ApiResult<()> {
         self.base().running().cancel(chat.parse()?);
         Ok(())
     }
 
-    pub(crate) async fn preview_prompt(&self, chat: String, text: String, what_if: WhatIf) -> Answer<PromptReport> {
+    pub(crate) async fn preview_prompt(&self, chat: String, text: String, what_if: WhatIf) -> ApiResult<PromptReport> {
         self.preview_with(chat, text, what_if.into()).await
     }
 
@@ -190,7 +190,12 @@ impl Turns {
     ///
     /// # Errors
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
-    pub(crate) async fn preview_with(&self, chat: String, text: String, options: TurnOptions) -> Answer<PromptReport> {
+    pub(crate) async fn preview_with(
+        &self,
+        chat: String,
+        text: String,
+        options: TurnOptions,
+    ) -> ApiResult<PromptReport> {
         let (chat, last) = self.chat_and_last(&chat).await?;
         let (aim, answerer) = tokio::try_join!(
             self.aim_of_preview(&chat, last, text, &options),
@@ -211,7 +216,7 @@ impl Turns {
         last: Option<Message>,
         text: String,
         options: &TurnOptions,
-    ) -> Answer<Aim> {
+    ) -> ApiResult<Aim> {
         Ok(match last {
             _ if !text.trim().is_empty() || !options.pictures.is_empty() => {
                 let mut state = self.library().macro_state(chat).await?;
@@ -227,7 +232,7 @@ impl Turns {
 
     /// Loads the chat and its last message, unless that is hidden. Reads in the writer thread, after all pending
     /// writes.
-    pub(crate) async fn chat_and_last(&self, id: &str) -> Answer<(Chat, Option<Message>)> {
+    pub(crate) async fn chat_and_last(&self, id: &str) -> ApiResult<(Chat, Option<Message>)> {
         let id = id.parse::<ChatId>()?;
         let last = self.base().store().checkpoint(move |store| store.messages().last(id)).await?;
         // The model cannot see a hidden message, so it must not answer or rewrite it.
@@ -235,7 +240,7 @@ impl Turns {
     }
 
     /// Announces the reply, with the message `sent` that it answers, and starts a task for it.
-    async fn start(&self, job: Job, sent: Option<api::Message>) -> Answer<Started> {
+    async fn start(&self, job: ReplyJob, sent: Option<api::Message>) -> ApiResult<Started> {
         self.base().idle().stop();
         job.place.describe(job.target.message(), job.target.swipe(), job.target.base());
         let speakers = self.library().speakers(&job.chat).await?;
@@ -256,7 +261,7 @@ fn new_ids() -> (MessageId, SwipeId) {
     (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()))
 }
 
-fn check(text: &str, alone: bool) -> Answer<()> {
+fn check(text: &str, alone: bool) -> ApiResult<()> {
     if text.trim().is_empty() && alone {
         return Err(bad_input("There is nothing to send.", "Write something."));
     }

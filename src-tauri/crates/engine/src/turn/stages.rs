@@ -1,12 +1,12 @@
 //! The stages of a prompt as texts that can be compared: sources, filled in, after the budget, sent.
 
 use crate::api::{PromptBlock, PromptReport, PromptStage, StageComparison, WhatIf};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::turn::handle::Turns;
 use crate::turn::xray::difference;
 
 impl Turns {
-    pub(crate) async fn prompt_stage(&self, swipe: String, stage: PromptStage) -> Answer<StageComparison> {
+    pub(crate) async fn prompt_stage(&self, swipe: String, stage: PromptStage) -> ApiResult<StageComparison> {
         compared(self.recorded_words(&swipe).await?, stage).await
     }
 
@@ -16,12 +16,12 @@ impl Turns {
         text: String,
         what_if: WhatIf,
         stage: PromptStage,
-    ) -> Answer<StageComparison> {
+    ) -> ApiResult<StageComparison> {
         compared(self.preview_prompt(chat, text, what_if).await?, stage).await
     }
 }
 
-async fn compared(report: PromptReport, stage: PromptStage) -> Answer<StageComparison> {
+async fn compared(report: PromptReport, stage: PromptStage) -> ApiResult<StageComparison> {
     let compared = tokio::task::spawn_blocking(move || report.stage(stage));
     compared.await.map_err(|_| internal("two stages of a prompt could not be compared"))
 }

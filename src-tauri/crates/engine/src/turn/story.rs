@@ -7,7 +7,7 @@ use domain::chat::Chat;
 use domain::settings::{Owner, Values};
 use store::{StoreError, Write};
 
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::library::macro_scope;
 use crate::settings::random_places::draw;
 use crate::turn::handle::Turns;
@@ -56,7 +56,7 @@ impl Story {
 
 impl Turns {
     /// The story of `chat` for the turn that answers the message at `position`.
-    pub(crate) async fn story(&self, chat: &Chat, values: &Values, position: i64) -> Answer<Story> {
+    pub(crate) async fn story(&self, chat: &Chat, values: &Values, position: i64) -> ApiResult<Story> {
         let seed = macro_scope::seed(chat.id, None);
         let mut drawn = Vec::new();
         let mut choose = |key, written: &str| {
@@ -76,7 +76,7 @@ impl Turns {
 
     /// Number of replies up to `position` that ended an episode. Only the stored messages decide, so that deleting or
     /// editing a reply also undoes its episode end.
-    async fn episodes_over(&self, chat: ChatId, position: i64) -> Answer<usize> {
+    async fn episodes_over(&self, chat: ChatId, position: i64) -> ApiResult<usize> {
         let texts =
             self.base().store().read(move |store| store.messages().containing(chat, EPISODE_END, position)).await?;
         // The mark may be part of a model's thoughts, where it is ignored.

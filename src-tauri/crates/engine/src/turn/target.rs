@@ -6,7 +6,7 @@ use store::{NewMessage, NewSwipe, StoreError, Write};
 
 use crate::api;
 use crate::base::convert::{self, Speakers};
-use crate::library::group::Turn;
+use crate::library::group::NextSpeaker;
 
 /// Destination of a reply. Rows are created with the first text, so a reply that never started leaves no trace.
 #[derive(Clone)]
@@ -14,7 +14,7 @@ pub(crate) enum Target {
     NewMessage {
         message: MessageId,
         swipe: SwipeId,
-        turn: Turn,
+        turn: NextSpeaker,
     },
     NewSwipe {
         message: Message,
@@ -92,7 +92,7 @@ impl Target {
             }
             Self::Extend { message } => message.clone(),
         };
-        if let Self::NewMessage { message, turn: Turn { speaker: Some(speaker), .. }, .. } = self {
+        if let Self::NewMessage { message, turn: NextSpeaker { speaker: Some(speaker), .. }, .. } = self {
             speakers.others.insert(*message, speaker.clone());
         }
         let selected = whole.selected as usize;

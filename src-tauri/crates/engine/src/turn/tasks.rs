@@ -7,14 +7,14 @@ use domain::{MessageId, Timestamp};
 use uuid::Uuid;
 
 use crate::api::Ask;
-use crate::base::error::{Answer, bad_input};
-use crate::settings::model_handle::Answerer;
+use crate::base::error::{ApiResult, bad_input};
+use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
-use crate::turn::frame::{self, Built, Section};
+use crate::turn::frame::{self, Built, FrameSection};
 use crate::turn::handle::Turns;
 
 /// An instruction with its variables and macros expanded.
-pub(crate) struct Task {
+pub(crate) struct PromptTask {
     ask: Ask,
     source: Source,
     text: String,
@@ -25,7 +25,7 @@ pub(crate) struct Task {
     pub(crate) notices: Vec<String>,
 }
 
-impl Task {
+impl PromptTask {
     /// Appends the instruction to the chat. A title needs only the messages. A continuation or a draft for the user
     /// needs the same context as a normal turn.
     pub(crate) fn put(&self, frame: &mut Frame, at: Timestamp) {
@@ -45,7 +45,12 @@ impl Turns {
     ///
     /// # Errors
     /// `BadInput` if the template is empty or names something unknown.
-    pub(crate) async fn task(&self, ask: Ask, turn: &ActivatedTurn, answerer: &Answerer) -> Answer<Option<Task>> {
+    pub(crate) async fn task(
+        &self,
+        ask: Ask,
+        turn: &ActivatedTurn,
+        answerer: &ModelHandle,
+    ) -> ApiResult<Option<PromptTask>> {
         if ask == Ask::Continue && !self.asks_to_continue(answerer) {
             return Ok(None);
         }
@@ -64,16 +69,16 @@ impl Turns {
         };
         notices.extend(notice);
         let source = Source::Template { template: template.id.clone(), section: first.name.clone() };
-        let text = |of: fn(&Section) -> &str| sections.iter().map(of).collect::<Vec<_>>().join("\n\n");
+        let text = |of: fn(&FrameSection) -> &str| sections.iter().map(of).collect::<Vec<_>>().join("\n\n");
         let (written, text) = (text(|section| &section.written), text(|section| &section.text));
         // A continuation may be as long as any other reply.
         let reply_tokens = template.defaults.reply_tokens.filter(|_| ask != Ask::Continue);
-        Ok(Some(Task { ask, source, text, written, reply_tokens, notices }))
+        Ok(Some(PromptTask { ask, source, text, written, reply_tokens, notices }))
     }
 
     /// Whether an unfinished reply is continued with an instruction, instead of from its own text. Local models
     /// always continue from the text. An endpoint does until it has refused once.
-    pub(crate) fn asks_to_continue(&self, answerer: &Answerer) -> bool {
+    pub(crate) fn asks_to_continue(&self, answerer: &ModelHandle) -> bool {
         use domain::settings::ContinueBy;
         match answerer.values.continue_by {
             ContinueBy::Auto => answerer.template.is_none() && self.without_prefill().contains(&answerer.key),

@@ -4,16 +4,16 @@ use context::CountTokens as _;
 use domain::prompt::Segment;
 
 use crate::api::{RenderedSection, RenderedTemplate, Severity, TurnOptions};
-use crate::base::error::Answer;
-use crate::settings::model_handle::Answerer;
+use crate::base::error::ApiResult;
+use crate::settings::model_handle::ModelHandle;
 use crate::settings::token_counter::Counter;
-use crate::turn::frame::{self, Section};
+use crate::turn::frame::{self, FrameSection};
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
 
 impl Turns {
     /// Fills in the template for a chat, regardless of the token budget.
-    pub(crate) async fn render_template(&self, json: String, chat: String) -> Answer<RenderedTemplate> {
+    pub(crate) async fn render_template(&self, json: String, chat: String) -> ApiResult<RenderedTemplate> {
         let problems = self.config().check_template(json.clone()).await?;
         if problems.iter().any(|problem| problem.severity == Severity::Error) {
             return Ok(RenderedTemplate { problems, ..RenderedTemplate::default() });
@@ -25,8 +25,11 @@ impl Turns {
         let built = frame::build(&turn, &answerer, self.base().clock(), self.base().now())?;
         let texts = built.sections.iter().map(|section| section.text.clone()).collect();
         let tokens = self.count_texts(&answerer, texts).await?;
-        let rendered =
-            |(Section { name, text, .. }, tokens): (Section, &u32)| RenderedSection { name, text, tokens: *tokens };
+        let rendered = |(FrameSection { name, text, .. }, tokens): (FrameSection, &u32)| RenderedSection {
+            name,
+            text,
+            tokens: *tokens,
+        };
         let sections: Vec<RenderedSection> = built.sections.into_iter().zip(&tokens).map(rendered).collect();
         Ok(RenderedTemplate {
             text: sections.iter().map(|section| section.text.as_str()).collect::<Vec<_>>().join("\n\n"),
@@ -37,7 +40,7 @@ impl Turns {
     }
 
     /// Token counts of texts as content.
-    async fn count_texts(&self, answerer: &Answerer, texts: Vec<String>) -> Answer<Vec<u32>> {
+    async fn count_texts(&self, answerer: &ModelHandle, texts: Vec<String>) -> ApiResult<Vec<u32>> {
         let segments: Vec<Segment> = texts.into_iter().map(|text| Segment { text, control: false }).collect();
         let mut counter = Counter::new(self.config(), answerer);
         let unknown: Vec<Segment> =

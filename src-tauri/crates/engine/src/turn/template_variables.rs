@@ -6,7 +6,7 @@ use domain::card::Card;
 use domain::persona::Persona;
 use domain::settings::{ContentRating, Placement, Values};
 
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::library::chat_snapshot::ChatSnapshot;
 use crate::recall_service::recall::Recalled;
 use crate::turn::activated::ActivatedTurn;
@@ -17,7 +17,7 @@ use crate::turn::lore::Lore;
 ///
 /// # Errors
 /// `BadInput` if it uses an unknown variable.
-pub(crate) fn of(turn: &ActivatedTurn) -> Answer<Variables> {
+pub(crate) fn of(turn: &ActivatedTurn) -> ApiResult<Variables> {
     let ActivatedTurn { inputs, memory, lore, .. } = turn;
     let TurnInputs { snapshot, values, mode, story, .. } = inputs;
     let ChatSnapshot { card, persona, group, .. } = snapshot;

@@ -8,7 +8,7 @@ use crate::api::{
     self, Change, Changed, ChangedText, MeasuredPrompt, PastTurn, PromptComparison, PromptReport, WhatIf,
 };
 use crate::base::clock::rfc3339;
-use crate::base::error::{Answer, not_found};
+use crate::base::error::{ApiResult, not_found};
 use crate::library::chats::first_words;
 use crate::library::manifest::{self, Recorded, WORDS_GONE};
 use crate::turn::handle::Turns;
@@ -19,25 +19,25 @@ const MAX_TURNS: u32 = 200;
 const LINE: usize = 120;
 
 impl Turns {
-    pub(crate) async fn manifest(&self, swipe: String) -> Answer<PromptReport> {
+    pub(crate) async fn manifest(&self, swipe: String) -> ApiResult<PromptReport> {
         let mut report = self.recorded(&swipe).await?.report;
         report.tokens.measured = self.measured(swipe.parse()?).await?;
         Ok(report)
     }
 
     /// Token figures that the model reported for the prompt of `swipe`, the same as under the reply.
-    async fn measured(&self, swipe: SwipeId) -> Answer<Option<MeasuredPrompt>> {
+    async fn measured(&self, swipe: SwipeId) -> ApiResult<Option<MeasuredPrompt>> {
         let figures = self.base().store().read(move |store| store.manifests().figures(&[swipe])).await?;
         let figures = figures.get(&swipe).and_then(|json| manifest::figures(json));
         Ok(figures.and_then(|figures| Some(MeasuredPrompt { tokens: figures.prompt?, reused: figures.reused? })))
     }
 
-    async fn recorded(&self, swipe: &str) -> Answer<Recorded> {
+    async fn recorded(&self, swipe: &str) -> ApiResult<Recorded> {
         self.library().kept_manifest(swipe.parse()?).await?.ok_or_else(|| not_found("record of the prompt"))
     }
 
     /// Works like [`Self::recorded`], but fails if the texts were removed.
-    pub(crate) async fn recorded_words(&self, swipe: &str) -> Answer<PromptReport> {
+    pub(crate) async fn recorded_words(&self, swipe: &str) -> ApiResult<PromptReport> {
         let kept = self.recorded(swipe).await?;
         if kept.bare {
             return Err(api::ApiError::NotFound { message: WORDS_GONE.to_owned() });
@@ -45,7 +45,12 @@ impl Turns {
         Ok(kept.report)
     }
 
-    pub(crate) async fn past_turns(&self, chat: String, before: Option<String>, limit: u32) -> Answer<Vec<PastTurn>> {
+    pub(crate) async fn past_turns(
+        &self,
+        chat: String,
+        before: Option<String>,
+        limit: u32,
+    ) -> ApiResult<Vec<PastTurn>> {
         let chat = chat.parse::<ChatId>()?;
         let before = before.map(|id| id.parse::<MessageId>()).transpose()?;
         let turns = self
@@ -68,7 +73,7 @@ impl Turns {
         Ok(turns.into_iter().map(turn).collect())
     }
 
-    pub(crate) async fn compare_prompt(&self, swipe: String) -> Answer<PromptComparison> {
+    pub(crate) async fn compare_prompt(&self, swipe: String) -> ApiResult<PromptComparison> {
         let now = self.recorded_words(&swipe).await?;
         let id = swipe.parse::<SwipeId>()?;
         let Some(previous) = self.base().store().read(move |store| store.manifests().before(id)).await? else {
@@ -80,7 +85,7 @@ impl Turns {
         }
     }
 
-    pub(crate) async fn compare_next(&self, chat: String, text: String) -> Answer<PromptComparison> {
+    pub(crate) async fn compare_next(&self, chat: String, text: String) -> ApiResult<PromptComparison> {
         let before = self.library().turn_before(chat.parse()?, None).await?;
         let now = self.preview_prompt(chat, text, WhatIf::default()).await?;
         match before {
@@ -89,7 +94,7 @@ impl Turns {
         }
     }
 
-    pub(crate) async fn pin_message(&self, message: String, pinned: bool) -> Answer<api::Message> {
+    pub(crate) async fn pin_message(&self, message: String, pinned: bool) -> ApiResult<api::Message> {
         let id = message.parse::<MessageId>()?;
         self.base().store().write(move |store| store.messages_mut().set_pinned(id, pinned)).await?;
         let shown = self.library().shown_message(id).await?;
@@ -98,7 +103,7 @@ impl Turns {
     }
 
     /// Starts the window again after the last message. Nothing is deleted.
-    pub(crate) async fn new_scene(&self, chat: String) -> Answer<()> {
+    pub(crate) async fn new_scene(&self, chat: String) -> ApiResult<()> {
         let id = chat.parse::<ChatId>()?;
         let _place = self.base().running().begin(id)?;
         self.base()
@@ -121,7 +126,7 @@ fn first(prompt: PromptReport) -> PromptComparison {
     PromptComparison { previous: None, parts: vec![changed(Change::Added, prompt.text)] }
 }
 
-async fn compared(previous: SwipeId, before: PromptReport, now: PromptReport) -> Answer<PromptComparison> {
+async fn compared(previous: SwipeId, before: PromptReport, now: PromptReport) -> ApiResult<PromptComparison> {
     let parts = tokio::task::spawn_blocking(move || difference(&before.text, &now.text));
     let parts = parts.await.map_err(|_| crate::base::error::internal("two prompts could not be compared"))?;
     Ok(PromptComparison { previous: Some(previous.to_string()), parts })

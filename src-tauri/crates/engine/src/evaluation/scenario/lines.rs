@@ -10,11 +10,11 @@ use super::stage::Stage;
 use super::step::{Say, Turn};
 use crate::api::Figures;
 use crate::api::TurnOptions;
-use crate::base::error::Answer;
-use crate::library::group::Turn as Speaking;
-use crate::turn::commands::Said;
+use crate::base::error::ApiResult;
+use crate::library::group::NextSpeaker as Speaking;
+use crate::turn::commands::CommandMessage;
 use crate::turn::commands::obey;
-use crate::turn::generation::Prepared;
+use crate::turn::generation::PreparedTurn;
 use crate::turn::inputs::Aim;
 use crate::turn::target::Target;
 
@@ -36,7 +36,7 @@ impl Line {
         }
         if message.role == Role::User {
             let (id, text, now) = (message.id, message.text(), message.created);
-            obey(store, &Said { chat, persona, message: id, text, now })?;
+            obey(store, &CommandMessage { chat, persona, message: id, text, now })?;
         }
         Ok(())
     }
@@ -44,7 +44,7 @@ impl Line {
 
 impl Stage {
     /// Adds a message. It is stored with others, at the latest by [`Stage::settle`].
-    pub(super) async fn say(&mut self, said: Say, number: usize) -> Answer<()> {
+    pub(super) async fn say(&mut self, said: Say, number: usize) -> ApiResult<()> {
         let Say { pair, chat, who, text, id } = said;
         let chat = self.chat(&pair, &chat).await?;
         let speaker = |role| (role, None);
@@ -60,14 +60,14 @@ impl Stage {
         if self.known.waiting.len() >= AT_ONCE { self.settle().await } else { Ok(()) }
     }
 
-    async fn somebody(&self, name: &str) -> Answer<Speaker> {
+    async fn somebody(&self, name: &str) -> ApiResult<Speaker> {
         let names = self.engine.base.store().read(|store| store.characters().names()).await?;
         let character = names.into_iter().find(|(_, known)| known == name).map(|(id, _)| id);
         Ok(Speaker { character, name: name.to_owned() })
     }
 
     /// Stores the messages that were added.
-    pub(super) async fn settle(&mut self) -> Answer<()> {
+    pub(super) async fn settle(&mut self) -> ApiResult<()> {
         let lines = std::mem::take(&mut self.known.waiting);
         let mut ids: Vec<ChatId> = lines.iter().map(|line| line.chat).collect();
         ids.sort_unstable_by_key(|id| id.0);
@@ -89,14 +89,14 @@ impl Stage {
     }
 
     /// A turn as in the app, except that no model writes the reply.
-    pub(super) async fn turn(&mut self, turn: Turn, number: usize) -> Answer<()> {
+    pub(super) async fn turn(&mut self, turn: Turn, number: usize) -> ApiResult<()> {
         let Turn { pair, chat, text, reply, id } = turn;
         let name = id.unwrap_or_else(|| number.to_string());
         let chat = self.chat(&pair, &chat).await?;
         let chat = self.engine.library.chat(chat).await?;
         let sent = self.engine.turns.commit(&chat, text, Vec::new()).await?;
         self.known.call(name.clone(), sent.id);
-        let Prepared { answerer, turn: activated, made } =
+        let PreparedTurn { answerer, turn: activated, made } =
             self.engine.turns.prepare(&chat, Aim::Last, &TurnOptions::default()).await?;
         self.engine.turns.keep_plan(&activated, &made).await?;
         let (message, swipe) = (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()));
@@ -113,7 +113,7 @@ impl Stage {
     }
 
     /// Adds another reply to a message, as regenerating does.
-    pub(super) async fn swipe(&self, message: MessageId, text: String) -> Answer<()> {
+    pub(super) async fn swipe(&self, message: MessageId, text: String) -> ApiResult<()> {
         let message = self.engine.library.message(message).await?;
         let (chat, now) = (self.engine.library.chat(message.chat).await?, self.engine.base.now());
         let target = Target::NewSwipe { message, swipe: SwipeId(Uuid::now_v7()) };
@@ -126,7 +126,7 @@ impl Stage {
 
     /// Copies the messages of `from` up to `after` to the chat `to`, as an imported branch has them. A copy has the
     /// scenario's name of the original with `@branch` appended.
-    pub(super) async fn copy(&mut self, from: ChatId, after: MessageId, to: ChatId, branch: &str) -> Answer<()> {
+    pub(super) async fn copy(&mut self, from: ChatId, after: MessageId, to: ChatId, branch: &str) -> ApiResult<()> {
         let copied = self.engine.base.store().write(move |store| {
             let mut copied = Vec::new();
             for message in store.messages().page(from, None, u32::MAX)? {

@@ -52,7 +52,7 @@ use crate::OpenError;
 use crate::Options;
 use crate::api::ApiError;
 use crate::base::clock::{Clock, Hands};
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use stage::Stage;
 
 /// The time of the first steps if a scenario sets none: 1 January 2026.
@@ -108,7 +108,7 @@ async fn counts(engine: &Engine) -> bool {
     there.await.unwrap_or(false)
 }
 
-fn tell_time(hands: &Hands, time: Option<&str>) -> Answer<()> {
+fn tell_time(hands: &Hands, time: Option<&str>) -> ApiResult<()> {
     let Some(time) = time else { return Ok(()) };
     let civil = || Some(time.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
     let Some(at) = time.parse::<jiff::Timestamp>().ok().or_else(civil) else {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::stage::Stage;
 use super::step::Probe;
 use crate::api::{Origin, PromptBlock, SettingOwner, WhatIf, Zone};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 
 /// The kinds of blocks that are memory: everything that was said or learned earlier and is included again.
 const OF_MEMORY: [BlockKind; 7] = [
@@ -57,7 +57,7 @@ pub struct Item {
 }
 
 impl Stage {
-    pub(super) async fn probe(&mut self, probe: Probe) -> Answer<Probed> {
+    pub(super) async fn probe(&mut self, probe: Probe) -> ApiResult<Probed> {
         let Probe { id, pair, chat, text, budget, whole } = probe;
         let of = self.chat(&pair, &chat).await?;
         self.allow(of, budget).await?;
@@ -85,7 +85,7 @@ impl Stage {
         })
     }
 
-    async fn allow(&mut self, chat: ChatId, budget: Option<u32>) -> Answer<()> {
+    async fn allow(&mut self, chat: ChatId, budget: Option<u32>) -> ApiResult<()> {
         if self.known.budgets.insert(chat, budget).unwrap_or_default() == budget {
             return Ok(());
         }
@@ -94,7 +94,7 @@ impl Stage {
         self.engine.set_setting_in_words(owner, "retrieval_cap".to_owned(), words).await.map(|_| ())
     }
 
-    async fn item(&self, block: &PromptBlock) -> Answer<Item> {
+    async fn item(&self, block: &PromptBlock) -> ApiResult<Item> {
         let messages = match &block.origin {
             Origin::Message { id } => vec![id.clone()],
             Origin::Memory { id } => {

@@ -14,7 +14,7 @@ use crate::Engine;
 use crate::OpenError;
 use crate::Options;
 use crate::api::{self, MemoryDraft, MemoryScope, SettingOwner};
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 use crate::library::manifest;
 
 /// Importance of a memory that a step writes.
@@ -50,11 +50,11 @@ impl Known {
         id.and_then(|id| self.names.get(&id)).cloned().unwrap_or_else(|| message.to_owned())
     }
 
-    pub(super) fn message(&self, name: &str) -> Answer<MessageId> {
+    pub(super) fn message(&self, name: &str) -> ApiResult<MessageId> {
         self.messages.get(name).copied().ok_or_else(|| unknown("message", name))
     }
 
-    pub(super) fn pair(&self, name: &str) -> Answer<(CharacterId, PersonaId)> {
+    pub(super) fn pair(&self, name: &str) -> ApiResult<(CharacterId, PersonaId)> {
         self.pairs.get(name).copied().ok_or_else(|| unknown("pair", name))
     }
 }
@@ -77,7 +77,7 @@ impl Stage {
     }
 
     /// Runs one step; `number` names its message if the step does not.
-    pub(super) async fn take(&mut self, step: Step, number: usize) -> Answer<Option<Probed>> {
+    pub(super) async fn take(&mut self, step: Step, number: usize) -> ApiResult<Option<Probed>> {
         if let Step::Say(said) = step {
             self.say(said, number).await?;
             return Ok(None);
@@ -116,7 +116,7 @@ impl Stage {
         Ok(None)
     }
 
-    async fn character(&self, name: &str, description: &str) -> Answer<CharacterId> {
+    async fn character(&self, name: &str, description: &str) -> ApiResult<CharacterId> {
         let known = self.engine.base.store().read(|store| store.characters().names()).await?;
         if let Some((id, _)) = known.into_iter().find(|(_, known)| known == name) {
             return Ok(id);
@@ -126,7 +126,7 @@ impl Stage {
         Ok(self.engine.library.add_character(&card, None, None).await?.id)
     }
 
-    async fn pair(&mut self, Pair { pair, persona, character }: Pair) -> Answer<()> {
+    async fn pair(&mut self, Pair { pair, persona, character }: Pair) -> ApiResult<()> {
         let character = self.character(&character, "").await?;
         let known = self.engine.base.store().read(|store| store.personas().list()).await?;
         let persona = match known.into_iter().find(|known| known.name == persona) {
@@ -148,7 +148,7 @@ impl Stage {
 
     /// The chat with that name, which is created if it is missing. The title contains the name, so that another run in
     /// the same folder finds the chat.
-    pub(super) async fn chat(&mut self, pair: &str, chat: &str) -> Answer<ChatId> {
+    pub(super) async fn chat(&mut self, pair: &str, chat: &str) -> ApiResult<ChatId> {
         let key = (pair.to_owned(), chat.to_owned());
         if let Some(id) = self.known.chats.get(&key) {
             return Ok(*id);
@@ -170,7 +170,7 @@ impl Stage {
         Ok(id)
     }
 
-    async fn members(&mut self, Chat { pair, chat, members }: Chat) -> Answer<()> {
+    async fn members(&mut self, Chat { pair, chat, members }: Chat) -> ApiResult<()> {
         let id = self.chat(&pair, &chat).await?;
         let mut characters = Vec::with_capacity(members.len());
         for name in &members {
@@ -179,13 +179,13 @@ impl Stage {
         self.engine.set_members(id.to_string(), characters).await
     }
 
-    async fn branch(&mut self, Branch { pair, chat, after, to }: Branch) -> Answer<()> {
+    async fn branch(&mut self, Branch { pair, chat, after, to }: Branch) -> ApiResult<()> {
         let (from, after) = (self.chat(&pair, &chat).await?, self.known.message(&after)?);
         let branch = self.chat(&pair, &to).await?;
         self.copy(from, after, branch, &to).await
     }
 
-    async fn remember(&self, Noted { pair, text }: Noted) -> Answer<()> {
+    async fn remember(&self, Noted { pair, text }: Noted) -> ApiResult<()> {
         let (character, persona) = self.known.pair(&pair)?;
         let draft = MemoryDraft {
             id: String::new(),
@@ -202,7 +202,7 @@ impl Stage {
         self.engine.save_memory(draft).await.map(|_| ())
     }
 
-    async fn forget(&self, Noted { pair, text }: Noted) -> Answer<()> {
+    async fn forget(&self, Noted { pair, text }: Noted) -> ApiResult<()> {
         let (character, persona) = self.known.pair(&pair)?;
         let all = self.engine.every_memory(character.to_string()).await?;
         let of_pair = |memory: &api::Memory| memory.persona.as_deref().is_none_or(|id| id == persona.to_string());
@@ -212,7 +212,7 @@ impl Stage {
         Ok(())
     }
 
-    async fn lorebook(&self, Lorebook { pair, name, entries }: Lorebook) -> Answer<()> {
+    async fn lorebook(&self, Lorebook { pair, name, entries }: Lorebook) -> ApiResult<()> {
         let (character, _) = self.known.pair(&pair)?;
         let entry = |(at, entry): (usize, &super::step::LoreEntry)| {
             let value = json!({ "uid": at, "key": entry.keys, "keysecondary": [], "comment": "", "content": entry.text,
@@ -226,7 +226,7 @@ impl Stage {
         self.engine.library.add_lorebook(name, json, None, vec![Binding::Character(character)]).await.map(|_| ())
     }
 
-    async fn set(&mut self, Set { pair, chat, key, value }: Set) -> Answer<()> {
+    async fn set(&mut self, Set { pair, chat, key, value }: Set) -> ApiResult<()> {
         let owner = match (pair, chat) {
             (Some(pair), Some(chat)) => SettingOwner::Chat { id: self.chat(&pair, &chat).await?.to_string() },
             (Some(pair), None) => SettingOwner::Character { id: self.known.pair(&pair)?.0.to_string() },

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::api::Skipped;
-use crate::base::error::{Answer, bad_input};
+use crate::base::error::{ApiResult, bad_input};
 
 /// Possible places of the user's own folder, relative to the chosen one.
 const USERS: [&str; 4] = ["", "data/default-user", "default-user", "public"];
@@ -34,7 +34,7 @@ const LEFT: [(&str, &str); 9] = [
 
 /// The files of a SillyTavern folder, by kind.
 #[derive(Debug, Default)]
-pub(crate) struct Tavern {
+pub(crate) struct SillyTavernFolder {
     /// The folder's path without links.
     pub(crate) root: PathBuf,
     pub(crate) cards: Vec<PathBuf>,
@@ -53,17 +53,17 @@ pub(crate) struct Tavern {
     pub(crate) left: Vec<Skipped>,
 }
 
-struct Entry {
+struct FolderEntry {
     path: PathBuf,
     folder: bool,
 }
 
-impl Tavern {
+impl SillyTavernFolder {
     /// Searches `folder`, or the user's own folder in it. Blocks.
     ///
     /// # Errors
     /// `BadInput` if the folder contains no characters.
-    pub(crate) fn look(folder: &Path) -> Answer<Self> {
+    pub(crate) fn look(folder: &Path) -> ApiResult<Self> {
         let root = USERS.iter().map(|user| folder.join(user)).find(|root| root.join("characters").is_dir());
         let root = root.and_then(|root| root.canonicalize().ok()).ok_or_else(|| {
             let message = format!("{} is not a SillyTavern folder: it has no characters.", folder.display());
@@ -135,7 +135,7 @@ impl Tavern {
     /// Files with one of these extensions. Others are reported.
     fn files(&mut self, folder: &str, endings: &[&str]) -> Vec<PathBuf> {
         let mut files = Vec::new();
-        for Entry { path, folder: is_folder } in self.entries(folder) {
+        for FolderEntry { path, folder: is_folder } in self.entries(folder) {
             let fits = |ending: &&str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
             if !is_folder && endings.iter().any(fits) {
                 files.push(path);
@@ -156,7 +156,7 @@ impl Tavern {
     }
 
     /// Direct entries of one of its folders, by name. Empty if the folder is unreadable. Skips leftovers of the OS.
-    fn entries(&mut self, folder: &str) -> Vec<Entry> {
+    fn entries(&mut self, folder: &str) -> Vec<FolderEntry> {
         let place = self.root.join(folder);
         if !self.holds(&place) {
             if place.symlink_metadata().is_ok() {
@@ -176,7 +176,7 @@ impl Tavern {
                 continue;
             }
             let folder = path.is_dir();
-            entries.push(Entry { path, folder });
+            entries.push(FolderEntry { path, folder });
         }
         entries.sort_by(|one, other| one.path.cmp(&other.path));
         entries
@@ -268,7 +268,7 @@ mod tests {
         ] {
             write(&user, name);
         }
-        let tavern = Tavern::look(folder.path()).unwrap();
+        let tavern = SillyTavernFolder::look(folder.path()).unwrap();
         assert_eq!(names(&tavern.cards), ["Ada.PNG", "Bo.png"]);
         assert_eq!(names(&tavern.chats), ["night.jsonl"]);
         let others = [&tavern.groups, &tavern.group_chats, &tavern.worlds].map(|files| names(files).join(" "));
@@ -290,7 +290,7 @@ mod tests {
         );
         assert_eq!((tavern.faces[0].0.as_str(), names(&tavern.faces[0].1)), ("Ada", vec!["joy.png".into()]));
 
-        let other = Tavern::look(&folder.path().join("data/default-user/worlds"));
+        let other = SillyTavernFolder::look(&folder.path().join("data/default-user/worlds"));
         assert!(other.is_err_and(|error| error.to_string().contains("it has no characters")));
     }
 
@@ -307,7 +307,7 @@ mod tests {
         symlink("gone.png", folder.path().join("characters/Nowhere.png")).unwrap();
         symlink(secret.path(), folder.path().join("chats")).unwrap();
         symlink(secret.path().join("card.png"), folder.path().join(SETTINGS)).unwrap();
-        let tavern = Tavern::look(folder.path()).unwrap();
+        let tavern = SillyTavernFolder::look(folder.path()).unwrap();
         assert_eq!(names(&tavern.cards), ["Ada.png", "Inside.png"]);
         let left: Vec<_> = tavern.left.iter().map(|one| one.file.as_str()).collect();
         assert_eq!(left, ["characters/Eve.png", "characters/Nowhere.png", "chats"]);

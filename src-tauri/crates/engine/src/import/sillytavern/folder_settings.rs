@@ -8,7 +8,7 @@ use domain::settings::{Owner, setting};
 use serde_json::{Map, Value};
 
 use crate::api::{ImportReport, Imported, SettingOwner, Skipped};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::import::cards::Cast;
 use crate::import::handle::Imports;
 use crate::import::sillytavern::folder::{SETTINGS, composed};
@@ -47,7 +47,7 @@ impl Imports {
         settings: &Value,
         cast: &Cast,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let mut wanted = of_lore(settings);
         wanted.extend(of_note(settings));
         wanted.extend(stop_strings(settings).map(|texts| ("stop_strings", texts)));
@@ -66,7 +66,7 @@ impl Imports {
         name: &str,
         wanted: Wanted,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let of = crate::base::convert::owner(&owner)?;
         let own: BTreeMap<String, String> =
             self.base().store().read(move |store| store.scoped_settings().of(of)).await?;

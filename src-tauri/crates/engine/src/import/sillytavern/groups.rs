@@ -10,14 +10,14 @@ use domain::{CharacterId, ChatId, lenient_json};
 use serde_json::Value;
 
 use crate::api::{ImportReport, Imported, Skipped};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::cards::Cast;
-use crate::import::chats::{Read, differences, not_taken, read_chat, refuse, title};
+use crate::import::chats::{ChatRead, differences, not_taken, read_chat, refuse, title};
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
-use crate::import::progress::Run;
-use crate::import::sillytavern::folder::{Tavern, composed, file_name, stem};
+use crate::import::progress::ImportRun;
+use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name, stem};
 use crate::import::sillytavern::worlds::{Wishes, metadata};
 use crate::library::group::MAX_MEMBERS;
 
@@ -31,7 +31,7 @@ const FOLDER: &str = "group chats";
 
 /// A group file. It identifies members by the names of their picture files.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Group {
+struct GroupFile {
     name: String,
     members: Vec<String>,
     muted: Vec<String>,
@@ -40,7 +40,7 @@ struct Group {
     world: Option<String>,
 }
 
-impl Group {
+impl GroupFile {
     fn read(value: &Value) -> Self {
         let texts = |key: &str| -> Vec<String> {
             let all = value.get(key).and_then(Value::as_array).into_iter().flatten();
@@ -88,12 +88,12 @@ impl Group {
 impl Imports {
     pub(crate) async fn import_groups_of(
         &self,
-        tavern: &Tavern,
+        tavern: &SillyTavernFolder,
         cast: &Cast,
         wishes: &mut Wishes,
-        run: &mut Run,
+        run: &mut ImportRun,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let files = tavern.groups.clone();
         let read = tokio::task::spawn_blocking(move || files.iter().map(|file| read_group(file)).collect::<Vec<_>>());
         let mut groups = Vec::new();
@@ -126,10 +126,10 @@ impl Imports {
     async fn import_group_chat(
         &self,
         path: &Path,
-        group: Option<&Group>,
+        group: Option<&GroupFile>,
         cast: &Cast,
         report: &mut ImportReport,
-    ) -> Answer<Option<(ChatId, Option<Value>)>> {
+    ) -> ApiResult<Option<(ChatId, Option<Value>)>> {
         let (file, own) = (file_name(path), path.to_owned());
         let key = format!("{FOLDER}/{file}");
         let known = key.clone();
@@ -160,18 +160,18 @@ impl Imports {
     async fn take_group_chat(
         &self,
         (file, key): (String, String),
-        (chat, losses): Read,
-        group: Option<&Group>,
+        (chat, losses): ChatRead,
+        group: Option<&GroupFile>,
         cast: &Cast,
         report: &mut ImportReport,
-    ) -> Answer<Option<ChatId>> {
+    ) -> ApiResult<Option<ChatId>> {
         let mut warnings = differences(&chat, &losses);
         let heard;
         let group = match group {
             Some(group) => group,
             None => {
                 warnings.push("no group file lists this chat, so its speakers are the participants".to_owned());
-                heard = Group::heard_in(&chat);
+                heard = GroupFile::heard_in(&chat);
                 &heard
             }
         };
@@ -208,7 +208,7 @@ impl Imports {
     }
 
     /// Older messages contain the speaker's name, but no picture file.
-    async fn know_by_name(&self, part: &mut Part) -> Answer<()> {
+    async fn know_by_name(&self, part: &mut Participants) -> ApiResult<()> {
         for id in part.members.clone() {
             let name = self.library().character(id).await?.name;
             part.voices.entry(composed(&name)).or_insert(id);
@@ -218,13 +218,13 @@ impl Imports {
 }
 
 /// Participants of a chat that are in the library.
-struct Part {
+struct Participants {
     members: Vec<CharacterId>,
     /// Characters by picture file and by name.
     voices: HashMap<String, CharacterId>,
 }
 
-impl Part {
+impl Participants {
     /// Names of speakers who are not in the library.
     fn unheard<'c>(&self, chat: &'c ChatFile) -> Vec<&'c str> {
         let mut names = Vec::new();
@@ -238,8 +238,8 @@ impl Part {
     }
 }
 
-fn take_part(group: &Group, cast: &Cast, warnings: &mut Vec<String>) -> Part {
-    let mut part = Part { members: Vec::new(), voices: HashMap::new() };
+fn take_part(group: &GroupFile, cast: &Cast, warnings: &mut Vec<String>) -> Participants {
+    let mut part = Participants { members: Vec::new(), voices: HashMap::new() };
     for file in &group.members {
         match cast.get(&stem(Path::new(file))) {
             Some(id) if part.members.contains(id) => _ = part.voices.insert(file.clone(), *id),
@@ -258,14 +258,14 @@ fn take_part(group: &Group, cast: &Cast, warnings: &mut Vec<String>) -> Part {
     part
 }
 
-fn read_group(path: &Path) -> Result<Group, (String, &'static str, String)> {
+fn read_group(path: &Path) -> Result<GroupFile, (String, &'static str, String)> {
     let file = file_name(path);
     let bytes = match read_capped(path, MAX_GROUP, "a group") {
         Ok(bytes) => bytes,
         Err((kind, reason)) => return Err((file, kind, reason)),
     };
     match lenient_json::read(&bytes).map(|(value, _)| value) {
-        Ok(value @ Value::Object(_)) => Ok(Group::read(&value)),
+        Ok(value @ Value::Object(_)) => Ok(GroupFile::read(&value)),
         Ok(_) => Err((file, "malformed", "this is not a group file".to_owned())),
         Err(error) => Err((file, "malformed", error.to_string())),
     }
@@ -284,8 +284,10 @@ mod tests {
 
     #[test]
     fn unknown_and_muted_members_are_reported() {
-        let group = Group::read(&json!({ "name": " Table ", "members": ["Ada.png", "Zed.png", "Bo.png", "Ada.png"],
-            "disabled_members": ["Bo.png"], "chats": ["1"], "chat_id": "2", "chat_metadata": { "world_info": "Sea" } }));
+        let group = GroupFile::read(
+            &json!({ "name": " Table ", "members": ["Ada.png", "Zed.png", "Bo.png", "Ada.png"],
+            "disabled_members": ["Bo.png"], "chats": ["1"], "chat_id": "2", "chat_metadata": { "world_info": "Sea" } }),
+        );
         assert_eq!(
             (group.name.as_str(), group.chats.join(" "), group.world.as_deref()),
             ("Table", "1 2".into(), Some("Sea"))
@@ -301,7 +303,7 @@ mod tests {
     #[test]
     fn malformed_groups_are_read_as_empty() {
         for odd in [json!({}), json!({ "members": 7, "chats": [1, null], "name": [] })] {
-            assert_eq!(Group::read(&odd), Group::default());
+            assert_eq!(GroupFile::read(&odd), GroupFile::default());
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
-use crate::base::error::Answer;
+use crate::base::error::ApiResult;
 use crate::import::handle::Imports;
 
 /// Maximum number of personas per file.
@@ -11,8 +11,8 @@ const MAX_PERSONAS: usize = 500;
 
 impl Imports {
     /// Imports the personas of a backup that have new names. Returns `false` if the file is not a persona backup.
-    pub(crate) async fn import_personas(&self, file: &str, json: &Value, report: &mut ImportReport) -> Answer<bool> {
-        let Some(Backup { names, about }) = Backup::of(json) else { return Ok(false) };
+    pub(crate) async fn import_personas(&self, file: &str, json: &Value, report: &mut ImportReport) -> ApiResult<bool> {
+        let Some(PersonaBackup { names, about }) = PersonaBackup::of(json) else { return Ok(false) };
         let mut known: Vec<(String, String)> =
             self.library().list_personas().await?.into_iter().map(|one| (one.name, one.id)).collect();
         let named = names.iter().filter_map(|(picture, name)| Some((picture, name.as_str()?.trim())));
@@ -50,7 +50,7 @@ impl Imports {
         name: &str,
         about: Option<&Value>,
         report: &mut ImportReport,
-    ) -> Answer<Option<String>> {
+    ) -> ApiResult<Option<String>> {
         let text = |field: &str| about.and_then(|about| about.get(field)?.as_str()).unwrap_or_default();
         let persona = Persona {
             id: String::new(),
@@ -80,13 +80,13 @@ impl Imports {
     }
 }
 
-struct Backup<'a> {
+struct PersonaBackup<'a> {
     /// Names by picture file.
     names: &'a Map<String, Value>,
     about: Option<&'a Value>,
 }
 
-impl<'a> Backup<'a> {
+impl<'a> PersonaBackup<'a> {
     fn of(json: &'a Value) -> Option<Self> {
         let names = json.get("personas")?.as_object()?;
         let about = json.get("persona_descriptions");

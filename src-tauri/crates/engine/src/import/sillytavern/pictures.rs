@@ -8,27 +8,27 @@ use image::ImageFormat;
 use store::{AssetHash, Background, Store};
 
 use crate::api::{Background as Shown, ImportReport, Imported, Refused, Skipped};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::cards::Cast;
 use crate::import::handle::Imports;
-use crate::import::progress::Run;
-use crate::import::sillytavern::folder::{Tavern, composed, file_name, stem};
+use crate::import::progress::ImportRun;
+use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name, stem};
 use crate::library::card_assets::{NewAsset, ending, mime};
 use crate::library::pictures::{MAX_PICTURE_BYTES, plain};
 
 /// A file with its stored hash and type, or with the reason for refusing it.
-type Looked = (PathBuf, Result<(AssetHash, &'static str), (&'static str, String)>);
+type PictureFile = (PathBuf, Result<(AssetHash, &'static str), (&'static str, String)>);
 
 impl Imports {
     /// Lists the imported backgrounds by name. The app does not show them yet.
-    pub(crate) async fn list_backgrounds(&self) -> Answer<Vec<Shown>> {
+    pub(crate) async fn list_backgrounds(&self) -> ApiResult<Vec<Shown>> {
         let all = self.base().store().read(|store| store.backgrounds().list()).await?;
         Ok(all.into_iter().map(|one| Shown { picture: one.asset.to_string(), name: one.name }).collect())
     }
 
     /// Sets a persona's picture from `file`, unless it already has one. Returns whether it did, or why it could not.
-    pub(crate) async fn import_face_of_persona(&self, id: PersonaId, file: &Path) -> Answer<Result<bool, String>> {
+    pub(crate) async fn import_face_of_persona(&self, id: PersonaId, file: &Path) -> ApiResult<Result<bool, String>> {
         let pictures = self.base().store().read(|store| store.personas().pictures()).await?;
         if pictures.contains_key(&id) {
             return Ok(Ok(false));
@@ -51,11 +51,11 @@ impl Imports {
     /// assets of type `emotion`.
     pub(crate) async fn import_faces_of(
         &self,
-        tavern: &mut Tavern,
+        tavern: &mut SillyTavernFolder,
         cast: &Cast,
-        run: &mut Run,
+        run: &mut ImportRun,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         for (folder, files) in std::mem::take(&mut tavern.faces) {
             if run.cancelled() {
                 break;
@@ -76,7 +76,7 @@ impl Imports {
         (root, place): (&str, String),
         files: Vec<PathBuf>,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let mut faces = Vec::new();
         for (path, looked) in self.keep_pictures(files).await? {
             let ext = path.extension().unwrap_or_default().to_string_lossy();
@@ -109,10 +109,10 @@ impl Imports {
     /// Imports the chat backgrounds.
     pub(crate) async fn import_backgrounds_of(
         &self,
-        tavern: &Tavern,
-        run: &mut Run,
+        tavern: &SillyTavernFolder,
+        run: &mut ImportRun,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let mut added = 0;
         for file in &tavern.backgrounds {
             if run.cancelled() {
@@ -147,9 +147,9 @@ impl Imports {
     }
 
     /// Stores pictures one by one, because each may be large.
-    async fn keep_pictures(&self, files: Vec<PathBuf>) -> Answer<Vec<Looked>> {
+    async fn keep_pictures(&self, files: Vec<PathBuf>) -> ApiResult<Vec<PictureFile>> {
         let store = self.base().store().clone();
-        let keep = move || -> Result<Vec<Looked>, store::StoreError> {
+        let keep = move || -> Result<Vec<PictureFile>, store::StoreError> {
             files.into_iter().map(|path| Ok((path.clone(), keep_picture(&store, &path)?))).collect()
         };
         Ok(tokio::task::spawn_blocking(keep).await.map_err(|_| internal("pictures could not be read"))??)
@@ -158,10 +158,10 @@ impl Imports {
 
 const BACKGROUNDS: &str = "backgrounds";
 
-type Kept = Result<(AssetHash, &'static str), (&'static str, String)>;
+type KeptPicture = Result<(AssetHash, &'static str), (&'static str, String)>;
 
 /// Stores a file unchanged if its first bytes are those of a picture. Blocks.
-fn keep_picture(store: &Store, path: &Path) -> Result<Kept, store::StoreError> {
+fn keep_picture(store: &Store, path: &Path) -> Result<KeptPicture, store::StoreError> {
     let bytes = match read_capped(path, MAX_PICTURE_BYTES, "a picture") {
         Ok(bytes) => bytes,
         Err(why) => return Ok(Err(why)),

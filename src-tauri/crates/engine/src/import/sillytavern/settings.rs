@@ -9,11 +9,11 @@ use serde_json::Value;
 use store::PresetKind;
 
 use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::handle::Imports;
-use crate::import::progress::Run;
-use crate::import::sillytavern::folder::{SETTINGS, Tavern, composed, file_name, stem};
+use crate::import::progress::ImportRun;
+use crate::import::sillytavern::folder::{SETTINGS, SillyTavernFolder, composed, file_name, stem};
 use crate::import::sillytavern::worlds::Wishes;
 
 /// Maximum size of the settings file, in bytes.
@@ -36,12 +36,12 @@ impl Imports {
     /// Imports the personas with new names.
     pub(crate) async fn import_personas_of(
         &self,
-        tavern: &mut Tavern,
+        tavern: &mut SillyTavernFolder,
         settings: &Value,
         wishes: &mut Wishes,
-        run: &mut Run,
+        run: &mut ImportRun,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let about = settings.pointer("/power_user/persona_descriptions");
         let mut known: Vec<(String, String)> =
             self.library().list_personas().await?.into_iter().map(|one| (one.name, one.id)).collect();
@@ -91,7 +91,7 @@ impl Imports {
         file: &Path,
         new: bool,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let told = match self.import_face_of_persona(id, file).await? {
             Ok(true) if !new => "its picture was imported now".to_owned(),
             Ok(_) => return Ok(()),
@@ -105,7 +105,7 @@ impl Imports {
         Ok(())
     }
 
-    async fn import_persona(&self, name: &str, text: &str, report: &mut ImportReport) -> Answer<Option<String>> {
+    async fn import_persona(&self, name: &str, text: &str, report: &mut ImportReport) -> ApiResult<Option<String>> {
         let (id, instructions) = (String::new(), String::new());
         let persona = Persona { id, name: name.to_owned(), description: text.to_owned(), instructions, picture: None };
         match self.library().save_persona(persona).await {
@@ -122,7 +122,7 @@ impl Imports {
     }
 
     /// Imports the user's own scripts, which run in every chat.
-    pub(crate) async fn import_scripts_of(&self, settings: &Value, report: &mut ImportReport) -> Answer<()> {
+    pub(crate) async fn import_scripts_of(&self, settings: &Value, report: &mut ImportReport) -> ApiResult<()> {
         let Some(scripts) = settings.pointer("/extension_settings/regex").filter(|all| all.is_array()) else {
             return Ok(());
         };
@@ -140,11 +140,11 @@ impl Imports {
     /// Imports only the presets in use, because the same folders contain some two hundred that ship with SillyTavern.
     pub(crate) async fn import_presets_of(
         &self,
-        tavern: &mut Tavern,
+        tavern: &mut SillyTavernFolder,
         settings: &Value,
-        run: &mut Run,
+        run: &mut ImportRun,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         for (folder, place) in PRESETS {
             if run.cancelled() {
                 break;
@@ -165,7 +165,7 @@ impl Imports {
         Ok(())
     }
 
-    async fn import_preset_in_use(&self, file: &Path, report: &mut ImportReport) -> Answer<()> {
+    async fn import_preset_in_use(&self, file: &Path, report: &mut ImportReport) -> ApiResult<()> {
         if self.has_preset(file.to_owned()).await? {
             let reason = "it was imported before".to_owned();
             report.skipped.push(Skipped { id: String::new(), file: file_name(file), reason });
@@ -175,7 +175,7 @@ impl Imports {
     }
 
     /// Whether the same file was imported before as a template or chat format, or a sampler preset has its name.
-    async fn has_preset(&self, file: PathBuf) -> Answer<bool> {
+    async fn has_preset(&self, file: PathBuf) -> ApiResult<bool> {
         let name = stem(&file);
         let read = tokio::task::spawn_blocking(move || read_capped(&file, MAX_SETTINGS, "a preset")).await;
         let Ok(bytes) = read.map_err(|_| internal("a file could not be read"))? else { return Ok(false) };
@@ -195,7 +195,7 @@ impl Imports {
 
 /// Reads the settings. Returns `Null` and reports the reason if they are unreadable, because cards and chats do not
 /// need them. Blocks.
-pub(crate) fn settings(tavern: &mut Tavern) -> Value {
+pub(crate) fn settings(tavern: &mut SillyTavernFolder) -> Value {
     let file = tavern.settings();
     if file.symlink_metadata().is_err() {
         return Value::Null;

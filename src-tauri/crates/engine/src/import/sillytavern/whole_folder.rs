@@ -13,29 +13,29 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::Value;
 
 use crate::api::{ApiError, ImportReport, ImportStage};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::import::cards::{Cast, side_by_side};
-use crate::import::chats::{Read, not_taken, read_chat};
+use crate::import::chats::{ChatRead, not_taken, read_chat};
 use crate::import::handle::Imports;
-use crate::import::progress::Run;
-use crate::import::sillytavern::folder::{Tavern, composed, file_name};
+use crate::import::progress::ImportRun;
+use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name};
 use crate::import::sillytavern::settings::{PRESETS, personas, settings};
 use crate::import::sillytavern::tags::Tags;
 use crate::import::sillytavern::worlds::{Wishes, metadata};
 
 /// Result of reading a chat file.
-struct Looked {
+struct ReadFile {
     file: String,
     with: Option<CharacterId>,
     /// The lorebook that the chat is linked to.
     linked: Option<Value>,
-    found: Found,
+    found: ChatFileStatus,
 }
 
-enum Found {
+enum ChatFileStatus {
     /// It was imported before.
     Known(ChatId, CharacterId),
-    Read(Box<Read>),
+    Read(Box<ChatRead>),
     Refused(&'static str, String),
 }
 
@@ -46,10 +46,10 @@ impl Imports {
     /// # Errors
     /// `BadInput` if the folder contains no characters; `Busy` while another folder is imported; errors of the
     /// database.
-    pub(crate) async fn import_sillytavern(&self, folder: PathBuf) -> Answer<ImportReport> {
+    pub(crate) async fn import_sillytavern(&self, folder: PathBuf) -> ApiResult<ImportReport> {
         let mut run = self.importing().begin(self.base().events())?;
         let look = move || {
-            let mut tavern = Tavern::look(&folder)?;
+            let mut tavern = SillyTavernFolder::look(&folder)?;
             let settings = settings(&mut tavern);
             Ok::<_, ApiError>((tavern, settings))
         };
@@ -67,7 +67,12 @@ impl Imports {
         Ok(report)
     }
 
-    async fn import_tavern(&self, tavern: &mut Tavern, settings: &Value, run: &mut Run) -> Answer<ImportReport> {
+    async fn import_tavern(
+        &self,
+        tavern: &mut SillyTavernFolder,
+        settings: &Value,
+        run: &mut ImportRun,
+    ) -> ApiResult<ImportReport> {
         let (mut report, mut wishes) = (ImportReport::default(), Wishes::default());
         // Keep this order: chats belong to personas and characters, and lorebooks are bound to all three.
         run.enter(ImportStage::Personas);
@@ -103,12 +108,12 @@ impl Imports {
 
     async fn import_chats_of(
         &self,
-        tavern: &Tavern,
+        tavern: &SillyTavernFolder,
         cast: &Cast,
         wishes: &mut Wishes,
-        run: &mut Run,
+        run: &mut ImportRun,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         if run.cancelled() {
             return Ok(());
         }
@@ -120,14 +125,14 @@ impl Imports {
         });
         let mut looked = pin!(looked.buffered(side_by_side()));
         while let Some(next) = looked.next().await {
-            let Looked { file, with, linked, found } = next?;
+            let ReadFile { file, with, linked, found } = next?;
             let chat = match found {
-                Found::Known(known, with) => {
+                ChatFileStatus::Known(known, with) => {
                     self.skip_chat(known, with, file, report).await?;
                     Some(known)
                 }
-                Found::Read(read) => self.take_chat(file, *read, with, report).await?,
-                Found::Refused(kind, reason) => {
+                ChatFileStatus::Read(read) => self.take_chat(file, *read, with, report).await?,
+                ChatFileStatus::Refused(kind, reason) => {
                     not_taken(report, file, kind, reason);
                     None
                 }
@@ -144,23 +149,23 @@ impl Imports {
     }
 
     /// Reads only the first line of a chat that was imported before.
-    async fn look_at_chat(&self, path: PathBuf, with: Option<CharacterId>) -> Answer<Looked> {
+    async fn look_at_chat(&self, path: PathBuf, with: Option<CharacterId>) -> ApiResult<ReadFile> {
         let file = file_name(&path);
         let known = match with {
-            Some(with) => self.known_chat(with, &file).await?.map(|known| Found::Known(known, with)),
+            Some(with) => self.known_chat(with, &file).await?.map(|known| ChatFileStatus::Known(known, with)),
             None => None,
         };
         let read = move || {
             let linked = metadata(&path).and_then(|mut about| about.get_mut("world_info").map(Value::take));
             let found = known.unwrap_or_else(|| match read_chat(&path) {
-                Ok(read) => Found::Read(Box::new(read)),
-                Err((kind, reason)) => Found::Refused(kind, reason),
+                Ok(read) => ChatFileStatus::Read(Box::new(read)),
+                Err((kind, reason)) => ChatFileStatus::Refused(kind, reason),
             });
             (linked, found)
         };
         let read = tokio::task::spawn_blocking(read).await;
         let (linked, found) = read.map_err(|_| internal("a chat could not be read"))?;
-        Ok(Looked { file, with, linked, found })
+        Ok(ReadFile { file, with, linked, found })
     }
 }
 

@@ -10,11 +10,11 @@ use serde_json::Value;
 use store::AssetHash;
 
 use crate::api::{ImportReport, Refused, Skipped};
-use crate::base::error::{Answer, internal};
+use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::cards::Cast;
 use crate::import::handle::Imports;
-use crate::import::progress::Run;
+use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{composed, file_name, stem};
 use crate::library::characters::card_of;
 
@@ -56,9 +56,9 @@ impl Imports {
         &self,
         files: &[PathBuf],
         wishes: Wishes,
-        run: &mut Run,
+        run: &mut ImportRun,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let mut worlds = HashMap::new();
         for file in files {
             if run.cancelled() {
@@ -72,7 +72,7 @@ impl Imports {
         self.grant(&worlds, wishes, run, report).await
     }
 
-    async fn import_world(&self, file: &Path, report: &mut ImportReport) -> Answer<Option<LorebookId>> {
+    async fn import_world(&self, file: &Path, report: &mut ImportReport) -> ApiResult<Option<LorebookId>> {
         let (name, path) = (file_name(file), file.to_owned());
         let read = tokio::task::spawn_blocking(move || read_capped(&path, lorebook::MAX_FILE, "a lorebook"));
         let bytes = match read.await.map_err(|_| internal("a file could not be read"))? {
@@ -102,9 +102,9 @@ impl Imports {
         &self,
         worlds: &HashMap<String, LorebookId>,
         wishes: Wishes,
-        run: &Run,
+        run: &ImportRun,
         report: &mut ImportReport,
-    ) -> Answer<()> {
+    ) -> ApiResult<()> {
         let mut granted = Vec::new();
         for (book, to) in wishes.0 {
             match worlds.get(&composed(&book)) {
@@ -128,7 +128,7 @@ impl Imports {
     }
 
     /// Adds the lorebook that a character's card is linked to.
-    pub(crate) async fn wish_of(&self, character: CharacterId, wishes: &mut Wishes) -> Answer<()> {
+    pub(crate) async fn wish_of(&self, character: CharacterId, wishes: &mut Wishes) -> ApiResult<()> {
         let card = card_of(&self.library().character(character).await?)?;
         wishes.add(card.extensions().and_then(|extensions| extensions.get("world")), Binding::Character(character));
         Ok(())

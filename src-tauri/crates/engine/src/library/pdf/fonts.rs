@@ -13,7 +13,7 @@ const WIDE: f32 = 1_000.0;
 const CODES: u32 = 0x1_0000;
 
 /// Fonts of a file that were read before; `None` for a font whose codes cannot be decoded.
-pub(super) type Known<'f> = HashMap<ObjectId, Option<Rc<Font<'f>>>>;
+pub(super) type FontCache<'f> = HashMap<ObjectId, Option<Rc<Font<'f>>>>;
 
 /// The fonts of a page, by the names that it uses.
 pub(super) struct Fonts<'f>(HashMap<Vec<u8>, Rc<Font<'f>>>);
@@ -30,7 +30,12 @@ pub(super) struct Font<'f> {
 impl<'f> Fonts<'f> {
     /// The fonts of `resources`; of several with one name the first. A font whose codes cannot be decoded is left out,
     /// and so is the text in it.
-    pub(super) fn new(file: &'f Document, resources: &[&'f Dictionary], known: &mut Known<'f>, limit: usize) -> Self {
+    pub(super) fn new(
+        file: &'f Document,
+        resources: &[&'f Dictionary],
+        known: &mut FontCache<'f>,
+        limit: usize,
+    ) -> Self {
         let mut fonts = HashMap::new();
         for listed in resources.iter().filter_map(|one| file.get_dict_in_dict(one, b"Font").ok()) {
             for (name, font) in listed.iter() {

@@ -19,7 +19,7 @@ const UNMOVED: Matrix = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
 
 /// The graphics state, which decides where the next letters go.
 #[derive(Clone)]
-struct State {
+struct TextState {
     page: Matrix,
     font: Rc<[u8]>,
     size: f32,
@@ -31,7 +31,7 @@ struct State {
     stretch: f32,
 }
 
-impl Default for State {
+impl Default for TextState {
     fn default() -> Self {
         let (letter_space, word_space) = (0.0, 0.0);
         Self { page: UNMOVED, font: Rc::new([]), size: 0.0, leading: 0.0, letter_space, word_space, stretch: 1.0 }
@@ -45,16 +45,16 @@ pub(super) struct Lines {
     text: String,
     /// The end of the last letters on the page, and their size.
     last: Option<(f32, f32, f32)>,
-    state: State,
-    saved: Vec<State>,
+    state: TextState,
+    saved: Vec<TextState>,
     /// The positions of the line and of the next letter.
-    line: Placed,
-    letter: Placed,
+    line: PlacedText,
+    letter: PlacedText,
 }
 
-struct Placed(Matrix);
+struct PlacedText(Matrix);
 
-impl Default for Placed {
+impl Default for PlacedText {
     fn default() -> Self {
         Self(UNMOVED)
     }
@@ -70,7 +70,7 @@ impl Lines {
             ("q", _) if self.saved.len() < MAX_SAVED => self.saved.push(self.state.clone()),
             ("Q", _) => self.state = self.saved.pop().unwrap_or_default(),
             ("cm", [a, b, c, d, e, f]) => self.state.page = times([*a, *b, *c, *d, *e, *f], self.state.page),
-            ("BT", _) => (self.line, self.letter) = (Placed::default(), Placed::default()),
+            ("BT", _) => (self.line, self.letter) = (PlacedText::default(), PlacedText::default()),
             ("Tf", [size, ..]) => {
                 let name = operands.first().and_then(|name| name.as_name().ok()).unwrap_or_default();
                 (self.state.font, self.state.size) = (Rc::from(name), *size);
@@ -85,8 +85,8 @@ impl Lines {
                 self.step(*x, *y);
             }
             ("Tm", [a, b, c, d, e, f]) => {
-                self.line = Placed([*a, *b, *c, *d, *e, *f]);
-                self.letter = Placed(self.line.0);
+                self.line = PlacedText([*a, *b, *c, *d, *e, *f]);
+                self.letter = PlacedText(self.line.0);
             }
             ("T*", _) => self.next_line(),
             ("Tj" | "TJ", _) => self.show(operands, fonts),
@@ -111,8 +111,8 @@ impl Lines {
     }
 
     fn step(&mut self, x: f32, y: f32) {
-        self.line = Placed(times([1.0, 0.0, 0.0, 1.0, x, y], self.line.0));
-        self.letter = Placed(self.line.0);
+        self.line = PlacedText(times([1.0, 0.0, 0.0, 1.0, x, y], self.line.0));
+        self.letter = PlacedText(self.line.0);
     }
 
     fn next_line(&mut self) {
@@ -147,7 +147,7 @@ impl Lines {
     }
 
     fn advance(&mut self, by: f32) {
-        self.letter = Placed(times([1.0, 0.0, 0.0, 1.0, by, 0.0], self.letter.0));
+        self.letter = PlacedText(times([1.0, 0.0, 0.0, 1.0, by, 0.0], self.letter.0));
     }
 
     /// The position of the next letter on the page, and its size.

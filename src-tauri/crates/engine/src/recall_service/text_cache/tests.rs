@@ -46,7 +46,7 @@ struct Seen {
     /// The data of each message besides its words.
     asking: BTreeMap<i64, f32>,
     naming: Naming,
-    news: BTreeMap<i64, News>,
+    news: BTreeMap<i64, Update>,
 }
 
 fn seen(texts: &ChatTexts) -> Seen {
