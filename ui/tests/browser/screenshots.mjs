@@ -1,4 +1,5 @@
 // Takes pictures of every scene, theme and size into test-results/screenshots. Arguments select scenes, `light`, `dark` or widths.
+// The argument `german` takes them in German.
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { launch } from "./browser.mjs";
@@ -6,6 +7,7 @@ import { open, SCENES, serveScripted } from "./scripted.mjs";
 
 const SIZES = { 1440: 900, 1024: 768, 390: 844 };
 const wanted = process.argv.slice(2);
+const german = wanted.includes("german");
 const chosen = (all) => {
 	const named = all.filter((one) => wanted.includes(one));
 	return named.length > 0 ? named : all;
@@ -14,7 +16,7 @@ const chosen = (all) => {
 const folder = fileURLToPath(new URL("../../test-results/screenshots", import.meta.url));
 await mkdir(folder, { recursive: true });
 const scripted = await serveScripted();
-const context = await launch({ locale: "en-US", reducedMotion: "reduce" });
+const context = await launch({ locale: german ? "de-DE" : "en-US", reducedMotion: "reduce" });
 let count = 0;
 let failed = 0;
 try {
@@ -29,7 +31,7 @@ try {
 			for (const scene of chosen(SCENES)) {
 				await open(page, scripted.address, scene, theme);
 				await page.waitForLoadState("networkidle");
-				await page.screenshot({ path: `${folder}/${scene}-${theme}-${width}.png`, animations: "disabled" });
+				await page.screenshot({ path: `${folder}/${scene}-${theme}-${width}${german ? "-german" : ""}.png`, animations: "disabled" });
 				count += 1;
 			}
 		}

@@ -17,6 +17,7 @@ export const SCENES = [
 	...["people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended"],
 	...["editor", "editorscene", "editornote", "editorcard", "editorfiles", "editormemory", "lore", "new", "models", "endpoint", "endpointedit", "picker", "pickersearch", "imports", "settings", "writing", "personas", "health"],
 	...["backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete"],
+	...["help", "helperror", "helpsearch", "helplist"],
 ];
 
 /** Builds the UI with the scripted engine and serves it. */

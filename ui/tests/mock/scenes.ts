@@ -15,6 +15,7 @@ export const SCENES = [
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
 	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "health",
 	"backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete",
+	"help", "helperror", "helpsearch", "helplist",
 ] as const;
 
 export type Scene = (typeof SCENES)[number];
@@ -142,7 +143,16 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "picker" || scene === "pickersearch") await pickModel(scene);
 	if (["settings", "writing", "personas", "imports", "health"].includes(scene)) await settings(scene, app);
 	if (scene.startsWith("backups") || scene.startsWith("trash")) await safety(scene, app);
+	if (scene.startsWith("help")) await help(scene, app);
 	document.documentElement.dataset.ready = "yes";
+}
+
+/** Shows the help: a page, a heading for an error, search results, and the list that a narrow window shows. */
+async function help(scene: Scene, app: App): Promise<void> {
+	app.help.open(scene === "helperror" ? "troubleshooting#unauthorized" : "endpoints");
+	if (scene === "helpsearch") app.help.query = "key";
+	if (scene === "helplist") app.help.list();
+	await until(() => app.help.pages.length > 0);
 }
 
 /** Shows the library as a list, with a selection, with its tags, and filtered. */

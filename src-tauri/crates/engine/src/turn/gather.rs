@@ -69,12 +69,7 @@ impl Turns {
         let documents = self.library().documents_in(company);
         let ReadMessages { history, mut pictures, before, newest, opening } = read.await?;
         let (template, notice) = self.turn_template(options, &values, &snapshot.group).await?;
-        let kind = match options.ask {
-            Some(Ask::Impersonate) => GenerationKind::Impersonate,
-            // Use the kind of the surrounding turns, because another kind would change the head.
-            Some(Ask::Title) => GenerationKind::Normal,
-            Some(Ask::Continue) | None => kind(&aim, history.last()),
-        };
+        let kind = kind(options.ask, &aim, history.last());
         let swipes = swipes(&aim, newest.as_ref());
         let position = history.last().map_or(0, |message| message.position) + i64::from(matches!(aim, Aim::Words(_)));
         let turn = next_turn(&aim, newest.as_ref(), &history, &snapshot.group);
@@ -203,11 +198,14 @@ fn greeting(card: &Card, shown: u32) -> Option<u32> {
 }
 
 /// If the last message is the character's, the reply continues it.
-fn kind(aim: &Aim, last: Option<&WindowMessage>) -> GenerationKind {
-    match aim {
-        Aim::Before(_) => GenerationKind::Swipe,
-        Aim::Last if last.is_some_and(|last| last.role == Role::Character) => GenerationKind::Continue,
-        Aim::Last | Aim::Words(_) => GenerationKind::Normal,
+fn kind(ask: Option<Ask>, aim: &Aim, last: Option<&WindowMessage>) -> GenerationKind {
+    match (ask, aim) {
+        (Some(Ask::Impersonate), _) => GenerationKind::Impersonate,
+        // Use the kind of the surrounding turns, because another kind would change the head.
+        (Some(Ask::Title), _) => GenerationKind::Normal,
+        (_, Aim::Before(_)) => GenerationKind::Swipe,
+        (_, Aim::Last) if last.is_some_and(|last| last.role == Role::Character) => GenerationKind::Continue,
+        (_, Aim::Last | Aim::Words(_)) => GenerationKind::Normal,
     }
 }
 

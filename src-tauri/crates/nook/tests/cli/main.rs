@@ -1,5 +1,5 @@
-//! Tests of the real binary with temporary data folders. Tests that need a model use the default one in the real
-//! worker.
+//! Tests of the real binary with temporary data folders. Tests that load the default model are in
+//! `real_model`. `.config/nextest.toml` runs them one at a time.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
@@ -10,6 +10,7 @@ mod hostile;
 mod library;
 mod lore;
 mod memory;
+mod real_model;
 mod serving;
 mod sillytavern;
 mod talking;

@@ -1,0 +1,464 @@
+//! Conversion of SillyTavern presets. The fixtures have the original structure but texts of our own.
+
+use context::chat_template::{ChatTemplate, Piece, Turn};
+use context::convert::{ConvertError, Converted, PresetKind, convert, write_sampler};
+use context::prompt_template::{
+    Composed, Flag, Flags, Given, Library, Placement, PromptTemplate, SectionRole, Severity, Variables, built_in,
+    check, compose, resolve,
+};
+use domain::prompt::PromptRole;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn converted(value: &Value) -> Converted {
+    convert("My preset", &value.to_string()).unwrap()
+}
+
+fn mira() -> Given {
+    Given::default()
+        .text("character.name", "Mira")
+        .text("character.description", "Mira keeps the lighthouse.")
+        .text("character.personality", "Shy.")
+        .text("persona.name", "Tom")
+        .text("persona.description", "a sailor")
+        .text("lore.before", "The town is small.")
+        .text("character.examplesRaw", "<START>\nMira: Oh.")
+}
+
+#[track_caller]
+fn composed(template: &PromptTemplate, given: Given) -> Composed {
+    composed_with(template, given, &[Flag::IncludeScene])
+}
+
+#[track_caller]
+fn composed_with(template: &PromptTemplate, given: Given, switches: &[Flag]) -> Composed {
+    let library: &Library = built_in().unwrap();
+    let problems = check(&serde_json::to_string(template).unwrap(), library);
+    assert!(problems.iter().all(|problem| problem.severity == Severity::Warning), "{problems:?}");
+    let resolved = resolve(template, library).unwrap();
+    let variables = Variables::resolve(given).unwrap();
+    compose(&resolved, &variables, &Flags::of(&variables, switches)).unwrap()
+}
+
+fn picture(composed: &Composed) -> String {
+    let section = |it: &context::prompt_template::ComposedSection| {
+        let place = match it.placement {
+            Placement::Head => String::new(),
+            Placement::InChat => format!(" in chat at {}", it.depth),
+            other => format!(" {other:?}"),
+        };
+        let role = if it.role == SectionRole::System { String::new() } else { format!(" {:?}", it.role) };
+        format!("[{}{role}{place}] {}", it.name, it.text)
+    };
+    composed.sections.iter().map(section).collect::<Vec<_>>().join("\n")
+}
+
+fn report(converted: &Converted) -> String {
+    converted.report.iter().map(|note| format!("{}: {}", note.field, note.what)).collect::<Vec<_>>().join("\n")
+}
+
+fn prompt(identifier: &str, content: &str) -> Value {
+    json!({"identifier": identifier, "name": identifier, "role": "system", "content": content, "system_prompt": true})
+}
+
+fn marker(identifier: &str) -> Value {
+    json!({"identifier": identifier, "name": identifier, "system_prompt": true, "marker": true})
+}
+
+fn in_chat(identifier: &str, role: &str, depth: u32, order: i32) -> Value {
+    json!({"identifier": identifier, "name": identifier, "role": role, "content": format!("Remember {identifier}."),
+        "injection_position": 1, "injection_depth": depth, "injection_order": order})
+}
+
+fn prompt_manager() -> Value {
+    let order = |names: &[(&str, bool)]| -> Value {
+        names.iter().map(|(name, on)| json!({"identifier": name, "enabled": on})).collect()
+    };
+    json!({
+        "temperature": 0.9, "top_p": 0.95, "top_k": 0, "repetition_penalty": 1.05, "frequency_penalty": 0.3,
+        "presence_penalty": 0, "openai_max_tokens": 300, "openai_max_context": 8192, "seed": -1,
+        "stream_openai": true, "squash_system_messages": true, "names_behavior": 0,
+        "personality_format": "{{char}} is like this: {{personality}}", "scenario_format": "{{scenario}}",
+        "wi_format": "Lore: {0}", "new_chat_prompt": "The chat begins.", "new_example_chat_prompt": "An example:",
+        "group_nudge_prompt": "Write only as {{char}}.", "impersonation_prompt": "Write as {{user}}.",
+        "prompts": [
+            prompt("main", "Tell the story of {{char}}. A price is ${five}."),
+            prompt("nsfw", ""),
+            prompt("jailbreak", "Stay brief."),
+            prompt("off", "Not now."),
+            prompt("forgotten", "In no order."),
+            marker("chatHistory"), marker("worldInfoBefore"), marker("worldInfoAfter"), marker("charDescription"),
+            marker("charPersonality"), marker("scenario"), marker("personaDescription"), marker("dialogueExamples"),
+            marker("somethingNew"),
+            in_chat("high", "system", 2, 200), in_chat("low", "user", 2, 50), in_chat("usual", "assistant", 4, 100),
+        ],
+        "prompt_order": [
+            {"character_id": 7, "order": order(&[("main", true)])},
+            {"character_id": 100_001, "order": order(&[
+                ("main", true), ("worldInfoBefore", true), ("personaDescription", true), ("charDescription", true),
+                ("charPersonality", true), ("scenario", true), ("nsfw", true), ("worldInfoAfter", true),
+                ("dialogueExamples", true), ("off", false), ("high", true), ("low", true), ("usual", true),
+                ("somethingNew", true), ("chatHistory", true), ("jailbreak", true), ("ghost", true)])},
+        ],
+    })
+}
+
+#[test]
+fn keeps_order_and_placement_of_prompt_manager() {
+    let converted = converted(&prompt_manager());
+    assert_eq!(converted.kind, PresetKind::PromptManager);
+    insta::assert_snapshot!(picture(&composed(&converted.templates[0], mira())), @r"
+    [main] Tell the story of {{char}}. A price is ${five}.
+    [worldInfoBefore] Lore: The town is small.
+    [personaDescription] a sailor
+    [charDescription] Mira keeps the lighthouse.
+    [charPersonality] {{char}} is like this: Shy.
+    [dialogueExamples] An example:
+    Mira: Oh.
+    [newChat] The chat begins.
+    [jailbreak AfterHistory] Stay brief.
+    [low User in chat at 2] Remember low.
+    [usual Assistant in chat at 4] Remember usual.
+    [high in chat at 2] Remember high.
+    ");
+    insta::assert_snapshot!(report(&converted), @r"
+    squash_system_messages: adjacent system texts are always one message here
+    prompt_order: the app adds its own parts after it: content rating, extra instructions, goal, memories, documents, mode, reminder
+    stop: no stop texts, as in presets of this kind; the built-in templates stop at a speaker's name at the start of a line
+    wi_format: kept around the lore of the head; lore triggered in the chat goes to the message that triggered it, or is placed there too with `classic` placement
+    prompt_order: one list is used for all characters; the others are left out
+    prompt_order: ghost: there is no such prompt
+    prompt: somethingNew: left out: an unknown position
+    prompts: jailbreak: after the chat with `classic` placement; otherwise in the head, which stays cached
+    prompts: low, usual, high: at their depth with `classic` placement; otherwise before the newest message, once per epoch
+    openai_max_context: the context size is a setting of its own here; 8192 is not used
+    ");
+}
+
+/// Settings of the chat and recalled memories have a place in an imported preset, too.
+#[test]
+fn preset_includes_chat_settings_and_memories() {
+    let set = mira()
+        .text("rating", "T")
+        .text("extra", "No rhymes.")
+        .text("goal", "light the lamp")
+        .text("reminder.text", "It is late.")
+        .text("mode.text", "Explain.")
+        .text("memory.facts", "Tom likes tea.")
+        .text("memory.count", "1");
+    let mut preset = prompt_manager();
+    preset["prompts"][0]["name"] = json!("memory");
+    let template = &converted(&preset).templates[0];
+    let picture = picture(&composed_with(template, set, &[Flag::ReminderDue]));
+    let own = picture.split_once("Remember high.").unwrap().1.trim();
+    insta::assert_snapshot!(own, @r"
+    [rating] Content rating: T (PG-13), for teenagers.
+    [extra] No rhymes.
+    [memory-2 Context] Facts:
+    Tom likes tea.
+    [mode Context] Explain.
+    [reminder Context] Reminder:
+    Keep in mind: light the lamp
+    It is late.
+    [goal] Gently steer the story towards this: light the lamp
+    ");
+}
+
+#[test]
+fn card_replaces_main_unless_forbidden() {
+    let given = || mira().text("character.systemPrompt", "Be Mira. {{original}}");
+    let main = |preset: &Value| composed(&converted(preset).templates[0], given()).sections[0].clone();
+    let first = main(&prompt_manager());
+    assert_eq!(first.text, "Be Mira. {{original}}");
+    assert_eq!(first.original.unwrap(), "Tell the story of {{char}}. A price is ${five}.");
+    let mut firm = prompt_manager();
+    firm["prompts"][0]["forbid_overrides"] = json!(true);
+    assert!(main(&firm).text.starts_with("Tell the story"));
+}
+
+#[test]
+fn converts_utility_prompts_to_templates() {
+    let converted = converted(&prompt_manager());
+    let impersonate = &converted.templates[1];
+    assert_eq!(impersonate.extends.as_deref(), Some("impersonate"));
+    let text = composed(impersonate, mira().text("transcript", "Mira: Hi")).flow(SectionRole::System);
+    assert!(text.starts_with("Write as {{user}}.") && text.ends_with("The conversation:\nMira: Hi"), "{text}");
+}
+
+#[test]
+fn converts_chat_completion_samplers() {
+    let sampling = converted(&prompt_manager()).sampling.unwrap();
+    let values = json!(sampling.values);
+    let expected =
+        json!({"temperature": 0.9, "top_k": 0, "repeat_penalty": 1.05, "max_tokens": 300, "frequency_penalty": 0.3});
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(values.get(key), Some(value), "{key}");
+    }
+    assert_eq!((values.get("seed"), values.get("min_p")), (None, None));
+    assert!(!sampling.kept.contains_key("prompts") && !sampling.kept.contains_key("temperature"));
+}
+
+#[test]
+fn reports_unused_text_completion_fields() {
+    let converted =
+        converted(&json!({"temp": 1.1, "top_p": "0.9", "top_k": -1, "min_p": 0.05, "rep_pen": 1.2, "genamt": 400,
+        "max_length": 4096, "typical_p": 1, "mirostat_mode": 2, "xtc_probability": 0.5, "dry_multiplier": 0.0}));
+    assert_eq!(converted.kind, PresetKind::Sampler);
+    let sampling = converted.sampling.as_ref().unwrap();
+    assert_eq!(
+        json!(sampling.values),
+        json!({"temperature": 1.1, "top_p": 0.9, "top_k": 0, "min_p": 0.05, "repeat_penalty": 1.2, "max_tokens": 400,
+            "typical_p": 1.0, "mirostat": 2, "xtc_probability": 0.5, "dry_multiplier": 0.0})
+    );
+    insta::assert_snapshot!(report(&converted), @r"
+    max_length: the context size is a setting of its own here; 4096 is not used
+    mirostat_mode: it replaces other samplers; without effect: top p, min p, xtc probability
+    ");
+    assert_eq!(write_sampler(sampling)["max_length"], json!(4096), "kept fields must be written back unchanged");
+}
+
+#[test]
+fn reports_and_keeps_unsupported_samplers() {
+    let foreign = json!({"temp": 3.5, "rep_pen_range": 0, "tfs": 0.9, "smoothing_factor": 0.2, "top_a": 0, "seed": -1,
+        "dynatemp": true, "min_temp": 0.5, "max_temp": 1.5, "dynatemp_exponent": 2, "sampler_order": [6, 0]});
+    let converted = converted(&foreign);
+    insta::assert_snapshot!(report(&converted), @r"
+    temp: 3.5 is out of range here; 2 is used
+    tfs: not supported here; the value 0.9 is kept
+    smoothing_factor: not supported here; the value 0.2 is kept
+    sampler_order: the sampler order is fixed here; this one is kept but not used
+    ");
+    let sampling = converted.sampling.unwrap();
+    assert_eq!(json!(sampling.values), json!({"temperature": 1.0, "dynatemp_range": 0.5, "dynatemp_exponent": 2.0}));
+    let written = write_sampler(&sampling);
+    for (field, value) in
+        [("temp", json!(1.0)), ("min_temp", json!(0.5)), ("sampler_order", json!([6, 0])), ("tfs", json!(0.9))]
+    {
+        assert_eq!(written[field], value, "{field}");
+    }
+    let again = convert("again", &Value::Object(written).to_string()).unwrap().sampling.unwrap();
+    assert_eq!((again.values, again.kept), (sampling.values, sampling.kept));
+}
+
+fn story() -> String {
+    [
+        "{{#if system}}{{system}}\n{{/if}}",
+        "{{#if wiBefore}}World:\n{{wiBefore}}\n{{/if}}",
+        "### About {{char}}\n{{#if description}}{{description}}\n{{/if}}",
+        "{{#if personality}}{{char}}'s ways: {{personality}}\n{{else}}Nobody knows {{char}}.\n{{/if}}",
+        "{{#if scenario}}Where: {{scenario}}\n{{/if}}",
+        "{{#if persona}}{{user}}: {{persona}}\n{{/if}}{{trim}}",
+    ]
+    .concat()
+}
+
+fn context_preset() -> Value {
+    json!({"name": "Letters", "story_string": story(), "example_separator": "~~", "chat_start": "It begins.",
+        "use_stop_strings": false, "names_as_stop_strings": true, "trim_sentences": true})
+}
+
+#[test]
+fn converts_story_string_to_sections() {
+    let converted = converted(&context_preset());
+    assert_eq!((converted.kind, converted.name.as_str()), (PresetKind::Context, "Letters"));
+    let composed = composed(&converted.templates[0], mira());
+    insta::assert_snapshot!(picture(&composed), @r"
+    [identity] You are Mira, talking with Tom.
+    [rules] 1. Answer as Mira would, in the first person, in one to four short sentences.
+    2. Never speak or decide for Tom; stop and wait for Tom.
+    [loreBefore] World:
+    The town is small.
+    [description] ### About Mira
+    Mira keeps the lighthouse.
+    [personality] Mira's ways: Shy.
+    [persona] Tom: a sailor
+    [examples] ~~
+    Mira: Oh.
+    [chatStart] It begins.
+    ");
+    assert_eq!(composed.stop, ["\nTom:", "\nMira:"]);
+    insta::assert_snapshot!(report(&converted), @"trim_sentences: left out: replies are stored unchanged");
+}
+
+#[test]
+fn missing_card_texts_leave_no_label() {
+    let text =
+        picture(&composed(&converted(&context_preset()).templates[0], Given::default().text("character.name", "Mira")));
+    for label in ["World", "About", "Where", "ways"] {
+        assert!(!text.contains(label), "{text}");
+    }
+    assert!(text.contains("Nobody knows Mira."), "the text of the else branch must be present: {text}");
+}
+
+#[test]
+fn story_string_may_be_placed_in_the_chat() {
+    let mut preset = context_preset();
+    (preset["story_string_position"], preset["story_string_depth"], preset["story_string_role"]) =
+        (json!(1), json!(3), json!(1));
+    let composed = composed(&converted(&preset).templates[0], mira());
+    let description = composed.sections.iter().find(|section| section.name == "description").unwrap();
+    assert_eq!((description.placement, description.depth, description.role), (Placement::InChat, 3, SectionRole::User));
+}
+
+/// Renders with the reference engine and with ours, which must agree.
+fn render(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
+    let reference = reference(jinja, roles, opening);
+    if opening {
+        let template = ChatTemplate::parse(jinja, "", "", jiff::civil::DateTime::default()).unwrap();
+        let role = |name: &str| match name {
+            "system" => PromptRole::System,
+            "user" => PromptRole::User,
+            _ => PromptRole::Character,
+        };
+        let turns: Vec<_> =
+            roles.iter().enumerate().map(|(at, (name, _))| Turn { role: role(name), parts: vec![at] }).collect();
+        let pieces = template.render(&turns, false).unwrap();
+        let text = |piece: Piece| match piece {
+            Piece::Control(text) => text,
+            Piece::Part(at) => roles[at].1.to_owned(),
+        };
+        assert_eq!(pieces.into_iter().map(text).collect::<String>(), reference);
+    }
+    reference
+}
+
+fn reference(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
+    let mut environment = minijinja::Environment::new();
+    environment.add_template("t", jinja).unwrap();
+    let messages: Vec<_> = roles.iter().map(|(role, content)| json!({"role": role, "content": content})).collect();
+    let context = json!({"messages": messages, "add_generation_prompt": opening});
+    environment.get_template("t").unwrap().render(minijinja::Value::from_serialize(&context)).unwrap()
+}
+
+const CHAT: [(&str, &str); 4] = [("system", "Rules."), ("user", "Hi"), ("assistant", "Hello"), ("user", "Bye")];
+
+#[test]
+fn converts_turn_markers_to_chat_template() {
+    let converted = converted(
+        &json!({"name": "Marks", "input_sequence": "<|u|>", "output_sequence": "<|a|>", "system_sequence": "<|s|>",
+        "input_suffix": "<|end|>\n", "output_suffix": "<|end|>\n", "system_suffix": "<|end|>\n", "wrap": true, "macro": true,
+        "stop_sequence": "<|end|>", "names_behavior": "always", "user_alignment_message": "Go on."}),
+    );
+    let format = converted.format.as_ref().unwrap();
+    assert_eq!(
+        render(&format.jinja, &CHAT, true),
+        "<|s|>\nRules.<|end|>\n<|u|>\nHi<|end|>\n<|a|>\nHello<|end|>\n<|u|>\nBye<|end|>\n<|a|>\n"
+    );
+    assert_eq!(format.stop, ["<|end|>", "<|u|>", "<|a|>", "<|s|>"]);
+    insta::assert_snapshot!(report(&converted), @r"
+    user_alignment_message: left out: roles that must alternate are merged instead
+    names_behavior: left out: names before messages are a chat setting
+    ");
+}
+
+#[test]
+fn applies_wrap_and_special_first_and_last_markers() {
+    let converted = converted(&json!({"input_sequence": "### It's {{user}}'s turn:", "output_sequence": "### Reply:",
+        "last_output_sequence": "### Reply (short):", "first_output_sequence": "### Opening:", "system_same_as_user": true,
+        "story_string_prefix": "### Story:", "story_string_suffix": "", "wrap": true, "sequences_as_stop_strings": false,
+        "stop_sequence": ""}));
+    let format = converted.format.as_ref().unwrap();
+    assert_eq!(
+        render(&format.jinja, &CHAT, true),
+        "### Story:\nRules.\n### It's 's turn:\nHi\n### Opening:\nHello\n### It's 's turn:\nBye\n### Reply (short):\n"
+    );
+    assert_eq!(
+        render(&format.jinja, &[("assistant", "A"), ("assistant", "B")], false),
+        "### Opening:\nA\n### Reply:\nB\n"
+    );
+    assert!(format.stop.is_empty());
+}
+
+#[test]
+fn system_prompt_replaces_the_rules() {
+    let converted = converted(&json!({"name": "Terse", "content": "Play {{char}}.", "post_history": "Be terse."}));
+    assert_eq!(converted.kind, PresetKind::SystemPrompt);
+    let composed = composed(&converted.templates[0], mira());
+    assert_eq!(composed.sections[0].text, "Play {{char}}.");
+    assert!(
+        composed
+            .sections
+            .iter()
+            .any(|section| section.placement == Placement::AfterHistory && section.text == "Be terse.")
+    );
+    assert!(!picture(&composed).contains("You are Mira, talking"));
+}
+
+#[test]
+fn bundle_gives_template_format_and_samplers() {
+    let converted = converted(
+        &json!({"context": context_preset(), "instruct": {"name": "Marks", "input_sequence": "U:", "output_sequence": "A:"},
+        "sysprompt": {"name": "Terse", "content": "Play {{char}}."}, "preset": {"temp": 0.7}, "reasoning": {"name": "x"}}),
+    );
+    assert_eq!(converted.kind, PresetKind::Bundle);
+    assert_eq!(converted.templates.len(), 1);
+    let composed = composed(&converted.templates[0], mira());
+    assert_eq!(composed.sections[0].text, "Play {{char}}.", "it must be at the position of {{system}}");
+    assert_eq!(converted.format.unwrap().name, "Marks");
+    assert_eq!(json!(converted.sampling.unwrap().values)["temperature"], json!(0.7));
+}
+
+#[test]
+fn converts_huge_presets_quickly() {
+    let same = json!({"prompts": (0..8_000).map(|n| prompt(&n.to_string(), "y")).collect::<Vec<_>>()});
+    assert_eq!(converted(&same).templates[0].sections.len(), 990 + 7, "the limit plus the app's own sections");
+    let doubled = json!({"prompts": vec![prompt("x", "y"); 8_000]});
+    assert!(converted(&doubled).report.len() < 100, "the report must stay short");
+    let deep = json!({"story_string": format!("{}{{{{persona}}}}{}", "{{#if persona}}a\n".repeat(30_000), "{{/if}}".repeat(30_000))});
+    assert!(report(&converted(&deep)).contains("deeper than 20"));
+}
+
+#[test]
+fn rejects_files_that_are_no_presets() {
+    assert_eq!(convert("x", "{}"), Err(ConvertError::NotAPreset));
+    assert_eq!(convert("x", "[]"), Err(ConvertError::NotAPreset));
+    assert!(matches!(convert("x", "{"), Err(ConvertError::NotJson { .. })));
+    assert_eq!(convert("x", &" ".repeat(9 << 20)), Err(ConvertError::TooLarge));
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(|number| json!(number)),
+        r"[${}#/a-z \n]{0,20}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::vec(("(identifier|order|name|content|enabled|role)", inner), 0..3)
+                .prop_map(|fields| fields.into_iter().collect::<serde_json::Map<_, _>>().into()),
+        ]
+    })
+}
+
+proptest! {
+    /// Invalid values never stop a conversion, and the result has no errors.
+    #[test]
+    fn odd_presets_give_valid_templates(fields in prop::collection::vec(("(prompts|prompt_order|story_string|content|temp|wi_format|chat_start|input_sequence|output_suffix|new_chat_prompt|context|sysprompt|instruct|preset)", any_json()), 0..6)) {
+        let value = Value::Object(fields.into_iter().collect());
+        if let Ok(converted) = convert("odd", &value.to_string()) {
+            for template in &converted.templates {
+                composed(template, mira());
+            }
+            if let Some(format) = converted.format {
+                render(&format.jinja, &CHAT, true);
+            }
+        }
+    }
+
+    /// Any story string can be converted.
+    #[test]
+    fn converts_any_story_string(story in r"(\{\{#if (persona|x)\}\}|\{\{/if\}\}|\{\{else\}\}|\{\{(char|description|system|wiBefore|foo)\}\}|[${}a-z \n]){0,30}") {
+        let converted = converted(&json!({"story_string": story}));
+        composed(&converted.templates[0], mira());
+    }
+
+    /// The user's text passes through the prompt manager unchanged.
+    #[test]
+    fn keeps_text_unchanged(content in r"[${}a-z.]{1,40}") {
+        let converted = converted(&json!({"prompts": [prompt("main", &content)]}));
+        prop_assert_eq!(&composed(&converted.templates[0], mira()).sections[0].text, &content);
+    }
+}

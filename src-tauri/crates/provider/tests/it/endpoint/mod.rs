@@ -1,0 +1,14 @@
+//! Tests of the client against a scripted server that plays every known fault of an endpoint.
+
+mod cancel;
+mod careless;
+mod connect;
+mod cuts;
+mod generated;
+mod matrix;
+mod probe;
+mod refusals;
+mod request;
+mod silence;
+mod support;
+mod tools;

@@ -1,0 +1,7 @@
+//! Kinds of texts and files that have broken this app or others.
+
+mod defects;
+mod lore;
+mod model_files;
+mod presets;
+mod texts;

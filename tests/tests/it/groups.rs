@@ -1,0 +1,214 @@
+//! Group scenes: several characters and a narrator, one of whom speaks per turn.
+
+use domain::prompt::PromptRole;
+use engine::api::{ApiError, EndReason, Message, Role, SettingOwner, SettingValue, WhatIf};
+use serde_json::json;
+use tests::headless::{Headless, ended, shown};
+
+/// Mira's workshop with Ada and Bo.
+struct Scene {
+    app: Headless,
+    chat: String,
+    mira: String,
+    ada: String,
+    bo: String,
+}
+
+async fn character(app: &Headless, name: &str, description: &str) -> String {
+    let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
+        "name": name, "description": description, "personality": "", "scenario": "", "first_mes": "Hello.",
+        "mes_example": "", "creator_notes": "", "system_prompt": "", "post_history_instructions": "",
+        "alternate_greetings": [], "tags": [], "creator": "", "character_version": "", "extensions": {} } });
+    let report = app.engine.import_bytes(format!("{name}.json"), card.to_string().into_bytes()).await.unwrap();
+    report.imported[0].id.clone()
+}
+
+impl Scene {
+    async fn open() -> Self {
+        let app = Headless::new().await;
+        let chat = app.first_chat().await;
+        let ada = character(&app, "Ada", "{{char}} keeps the lighthouse.").await;
+        let bo = character(&app, "Bo", "{{char}} sails for {{user}}.").await;
+        let scene = Self { app, chat: chat.id, mira: chat.character, ada, bo };
+        scene.members(&[&scene.ada, &scene.bo]).await.unwrap();
+        scene
+    }
+
+    async fn members(&self, ids: &[&str]) -> Result<(), ApiError> {
+        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        self.app.engine.set_members(self.chat.clone(), ids).await
+    }
+
+    async fn say(&self, text: &str, reply: &str) -> Message {
+        self.app.model.reply(reply);
+        let (reply, reason) = self.app.say(&self.chat, text).await;
+        assert_eq!(reason, EndReason::Stop);
+        reply.unwrap()
+    }
+
+    async fn let_speak(&self, speaker: Option<&str>, reply: &str) -> Message {
+        self.app.model.reply(reply);
+        let mut events = self.app.engine.subscribe();
+        let started = self.app.engine.let_speak(self.chat.clone(), speaker.map(str::to_owned)).await.unwrap();
+        let (reply, _) = ended(&mut events, &self.chat).await;
+        let reply = reply.unwrap();
+        assert_eq!(started.reply.name, reply.name, "the speaker is known from the start");
+        reply
+    }
+
+    fn sent(&self) -> Vec<(PromptRole, String)> {
+        let prompt = self.app.model.last_request().expect("a request").prompt;
+        prompt.messages.into_iter().map(|message| (message.role, message.text)).collect()
+    }
+
+    /// Returns the context block before the answered message.
+    fn context(&self) -> String {
+        self.sent().pop().unwrap().1
+    }
+}
+
+#[tokio::test]
+async fn characters_speak_in_turn_under_their_names() {
+    let scene = Scene::open().await;
+    // Mira has sent the greeting, so Ada is next.
+    let reply = scene.say("Good evening, all.", "Ada: Evening.").await;
+    assert_eq!(
+        (reply.name.as_str(), reply.speaker.as_deref(), shown(&reply)),
+        ("Ada", Some(scene.ada.as_str()), "Evening.")
+    );
+    let head = scene.sent().remove(0).1;
+    for told in ["a scene with Mira, Ada, Bo and Traveller", "Ada keeps the lighthouse.", "Bo sails for Traveller."] {
+        assert!(head.contains(told), "{told:?} is not in the head:\n{head}");
+    }
+    assert!(scene.context().contains("It is Ada's turn to speak, and nobody else's."), "{}", scene.context());
+    assert_eq!(scene.say("And the sea?", "Calm.").await.name, "Bo");
+    assert_eq!(scene.say("And you, Ada?", "Fine.").await.name, "Ada", "a named character is next");
+    assert_eq!(scene.say("Bobby is fine.", "Aye.").await.name, "Bo", "a name inside a word does not match");
+    assert_eq!(scene.say("Go on.", "So.").await.name, "Mira");
+
+    let said: Vec<String> = scene.sent().into_iter().map(|(_, text)| text).collect();
+    assert_eq!(said[0], head, "the head does not depend on the speaker");
+    assert!(said.iter().any(|text| text == "Ada: Evening.") && said.iter().any(|text| text == "Bo: Calm."), "{said:?}");
+    let names: Vec<String> = scene.app.transcript(&scene.chat).await.into_iter().skip(1).collect();
+    assert_eq!(names[..4], ["Traveller: Good evening, all.", "Ada: Evening.", "Traveller: And the sea?", "Bo: Calm."]);
+}
+
+/// A character speaks neither for the user nor for another character.
+#[tokio::test]
+async fn reply_ends_at_another_speaker() {
+    let scene = Scene::open().await;
+    scene.say("Hello.", "Evening.").await;
+    let stop = scene.app.model.last_request().unwrap().prompt.stop;
+    for name in ["Traveller", "Mira", "Ada", "Bo", "Narrator"] {
+        assert_eq!(stop.iter().filter(|text| **text == format!("\n{name}:")).count(), 1, "{name}: {stop:?}");
+    }
+    assert!(scene.sent()[0].1.contains("Never speak or decide for Traveller, nor for another character."));
+}
+
+#[tokio::test]
+async fn any_character_and_the_narrator_can_be_called() {
+    let scene = Scene::open().await;
+    scene.say("Hello.", "Evening.").await;
+    let bo = scene.bo.clone();
+    assert_eq!(scene.let_speak(Some(&bo), "Aye.").await.name, "Bo");
+    assert!(scene.context().ends_with("(Bo's turn.)"), "{}", scene.context());
+    assert_eq!(scene.let_speak(Some(&scene.mira), "Sit down.").await.speaker, None);
+
+    let told = scene.let_speak(None, "<think>Rain?</think>The rain stops.").await;
+    assert_eq!((told.role, told.name.as_str()), (Role::Narrator, "Narrator"));
+    assert_eq!(told.swipes[0].display.as_ref().unwrap().text, "The rain stops.");
+    assert!(scene.context().contains("Now the narrator tells"), "{}", scene.context());
+    scene.app.model.reply("The wind turns.");
+    let mut events = scene.app.engine.subscribe();
+    scene.app.engine.regenerate(scene.chat.clone()).await.unwrap();
+    let (again, _) = ended(&mut events, &scene.chat).await;
+    let again = again.unwrap();
+    assert_eq!((again.role, again.swipes.len(), shown(&again)), (Role::Narrator, 2, "The wind turns."));
+    assert_eq!(scene.say("At last.", "Hm.").await.name, "Ada", "after Mira, regardless of narration in between");
+    let sent = scene.sent();
+    assert!(sent.contains(&(PromptRole::User, "Narrator: The wind turns.".into())), "{sent:?}");
+}
+
+#[tokio::test]
+async fn swipe_keeps_the_speaker_and_matches_the_preview() {
+    let scene = Scene::open().await;
+    let preview =
+        scene.app.engine.preview_prompt(scene.chat.clone(), "Bo, sing!".into(), WhatIf::default()).await.unwrap();
+    let reply = scene.say("Bo, sing!", "La la.").await;
+    assert_eq!(reply.name, "Bo");
+    let sent: Vec<String> = scene.sent().into_iter().map(|(_, text)| text).collect();
+    assert_eq!(preview.messages.iter().map(|message| message.text.clone()).collect::<Vec<_>>(), sent);
+    scene.app.model.reply("Bo: No.");
+    let mut events = scene.app.engine.subscribe();
+    scene.app.engine.regenerate(scene.chat.clone()).await.unwrap();
+    let (again, _) = ended(&mut events, &scene.chat).await;
+    let again = again.unwrap();
+    assert_eq!((again.name.as_str(), shown(&again)), ("Bo", "No."));
+    assert_eq!(scene.sent().into_iter().map(|(_, text)| text).collect::<Vec<_>>(), sent);
+}
+
+/// Prompts are append-only for every speaker. Narration is part of the history too.
+#[tokio::test]
+async fn group_prompt_is_append_only_across_restarts() {
+    let mut scene = Scene::open().await;
+    for turn in 0..3 {
+        scene.say(&format!("Question {turn}."), "Hm.").await;
+        scene.let_speak(None, "Time passes.").await;
+    }
+    scene.app = scene.app.restart().await;
+    assert_eq!(scene.say("Who is here?", "I am.").await.name, "Ada", "after Ada, Bo and Mira");
+    let requests = scene.app.model.requests();
+    for pair in requests.windows(2) {
+        let (before, after) = (&pair[0].prompt.messages, &pair[1].prompt.messages);
+        assert_eq!(after[..before.len()], before[..]);
+    }
+    let report = scene.app.engine.preview_prompt(scene.chat.clone(), "So?".into(), WhatIf::default()).await.unwrap();
+    let event = report.blocks.iter().find(|block| block.text == "(The narrator goes on.)").unwrap();
+    assert!(event.kept && event.kind == "message" && event.tokens > 0);
+}
+
+#[tokio::test]
+async fn participants_are_validated_and_can_change() {
+    let scene = Scene::open().await;
+    let open = async || scene.app.engine.open_chat(scene.chat.clone()).await.unwrap();
+    assert_eq!(open().await.members.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["Ada", "Bo"]);
+    for refused in [vec![scene.mira.as_str()], vec![scene.ada.as_str(), scene.ada.as_str()]] {
+        assert!(matches!(scene.members(&refused).await, Err(ApiError::BadInput { .. })));
+    }
+    let nobody = "00000000-0000-7000-8000-000000000000";
+    assert!(matches!(scene.members(&[nobody]).await, Err(ApiError::NotFound { .. })));
+    scene.say("Hello.", "Evening.").await;
+    scene.members(&[]).await.unwrap();
+    assert!(matches!(
+        scene.app.engine.let_speak(scene.chat.clone(), Some(scene.ada.clone())).await,
+        Err(ApiError::BadInput { .. })
+    ));
+    let reply = scene.say("Are we alone?", "We are.").await;
+    assert_eq!((reply.name.as_str(), reply.speaker), ("Mira", None));
+    assert_eq!(open().await.page.messages[2].name, "Ada", "earlier messages keep their speaker");
+    assert!(!scene.sent()[0].1.contains("a scene with"));
+}
+
+/// A template that the user selected stays; only the automatic one changes for a group.
+#[tokio::test]
+async fn selected_template_stays() {
+    let scene = Scene::open().await;
+    let owner = SettingOwner::Chat { id: scene.chat.clone() };
+    let sms = SettingValue::Text("sms".into());
+    scene.app.engine.set_setting(owner, "template".into(), Some(sms)).await.unwrap();
+    scene.say("Hello.", "hey").await;
+    assert!(!scene.sent()[0].1.contains("a scene with"));
+}
+
+/// In a group scene, the participant macros list all participants.
+#[tokio::test]
+async fn macros_list_the_participants() {
+    let scene = Scene::open().await;
+    let owner = SettingOwner::Chat { id: scene.chat.clone() };
+    let note = SettingValue::Text("Present: {{group}}. Besides {{char}}: {{notChar}}.".into());
+    scene.app.engine.set_setting(owner, "author_note".into(), Some(note)).await.unwrap();
+    scene.say("We meet {{group}}.", "Hello.").await;
+    let context = scene.context();
+    assert!(context.contains("Present: Mira, Ada, Bo.") && context.ends_with("We meet Mira, Ada, Bo."), "{context}");
+    assert!(context.contains("Besides Mira: Ada, Bo"), "{context}");
+}

@@ -1,0 +1,10 @@
+//! Tests with the real worker and the real small models.
+
+mod local_prompts;
+mod meanings;
+mod meanings_of_things;
+#[cfg(target_os = "linux")]
+mod package;
+mod recall_floor;
+mod reuse;
+mod turns;

@@ -1,0 +1,190 @@
+//! Sampler presets: import, selection on any layer, and use in requests.
+
+use std::collections::BTreeMap;
+
+use domain::sampling::{Dry, Sampling, Xtc};
+use engine::api::{ApiError, LayeredSetting, SamplerPreset, SettingLayer, SettingOwner, SettingValue};
+use serde_json::{Value, json};
+use tests::headless::{Headless, ended};
+use tests::recorder::Recorder;
+
+/// A SillyTavern text-completion preset with some of its forty fields.
+fn big_o() -> Value {
+    json!({
+        "temp": 0.87, "temperature_last": true, "top_p": 0.99, "top_k": 85, "top_a": 0, "tfs": 0.68, "typical_p": 0.68,
+        "min_p": 0, "rep_pen": 1.01, "rep_pen_range": 128, "freq_pen": 0.25, "presence_pen": 0.5, "dry_multiplier": 0.75,
+        "dry_base": 2, "dry_allowed_length": 3, "dry_penalty_last_n": 0, "xtc_probability": 0.5, "xtc_threshold": 0.125,
+        "mirostat_mode": 0, "seed": 77, "genamt": 300, "max_length": 6000, "sampler_order": [6, 0, 1]
+    })
+}
+
+async fn import(app: &Headless, name: &str, preset: &Value) -> (String, Vec<String>) {
+    let report = app.engine.import_bytes(format!("{name}.json"), preset.to_string().into_bytes()).await.unwrap();
+    let imported = report.imported.into_iter().find(|one| one.kind == "samplerPreset").unwrap();
+    (imported.id, imported.warnings)
+}
+
+async fn choose(app: &Headless, owner: SettingOwner, preset: &str) {
+    let value = Some(SettingValue::Text(preset.into()));
+    app.engine.set_setting(owner, "sampler_preset".into(), value).await.unwrap();
+}
+
+async fn setting(app: &Headless, owner: SettingOwner, key: &str) -> LayeredSetting {
+    let all = app.engine.layered_settings(owner).await.unwrap();
+    all.settings.into_iter().find(|setting| setting.key == key).unwrap()
+}
+
+async fn sampled(app: &Headless, chat: &str) -> Sampling {
+    app.model.reply("Hm.");
+    app.say(chat, "Well?").await;
+    app.model.last_request().unwrap().sampling
+}
+
+fn own(name: &str, values: &[(&str, f64)]) -> SamplerPreset {
+    let values = values.iter().map(|(key, value)| ((*key).to_owned(), SettingValue::Number(*value))).collect();
+    SamplerPreset { id: String::new(), name: name.into(), values }
+}
+
+#[tokio::test]
+async fn imported_preset_applies_where_selected() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await;
+    let (id, warnings) = import(&app, "Big O", &big_o()).await;
+    assert_eq!((id.as_str(), warnings.len()), ("big-o", 3), "{warnings:?}");
+    assert!(warnings[0].starts_with("tfs: this is not used here"), "{warnings:?}");
+    assert!(warnings[1].starts_with("max_length: the context size is a setting of its own"), "{warnings:?}");
+    assert!(warnings[2].starts_with("sampler_order: "), "{warnings:?}");
+    let before = sampled(&app, &chat.id).await;
+
+    choose(&app, SettingOwner::Character { id: chat.character.clone() }, &id).await;
+    let drawn = sampled(&app, &chat.id).await;
+    let expected = Sampling {
+        temperature: 0.87,
+        top_p: 0.99,
+        top_k: 85,
+        min_p: 0.0,
+        typical_p: 0.68,
+        repeat_penalty: 1.01,
+        repeat_range: 128,
+        frequency_penalty: 0.25,
+        presence_penalty: 0.5,
+        dry: Dry { multiplier: 0.75, base: 2.0, allowed_length: 3, range: 0 },
+        xtc: Xtc { probability: 0.5, threshold: 0.125 },
+        max_tokens: 300,
+        seed: 77,
+        ..before
+    };
+    assert_eq!(drawn, expected);
+    let limit = setting(&app, SettingOwner::Chat { id: chat.id.clone() }, "context_limit").await;
+    assert_eq!((limit.origin, limit.value), (SettingLayer::BuiltIn, limit.default), "the context size is unchanged");
+    assert_eq!(sampled(&app, &chat.id).await.seed, 77, "the seed is unchanged");
+    let other = app.engine.list_characters().await.unwrap().into_iter().find(|one| one.id != chat.character).unwrap();
+    let other = app.engine.new_chat(other.id).await.unwrap().id;
+    assert_eq!(sampled(&app, &other).await.temperature, before.temperature);
+}
+
+/// Only one preset applies: that of the most specific layer with one. Values set on the same layer override it.
+#[tokio::test]
+async fn preset_applies_on_its_layer_with_origin() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await;
+    let save = async |preset| app.engine.save_sampler_preset(preset).await.unwrap().id;
+    let calm = save(own("Calm", &[("temperature", 0.25), ("min_p", 0.5)])).await;
+    let wild = save(own("Wild", &[("temperature", 1.75)])).await;
+    let owner = || SettingOwner::Chat { id: chat.id.clone() };
+    let seen = async |key| {
+        let SettingAtChat { value, origin, preset } = at(setting(&app, owner(), key).await);
+        (value, origin, preset)
+    };
+    choose(&app, SettingOwner::Global, &calm).await;
+    assert_eq!(seen("temperature").await, (0.25, SettingLayer::Global, Some("Calm".into())));
+    choose(&app, owner(), &wild).await;
+    assert_eq!(seen("temperature").await, (1.75, SettingLayer::Chat, Some("Wild".into())));
+    assert_eq!(seen("min_p").await.1, SettingLayer::BuiltIn);
+    app.engine.set_setting(owner(), "temperature".into(), Some(SettingValue::Number(0.5))).await.unwrap();
+    assert_eq!(seen("temperature").await, (0.5, SettingLayer::Chat, None));
+    app.engine.set_setting(owner(), "temperature".into(), None).await.unwrap();
+    assert_eq!(seen("temperature").await, (1.75, SettingLayer::Chat, Some("Wild".into())));
+    choose(&app, owner(), "none").await;
+    assert_eq!(seen("temperature").await.1, SettingLayer::BuiltIn);
+
+    choose(&app, owner(), &wild).await;
+    app.engine.delete_sampler_preset(wild).await.unwrap();
+    let gone = setting(&app, owner(), "sampler_preset").await;
+    assert!(gone.layers.iter().any(|at| at.problem.as_ref().is_some_and(|why| why.contains("sampler preset"))));
+    assert_eq!(sampled(&app, &chat.id).await.temperature, 0.8);
+}
+
+struct SettingAtChat {
+    value: f64,
+    origin: SettingLayer,
+    preset: Option<String>,
+}
+
+fn at(setting: LayeredSetting) -> SettingAtChat {
+    let SettingValue::Number(value) = setting.value else { panic!("{setting:?}") };
+    SettingAtChat { value, origin: setting.origin, preset: setting.preset }
+}
+
+#[tokio::test]
+async fn presets_can_be_edited_and_exported() {
+    let app = Headless::new().await;
+    let (id, _) = import(&app, "Big O", &big_o()).await;
+    let mut preset = app.engine.list_sampler_presets().await.unwrap().remove(0);
+    assert_eq!((preset.id.as_str(), preset.name.as_str()), ("big-o", "Big O"));
+    preset.values.insert("temperature".into(), SettingValue::Number(1.25));
+    preset.values.remove("typical_p");
+    app.engine.save_sampler_preset(preset).await.unwrap();
+    let written: BTreeMap<String, Value> =
+        serde_json::from_str(&app.engine.export_sampler_preset(id.clone()).await.unwrap()).unwrap();
+    for (field, value) in [
+        ("temp", json!(1.25)),
+        ("tfs", json!(0.68)),
+        ("sampler_order", json!([6, 0, 1])),
+        ("genamt", json!(300)),
+        ("max_length", json!(6000)),
+    ] {
+        assert_eq!(written.get(field), Some(&value), "{field}");
+    }
+    assert!(!written.contains_key("typical_p"));
+    let (again, _) = import(&app, "Big O", &json!(written)).await;
+    assert_eq!(again, "big-o-2", "no preset is overwritten");
+
+    for (key, value) in [("temperature", 9.0), ("context_limit", 4096.0), ("author_note", 1.0), ("sampler_preset", 1.0)]
+    {
+        let refused = app.engine.save_sampler_preset(own("Wrong", &[(key, value)])).await.unwrap_err();
+        assert!(matches!(refused, ApiError::BadInput { .. }), "{key}: {refused:?}");
+    }
+    assert!(app.engine.save_sampler_preset(own(" ", &[])).await.is_err());
+}
+
+/// The request contains the active samplers of the preset, and no inactive ones.
+#[tokio::test]
+async fn request_contains_only_active_samplers() {
+    let app = Headless::without_provider().await;
+    let endpoint = Recorder::start().await;
+    let model = endpoint.join(&app.engine, "tiny").await;
+    let chat = app.first_chat().await.id;
+    app.engine.set_chat_model(chat.clone(), Some(model.clone())).await.unwrap();
+    let (id, _) = import(&app, "Big O", &big_o()).await;
+    choose(&app, SettingOwner::Model { model }, &id).await;
+    let mut events = app.engine.subscribe();
+    app.engine.send_message(chat.clone(), "Who lit the lamp?".into()).await.unwrap();
+    ended(&mut events, &chat).await;
+    let body = endpoint.body_with("Who lit the lamp?").unwrap();
+    let mut body: BTreeMap<String, Value> = serde_json::from_slice(&body).unwrap();
+    for field in ["messages", "model", "stop", "stream", "stream_options", "cache_prompt", "return_progress"] {
+        body.remove(field);
+    }
+    let rounded = |value: Value| value.as_f64().map_or(value.clone(), |number| json!((number * 1e4).round() / 1e4));
+    let body: BTreeMap<String, Value> = body.into_iter().map(|(field, value)| (field, rounded(value))).collect();
+    let expected = json!({
+        // Disabled samplers are not sent: some servers reject 0, and every server except llama.cpp treats a missing
+        // field as off.
+        "temperature": 0.87, "top_p": 0.99, "top_k": 85.0, "typical_p": 0.68, "repeat_penalty": 1.01,
+        "repetition_penalty": 1.01, "repeat_last_n": 128.0, "frequency_penalty": 0.25, "presence_penalty": 0.5,
+        "dry_multiplier": 0.75, "dry_base": 2.0, "dry_allowed_length": 3.0, "dry_penalty_last_n": -1.0,
+        "xtc_probability": 0.5, "xtc_threshold": 0.125, "max_tokens": 300.0, "seed": 77.0
+    });
+    assert_eq!(json!(body), expected);
+}
