@@ -1,42 +1,16 @@
 //! Text that the user forgets while a prompt is built may still be in that prompt but in none after it, because its
 //! recalled block is not frozen.
 
-use std::fmt::Debug;
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 
 use tests::headless::{Headless, fact};
 use tokio::runtime::Handle;
-use tracing::field::{Field, Visit};
-use tracing_subscriber::Layer;
-use tracing_subscriber::layer::{Context, SubscriberExt as _};
+
+use crate::turn_log::on_step;
 
 const CANARY: &str = "ZEBULON";
-
-/// Pauses the first turn after planning its prompt, until the test continues it.
-struct Hold(Mutex<Option<(Sender<()>, Receiver<()>)>>);
-
-impl<S: tracing::Subscriber> Layer<S> for Hold {
-    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
-        let mut planned = Planned(false);
-        if event.metadata().target() == "inglenook::turn" {
-            event.record(&mut planned);
-        }
-        if let Some((planned, done)) = self.0.lock().unwrap().take_if(|_| planned.0) {
-            planned.send(()).unwrap();
-            done.recv().unwrap();
-        }
-    }
-}
-
-struct Planned(bool);
-
-impl Visit for Planned {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.0 |= field.name() == "step" && format!("{value:?}") == "Plan";
-    }
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn text_forgotten_during_a_turn_is_not_sent_later() {
@@ -46,8 +20,14 @@ async fn text_forgotten_during_a_turn_is_not_sent_later() {
     let known = app.engine.save_memory(fact(&ada, "The user owns a boat called ZEBULON.", 5)).await.unwrap().id;
 
     let ((planned, hears), (done, waits)) = (channel(), channel());
-    let hold = Hold(Mutex::new(Some((planned, waits))));
-    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(hold)).unwrap();
+    let (hold, of) = (Mutex::new(Some((planned, waits))), chat.clone());
+    // Pauses the first turn after planning its prompt, until the memory is deleted.
+    on_step(move |chat, step| {
+        if let Some((planned, done)) = hold.lock().unwrap().take_if(|_| chat == of && step == "Plan") {
+            planned.send(()).unwrap();
+            done.recv().unwrap();
+        }
+    });
     let (engine, runtime) = (app.engine.clone(), Handle::current());
     let forgetting = thread::spawn(move || {
         hears.recv().unwrap();

@@ -51,5 +51,6 @@ mod steps;
 mod stories;
 mod tavern;
 mod trash;
+mod turn_log;
 mod turns;
 mod wire;

@@ -1,62 +1,36 @@
 //! The steps of a turn run in their defined order, as recorded in the log.
 
-use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use engine::api::EndReason;
 use provider::FinishReason;
 use provider::fake::Script;
 use tests::headless::Headless;
-use tracing::field::{Field, Visit};
-use tracing_subscriber::Layer;
-use tracing_subscriber::layer::{Context, SubscriberExt as _};
+
+use crate::turn_log::on_step;
 
 const UNTIL_THE_CALL: [&str; 7] = ["Said", "Collect", "Activate", "Frame", "Plan", "Freeze", "Call"];
 
-/// Steps from the log, each with its chat.
+/// Steps of one chat from the log.
 #[derive(Clone, Default)]
-struct Trace(Arc<Mutex<Vec<(String, String)>>>);
+struct Trace(Arc<Mutex<Vec<String>>>);
 
 impl Trace {
-    /// Records the log of this process from now on.
-    fn of_this_process() -> Self {
-        let trace = Self::default();
-        tracing::subscriber::set_global_default(tracing_subscriber::registry().with(trace.clone())).unwrap();
+    /// Records the steps of `chat` from now on.
+    fn of(chat: &str) -> Self {
+        let (trace, chat) = (Self::default(), chat.to_owned());
+        let steps = trace.clone();
+        on_step(move |of, step| {
+            if of == chat {
+                steps.0.lock().unwrap().push(step.to_owned());
+            }
+        });
         trace
     }
 
-    /// Returns the steps of `chat` since the last call.
-    fn take(&self, chat: &str) -> Vec<String> {
-        let told = std::mem::take(&mut *self.0.lock().unwrap());
-        assert!(told.iter().all(|(of, _)| of == chat), "a step names another chat: {told:?}");
-        told.into_iter().map(|(_, step)| step).collect()
-    }
-}
-
-impl<S: tracing::Subscriber> Layer<S> for Trace {
-    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
-        if event.metadata().target() == "inglenook::turn" {
-            let mut step = Fields::default();
-            event.record(&mut step);
-            self.0.lock().unwrap().push((step.chat, step.step));
-        }
-    }
-}
-
-#[derive(Default)]
-struct Fields {
-    chat: String,
-    step: String,
-}
-
-impl Visit for Fields {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        match field.name() {
-            "chat" => self.chat = format!("{value:?}"),
-            "step" => self.step = format!("{value:?}"),
-            // A step contains no text of the user.
-            other => panic!("a step contains `{other}`: {value:?}"),
-        }
+    /// Returns the steps since the last call.
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
     }
 }
 
@@ -76,15 +50,15 @@ async fn turn_runs_its_steps_in_order() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.engine.settle().await;
-    let trace = Trace::of_this_process();
+    let trace = Trace::of(&chat);
 
     app.model.reply("It is late.");
     say(&app, &chat, "Good evening.").await;
-    assert_eq!(trace.take(&chat), behind_the_call(&["Stream", "Finish", "Keep", "Idle"]));
+    assert_eq!(trace.take(), behind_the_call(&["Stream", "Finish", "Keep", "Idle"]));
 
     app.model.play(Script::new().text("I will look it up. ").call("lamp", "{}").finish(FinishReason::Stop));
     say(&app, &chat, "Which lamp is out?").await;
-    let asked = trace.take(&chat);
+    let asked = trace.take();
     assert_eq!(
         asked,
         behind_the_call(&["Stream", "Tool", "Finish", "Keep", "Idle"]),
@@ -94,5 +68,5 @@ async fn turn_runs_its_steps_in_order() {
     app.model.play(Script::new().text("Half a").cut());
     let end = say(&app, &chat, "And then?").await;
     assert!(matches!(end, EndReason::Failed { .. }), "{end:?}");
-    assert_eq!(trace.take(&chat), behind_the_call(&["Stream", "Keep"]), "no idle work follows an interrupted reply");
+    assert_eq!(trace.take(), behind_the_call(&["Stream", "Keep"]), "no idle work follows an interrupted reply");
 }

@@ -191,8 +191,8 @@ async function memory(scene: Scene, app: App): Promise<void> {
 async function template(scene: Scene, app: App): Promise<void> {
 	if (scene === "templates") return app.openPrompts({ tab: "templates" });
 	app.openPrompts({ tab: "templates", id: "base-roleplay", section: "rules" });
-	await until(() => Boolean(app.shelf.editor?.rendered));
-	const { editor } = app.shelf;
+	await until(() => Boolean(app.templateEditors.editor?.rendered));
+	const { editor } = app.templateEditors;
 	if (scene === "templatebad") editor?.type(editor.json.replace("${character.name}, talking", "${character.mood}, talking"));
 	if (scene === "templatebad") await until(() => editor?.problems.length === 1);
 	if (scene === "variables") await press("[data-testid=choice-variables]");

@@ -76,21 +76,21 @@ type Zip<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
 /// An archive whose member names and sizes passed the checks. Names use forward slashes and are relative to the root.
 /// See [`Archive::rooted_at`].
-pub(crate) struct Archive<'a> {
+pub struct Archive<'a> {
     zip: Zip<'a>,
     /// Index of each member in the archive's directory, by name.
     members: HashMap<String, usize>,
 }
 
 /// Whether the bytes end with a ZIP directory. An archive may be appended to a picture or a program.
-pub(crate) fn is_archive(bytes: &[u8]) -> bool {
+pub fn is_archive(bytes: &[u8]) -> bool {
     ZipIterable::try_new(Cursor::new(bytes), Config::default()).is_ok()
 }
 
 impl<'a> Archive<'a> {
     /// # Errors
     /// [`ArchiveError`] if the bytes are not an archive or break a limit. Checking unpacks no member.
-    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, ArchiveError> {
+    pub fn open(bytes: &'a [u8]) -> Result<Self, ArchiveError> {
         if bytes.len() > MAX_ARCHIVE {
             return Err(ArchiveError::TooLarge { bytes: bytes.len(), limit: MAX_ARCHIVE });
         }
@@ -119,18 +119,18 @@ impl<'a> Archive<'a> {
         Ok(Self { zip, members: names })
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.members.contains_key(name)
     }
 
     /// Names of all members, including folders.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+    pub fn names(&self) -> impl Iterator<Item = &str> {
         self.members.keys().map(String::as_str)
     }
 
     /// Makes the only top-level folder that contains `name` the root and drops all members outside it. Does nothing if
     /// `name` is already at the root, or if several folders contain it.
-    pub(crate) fn rooted_at(mut self, name: &str) -> Self {
+    pub fn rooted_at(mut self, name: &str) -> Self {
         if self.has(name) {
             return self;
         }
@@ -152,7 +152,7 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// [`ArchiveError`] if it is damaged, larger than `limit` bytes, or of another size than the directory declares.
-    pub(crate) fn read(&mut self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, ArchiveError> {
+    pub fn read(&mut self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, ArchiveError> {
         let Some(index) = self.members.get(name) else { return Ok(None) };
         let member = self.zip.by_index(*index)?;
         let size = member.size();
@@ -171,7 +171,7 @@ impl<'a> Archive<'a> {
 
     /// Returns the archive and the name and index of each member, in directory order, to copy members without
     /// unpacking.
-    pub(crate) fn into_inner(self) -> (Zip<'a>, Vec<(String, usize)>) {
+    pub fn into_inner(self) -> (Zip<'a>, Vec<(String, usize)>) {
         let mut members: Vec<_> = self.members.into_iter().collect();
         members.sort_by_key(|(_, index)| *index);
         (self.zip, members)

@@ -1,4 +1,4 @@
-//! Migrates any released format to the current one. Each step is one transaction.
+//! Migrates any released format to the current one. Each step of an upgrade is one transaction.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -56,15 +56,20 @@ pub(crate) fn refuse_newer(found: u32, migrations: &[&str]) -> Result<(), StoreE
 /// Runs the steps of `migrations` that `conn` does not have yet.
 pub(crate) fn run(conn: &mut Connection, migrations: &[&str]) -> Result<(), StoreError> {
     let from = format(conn)?;
-    for (to, sql) in (1..).zip(migrations).skip(from as usize) {
-        step(conn, to, sql).map_err(|source| StoreError::Migration { from: to - 1, to, source })?;
+    let steps: Vec<(u32, &str)> = (1..).zip(migrations.iter().copied()).skip(from as usize).collect();
+    // Each commit waits for the disk. A new file has no earlier format to keep, so one commit is enough.
+    let per_commit = if from == 0 { steps.len().max(1) } else { 1 };
+    for steps in steps.chunks(per_commit) {
+        let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for &(to, sql) in steps {
+            step(&transaction, to, sql).map_err(|source| StoreError::Migration { from: to - 1, to, source })?;
+        }
+        transaction.commit()?;
     }
     Ok(())
 }
 
-fn step(conn: &mut Connection, to: u32, sql: &str) -> rusqlite::Result<()> {
-    let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute_batch(sql)?;
-    transaction.pragma_update(None, "user_version", to)?;
-    transaction.commit()
+fn step(conn: &Connection, to: u32, sql: &str) -> rusqlite::Result<()> {
+    conn.execute_batch(sql)?;
+    conn.pragma_update(None, "user_version", to)
 }

@@ -21,8 +21,8 @@ const GENERATORS: [[&str; 3]; 6] = [
     ["--lib", "any_template_renders", "chat templates"],
     ["--lib", "any_key_is_a_pattern", "lore keys"],
     ["--lib", "chat_file::read::tests", "chat files"],
-    ["--test=cards", "damaged::", "cards, pictures and JSON"],
-    ["--test=endpoint", "generated::", "event streams"],
+    ["--test=it", "cards::damaged::", "cards, pictures and JSON"],
+    ["--test=it", "endpoint::generated::", "event streams"],
 ];
 
 /// Runs rounds with different seeds until the time is up or a generator fails.

@@ -150,7 +150,7 @@ fn build() -> Outcome {
     lint("build", cargo("build").args(["--locked", "--workspace", "--all-targets"]).args(FEATURES))
 }
 
-/// Builds the package that `tests/tests/package.rs` unpacks and tests, from the existing programs.
+/// Builds the package that `tests/tests/it/real_model/package.rs` unpacks and tests, from the existing programs.
 fn package() -> Outcome {
     timed("package", || Ok((Tally::of_one(bundle::debug().is_ok()), Vec::new())))
 }

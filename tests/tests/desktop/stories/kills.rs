@@ -1,3 +1,4 @@
+use std::env;
 use std::time::Duration;
 
 use engine::api::CharacterFields;
@@ -10,11 +11,30 @@ use crate::stories::first_light::greeted;
 use crate::stories::instances::database;
 use crate::window::Window;
 
-const STREAMING_KILLS: u32 = 50;
-/// Kills at a random moment after the app has accepted the message.
-const OTHER_KILLS: u32 = 25;
-/// The third death within five minutes would stop restarts, so each run has only two.
-const SITTINGS: u32 = 10;
+/// `cargo xtask test --all-rounds` sets this variable.
+const ALL_ROUNDS: &str = "INGLENOOK_ALL_ROUNDS";
+
+/// Repetitions of each kind of kill. Every moment is random, so more rounds find rarer faults.
+struct Rounds {
+    /// Kills of the app while the reply streams.
+    streaming: u32,
+    /// Kills of the app at a random moment after it has accepted the message.
+    other: u32,
+    /// Runs of the app in which the worker is killed with each signal. The third death within five minutes would stop
+    /// restarts, so each run has only two.
+    sittings: u32,
+}
+
+impl Rounds {
+    fn of_this_run() -> Self {
+        if env::var_os(ALL_ROUNDS).is_some() {
+            Self { streaming: 50, other: 25, sittings: 10 }
+        } else {
+            Self { streaming: 10, other: 5, sittings: 2 }
+        }
+    }
+}
+
 const SIGNALS: [&str; 2] = ["KILL", "ABRT"];
 
 /// Data that the app had acknowledged, so it must be stored.
@@ -24,12 +44,12 @@ struct Acknowledged {
     text: String,
 }
 
-/// Kills the app repeatedly: fifty times while the reply streams, and then at random moments after it accepted the
-/// message. The next start must show everything that was acknowledged.
+/// Kills the app repeatedly: first while the reply streams, and then at random moments after it accepted the message. The next start must show everything that was acknowledged.
 pub(crate) async fn app(desk: Desk) {
     let mut acknowledged: Vec<Acknowledged> = Vec::new();
     let mut character = Value::Null;
-    for round in 0..STREAMING_KILLS + OTHER_KILLS {
+    let rounds = Rounds::of_this_run();
+    for round in 0..rounds.streaming + rounds.other {
         let window = desk.open().await;
         if character.is_null() {
             character =
@@ -38,14 +58,14 @@ pub(crate) async fn app(desk: Desk) {
         loop {
             let sent = send(&window, &character, round).await;
             // A small model sometimes ends its reply before the test can see it stream.
-            let is_caught = round >= STREAMING_KILLS || streams(&window, &sent.chat).await;
+            let is_caught = round >= rounds.streaming || streams(&window, &sent.chat).await;
             acknowledged.push(sent);
             if is_caught {
                 break;
             }
         }
         // Kills right after the first text, because short replies end within a second.
-        let longest = if round < STREAMING_KILLS { 100 } else { 500 };
+        let longest = if round < rounds.streaming { 100 } else { 500 };
         let moment = Duration::from_millis(rand::rng().random_range(0..longest));
         tokio::time::sleep(moment).await;
         processes::signal(window.app, "KILL");
@@ -89,15 +109,15 @@ async fn streams(window: &Window<'_>, chat: &Value) -> bool {
     .await
 }
 
-/// Kills the worker during a reply, twenty times. The app, the text so far and the next reply must be intact.
+/// Kills the worker during a reply, twice in each sitting. The app, the text so far and the next reply must be intact.
 pub(crate) async fn worker(desk: Desk) {
-    let mut sittings = 0;
+    let (wanted, mut sittings) = (Rounds::of_this_run().sittings, 0);
     for tries in 0.. {
-        assert!(tries < SITTINGS * 2, "only {sittings} of {tries} sittings had two replies long enough to be cut");
+        assert!(tries < wanted * 2 + 2, "only {sittings} of {tries} sittings had two replies long enough to be cut");
         sittings += u32::from(sitting(&desk, sittings == 0).await);
         // Short prompts take less time, and a model imitates interrupted replies in its history.
         std::fs::remove_dir_all(desk.data()).unwrap();
-        if sittings == SITTINGS {
+        if sittings == wanted {
             break;
         }
     }

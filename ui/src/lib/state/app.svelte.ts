@@ -12,7 +12,7 @@ import { Documents } from "./documents.svelte";
 import { Editor } from "./editor.svelte";
 import { EngineEvents } from "./events";
 import type { TextField } from "./fields";
-import { FolderImport } from "./folder.svelte";
+import { FolderImport } from "./folderImport.svelte";
 import { Help } from "./help.svelte";
 import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
@@ -27,7 +27,7 @@ import { Toasts } from "./toasts.svelte";
 import { allowPictures } from "../text/pictures";
 import { Formats } from "./prompts/formats.svelte";
 import { Samplers } from "./prompts/samplers.svelte";
-import { Shelf } from "./prompts/shelf.svelte";
+import { TemplateEditors } from "./prompts/templateEditors.svelte";
 import { Templates } from "./prompts/templates.svelte";
 import { Xray } from "./xray/xray.svelte";
 
@@ -50,7 +50,7 @@ export class App {
 	readonly xray: Xray;
 	readonly memories: Memories;
 	readonly templates: Templates;
-	readonly shelf: Shelf;
+	readonly templateEditors: TemplateEditors;
 	readonly samplers: Samplers;
 	readonly formats: Formats;
 	readonly books: Books;
@@ -99,7 +99,7 @@ export class App {
 		this.xray = new Xray(this.api);
 		this.memories = this.createMemories();
 		this.templates = new Templates(this.api);
-		this.shelf = new Shelf(this.api, this.fail);
+		this.templateEditors = new TemplateEditors(this.api, this.fail);
 		this.samplers = new Samplers(this.api);
 		this.formats = new Formats(this.api);
 		this.books = new Books(this.api);

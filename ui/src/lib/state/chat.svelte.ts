@@ -9,12 +9,12 @@ import { ChatPages } from "./chatPages";
 import { Impersonation, ReplyStream } from "./chatStreams";
 import { typed } from "./commands";
 import { Documents } from "./documents.svelte";
-import { draftSaver, type DraftSaver } from "./draft";
-import { Later } from "./later";
+import { draftSaver, type DraftSaver } from "./draftSaver";
+import { Debounce } from "./debounce";
 import { ModeChoice } from "./mode.svelte";
 import { isReply, olderThan, put, putBefore, shownSwipe, withGenerating } from "./messages";
 import { Reply } from "./reply.svelte";
-import { OwnTexts } from "./texts.svelte";
+import { ChatTexts } from "./chatTexts.svelte";
 
 /** Events of a running reply arrive more often than this. After a longer silence, some may have been lost. */
 const SILENCE_MS = 10_000;
@@ -51,7 +51,7 @@ export class ChatState {
 	readonly mode: ModeChoice;
 	readonly attached: Attachments;
 	readonly documents: Documents;
-	readonly texts: OwnTexts;
+	readonly texts: ChatTexts;
 
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);
@@ -63,7 +63,7 @@ export class ChatState {
 	readonly contextStart = $derived(Math.max(0, this.messages.findIndex(({ id }) => id === this.info?.anchor)));
 
 	#saver: DraftSaver;
-	readonly #silence = new Later(SILENCE_MS);
+	readonly #silence = new Debounce(SILENCE_MS);
 	readonly #pages: ChatPages;
 	readonly #replies: ReplyStream;
 	readonly #impersonation: Impersonation;
@@ -81,7 +81,7 @@ export class ChatState {
 		this.mode = new ModeChoice(api, id, (error) => callbacks.failed(error));
 		this.attached = new Attachments(api, (error) => callbacks.failed(error));
 		this.documents = new Documents(api, { of: "chat", id }, callbacks);
-		this.texts = new OwnTexts(api, id, callbacks);
+		this.texts = new ChatTexts(api, id, callbacks);
 		this.#pages = new ChatPages(this, api, (call) => this.#do(call));
 		this.#replies = new ReplyStream(this, callbacks);
 		this.#impersonation = new Impersonation(this, api, callbacks);

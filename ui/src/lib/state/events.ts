@@ -1,7 +1,7 @@
 import type { Changed, Event, Memory } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { App } from "./app.svelte";
-import { ImportToasts } from "./imports";
+import { ImportToasts } from "./importToasts";
 import { takeFirstLearned } from "./memory/firstLearned";
 
 type ChatEvent = Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "missed" }>;

@@ -1,7 +1,7 @@
 import type { CharacterFields, TextCounts } from "../api/generated";
 import type { Api } from "./api";
 import { mapOf } from "./find";
-import { Later } from "./later";
+import { Debounce } from "./debounce";
 
 /** Fields that are in every prompt of the character. */
 const ALWAYS = ["description", "personality", "scenario", "messageExamples", "systemPrompt", "postHistoryInstructions", "depthPrompt"];
@@ -13,7 +13,7 @@ export class FieldCounts {
 	#counted = $state.raw<ReadonlyMap<string, number>>(mapOf([]));
 	#by = $state.raw<Pick<TextCounts, "model" | "exact"> | null>(null);
 	readonly always = $derived(ALWAYS.reduce((sum, name) => sum + (this.of(name) ?? 0), 0));
-	readonly #later = new Later(400);
+	readonly #debounce = new Debounce(400);
 	#asked = 0;
 
 	constructor(private readonly api: Api) {}
@@ -30,7 +30,7 @@ export class FieldCounts {
 
 	/** Counts after a pause in typing. */
 	note(fields: CharacterFields): void {
-		this.#later.run(() => this.count(fields));
+		this.#debounce.run(() => this.count(fields));
 	}
 
 	async count(fields: CharacterFields): Promise<void> {
@@ -48,7 +48,7 @@ export class FieldCounts {
 	}
 
 	stop(): void {
-		this.#later.cancel();
+		this.#debounce.cancel();
 		this.#asked++;
 	}
 }

@@ -1,4 +1,4 @@
-import { Later } from "./later";
+import { Debounce } from "./debounce";
 
 const MOST = 200;
 /** Changes within this time are one undo step. */
@@ -12,13 +12,13 @@ export class History {
 	#about = "";
 	/** A version that is not a step of its own yet. */
 	#pending = $state<string | null>(null);
-	readonly #later = new Later(PAUSE_MS);
+	readonly #debounce = new Debounce(PAUSE_MS);
 	readonly canUndo = $derived(this.#past.length > 0 || this.#pending !== null);
 	readonly canRedo = $derived(this.#future.length > 0 && this.#pending === null);
 
 	/** Starts a new history at `version`. */
 	begin(version: string): void {
-		this.#later.cancel();
+		this.#debounce.cancel();
 		[this.#past, this.#future, this.#now, this.#pending] = [[], [], version, null];
 	}
 
@@ -28,7 +28,7 @@ export class History {
 		if (about !== this.#about) this.#settle();
 		this.#about = about;
 		this.#pending = version === this.#now ? null : version;
-		this.#later.run(() => this.#settle());
+		this.#debounce.run(() => this.#settle());
 	}
 
 	/** The previous version; `null` if there is none. */
@@ -49,7 +49,7 @@ export class History {
 	}
 
 	#settle(): void {
-		this.#later.cancel();
+		this.#debounce.cancel();
 		if (this.#pending === null) return;
 		[this.#past, this.#future, this.#now, this.#pending] = [[...this.#past, this.#now].slice(-MOST), [], this.#pending, null];
 	}

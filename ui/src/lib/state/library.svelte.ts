@@ -2,7 +2,7 @@ import type { CharacterSummary, ChatSummary } from "../api/generated";
 import type { Api } from "./api";
 import { counted, entry, inOrder, type Sort } from "./cards";
 import { folded, hasAll, mapOf, setOf, wordsOf } from "./find";
-import { Later } from "./later";
+import { Debounce } from "./debounce";
 import { Selection } from "./selection.svelte";
 
 export type View = "grid" | "list";
@@ -49,7 +49,7 @@ export class Library {
 	readonly tagCounts = $derived.by(() => counted(this.match === "all" ? this.#tagged : this.#found));
 	/** The selected cards that are visible. Bulk actions must not affect hidden cards. */
 	readonly chosen = $derived(this.selection.size === 0 ? [] : this.shown.filter(({ id }) => this.selection.has(id)));
-	readonly #later = new Later(120);
+	readonly #debounce = new Debounce(120);
 	readonly #byId = $derived(mapOf(this.all.map((card) => [card.id, card] as const)));
 	#loading: Promise<void> | null = null;
 	#again = false;
@@ -65,8 +65,8 @@ export class Library {
 	set query(query: string) {
 		this.#query = query;
 		const typed = query.trim();
-		if (typed.length < SHORTEST) this.#later.cancel();
-		else this.#later.run(() => this.#search(typed));
+		if (typed.length < SHORTEST) this.#debounce.cancel();
+		else this.#debounce.run(() => this.#search(typed));
 	}
 
 	/** Loads the cards. Of many calls at once, as during a folder import, only the first and one more reach the engine. */

@@ -1,6 +1,6 @@
 import type { Origin } from "../api/generated";
 import type { App } from "./app.svelte";
-import { targetOf } from "./xray/jump";
+import { targetOf } from "./xray/target";
 
 /** Opens the screen on which the source of a prompt block can be viewed or changed. */
 export function followOrigin(app: App, origin: Origin): void {

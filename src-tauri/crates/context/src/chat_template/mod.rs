@@ -8,7 +8,6 @@
 mod adapter;
 mod contents;
 mod formats;
-mod jinja;
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,7 +15,7 @@ use domain::prompt::PromptRole;
 
 use self::adapter::{Message, OPENING, Shape, Wants};
 pub use self::formats::{Format, format, formats, guess};
-pub use self::jinja::{Fault, SyntaxError};
+pub use jinja::{Fault, SyntaxError};
 use crate::hash;
 
 /// Maximum length of a source in bytes. Real templates have a few thousand.

@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use domain::document::{self, DocumentError, DocumentKind, Passage};
+use documents::{DocumentError, DocumentKind};
+use domain::document::Passage;
 use tokio::sync::oneshot;
 
-use crate::library::pdf;
 
 /// Time after which a reader is asked to stop. A long novel takes a second.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -44,9 +44,9 @@ pub(crate) async fn read(name: String, file: Vec<u8>) -> Result<Vec<Passage>, Do
 
 fn read_now(name: &str, file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
     match DocumentKind::of(name, file) {
-        DocumentKind::Text => document::read(file),
-        DocumentKind::Html => document::read_html(file, go_on),
-        DocumentKind::Epub => document::read_epub(file, go_on),
-        DocumentKind::Pdf => pdf::read(file, go_on),
+        DocumentKind::Text => documents::read(file),
+        DocumentKind::Html => documents::read_html(file, go_on),
+        DocumentKind::Epub => documents::read_epub(file, go_on),
+        DocumentKind::Pdf => documents::read_pdf(file, go_on),
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use domain::document::{Document, DocumentError, DocumentOwner, MAX_BYTES, MAX_FILE};
+use documents::{DocumentError, MAX_BYTES, MAX_FILE};
+use domain::document::{Document, DocumentOwner};
 use domain::{CharacterId, DocumentId, LorebookId};
 use store::{Company, StoreError};
 use uuid::Uuid;

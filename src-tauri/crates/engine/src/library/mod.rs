@@ -32,7 +32,6 @@ pub(crate) mod memories;
 pub(crate) mod memory_archive;
 pub(crate) mod memory_bulk;
 pub(crate) mod memory_sources;
-pub(crate) mod pdf;
 pub(crate) mod personas;
 pub(crate) mod pictures;
 pub(crate) mod quick_replies;

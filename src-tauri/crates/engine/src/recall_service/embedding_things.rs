@@ -81,7 +81,7 @@ fn parts_of(text: &str) -> Vec<String> {
     match text.trim() {
         "" => Vec::new(),
         text if text.len() <= domain::document::MAX_PASSAGE => vec![text.to_owned()],
-        text => domain::document::passages(text).into_iter().map(|passage| passage.text).collect(),
+        text => documents::passages(text).into_iter().map(|passage| passage.text).collect(),
     }
 }
 

@@ -137,7 +137,7 @@ fn passages(said: &SaidText, speakers: &Speakers) -> Vec<String> {
     let passages = match text.len() {
         0 => Vec::new(),
         1..=MAX_PASSAGE => vec![text.to_owned()],
-        _ => domain::document::passages(text).into_iter().map(|passage| passage.text).collect(),
+        _ => documents::passages(text).into_iter().map(|passage| passage.text).collect(),
     };
     passages.iter().map(|passage| line(said, passage, speakers)).collect()
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use context::full_text::{parts, words};
-use domain::document::{self, MAX_PASSAGE};
+use domain::document::MAX_PASSAGE;
 use domain::script::is_spaceless;
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -154,7 +154,7 @@ fn near(text: &str, number: usize) -> Option<Range<usize>> {
         return Some(0..text.len());
     }
     let mut end = 0;
-    for (at, passage) in document::passages(text).iter().enumerate() {
+    for (at, passage) in documents::passages(text).iter().enumerate() {
         let (first, last) = (passage.text.lines().next()?, passage.text.lines().next_back()?);
         let start = end + text[end..].find(first)?;
         // The last line may occur in the passage twice, so the search starts where the passage's length puts it.

@@ -3,7 +3,7 @@ import type { ApiError, LorebookFormat, LorebookSummary } from "../../api/genera
 import type { Api } from "../api";
 import { attempt } from "../attempt";
 import { Book } from "./book.svelte";
-import { LoreTest } from "./trying.svelte";
+import { LoreTest } from "./loreTest.svelte";
 
 export type BookTab = "entries" | "about" | "try";
 

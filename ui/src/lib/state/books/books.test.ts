@@ -5,8 +5,8 @@ import type { LorebookEntry, LoreTrial } from "../../api/generated";
 import { api } from "../api";
 import { Books } from "./books.svelte";
 import { lines } from "./fields";
-import { LoreTest } from "./trying.svelte";
-import { rule } from "./words";
+import { LoreTest } from "./loreTest.svelte";
+import { rule } from "./texts";
 
 /** Opens a book of the scripted engine. */
 async function opened(id = "b1"): Promise<{ books: Books; shell: FakeShell }> {

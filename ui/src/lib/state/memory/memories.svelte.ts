@@ -2,7 +2,7 @@ import { SvelteMap } from "svelte/reactivity";
 import { asApiError } from "../../api/errors";
 import type { ApiError, Chat, Keyframe, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, SettingOwner } from "../../api/generated";
 import type { Api } from "../api";
-import { Later } from "../later";
+import { Debounce } from "../debounce";
 import { Recall } from "./recall.svelte";
 import { receiptsOf } from "./receipts";
 
@@ -86,7 +86,7 @@ export class Memories {
 	#of: MemoryContext | null = null;
 	/** Order of the memories when first shown, so that pinning or restoring one does not move it. */
 	#order: string[] = [];
-	#later = new Later();
+	#debounce = new Debounce();
 	#asked = 0;
 	/** The receipts may be outdated. */
 	#stale = false;
@@ -131,7 +131,7 @@ export class Memories {
 
 	close = (): void => {
 		this.open = false;
-		this.#later.cancel();
+		this.#debounce.cancel();
 		this.#asked++;
 		[this.#of, this.draft, this.refused, this.merging, this.target, this.query] = [null, null, null, null, null, ""];
 		this.filter = { ...ALL };
@@ -154,7 +154,7 @@ export class Memories {
 
 	search(query: string): void {
 		[this.query, this.#pages] = [query, 1];
-		this.#later.run(this.load);
+		this.#debounce.run(this.load);
 	}
 
 	setFilter(change: Partial<MemoryFilter>): Promise<void> {
@@ -170,7 +170,7 @@ export class Memories {
 	load = async (): Promise<void> => {
 		const of = this.#of;
 		if (!of) return;
-		this.#later.cancel();
+		this.#debounce.cancel();
 		const asked = ++this.#asked;
 		const { query } = this;
 		try {

@@ -4,11 +4,11 @@ import { FakeShell } from "../../../../tests/unit/shell";
 import type { ApiError, Mode, RegexScriptRow, ScriptTrial, TemplateDocument, TemplateProblem, WhatIf } from "../../api/generated";
 import { api } from "../api";
 import { Modes } from "./modes.svelte";
-import { previewParts } from "./parts";
-import { lineAt, placeOfSection } from "./place";
+import { previewParts } from "./previewParts";
+import { lineAt, sectionRange } from "./sectionRange";
 import { fieldsOf, NEW_SCRIPT, withFields } from "./script";
 import { Scripts } from "./scripts.svelte";
-import { Shelf } from "./shelf.svelte";
+import { TemplateEditors } from "./templateEditors.svelte";
 import { Trial } from "./trial.svelte";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -21,7 +21,7 @@ function stored(id: string, over: Partial<TemplateDocument["summary"]> = {}): Te
 	return { summary: { id, name: id.toUpperCase(), description: "", kind: "roleplay", builtIn: true, changed: false, ...over }, json };
 }
 
-function shelf(answers: Record<string, (args: never) => unknown> = {}) {
+function editors(answers: Record<string, (args: never) => unknown> = {}) {
 	const failures: ApiError[] = [];
 	const shell = new FakeShell({
 		get_template: ({ id }: { id: string }) => stored(id),
@@ -30,11 +30,11 @@ function shelf(answers: Record<string, (args: never) => unknown> = {}) {
 		preview_prompt: ({ whatIf }: { whatIf: WhatIf }) => report([], { template: whatIf.templateJson ?? "" }),
 		...answers,
 	});
-	return { shell, failures, shelf: new Shelf(api(shell), (error) => failures.push(error)) };
+	return { shell, failures, editors: new TemplateEditors(api(shell), (error) => failures.push(error)) };
 }
 
 test("draft stays while another template is open", async () => {
-	const { shelf: all, shell } = shelf();
+	const { editors: all, shell } = editors();
 	await all.open("base");
 	all.editor?.type("{}");
 	await all.open("sms");
@@ -45,7 +45,7 @@ test("draft stays while another template is open", async () => {
 });
 
 test("preview updates after a pause in typing", async () => {
-	const { shelf: all, shell } = shelf();
+	const { editors: all, shell } = editors();
 	await all.open("base");
 	all.editor?.show("chat");
 	await vi.advanceTimersByTimeAsync(300);
@@ -61,7 +61,7 @@ test("preview updates after a pause in typing", async () => {
 
 test("failed prompt keeps the sections and the error", async () => {
 	const overflow: ApiError = { kind: "contextOverflow", message: "", hint: "", block: null, missing: 1, needed: 2, available: 1 };
-	const { shelf: all } = shelf({
+	const { editors: all } = editors({
 		preview_prompt: () => {
 			throw overflow;
 		},
@@ -74,7 +74,7 @@ test("failed prompt keeps the sections and the error", async () => {
 });
 
 test("utility template has no full prompt", async () => {
-	const { shelf: all, shell } = shelf({ get_template: ({ id }: { id: string }) => stored(id, { kind: "utility" }) });
+	const { editors: all, shell } = editors({ get_template: ({ id }: { id: string }) => stored(id, { kind: "utility" }) });
 	await all.open("summary");
 	all.editor?.show("chat");
 	await vi.advanceTimersByTimeAsync(300);
@@ -90,7 +90,7 @@ test("preview names sections and groups messages", () => {
 
 test("invalid JSON keeps the last preview", async () => {
 	let problems: TemplateProblem[] = [];
-	const { shelf: all } = shelf({ render_template: ({ json }: { json: string }) => ({ text: json, sections: [], tokens: 1, problems }) });
+	const { editors: all } = editors({ render_template: ({ json }: { json: string }) => ({ text: json, sections: [], tokens: 1, problems }) });
 	await all.open("base");
 	all.editor?.show("chat");
 	await vi.advanceTimersByTimeAsync(300);
@@ -104,7 +104,7 @@ test("invalid JSON keeps the last preview", async () => {
 
 test("template with a hint has a preview", async () => {
 	const hint: TemplateProblem = { severity: "warning", section: "rules", variable: null, message: "in vain" };
-	const { shelf: all } = shelf({ render_template: ({ json }: { json: string }) => ({ text: json, sections: [], tokens: 1, problems: [hint] }) });
+	const { editors: all } = editors({ render_template: ({ json }: { json: string }) => ({ text: json, sections: [], tokens: 1, problems: [hint] }) });
 	await all.open("base");
 	all.editor?.show("chat");
 	await vi.advanceTimersByTimeAsync(300);
@@ -114,7 +114,7 @@ test("template with a hint has a preview", async () => {
 });
 
 test("rejected template keeps its text and the error", async () => {
-	const { shelf: all } = shelf({
+	const { editors: all } = editors({
 		save_template: () => {
 			throw REFUSED;
 		},
@@ -126,7 +126,7 @@ test("rejected template keeps its text and the error", async () => {
 });
 
 test("new template gets its id when saved", async () => {
-	const { shelf: all, shell } = shelf({ save_template: ({ json }: { json: string }) => ({ ...stored("mine", { builtIn: false }), json }) });
+	const { editors: all, shell } = editors({ save_template: ({ json }: { json: string }) => ({ ...stored("mine", { builtIn: false }), json }) });
 	await all.create("base", "Mine");
 	expect(JSON.parse(all.editor?.json ?? "")).toMatchObject({ schema: "inglenook.promptTemplate", version: 2, name: "Mine", extends: "base", sections: [] });
 	expect(all.editor?.dirty).toBe(true);
@@ -138,7 +138,7 @@ test("new template gets its id when saved", async () => {
 });
 
 test("undo restores a deleted or reset template", async () => {
-	const { shelf: all, shell } = shelf({ delete_template: () => null, save_template: () => stored("mine") });
+	const { editors: all, shell } = editors({ delete_template: () => null, save_template: () => stored("mine") });
 	await all.open("mine");
 	const undo = await all.remove(stored("mine", { builtIn: false }).summary);
 	expect(all.editor).toBeNull();
@@ -149,11 +149,11 @@ test("undo restores a deleted or reset template", async () => {
 
 test("section is found by its own name", () => {
 	const json = '{\n  "name": "rules",\n  "sections": [\n    { "name" : "rules", "lines": [] },\n    { "name": "a.b" }\n  ]\n}';
-	const found = placeOfSection(json, "rules");
+	const found = sectionRange(json, "rules");
 	expect(json.slice(...(found ?? [0, 0]))).toBe('"name" : "rules"');
 	expect(lineAt(json, found?.[0] ?? 0)).toBe(3);
-	expect(placeOfSection(json, "a.b")).not.toBeNull();
-	expect(placeOfSection(json, "axb")).toBeNull();
+	expect(sectionRange(json, "a.b")).not.toBeNull();
+	expect(sectionRange(json, "axb")).toBeNull();
 });
 
 test("form keeps values that it does not show", () => {

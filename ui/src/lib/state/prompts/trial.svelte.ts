@@ -1,14 +1,14 @@
 import { asApiError } from "../../api/errors";
 import type { ApiError, ScriptTrial } from "../../api/generated";
 import type { Api } from "../api";
-import { Later } from "../later";
+import { Debounce } from "../debounce";
 
 /** Runs the edited script on a sample text. */
 export class Trial {
 	sample = $state("");
 	result = $state.raw<ScriptTrial | null>(null);
 	failure = $state.raw<ApiError | null>(null);
-	#later = new Later(200);
+	#debounce = new Debounce(200);
 	#asked = 0;
 
 	constructor(
@@ -21,11 +21,11 @@ export class Trial {
 	show(script: string, sample: string): void {
 		const asked = ++this.#asked;
 		if (sample === "") {
-			this.#later.cancel();
+			this.#debounce.cancel();
 			[this.result, this.failure] = [null, null];
 			return;
 		}
-		this.#later.run(async () => {
+		this.#debounce.run(async () => {
 			try {
 				const result = await this.api.tryRegexScript(script, sample, this.chat());
 				if (asked === this.#asked) [this.result, this.failure] = [result, null];
@@ -37,6 +37,6 @@ export class Trial {
 
 	close(): void {
 		this.#asked++;
-		this.#later.cancel();
+		this.#debounce.cancel();
 	}
 }

@@ -1,9 +1,9 @@
 import type { PromptComparison } from "../../api/generated";
 import type { Api } from "../api";
-import { Difference } from "./difference.svelte";
+import { DiffState } from "./diffState.svelte";
 
 /** Compares a prompt with the one sent before it. */
-export class Comparison extends Difference<PromptComparison> {
+export class Comparison extends DiffState<PromptComparison> {
 	constructor(private readonly api: Api) {
 		super();
 	}

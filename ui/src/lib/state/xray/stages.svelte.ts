@@ -1,12 +1,12 @@
 import type { Ask, PromptStage, StageComparison } from "../../api/generated";
 import type { Api } from "../api";
-import { Difference } from "./difference.svelte";
+import { DiffState } from "./diffState.svelte";
 
 /** Stages of prompt assembly, in order. */
 export const STAGES: readonly PromptStage[] = ["sources", "filled", "budget", "sent"];
 
 /** Compares a prompt at one stage with the stage before. */
-export class Stages extends Difference<StageComparison> {
+export class Stages extends DiffState<StageComparison> {
 	stage = $state<PromptStage>("filled");
 
 	constructor(private readonly api: Api) {

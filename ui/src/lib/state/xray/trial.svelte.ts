@@ -2,10 +2,10 @@ import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../../api/errors";
 import type { ApiError, ModelRef, Placement, PromptBlock, PromptReport, WhatIf } from "../../api/generated";
 import type { Api } from "../api";
-import { Later } from "../later";
+import { Debounce } from "../debounce";
 
 /** The effect of a change: blocks that drop out and blocks that are added. */
-export interface Difference {
+export interface TrialChange {
 	tokens: number;
 	out: PromptBlock[];
 	in: PromptBlock[];
@@ -13,7 +13,7 @@ export interface Difference {
 
 const same = (a: PromptBlock) => (b: PromptBlock) => a.key === b.key && a.kind === b.kind;
 
-export function difference(now: PromptReport, tried: PromptReport): Difference {
+export function difference(now: PromptReport, tried: PromptReport): TrialChange {
 	const lacks = (report: PromptReport) => {
 		const kept = report.blocks.filter((block) => block.kept);
 		return (block: PromptBlock) => block.kept && !kept.some(same(block));
@@ -44,7 +44,7 @@ export class Trial {
 		this.without.size > 0 || this.limit !== null || this.model !== null || this.placement !== null || this.template !== null,
 	);
 	readonly difference = $derived(this.now && this.tried ? difference(this.now, this.tried) : null);
-	#later = new Later();
+	#debounce = new Debounce();
 	#asked = 0;
 
 	constructor(
@@ -76,7 +76,7 @@ export class Trial {
 	};
 
 	later(): void {
-		this.#later.run(this.load);
+		this.#debounce.run(this.load);
 	}
 
 	load = async (): Promise<void> => {
@@ -94,7 +94,7 @@ export class Trial {
 	};
 
 	close(): void {
-		this.#later.cancel();
+		this.#debounce.cancel();
 		this.#asked++;
 	}
 

@@ -1,7 +1,7 @@
 import { asApiError } from "../../api/errors";
 import type { ApiError, Ask, PromptReport, PromptStage } from "../../api/generated";
 import type { Api } from "../api";
-import { Later } from "../later";
+import { Debounce } from "../debounce";
 import { BlockList } from "./blocks.svelte";
 import { Comparison } from "./comparison.svelte";
 import { Stages } from "./stages.svelte";
@@ -32,7 +32,7 @@ export class Xray {
 	readonly stages: Stages;
 
 	#text = "";
-	#later = new Later();
+	#debounce = new Debounce();
 	#asked = 0;
 
 	constructor(private readonly api: Api) {
@@ -72,7 +72,7 @@ export class Xray {
 	follow(text: string): void {
 		this.#text = text;
 		this.trial?.follow(text);
-		if (this.open && this.subject?.of === "next") this.#later.run(this.reload);
+		if (this.open && this.subject?.of === "next") this.#debounce.run(this.reload);
 	}
 
 	/** Handles the end of a turn: the list of past turns reloads. */
@@ -105,7 +105,7 @@ export class Xray {
 
 	close = (): void => {
 		[this.open, this.wide, this.tab] = [false, false, "blocks"];
-		this.#later.cancel();
+		this.#debounce.cancel();
 		this.trial?.close();
 		[this.trial, this.turns] = [null, null];
 	};
@@ -124,7 +124,7 @@ export class Xray {
 	async #load(): Promise<void> {
 		const { subject } = this;
 		if (!subject) return;
-		this.#later.cancel();
+		this.#debounce.cancel();
 		const asked = ++this.#asked;
 		this.reading = true;
 		try {

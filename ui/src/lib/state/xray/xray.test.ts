@@ -5,7 +5,7 @@ import type { ApiError, PastTurn, PromptReport, PromptStage, StageComparison } f
 import { api } from "../api";
 import { BlockList } from "./blocks.svelte";
 import { counted, rows } from "./diff";
-import { targetOf } from "./jump";
+import { targetOf } from "./target";
 import { slices } from "./slices";
 import { difference } from "./trial.svelte";
 import { Xray } from "./xray.svelte";

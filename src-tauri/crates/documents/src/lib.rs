@@ -1,0 +1,254 @@
+//! The text of documents: plain text, Markdown, HTML, EPUB and PDF, cut into passages that name their heading or page.
+
+mod cutter;
+mod epub;
+mod html;
+mod kind;
+mod markup;
+mod pdf;
+
+use domain::archive::ArchiveError;
+use domain::document::{MAX_PASSAGE, Passage};
+
+use cutter::Cutter;
+pub use epub::read as read_epub;
+pub use html::read as read_html;
+pub use kind::DocumentKind;
+pub use pdf::read as read_pdf;
+
+/// Maximum text size of a document in any format, in bytes. A long novel fits.
+pub const MAX_BYTES: usize = 4 << 20;
+/// Maximum size of a file that contains more than text, such as pictures, fonts and markup, in bytes.
+pub const MAX_FILE: usize = 32 << 20;
+/// Maximum number of passages of a document. Normal text of the maximum size has a quarter of that.
+pub const MAX_PASSAGES: usize = 20_000;
+
+/// A part of a document in a format other than plain text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Passages up to the next heading cite it.
+    Heading(String),
+    /// One or more lines that belong together.
+    Paragraph(String),
+}
+
+impl Piece {
+    /// Size in bytes, including a separator.
+    fn size(&self) -> usize {
+        match self {
+            Self::Heading(text) | Self::Paragraph(text) => text.len() + 1,
+        }
+    }
+}
+
+/// Why a file cannot be used as a document.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DocumentError {
+    #[error("it has {bytes} bytes, and the limit is {limit}")]
+    TooLarge { bytes: usize, limit: usize },
+    #[error("it contains more than {MAX_BYTES} bytes of text")]
+    TooMuchText,
+    #[error("it is not UTF-8 text")]
+    NotText,
+    #[error("it contains no text")]
+    Empty,
+    #[error("it has more than {MAX_PASSAGES} passages")]
+    TooManyPassages,
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    #[error("it is an archive, but not an EPUB book")]
+    NotABook,
+    #[error("the book is damaged: its {part} is missing or empty")]
+    DamagedBook { part: &'static str },
+    #[error("the book unpacks to more than {limit} bytes")]
+    Unpacked { limit: usize },
+    #[error("the book is copy-protected")]
+    CopyProtected,
+    #[error("the PDF is damaged")]
+    DamagedPdf,
+    #[error("the PDF is locked with a password")]
+    Locked,
+    #[error("the pages of the PDF are pictures without text")]
+    OnlyPictures,
+    #[error("it takes too long to read")]
+    TooSlow,
+    #[error("an unexpected error occurred while reading it")]
+    Unreadable,
+}
+
+/// Reads a text file and splits it into passages, in order. Takes linear time.
+///
+/// # Errors
+/// [`DocumentError`] if the file cannot be read. There is no partial result.
+pub fn read(file: &[u8]) -> Result<Vec<Passage>, DocumentError> {
+    if file.len() > MAX_BYTES {
+        return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_BYTES });
+    }
+    let file = file.strip_prefix("\u{feff}".as_bytes()).unwrap_or(file);
+    let text = std::str::from_utf8(file).map_err(|_| DocumentError::NotText)?;
+    // NUL bytes occur in most binary files and not in text.
+    if text.contains('\0') {
+        return Err(DocumentError::NotText);
+    }
+    bounded(passages(text))
+}
+
+/// Splits pieces of another format into passages, in order.
+///
+/// # Errors
+/// [`DocumentError::Empty`] without text, [`DocumentError::TooMuchText`] or [`DocumentError::TooManyPassages`] above
+/// the limits.
+pub fn cut(pieces: &[Piece]) -> Result<Vec<Passage>, DocumentError> {
+    if pieces.iter().map(Piece::size).sum::<usize>() > MAX_BYTES {
+        return Err(DocumentError::TooMuchText);
+    }
+    let mut cutter = Cutter::default();
+    for piece in pieces {
+        match piece {
+            _ if cutter.count() > MAX_PASSAGES => break,
+            Piece::Heading(words) => cutter.begin(plain(words).trim()),
+            Piece::Paragraph(text) => {
+                let lines = text.lines().map(plain);
+                lines.filter(|line| !line.trim().is_empty()).for_each(|line| cutter.line(line.trim_end()));
+                cutter.end_paragraph();
+            }
+        }
+    }
+    bounded(cutter.finish())
+}
+
+fn bounded(passages: Vec<Passage>) -> Result<Vec<Passage>, DocumentError> {
+    match passages.len() {
+        0 => Err(DocumentError::Empty),
+        count if count > MAX_PASSAGES => Err(DocumentError::TooManyPassages),
+        _ => Ok(passages),
+    }
+}
+
+/// Removes control characters, because terminals interpret them.
+fn plain(line: &str) -> String {
+    line.chars().filter(|letter| !letter.is_control() || *letter == '\t').collect()
+}
+
+/// Splits a text into passages. Keeps paragraphs whole if they fit, and starts a new passage at each heading. A longer
+/// paragraph is split at the end of a sentence, else between words, else between characters.
+pub fn passages(text: &str) -> Vec<Passage> {
+    let mut cutter = Cutter::default();
+    let mut fenced = false;
+    for line in text.lines().flat_map(|line| line.split('\r')) {
+        let line = plain(line);
+        let line = line.trim_end();
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        }
+        match heading(line) {
+            _ if cutter.count() > MAX_PASSAGES => break,
+            Some(heading) if !fenced => cutter.begin(heading),
+            _ if line.is_empty() => cutter.end_paragraph(),
+            _ => cutter.line(line),
+        }
+    }
+    cutter.finish()
+}
+
+/// Returns the text of a Markdown heading.
+fn heading(line: &str) -> Option<&str> {
+    let words = line.trim_start_matches('#');
+    let depth = line.len() - words.len();
+    let words = words.strip_prefix(' ').filter(|_| (1..=6).contains(&depth))?;
+    Some(words.trim_end_matches('#').trim()).filter(|words| !words.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Formats each passage as `heading: text`, with line breaks as `/`.
+    fn shown(text: &str) -> Vec<String> {
+        let passages = read(text.as_bytes()).unwrap();
+        passages.iter().map(|passage| format!("{}: {}", passage.heading, passage.text.replace('\n', "/"))).collect()
+    }
+
+    #[test]
+    fn a_heading_starts_a_new_passage() {
+        let text =
+            "\u{feff}The tower is old.\r\n\r\nIt leans.\n\n## The lamp ##\nIt burns\nwhale oil.\n\n#no heading\n\n# \n";
+        assert_eq!(shown(text), [": The tower is old./It leans.", "The lamp: It burns/whale oil./#no heading/#"]);
+        assert_eq!(shown("```\n# a comment\n```\n# Alone\n"), [": ```/# a comment/```"]);
+    }
+
+    #[test]
+    fn paragraphs_stay_whole_if_they_fit() {
+        let long = |letter: &str| letter.repeat(500);
+        assert_eq!(
+            shown(&[long("a"), long("b")].join("\n\n")),
+            [format!(": {}", long("a")), format!(": {}", long("b"))]
+        );
+    }
+
+    #[track_caller]
+    fn check_cut(text: String, first: &str) {
+        let passages = read(text.as_bytes()).unwrap();
+        assert!(passages[0].text.ends_with(first), "{:?}", passages[0].text);
+        assert!(passages.iter().all(|passage| passage.text.len() <= MAX_PASSAGE));
+    }
+
+    #[test]
+    fn long_paragraphs_split_at_sentence_then_word() {
+        check_cut(format!("{}end. {}", "word ".repeat(120), "more ".repeat(120)), "end.");
+        check_cut("word ".repeat(400), "word");
+        check_cut("灯塔很老。".repeat(200), "灯塔很老。");
+        check_cut("ü".repeat(2_000), "ü");
+    }
+
+    #[test]
+    fn refuses_files_that_are_not_text() {
+        let refused = |file: &[u8]| read(file).unwrap_err();
+        assert_eq!(refused(b" \n\t\r\n"), DocumentError::Empty);
+        assert_eq!(refused(b"# Only\n## headings\n"), DocumentError::Empty);
+        assert_eq!(refused(b"caf\xe9"), DocumentError::NotText);
+        assert_eq!(refused(b"\xff\xfet\0e\0x\0t\0"), DocumentError::NotText);
+        assert_eq!(refused(b"GIF89a\0"), DocumentError::NotText);
+        assert_eq!(
+            refused(&vec![b'a'; MAX_BYTES + 1]),
+            DocumentError::TooLarge { bytes: MAX_BYTES + 1, limit: MAX_BYTES }
+        );
+        assert_eq!(refused("# a\nb\n".repeat(MAX_PASSAGES + 1).as_bytes()), DocumentError::TooManyPassages);
+    }
+
+    #[test]
+    fn pieces_split_like_text_without_markdown_headings() {
+        let pieces = [
+            Piece::Paragraph("Before.".into()),
+            Piece::Heading("The\u{7} lamp".into()),
+            Piece::Paragraph("# It burns\n\nwhale oil.".into()),
+            Piece::Paragraph("```".into()),
+            Piece::Heading("Nothing below".into()),
+        ];
+        let shown: Vec<String> =
+            cut(&pieces).unwrap().into_iter().map(|one| format!("{}: {}", one.heading, one.text)).collect();
+        assert_eq!(shown, [": Before.", "The lamp: # It burns\nwhale oil.\n```"]);
+        assert_eq!(cut(&[Piece::Heading("Alone".into())]), Err(DocumentError::Empty));
+        assert_eq!(cut(&[Piece::Paragraph("a".repeat(MAX_BYTES + 1))]), Err(DocumentError::TooMuchText));
+    }
+
+    #[test]
+    fn splits_the_longest_allowed_line() {
+        let passages = read(&vec![b'a'; MAX_BYTES]).unwrap();
+        assert_eq!(passages.iter().map(|passage| passage.text.len()).sum::<usize>(), MAX_BYTES);
+    }
+
+    proptest! {
+        /// Passages contain every word exactly once and never exceed the size limit.
+        #[test]
+        fn passages_contain_the_whole_text(text in "([a-zäß灯。. ]{0,400}\n{0,3}){0,12}") {
+            let letters = |text: &str| text.chars().filter(|letter| !letter.is_whitespace()).collect::<String>();
+            let passages = read(text.as_bytes()).unwrap_or_default();
+            let all: String = passages.iter().map(|passage| letters(&passage.text)).collect();
+            prop_assert_eq!(all, letters(&text));
+            prop_assert!(passages.iter().all(|passage| !passage.text.is_empty() && passage.text.len() <= MAX_PASSAGE));
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Executes statements.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::args::Called;
+use super::ast::{Filter, For, Macro, Name, Stmt, Target};
+use super::meter::{Buffer, Meter};
+use super::parse::{SyntaxError, parse};
+use super::value::{List, Loop, Map, Value};
+use super::{Fault, filters};
+
+/// A parsed template.
+pub struct Program {
+    body: Vec<Stmt>,
+}
+
+/// The input of a template.
+pub struct Input<'i> {
+    /// Role and content of each message.
+    pub messages: &'i [(&'static str, String)],
+    /// Contents are lists of parts, `[{"type": "text", "text": …}]`, as some templates require.
+    pub typed: bool,
+    /// Without tools, `tools` is an empty list instead of none. Some templates iterate over it unconditionally.
+    pub lists_tools: bool,
+    pub add_generation_prompt: bool,
+    pub bos: &'i str,
+    pub eos: &'i str,
+    /// The time for `strftime_now`.
+    pub now: jiff::civil::DateTime,
+}
+
+impl Program {
+    pub fn parse(source: &str) -> Result<Self, SyntaxError> {
+        Ok(Self { body: parse(source)? })
+    }
+
+    pub fn run(&self, input: &Input<'_>) -> Result<String, Fault> {
+        let meter = Meter::new(input.messages.len());
+        let mut out = Buffer::new(&meter)?;
+        let globals = globals(&meter, input)?;
+        let mut run = Run { meter, frames: vec![HashMap::new()], globals, now: input.now };
+        run.body(&self.body, &mut out)?;
+        Ok(out.into_parts().0)
+    }
+}
+
+fn globals(meter: &Rc<Meter>, input: &Input<'_>) -> Result<HashMap<&'static str, Value>, Fault> {
+    use super::value::Function;
+    let key = |name| Value::text(meter, name);
+    let (role_key, content_key) = (key("role")?, key("content")?);
+    let mut messages = Vec::with_capacity(input.messages.len());
+    for (role, content) in input.messages {
+        let mut content = Value::text(meter, content)?;
+        if input.typed {
+            let part = vec![(key("type")?, Value::text(meter, "text")?), (key("text")?, content)];
+            content = Value::list(meter, vec![Value::Map(Map::new(meter, part)?)])?;
+        }
+        let entries = vec![(role_key.clone(), Value::text(meter, role)?), (content_key.clone(), content)];
+        messages.push(Value::Map(Map::new(meter, entries)?));
+    }
+    Ok(HashMap::from([
+        ("messages", Value::list(meter, messages)?),
+        ("add_generation_prompt", Value::Bool(input.add_generation_prompt)),
+        ("bos_token", Value::text(meter, input.bos)?),
+        ("eos_token", Value::text(meter, input.eos)?),
+        ("tools", if input.lists_tools { Value::list(meter, Vec::new())? } else { Value::None }),
+        ("documents", Value::None),
+        ("range", Value::Function(Function::Range)),
+        ("namespace", Value::Function(Function::Namespace)),
+        ("dict", Value::Function(Function::Dict)),
+        ("raise_exception", Value::Function(Function::Raise)),
+        ("strftime_now", Value::Function(Function::Now)),
+    ]))
+}
+
+/// State of one render.
+pub(crate) struct Run {
+    pub(crate) meter: Rc<Meter>,
+    /// Variables in scope, innermost frame last.
+    frames: Vec<HashMap<Name, Value>>,
+    globals: HashMap<&'static str, Value>,
+    pub(crate) now: jiff::civil::DateTime,
+}
+
+/// How a body ended.
+#[derive(PartialEq, Eq)]
+enum Flow {
+    On,
+    Break,
+    Continue,
+}
+
+impl Run {
+    pub(crate) fn lookup(&self, name: &str) -> Value {
+        let local = self.frames.iter().rev().find_map(|frame| frame.get(name));
+        local.or_else(|| self.globals.get(name)).cloned().unwrap_or(Value::Undefined)
+    }
+
+    fn store(&mut self, name: &Name, value: Value) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.insert(Arc::clone(name), value);
+        }
+    }
+
+    fn body(&mut self, body: &[Stmt], out: &mut Buffer) -> Result<Flow, Fault> {
+        self.meter.deeper()?;
+        for statement in body {
+            self.meter.spend(0)?;
+            let flow = self.statement(statement, out)?;
+            if flow != Flow::On {
+                self.meter.back();
+                return Ok(flow);
+            }
+        }
+        self.meter.back();
+        Ok(Flow::On)
+    }
+
+    fn statement(&mut self, statement: &Stmt, out: &mut Buffer) -> Result<Flow, Fault> {
+        match statement {
+            Stmt::Text(text) => out.push(text)?,
+            Stmt::Emit(expr) => self.eval(expr)?.write(out)?,
+            Stmt::If(branches, otherwise) => {
+                for (condition, body) in branches {
+                    if self.eval(condition)?.is_true() {
+                        return self.body(body, out);
+                    }
+                }
+                return self.body(otherwise, out);
+            }
+            Stmt::For(repetition) => return self.repeat(repetition, out),
+            Stmt::Set(target, expr) => {
+                let value = self.eval(expr)?;
+                self.assign(target, value)?;
+            }
+            Stmt::Capture(target, filters, body) => {
+                let value = self.captured(filters, body)?;
+                self.assign(target, value)?;
+            }
+            Stmt::Filtered(filters, body) => self.captured(filters, body)?.write(out)?,
+            Stmt::Macro(definition) => self.store(&definition.name, Value::Macro(Arc::clone(definition))),
+            Stmt::With(names, body) => {
+                let values = names.iter().map(|(_, expr)| self.eval(expr)).collect::<Result<Vec<_>, _>>()?;
+                self.frames.push(HashMap::new());
+                for ((target, _), value) in names.iter().zip(values) {
+                    self.assign(target, value)?;
+                }
+                let flow = self.body(body, out)?;
+                self.frames.pop();
+                return Ok(flow);
+            }
+            Stmt::Plain(body) => return self.body(body, out),
+            Stmt::Break => return Ok(Flow::Break),
+            Stmt::Continue => return Ok(Flow::Continue),
+        }
+        Ok(Flow::On)
+    }
+
+    /// The filtered output of `body`.
+    fn captured(&mut self, filters: &[Filter], body: &[Stmt]) -> Result<Value, Fault> {
+        let mut inner = Buffer::new(&self.meter)?;
+        self.frames.push(HashMap::new());
+        self.body(body, &mut inner)?;
+        self.frames.pop();
+        let mut value = Value::Text(inner.into());
+        for filter in filters {
+            let called = self.called(&filter.args)?;
+            value = filters::apply(&self.meter, &filter.name, &value, &called)?;
+        }
+        Ok(value)
+    }
+
+    fn assign(&mut self, target: &Target, value: Value) -> Result<(), Fault> {
+        match target {
+            Target::Name(name) => self.store(name, value),
+            Target::Field(name, field) => {
+                let Value::Namespace(fields) = self.lookup(name) else {
+                    return Err(Fault::failed(format!("`{name}` is not a namespace, so its fields cannot be set")));
+                };
+                value.storable()?;
+                fields.borrow_mut().insert(Arc::clone(field), value);
+            }
+            Target::Several(targets) => {
+                let items = value.items(&self.meter)?;
+                if items.len() != targets.len() {
+                    return Err(Fault::failed("the number of targets and values differs"));
+                }
+                for (target, item) in targets.iter().zip(items.iter()) {
+                    self.assign(target, item.clone())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn repeat(&mut self, repetition: &For, out: &mut Buffer) -> Result<Flow, Fault> {
+        let items = self.items_of(repetition)?;
+        if items.is_empty() {
+            return self.body(&repetition.otherwise, out);
+        }
+        let state = Rc::new(Loop { items: items.clone(), index: Cell::new(0) });
+        let name: Name = Arc::from("loop");
+        for (index, item) in items.iter().enumerate() {
+            self.meter.spend(0)?;
+            state.index.set(index);
+            self.frames.push(HashMap::from([(Arc::clone(&name), Value::Loop(Rc::clone(&state)))]));
+            self.assign(&repetition.target, item.clone())?;
+            let flow = self.body(&repetition.body, out)?;
+            self.frames.pop();
+            if flow == Flow::Break {
+                break;
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    /// The items of a loop for which its condition is true.
+    fn items_of(&mut self, repetition: &For) -> Result<List, Fault> {
+        let items = self.eval(&repetition.items)?.items(&self.meter)?;
+        let Some(condition) = &repetition.condition else { return Ok(items) };
+        let mut kept = Vec::new();
+        for item in items.iter() {
+            self.frames.push(HashMap::new());
+            self.assign(&repetition.target, item.clone())?;
+            if self.eval(condition)?.is_true() {
+                kept.push(item.clone());
+            }
+            self.frames.pop();
+        }
+        List::new(&self.meter, kept)
+    }
+
+    /// Calls a macro, which sees the outermost scope and its parameters.
+    pub(crate) fn call_macro(&mut self, definition: &Macro, called: Called) -> Result<Value, Fault> {
+        self.meter.deeper()?;
+        if called.positional.len() > definition.params.len() {
+            return Err(Fault::failed(format!("`{}` takes fewer arguments", definition.name)));
+        }
+        let outer = self.frames.split_off(1);
+        self.frames.push(HashMap::new());
+        for (place, (name, default)) in definition.params.iter().enumerate() {
+            let value = match (called.get(place, name), default) {
+                (Some(value), _) => value.clone(),
+                (None, Some(default)) => self.eval(default)?,
+                (None, None) => Value::Undefined,
+            };
+            self.store(name, value);
+        }
+        let mut out = Buffer::new(&self.meter)?;
+        self.body(&definition.body, &mut out)?;
+        self.frames.truncate(1);
+        self.frames.extend(outer);
+        self.meter.back();
+        Ok(Value::Text(out.into()))
+    }
+}

@@ -1,0 +1,54 @@
+//! A Jinja interpreter for chat templates, with resource limits.
+//!
+//! Chat templates come with model files and may be hostile. General Jinja engines limit neither the memory of a
+//! template nor the depth of their own parsers (doubling texts, constant folding, long operator chains). This
+//! interpreter supports only the features that chat templates use, with Python semantics, and limits all
+//! resources: see [`meter`].
+//!
+//! Unsupported features fail with an error that names them: imports, inheritance, `call` blocks, recursive
+//! loops, and filters and methods that no chat template needs.
+
+mod args;
+mod ast;
+mod eval;
+mod exec;
+mod expression;
+mod filters;
+mod format;
+mod lex;
+mod meter;
+mod methods;
+mod ops;
+mod parse;
+mod print;
+mod printf;
+mod sequences;
+mod tests_of_values;
+mod value;
+
+pub use self::exec::{Input, Program};
+pub use self::parse::SyntaxError;
+
+/// The reason why a render failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The message that the template passed to `raise_exception`.
+    #[error("it rejects this chat: {0}")]
+    Raised(String),
+    /// The template uses an absent or invalid value.
+    #[error("{0}")]
+    Failed(String),
+    /// The template exceeds a resource limit.
+    #[error("it exceeds the limit of a chat template for {0}")]
+    Limit(&'static str),
+}
+
+impl Fault {
+    pub(crate) fn failed(what: impl Into<String>) -> Self {
+        // Names in a template may have any length.
+        Self::Failed(what.into().chars().take(300).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;

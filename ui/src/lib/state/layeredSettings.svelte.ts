@@ -1,0 +1,43 @@
+import type { ApiError, LayeredSetting, LayeredSettings, SettingLayer, SettingOwner, SettingValue } from "../api/generated";
+import type { Api } from "./api";
+import { StoredState } from "./storedState.svelte";
+
+/** Groups of settings, the most relevant for writers first. */
+export const GROUPS = ["prompt", "story", "sampler", "context", "chat"] as const satisfies readonly LayeredSetting["group"][];
+
+/** Settings of prompts and replies for one owner, such as a chat or a character. */
+export class LayeredSettingsState extends StoredState<LayeredSettings> {
+	constructor(
+		private readonly api: Api,
+		readonly owner: SettingOwner,
+		failed: (error: ApiError) => void,
+	) {
+		super(() => api.layeredSettings(owner), failed);
+	}
+
+	/** Sets a value. `null` removes it, so that the layer below applies again. */
+	set(key: string, value: SettingValue | null): Promise<unknown> {
+		return this.send(() => this.api.setSetting(this.owner, key, value));
+	}
+
+	/** The value in use. */
+	value(key: string): SettingValue | undefined {
+		return this.all?.settings.find((setting) => setting.key === key)?.value;
+	}
+
+	/** Whether the value in use was set for this owner, so that it can be reset. */
+	isOwn(setting: LayeredSetting): boolean {
+		return setting.layers.some(({ layer }) => layer === this.owner.scope);
+	}
+
+	/** Whether the environment overrides the setting, so that a value set here has no effect. */
+	isFixed(setting: LayeredSetting): boolean {
+		return setting.origin === "environment";
+	}
+
+	/** Settings of this owner, in the order of the engine. */
+	shown(group: LayeredSetting["group"]): LayeredSetting[] {
+		const scope: SettingLayer = this.owner.scope;
+		return this.all?.settings.filter((setting) => setting.group === group && setting.scopes.includes(scope)) ?? [];
+	}
+}

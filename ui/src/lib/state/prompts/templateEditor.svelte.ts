@@ -1,0 +1,125 @@
+import { asApiError } from "../../api/errors";
+import type { ApiError, PromptReport, RenderedTemplate, TemplateDocument, TemplateProblem, TemplateSummary } from "../../api/generated";
+import { attempt } from "../attempt";
+import type { Api } from "../api";
+import { Debounce } from "../debounce";
+
+/** State of one template in the editor: its JSON, problems and preview. */
+export class TemplateEditor {
+	summary = $state.raw<TemplateSummary | null>(null);
+	json = $state("");
+	problems = $state.raw<TemplateProblem[]>([]);
+	rendered = $state.raw<RenderedTemplate | null>(null);
+	/** The full prompt that a chat would send with the template; only for chat templates. */
+	prompt = $state.raw<PromptReport | null>(null);
+	/** Error of the full prompt. */
+	promptFailure = $state.raw<ApiError | null>(null);
+	/** Error of the last attempt to load, save or preview. */
+	failure = $state.raw<ApiError | null>(null);
+	loading = $state(false);
+	saving = $state(false);
+	#saved = $state("");
+	readonly dirty = $derived(this.json !== this.#saved);
+	/** The template has errors, so it can be neither previewed nor saved. */
+	readonly broken = $derived(this.problems.some(({ severity }) => severity === "error"));
+	#chat: string | null = null;
+	#debounce = new Debounce();
+	#asked = 0;
+
+	constructor(
+		private readonly api: Api,
+		/** Empty for a new template. */
+		public id: string,
+	) {}
+
+	load = async (): Promise<void> => {
+		this.loading = true;
+		await attempt(this, async () => this.#show(await this.api.getTemplate(this.id)));
+		this.loading = false;
+		await this.check();
+	};
+
+	/** Starts with JSON that is not stored. */
+	begin(summary: TemplateSummary, json: string): void {
+		[this.summary, this.json, this.#saved] = [summary, json, ""];
+		void this.check();
+	}
+
+	type(json: string): void {
+		this.json = json;
+		this.#debounce.run(this.check);
+	}
+
+	/** Sets the chat of the preview. */
+	show(chat: string | null): void {
+		if (chat === this.#chat) return;
+		this.#chat = chat;
+		[this.prompt, this.promptFailure] = [null, null];
+		this.#debounce.run(this.check);
+	}
+
+	/** Checks the template and renders the preview. Only the result of the latest request is used. */
+	check = async (): Promise<void> => {
+		this.#debounce.cancel();
+		const asked = ++this.#asked;
+		const { json } = this;
+		const chat = this.#chat;
+		if (json === "") return;
+		try {
+			const rendered = chat === null ? null : await this.api.renderTemplate(json, chat);
+			const problems = rendered?.problems ?? (await this.api.checkTemplate(json));
+			if (asked !== this.#asked) return;
+			[this.problems, this.failure] = [problems, null];
+			// The last valid preview stays while the user types.
+			if (this.broken) return;
+			this.rendered = rendered;
+			if (chat !== null && this.summary?.kind === "roleplay") await this.#assemble(asked, json, chat);
+		} catch (thrown) {
+			if (asked === this.#asked) this.failure = asApiError(thrown);
+		}
+	};
+
+	/** Builds the full prompt of the chat, with lore, memories, notes and messages, as if the template were stored. */
+	async #assemble(asked: number, json: string, chat: string): Promise<void> {
+		try {
+			const prompt = await this.api.previewPrompt(chat, "", { templateJson: json });
+			if (asked === this.#asked) [this.prompt, this.promptFailure] = [prompt, null];
+		} catch (thrown) {
+			if (asked === this.#asked) [this.prompt, this.promptFailure] = [null, asApiError(thrown)];
+		}
+	}
+
+	/** Saves the template. Returns whether it is stored. */
+	async save(): Promise<boolean> {
+		this.saving = true;
+		const { json } = this;
+		const done = await attempt(this, async () => {
+			const document = await this.api.saveTemplate(this.id, json);
+			// Text typed during the request stays.
+			if (this.json === json) this.#show(document);
+			else [this.id, this.summary, this.#saved] = [document.summary.id, document.summary, document.json];
+		});
+		this.saving = false;
+		return done;
+	}
+
+	close(): void {
+		this.#debounce.cancel();
+		this.#asked++;
+	}
+
+	#show({ summary, json }: TemplateDocument): void {
+		[this.id, this.summary, this.json, this.#saved] = [summary.id, summary, json, json];
+	}
+}
+
+/** The JSON of a template that inherits from `parent` and changes nothing yet. */
+export function child(parent: TemplateDocument, name: string): string {
+	const { schema, version } = JSON.parse(parent.json) as Record<string, unknown>;
+	return JSON.stringify({ schema, version, id: "own", name, description: "", extends: parent.summary.id, sections: [] }, null, 2);
+}
+
+/** A copy of the template under another name. */
+export function copy(document: TemplateDocument, name: string): string {
+	return JSON.stringify({ ...(JSON.parse(document.json) as object), id: `${document.summary.id}-copy`, name }, null, 2);
+}
