@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use domain::chat::{Role, SwipeState};
+use domain::embedding::Embedding;
 use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, MemoryId, MessageId, SwipeId, Timestamp};
 use engine::api::{AssemblyTimings, PromptReport, RegexScriptRow, WhatIf};
 use engine::{Encoder, Engine, Options, TurnOptions};
-use local::Embedding;
 use provider::fake::FakeProvider;
 use serde_json::{Value, json};
 use store::{NewMessage, NewSwipe, NewVector, Store};
@@ -248,7 +248,7 @@ async fn read(dir: &Path) {
 }
 
 fn passage(read: &Embedding) -> NewVector {
-    let (vector, scale) = context::similarity::bytes(&read.mean);
+    let (vector, scale) = recall::similarity::bytes(&read.mean);
     let pieces = read.tokens.iter().map(|piece| u16::try_from(*piece).unwrap()).collect();
     NewVector { vector, scale, pieces, vectors: read.vectors.clone() }
 }

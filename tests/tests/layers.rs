@@ -120,7 +120,8 @@ fn only_operations_name_the_engine() {
 #[test]
 fn engine_modules_form_no_large_cycle() {
     let uses = engine_uses();
-    let reached: BTreeMap<&String, BTreeSet<&String>> = uses.keys().map(|file| (file, reachable(file, &uses))).collect();
+    let reached: BTreeMap<&String, BTreeSet<&String>> =
+        uses.keys().map(|file| (file, reachable(file, &uses))).collect();
     for (file, targets) in &reached {
         let cycle: Vec<&&String> = targets.iter().filter(|target| reached[**target].contains(file)).collect();
         assert!(cycle.len() <= LARGEST_CYCLE, "{} files use each other in a circle: {cycle:#?}", cycle.len());

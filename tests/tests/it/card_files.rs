@@ -97,7 +97,7 @@ async fn charx_survives_import_and_export() {
 #[tokio::test]
 async fn exports_the_replaced_picture() {
     let app = Headless::new().await;
-    let (old, new) = (picture(&app, "Old").await, include_bytes!("../../src-tauri/icons/32x32.png"));
+    let (old, new) = (picture(&app, "Old").await, include_bytes!("../../../src-tauri/icons/32x32.png"));
     let source = archive(&[("card.json", CARD.as_bytes()), ("assets/icon/images/wren.png", &old)]);
     let id = import(&app, "wren.charx", &source).await.imported[0].id.clone();
     app.engine.set_character_picture(id.clone(), STANDARD.encode(new)).await.unwrap();

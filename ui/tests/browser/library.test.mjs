@@ -16,7 +16,7 @@ test("search covers names, tags and descriptions", async () => {
 	await show("people");
 	await id("search").fill("cartographer");
 	await shows("Captain Osei");
-	await eventually(async () => assert.equal(await id("library-count").textContent(), "1 of 6"));
+	await eventually(async () => assert.equal(await id("header-note").textContent(), "1 of 6"));
 	await id("search").fill("nobody of that name");
 	await id("nothing").getByRole("button").click();
 	await showsSome(6);

@@ -169,7 +169,7 @@ test("tried recall links each result to its source", async () => {
 	await page.keyboard.press("Enter");
 	await id("recall-told").waitFor();
 	await eventually(async () => assert.match(await id("recall-sum").innerText(), /4 recalled, 84 tokens of 1,500/));
-	await eventually(async () => assert.match(await id("recall-told").innerText(), /third sandbank.*document The harbour\.md.*Same words\s+0\.7\s+Similar meaning\s+0\.58/s));
+	await eventually(async () => assert.match(await id("recall-told").innerText(), /third sandbank.*document The harbour\.md.*Same words\s+0\.7\s+Meaning\s+0\.58/s));
 	await eventually(async () => assert.match(await id("recall-out").innerText(), /I saw your light.*this chat.*Not used: its messages are in the window/s));
 	await eventually(async () => assert.equal(await page.locator("[data-recalled][tabindex='0']").count(), 1));
 	await page.locator("[data-recalled]").first().focus();
@@ -275,13 +275,13 @@ test("memories are merged by keyboard and separated", async () => {
 	await id("merging").getByText("Likes tea dark and fragrant.").waitFor();
 	await row("m7").getByTestId("memory-merge").focus();
 	await page.keyboard.press("Enter");
-	await page.waitForFunction(() => document.activeElement?.dataset.testid === "merge-text");
-	await eventually(async () => assert.equal(await id("merge-text").inputValue(), "Likes tea dark and fragrant.\nTonight they speak of the map only."));
+	await page.waitForFunction(() => document.activeElement?.dataset.testid === "memory-text");
+	await eventually(async () => assert.equal(await id("memory-text").inputValue(), "Likes tea dark and fragrant.\nTonight they speak of the map only."));
 	await page.keyboard.press("Escape");
 	await eventually(async () => assert.equal(await focused(), "m7"));
 	await row("m6").getByTestId("memory-merge").click();
 	await row("m7").getByTestId("memory-merge").click();
-	await id("merge-text").fill("Likes tea dark, over a map.");
+	await id("memory-text").fill("Likes tea dark, over a map.");
 	await page.keyboard.press("Control+Enter");
 	await id("memories").getByText("Likes tea dark, over a map.").waitFor();
 	await eventually(async () => assert.equal(await rows().count(), 5));

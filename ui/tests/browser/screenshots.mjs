@@ -7,7 +7,7 @@ import { open, SCENES, serveScripted } from "./scripted.mjs";
 
 const SIZES = { 1440: 900, 1024: 768, 390: 844 };
 const wanted = process.argv.slice(2);
-const german = wanted.includes("german");
+const language = wanted.includes("german") ? "de" : "en";
 const chosen = (all) => {
 	const named = all.filter((one) => wanted.includes(one));
 	return named.length > 0 ? named : all;
@@ -16,7 +16,7 @@ const chosen = (all) => {
 const folder = fileURLToPath(new URL("../../test-results/screenshots", import.meta.url));
 await mkdir(folder, { recursive: true });
 const scripted = await serveScripted();
-const context = await launch({ locale: german ? "de-DE" : "en-US", reducedMotion: "reduce" });
+const context = await launch({ locale: language === "de" ? "de-DE" : "en-US", reducedMotion: "reduce" });
 let count = 0;
 let failed = 0;
 try {
@@ -29,9 +29,9 @@ try {
 		await page.setViewportSize({ width: Number(width), height: SIZES[width] });
 		for (const theme of chosen(["dark", "light"])) {
 			for (const scene of chosen(SCENES)) {
-				await open(page, scripted.address, scene, theme);
+				await open(page, scripted.address, scene, theme, language);
 				await page.waitForLoadState("networkidle");
-				await page.screenshot({ path: `${folder}/${scene}-${theme}-${width}${german ? "-german" : ""}.png`, animations: "disabled" });
+				await page.screenshot({ path: `${folder}/${scene}-${theme}-${width}${language === "de" ? "-german" : ""}.png`, animations: "disabled" });
 				count += 1;
 			}
 		}

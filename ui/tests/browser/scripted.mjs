@@ -28,8 +28,8 @@ export async function serveScripted() {
 	return { address: server.resolvedUrls.local[0], stop: () => server.close() };
 }
 
-export async function open(page, address, scene, theme = "dark") {
-	await page.goto(`${address}?scene=${scene}&theme=${theme}`);
+export async function open(page, address, scene, theme = "dark", language = "en") {
+	await page.goto(`${address}?scene=${scene}&theme=${theme}&language=${language}`);
 	await page.waitForSelector("html[data-ready]");
 }
 

@@ -20,7 +20,6 @@ pub mod count;
 pub mod display;
 pub mod frame;
 pub mod frozen;
-pub mod full_text;
 mod hash;
 pub mod importance;
 mod js_regex;
@@ -31,7 +30,6 @@ pub mod plan;
 pub mod prompt_template;
 pub mod regex_script;
 pub mod reuse;
-pub mod similarity;
 #[cfg(test)]
 mod test_cases;
 mod window;

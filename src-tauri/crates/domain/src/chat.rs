@@ -146,3 +146,10 @@ pub struct Chat {
     pub created: Timestamp,
     pub updated: Timestamp,
 }
+
+/// The messages of a chat before a position (exclusive).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MessageRange {
+    pub chat: ChatId,
+    pub before: i64,
+}

@@ -13,6 +13,7 @@ pub mod card;
 pub mod chat;
 pub mod chat_file;
 pub mod document;
+pub mod embedding;
 pub mod file_kind;
 pub mod id;
 pub mod keyframe;

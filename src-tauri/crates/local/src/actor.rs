@@ -15,13 +15,13 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use self::worker::Need;
-use crate::embedding::Embedding;
 use crate::failure;
 use crate::health::Health;
 use crate::process::Worker;
 use crate::saved::SavedCaches;
 use crate::settings::Settings;
 use crate::status::{State, Status};
+use domain::embedding::Embedding;
 
 /// Commands that handles send to the supervisor.
 #[derive(Debug)]

@@ -3,36 +3,21 @@
 use ::worker::protocol;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use domain::embedding::Embedding;
 use provider::{ProviderError, ProviderErrorKind};
 
-/// Token and sentence embeddings of one text.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Embedding {
-    /// Token ids, including the model's markers at both ends.
-    pub tokens: Vec<i32>,
-    /// One vector per token, concatenated; each has length 1, scaled by [`Embedding::SCALE`].
-    pub vectors: Vec<i8>,
-    /// Mean of all token vectors, with length 1.
-    pub mean: Vec<f32>,
-}
-
-impl Embedding {
-    /// Factor between a vector's values and [`Embedding::vectors`].
-    pub const SCALE: f32 = protocol::Embedding::SCALE;
-
-    /// # Errors
-    /// The frame's parts do not match.
-    pub(crate) fn read(sent: protocol::Embedding) -> Result<Self, ProviderError> {
-        let decode = |text: &str| STANDARD.decode(text).map_err(|error| malformed(&error.to_string()));
-        let vectors: Vec<i8> = decode(&sent.vectors)?.into_iter().map(u8::cast_signed).collect();
-        let numbers = decode(&sent.mean)?;
-        let (numbers, rest) = numbers.as_chunks::<4>();
-        let mean: Vec<f32> = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-        if !rest.is_empty() || vectors.len() != mean.len() * sent.tokens.len() {
-            return Err(malformed("the vectors and the tokens do not match"));
-        }
-        Ok(Self { tokens: sent.tokens, vectors, mean })
+/// # Errors
+/// The frame's parts do not match.
+pub(crate) fn read(sent: protocol::Embedding) -> Result<Embedding, ProviderError> {
+    let decode = |text: &str| STANDARD.decode(text).map_err(|error| malformed(&error.to_string()));
+    let vectors: Vec<i8> = decode(&sent.vectors)?.into_iter().map(u8::cast_signed).collect();
+    let numbers = decode(&sent.mean)?;
+    let (numbers, rest) = numbers.as_chunks::<4>();
+    let mean: Vec<f32> = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    if !rest.is_empty() || vectors.len() != mean.len() * sent.tokens.len() {
+        return Err(malformed("the vectors and the tokens do not match"));
     }
+    Ok(Embedding { tokens: sent.tokens, vectors, mean })
 }
 
 pub(crate) fn malformed(why: &str) -> ProviderError {
@@ -51,10 +36,10 @@ mod tests {
     #[test]
     fn refuses_parts_that_do_not_match() {
         let half = 0.5_f32.to_le_bytes();
-        let read = Embedding::read(sent(vec![101, 102], &[127, 129], &half)).unwrap();
-        assert_eq!((read.vectors, read.mean), (vec![127, -127], vec![0.5]));
-        assert!(Embedding::read(sent(vec![101], &[1, 2], &half)).is_err());
-        assert!(Embedding::read(sent(vec![101], &[1], &half[..3])).is_err());
-        assert!(Embedding::read(protocol::Embedding { vectors: "?".into(), ..sent(vec![], &[], &[]) }).is_err());
+        let embedding = read(sent(vec![101, 102], &[127, 129], &half)).unwrap();
+        assert_eq!((embedding.vectors, embedding.mean), (vec![127, -127], vec![0.5]));
+        assert!(read(sent(vec![101], &[1, 2], &half)).is_err());
+        assert!(read(sent(vec![101], &[1], &half[..3])).is_err());
+        assert!(read(protocol::Embedding { vectors: "?".into(), ..sent(vec![], &[], &[]) }).is_err());
     }
 }

@@ -12,11 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::actor::{Actor, Answer, Command, ReplyJob, TextsJob};
 use crate::counting::Countings;
-use crate::embedding::{self, Embedding};
+use crate::embedding;
 use crate::failure;
 use crate::saved::SavedCaches;
 use crate::settings::Settings;
 use crate::status::Status;
+use domain::embedding::Embedding;
 
 /// Maximum bytes of text per request to count. Escaped as JSON, it still fits into a frame.
 const COUNT_AT_ONCE: usize = 1024 * 1024;

@@ -32,7 +32,6 @@ mod status;
 pub mod tokenizer;
 
 pub use counting::{CountedBy, REVISION as COUNTING_REVISION};
-pub use embedding::Embedding;
 pub use gguf::{GgufError, Header};
 pub use host::{LocalHost, LocalProvider};
 pub use library::{Fit, Inspected, ModelError, inspect};

@@ -68,7 +68,7 @@ pub use table::memory::{Found, Memories, MemoriesMut};
 pub use table::memory_archive::Standing;
 pub use table::memory_many::{MemoriesOf, MemoryFilter, MemoryStorage};
 pub use table::message::{MessageCount, Messages, MessagesMut, NewMessage, WindowMessage};
-pub use table::message_text::{MessageTexts, NamedMessage, ShownText, Stretch, TextRevision};
+pub use table::message_text::{MessageTexts, NamedMessage, ShownText, TextRevision};
 pub use table::message_told::Told;
 pub use table::model::{Models, ModelsMut};
 pub use table::persona::{Personas, PersonasMut};

@@ -7,6 +7,7 @@
 
 mod bench;
 mod bundle;
+mod changed;
 mod fuzz;
 mod models;
 mod process;

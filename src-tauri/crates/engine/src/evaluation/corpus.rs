@@ -1,5 +1,6 @@
 //! Benchmarks recall on any corpus: runs the search of a turn, without its token budget.
 
+use domain::chat::MessageRange;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,21 +12,21 @@ use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
-use store::{Character, NewMessage, NewSwipe, Store, StoreError, Stretch, Write};
+use store::{Character, NewMessage, NewSwipe, Store, StoreError, Write};
 use uuid::Uuid;
 
 use crate::base::clock::Clock;
 use crate::base::convert::Speakers;
 use crate::base::error::{ApiResult, bad_input};
 use crate::recall_service::encoder::Encoder;
-use crate::recall_service::hints::{QueryHints, without_names};
 use crate::recall_service::lexical::LexicalSearch;
 use crate::recall_service::older::{self, Question};
-use crate::recall_service::possessions::things;
-use crate::recall_service::query_embedding::QueryEmbedding;
 use crate::recall_service::text_cache::TextCache;
-use crate::recall_service::tokens;
 use crate::recall_service::vector_cache::VectorCache;
+use recall::hints::{QueryHints, without_names};
+use recall::possessions::things;
+use recall::query_embedding::QueryEmbedding;
+use recall::tokens;
 
 /// Maximum number of ids in a ranking.
 const RANKED: usize = 200;
@@ -100,7 +101,7 @@ pub async fn rank(
             return Err(bad_input(what, "Add messages of that conversation."));
         };
         let (words, asked) = conversation.asked(&query.question, encoder).await?;
-        let stretch = Stretch { chat: conversation.chat, before: i64::MAX };
+        let stretch = MessageRange { chat: conversation.chat, before: i64::MAX };
         let (cache, texts) = (Arc::clone(&cache), Arc::clone(&texts));
         let started = Instant::now();
         let find = move |store: &store::Read<'_>| {

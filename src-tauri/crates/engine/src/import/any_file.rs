@@ -2,7 +2,6 @@
 //! type, regardless of the file name.
 
 use crate::base::files::read_capped;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use domain::archive::{ArchiveError, MAX_ARCHIVE};

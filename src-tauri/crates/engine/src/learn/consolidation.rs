@@ -12,9 +12,9 @@ use domain::memory::{Archived, ArchivedAs, Memory, MemoryOrigin};
 use domain::{MemoryId, Timestamp};
 use store::Standing;
 
-use crate::recall_service::attributes::Attribute;
 use crate::recall_service::facts::{SURE, worth};
-use crate::recall_service::statement::Statement;
+use recall::attributes::Attribute;
+use recall::statement::Statement;
 
 /// Maximum number of active memories in a scope. Going through that many takes about a second.
 pub(crate) const MOST: usize = 1_000;
@@ -165,9 +165,31 @@ fn crowded(held: &[Compared<'_>], around: &Around, most: usize) -> Vec<(usize, A
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall_service::statement::tests::memory;
+    use domain::MemoryId;
+    use domain::memory::{CERTAIN, MemoryOrigin, MemoryScope, MemoryType};
+    use uuid::Uuid;
 
     const DAY: i64 = 86_400_000;
+
+    /// A memory that a model found, or, if it is a quotation, one that the user asked for.
+    fn memory(number: u128, text: &str) -> Memory {
+        let asked = text.contains(" said: \"");
+        Memory {
+            id: MemoryId(Uuid::from_u128(number)),
+            kind: MemoryType::Fact,
+            scope: MemoryScope::Profile,
+            text: text.to_owned(),
+            importance: 5,
+            origin: if asked { MemoryOrigin::Rule } else { MemoryOrigin::Model },
+            confidence: if asked { CERTAIN } else { 7 },
+            pinned: false,
+            sources: Vec::new(),
+            echoes: Vec::new(),
+            archived: None,
+            created: Timestamp(number as i64),
+            updated: Timestamp(number as i64),
+        }
+    }
 
     fn standing(memories: Vec<Memory>) -> Vec<Standing> {
         (1..).zip(memories).map(|(number, memory)| Standing { number, memory, kept: false }).collect()

@@ -22,7 +22,7 @@ use crate::learn::summaries::names;
 use crate::library::memories;
 use crate::recall_service::branches::Branches;
 use crate::recall_service::recall::scopes;
-use crate::recall_service::tokens;
+use recall::tokens;
 
 /// Messages read back from the end, per exchange; a group chat has many messages per exchange. Older messages were
 /// imported, or there was never idle time for them.

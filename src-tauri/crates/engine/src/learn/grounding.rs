@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use crate::recall_service::statement::is_number;
-use crate::recall_service::tokens::{self, alike, same_stem, words};
+use recall::statement::is_number;
+use recall::tokens::{self, alike, same_stem, words};
 
 /// Numerals of Chinese and Japanese, except the one for 1, which is part of many other words.
 const FIGURES: &str = "二三四五六七八九十百千万萬億亿兩两";

@@ -7,7 +7,7 @@ use domain::chat::Chat;
 use crate::api::TurnOptions;
 use crate::base::error::ApiResult;
 use crate::learn::handle::Learning;
-use crate::recall_service::hints;
+use recall::hints;
 
 impl Learning {
     /// Stores the draft, and prefetches what its turn will need.

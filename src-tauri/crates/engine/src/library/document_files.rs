@@ -7,7 +7,6 @@ use documents::{DocumentError, DocumentKind};
 use domain::document::Passage;
 use tokio::sync::oneshot;
 
-
 /// Time after which a reader is asked to stop. A long novel takes a second.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Extra time after which an unresponsive reader is abandoned.

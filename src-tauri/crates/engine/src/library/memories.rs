@@ -10,7 +10,7 @@ use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::library::exclusion;
 use crate::library::handle::Library;
-use crate::recall_service::tokens;
+use recall::tokens;
 
 /// Memories per page of the list.
 const LISTED: u32 = 500;

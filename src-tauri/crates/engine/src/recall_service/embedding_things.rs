@@ -1,9 +1,9 @@
 //! Embeds memories, passages of documents, and lorebook entries that are marked for it. The user wrote, attached or
 //! marked them to be found, so no setting of a chat excludes them.
 
-use context::similarity::bytes;
 use domain::LorebookId;
 use domain::lorebook::{Book, Entry};
+use recall::similarity::bytes;
 use store::{LoreEntry, MeaningOf, UnreadThing};
 
 use crate::api::EntryMeaning;

@@ -4,17 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use context::similarity::bytes;
 use domain::Timestamp;
 use domain::document::MAX_PASSAGE;
-use local::{Embedding, LocalHost, gguf};
+use domain::embedding::Embedding;
+use local::{LocalHost, gguf};
 use provider::ProviderError;
+use recall::similarity::bytes;
 use store::{NewVector, SaidText, UnreadText};
 
 use crate::base::convert::Speakers;
-use crate::recall_service::neighbour_pooling;
 use crate::recall_service::recent::Recent;
 use crate::settings::models::gguf_files;
+use recall::neighbour_pooling;
 
 /// Idle time after which the worker exits. A restart takes a tenth of a second.
 const IDLE: Duration = Duration::from_secs(60);
@@ -159,7 +160,7 @@ fn is_same_conversation(one: Timestamp, other: Timestamp) -> bool {
 fn knows_the_language(text: &str, pieces: usize) -> bool {
     // The apostrophe in "sister's" is a token of its own and no word.
     let endings = text.matches(APOSTROPHES).count();
-    let words = crate::recall_service::tokens::words(text).count();
+    let words = recall::tokens::words(text).count();
     pieces.saturating_sub(SPECIAL_TOKENS + endings) as f32 <= TOKENS_PER_WORD * words as f32
 }
 

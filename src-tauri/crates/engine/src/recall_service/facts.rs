@@ -13,8 +13,8 @@ use store::{Company, Found, Query, Read, StoreError};
 
 use crate::Clock;
 use crate::recall_service::branches::Branches;
-use crate::recall_service::memory_mmr::{Doubles, Ranked, diversify, source};
-use crate::recall_service::tokens::words;
+use recall::memory_mmr::{Doubles, Ranked, diversify, source};
+use recall::tokens::words;
 
 /// Standing facts read per scope: more than their share of any budget has room for.
 const STANDING: u32 = 60;

@@ -6,14 +6,14 @@ use store::NamedMessage;
 use crate::base::clock::Clock;
 use crate::base::convert::Speakers;
 use crate::library::chats::said;
-use crate::recall_service::excerpt::{ExcerptTerms, excerpt};
-use crate::recall_service::hints::QueryHints;
-use crate::recall_service::late_interaction::Nearest;
 use crate::recall_service::lexical::NAMED;
-use crate::recall_service::possessions::Possession;
-use crate::recall_service::scores::Scores;
-use crate::recall_service::signals::MessagePosition;
-use crate::recall_service::updates::Update;
+use recall::excerpt::{ExcerptTerms, excerpt};
+use recall::hints::QueryHints;
+use recall::late_interaction::Nearest;
+use recall::possessions::Possession;
+use recall::scores::Scores;
+use recall::signals::MessagePosition;
+use recall::updates::Update;
 
 /// A message that matches the question.
 #[derive(Debug, Clone)]
@@ -112,7 +112,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::recall_service::possessions::things;
+    use recall::possessions::things;
 
     #[test]
     fn excerpt_of_last_mention_names_the_possession() {

@@ -1,20 +1,21 @@
 //! Lexical search (BM25) in the messages of several chats.
 
+use domain::chat::MessageRange;
 use std::slice;
 use std::sync::Arc;
 
-use context::full_text::TextIndex;
 use domain::chat::Role;
 use domain::script::is_spaceless;
-use store::{NamedMessage, Read, StoreError, Stretch};
+use recall::full_text::TextIndex;
+use store::{NamedMessage, Read, StoreError};
 
 use crate::recall_service::hit::{Hit, Since};
-use crate::recall_service::possessions::Possession;
-use crate::recall_service::scores::Scores;
-use crate::recall_service::signals::{Lexical, MessagePosition};
 use crate::recall_service::text_cache::{ChatTexts, TextCache};
-use crate::recall_service::tokens::says_nothing;
-use crate::recall_service::updates::matter;
+use recall::possessions::Possession;
+use recall::scores::Scores;
+use recall::signals::{Lexical, MessagePosition};
+use recall::tokens::says_nothing;
+use recall::updates::matter;
 
 /// Number of best messages that are scored in detail.
 const LOOKED_AT: usize = 120;
@@ -26,7 +27,7 @@ pub(crate) const NAMED: f32 = 0.25;
 #[derive(Default)]
 pub(crate) struct LexicalSearch {
     /// The ranges searched; none goes beyond the end of its chat.
-    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) stretches: Vec<MessageRange>,
     /// The texts of each range's chat.
     pub(crate) chats: Vec<Arc<ChatTexts>>,
     pub(crate) said: Lexical,
@@ -39,15 +40,15 @@ impl LexicalSearch {
     pub(crate) fn of(
         store: &Read<'_>,
         texts: &TextCache,
-        stretches: &[Stretch],
+        stretches: &[MessageRange],
         words: &[String],
     ) -> Result<Self, StoreError> {
         let chats: Vec<_> = stretches.iter().map(|stretch| texts.of(store, stretch.chat)).collect::<Result<_, _>>()?;
-        let within = |(stretch, chat): (&Stretch, &Arc<ChatTexts>)| Stretch {
+        let within = |(stretch, chat): (&MessageRange, &Arc<ChatTexts>)| MessageRange {
             before: stretch.before.min(chat.end()),
             chat: stretch.chat,
         };
-        let stretches: Vec<Stretch> = stretches.iter().zip(&chats).map(within).collect();
+        let stretches: Vec<MessageRange> = stretches.iter().zip(&chats).map(within).collect();
         let indexes: Vec<&TextIndex> = chats.iter().map(|chat| &chat.index).collect();
         let said = Lexical::of(&stretches, &indexes, words);
         let lacking = lacks(words, &said.unknown);

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 
 use context::frame::SignalKind;
-use context::full_text::words;
+use recall::full_text::words;
 
-use crate::recall_service::excerpt::met_best;
 use crate::recall_service::hit::Hit;
+use recall::excerpt::met_best;
 
 /// Jaccard similarity of unrelated sentences; only similarity above it is repetition.
 const COMMON: f32 = 0.4;
@@ -124,7 +124,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::recall_service::late_interaction::Nearest;
+    use recall::late_interaction::Nearest;
 
     fn hits(texts: &[&str], known: bool) -> Vec<Hit> {
         let hit = |(at, text): (i64, &&str)| {

@@ -1,7 +1,7 @@
 //! Keeps the vectors of memories, passages and entries in memory, and searches them.
 
-use crate::recall_service::query_embedding::Understood;
-use context::similarity::Rows;
+use recall::query_embedding::Understood;
+use recall::similarity::Rows;
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Among, Read, StoreError, VectorRevision};
 
@@ -96,11 +96,11 @@ pub(crate) fn read(
 
 #[cfg(test)]
 mod tests {
-    use local::Embedding;
+    use domain::embedding::Embedding;
     use store::Store;
 
     use super::*;
-    use crate::recall_service::query_embedding::QueryEmbedding;
+    use recall::query_embedding::QueryEmbedding;
 
     /// The cache follows the store: new vectors are found, removed ones are not.
     #[tokio::test]

@@ -29,22 +29,23 @@
 //!
 //! After that, duplicates are merged, repetition is penalized (MMR), and updates of older messages are added.
 
+use domain::chat::MessageRange;
 use std::collections::BTreeMap;
 
 use context::frame::{Candidate, SignalKind};
-use store::{Read, StoreError, Stretch};
+use store::{Read, StoreError};
 
 use crate::base::clock::Clock;
 use crate::recall_service::duplicates::{self, DuplicateRules};
-use crate::recall_service::hints::QueryHints;
 use crate::recall_service::hit::Hit;
 use crate::recall_service::lexical::{LexicalSearch, NAMED};
 use crate::recall_service::message_mmr;
-use crate::recall_service::possessions::Possession;
-use crate::recall_service::query_embedding::Understood;
-use crate::recall_service::scores::Scores;
-use crate::recall_service::signals::{Lexical, MessagePosition};
 use crate::recall_service::vector_cache::{Meaning, MetIn, VectorCache};
+use recall::hints::QueryHints;
+use recall::possessions::Possession;
+use recall::query_embedding::Understood;
+use recall::scores::Scores;
+use recall::signals::{Lexical, MessagePosition};
 
 /// Maximum number of recalled messages. Other sources have at most 15 candidates. A chat needs more: its messages are
 /// short, and a question may share no word with its answer. The token budget limits them further.
@@ -190,7 +191,7 @@ fn max_named(things: &[Possession]) -> f32 {
     if things.is_empty() { 0.0 } else { NAMED }
 }
 
-fn read_texts(store: &Read<'_>, stretches: &[Stretch], hits: &mut [Hit]) -> Result<(), StoreError> {
+fn read_texts(store: &Read<'_>, stretches: &[MessageRange], hits: &mut [Hit]) -> Result<(), StoreError> {
     for (number, stretch) in stretches.iter().enumerate() {
         let mut in_it: Vec<&mut Hit> = hits.iter_mut().filter(|hit| hit.stretch == number).collect();
         let positions = in_it.iter().map(|hit| hit.message.position);

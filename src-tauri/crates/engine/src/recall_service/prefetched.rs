@@ -1,9 +1,9 @@
 //! Query embeddings that are computed before a turn needs them.
 
-use crate::recall_service::query_embedding::Understood;
 use crate::recall_service::recent::Recent;
 use domain::ChatId;
 use domain::chat::Chat;
+use recall::query_embedding::Understood;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::AbortHandle;
 

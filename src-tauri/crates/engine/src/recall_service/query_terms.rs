@@ -4,13 +4,10 @@ use context::frame::HistoryMessage;
 use domain::chat::Role;
 use store::Query;
 
-use crate::recall_service::hints::{self, QueryHints};
 use crate::recall_service::query::TurnQuery;
-use crate::recall_service::question::{self, QUESTION};
-use crate::recall_service::tokens;
-
-/// Marks that end a sentence without asking.
-const ENDS: [char; 5] = ['.', '!', '。', '！', '\n'];
+use recall::hints::{self, QueryHints};
+use recall::question;
+use recall::tokens;
 
 /// A full-text query that matches any of `words`.
 pub(crate) fn query(words: &[String]) -> Query {
@@ -51,22 +48,6 @@ pub(crate) fn asks(turn: &TurnQuery<'_>) -> bool {
     question::asks(last_said(turn.history))
 }
 
-/// Share of `text` that consists of questions, 0 to 1, in bytes. It is computed for every message, so sentences simply
-/// end at their marks.
-pub(crate) fn asking_part(text: &str) -> f32 {
-    let asking = sentences(text).filter(|sentence| sentence.ends_with(QUESTION));
-    asking.map(str::len).sum::<usize>() as f32 / text.len().max(1) as f32
-}
-
-/// The sentences of `text` that are not questions.
-pub(crate) fn told_part(text: &str) -> String {
-    sentences(text).filter(|sentence| !sentence.ends_with(QUESTION)).collect()
-}
-
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive(|letter: char| QUESTION.contains(&letter) || ENDS.contains(&letter))
-}
-
 /// The hints in the user's latest message: whose messages it asks about, and from when.
 pub(crate) fn about(turn: &TurnQuery<'_>) -> QueryHints {
     QueryHints::of(last_said(turn.history), &[&turn.persona.name], &[turn.card.name(), turn.speaker])
@@ -76,21 +57,4 @@ pub(crate) fn about(turn: &TurnQuery<'_>) -> QueryHints {
 pub(crate) fn last_said(history: &[HistoryMessage]) -> &str {
     let said = history.iter().rev().find(|message| message.role == Role::User);
     said.map_or("", |message| &message.text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn question_mark_makes_a_question() {
-        let part = |text: &str| (asking_part(text) * 100.0).round() as i32;
-        assert_eq!(part("I live by the sea. It is loud."), 0);
-        assert_eq!(part("Where do you live?"), 100);
-        assert_eq!(part("I live here. And you now?"), 52);
-        assert_eq!(part("*nods* \"And you?\" *waves*"), 64);
-        assert_eq!(part("我住在海边。你呢？"), 33);
-        assert_eq!(part(""), 0);
-        assert_eq!(told_part("My dog? I live here. And you now?"), " I live here.");
-    }
 }

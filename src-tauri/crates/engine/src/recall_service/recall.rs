@@ -10,13 +10,13 @@
 //!   all the same, because that is how a window is cut. Documents are still searched, because the user attached them
 //!   for that.
 
-use crate::recall_service::command_parser;
 use crate::recall_service::duplicates;
 use crate::recall_service::facts;
 use crate::recall_service::hit;
 use crate::recall_service::older;
 use crate::recall_service::passages;
 use crate::recall_service::query_terms;
+use recall::command_parser;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -34,13 +34,13 @@ use tokio::time::timeout;
 
 use crate::base::error::ApiResult;
 use crate::library::chats::said;
-use crate::recall_service::excerpt::ExcerptTerms;
 use crate::recall_service::facts::{Facts, MatchedMemory, MemoryScopes, StandingFacts};
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::keyframes::Cover;
 use crate::recall_service::older::Older;
 use crate::recall_service::query::TurnQuery;
-use crate::recall_service::query_embedding::Understood;
+use recall::excerpt::ExcerptTerms;
+use recall::query_embedding::Understood;
 
 /// Maximum number of messages before the window that are kept verbatim. A tenth of the history budget holds fewer.
 const EXCERPTS: u32 = 200;

@@ -1,23 +1,24 @@
 //! Chooses where a turn searches for earlier messages: in its own chat before the window, and in other chats of the
 //! same pair.
 
+use domain::chat::MessageRange;
 use std::sync::Arc;
 
 use context::frame::HistoryMessage;
 use domain::chat::{Chat, Role};
 use domain::{MessageId, PersonaId};
-use store::{Read, StoreError, Stretch};
+use store::{Read, StoreError};
 
 use crate::base::error::ApiResult;
 use crate::library::personas::unless_chosen;
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::lexical::LexicalSearch;
 use crate::recall_service::older::{self, Older, Question};
-use crate::recall_service::possessions::things;
 use crate::recall_service::query::TurnQuery;
-use crate::recall_service::query_embedding::Understood;
 use crate::recall_service::query_terms;
 use crate::recall_service::text_cache::TextCache;
+use recall::possessions::things;
+use recall::query_embedding::Understood;
 
 /// Number of other chats of a pair that are searched, latest first.
 const OTHER_CHATS: u32 = 50;
@@ -41,12 +42,12 @@ impl SearchScope {
     fn by_words(&self, store: &Read<'_>) -> Result<LexicalSearch, StoreError> {
         let chat = self.chat.id;
         let before = self.first.map(|first| store.messages().position(first)).transpose()?.flatten();
-        let mut stretches = vec![Stretch { chat, before: before.unwrap_or(0) }];
+        let mut stretches = vec![MessageRange { chat, before: before.unwrap_or(0) }];
         // A group chat recalls nothing from other chats, because other characters listen.
         if self.others && store.groups().members(chat)?.is_empty() {
             let played = unless_chosen(&store.personas().list()?, self.default).map(|persona| persona.id);
             let pair = store.chats().of_pair(&self.chat, self.persona, played == self.persona, OTHER_CHATS)?;
-            stretches.extend(pair.into_iter().map(|chat| Stretch { chat, before: i64::MAX }));
+            stretches.extend(pair.into_iter().map(|chat| MessageRange { chat, before: i64::MAX }));
         }
         LexicalSearch::of(store, &self.texts, &stretches, &self.words)
     }

@@ -12,8 +12,8 @@ use store::{Among, Read, StoreError};
 use crate::base::error::ApiResult;
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::query::TurnQuery;
-use crate::recall_service::query_embedding::{QueryEmbedding, Understood};
 use crate::recall_service::query_terms;
+use recall::query_embedding::{QueryEmbedding, Understood};
 
 /// Notice of a turn that had to do without embeddings.
 const LEXICAL: &str = "Memory: searched by words only, because the embedding model did not answer in time.";

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use context::full_text::{Text, TextIndex};
 use domain::ChatId;
+use recall::full_text::{Text, TextIndex};
 use store::{NamedMessage, Read, ShownText, StoreError, TextRevision};
 
-use crate::recall_service::possession_index::Naming;
-use crate::recall_service::possessions::{Possession, things};
-use crate::recall_service::query_terms::{asking_part, told_part};
-use crate::recall_service::updates::Update;
+use recall::possession_index::Naming;
+use recall::possessions::{Possession, things};
+use recall::question_share::{asking_part, told_part};
+use recall::updates::Update;
 
 /// Number of chats whose texts stay in memory: all that a turn searches, and some more.
 const CHATS: usize = 64;

@@ -1,6 +1,6 @@
 //! The embedding of a turn's query.
 
-use crate::recall_service::query_embedding::Understood;
+use recall::query_embedding::Understood;
 use tokio::sync::OnceCell;
 
 /// The embedding of this turn's question, made once, on first use.

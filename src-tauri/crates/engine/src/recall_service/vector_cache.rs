@@ -1,18 +1,19 @@
 //! Embedding search in messages: the vectors of whole chats in memory, as far as the chats are embedded.
 
+use domain::chat::MessageRange;
 use std::collections::{HashMap, HashSet};
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use context::similarity::Rows;
 use domain::ChatId;
-use local::Embedding;
-use store::{Read, StoreError, StoredVector, Stretch, VectorRevision};
+use domain::embedding::Embedding;
+use recall::similarity::Rows;
+use store::{Read, StoreError, StoredVector, VectorRevision};
 
-use crate::recall_service::late_interaction::{InPassage, Nearest, TellingPieces, meet, nearest};
-use crate::recall_service::query_embedding::QueryEmbedding;
-use crate::recall_service::scores::Scores;
-use crate::recall_service::signals::MessagePosition;
+use recall::late_interaction::{InPassage, Nearest, TellingPieces, meet, nearest};
+use recall::query_embedding::QueryEmbedding;
+use recall::scores::Scores;
+use recall::signals::MessagePosition;
 
 /// Number of chats whose vectors stay in memory: all that a turn searches, and some more. With one too few, every turn
 /// would read each of them again. Ten thousand messages take 5 MiB.
@@ -131,7 +132,7 @@ pub(crate) struct MetIn {
 /// The vectors of the searched chats, and the question.
 pub(crate) struct Meaning<'a> {
     asked: &'a QueryEmbedding,
-    stretches: &'a [Stretch],
+    stretches: &'a [MessageRange],
     /// The vectors of each range's chat.
     chats: Vec<Arc<ChatVectors>>,
 }
@@ -140,10 +141,10 @@ impl<'a> Meaning<'a> {
     pub(crate) fn of(
         store: &Read<'_>,
         cache: &VectorCache,
-        stretches: &'a [Stretch],
+        stretches: &'a [MessageRange],
         asked: &'a QueryEmbedding,
     ) -> Result<Self, StoreError> {
-        let load = |stretch: &Stretch| cache.of(store, stretch.chat, &asked.model);
+        let load = |stretch: &MessageRange| cache.of(store, stretch.chat, &asked.model);
         Ok(Self { asked, stretches, chats: stretches.iter().map(load).collect::<Result<_, _>>()? })
     }
 

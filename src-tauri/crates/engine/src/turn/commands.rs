@@ -10,12 +10,12 @@ use uuid::Uuid;
 use crate::api::{Changed, Event};
 use crate::library::exclusion;
 use crate::library::memories;
-use crate::recall_service::command_parser::{MemoryCommand, asked, says_more};
 use crate::recall_service::recall::{pair, scopes};
-use crate::recall_service::tokens;
-use crate::recall_service::tokens::same_stem;
 use crate::turn::forget_messages;
 use crate::turn::handle::Turns;
+use recall::command_parser::{MemoryCommand, asked, says_more};
+use recall::tokens;
+use recall::tokens::same_stem;
 
 /// Importance, 1 to 10, of a memory that the user asked for.
 const IMPORTANCE: u8 = 8;

@@ -8,10 +8,10 @@ use domain::{ChatId, MemoryId};
 use store::{NamedMessage, StoreError, Write};
 use uuid::Uuid;
 
-use crate::recall_service::command_parser::sentences;
 use crate::recall_service::recall::pair;
-use crate::recall_service::tokens::{same_stem, terms};
 use crate::turn::commands::CommandMessage;
+use recall::command_parser::sentences;
+use recall::tokens::{same_stem, terms};
 
 /// Number of the pair's chats that are searched, latest first.
 const CHATS: u32 = 50;

@@ -14,8 +14,8 @@ use crate::api::{self, Origin, PromptBlock, PromptReport, Recollected, Recollect
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input};
 use crate::library::memories::shown;
-use crate::recall_service::question;
 use crate::turn::handle::Turns;
+use recall::question;
 
 /// The kinds of blocks that recall makes.
 const FOUND: [BlockKind; 9] = [

@@ -6,7 +6,6 @@ use provider::ProviderError;
 
 use super::worker::Need;
 use super::{Actor, Answer, TextsJob, segment};
-use crate::embedding::Embedding;
 use crate::failure;
 use crate::status::State;
 
@@ -69,7 +68,7 @@ impl Actor {
             }
             Reply::Embeddings { id, texts } => {
                 if let Some(Answer::Embeddings(answer)) = self.asked.remove(&id) {
-                    let _ = answer.send(texts.into_iter().map(Embedding::read).collect());
+                    let _ = answer.send(texts.into_iter().map(crate::embedding::read).collect());
                 }
             }
             Reply::Error { id: Some(id), code, message } => {

@@ -1,7 +1,8 @@
 //! Tests of embeddings with the real encoder and the real worker.
 
+use domain::embedding::Embedding;
 use futures_util::future::try_join_all;
-use local::{Embedding, LocalHost, Settings};
+use local::{LocalHost, Settings};
 
 use crate::support::{models_dir, settings};
 

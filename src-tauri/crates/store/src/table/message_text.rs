@@ -10,13 +10,6 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::StoreError;
 use crate::sql::Col;
 
-/// The messages of a chat before a position (exclusive).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
-    pub chat: ChatId,
-    pub before: i64,
-}
-
 /// Identifies the state of a chat's visible texts. Equal revisions mean equal texts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TextRevision {

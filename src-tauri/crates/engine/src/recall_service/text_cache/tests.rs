@@ -1,8 +1,8 @@
 use std::sync::mpsc;
 
-use context::full_text::{Searched, search};
 use domain::chat::{Role, SwipeState};
 use domain::{CharacterId, MessageId, SwipeId, Timestamp};
+use recall::full_text::{Searched, search};
 use store::{NewMessage, NewSwipe, Store};
 use uuid::Uuid;
 

@@ -5,24 +5,24 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use context::full_text::{Terms, words};
+use crate::full_text::{Terms, words};
 
-use crate::recall_service::attributes::{Attribute, may_have_changed};
-use crate::recall_service::command_parser::sentences;
-use crate::recall_service::excerpt::ExcerptTerms;
-use crate::recall_service::statement::Statement;
-use crate::recall_service::tokens::says_nothing;
+use crate::attributes::{Attribute, may_have_changed};
+use crate::command_parser::sentences;
+use crate::excerpt::ExcerptTerms;
+use crate::statement::Statement;
+use crate::tokens::says_nothing;
 
 /// Marks between stage directions and speech.
 const QUOTES: [char; 4] = ['*', '"', '“', '”'];
 
 /// The topic words of the sentences in which a message says that something has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Update(HashSet<String>);
+pub struct Update(HashSet<String>);
 
 impl Update {
     /// `None` if the text says of nothing that it has changed.
-    pub(crate) fn of(text: &str) -> Option<Self> {
+    pub fn of(text: &str) -> Option<Self> {
         if !may_have_changed(text) {
             return None;
         }
@@ -33,18 +33,18 @@ impl Update {
     }
 
     /// The terms of an excerpt that must contain the update.
-    pub(crate) fn sought(&self) -> ExcerptTerms {
+    pub fn sought(&self) -> ExcerptTerms {
         ExcerptTerms::of(&self.0.iter().cloned().collect::<Vec<_>>())
     }
 
     /// Whether the update shares a topic word with `matter`.
-    pub(crate) fn touches(&self, matter: &HashSet<String>) -> bool {
+    pub fn touches(&self, matter: &HashSet<String>) -> bool {
         !self.0.is_disjoint(matter)
     }
 }
 
 /// The topic words of `text`: the stems of its content words.
-pub(crate) fn matter(text: &str) -> HashSet<String> {
+pub fn matter(text: &str) -> HashSet<String> {
     static TERMS: LazyLock<Terms> = LazyLock::new(Terms::default);
     words(text).filter(|word| !says_nothing(word)).flat_map(|word| TERMS.of(&word)).collect()
 }
@@ -52,7 +52,7 @@ pub(crate) fn matter(text: &str) -> HashSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall_service::excerpt::excerpt;
+    use crate::excerpt::excerpt;
 
     fn touches(news: &str, told: &str) -> bool {
         Update::of(news).is_some_and(|news| news.touches(&matter(told)))

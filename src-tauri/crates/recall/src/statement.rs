@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use domain::memory::{Memory, MemoryOrigin};
 
-use crate::recall_service::tokens::{says_nothing, words};
+use crate::tokens::{says_nothing, words};
 
 /// Stands for the user, whatever their name.
-pub(crate) const USER: &str = "@user";
+pub const USER: &str = "@user";
 /// Words for the user in their own words.
 const FIRST: [&str; 5] = ["i", "me", "my", "mine", "myself"];
 const MINE: [&str; 2] = ["my", "mine"];
@@ -30,7 +30,7 @@ const TAKES_BACK: [&str; 26] = [
 const STOPS: [char; 14] =
     ['.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '\u{2014}', '\u{2013}', '\u{2019}', '\u{2026}'];
 /// Adverbs that may stand between a subject and its verb.
-pub(crate) const ADVERBS: [&str; 8] = ["also", "always", "currently", "just", "now", "nowadays", "really", "still"];
+pub const ADVERBS: [&str; 8] = ["also", "always", "currently", "just", "now", "nowadays", "really", "still"];
 /// Minimum share of each statement's words that the other must have, before their embeddings are compared.
 const SHARED: f32 = 0.5;
 /// Minimum number of words of a statement, not counting the user.
@@ -39,8 +39,8 @@ const TELLING: usize = 2;
 /// The normalized words of a memory: in lower case, without articles and without "Tom said", with one word for the
 /// user.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Statement {
-    pub(crate) words: Vec<String>,
+pub struct Statement {
+    pub words: Vec<String>,
     /// Numbers of words after which there is a mark.
     stops: BTreeSet<usize>,
     names: BTreeSet<String>,
@@ -51,13 +51,13 @@ pub(crate) struct Statement {
 
 impl Statement {
     /// `user` are the words of the user's name.
-    pub(crate) fn of(memory: &Memory, user: &[String]) -> Self {
+    pub fn of(memory: &Memory, user: &[String]) -> Self {
         let (own, text) = spoken(memory);
         Self::written(text, own, user)
     }
 
     /// A statement in the speaker's own words, with the speaker in the place of the user.
-    pub(crate) fn own(text: &str) -> Self {
+    pub fn own(text: &str) -> Self {
         Self::written(text, true, &[])
     }
 
@@ -111,17 +111,17 @@ impl Statement {
     }
 
     /// Whether it has enough words to say something.
-    pub(crate) fn is_telling(&self) -> bool {
+    pub fn is_telling(&self) -> bool {
         self.words.iter().filter(|word| *word != USER).count() >= TELLING
     }
 
     /// Whether it says the same as `other`, word for word.
-    pub(crate) fn is(&self, other: &Self) -> bool {
+    pub fn is(&self, other: &Self) -> bool {
         self.words == other.words && self.signs == other.signs
     }
 
     /// Whether it begins with all words of `other` and negates or qualifies none of them.
-    pub(crate) fn has(&self, other: &Self) -> bool {
+    pub fn has(&self, other: &Self) -> bool {
         if self.signs != other.signs {
             return false;
         }
@@ -134,7 +134,7 @@ impl Statement {
 
     /// Whether the embeddings of both may be compared: names, numbers and symbols are the same, the number of negations
     /// is the same, and half of the words are.
-    pub(crate) fn may_mean(&self, other: &Self) -> bool {
+    pub fn may_mean(&self, other: &Self) -> bool {
         let denied = |saying: &Self| saying.words.iter().filter(|word| TAKES_BACK.contains(&word.as_str())).count();
         self.names == other.names
             && self.numbers == other.numbers
@@ -150,12 +150,12 @@ impl Statement {
     }
 
     /// Its content words, without the user.
-    pub(crate) fn content(&self) -> BTreeSet<String> {
+    pub fn content(&self) -> BTreeSet<String> {
         self.words.iter().filter(|word| *word != USER && !says_nothing(word)).cloned().collect()
     }
 
     /// Whether a word is a name or a number.
-    pub(crate) fn is_definite(&self, word: &str) -> bool {
+    pub fn is_definite(&self, word: &str) -> bool {
         self.names.contains(word) || self.numbers.contains(word)
     }
 }
@@ -264,7 +264,7 @@ const NUMBERS: &str = "\
     vierzig fünfzig sechzig siebzig achtzig neunzig hundert tausend dutzend";
 
 /// Whether a word is a number, in digits or as an English or German numeral.
-pub(crate) fn is_number(word: &str) -> bool {
+pub fn is_number(word: &str) -> bool {
     static NUMBERS_IN_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| NUMBERS.split(' ').collect());
     word.contains(|letter: char| letter.is_numeric()) || NUMBERS_IN_WORDS.contains(word)
 }

@@ -1,8 +1,8 @@
 //! Lexical search in twenty thousand messages; the target is 50 ms per query, without embedding. Run with
 //! `cargo bench -p context --bench full_text`.
 
-use context::full_text::{Text, TextIndex, search};
 use divan::{Bencher, black_box};
+use recall::full_text::{Text, TextIndex, search};
 
 const MESSAGES: usize = 20_000;
 /// Number of words per message. Few words are frequent, as in natural language.

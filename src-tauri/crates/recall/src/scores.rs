@@ -1,39 +1,39 @@
 //! A score for each message in the searched ranges. Pure.
 
-use store::Stretch;
+use domain::chat::MessageRange;
 
-use crate::recall_service::signals::MessagePosition;
+use crate::signals::MessagePosition;
 
 /// The score of a message that has none.
 const UNKNOWN: f32 = f32::NEG_INFINITY;
 
 /// The scores by range and position. A search looks at every message, and an array is faster than a hash map.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Scores(Vec<Vec<f32>>);
+pub struct Scores(Vec<Vec<f32>>);
 
 impl Scores {
     /// No message in `stretches` has a score.
-    pub(crate) fn unknown(stretches: &[Stretch]) -> Self {
-        let length = |stretch: &Stretch| usize::try_from(stretch.before).unwrap_or(0);
+    pub fn unknown(stretches: &[MessageRange]) -> Self {
+        let length = |stretch: &MessageRange| usize::try_from(stretch.before).unwrap_or(0);
         Self(stretches.iter().map(|stretch| vec![UNKNOWN; length(stretch)]).collect())
     }
 
     /// Raises the score to `score` if it is lower or missing. Ignores places outside the ranges.
-    pub(crate) fn raise(&mut self, place: MessagePosition, score: f32) {
+    pub fn raise(&mut self, place: MessagePosition, score: f32) {
         if let Some(known) = self.at(place) {
             *known = known.max(score);
         }
     }
 
     /// Adds to the score; a missing one is 0.
-    pub(crate) fn add(&mut self, place: MessagePosition, score: f32) {
+    pub fn add(&mut self, place: MessagePosition, score: f32) {
         if let Some(known) = self.at(place) {
             *known = if *known == UNKNOWN { score } else { *known + score };
         }
     }
 
     /// Adds the scores of `others`, which has the same ranges, each multiplied by `times`.
-    pub(crate) fn add_all(&mut self, others: &Self, times: f32) {
+    pub fn add_all(&mut self, others: &Self, times: f32) {
         for (known, other) in self.0.iter_mut().flatten().zip(others.0.iter().flatten()) {
             match (*known == UNKNOWN, *other == UNKNOWN) {
                 (_, true) => {}
@@ -44,29 +44,29 @@ impl Scores {
     }
 
     /// Adds the scores of `others` to those that exist.
-    pub(crate) fn add_to_known(&mut self, others: &Self) {
+    pub fn add_to_known(&mut self, others: &Self) {
         let both = self.0.iter_mut().flatten().zip(others.0.iter().flatten());
         both.filter(|(known, other)| **known != UNKNOWN && **other != UNKNOWN)
             .for_each(|(known, other)| *known += other);
     }
 
     /// Takes missing scores from `others`, which has the same ranges.
-    pub(crate) fn fill_in(&mut self, others: &Self) {
+    pub fn fill_in(&mut self, others: &Self) {
         let both = self.0.iter_mut().flatten().zip(others.0.iter().flatten());
         both.filter(|(known, _)| **known == UNKNOWN).for_each(|(known, other)| *known = *other);
     }
 
-    pub(crate) fn knows(&self, place: MessagePosition) -> bool {
+    pub fn knows(&self, place: MessagePosition) -> bool {
         self.known(place).is_some()
     }
 
     /// The score, or 0 if there is none.
-    pub(crate) fn of(&self, place: MessagePosition) -> f32 {
+    pub fn of(&self, place: MessagePosition) -> f32 {
         self.known(place).unwrap_or(0.0)
     }
 
     /// Scales all scores to 0 to 1 (min-max).
-    pub(crate) fn scaled(mut self) -> Self {
+    pub fn scaled(mut self) -> Self {
         let known = || self.0.iter().flatten().filter(|score| **score != UNKNOWN);
         let (least, most) =
             known().fold((f32::INFINITY, UNKNOWN), |(least, most), score| (least.min(*score), most.max(*score)));
@@ -78,7 +78,7 @@ impl Scores {
     }
 
     /// For each message, the sum of the scores within `reach` positions on both sides.
-    pub(crate) fn spread(&self, reach: usize) -> Self {
+    pub fn spread(&self, reach: usize) -> Self {
         let of_stretch = |scores: &Vec<f32>| {
             // Prefix sums of the number and the values of scores. The difference of two of them is the sum in between.
             let mut until = vec![(0_u32, 0.0_f64)];
@@ -99,14 +99,14 @@ impl Scores {
     }
 
     /// Divides all scores by the highest one.
-    pub(crate) fn of_most(mut self) -> Self {
+    pub fn of_most(mut self) -> Self {
         let most = self.0.iter().flatten().copied().fold(f32::MIN_POSITIVE, f32::max);
         self.0.iter_mut().flatten().for_each(|score| *score /= most);
         self
     }
 
     /// The `count` places with the best scores, best first. Ties: the first range comes first, then the newest message.
-    pub(crate) fn first(&self, count: usize) -> Vec<(MessagePosition, f32)> {
+    pub fn first(&self, count: usize) -> Vec<(MessagePosition, f32)> {
         let numbered = self.0.iter().enumerate();
         let all =
             numbered.flat_map(|(stretch, scores)| (0..).zip(scores).map(move |(at, score)| ((stretch, at), *score)));
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     fn scores(of: &[(MessagePosition, f32)]) -> Scores {
-        let stretches = [10, 10].map(|before| Stretch { chat: ChatId(Uuid::nil()), before });
+        let stretches = [10, 10].map(|before| MessageRange { chat: ChatId(Uuid::nil()), before });
         let mut scores = Scores::unknown(&stretches);
         of.iter().for_each(|(place, score)| scores.add(*place, *score));
         scores

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 
-use context::full_text::{Terms, words};
+use crate::full_text::{Terms, words};
 use domain::chat::Role;
 
-use crate::recall_service::excerpt::ExcerptTerms;
-use crate::recall_service::statement::ADVERBS;
-use crate::recall_service::tokens::says_nothing;
+use crate::excerpt::ExcerptTerms;
+use crate::statement::ADVERBS;
+use crate::tokens::says_nothing;
 
 /// Adjectives that may stand between the possessive and the noun.
 const BETWEEN: [&str; 27] = [
@@ -58,7 +58,7 @@ const MOST: usize = 24;
 
 /// Something that the user or the character has.
 #[derive(Debug, Clone)]
-pub(crate) struct Possession {
+pub struct Possession {
     of: Role,
     /// The stem of the noun, or its synonym of [`SAME`]: "dogs" are the same as "dog".
     noun: String,
@@ -82,17 +82,17 @@ impl Hash for Possession {
 
 impl Possession {
     /// The terms of an excerpt that must contain these words.
-    pub(crate) fn sought(&self) -> ExcerptTerms {
+    pub fn sought(&self) -> ExcerptTerms {
         ExcerptTerms::of(&self.as_said)
     }
 
-    pub(crate) fn is_users(&self) -> bool {
+    pub fn is_users(&self) -> bool {
         self.of == Role::User
     }
 }
 
 /// The possessions that `text` by a speaker names, each once.
-pub(crate) fn things(text: &str, by: Role) -> Vec<Possession> {
+pub fn things(text: &str, by: Role) -> Vec<Possession> {
     let (own, other) = match by {
         Role::User => (Role::User, Role::Character),
         Role::Character => (Role::Character, Role::User),

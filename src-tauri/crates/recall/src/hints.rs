@@ -9,7 +9,7 @@ use domain::script::is_spaceless;
 use jiff::civil::DateTime;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::recall_service::tokens::{terms, words};
+use crate::tokens::{terms, words};
 
 const FIRST: [&str; 5] = ["i", "me", "my", "mine", "myself"];
 const SECOND: [&str; 4] = ["you", "your", "yours", "yourself"];
@@ -40,7 +40,7 @@ const BEFORE_MONTHS: [&str; 10] = ["in", "of", "last", "this", "since", "until",
 
 /// The hints that one question gives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct QueryHints {
+pub struct QueryHints {
     /// The speaker it asks about; `None` if it names neither of the two, or both.
     speaker: Option<Role>,
     months: Vec<i8>,
@@ -49,7 +49,7 @@ pub(crate) struct QueryHints {
 
 impl QueryHints {
     /// `user` and `character` are the names of the two speakers.
-    pub(crate) fn of(text: &str, user: &[&str], character: &[&str]) -> Self {
+    pub fn of(text: &str, user: &[&str], character: &[&str]) -> Self {
         let asked = asked(text);
         let asked: Vec<&str> = asked.split_whitespace().collect();
         let speaker = match (names(&asked, user, &FIRST), names(&asked, character, &SECOND)) {
@@ -62,14 +62,14 @@ impl QueryHints {
 
     /// Number of hints, 0 to 2, that a message of `role` matches. `at` returns when it was said and is called only if
     /// the question names a date.
-    pub(crate) fn fitting(&self, role: Role, at: impl FnOnce() -> DateTime) -> f32 {
+    pub fn fitting(&self, role: Role, at: impl FnOnce() -> DateTime) -> f32 {
         let who = self.speaker.is_some_and(|speaker| speaker == role);
         let when = self.names_a_date() && self.fits(at());
         f32::from(u8::from(who)) + f32::from(u8::from(when))
     }
 
     /// One signal for each hint given: 1 if a message of `role` at `at` matches it, else 0.
-    pub(crate) fn hints(&self, role: Role, at: DateTime) -> impl Iterator<Item = Signal> {
+    pub fn hints(&self, role: Role, at: DateTime) -> impl Iterator<Item = Signal> {
         let fits = |fits: bool| f32::from(u8::from(fits));
         let who = self.speaker.map(|speaker| SignalKind::Who.is(fits(speaker == role)));
         let when = self.names_a_date().then(|| SignalKind::When.is(fits(self.fits(at))));
@@ -77,11 +77,11 @@ impl QueryHints {
     }
 
     /// Number of hints given, 0 to 2.
-    pub(crate) fn given(&self) -> f32 {
+    pub fn given(&self) -> f32 {
         f32::from(u8::from(self.speaker.is_some())) + f32::from(u8::from(self.names_a_date()))
     }
 
-    pub(crate) fn names_a_date(&self) -> bool {
+    pub fn names_a_date(&self) -> bool {
         !self.months.is_empty() || !self.years.is_empty()
     }
 
@@ -113,7 +113,7 @@ const LETTERS: usize = 7;
 
 /// Whether a question needs the message before it ("And what was her name?") because it has too few content words. One
 /// content word is enough if the question names one of the speakers and refers back to nothing ("Where is my flat?").
-pub(crate) fn leans_back(text: &str, user: &str, character: [&str; 2]) -> bool {
+pub fn leans_back(text: &str, user: &str, character: [&str; 2]) -> bool {
     let terms = terms(text, &[user, character[0], character[1]]);
     match terms.iter().map(|term| telling_parts(term)).sum() {
         0 => true,
@@ -134,7 +134,7 @@ fn telling_parts(word: &str) -> usize {
 
 /// The text to embed for a turn. `said` has the user's latest messages, newest first; the second one is included only
 /// if the newest leans back to it. Names become pronouns: a name pulls the embedding towards messages that use it.
-pub(crate) fn plain(said: &[&str], user: &str, character: [&str; 2]) -> String {
+pub fn plain(said: &[&str], user: &str, character: [&str; 2]) -> String {
     let leans_back = said.first().is_none_or(|last| leans_back(last, user, character));
     let wanted = if leans_back { 2 } else { 1 };
     let plain = |text: &&str| without_names(text, &[user], &character);
@@ -142,7 +142,7 @@ pub(crate) fn plain(said: &[&str], user: &str, character: [&str; 2]) -> String {
 }
 
 /// `text` with the names of the two speakers replaced by "I" and "you".
-pub(crate) fn without_names(text: &str, user: &[&str], character: &[&str]) -> String {
+pub fn without_names(text: &str, user: &[&str], character: &[&str]) -> String {
     let said: Vec<(HashSet<String>, &str, &str)> = [(user, "I", "my"), (character, "you", "your")]
         .map(|(names, who, whose)| (names.iter().flat_map(|name| terms(name, &[])).collect(), who, whose))
         .into();

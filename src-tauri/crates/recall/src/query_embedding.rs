@@ -4,22 +4,22 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use local::Embedding;
+use domain::embedding::Embedding;
 
-use crate::recall_service::late_interaction::InPassage;
+use crate::late_interaction::InPassage;
 
 /// Passages in the cache of one question: those of a few searches.
 const MET: usize = 1_000;
 
 /// A shared [`QueryEmbedding`].
-pub(crate) type Understood = Arc<QueryEmbedding>;
+pub type Understood = Arc<QueryEmbedding>;
 
 /// The embedding of a question.
 #[derive(Debug)]
-pub(crate) struct QueryEmbedding {
-    pub(crate) embedding: Embedding,
+pub struct QueryEmbedding {
+    pub embedding: Embedding,
     /// The encoder that made it.
-    pub(crate) model: String,
+    pub model: String,
     met: Mutex<Met>,
 }
 
@@ -33,17 +33,17 @@ struct Met {
 }
 
 impl QueryEmbedding {
-    pub(crate) fn new(embedding: Embedding, model: &str) -> Self {
+    pub fn new(embedding: Embedding, model: &str) -> Self {
         Self { embedding, model: model.to_owned(), met: Mutex::default() }
     }
 
     /// The cached result for its tokens `pieces` in a passage.
-    pub(crate) fn met(&self, pieces: &[usize], passage: i64) -> Option<InPassage> {
+    pub fn met(&self, pieces: &[usize], passage: i64) -> Option<InPassage> {
         let met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
         met.best.get(&passage).filter(|_| met.pieces == pieces).cloned()
     }
 
-    pub(crate) fn keep(&self, pieces: &[usize], passages: impl Iterator<Item = (i64, InPassage)>) {
+    pub fn keep(&self, pieces: &[usize], passages: impl Iterator<Item = (i64, InPassage)>) {
         let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
         if met.pieces != pieces || met.best.len() > MET {
             *met = Met { pieces: pieces.to_vec(), best: HashMap::new() };

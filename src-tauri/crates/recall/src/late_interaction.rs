@@ -7,11 +7,10 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
-use context::similarity::best_products;
-use local::Embedding;
-use store::StoreError;
+use crate::similarity::best_products;
+use domain::embedding::Embedding;
 
-use crate::recall_service::signals::MessagePosition;
+use crate::signals::MessagePosition;
 
 /// Tokens that are scored together: a short sentence.
 const SENTENCE: usize = 12;
@@ -24,19 +23,19 @@ const STEP: usize = 4;
 const STEPS: usize = SENTENCE / STEP;
 
 /// The informative tokens of the question. The weight of a token is higher the fewer passages contain it (IDF).
-pub(crate) struct TellingPieces {
+pub struct TellingPieces {
     /// Vector of the whole question, of length 1.
-    pub(crate) mean: Vec<f32>,
-    pub(crate) dimensions: NonZero<usize>,
+    pub mean: Vec<f32>,
+    pub dimensions: NonZero<usize>,
     /// Their indexes in the question.
-    pub(crate) pieces: Vec<usize>,
+    pub pieces: Vec<usize>,
     /// Their vectors, concatenated.
-    pub(crate) vectors: Vec<i8>,
-    pub(crate) weights: Vec<f32>,
+    pub vectors: Vec<i8>,
+    pub weights: Vec<f32>,
 }
 
 impl TellingPieces {
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
 
@@ -88,7 +87,7 @@ impl TellingPieces {
 
     /// The MaxSim score: the mean of the best products, weighted by IDF. It is a mean of cosine similarities, so it is
     /// from -1 to 1.
-    pub(crate) fn score(&self, best: &[i32]) -> f32 {
+    pub fn score(&self, best: &[i32]) -> f32 {
         let scale = Embedding::SCALE * Embedding::SCALE;
         let sum: f32 = self.weights.iter().zip(best).map(|(weight, best)| weight * *best as f32 / scale).sum();
         sum / self.weights.iter().sum::<f32>().max(f32::MIN_POSITIVE)
@@ -97,15 +96,15 @@ impl TellingPieces {
 
 /// How well a passage matches the tokens of a question.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct InPassage {
+pub struct InPassage {
     /// The best product of each token.
-    pub(crate) best: Vec<i32>,
+    pub best: Vec<i32>,
     /// Cosine similarity of the nearest sentence to the whole question.
-    pub(crate) near: f32,
+    pub near: f32,
     /// Score of the best sentence: MaxSim plus cosine similarity.
-    pub(crate) fit: f32,
+    pub fit: f32,
     /// The middle of that sentence, from 0 at the beginning of the passage to 1 at its end.
-    pub(crate) at: f32,
+    pub at: f32,
 }
 
 /// Adjacent tokens of a passage.
@@ -139,29 +138,29 @@ impl Part {
 
 /// The position in a message that matches the question best.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Nearest {
+pub struct Nearest {
     /// Index of the passage in the message.
-    pub(crate) passage: usize,
+    pub passage: usize,
     /// See [`InPassage::at`].
-    pub(crate) at: f32,
+    pub at: f32,
 }
 
 impl Nearest {
     /// The byte offset of that position in a text whose passage has the byte range `near`.
-    pub(crate) fn within(self, near: &Range<usize>) -> usize {
+    pub fn within(self, near: &Range<usize>) -> usize {
         let into = (self.at * near.len() as f32) as usize;
         near.start + into.min(near.len().saturating_sub(1))
     }
 }
 
 /// A message, the number of one of its passages, and how well that matches.
-pub(crate) type Met = (MessagePosition, i64, InPassage);
+pub type Met = (MessagePosition, i64, InPassage);
 
 /// Scores passages while others are read. Reading takes a third of the time, and two threads share the rest.
-pub(crate) fn meet(
+pub fn meet<E>(
     asked: &TellingPieces,
-    read: impl Iterator<Item = Result<(MessagePosition, i64, Vec<i8>), StoreError>>,
-) -> Result<Vec<Met>, StoreError> {
+    read: impl Iterator<Item = Result<(MessagePosition, i64, Vec<i8>), E>>,
+) -> Result<Vec<Met>, E> {
     let mut read = read.peekable();
     if read.peek().is_none() {
         return Ok(Vec::new());
@@ -187,7 +186,7 @@ pub(crate) fn meet(
 }
 
 /// The best position among the passages of one message, given as (number, fit, position).
-pub(crate) fn nearest(mut passages: Vec<(i64, f32, f32)>) -> Nearest {
+pub fn nearest(mut passages: Vec<(i64, f32, f32)>) -> Nearest {
     passages.sort_unstable_by_key(|(number, ..)| *number);
     let numbered = passages.into_iter().enumerate();
     let best = numbered.max_by(|(_, (_, a, _)), (_, (_, b, _))| a.total_cmp(b));

@@ -3,8 +3,8 @@
 
 use std::num::NonZero;
 
-use context::similarity::{Rows, best_products, bytes};
 use divan::{Bencher, black_box};
+use recall::similarity::{Rows, best_products, bytes};
 
 const VECTORS: usize = 100_000;
 const DIMENSIONS: usize = 384;

@@ -13,14 +13,14 @@ use context::frame::{Candidate, SignalKind, Source};
 use domain::MemoryId;
 use domain::memory::{Memory, MemoryOrigin};
 
-use crate::recall_service::statement::Statement;
+use crate::statement::Statement;
 
 /// Lambda of MMR, 0 to 1: the weight of relevance against novelty. Both weigh the same.
 const LAMBDA: f32 = 0.5;
 
 /// The memories that other memories say as well.
 #[derive(Debug, Default)]
-pub(crate) struct Doubles {
+pub struct Doubles {
     said_by: HashMap<MemoryId, Vec<(Source, String)>>,
 }
 
@@ -47,7 +47,7 @@ impl<'m> NormalizedMemory<'m> {
 
 impl Doubles {
     /// Compares all `memories`; `user` are the words of the user's name.
-    pub(crate) fn among<'m>(memories: impl Iterator<Item = &'m Memory>, user: &[String]) -> Self {
+    pub fn among<'m>(memories: impl Iterator<Item = &'m Memory>, user: &[String]) -> Self {
         let telling = memories.filter(|memory| memory.archived.is_none() && memory.origin != MemoryOrigin::Keyframe);
         let all: Vec<NormalizedMemory<'m>> =
             telling.map(|memory| NormalizedMemory::new(memory, user)).filter(|said| said.saying.is_telling()).collect();
@@ -71,7 +71,7 @@ impl Doubles {
     }
 
     /// Marks the duplicates among `candidates` and ranks the memories that represent them higher.
-    pub(crate) fn mark(&self, candidates: &mut [Candidate]) {
+    pub fn mark(&self, candidates: &mut [Candidate]) {
         if self.said_by.is_empty() {
             return;
         }
@@ -102,7 +102,7 @@ fn misranked_representative(candidates: &[Candidate]) -> Option<(usize, f32)> {
 }
 
 /// A candidate during the MMR ordering.
-pub(crate) struct Ranked<'m> {
+pub struct Ranked<'m> {
     candidate: Candidate,
     memory: &'m Memory,
     content: BTreeSet<String>,
@@ -113,7 +113,7 @@ pub(crate) struct Ranked<'m> {
 }
 
 impl<'m> Ranked<'m> {
-    pub(crate) fn new(candidate: Candidate, memory: &'m Memory, user: &[String], vital: bool) -> Self {
+    pub fn new(candidate: Candidate, memory: &'m Memory, user: &[String], vital: bool) -> Self {
         Self { candidate, memory, content: Statement::of(memory, user).content(), vital, said: 0.0 }
     }
 
@@ -147,7 +147,7 @@ fn likeness(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f32 {
 }
 
 /// Orders memories by MMR: each next memory has the highest score given those before it.
-pub(crate) fn diversify(mut ranked: Vec<Ranked<'_>>) -> Vec<Candidate> {
+pub fn diversify(mut ranked: Vec<Ranked<'_>>) -> Vec<Candidate> {
     let mut diverse = Vec::with_capacity(ranked.len());
     while let Some(best) = best_index(&ranked) {
         let next = ranked.remove(best);
@@ -161,7 +161,7 @@ fn best_index(ranked: &[Ranked<'_>]) -> Option<usize> {
     (0..ranked.len()).rev().max_by(|one, other| ranked[*one].score().total_cmp(&ranked[*other].score()))
 }
 
-pub(crate) fn source(memory: &Memory) -> Source {
+pub fn source(memory: &Memory) -> Source {
     Source::Memory { id: memory.id.to_string() }
 }
 
@@ -172,7 +172,7 @@ mod tests {
     use domain::memory::{Archived, ArchivedAs};
 
     use super::*;
-    use crate::recall_service::statement::tests::memory;
+    use crate::statement::tests::memory;
 
     /// The memories that are duplicates, each with the numbers of those that say the same.
     fn doubles(memories: &[Memory]) -> Vec<String> {

@@ -2,10 +2,10 @@
 //! anywhere in some languages. Many users type no question marks. A story is full of words that could ask ("the lamp,
 //! which is lit") and must not match, because messages recalled for it would stay in the window. Pure.
 
-use crate::recall_service::tokens::words;
+use crate::tokens::words;
 
 /// Question marks of the scripts that have one.
-pub(crate) const QUESTION: [char; 4] = ['?', '？', '؟', '\u{37e}'];
+pub const QUESTION: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 /// Separators of sentences, and of actions and speech.
 const SENTENCES: &[char] =
     &['.', '!', ':', '*', '"', '“', '”', '„', '«', '»', '(', ')', '\n', '…', '—', '–', '。', '！', '「', '」'];
@@ -132,7 +132,7 @@ const ANYWHERE: &[&str] = &[
     "나요",
 ];
 
-pub(crate) fn asks(text: &str) -> bool {
+pub fn asks(text: &str) -> bool {
     text.contains(QUESTION)
         || words(text).any(|word| PAST.contains(&&*word))
         || ANYWHERE.iter().any(|asking| text.contains(asking))

@@ -4,7 +4,7 @@
 //! The encoder would have to read every message three times to embed it with each of its neighbours. The sum of the
 //! separate embeddings is nearly the same and costs nothing.
 
-use local::Embedding;
+use domain::embedding::Embedding;
 
 /// Number of a neighbour's tokens that are used, those next to the passage: about 240 characters.
 const NEIGHBOUR_TOKENS: usize = 60;
@@ -13,7 +13,7 @@ const NEIGHBOUR_TOKENS: usize = 60;
 const NEIGHBOUR_WEIGHT: f32 = 0.5;
 
 /// The pooled vector, of length 1.
-pub(crate) fn among(passage: &Embedding, [before, behind]: [Option<&Embedding>; 2]) -> Vec<f32> {
+pub fn among(passage: &Embedding, [before, behind]: [Option<&Embedding>; 2]) -> Vec<f32> {
     let dimensions = passage.mean.len().max(1);
     let most = NEIGHBOUR_TOKENS * dimensions;
     let mut sum = direction(&passage.vectors, dimensions);

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use context::full_text::{parts, words};
+use crate::full_text::{parts, words};
 use domain::document::MAX_PASSAGE;
 use domain::script::is_spaceless;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::recall_service::late_interaction::Nearest;
-use crate::recall_service::tokens::alike;
+use crate::late_interaction::Nearest;
+use crate::tokens::alike;
 
 /// Maximum bytes of a message that is included whole: a paragraph.
 const WHOLE: usize = 400;
@@ -27,10 +27,10 @@ const NEAREST: f32 = 0.5;
 
 /// The terms that an excerpt should contain.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ExcerptTerms(Vec<String>);
+pub struct ExcerptTerms(Vec<String>);
 
 impl ExcerptTerms {
-    pub(crate) fn of(said: &[String]) -> Self {
+    pub fn of(said: &[String]) -> Self {
         let mut parts: Vec<String> = said.iter().flat_map(|word| parts(word)).collect();
         parts.sort_unstable();
         parts.dedup();
@@ -38,7 +38,7 @@ impl ExcerptTerms {
     }
 
     /// The terms of both.
-    pub(crate) fn and(&self, other: Self) -> Self {
+    pub fn and(&self, other: Self) -> Self {
         let mut both = [self.0.as_slice(), &other.0].concat();
         both.sort_unstable();
         both.dedup();
@@ -73,7 +73,7 @@ impl ExcerptTerms {
 /// The excerpt of `text`: all of it if it is short. Otherwise it is the sentence with the highest weight and as many
 /// neighbours as fit, with marks for omissions. If no sentence contains a term, it is the sentence nearest by late
 /// interaction, or without embeddings the first.
-pub(crate) fn excerpt(text: &str, sought: &ExcerptTerms, nearest: Option<Nearest>) -> String {
+pub fn excerpt(text: &str, sought: &ExcerptTerms, nearest: Option<Nearest>) -> String {
     let text = text.trim();
     if text.len() <= WHOLE {
         return text.to_owned();
@@ -97,7 +97,7 @@ pub(crate) fn excerpt(text: &str, sought: &ExcerptTerms, nearest: Option<Nearest
 }
 
 /// The sentence of `text` that is nearest by late interaction.
-pub(crate) fn met_best(text: &str, nearest: Nearest) -> &str {
+pub fn met_best(text: &str, nearest: Nearest) -> &str {
     let text = text.trim();
     if text.len() <= SHORT {
         return text;

@@ -2,7 +2,7 @@
 //! memories disagree, the newer one supersedes the older. Understands English and the most common German phrasings; any
 //! other phrasing supersedes nothing, and both memories stay.
 
-use crate::recall_service::statement::{Statement, USER};
+use crate::statement::{Statement, USER};
 
 /// Change marks: words that say something is so now and was not before.
 const NOW: [&str; 9] =
@@ -86,9 +86,9 @@ const MOST: [&str; 2] = ["favorite", "favourite"];
 
 /// One attribute of somebody, with its value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Attribute {
+pub struct Attribute {
     /// The words of the subject, then the name of the attribute.
-    pub(crate) of: Vec<String>,
+    pub of: Vec<String>,
     value: Vec<String>,
     /// The value begins with a name or a number.
     definite: bool,
@@ -98,7 +98,7 @@ pub(crate) struct Attribute {
 }
 
 impl Attribute {
-    pub(crate) fn of(saying: &Statement) -> Option<Self> {
+    pub fn of(saying: &Statement) -> Option<Self> {
         let (words, marked) = without_marks(&saying.words);
         let (at, form) = (1..words.len())
             .find_map(|at| FORMS.iter().find(|form| starts(&words[at..], form.verb)).map(|form| (at, form)))?;
@@ -123,12 +123,12 @@ impl Attribute {
     }
 
     /// The speaker says that something about themselves has changed.
-    pub(crate) fn is_news(&self) -> bool {
+    pub fn is_news(&self) -> bool {
         self.changed && (self.definite || !self.once) && self.of.first().is_some_and(|whose| whose == USER)
     }
 
     /// Whether this newer attribute makes `older` outdated.
-    pub(crate) fn supersedes(&self, older: &Self) -> bool {
+    pub fn supersedes(&self, older: &Self) -> bool {
         let differs = !self.value.starts_with(&older.value) && !older.value.starts_with(&self.value);
         let holds = match self.once {
             true => self.definite && (self.changed || older.definite),
@@ -139,7 +139,7 @@ impl Attribute {
 }
 
 /// Cheap test for change marks. Most texts have none and need no parsing.
-pub(crate) fn may_have_changed(text: &str) -> bool {
+pub fn may_have_changed(text: &str) -> bool {
     let of_several = THESE_DAYS.into_iter().chain(FORMS.iter().filter(|form| form.changed).map(|form| form.verb));
     let words = || text.split(|letter: char| !letter.is_alphanumeric());
     let has = |word: &str| words().any(|each| each.eq_ignore_ascii_case(word));
@@ -174,7 +174,7 @@ fn starts(words: &[String], with: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall_service::statement::tests::saying;
+    use crate::statement::tests::saying;
 
     fn supersedes(newer: &str, older: &str) -> bool {
         match (Attribute::of(&saying(newer)), Attribute::of(&saying(older))) {

@@ -1,10 +1,10 @@
 //! Understands "remember that ..." and "forget that ..." in the user's message, without a model.
 
-use crate::recall_service::tokens::{terms, words};
+use crate::tokens::{terms, words};
 
 /// A command to the memory, in the user's own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum MemoryCommand {
+pub enum MemoryCommand {
     Remember(String),
     Forget(String),
 }
@@ -49,12 +49,12 @@ const NO_COMMAND: &[&str] = &["time ", "day ", "night ", "one time ", "it", "thi
 
 /// The commands in `text`. A sentence must begin with the command and must not be a question; quotations and narration
 /// never match.
-pub(crate) fn asked(text: &str) -> Vec<MemoryCommand> {
+pub fn asked(text: &str) -> Vec<MemoryCommand> {
     sentences(text).filter_map(wish).take(WISHES).collect()
 }
 
 /// Whether the message says something besides its commands.
-pub(crate) fn says_more(text: &str) -> bool {
+pub fn says_more(text: &str) -> bool {
     let besides: Vec<&str> = sentences(text).filter(|sentence| wish(sentence).is_none()).collect();
     terms(&besides.join(" "), &[]).len() >= TELLING
 }
@@ -113,7 +113,7 @@ fn thing(rest: &str) -> Option<String> {
 }
 
 /// Sentences and lines, each with the mark that ends it.
-pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| {
         let mut start = 0;
         let ends = line.match_indices(['.', '!', '?']).map(|(at, mark)| at + mark.len());

@@ -3,18 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::recall_service::possessions::Possession;
+use crate::possessions::Possession;
 
 /// The possessions by position of the message, and the positions by possession.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(crate) struct Naming {
+pub struct Naming {
     named: BTreeMap<i64, Vec<Possession>>,
     places: HashMap<Possession, BTreeSet<i64>>,
 }
 
 impl Naming {
     /// Replaces the possessions that the message at `position` names.
-    pub(crate) fn put(&mut self, position: i64, things: Vec<Possession>) {
+    pub fn put(&mut self, position: i64, things: Vec<Possession>) {
         self.remove(position);
         if things.is_empty() {
             return;
@@ -25,7 +25,7 @@ impl Naming {
         self.named.insert(position, things);
     }
 
-    pub(crate) fn retain(&mut self, stays: impl Fn(i64) -> bool) {
+    pub fn retain(&mut self, stays: impl Fn(i64) -> bool) {
         let gone: Vec<i64> = self.named.keys().copied().filter(|position| !stays(*position)).collect();
         gone.into_iter().for_each(|position| self.remove(position));
     }
@@ -42,13 +42,13 @@ impl Naming {
     }
 
     /// The positions before `before` at which one of `things` is named, in order.
-    pub(crate) fn of(&self, things: &[Possession], before: i64) -> BTreeSet<i64> {
+    pub fn of(&self, things: &[Possession], before: i64) -> BTreeSet<i64> {
         let places = things.iter().filter_map(|thing| self.places.get(thing));
         places.flat_map(|places| places.range(..before)).copied().collect()
     }
 
     /// `thing` as the message at `position` calls it, if it names it.
-    pub(crate) fn at(&self, position: i64, thing: &Possession) -> Option<&Possession> {
+    pub fn at(&self, position: i64, thing: &Possession) -> Option<&Possession> {
         self.named.get(&position)?.iter().find(|named| *named == thing)
     }
 }
@@ -58,7 +58,7 @@ mod tests {
     use domain::chat::Role;
 
     use super::*;
-    use crate::recall_service::possessions::things;
+    use crate::possessions::things;
 
     #[test]
     fn finds_current_mentions_of_possession() {

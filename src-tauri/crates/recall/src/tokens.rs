@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use context::full_text::Terms;
-pub(crate) use context::full_text::words;
+use crate::full_text::Terms;
+pub use crate::full_text::words;
 
 /// Maximum number of words of a question; a pasted page is no question.
 const MAX_TERMS: usize = 24;
@@ -32,12 +32,12 @@ const DOING: [&str; 11] = ["come", "get", "give", "go", "going", "got", "like", 
 
 /// The content words of `text`, each once and in order, without the speakers' `names`. Names occur everywhere and draw
 /// the search to messages that address somebody.
-pub(crate) fn terms(text: &str, names: &[&str]) -> Vec<String> {
+pub fn terms(text: &str, names: &[&str]) -> Vec<String> {
     telling(text, names, |word| !says_nothing(word))
 }
 
 /// The words of a question that are worth searching for: [`terms`] and verbs.
-pub(crate) fn sought(text: &str, names: &[&str]) -> Vec<String> {
+pub fn sought(text: &str, names: &[&str]) -> Vec<String> {
     telling(text, names, |word| !says_nothing(word) || DOING.contains(&word))
 }
 
@@ -49,14 +49,14 @@ fn telling(text: &str, names: &[&str], says: impl Fn(&str) -> bool) -> Vec<Strin
 }
 
 /// Whether a word in lower case is a stop word.
-pub(crate) fn says_nothing(word: &str) -> bool {
+pub fn says_nothing(word: &str) -> bool {
     static ALL: LazyLock<HashSet<&str>> = LazyLock::new(|| EMPTY.split(' ').collect());
     // A single letter is an ending ("my sister's") or the label of a list item.
     ALL.contains(word) || word.len() == 1 && word.starts_with(|letter: char| letter.is_ascii_alphabetic())
 }
 
 /// Whether two words are probably forms of one: "camp" and "camping", or "cat" and "cats".
-pub(crate) fn alike(one: &str, other: &str) -> bool {
+pub fn alike(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
@@ -71,7 +71,7 @@ pub(crate) fn alike(one: &str, other: &str) -> bool {
 }
 
 /// Whether two words have the same English stem.
-pub(crate) fn same_stem(one: &str, other: &str) -> bool {
+pub fn same_stem(one: &str, other: &str) -> bool {
     static TERMS: LazyLock<Terms> = LazyLock::new(Terms::default);
     one == other || TERMS.of(one) == TERMS.of(other)
 }

@@ -1,33 +1,33 @@
 //! Lexical scores of messages (BM25). Pure.
 
-use context::full_text::{Fits, TextIndex, search};
-use store::Stretch;
+use crate::full_text::{Fits, TextIndex, search};
+use domain::chat::MessageRange;
 
-use crate::recall_service::scores::Scores;
+use crate::scores::Scores;
 
 /// Number of messages on each side that have the same topic.
 const MATTER: usize = 10;
 
 /// A message: the index of the searched range that it is in, and its position.
-pub(crate) type MessagePosition = (usize, i64);
+pub type MessagePosition = (usize, i64);
 
 /// Lexical scores, relative to the best one: from 0 to 1. A message with none of the words has no score.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Lexical {
+pub struct Lexical {
     /// BM25 scores of the messages alone.
-    pub(crate) own: Scores,
+    pub own: Scores,
     /// BM25 scores of the messages with their neighbours, each as one text.
-    pub(crate) around: Scores,
+    pub around: Scores,
     /// Words of the question that occur in no message.
-    pub(crate) unknown: Vec<String>,
+    pub unknown: Vec<String>,
     /// Share of the question's IDF mass in the best message, 0 to 1. See
-    /// [`Searched::covered`](context::full_text::Searched::covered).
-    pub(crate) covered: f32,
+    /// [`Searched::covered`](crate::full_text::Searched::covered).
+    pub covered: f32,
 }
 
 impl Lexical {
     /// Searches for `words` in the ranges, each of which has its index.
-    pub(crate) fn of(stretches: &[Stretch], indexes: &[&TextIndex], words: &[String]) -> Self {
+    pub fn of(stretches: &[MessageRange], indexes: &[&TextIndex], words: &[String]) -> Self {
         let searched: Vec<(&TextIndex, i64)> =
             indexes.iter().copied().zip(stretches.iter().map(|stretch| stretch.before)).collect();
         let found = search(&searched, words.iter().map(String::as_str));
@@ -46,14 +46,14 @@ impl Lexical {
     }
 
     /// Topic scores: the sum of the scores around each message, relative to the highest one.
-    pub(crate) fn matter(&self) -> Scores {
+    pub fn matter(&self) -> Scores {
         self.own.spread(MATTER).of_most()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use context::full_text::Text;
+    use crate::full_text::Text;
     use domain::ChatId;
     use uuid::Uuid;
 
@@ -70,7 +70,7 @@ mod tests {
     fn scores_only_messages_within_the_ranges() {
         let rain = ["It rained."; 12];
         let parrot = [&rain[..], &["My parrot is called Zebulon.", "What a parrot!"]].concat();
-        let stretches = [13, 1].map(|before| Stretch { chat: ChatId(Uuid::nil()), before });
+        let stretches = [13, 1].map(|before| MessageRange { chat: ChatId(Uuid::nil()), before });
         let words = ["parrot", "zebulon", "lamp"].map(str::to_owned);
         let found = Lexical::of(&stretches, &[&index(&parrot), &index(&["A parrot.", "A parrot."])], &words);
         assert_eq!((found.own.of((0, 12)), found.own.of((0, 13)), found.own.of((1, 1))), (1.0, 0.0, 0.0));
@@ -85,7 +85,7 @@ mod tests {
     fn unknown_words_lower_the_coverage() {
         let lamps = [&["It rained."; 9][..], &["A blue lamp.", "A blue boat."]].concat();
         let index = index(&lamps);
-        let stretches = [Stretch { chat: ChatId(Uuid::nil()), before: 11 }];
+        let stretches = [MessageRange { chat: ChatId(Uuid::nil()), before: 11 }];
         let covered = |words: &str| {
             let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
             Lexical::of(&stretches, &[&index], &words).covered
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn no_words_give_no_scores() {
-        let stretches = [Stretch { chat: ChatId(Uuid::nil()), before: 9 }];
+        let stretches = [MessageRange { chat: ChatId(Uuid::nil()), before: 9 }];
         let found = Lexical::of(&stretches, &[&index(&["A lamp."])], &[]);
         assert!(found.own.first(9).is_empty() && found.matter().first(9).is_empty());
     }
