@@ -35,8 +35,10 @@ pub enum SwipeState {
     /// `Interrupted`.
     Streaming,
     Finished,
-    /// Stopped by the user, cut by the connection, or by the death of the app or the worker. The text is kept.
+    /// Cut off by an error, or by the end of the app or the worker. The text is kept.
     Interrupted,
+    /// Stopped by the user. The text is kept.
+    Stopped,
 }
 
 /// One alternative text of a message.

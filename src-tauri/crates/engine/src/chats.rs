@@ -48,6 +48,23 @@ impl Engine {
     }
 
     pub(crate) async fn start_chat(&self, character: CharacterId) -> Answer<ChatId> {
+        let (chat, greeting) = self.first_state(character).await?;
+        let id = chat.id;
+        self.store()
+            .write(move |store| {
+                store.chats_mut().insert(&chat)?;
+                if !greeting.swipes.is_empty() {
+                    store.messages_mut().append(&greeting)?;
+                }
+                Ok(())
+            })
+            .await?;
+        self.events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(id)
+    }
+
+    /// A new chat with the character, and its greeting with a swipe for each greeting of the card. Stores nothing.
+    pub(crate) async fn first_state(&self, character: CharacterId) -> Answer<(Chat, NewMessage)> {
         let character = self.character(character).await?;
         let (card, _) = self.card(&character)?;
         let persona = self.persona_of(None).await?;
@@ -101,17 +118,7 @@ impl Engine {
             selected: 0,
             context_block: None,
         };
-        self.store()
-            .write(move |store| {
-                store.chats_mut().insert(&chat)?;
-                if !greeting.swipes.is_empty() {
-                    store.messages_mut().append(&greeting)?;
-                }
-                Ok(())
-            })
-            .await?;
-        self.events().changed(Changed::Chats, Some(id.to_string()));
-        Ok(id)
+        Ok((chat, greeting))
     }
 
     pub async fn open_chat(&self, id: String) -> Answer<api::Chat> {
@@ -249,7 +256,7 @@ impl Engine {
 
     async fn delete(&self, id: ChatId, but_facts: bool) -> Answer<()> {
         let now = self.now();
-        self.running().cancel(id);
+        self.running().stop(id);
         self.store()
             .write(move |store| {
                 if but_facts {

@@ -11,12 +11,12 @@ use context::macros::MacroState;
 use context::prompt_template::{Mode, ResolvedTemplate};
 use context::{AssembleError, Assembled, Setup, Watermark, assemble};
 use domain::card::Card;
-use domain::chat::{Chat, Message, Role};
+use domain::chat::{Chat, Message, Picture, Role};
 use domain::overrides::Overrides;
 use domain::persona::Persona;
 use domain::settings::{Placement, Values};
 use domain::{MessageId, Timestamp};
-use store::{BoundLorebook, Company, WindowMessage};
+use store::{BoundLorebook, Company, MessageCount, WindowMessage};
 use uuid::Uuid;
 
 use crate::Engine;
@@ -111,6 +111,17 @@ pub(crate) struct Collected {
     started: Instant,
 }
 
+/// The messages of a chat before a turn.
+struct Past {
+    history: Vec<WindowMessage>,
+    pictures: HashMap<MessageId, Vec<Picture>>,
+    /// The messages before `history`.
+    before: MessageCount,
+    newest: Option<Message>,
+    /// The swipe of the greeting that is shown.
+    opening: Option<u32>,
+}
+
 /// A prompt, how it came to be and how long that took.
 pub(crate) struct Made {
     pub(crate) assembled: Assembled,
@@ -160,7 +171,6 @@ impl Engine {
         answerer: &Answerer,
         options: &TurnOptions,
     ) -> Answer<Collected> {
-        let started = Instant::now();
         // Another model or budget finds its own anchor: it may move back then, and only then.
         if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
             chat.window.anchor = None;
@@ -178,8 +188,39 @@ impl Engine {
             let pictures = store.pictures().from(id, all.first().map_or(0, |first| first.position))?;
             let history = near(all, &pictures, until, goes_on, limit);
             let before = history.first().map(|first| messages.count_before(id, first.position)).transpose()?;
-            Ok((history, pictures, before.unwrap_or_default(), messages.last(id)?, messages.opening(id)?))
+            let (before, newest) = (before.unwrap_or_default(), messages.last(id)?);
+            Ok(Past { history, pictures, before, newest, opening: messages.opening(id)? })
         });
+        let read = async { Ok(read.await?) };
+        self.collect_with(chat, aim, until, answerer, options, read).await
+    }
+
+    /// [`Engine::collect`] for a chat that is not stored and that begins with `greeting`.
+    pub(crate) async fn collect_first(
+        &self,
+        chat: Chat,
+        greeting: Option<WindowMessage>,
+        text: String,
+        answerer: &Answerer,
+        options: &TurnOptions,
+    ) -> Answer<Collected> {
+        let opening = greeting.is_some().then_some(0);
+        let history = greeting.into_iter().collect();
+        let past = Past { history, pictures: HashMap::new(), before: MessageCount::default(), newest: None, opening };
+        let aim = Aim::Words(text);
+        self.collect_with(chat, aim, None, answerer, options, std::future::ready(Ok(past))).await
+    }
+
+    async fn collect_with(
+        &self,
+        mut chat: Chat,
+        aim: Aim,
+        until: Option<MessageId>,
+        answerer: &Answerer,
+        options: &TurnOptions,
+        read: impl Future<Output = Answer<Past>>,
+    ) -> Answer<Collected> {
+        let (started, id) = (Instant::now(), chat.id);
         let own_scripts = self.own_scripts();
         let mut values = answerer.values.clone();
         if let Some(placement) = options.placement {
@@ -200,7 +241,7 @@ impl Engine {
         // What counts whatever is said is read while the rest is gathered.
         let bound = self.bound_in(company);
         let ahead = (self.standing_facts(&chat, persona.id, &values), self.documents_in(company));
-        let (history, mut pictures, before, newest, opening) = read.await?;
+        let Past { history, mut pictures, before, newest, opening } = read.await?;
         let (template, notice) = match &options.template_json {
             Some(json) => (self.written_template(json).await?, None),
             None => {

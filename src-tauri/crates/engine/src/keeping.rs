@@ -128,13 +128,12 @@ impl Engine {
     }
 
     /// The last word on the reply's text. `None` if there never was any.
-    pub(crate) async fn keep_reply(&self, job: &Job, draft: &Draft, whole: bool) -> Answer<Option<api::Message>> {
+    pub(crate) async fn keep_reply(&self, job: &Job, draft: &Draft, state: SwipeState) -> Answer<Option<api::Message>> {
         if !draft.inserted {
             return Ok(None);
         }
         let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
         let text = self.stored_reply(&job.chat, job.target.base(), text).await?;
-        let state = if whole { SwipeState::Finished } else { SwipeState::Interrupted };
         self.store().write(move |store| store.swipes_mut().set_text(swipe, &text, state)).await?;
         Step::Keep.done(job.chat.id);
         self.shown_message(job.target.message()).await.map(Some)

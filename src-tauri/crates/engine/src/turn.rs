@@ -8,7 +8,7 @@ use domain::chat::{Chat, Message, Role, SwipeState};
 use domain::sampling::SamplerOptions;
 use domain::{ChatId, MessageId, SwipeId};
 use futures_util::FutureExt;
-use store::{NewMessage, NewSwipe};
+use store::{NewMessage, NewSwipe, WindowMessage};
 use uuid::Uuid;
 
 use crate::Engine;
@@ -209,7 +209,7 @@ impl Engine {
     }
 
     pub async fn stop(&self, chat: String) -> Answer<()> {
-        self.running().cancel(chat.parse()?);
+        self.running().stop(chat.parse()?);
         Ok(())
     }
 
@@ -232,6 +232,33 @@ impl Engine {
         // Long to read, and no part of what a turn does.
         let previous = self.turn_before(id, None).await?;
         Ok(made.report(&collected, &answerer, previous.as_ref()))
+    }
+
+    /// Previews the prompt of the first turn of a new chat with `character`. Stores nothing.
+    ///
+    /// # Errors
+    /// As [`Engine::preview_with`]; `NotFound` without the character.
+    pub async fn preview_first(&self, character: String, text: String, options: TurnOptions) -> Answer<PromptReport> {
+        let (chat, mut greeting) = self.first_state(character.parse()?).await?;
+        let mut state = self.macro_state(&chat).await?;
+        let (text, answerer) = tokio::try_join!(self.resolve(&chat, text, &mut state), self.answerer(&chat, &options))?;
+        let swipe = (!greeting.swipes.is_empty()).then(|| greeting.swipes.swap_remove(0));
+        let greeting = swipe.map(|swipe| WindowMessage {
+            id: greeting.id,
+            position: 0,
+            role: greeting.role,
+            created: greeting.created,
+            swipe: swipe.id,
+            state: swipe.state,
+            text: swipe.text,
+            context_block: None,
+            pinned: false,
+            importance: None,
+            tool_calls: Vec::new(),
+        });
+        let mut collected = self.collect_first(chat, greeting, text, &answerer, &options).await?;
+        let made = self.make(&mut collected, &answerer, &options).await?;
+        Ok(made.report(&collected, &answerer, None))
     }
 
     /// What a prompt that is only looked at answers.

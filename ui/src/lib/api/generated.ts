@@ -677,6 +677,8 @@ export type Endpoint = {
 	/**  The key lives only until the app ends, because this machine offers no keychain. */
 	keyIsForSession: boolean,
 	default: boolean,
+	/**  The model that answers by default, if the endpoint is the default. It may differ from `model`. */
+	defaultModel: string | null,
 	countedWith: CountedWith,
 	/**  Of the last twenty counts, as a share of what the endpoint reported; `null` where it has reported nothing. */
 	meanError: number | null,
@@ -1413,6 +1415,9 @@ export type PromptComparison = {
 	parts: ChangedText[],
 };
 
+/**  What of prompts can leave as a file of its own. */
+export type PromptFile = "regexScript" | "quickReplies" | "template";
+
 /**  A message as an adapter would send it. */
 export type PromptMessage = {
 	role: string,
@@ -1798,7 +1803,11 @@ export type Swipe = {
 };
 
 /**  How far a text got. */
-export type SwipeState = "streaming" | "finished" | "interrupted";
+export type SwipeState = "streaming" | "finished" | 
+/**  Cut off by an error or by the end of the app. */
+"interrupted" | 
+/**  Stopped by the user. */
+"stopped";
 
 /**  A template to edit. */
 export type TemplateDocument = {

@@ -35,7 +35,10 @@ pub enum Role {
 pub enum SwipeState {
     Streaming,
     Finished,
+    /// Cut off by an error or by the end of the app.
     Interrupted,
+    /// Stopped by the user.
+    Stopped,
 }
 
 /// The quiet line under a reply.
