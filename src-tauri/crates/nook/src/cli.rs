@@ -34,7 +34,7 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "DIR")]
         sillytavern: Option<PathBuf>,
     },
-    /// Write a character, a lorebook, a chat or a sampler preset to a file
+    /// Write a character, a lorebook, a chat, a preset, a script or a template to a file
     Export {
         kind: ExportKind,
         /// Name or id
@@ -223,7 +223,7 @@ pub(crate) struct PromptArgs {
     /// Id or title
     #[arg(long, required_unless_present = "character")]
     pub(crate) chat: Option<String>,
-    /// Name or id; without a chat the character's newest
+    /// Name or id; shows the character's newest chat, or the first turn if there is no chat
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) character: Option<String>,
     /// The words that would be sent

@@ -9,6 +9,7 @@ mod hostile;
 mod library;
 mod lore;
 mod memory;
+mod prompts;
 mod serving;
 mod sillytavern;
 mod talking;
