@@ -74,6 +74,8 @@ pub struct Endpoint {
     /// The key lives only until the app ends, because this machine offers no keychain.
     pub key_is_for_session: bool,
     pub default: bool,
+    /// The model that answers by default, if the endpoint is the default. It may differ from `model`.
+    pub default_model: Option<String>,
     pub counted_with: CountedWith,
     /// Of the last twenty counts, as a share of what the endpoint reported; `null` where it has reported nothing.
     pub mean_error: Option<f32>,

@@ -32,6 +32,16 @@ fn a_service_is_added_listed_and_removed() {
 }
 
 #[test]
+fn a_default_model_is_shown_by_its_name() {
+    let world = World::without_model();
+    world.json(&["endpoints", "add", "--url", "http://127.0.0.1:1/v1", "--name", "Shut", "--model", "small"]);
+    let listed = &world.json(&["endpoints", "list"])["items"][0];
+    assert_eq!(listed["default_model"], serde_json::Value::Null);
+    assert_eq!(world.run(&["endpoints", "default", "Shut"]).out, "Shut answers from now on\n");
+    assert_eq!(world.json(&["endpoints", "list"])["items"][0]["default_model"], "small");
+}
+
+#[test]
 fn services_are_listed_with_their_need_of_a_key() {
     let world = World::without_model();
     let listed = world.run(&["endpoints", "services"]).out;
