@@ -96,6 +96,7 @@ mod pdf;
 mod personas;
 mod picture;
 mod pictures;
+mod prompt_files;
 mod quick_replies;
 mod read_ahead;
 mod remote_count;

@@ -1,4 +1,4 @@
-import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model } from "./generated";
+import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, PromptFile } from "./generated";
 
 /** Whether news from the engine arrives. */
 export type Connection = "connecting" | "live" | "lost";
@@ -55,6 +55,8 @@ export interface Transport {
 	exportChat(id: string, format: ChatFileFormat): Promise<string | null>;
 	/** Where the lorebook went; `null` when the user thought better of it. */
 	exportLorebook(id: string, format: LorebookFormat): Promise<string | null>;
+	/** Where the script or template went; `null` when the user cancelled. */
+	exportPromptFile(kind: PromptFile, id: string): Promise<string | null>;
 	/** Where the memories went; `null` when the user thought better of it. */
 	exportMemories(character: string): Promise<string | null>;
 	/** Sets the folder for a second copy of every backup. A dialog asks for it in the window; a browser passes `folder`. */

@@ -1,6 +1,6 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, CardFormat, Changed, CharacterSummary, ChatFileFormat, DocumentOwner, Event, ImportReport, Memory, ModelRef, Origin, Startup } from "../api/generated";
+import type { ApiError, CardFormat, Changed, CharacterSummary, ChatFileFormat, DocumentOwner, Event, ImportReport, Memory, ModelRef, Origin, PromptFile, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
@@ -254,6 +254,13 @@ export class App {
 	async exportChat(id: string, format: ChatFileFormat): Promise<void> {
 		await this.attempt(async () => {
 			const place = await this.api.shell.exportChat(id, format);
+			if (place) this.toasts.show({ kind: "news", text: t("toast.exported"), detail: place });
+		});
+	}
+
+	async exportPromptFile(kind: PromptFile, id: string): Promise<void> {
+		await this.attempt(async () => {
+			const place = await this.api.shell.exportPromptFile(kind, id);
 			if (place) this.toasts.show({ kind: "news", text: t("toast.exported"), detail: place });
 		});
 	}

@@ -7,6 +7,15 @@ use specta::Type;
 
 use super::SettingValue;
 
+/// What of prompts can leave as a file of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum PromptFile {
+    RegexScript,
+    QuickReplies,
+    Template,
+}
+
 /// A prompt template in the list of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
