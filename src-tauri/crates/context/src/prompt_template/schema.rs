@@ -185,6 +185,9 @@ pub struct Section {
     /// Stands above the text, and only where there is text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
+    /// Repeats the heading before each block of `${character.examples}`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub repeat_heading: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Line>,
     /// As `lines`, but each is numbered: 1 to n, without gaps (S4.12).
