@@ -41,6 +41,7 @@ macro_rules! engine_commands {
                 shell::export_chat,
                 shell::export_lorebook,
                 shell::export_memories,
+                shell::export_prompt_file,
                 shell_backups::pick_second_place,
                 shell_backups::export_archive,
                 shell_backups::import_archive,

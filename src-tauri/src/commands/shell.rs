@@ -5,7 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use engine::Exported;
-use engine::api::{ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model};
+use engine::api::{
+    ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, PromptFile,
+};
 use serde::Deserialize;
 use tauri::ipc::Channel;
 use tauri::{Manager, State, WebviewWindow};
@@ -203,6 +205,17 @@ pub(crate) async fn export_memories(
     character: String,
 ) -> Result<Option<String>, ApiError> {
     save(&window, core.engine().await.export_memories(character).await?).await
+}
+
+/// Writes a regex script, quick replies or a prompt template to where the user says, as [`export_lorebook`] does.
+#[tauri::command]
+pub(crate) async fn export_prompt_file(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+    kind: PromptFile,
+    id: String,
+) -> Result<Option<String>, ApiError> {
+    save(&window, core.engine().await.export_prompt_file(kind, id).await?).await
 }
 
 async fn save(window: &WebviewWindow, exported: Exported) -> Result<Option<String>, ApiError> {

@@ -36,6 +36,7 @@ stories! {
     a_second_start_hands_over_its_files_and_leaves: stories::instances::second_start;
     closing_leaves_no_process_behind: stories::instances::closing;
     the_window_comes_back_where_it_was: stories::instances::place;
+    a_page_zooms_and_asks_before_a_link_opens: stories::reading::zoom_and_links;
     a_damaged_database_is_a_question: stories::instances::damaged_database;
     a_killed_app_loses_no_message: stories::kills::app;
     a_killed_worker_costs_one_reply: stories::kills::worker;

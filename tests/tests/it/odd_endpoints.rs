@@ -261,3 +261,28 @@ async fn invalid_key_is_refused_on_save() {
     let draft = EndpointDraft { key: Some("\u{200b}Bearer sk-a\n".into()), ..app.endpoint.clone() };
     assert!(app.engine.save_endpoint(draft).await.unwrap().has_key);
 }
+
+#[tokio::test]
+async fn a_reply_in_tiny_or_endless_pieces_comes_whole() {
+    let tiny = "Come in, it is cold. ".repeat(400);
+    let letters: Vec<String> = tiny.chars().map(String::from).collect();
+    let endless = vec!["W".repeat(200); 300];
+    for (pieces, whole) in [(letters, tiny.trim_end().to_owned()), (endless, "W".repeat(60_000))] {
+        let server = Server::start(move |_| says(&pieces.iter().map(String::as_str).collect::<Vec<_>>())).await;
+        let app = App::answered_by(&server).await;
+        let (message, reason) = app.say("Hello?").await;
+        assert_eq!((shown(message).0, reason), (whole, EndReason::Stop));
+    }
+}
+
+#[tokio::test]
+async fn comments_before_the_first_word_are_waited_out() {
+    let server = Server::start(|_| {
+        let (status, reply) = says(&["Come in."]);
+        (status, ": wait\n\n".repeat(2_000) + &reply)
+    })
+    .await;
+    let app = App::answered_by(&server).await;
+    let (message, reason) = app.say("Hello?").await;
+    assert_eq!((shown(message).0, reason), ("Come in.".to_owned(), EndReason::Stop));
+}

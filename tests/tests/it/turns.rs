@@ -116,7 +116,23 @@ async fn stopping_keeps_the_text_so_far() {
     let (reply, reason) = ended(&mut events, &chat).await;
     let reply = reply.unwrap();
     assert_eq!((reason, shown(&reply)), (EndReason::Cancelled, "Half a"));
-    assert_eq!(reply.swipes[0].state, SwipeState::Interrupted);
+    assert_eq!(reply.swipes[0].state, SwipeState::Stopped);
+    let stored = app.engine.open_chat(chat).await.unwrap().page.messages.pop().unwrap();
+    assert_eq!(stored.swipes[0].state, SwipeState::Stopped);
+}
+
+#[tokio::test]
+async fn the_end_of_the_app_is_not_called_a_stop() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let gate = Gate::new();
+    app.model.play(Script::new().words("Half a ").gate(&gate).words("sentence."));
+    let mut events = app.engine.subscribe();
+    app.engine.send_message(chat.clone(), "Go on.".into()).await.unwrap();
+    gate.reached().await;
+    app.engine.shutdown().await;
+    let reply = ended(&mut events, &chat).await.0.unwrap();
+    assert_eq!((shown(&reply), reply.swipes[0].state), ("Half a", SwipeState::Interrupted));
 }
 
 #[tokio::test]
@@ -125,7 +141,8 @@ async fn cut_stream_keeps_its_text_and_explains() {
     let chat = app.first_chat().await.id;
     app.model.play(Script::new().words("All that ").cut());
     let (reply, reason) = app.say(&chat, "Hello.").await;
-    assert_eq!(shown(&reply.unwrap()), "All that");
+    let reply = reply.unwrap();
+    assert_eq!((shown(&reply), reply.swipes[0].state), ("All that", SwipeState::Interrupted));
     let EndReason::Failed { error: ApiError::Provider { class: ProviderClass::Cut, hint, .. } } = reason else {
         panic!("{reason:?}")
     };

@@ -122,7 +122,12 @@ test("stopped reply has no cursor and no cut-off mark", async () => {
 	await show("interrupted");
 	await id("interrupted").waitFor();
 	assert.equal(await page.locator(".prose.caret").count(), 0);
-	assert.doesNotMatch(await id("interrupted").textContent(), /cut off/i);
+	assert.match(await id("interrupted").textContent(), /^Stopped\. /);
+});
+
+test("a reply that an error cut off is called incomplete", async () => {
+	await show("cutoff");
+	assert.match(await id("interrupted").textContent(), /^Incomplete reply\. /);
 });
 
 test("Home and End jump to the first and last message", async () => {

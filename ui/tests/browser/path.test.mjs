@@ -194,7 +194,7 @@ test("stopped reply keeps its text", () =>
 		await page.keyboard.press("Escape");
 		await done();
 		await eventually(async () => assert.ok((await lastText()).length > 20));
-		await eventually(async () => assert.equal(await last().getAttribute("data-state"), "interrupted"));
+		await eventually(async () => assert.equal(await last().getAttribute("data-state"), "stopped"));
 		await last().getByTestId("interrupted").waitFor();
 	}));
 

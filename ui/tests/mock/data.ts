@@ -94,11 +94,11 @@ export const importRecords: ImportRecord[] = [
 ];
 
 export const endpoints: Endpoint[] = [
-	{ id: "e1", name: "LM Studio", dialect: "openai", url: "http://127.0.0.1:1234/v1", model: "gemma-3-12b-it", context: 32_768, models: offered("e1", "gemma-3-12b-it", "qwen3-8b"), headers: [], hasKey: false, keyIsForSession: false, default: false, countedWith: "tokenizer.json", meanError: 0.018, learned: [] },
+	{ id: "e1", name: "LM Studio", dialect: "openai", url: "http://127.0.0.1:1234/v1", model: "gemma-3-12b-it", context: 32_768, models: offered("e1", "gemma-3-12b-it", "qwen3-8b"), headers: [], hasKey: false, keyIsForSession: false, default: false, defaultModel: null, countedWith: "tokenizer.json", meanError: 0.018, learned: [] },
 	{
 		id: "e2", name: "OpenRouter", dialect: "openai", url: "https://openrouter.ai/api/v1", model: "mistralai/mistral-small-3.2-24b-instruct", context: 96_000, headers: ["http-referer"],
 		models: offered("e2", "mistralai/mistral-small-3.2-24b-instruct", "anthropic/claude-sonnet-4", "deepseek/deepseek-chat-v3", "google/gemini-2.5-flash", "meta-llama/llama-3.3-70b-instruct", "openai/gpt-4o", "qwen/qwen3-235b-a22b", "nousresearch/hermes-4-405b", "moonshotai/kimi-k2", "thedrummer/cydonia-24b"),
-		hasKey: true, keyIsForSession: true, default: false, countedWith: "estimate", meanError: null, learned: [{ kind: "leavesOut", parameters: ["top_k"] }, { kind: "strictRoles" }],
+		hasKey: true, keyIsForSession: true, default: false, defaultModel: null, countedWith: "estimate", meanError: null, learned: [{ kind: "leavesOut", parameters: ["top_k"] }, { kind: "strictRoles" }],
 	},
 ];
 

@@ -130,6 +130,7 @@ export class MockEngine implements Transport {
 	pickTokenizer = async (id: string) => this.#counts(id, "tokenizer.json");
 	exportCharacter = async () => "/home/sam/Downloads/mira.png";
 	exportMemories = async () => "/home/sam/Downloads/Mira-memories.json";
+	exportPromptFile = async () => "/home/sam/Downloads/stars.json";
 	exportLorebook = async () => "/home/sam/Downloads/the-hill-town.json";
 	importFiles = async (files: File[]): Promise<ImportReport> => ({ imported: [], skipped: [], cancelled: false, refused: files.map((file) => ({ file: file.name, kind: "noCard", reason: "The picture holds no card." })) });
 	pickImport = async (): Promise<ImportReport> => {
@@ -186,7 +187,7 @@ export class MockEngine implements Transport {
 		chat.generating = null;
 		if (!now || !message || !swipe) return;
 		swipe.text = now.text;
-		swipe.state = reason.kind === "stop" || reason.kind === "length" ? "finished" : "interrupted";
+		swipe.state = reason.kind === "stop" || reason.kind === "length" ? "finished" : reason.kind === "cancelled" ? "stopped" : "interrupted";
 		swipe.figures = data.figures;
 		const empty = swipe.text === "" && message.swipes.length === 1;
 		if (empty) chat.messages.splice(chat.messages.indexOf(message), 1);
@@ -283,7 +284,11 @@ export class MockEngine implements Transport {
 		this.settings = { ...this.settings, ...change } as Settings;
 		const chosen = this.settings.defaultModel;
 		for (const model of this.models) model.default = chosen ? chosen.kind === "local" && chosen.id === model.id : model.id === "m1";
-		for (const endpoint of this.endpoints) endpoint.default = chosen?.kind === "remote" && chosen.id === endpoint.id;
+		for (const endpoint of this.endpoints) {
+			const model = chosen?.kind === "remote" ? (chosen.id === endpoint.id ? endpoint.model : endpoint.models.find(({ id }) => id === chosen.id)?.name) : undefined;
+			endpoint.default = model !== undefined;
+			endpoint.defaultModel = model ?? null;
+		}
 		return this.settings;
 	};
 	op_layered_settings = ({ owner }: { owner: SettingOwner }) => this.layered.of(owner);
@@ -468,7 +473,7 @@ export class MockEngine implements Transport {
 		const { name, dialect = "openai", url, model, context } = draft;
 		const models = draft.models?.map((one, index) => ({ id: `${id}-${index}`, ...one })) ?? known?.models ?? [];
 		const headers = draft.headers?.map((header) => header.name) ?? known?.headers ?? [];
-		const saved: Endpoint = { default: false, countedWith: "estimate", meanError: null, hasKey: draft.key !== null, keyIsForSession: true, learned: [], ...known, id, name, dialect, url, model, context, models, headers };
+		const saved: Endpoint = { default: false, defaultModel: null, countedWith: "estimate", meanError: null, hasKey: draft.key !== null, keyIsForSession: true, learned: [], ...known, id, name, dialect, url, model, context, models, headers };
 		this.endpoints = [...this.endpoints.filter((one) => one !== known), saved];
 		return saved;
 	};

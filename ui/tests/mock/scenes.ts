@@ -8,7 +8,7 @@ import { RICH } from "./rich";
 import type { MockChat, MockEngine } from "./engine";
 
 export const SCENES = [
-	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
+	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "interrupted", "cutoff", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
 	"failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents",
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
@@ -42,10 +42,10 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		if (scene === "stalled") engine.emit({ event: "stalled", chat: id, seconds: 14 });
 		if (scene === "overflow") engine.end(chat, { kind: "failed", error: TOO_MUCH });
 		if (scene === "failed") engine.end(chat, { kind: "failed", error: DIED });
-		if (scene === "interrupted") {
+		if (scene === "interrupted" || scene === "cutoff") {
 			engine.begin(chat);
 			engine.token(chat, "*She opens the door, and the rain ");
-			engine.end(chat, { kind: "cancelled" });
+			engine.end(chat, scene === "cutoff" ? { kind: "failed", error: DIED } : { kind: "cancelled" });
 		}
 	}
 	if (scene === "group" && chat) {

@@ -52,6 +52,7 @@ export class FakeShell implements Transport {
 	importArchive = async (): Promise<null> => null;
 	openBackups = async (): Promise<void> => {};
 	restart = async (): Promise<void> => {};
+	exportPromptFile = async (): Promise<string | null> => null;
 	exportLorebook = async (): Promise<string | null> => null;
 	watchDrops(drops: Drops): () => void {
 		this.drops = drops;

@@ -35,8 +35,10 @@ pub enum SwipeState {
     /// to `Interrupted`.
     Streaming,
     Finished,
-    /// The user, the connection or a crash ended the generation. The text is kept.
+    /// An error, or the end of the app or the worker, ended the generation. The text is kept.
     Interrupted,
+    /// Stopped by the user. The text is kept.
+    Stopped,
 }
 
 /// One alternative text of a message.

@@ -43,6 +43,7 @@ pub fn client() -> Result<String, Error> {
     CardFormat::definition(&mut types);
     ChatFileFormat::definition(&mut types);
     LorebookFormat::definition(&mut types);
+    PromptFile::definition(&mut types);
 
     Exporter::from(Typescript::default())
         .header("// Made from the Rust types by `cargo test -p engine typescript`; do not edit.\n")

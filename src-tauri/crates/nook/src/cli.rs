@@ -34,7 +34,7 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "DIR")]
         sillytavern: Option<PathBuf>,
     },
-    /// Export a character, a lorebook, a chat, a sampler preset or a background to a file
+    /// Export a character, a lorebook, a chat, a preset, a script, a template or a background to a file
     Export {
         kind: ExportKind,
         /// Name or id
@@ -223,7 +223,7 @@ pub(crate) struct PromptArgs {
     /// Id or title
     #[arg(long, required_unless_present = "character")]
     pub(crate) chat: Option<String>,
-    /// Name or id; without --chat, uses the character's newest chat
+    /// Name or id; without --chat, uses the character's newest chat, or shows the first turn if there is none
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) character: Option<String>,
     /// The message to build the prompt for

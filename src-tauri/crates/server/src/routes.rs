@@ -47,6 +47,7 @@ pub(crate) fn router(shared: Shared, ui: Option<&Path>) -> Router {
         .route("/api/export-chat/{id}/{format}", get(transfer::export_chat))
         .route("/api/export-characters", post(transfer::export_characters))
         .route("/api/export-lorebook/{id}/{format}", get(transfer::export_lorebook))
+        .route("/api/export-prompt-file/{kind}/{id}", get(transfer::export_prompt_file))
         .route("/api/export-memories/{character}", get(transfer::export_memories))
         .route("/api/backup/archive", get(archive::export).post(archive::import))
         .route("/api/backup/second-place", post(archive::second_place))

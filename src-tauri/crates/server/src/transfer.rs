@@ -8,7 +8,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use engine::Exported;
-use engine::api::{CardFormat, ChatFileFormat, LorebookFormat};
+use engine::api::{CardFormat, ChatFileFormat, LorebookFormat, PromptFile};
 use futures_util::stream;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
@@ -99,6 +99,15 @@ pub(crate) async fn export_lorebook(
 ) -> Result<Response, Failure> {
     let form = format::<LorebookFormat>(&form, "Use `native` or `v3`.")?;
     Ok(file(shared.engine.export_lorebook(id, form).await?))
+}
+
+/// `GET /api/export-prompt-file/{kind}/{id}`, `kind` being `regexScript`, `quickReplies` or `template`.
+pub(crate) async fn export_prompt_file(
+    State(shared): State<Shared>,
+    Path((kind, id)): Path<(String, String)>,
+) -> Result<Response, Failure> {
+    let kind = format::<PromptFile>(&kind, "Use `regexScript`, `quickReplies` or `template`.")?;
+    Ok(file(shared.engine.export_prompt_file(kind, id).await?))
 }
 
 /// `GET /api/export-memories/{character}`: all memories of a character as JSON.

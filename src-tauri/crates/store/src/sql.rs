@@ -118,7 +118,8 @@ impl ToSql for Col<SwipeState> {
         Ok(ToSqlOutput::from(match self.0 {
             SwipeState::Streaming => "streaming",
             SwipeState::Finished => "finished",
-            SwipeState::Interrupted => "interrupted",
+            // The column `stopped` tells them apart.
+            SwipeState::Interrupted | SwipeState::Stopped => "interrupted",
         }))
     }
 }

@@ -1,6 +1,8 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::desk::{Desk, until, within};
 use crate::processes;
 use crate::stories::first_light::greeted;
@@ -78,6 +80,23 @@ pub(crate) async fn place(desk: Desk) {
     })
     .await;
     window.close().await;
+
+    // Places that a lost monitor or a minimized window leave behind.
+    for (x, y, width, height) in [(9_000, 9_000, 1_010, 640), (-32_000, -32_000, 0, 0)] {
+        let stored = json!({"window": {"x": x, "y": y, "width": width, "height": height, "maximized": false}});
+        std::fs::write(desk.data().join("shell.json"), stored.to_string()).unwrap();
+        let window = desk.open().await;
+        greeted(&window).await;
+        let id = desk.display.windows("Inglenook").pop().expect("the window");
+        let geometry = desk.display.xdotool(&["getwindowgeometry", "--shell", &id]);
+        let value = |name: &str| -> i64 {
+            let line = geometry.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+            line.unwrap().parse().unwrap()
+        };
+        assert!((-100..1_300).contains(&value("X")) && (-20..800).contains(&value("Y")), "{geometry}");
+        assert!(value("WIDTH") > 300 && value("HEIGHT") > 200, "{geometry}");
+        window.close().await;
+    }
 }
 
 /// The dialog names the file and offers remedies. Every choice keeps the damaged file.

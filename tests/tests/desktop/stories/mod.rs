@@ -6,4 +6,5 @@ pub(crate) mod imports;
 pub(crate) mod instances;
 pub(crate) mod kills;
 pub(crate) mod payloads;
+pub(crate) mod reading;
 pub(crate) mod walls;

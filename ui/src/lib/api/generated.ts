@@ -689,6 +689,8 @@ export type Endpoint = {
 	/**  The key is kept only until the app ends, because this machine has no keychain. */
 	keyIsForSession: boolean,
 	default: boolean,
+	/**  The model that answers by default, if the endpoint is the default. It may differ from `model`. */
+	defaultModel: string | null,
 	countedWith: CountedWith,
 	/**
 	 *  Mean error of the last twenty counts, as a share of what the endpoint reported; `null` if it has reported
@@ -1434,6 +1436,9 @@ export type PromptComparison = {
 	parts: ChangedText[],
 };
 
+/**  A part of a prompt that exports to a file of its own. */
+export type PromptFile = "regexScript" | "quickReplies" | "template";
+
 /**  A message as a provider would send it. */
 export type PromptMessage = {
 	role: string,
@@ -1823,7 +1828,11 @@ export type Swipe = {
 };
 
 /**  The progress of a text. */
-export type SwipeState = "streaming" | "finished" | "interrupted";
+export type SwipeState = "streaming" | "finished" | 
+/**  Cut off by an error or by the end of the app. */
+"interrupted" | 
+/**  Stopped by the user. */
+"stopped";
 
 /**  A template to edit. */
 export type TemplateDocument = {

@@ -1,6 +1,6 @@
 import { t } from "../i18n/i18n.svelte";
 import { asApiError } from "./errors";
-import type { ApiError, Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat } from "./generated";
+import type { ApiError, Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, PromptFile } from "./generated";
 import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 
 const TOKEN = "inglenook.token";
@@ -110,6 +110,10 @@ export class HttpTransport implements Transport {
 
 	exportLorebook(id: string, format: LorebookFormat): Promise<string | null> {
 		return this.#save(`/api/export-lorebook/${id}/${format}`, "lorebook.json");
+	}
+
+	exportPromptFile(kind: PromptFile, id: string): Promise<string | null> {
+		return this.#save(`/api/export-prompt-file/${kind}/${encodeURIComponent(id)}`, "prompt.json");
 	}
 
 	exportMemories(character: string): Promise<string | null> {

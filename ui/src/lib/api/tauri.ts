@@ -1,7 +1,7 @@
 import { Channel, convertFileSrc, invoke } from "@tauri-apps/api/core";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { asApiError } from "./errors";
-import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model } from "./generated";
+import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, PromptFile } from "./generated";
 import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 
 async function ask<T>(command: string, args: Record<string, unknown> = {}): Promise<T> {
@@ -60,6 +60,8 @@ export class TauriTransport implements Transport {
 	exportChat = (id: string, format: ChatFileFormat) => ask<string | null>("export_chat", { id, format });
 
 	exportLorebook = (id: string, format: LorebookFormat) => ask<string | null>("export_lorebook", { id, format });
+
+	exportPromptFile = (kind: PromptFile, id: string) => ask<string | null>("export_prompt_file", { kind, id });
 
 	exportMemories = (character: string) => ask<string | null>("export_memories", { character });
 

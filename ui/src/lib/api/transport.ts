@@ -1,4 +1,4 @@
-import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model } from "./generated";
+import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, PromptFile } from "./generated";
 
 /** State of the event connection to the engine. */
 export type Connection = "connecting" | "live" | "lost";
@@ -55,6 +55,8 @@ export interface Transport {
 	exportChat(id: string, format: ChatFileFormat): Promise<string | null>;
 	/** Exports the lorebook and returns its path; `null` if the user cancelled. */
 	exportLorebook(id: string, format: LorebookFormat): Promise<string | null>;
+	/** Exports a script or template and returns the path of the file; `null` if the user cancelled. */
+	exportPromptFile(kind: PromptFile, id: string): Promise<string | null>;
 	/** Exports the memories and returns the path of the file; `null` if the user cancelled. */
 	exportMemories(character: string): Promise<string | null>;
 	/** Sets the folder for a second copy of every backup. The desktop shell opens a dialog; a browser passes `folder`. */

@@ -1,6 +1,6 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, Startup } from "../api/generated";
+import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, PromptFile, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
@@ -201,6 +201,10 @@ export class App {
 
 	exportMemories(character: string): Promise<void> {
 		return this.exporting(() => this.api.shell.exportMemories(character));
+	}
+
+	exportPromptFile(kind: PromptFile, id: string): Promise<void> {
+		return this.exporting(() => this.api.shell.exportPromptFile(kind, id));
 	}
 
 	async setDefaultModel(model: ModelRef): Promise<void> {

@@ -4,7 +4,7 @@ import type { Endpoint, EndpointDraft, EndpointService } from "../api/generated"
 import { api } from "./api";
 import { EndpointForm } from "./endpointForm.svelte";
 
-const endpoint = (id: string, url: string, over: Partial<Endpoint> = {}): Endpoint => ({ id, name: id, dialect: "openai", url, model: "", context: 8192, models: [], headers: [], hasKey: false, keyIsForSession: false, default: false, countedWith: "estimate", meanError: null, learned: [], ...over });
+const endpoint = (id: string, url: string, over: Partial<Endpoint> = {}): Endpoint => ({ id, name: id, dialect: "openai", url, model: "", context: 8192, models: [], headers: [], hasKey: false, keyIsForSession: false, default: false, defaultModel: null, countedWith: "estimate", meanError: null, learned: [], ...over });
 const LM_STUDIO: EndpointService = { id: "lmstudio", name: "LM Studio", url: "http://127.0.0.1:1234/v1", key: "none", keyUrl: "" };
 
 test("test fills in what the endpoint reports", async () => {

@@ -87,7 +87,7 @@ export class Models {
 	#default(): AnsweringModel | null {
 		const usable = this.local.filter((model) => !model.missing);
 		const endpoint = this.endpoints.find((one) => one.default);
-		const chosen = ofModel(usable.find((model) => model.default)) ?? (endpoint ? ofEndpoint(endpoint, endpoint.model) : null);
+		const chosen = ofModel(usable.find((model) => model.default)) ?? (endpoint ? ofEndpoint(endpoint, endpoint.defaultModel ?? endpoint.model) : null);
 		return chosen ?? ofModel(usable[0]);
 	}
 }

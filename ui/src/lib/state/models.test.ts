@@ -5,7 +5,7 @@ import { api } from "./api";
 import { hostOf, Models } from "./models.svelte";
 
 const model = (id: string, over: Partial<Model> = {}): Model => ({ id, name: id, path: "", bytes: 1, sha256: "", architecture: "llama", context: 8192, fits: "yes", missing: false, note: null, default: false, ...over });
-const endpoint = (id: string, url: string, over: Partial<Endpoint> = {}): Endpoint => ({ id, name: id, dialect: "openai", url, model: "", context: 8192, models: [], headers: [], hasKey: false, keyIsForSession: false, default: false, countedWith: "estimate", meanError: null, learned: [], ...over });
+const endpoint = (id: string, url: string, over: Partial<Endpoint> = {}): Endpoint => ({ id, name: id, dialect: "openai", url, model: "", context: 8192, models: [], headers: [], hasKey: false, keyIsForSession: false, default: false, defaultModel: null, countedWith: "estimate", meanError: null, learned: [], ...over });
 
 async function models(local: Model[], endpoints: Endpoint[]) {
 	const all = new Models(api(new FakeShell({ list_models: () => local, list_endpoints: () => endpoints })));
@@ -46,6 +46,11 @@ test("endpoint shows the name given by the user", async () => {
 	expect([named("home"), named("id-qwen"), named("far"), named("id-small")]).toEqual(["My box", "My box", "Router · large", "Router · small"]);
 	expect(all.same({ kind: "remote", id: "far" }, { kind: "remote", id: "id-large" })).toBe(true);
 	expect(all.same({ kind: "remote", id: "far" }, { kind: "remote", id: "id-small" })).toBe(false);
+});
+
+test("a default model other than the endpoint's own is named", async () => {
+	const far = endpoint("far", "https://far.example/v1", { name: "Router", model: "large", models: offered("large", "small"), default: true, defaultModel: "small" });
+	expect((await models([model("file")], [far])).answering(null)?.name).toBe("Router · small");
 });
 
 test("models are grouped, the recent ones first", async () => {

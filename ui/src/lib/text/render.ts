@@ -17,9 +17,10 @@ const secret = crypto.getRandomValues(new Uint32Array(4)).join("-");
 const BETWEEN = `<p>${secret}</p>`;
 const PLACE = new RegExp(`\uE000${secret}:(\\d+)\uE001`);
 
-purifier.addHook("uponSanitizeAttribute", (_, attribute) => {
+purifier.addHook("uponSanitizeAttribute", (element, attribute) => {
 	const { attrName, attrValue } = attribute;
-	if (attrName === "src") attribute.keepAttr = attribute.forceKeepAttr = isOwnPicture(attrValue);
+	if (attrName === "src") attribute.keepAttr = attribute.forceKeepAttr = element.nodeName === "IMG" && isOwnPicture(attrValue);
+	if (attrName === "href") attribute.keepAttr = element.nodeName === "A";
 	// Raw HTML may leave an attribute open, which then swallows a placeholder.
 	if (attrValue.includes(secret)) attribute.keepAttr = false;
 });

@@ -109,15 +109,16 @@ fn written(line: &StoryLine, asked: &str) -> Line {
     }
 }
 
-/// Adds the separators before the examples and before the chat.
+/// Adds the separators before each example and before the chat.
 fn add_separators(preset: &Map<String, Value>, sections: &mut Vec<Section>) {
     let separator = escape(text(preset, "example_separator").trim());
     if !separator.is_empty() {
         match sections.iter_mut().find(|section| section.name == "examples") {
-            Some(examples) => examples.heading = Some(separator),
+            Some(examples) => (examples.heading, examples.repeat_heading) = (Some(separator), true),
             None => sections.push(Section {
                 name: "examples".to_owned(),
                 heading: Some(separator),
+                repeat_heading: true,
                 lines: vec![Line::from("${character.examples}")],
                 overrides: true,
                 ..Default::default()

@@ -299,7 +299,8 @@ impl<'m> Manager<'m> {
         };
         let heading = text(self.preset, "new_example_chat_prompt").trim();
         let heading = (kind == SectionKind::Examples && !heading.is_empty()).then(|| escape(heading));
-        Some(Section { kind: Some(kind), heading, lines: vec![Line::Always(line)], ..section })
+        let repeat_heading = heading.is_some();
+        Some(Section { kind: Some(kind), heading, repeat_heading, lines: vec![Line::Always(line)], ..section })
     }
 
     /// A prompt with its own text. The card may replace two of them (main and jailbreak).

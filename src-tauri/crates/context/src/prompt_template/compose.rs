@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::derive;
 use super::flags::Flags;
 use super::graph::Cycle;
 use super::recalls::{self, Heading, Recalls};
@@ -219,7 +220,15 @@ impl Composer<'_> {
         let mut page = Page { room: self.room, ..Page::default() };
         let mut written = Page::default();
         let variables = self.seen.by(section);
-        let value = |name: &str| variables.text_in(name, section.role);
+        let separator = if section.repeat_heading { self.heading(section)? } else { None };
+        let separated = |heading: &String| {
+            let blocks = derive::example_blocks(&variables.text("character.examplesRaw")?);
+            Some(Cow::Owned(blocks.join(&format!("\n{heading}\n"))))
+        };
+        let value = |name: &str| match &separator {
+            Some(heading) if name == "character.examples" => separated(heading),
+            _ => variables.text_in(name, section.role),
+        };
         for (text, condition) in &section.lines {
             if condition.as_ref().is_none_or(|asked| self.holds(asked)) {
                 page.write(text, &value)?;

@@ -36,10 +36,15 @@ pub fn sentences(text: &str, most: usize) -> String {
 /// Replaces the `<START>` marks between example blocks with empty lines. The mark means nothing to a model, and
 /// the empty line separates the conversations.
 pub(super) fn examples(text: &str) -> String {
+    example_blocks(text).join("\n\n")
+}
+
+/// The example conversations, without their `<START>` marks.
+pub(super) fn example_blocks(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let blocks = lines.split(|line| line.trim().eq_ignore_ascii_case("<start>"));
     let blocks = blocks.map(|lines| lines.join("\n").trim().to_owned()).filter(|block| !block.is_empty());
-    blocks.collect::<Vec<_>>().join("\n\n")
+    blocks.collect()
 }
 
 /// "31 year old woman", or the known part of it.

@@ -185,6 +185,9 @@ pub struct Section {
     /// Precedes the text; absent if there is no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
+    /// Repeats the heading before each block of `${character.examples}`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub repeat_heading: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Line>,
     /// Like `lines`, but numbered from 1 without gaps.

@@ -281,6 +281,27 @@ fn converts_story_string_to_sections() {
 }
 
 #[test]
+fn a_separator_stands_before_each_example() {
+    let raw = "<START>\nMira: Oh.\n\nTom: Ah.\n<start>\n<START>\nMira: Hm.\n<START>\nMira: Well.";
+    let given = || mira().text("character.examplesRaw", raw);
+    let text =
+        |composed: Composed| composed.sections.into_iter().find(|section| section.text.contains("Well")).unwrap().text;
+    let mut preset = context_preset();
+    preset["example_separator"] = json!("~~");
+    let template = &converted(&preset).templates[0];
+    let expected = "~~\nMira: Oh.\n\nTom: Ah.\n~~\nMira: Hm.\n~~\nMira: Well.";
+    assert_eq!(text(composed(template, given())), expected);
+    preset["example_separator"] = json!("");
+    let template = &converted(&preset).templates[0];
+    assert!(text(composed(template, given())).ends_with("Mira: Oh.\n\nTom: Ah.\n\nMira: Hm.\n\nMira: Well."));
+    let prompts = json!({"prompts": [{"identifier": "dialogueExamples", "marker": true, "name": "E"}],
+        "prompt_order": [{"character_id": 100_001, "order": [{"identifier": "dialogueExamples", "enabled": true}]}],
+        "new_example_chat_prompt": "An example:"});
+    let expected = "An example:\nMira: Oh.\n\nTom: Ah.\nAn example:\nMira: Hm.\nAn example:\nMira: Well.";
+    assert_eq!(text(composed(&converted(&prompts).templates[0], given())), expected);
+}
+
+#[test]
 fn missing_card_texts_leave_no_label() {
     let text =
         picture(&composed(&converted(&context_preset()).templates[0], Given::default().text("character.name", "Mira")));

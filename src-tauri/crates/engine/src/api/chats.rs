@@ -35,7 +35,10 @@ pub enum Role {
 pub enum SwipeState {
     Streaming,
     Finished,
+    /// Cut off by an error or by the end of the app.
     Interrupted,
+    /// Stopped by the user.
+    Stopped,
 }
 
 /// Token counts and timings, shown under a reply.

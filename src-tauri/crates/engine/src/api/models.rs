@@ -74,6 +74,8 @@ pub struct Endpoint {
     /// The key is kept only until the app ends, because this machine has no keychain.
     pub key_is_for_session: bool,
     pub default: bool,
+    /// The model that answers by default, if the endpoint is the default. It may differ from `model`.
+    pub default_model: Option<String>,
     pub counted_with: CountedWith,
     /// Mean error of the last twenty counts, as a share of what the endpoint reported; `null` if it has reported
     /// nothing.

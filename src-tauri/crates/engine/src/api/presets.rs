@@ -7,6 +7,15 @@ use specta::Type;
 
 use super::SettingValue;
 
+/// A part of a prompt that exports to a file of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum PromptFile {
+    RegexScript,
+    QuickReplies,
+    Template,
+}
+
 /// A prompt template in the list of templates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]

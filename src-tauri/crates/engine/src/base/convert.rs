@@ -34,6 +34,7 @@ fn state(state: SwipeState) -> api::SwipeState {
         SwipeState::Streaming => api::SwipeState::Streaming,
         SwipeState::Finished => api::SwipeState::Finished,
         SwipeState::Interrupted => api::SwipeState::Interrupted,
+        SwipeState::Stopped => api::SwipeState::Stopped,
     }
 }
 

@@ -24,7 +24,13 @@ pub(crate) fn not_found(what: &str) -> ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         log(&error);
-        let message = sentence(&error.to_string());
+        let message = match &error {
+            // The hint says what to do.
+            StoreError::Full { dir } => {
+                format!("The disk with the data folder {} is full. Nothing that was saved is lost.", dir.display())
+            }
+            error => sentence(&error.to_string()),
+        };
         let hint = match &error {
             StoreError::NotFound { .. } => return Self::NotFound { message },
             StoreError::BadBackup { .. } => {

@@ -20,6 +20,8 @@ struct ReplyInProgress {
     /// A draft of the user's next message, so far.
     drafting: Option<Drafting>,
     cancel: CancellationToken,
+    /// The user stopped it.
+    stopped: bool,
 }
 
 /// The reservation of a chat. Dropping it lets the next reply start, however this one ended.
@@ -37,7 +39,8 @@ impl Running {
             return Err(busy());
         }
         let cancel = CancellationToken::new();
-        replies.insert(chat, ReplyInProgress { generating: None, drafting: None, cancel: cancel.clone() });
+        let reply = ReplyInProgress { generating: None, drafting: None, cancel: cancel.clone(), stopped: false };
+        replies.insert(chat, reply);
         Ok(ChatReservation { running: self.clone(), chat, cancel })
     }
 
@@ -63,12 +66,15 @@ impl Running {
         !self.lock().contains_key(&chat)
     }
 
-    pub(crate) fn cancel(&self, chat: ChatId) {
-        if let Some(reply) = self.lock().get(&chat) {
+    /// Cancels the chat's reply or draft for the user.
+    pub(crate) fn stop(&self, chat: ChatId) {
+        if let Some(reply) = self.lock().get_mut(&chat) {
+            reply.stopped = true;
             reply.cancel.cancel();
         }
     }
 
+    /// Cancels everything, because the app ends.
     pub(crate) fn cancel_all(&self) {
         self.lock().values().for_each(|reply| reply.cancel.cancel());
     }
@@ -79,6 +85,11 @@ impl Running {
 }
 
 impl ChatReservation {
+    /// Whether the user stopped it. The end of the app cancels too.
+    pub(crate) fn stopped(&self) -> bool {
+        self.running.lock().get(&self.chat).is_some_and(|reply| reply.stopped)
+    }
+
     /// Records which reply is being written, and which text it continues.
     pub(crate) fn describe(&self, message: MessageId, swipe: SwipeId, base: &str) {
         let (message, swipe) = (message.to_string(), swipe.to_string());

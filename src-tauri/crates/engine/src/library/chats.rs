@@ -50,6 +50,24 @@ impl Library {
     }
 
     pub(crate) async fn start_chat(&self, character: CharacterId) -> ApiResult<ChatId> {
+        let (chat, greeting) = self.first_state(character).await?;
+        let id = chat.id;
+        self.base()
+            .store()
+            .write(move |store| {
+                store.chats_mut().insert(&chat)?;
+                if !greeting.swipes.is_empty() {
+                    store.messages_mut().append(&greeting)?;
+                }
+                Ok(())
+            })
+            .await?;
+        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        Ok(id)
+    }
+
+    /// A new chat with the character, and its greeting with a swipe for each greeting of the card. Stores nothing.
+    pub(crate) async fn first_state(&self, character: CharacterId) -> ApiResult<(Chat, NewMessage)> {
         let character = self.character(character).await?;
         let (card, _) = self.card(&character)?;
         let persona = self.persona_of(None).await?;
@@ -106,18 +124,7 @@ impl Library {
             selected: 0,
             context_block: None,
         };
-        self.base()
-            .store()
-            .write(move |store| {
-                store.chats_mut().insert(&chat)?;
-                if !greeting.swipes.is_empty() {
-                    store.messages_mut().append(&greeting)?;
-                }
-                Ok(())
-            })
-            .await?;
-        self.base().events().changed(Changed::Chats, Some(id.to_string()));
-        Ok(id)
+        Ok((chat, greeting))
     }
 
     pub(crate) async fn open_chat(&self, id: String) -> ApiResult<api::Chat> {
@@ -251,7 +258,7 @@ impl Library {
 
     async fn delete(&self, id: ChatId, but_facts: bool) -> ApiResult<()> {
         let now = self.base().now();
-        self.base().running().cancel(id);
+        self.base().running().stop(id);
         self.base()
             .store()
             .write(move |store| {

@@ -34,6 +34,7 @@ pub(crate) mod memory_bulk;
 pub(crate) mod memory_sources;
 pub(crate) mod personas;
 pub(crate) mod pictures;
+pub(crate) mod prompt_files;
 pub(crate) mod quick_replies;
 pub(crate) mod script_library;
 pub(crate) mod script_run;

@@ -313,6 +313,27 @@ impl Engine {
         self.imports.import_sillytavern(folder).await
     }
 
+    /// Exports a regex script or quick replies as SillyTavern's own file, or a template as a file of this app.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn export_prompt_file(&self, kind: api::PromptFile, id: String) -> ApiResult<Exported> {
+        self.library.export_prompt_file(kind, id).await
+    }
+
+    /// Previews the prompt of the first turn of a new chat with `character`. Stores nothing.
+    ///
+    /// # Errors
+    /// As [`Engine::preview_with`]; `NotFound` without the character.
+    pub async fn preview_first(
+        &self,
+        character: String,
+        text: String,
+        options: TurnOptions,
+    ) -> ApiResult<PromptReport> {
+        self.turns.preview_first(character, text, options).await
+    }
+
     /// Waits until no reply is written and no idle-time work is under way.
     pub async fn settle(&self) {
         self.base.idle().settled().await;

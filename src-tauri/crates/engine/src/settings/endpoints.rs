@@ -100,11 +100,12 @@ impl Configuration {
             })
             .await?;
         let models = self.base().store().read(move |store| store.endpoint_models().of(id)).await?;
-        let default = match self.settings().default_model {
+        let default_model = match self.settings().default_model {
+            Some(ModelRef::Remote { id: chosen }) if chosen == id.to_string() => Some(endpoint.model.clone()),
             Some(ModelRef::Remote { id: chosen }) => {
-                chosen == id.to_string() || models.iter().any(|model| model.id.to_string() == chosen)
+                models.iter().find(|model| model.id.to_string() == chosen).map(|model| model.name.clone())
             }
-            _ => false,
+            _ => None,
         };
         let (counted_with, mean_error) = described(self.base().store(), &endpoint).await?;
         let learned = quirks(&endpoint_dialect::known(self.base().store(), &endpoint).await?);
@@ -121,7 +122,8 @@ impl Configuration {
             headers: endpoint.headers,
             has_key,
             key_is_for_session,
-            default,
+            default: default_model.is_some(),
+            default_model,
             counted_with,
             mean_error,
             learned,

@@ -1,15 +1,21 @@
 //! Collects a turn: its inputs, the lorebook entries they activate and the memories they recall.
 
+use std::future;
 use std::time::Instant;
 
 use domain::chat::Chat;
+use domain::document::DocumentOwner;
+use store::WindowMessage;
 
 use crate::api::TurnOptions;
 use crate::base::clock::millis;
 use crate::base::error::ApiResult;
 use crate::base::step::TurnStep;
+use crate::recall_service::facts::StandingFacts;
+use crate::recall_service::recall::Ahead;
 use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
+use crate::turn::gather::{Gathered, ReadMessages};
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
 
@@ -25,8 +31,29 @@ impl Turns {
         answerer: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<ActivatedTurn> {
-        let id = chat.id;
-        let (inputs, ahead) = self.inputs(chat, aim, answerer, options).await?;
+        let gathered = self.inputs(chat, aim, answerer, options).await?;
+        self.activate(gathered, answerer, options).await
+    }
+
+    /// [`Self::collect`] for a chat that is not stored: the chat, its greeting and the user's first message.
+    pub(crate) async fn collect_first(
+        &self,
+        (chat, greeting, text): (Chat, Option<WindowMessage>, String),
+        answerer: &ModelHandle,
+        options: &TurnOptions,
+    ) -> ApiResult<ActivatedTurn> {
+        let past = future::ready(Ok(ReadMessages::only(greeting)));
+        let gathered = self.inputs_with(chat, Aim::Words(text), (answerer, options), Box::pin(past)).await?;
+        self.activate(gathered, answerer, options).await
+    }
+
+    async fn activate(
+        &self,
+        (inputs, ahead): Gathered<impl Ahead<StandingFacts>, impl Ahead<Vec<DocumentOwner>>>,
+        answerer: &ModelHandle,
+        options: &TurnOptions,
+    ) -> ApiResult<ActivatedTurn> {
+        let id = inputs.snapshot.chat.id;
         TurnStep::Collect.done(id);
         let started = Instant::now();
         let head_at = inputs.snapshot.head_at().unwrap_or_else(|| inputs.answered_at(self.base().now()));

@@ -12,6 +12,7 @@ use domain::card::Card;
 use domain::chat::{Chat, Message, Picture, Role};
 use domain::document::DocumentOwner;
 use domain::settings::{Placement, Values};
+use futures_util::future::BoxFuture;
 use store::{Company, MessageCount, StoreError, WindowMessage};
 use uuid::Uuid;
 
@@ -30,8 +31,11 @@ use crate::turn::history::{in_prompt, near};
 use crate::turn::inputs::{Aim, TurnInputs};
 use crate::turn::template_variables;
 
+/// The inputs, and the reads for recall that have begun.
+pub(crate) type Gathered<F, D> = (TurnInputs, (Option<F>, D));
+
 /// Messages of the window, with other facts about the chat's messages.
-struct ReadMessages {
+pub(crate) struct ReadMessages {
     history: Vec<WindowMessage>,
     pictures: HashMap<MessageId, Vec<Picture>>,
     before: MessageCount,
@@ -40,24 +44,46 @@ struct ReadMessages {
     opening: Option<u32>,
 }
 
+impl ReadMessages {
+    /// The messages of a new chat: its greeting, if the card has one.
+    pub(crate) fn only(greeting: Option<WindowMessage>) -> Self {
+        Self {
+            opening: greeting.is_some().then_some(0),
+            history: greeting.into_iter().collect(),
+            pictures: HashMap::new(),
+            before: MessageCount::default(),
+            newest: None,
+        }
+    }
+}
+
 impl Turns {
-    /// The inputs, and reads for recall that have begun.
+    /// The inputs of a turn in a stored chat.
     pub(crate) async fn inputs(
         &self,
         mut chat: Chat,
         aim: Aim,
         answerer: &ModelHandle,
         options: &TurnOptions,
-    ) -> ApiResult<(TurnInputs, (Option<impl Ahead<StandingFacts> + use<>>, impl Ahead<Vec<DocumentOwner>> + use<>))>
-    {
-        let started = Instant::now();
+    ) -> ApiResult<Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>> {
         // Another model or budget needs a new anchor. Only then may the anchor move back.
         if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
             chat.window.anchor = None;
         }
-        let id = chat.id;
         // Start this read now, so that it runs in parallel with the others.
         let read = self.read_messages(&chat, &aim, answerer.budget.limit);
+        self.inputs_with(chat, aim, (answerer, options), Box::pin(read)).await
+    }
+
+    /// The inputs of a turn in a chat whose messages are `read`.
+    pub(crate) async fn inputs_with(
+        &self,
+        chat: Chat,
+        aim: Aim,
+        (answerer, options): (&ModelHandle, &TurnOptions),
+        read: BoxFuture<'_, Result<ReadMessages, StoreError>>,
+    ) -> ApiResult<Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>> {
+        let (started, id) = (Instant::now(), chat.id);
         let own_scripts = self.library().own_scripts();
         let values = values(answerer, options);
         let mode = self.config().mode(options.mode.as_ref().unwrap_or(&values.mode));

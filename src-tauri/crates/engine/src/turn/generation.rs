@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use domain::ToolCall;
-use domain::chat::Chat;
+use domain::chat::{Chat, SwipeState};
 use domain::sampling::Sampling;
 use futures_util::StreamExt;
 use provider::{FinishReason, GenerationEvent, ProviderErrorKind, Request, Timings, Usage};
@@ -145,8 +145,13 @@ impl Turns {
             Ok(FinishReason::Cancelled) => EndReason::Cancelled,
             Err(error) => EndReason::Failed { error },
         };
-        let whole = matches!(reason, EndReason::Stop | EndReason::Length);
-        let (reason, message) = match contained_as(DEFECT, Box::pin(self.keep_reply(&job, &draft, whole))).await {
+        let state = match reason {
+            EndReason::Stop | EndReason::Length => SwipeState::Finished,
+            EndReason::Cancelled if job.place.stopped() => SwipeState::Stopped,
+            EndReason::Cancelled | EndReason::Failed { .. } => SwipeState::Interrupted,
+        };
+        let whole = state == SwipeState::Finished;
+        let (reason, message) = match contained_as(DEFECT, Box::pin(self.keep_reply(&job, &draft, state))).await {
             Ok(message) => (reason, message),
             Err(error) => (EndReason::Failed { error }, None),
         };

@@ -135,14 +135,13 @@ impl Turns {
         &self,
         job: &ReplyJob,
         draft: &ReplyDraft,
-        whole: bool,
+        state: SwipeState,
     ) -> ApiResult<Option<api::Message>> {
         if !draft.inserted {
             return Ok(None);
         }
         let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
         let text = self.library().stored_reply(&job.chat, job.target.base(), text).await?;
-        let state = if whole { SwipeState::Finished } else { SwipeState::Interrupted };
         self.base().store().write(move |store| store.swipes_mut().set_text(swipe, &text, state)).await?;
         TurnStep::Keep.done(job.chat.id);
         self.library().shown_message(job.target.message()).await.map(Some)

@@ -8,7 +8,7 @@ use context::regex_script::Occasion;
 use domain::chat::{Chat, Message, Role, SwipeState};
 use domain::{ChatId, MessageId, SwipeId};
 use futures_util::FutureExt;
-use store::{NewMessage, NewSwipe};
+use store::{NewMessage, NewSwipe, WindowMessage};
 use uuid::Uuid;
 
 use crate::api::{self, Ask, Changed, Picture, PromptReport, Started, WhatIf};
@@ -177,7 +177,7 @@ impl Turns {
     }
 
     pub(crate) async fn stop(&self, chat: String) -> ApiResult<()> {
-        self.base().running().cancel(chat.parse()?);
+        self.base().running().stop(chat.parse()?);
         Ok(())
     }
 
@@ -207,6 +207,39 @@ impl Turns {
         // Read this last, because it is slow and not part of a real turn.
         let previous = self.library().turn_before(id, None).await?;
         Ok(made.report(&turn, &answerer, previous.as_ref()))
+    }
+
+    /// Previews the prompt of the first turn of a new chat with `character`. Stores nothing.
+    ///
+    /// # Errors
+    /// As [`Self::preview_with`]; `NotFound` without the character.
+    pub(crate) async fn preview_first(
+        &self,
+        character: String,
+        text: String,
+        options: TurnOptions,
+    ) -> ApiResult<PromptReport> {
+        let (chat, mut greeting) = self.library().first_state(character.parse()?).await?;
+        let mut state = self.library().macro_state(&chat).await?;
+        let (text, answerer) =
+            tokio::try_join!(self.resolve(&chat, text, &mut state), self.config().answerer(&chat, &options))?;
+        let swipe = (!greeting.swipes.is_empty()).then(|| greeting.swipes.swap_remove(0));
+        let greeting = swipe.map(|swipe| WindowMessage {
+            id: greeting.id,
+            position: 0,
+            role: greeting.role,
+            created: greeting.created,
+            swipe: swipe.id,
+            state: swipe.state,
+            text: swipe.text,
+            context_block: None,
+            pinned: false,
+            importance: None,
+            tool_calls: Vec::new(),
+        });
+        let mut turn = self.collect_first((chat, greeting, text), &answerer, &options).await?;
+        let made = self.make(&mut turn, &answerer, &options).await?;
+        Ok(made.report(&turn, &answerer, None))
     }
 
     /// The message that a previewed prompt answers.

@@ -9,6 +9,12 @@ pub(crate) enum ExportKind {
     Lorebook,
     Chat,
     Preset,
+    /// A regex script
+    Script,
+    /// A set of quick replies
+    QuickReplies,
+    /// A prompt template
+    Template,
     /// An imported chat background
     Background,
 }
@@ -29,8 +35,10 @@ pub(crate) enum Format {
     Jsonl,
     Text,
     Markdown,
-    /// A sampler preset
+    /// A sampler preset, a regex script or a set of quick replies
     Sillytavern,
+    /// A prompt template
+    Json,
     /// A background in its original format
     Original,
 }

@@ -41,7 +41,7 @@ pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output)
             let (endpoint, id) = find::endpoint_model(engine, &name).await?;
             let default_model = Some(ModelRef::Remote { id });
             engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await?;
-            out.answer(&find::endpoint(engine, &endpoint.id).await?, |one| format!("{} is now the default", one.name))
+            out.answer(&find::endpoint(engine, &endpoint.id).await?, answers)
         }
         EndpointVerb::Remove { name } => {
             let found = find::endpoint(engine, &name).await?;
@@ -101,9 +101,17 @@ fn headers(file: &Path) -> Result<Vec<HeaderDraft>, Failure> {
     text.lines().filter(|line| !line.trim().is_empty()).map(header).collect()
 }
 
+/// Names the new default, with its model unless that is the endpoint's own.
+fn answers(endpoint: &Endpoint) -> String {
+    let model = endpoint.default_model.as_ref().filter(|model| **model != endpoint.model);
+    let model = model.map(|model| format!("/{model}")).unwrap_or_default();
+    format!("{}{model} answers from now on", endpoint.name)
+}
+
 fn line(endpoint: &Endpoint) -> String {
     let mark = if endpoint.default { "*" } else { " " };
-    let model = if endpoint.model.is_empty() { String::new() } else { format!(", {}", endpoint.model) };
+    let model = endpoint.default_model.as_ref().unwrap_or(&endpoint.model);
+    let model = if model.is_empty() { String::new() } else { format!(", {model}") };
     let count = endpoint.models.len();
     let models = if count == 0 { String::new() } else { format!(", {count} models") };
     format!("{mark} {}  {} ({}{model}{models})", endpoint.id, endpoint.name, endpoint.url)

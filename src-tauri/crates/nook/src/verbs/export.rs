@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use engine::api::{CardFormat, ChatFileFormat, LorebookFormat};
+use engine::api::{CardFormat, ChatFileFormat, LorebookFormat, PromptFile};
 use engine::{Engine, Exported};
 use serde::Serialize;
 
@@ -58,7 +58,19 @@ async fn exported(engine: &Engine, kind: ExportKind, format: Format, name: &str)
             engine.export_chat(find::chat(engine, name).await?.id, format).await?
         }
         ExportKind::Preset if format == Format::Sillytavern => presets::export(engine, name).await?,
-        ExportKind::Preset => return Err(unfit("sillytavern")),
+        ExportKind::Script if format == Format::Sillytavern => {
+            let id = presets::id(engine, "regexScript", name).await?;
+            engine.export_prompt_file(PromptFile::RegexScript, id).await?
+        }
+        ExportKind::QuickReplies if format == Format::Sillytavern => {
+            let id = presets::id(engine, "quickReplies", name).await?;
+            engine.export_prompt_file(PromptFile::QuickReplies, id).await?
+        }
+        ExportKind::Preset | ExportKind::Script | ExportKind::QuickReplies => return Err(unfit("sillytavern")),
+        ExportKind::Template if format == Format::Json => {
+            engine.export_prompt_file(PromptFile::Template, find::template(engine, name).await?).await?
+        }
+        ExportKind::Template => return Err(unfit("json")),
         ExportKind::Background if format == Format::Original => background(engine, name).await?,
         ExportKind::Background => return Err(unfit("original")),
     })

@@ -31,10 +31,15 @@ pub(crate) async fn show(engine: &Engine, name: &str, out: &Output) -> Result<()
 }
 
 pub(crate) async fn export(engine: &Engine, name: &str) -> Result<Exported, Failure> {
-    let samplers = all(engine).await?.into_iter().filter(|one| one.kind == "samplerPreset").collect();
-    let json = engine.export_sampler_preset(pick(samplers, name)?.id).await?;
+    let json = engine.export_sampler_preset(id(engine, "samplerPreset", name).await?).await?;
     let (file_name, bytes) = ("preset.json".to_owned(), json.into_bytes());
     Ok(Exported { file_name, mime: "application/json", bytes, warnings: Vec::new() })
+}
+
+/// The id of the one of that kind and name.
+pub(super) async fn id(engine: &Engine, kind: &str, name: &str) -> Result<String, Failure> {
+    let of_kind = all(engine).await?.into_iter().filter(|one| one.kind == kind).collect();
+    Ok(pick(of_kind, name)?.id)
 }
 
 fn pick(items: Vec<Named>, name: &str) -> Result<Named, Failure> {

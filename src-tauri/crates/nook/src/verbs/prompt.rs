@@ -16,7 +16,7 @@ use crate::output::Output;
 const COUNTED: u64 = 64 * 1024 * 1024;
 
 pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> Result<(), Failure> {
-    let chat = chat(engine, &args).await?;
+    let of = subject(engine, &args).await?;
     let placement = args.placement.map(|placing| match placing {
         Placing::CacheFirst => Placement::CacheFirst,
         Placing::Classic => Placement::Classic,
@@ -29,7 +29,13 @@ pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> R
         regenerate: args.regenerate,
         ..asked
     };
-    let report = engine.preview_with(chat, args.message, options).await?;
+    let report = match of {
+        Subject::Chat(chat) => engine.preview_with(chat, args.message, options).await?,
+        Subject::NewChat(_) if args.regenerate || args.ask.is_some() => {
+            return Err(Failure::not_found("there is no chat with this character yet; start one with `nook chat`"));
+        }
+        Subject::NewChat(character) => engine.preview_first(character, args.message, options).await?,
+    };
     match args.stage {
         Some(stage) => out.answer(&report.stage(stage.into()), marked)?,
         None => out.answer(&report, |report| report.text.clone())?,
@@ -71,20 +77,26 @@ fn counted(how: Counted) -> String {
     format!(" (counted with {}{}; {} held back as a safety margin)", how.with, error.unwrap_or_default(), how.margin)
 }
 
-async fn chat(engine: &Engine, args: &PromptArgs) -> Result<String, Failure> {
+/// The subject of a prompt.
+enum Subject {
+    /// A chat, by id.
+    Chat(String),
+    /// The first turn with a character, by id.
+    NewChat(String),
+}
+
+async fn subject(engine: &Engine, args: &PromptArgs) -> Result<Subject, Failure> {
     let character = match &args.character {
         Some(name) => Some(find::character(engine, name).await?),
         None => None,
     };
     match (&args.chat, character) {
-        (Some(chat), None) => Ok(find::chat(engine, chat).await?.id),
-        (Some(chat), Some(character)) => super::chat::with(engine, chat, &character.id).await,
+        (Some(chat), None) => Ok(Subject::Chat(find::chat(engine, chat).await?.id)),
+        (Some(chat), Some(character)) => Ok(Subject::Chat(super::chat::with(engine, chat, &character.id).await?)),
         (None, Some(character)) => {
             let chats = engine.list_chats().await?.into_iter().filter(|chat| chat.character == character.id);
             let newest = chats.max_by(|one, other| one.updated.cmp(&other.updated));
-            newest.map(|chat| chat.id).ok_or_else(|| {
-                Failure::not_found(format!("there is no chat with {} yet; start one with `nook chat`", character.name))
-            })
+            Ok(newest.map_or(Subject::NewChat(character.id), |chat| Subject::Chat(chat.id)))
         }
         (None, None) => Err(Failure::because("usage", "specify --chat or --character")),
     }

@@ -32,6 +32,16 @@ fn adds_lists_and_removes_a_service() {
 }
 
 #[test]
+fn a_default_model_is_shown_by_its_name() {
+    let world = World::without_model();
+    world.json(&["endpoints", "add", "--url", "http://127.0.0.1:1/v1", "--name", "Shut", "--model", "small"]);
+    let listed = &world.json(&["endpoints", "list"])["items"][0];
+    assert_eq!(listed["default_model"], serde_json::Value::Null);
+    assert_eq!(world.run(&["endpoints", "default", "Shut"]).out, "Shut is now the default\n");
+    assert_eq!(world.json(&["endpoints", "list"])["items"][0]["default_model"], "small");
+}
+
+#[test]
 fn lists_services_with_their_key_requirement() {
     let world = World::without_model();
     let listed = world.run(&["endpoints", "services"]).out;

@@ -73,3 +73,46 @@ fn exports_a_chat_in_every_format() {
     assert!(marked.starts_with("# ") && marked.contains(&format!("**{name}**\n\n")), "{marked}");
     world.run(&["export", "chat", "no such chat", "--as", "text", "--out", "x", "--json"]).assert_failed("notFound");
 }
+
+/// Imports the file, exports what it became, imports that in another data folder, and exports it again.
+fn twice_exported(file: &str, kind: &str, name: &str, form: &str) -> (Value, Value) {
+    let once = |file: &str| {
+        let world = World::without_model();
+        world.json(&["import", &world.file("file.json", file)]);
+        export(&world, [kind, name], form)
+    };
+    let (first, second) = (once(file), once(&once(file)));
+    let read = |text: &str| {
+        let mut value: Value = serde_json::from_str(text).unwrap();
+        value.as_object_mut().unwrap().remove("id");
+        value
+    };
+    (read(&first), read(&second))
+}
+
+#[test]
+fn scripts_replies_and_templates_come_back_the_same() {
+    let script = json!({
+        "id": "a", "scriptName": "Stars", "findRegex": "/\\*(.+?)\\*/g", "replaceString": "<i>$1</i>", "trimStrings": ["*"],
+        "placement": [1, 2], "disabled": false, "markdownOnly": true, "promptOnly": false, "runOnEdit": true,
+        "substituteRegex": 0, "minDepth": null, "maxDepth": 4,
+    });
+    let (first, second) = twice_exported(&script.to_string(), "script", "Stars", "sillytavern");
+    assert_eq!(first, second);
+    for (key, value) in script.as_object().unwrap().iter().filter(|(key, _)| *key != "id") {
+        assert_eq!(&first[key], value, "{key}");
+    }
+
+    let replies = json!({
+        "version": 2, "name": "Quick", "qrList": [{"id": 1, "label": "Go on", "message": "/continue", "own": [1]}], "idIndex": 2,
+    });
+    let (first, second) = twice_exported(&replies.to_string(), "quick-replies", "Quick", "sillytavern");
+    assert_eq!((&first, &second), (&replies, &replies));
+
+    let world = World::without_model();
+    let built_in: Value = serde_json::from_str(&export(&world, ["template", "base-roleplay"], "json")).unwrap();
+    let (first, second) = twice_exported(&built_in.to_string(), "template", built_in["name"].as_str().unwrap(), "json");
+    assert_eq!(first, second);
+    world.run(&["export", "template", "nothing", "--as", "json", "--out", "x", "--json"]).assert_failed("notFound");
+    world.run(&["export", "script", "nothing", "--as", "json", "--out", "x", "--json"]).assert_failed("usage");
+}

@@ -10,6 +10,7 @@ mod hostile;
 mod library;
 mod lore;
 mod memory;
+mod prompts;
 mod real_model;
 mod serving;
 mod sillytavern;

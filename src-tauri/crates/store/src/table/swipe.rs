@@ -73,8 +73,8 @@ impl SwipesMut<'_> {
             .execute([Col(id)])?;
         let rows = self
             .conn
-            .prepare_cached("UPDATE swipe SET text = ?2, state = ?3, checksum = ?4 WHERE id = ?1")?
-            .execute(params![Col(id), text, Col(state), checksum::of(text)])?;
+            .prepare_cached("UPDATE swipe SET text = ?2, state = ?3, checksum = ?4, stopped = ?5 WHERE id = ?1")?
+            .execute(params![Col(id), text, Col(state), checksum::of(text), state == SwipeState::Stopped])?;
         one(rows, "swipe")
     }
 
@@ -89,8 +89,8 @@ impl SwipesMut<'_> {
     pub(crate) fn insert(&mut self, message: MessageId, position: u32, new: &NewSwipe) -> Result<Swipe, StoreError> {
         self.conn
             .prepare_cached(
-                "INSERT INTO swipe (id, message, position, text, state, created, model, checksum)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                "INSERT INTO swipe (id, message, position, text, state, created, model, checksum, stopped)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?
             .execute(params![
                 Col(new.id),
@@ -101,6 +101,7 @@ impl SwipesMut<'_> {
                 Col(new.created),
                 new.model,
                 checksum::of(&new.text),
+                new.state == SwipeState::Stopped,
             ])?;
         Ok(Swipe {
             id: new.id,
@@ -142,12 +143,16 @@ pub(crate) fn between(conn: &Connection, chat: ChatId, first: i64, last: i64) ->
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Swipe> {
+    let state = match row.get::<_, Col<_>>("state")?.0 {
+        SwipeState::Interrupted if row.get("stopped")? => SwipeState::Stopped,
+        state => state,
+    };
     Ok(Swipe {
         id: row.get::<_, Col<_>>("id")?.0,
         message: row.get::<_, Col<_>>("message")?.0,
         position: row.get("position")?,
         text: row.get("text")?,
-        state: row.get::<_, Col<_>>("state")?.0,
+        state,
         created: row.get::<_, Col<_>>("created")?.0,
         model: row.get("model")?,
         tool_calls: row.get::<_, Col<_>>("tool_calls")?.0,

@@ -133,6 +133,11 @@ async fn a_reply_that_was_streaming_is_interrupted_and_keeps_its_text() {
     assert_eq!(opened.notices, [Notice::RepliesInterrupted { replies: 1 }]);
     let message = opened.store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap();
     assert_eq!((message.text(), message.swipe().state), ("Once upon a", SwipeState::Interrupted));
+
+    opened.store.write(|w| w.swipes_mut().set_text(swipe_id(1), "Once", SwipeState::Stopped)).await.unwrap();
+    drop(opened);
+    let stored = open(dir.path()).store.read(|r| r.messages().get(message_id(1))).await.unwrap().unwrap();
+    assert_eq!(stored.swipe().state, SwipeState::Stopped, "a stopped reply stays one");
 }
 
 #[tokio::test]
