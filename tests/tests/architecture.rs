@@ -18,14 +18,6 @@ const FLOORS: [&[&str]; 8] = [
     &["nook", "inglenook"],
     &["tests", "xtask"],
 ];
-6] = [
-    &["domain", "worker"],
-    &["context", "store", "provider"],
-    &["local"],
-    &["engine"],
-    &["server"],
-    &["nook", "inglenook"],
-];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
