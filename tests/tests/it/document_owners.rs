@@ -148,7 +148,7 @@ async fn limits_and_names_are_per_owner() {
         Err(ApiError::BadInput { message, .. }) => message,
         other => panic!("{name}: {other:?}"),
     };
-    assert!(refused(house.ada(), "guide.md").await.contains("attached to this character already"));
+    assert!(refused(house.ada(), "guide.md").await.contains("already attached to this character"));
     for number in 1..10 {
         let name = format!("{number}.md");
         house.app.engine.attach_document_bytes(house.world(), name, b"text".to_vec()).await.unwrap();

@@ -171,9 +171,9 @@ async fn refuses_a_binary_file_with_a_reason() {
     let desk = Desk::open().await;
     let huge = vec![b'a'; (4 << 20) + 1];
     for (name, bytes, why) in [
-        ("cat.png", b"\x89PNG\r\n\x1a\n\0".as_slice(), "is not text"),
-        ("old.txt", b"caf\xe9", "is not text"),
-        ("wide.txt", b"a\0b\0", "is not text"),
+        ("cat.png", b"\x89PNG\r\n\x1a\n\0".as_slice(), "is not UTF-8 text"),
+        ("old.txt", b"caf\xe9", "is not UTF-8 text"),
+        ("wide.txt", b"a\0b\0", "is not UTF-8 text"),
         ("empty.md", b"\n \n", "contains no text"),
         ("huge.txt", &huge, "4194305 bytes"),
         ("rows.md", "# a\nb\n".repeat(20_001).as_bytes(), "20000 passages"),
@@ -183,7 +183,7 @@ async fn refuses_a_binary_file_with_a_reason() {
         assert!(message.contains(why), "{name}: {message}");
     }
     desk.attach("guide.md", GUIDE).await;
-    assert!(desk.refusal("guide.md", b"another").await.contains("attached to this chat already"));
+    assert!(desk.refusal("guide.md", b"another").await.contains("already attached to this chat"));
     for number in 1..10 {
         desk.attach(&format!("{number}.md"), "text").await;
     }

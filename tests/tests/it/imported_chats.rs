@@ -248,7 +248,7 @@ async fn reports_truncated_and_changed_data() {
     let text = format!("{}\n{swiped}\n{}\nhalf a li", header(), r#"{"name":"Tom","is_user":true,"mes":"Look \ud83d"}"#);
     let report = library.import("chat.jsonl", text).await;
     let chat = &report.imported[0];
-    for told in ["100 versions", "1 lines had characters", "1 lines hold no message"] {
+    for told in ["100 versions", "1 lines had invalid characters", "1 lines contain no message"] {
         assert!(chat.warnings.iter().any(|warning| warning.starts_with(told)), "{told}: {:?}", chat.warnings);
     }
     let messages = library.messages(chat).await;

@@ -56,7 +56,7 @@ async fn fact_of_user_and_pair_is_sent_once() {
     let recalled = pair.recalled(&chat).await;
     assert!(of(&recalled, &longer).iter().any(|item| item.kept), "{recalled:?}");
     let why = of(&recalled, &everywhere)[0].dropped_reason.clone().unwrap_or_default();
-    assert!(why.contains("says it as well"), "{recalled:?}");
+    assert!(why.contains("says the same"), "{recalled:?}");
 }
 
 #[tokio::test]
@@ -91,5 +91,5 @@ async fn repeated_text_is_recalled_once_with_a_note() {
     assert_eq!(sent.matches("ZEBULON").count(), 1, "{sent}");
     let recalled = pair.recalled(&chat).await;
     let told = recalled.items.iter().find(|item| item.text.contains("ZEBULON")).unwrap();
-    assert!(told.kept && told.reason.ends_with("said 3 times"), "{told:?}");
+    assert!(told.kept && told.reason.ends_with("said 3 times with the same text"), "{told:?}");
 }

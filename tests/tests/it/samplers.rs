@@ -51,7 +51,7 @@ async fn imported_preset_applies_where_selected() {
     let chat = app.first_chat().await;
     let (id, warnings) = import(&app, "Big O", &big_o()).await;
     assert_eq!((id.as_str(), warnings.len()), ("big-o", 3), "{warnings:?}");
-    assert!(warnings[0].starts_with("tfs: this is not used here"), "{warnings:?}");
+    assert!(warnings[0].starts_with("tfs: not supported here"), "{warnings:?}");
     assert!(warnings[1].starts_with("max_length: the context size is a setting of its own"), "{warnings:?}");
     assert!(warnings[2].starts_with("sampler_order: "), "{warnings:?}");
     let before = sampled(&app, &chat.id).await;

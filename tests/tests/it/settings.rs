@@ -102,7 +102,7 @@ async fn contradictory_values_are_refused_with_their_sum() {
     let Err(ApiError::BadInput { message, .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(
         message,
-        "history cap cannot be so: reply reserve 2000 + history cap 7000 = 9000 tokens, which exceeds the context limit of \
+        "history cap does not fit the other settings: reply reserve 2000 + history cap 7000 = 9000 tokens, which exceeds the context limit of \
          8192."
     );
     let all = app.engine.layered_settings(global).await.unwrap();

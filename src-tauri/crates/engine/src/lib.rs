@@ -15,6 +15,7 @@ pub mod api;
 pub mod typescript;
 
 mod base;
+#[cfg(any(test, feature = "evaluation"))]
 mod evaluation;
 mod import;
 mod learn;
@@ -30,6 +31,7 @@ pub use base::events::Events;
 pub use base::open_store::OpenError;
 pub use base::options::Options;
 pub use base::panics::contained;
+#[cfg(any(test, feature = "evaluation"))]
 pub use evaluation::{corpus, scenario};
 pub use library::assets::Asset;
 pub use library::characters::Exported;

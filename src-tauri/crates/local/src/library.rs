@@ -190,6 +190,6 @@ mod tests {
         let error = inspect(folder.path(), |_, _| {}).unwrap_err().to_string();
         assert!(error.ends_with("is not a regular file"), "{error}");
         let error = inspect(&folder.path().join("none.gguf"), |_, _| {}).unwrap_err().to_string();
-        assert!(error.contains("cannot read") && error.contains("none.gguf"), "{error}");
+        assert!(error.contains("cannot be read") && error.contains("none.gguf"), "{error}");
     }
 }

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::api::Ask;
 pub(crate) use kinds::{ExportKind, Format, ListKind, ShowKind};
-pub(crate) use memory::{MemoryArgs, MemoryVerb, RankArgs, ScenarioArgs};
+pub(crate) use memory::{MemoryArgs, MemoryVerb};
+#[cfg(feature = "evaluation")]
+pub(crate) use memory::{RankArgs, ScenarioArgs};
 
 /// Private character chat on this machine, from the command line.
 #[derive(Debug, Parser)]

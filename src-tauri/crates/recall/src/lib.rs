@@ -20,3 +20,4 @@ pub mod similarity;
 pub mod statement;
 pub mod tokens;
 pub mod updates;
+pub mod weights;

@@ -7,6 +7,7 @@
 //! - The more certain of two duplicates represents both, whatever their scores. Pinned and superseded memories are
 //!   never skipped as duplicates.
 
+use crate::weights::mmr;
 use std::collections::{BTreeSet, HashMap};
 
 use context::frame::{Candidate, SignalKind, Source};
@@ -14,9 +15,6 @@ use domain::MemoryId;
 use domain::memory::{Memory, MemoryOrigin};
 
 use crate::statement::Statement;
-
-/// Lambda of MMR, 0 to 1: the weight of relevance against novelty. Both weigh the same.
-const LAMBDA: f32 = 0.5;
 
 /// The memories that other memories say as well.
 #[derive(Debug, Default)]
@@ -120,7 +118,7 @@ impl<'m> Ranked<'m> {
     /// MMR score on the scale of the candidate's own score: `score - (1 - lambda) / lambda * repetition`. A memory that
     /// repeats nothing keeps its score.
     fn score(&self) -> f32 {
-        self.candidate.score - (1.0 - LAMBDA) / LAMBDA * self.said
+        self.candidate.score - (1.0 - mmr::MEMORIES) / mmr::MEMORIES * self.said
     }
 
     /// Superseded memories neither cause a penalty nor get one. An outdated value is similar to the current one, and

@@ -4,13 +4,11 @@
 //! The encoder would have to read every message three times to embed it with each of its neighbours. The sum of the
 //! separate embeddings is nearly the same and costs nothing.
 
+use crate::weights::embeddings;
 use domain::embedding::Embedding;
 
 /// Number of a neighbour's tokens that are used, those next to the passage: about 240 characters.
 const NEIGHBOUR_TOKENS: usize = 60;
-/// Weight of each neighbour, whatever its length; the passage has weight 1. So a short line among long ones keeps its
-/// own meaning.
-const NEIGHBOUR_WEIGHT: f32 = 0.5;
 
 /// The pooled vector, of length 1.
 pub fn among(passage: &Embedding, [before, behind]: [Option<&Embedding>; 2]) -> Vec<f32> {
@@ -19,7 +17,7 @@ pub fn among(passage: &Embedding, [before, behind]: [Option<&Embedding>; 2]) -> 
     let mut sum = direction(&passage.vectors, dimensions);
     let mut add = |vectors: &[i8]| {
         let direction = direction(vectors, dimensions);
-        sum.iter_mut().zip(direction).for_each(|(sum, number)| *sum += NEIGHBOUR_WEIGHT * number);
+        sum.iter_mut().zip(direction).for_each(|(sum, number)| *sum += embeddings::NEIGHBOUR * number);
     };
     if let Some(before) = before {
         add(&before.vectors[before.vectors.len().saturating_sub(most)..]);

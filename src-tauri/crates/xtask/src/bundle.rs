@@ -62,7 +62,9 @@ pub(crate) fn bundle(options: &Options) -> Result<()> {
         programs(false)?;
         Vec::new()
     } else {
-        run(cargo("build").args(["--locked", "--release", "-p", "nook", "-p", "inglenook"]).args(FEATURES))?;
+        run(cargo("build")
+            .args(["--locked", "--release", "-p", "nook", "-p", "inglenook", "--no-default-features"])
+            .args(FEATURES))?;
         portable_worker()?
     };
     let configuration = configuration(&files(&built, &libraries)?);

@@ -4,6 +4,7 @@
 //! score relative to the best match plus the cosine similarity, at most 1. `importance` halves every year and `recency`
 //! every 30 days.
 
+use recall::weights::memories;
 use std::collections::{HashMap, HashSet};
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind};
@@ -30,10 +31,6 @@ pub(crate) const LOOKED_AT: usize = 1_000;
 /// Minimum importance of a memory that is included whatever the turn is about.
 const VITAL: u8 = 9;
 const DAY: f32 = 86_400_000.0;
-/// Half-life of recency, in days.
-const HALF_LIFE: f32 = 30.0;
-/// Half-life of importance, in days without a change.
-const HALF_WORTH: f32 = 365.0;
 /// From this importance on, a memory never fades.
 const LASTING: u8 = 10;
 
@@ -277,13 +274,17 @@ fn vital_candidate(memory: &Memory, now: Timestamp, clock: &Clock) -> Candidate 
 
 /// The score, 0 to 1: `0.5 * fit + 0.3 * importance + 0.2 * recency`.
 fn weigh(memory: &Memory, fit: f32, now: Timestamp) -> f32 {
-    0.5 * fit + 0.3 * worth(memory, now) / 10.0 + 0.2 * recency(memory, now)
+    memories::FIT * fit + memories::IMPORTANCE * worth(memory, now) / 10.0 + memories::RECENCY * recency(memory, now)
 }
 
 /// The importance, 0 to 10, as it has faded until `now`. The highest importance and pinned memories do not fade.
 pub(crate) fn worth(memory: &Memory, now: Timestamp) -> f32 {
     let importance = f32::from(memory.importance);
-    if memory.pinned || memory.importance >= LASTING { importance } else { importance * faded(memory, now, HALF_WORTH) }
+    if memory.pinned || memory.importance >= LASTING {
+        importance
+    } else {
+        importance * faded(memory, now, memories::IMPORTANCE_HALF_LIFE)
+    }
 }
 
 fn signals(called: &MatchedMemory, now: Timestamp) -> Vec<Signal> {
@@ -297,7 +298,7 @@ fn signals(called: &MatchedMemory, now: Timestamp) -> Vec<Signal> {
 }
 
 fn recency(memory: &Memory, now: Timestamp) -> f32 {
-    faded(memory, now, HALF_LIFE)
+    faded(memory, now, memories::RECENCY_HALF_LIFE)
 }
 
 /// Exponential decay from 1 to 0 since the last change, with a half-life of `half` days.

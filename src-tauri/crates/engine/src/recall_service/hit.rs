@@ -1,12 +1,12 @@
 //! A message that matches a question, and the candidate for the prompt that it becomes.
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
+use recall::weights::messages;
 use store::NamedMessage;
 
 use crate::base::clock::Clock;
 use crate::base::convert::Speakers;
 use crate::library::chats::said;
-use crate::recall_service::lexical::NAMED;
 use recall::excerpt::{ExcerptTerms, excerpt};
 use recall::hints::QueryHints;
 use recall::late_interaction::Nearest;
@@ -68,7 +68,7 @@ impl Hit {
 
     pub(crate) fn names(&mut self, things: &[Possession], named: &Scores) {
         if !things.is_empty() {
-            self.signals.push(SignalKind::Named.is(named.of(self.place()) / NAMED));
+            self.signals.push(SignalKind::Named.is(named.of(self.place()) / messages::NAMED));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Lexical search (BM25) in the messages of several chats.
 
 use domain::chat::MessageRange;
+use recall::weights::messages;
 use std::slice;
 use std::sync::Arc;
 
@@ -19,9 +20,6 @@ use recall::updates::matter;
 
 /// Number of best messages that are scored in detail.
 const LOOKED_AT: usize = 120;
-/// Score for naming the same possession as the question ("my dog"). It is a third of a hint's weight, because other
-/// messages may be about it as well.
-pub(crate) const NAMED: f32 = 0.25;
 
 /// The result of a lexical search.
 #[derive(Default)]
@@ -83,10 +81,11 @@ impl LexicalSearch {
         naming.filter(move |(_, message)| !several || message.role == Role::User)
     }
 
-    /// [`NAMED`] for each message that names one of `things`.
+    /// [`messages::NAMED`] for each message that names one of `things`.
     pub(crate) fn named(&self, things: &[Possession], several: bool) -> Scores {
         let mut named = Scores::unknown(&self.stretches);
-        self.naming(things, several).for_each(|(stretch, message)| named.add((stretch, message.position), NAMED));
+        self.naming(things, several)
+            .for_each(|(stretch, message)| named.add((stretch, message.position), messages::NAMED));
         named
     }
 

@@ -1,6 +1,7 @@
 //! Maximal marginal relevance (MMR) for recalled messages. Phrases of every evening match many questions a little, and
 //! there are hundreds of them. Two messages may say the same; the third one is penalized. Pure.
 
+use recall::weights::mmr;
 use std::collections::HashMap;
 
 use context::frame::SignalKind;
@@ -9,11 +10,6 @@ use recall::full_text::words;
 use crate::recall_service::hit::Hit;
 use recall::excerpt::met_best;
 
-/// Jaccard similarity of unrelated sentences; only similarity above it is repetition.
-const COMMON: f32 = 0.4;
-/// Maximum MMR penalty for repetition. A message that repeats others ranks behind messages with a score that is lower
-/// by this much. The penalty is small, so it rarely drops a relevant message.
-const PENALTY: f32 = 0.3;
 /// Number of messages that may say the same without a penalty: the second one may say it differently.
 const ALLOWED: usize = 2;
 
@@ -32,7 +28,7 @@ impl Phrase {
     }
 
     fn score(&self) -> f32 {
-        self.hit.score - PENALTY * self.repeats()
+        self.hit.score - mmr::MESSAGE_PENALTY * self.repeats()
     }
 
     fn hear(&mut self, before: &[usize]) {
@@ -104,7 +100,7 @@ fn best_index(phrases: &[Phrase]) -> Option<usize> {
     (0..phrases.len()).rev().max_by(|one, other| phrases[*one].score().total_cmp(&phrases[*other].score()))
 }
 
-/// Jaccard similarity of two sorted lists, rescaled so that [`COMMON`] becomes 0 and equal lists stay at 1.
+/// Jaccard similarity of two sorted lists, rescaled so that [`mmr::UNRELATED`] becomes 0 and equal lists stay at 1.
 fn likeness(one: &[usize], other: &[usize]) -> f32 {
     let (mut left, mut common) = (other, 0);
     for word in one {
@@ -113,7 +109,7 @@ fn likeness(one: &[usize], other: &[usize]) -> f32 {
         common += usize::from(left.first() == Some(word));
     }
     let part = common as f32 / (one.len() + other.len() - common).max(1) as f32;
-    ((part - COMMON) / (1.0 - COMMON)).max(0.0)
+    ((part - mmr::UNRELATED) / (1.0 - mmr::UNRELATED)).max(0.0)
 }
 
 #[cfg(test)]

@@ -2,14 +2,12 @@
 
 use recall::query_embedding::Understood;
 use recall::similarity::Rows;
+use recall::weights::memories;
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Among, Read, StoreError, VectorRevision};
 
 /// Number of groups whose vectors stay in memory. Those of ten thousand memories take 4 MiB.
 pub(crate) const GROUPS: usize = 32;
-
-/// Minimum cosine similarity of a match. Unrelated sentences stay below 0.2.
-pub(crate) const NEAR: f32 = 0.3;
 
 /// The vectors of one group at one revision.
 pub(crate) struct VectorGroup {
@@ -33,7 +31,7 @@ impl NearCache {
     }
 
     /// The numbers of the `count` nearest owners with their cosine similarity, nearest first. An owner with several
-    /// parts has the similarity of its nearest part. Anything below [`NEAR`] is left out.
+    /// parts has the similarity of its nearest part. Anything below [`memories::MIN_SIMILARITY`] is left out.
     pub(crate) fn near(
         &self,
         store: &Read<'_>,
@@ -49,7 +47,7 @@ impl NearCache {
                 None => near.push((*owner, cosine)),
             }
         }
-        near.retain(|(_, cosine)| *cosine >= NEAR);
+        near.retain(|(_, cosine)| *cosine >= memories::MIN_SIMILARITY);
         let nearer = |a: &(i64, f32), b: &(i64, f32)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
         if near.len() > count {
             near.select_nth_unstable_by(count, nearer);

@@ -30,6 +30,7 @@
 //! After that, duplicates are merged, repetition is penalized (MMR), and updates of older messages are added.
 
 use domain::chat::MessageRange;
+use recall::weights::{lexical, messages};
 use std::collections::BTreeMap;
 
 use context::frame::{Candidate, SignalKind};
@@ -38,7 +39,7 @@ use store::{Read, StoreError};
 use crate::base::clock::Clock;
 use crate::recall_service::duplicates::{self, DuplicateRules};
 use crate::recall_service::hit::Hit;
-use crate::recall_service::lexical::{LexicalSearch, NAMED};
+use crate::recall_service::lexical::{LexicalSearch, messages::NAMED};
 use crate::recall_service::message_mmr;
 use crate::recall_service::vector_cache::{Meaning, MetIn, VectorCache};
 use recall::hints::QueryHints;
@@ -53,20 +54,8 @@ const CANDIDATES: usize = 24;
 /// Limit for late interaction: the best messages are compared until they have this many tokens together. Short messages
 /// are all compared; long ones must not make a turn wait.
 const MAX_TOKENS: usize = 5_000;
-/// Minimum score relative to the best message; anything below is off topic.
-const FLOOR: f32 = 0.3;
 /// Bytes of all excerpts and their titles if coverage is low: about 140 tokens.
 const LOW_COVERAGE: usize = 500;
-/// Weight of the lexical score, beside 1 for cosine similarity. If the question's words are poorly covered, the
-/// similarity of the nearest sentence takes over this weight.
-const WORDS: f32 = 0.75;
-/// Weight of each hint: the speaker and the date.
-const HINTS: f32 = 0.75;
-/// Score penalty for candidates that are questions.
-const ASKING: f32 = 0.5;
-/// Lexical score has full weight once the best message covers 40 % of the query's IDF mass; below that, assume a
-/// paraphrase.
-const FULL_COVERAGE: f32 = 0.4;
 
 /// The parts of a question besides its words.
 #[derive(Debug, Clone)]
@@ -153,24 +142,31 @@ fn score_by_meaning(
     let mut likely = near.clone();
     // A message that is not embedded yet is scored by its words instead.
     likely.fill_in(around);
-    let in_words = (words.said.covered / FULL_COVERAGE).min(1.0);
-    likely.add_all(around, WORDS * in_words);
+    let in_words = (words.said.covered / messages::FULL_COVERAGE).min(1.0);
+    likely.add_all(around, messages::LEXICAL * in_words);
     if about.given() > 0.0 {
-        likely.add_all(&words.hints(|message| about.fitting(message.role, || clock.civil(message.created))), HINTS);
+        likely.add_all(
+            &words.hints(|message| about.fitting(message.role, || clock.civil(message.created))),
+            messages::HINT,
+        );
     }
     let named = words.named(things, *several);
     likely.add_all(&named, 1.0);
     let mut hits = words.first(&likely);
     let places: Vec<MessagePosition> = hits.iter().map(Hit::place).collect();
     let MetIn { pieces, sentences, nearest } = meaning.met(store, &places, MAX_TOKENS)?;
-    let most = 2.0 + WORDS + HINTS * about.given() + max_named(things);
+    let most = messages::SIMILARITY
+        + messages::MAX_SIM
+        + messages::LEXICAL
+        + messages::HINT * about.given()
+        + max_named(things);
     for hit in &mut hits {
         let place = hit.place();
         let [met, sentence] =
             [&pieces, &sentences].map(|met| if near.knows(place) { met.of(place) } else { around.of(place) });
         let asking = words.asking(place);
-        let met_in_all = met + WORDS * (1.0 - in_words) * sentence;
-        hit.score = (hit.score + met_in_all - ASKING * asking) / most;
+        let met_in_all = met + messages::LEXICAL * (1.0 - in_words) * sentence;
+        hit.score = (hit.score + met_in_all - messages::QUESTION * asking) / most;
         hit.nearest = nearest.get(&place).copied();
         hit.signals = vec![
             SignalKind::Words.is(around.of(place)),
@@ -188,7 +184,7 @@ fn score_by_meaning(
 
 /// The maximum score for naming one of `things`.
 fn max_named(things: &[Possession]) -> f32 {
-    if things.is_empty() { 0.0 } else { NAMED }
+    if things.is_empty() { 0.0 } else { messages::NAMED }
 }
 
 fn read_texts(store: &Read<'_>, stretches: &[MessageRange], hits: &mut [Hit]) -> Result<(), StoreError> {
@@ -207,15 +203,10 @@ fn read_texts(store: &Read<'_>, stretches: &[MessageRange], hits: &mut [Hit]) ->
 /// numbers, tested on one benchmark only.
 fn by_words(words: &Lexical) -> Scores {
     let mut found = words.own.clone();
-    found.add_all(&words.around, 2.0);
-    found.add_all(&words.matter(), 0.5);
+    found.add_all(&words.around, lexical::NEIGHBOURS);
+    found.add_all(&words.matter(), lexical::TOPIC);
     found
 }
-
-/// The sum of the lexical weights.
-const ALL_WORDS: f32 = 3.5;
-/// The sum of the lexical weights and the weight of the length.
-const BY_WORDS: f32 = 4.0;
 
 /// Scores without embeddings. A hint has the weight of the message's own words. Longer messages score higher, because
 /// they say more; questions score lower.
@@ -233,12 +224,13 @@ fn score_by_words(
     let mut hits = words.first(&likely);
     let length = |hit: &Hit| (words.chats[hit.stretch].index.length_at(hit.message.position) as f32).ln_1p();
     let longest = hits.iter().map(length).fold(1.0, f32::max);
-    let most = BY_WORDS + about.given() + max_named(things);
+    let most = lexical::WORDS + lexical::LENGTH + about.given() + max_named(things);
     for hit in &mut hits {
         let hints = about.fitting(hit.message.role, || clock.civil(hit.message.created)) + named.of(hit.place());
         let asking = words.asking(hit.place());
-        hit.signals = vec![SignalKind::Words.is((hit.score - hints) / ALL_WORDS), SignalKind::Telling.is(1.0 - asking)];
-        hit.score = (hit.score + 0.5 * length(hit) / longest - ASKING * asking) / most;
+        hit.signals =
+            vec![SignalKind::Words.is((hit.score - hints) / lexical::WORDS), SignalKind::Telling.is(1.0 - asking)];
+        hit.score = (hit.score + lexical::LENGTH * length(hit) / longest - messages::QUESTION * asking) / most;
         hit.hinted(about, clock);
         hit.names(things, &named);
     }
@@ -252,10 +244,10 @@ fn best_first(hits: &mut [Hit]) {
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| newest(a, b)));
 }
 
-/// Keeps what scores at least [`FLOOR`] times the best; `ranked` is in order.
+/// Keeps what scores at least [`messages::FLOOR`] times the best; `ranked` is in order.
 pub(crate) fn leave_out_the_weak<T>(ranked: &mut Vec<T>, score: impl Fn(&T) -> f32) {
     let best = ranked.first().map_or(0.0, &score);
-    let floor = best.min(best * FLOOR);
+    let floor = best.min(best * messages::FLOOR);
     ranked.retain(|one| score(one) >= floor);
 }
 

@@ -1,5 +1,5 @@
 //! Embedding search outside of messages: memories, passages of documents, entries of lorebooks. Matches need a cosine
-//! similarity of [`NEAR`], so an unrelated question finds nothing.
+//! similarity of [`recall::weights::memories::MIN_SIMILARITY`], so an unrelated question finds nothing.
 
 use crate::recall_service::encoder::Encoder;
 use crate::recall_service::turn_embedding::Understanding;

@@ -1,6 +1,7 @@
 //! Embedding search in messages: the vectors of whole chats in memory, as far as the chats are embedded.
 
 use domain::chat::MessageRange;
+use recall::weights::embeddings;
 use std::collections::{HashMap, HashSet};
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,8 +19,6 @@ use recall::signals::MessagePosition;
 /// Number of chats whose vectors stay in memory: all that a turn searches, and some more. With one too few, every turn
 /// would read each of them again. Ten thousand messages take 5 MiB.
 const CHATS: usize = 64;
-/// Tokens that at least this share of the passages contain are ignored: they distinguish too little.
-const COMMON: f64 = 0.3;
 
 /// The vectors of one chat at one revision, with one row for each passage.
 #[derive(Debug, Default)]
@@ -253,7 +252,7 @@ impl<'a> Meaning<'a> {
             let Ok(piece) = u16::try_from(*piece) else { continue };
             let having: u32 = self.chats.iter().filter_map(|chat| chat.having.get(&piece)).sum();
             let having = f64::from(having);
-            if having < COMMON * passages {
+            if having < embeddings::COMMON_TOKEN * passages {
                 telling.pieces.push(place);
                 telling.vectors.extend_from_slice(vector);
                 telling.weights.push(((passages + 1.0) / (having + 0.5)).ln() as f32);

@@ -82,12 +82,15 @@ pub(crate) enum MemoryVerb {
     /// Index all messages for search by meaning now instead of in idle time
     Learn,
     /// Rank a corpus of messages for questions about it, to measure recall; needs no data folder
+    #[cfg(feature = "evaluation")]
     Rank(RankArgs),
     /// Run a scenario and print what each probe's prompt contains from memory; without --data-dir, uses a temporary
     /// folder
+    #[cfg(feature = "evaluation")]
     Scenario(ScenarioArgs),
 }
 
+#[cfg(feature = "evaluation")]
 #[derive(Debug, Args)]
 pub(crate) struct RankArgs {
     /// Input: JSON lines of {conversation_id, id, speaker, text, caption?}, each conversation in order
@@ -110,6 +113,7 @@ pub(crate) struct RankArgs {
     pub(crate) words_only: bool,
 }
 
+#[cfg(feature = "evaluation")]
 #[derive(Debug, Args)]
 pub(crate) struct ScenarioArgs {
     /// JSON lines, one step each: {"step": "say", "pair", "chat", "who", "text", "time"?}, ... {"step": "probe", "id",

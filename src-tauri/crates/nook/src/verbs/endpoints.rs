@@ -41,7 +41,7 @@ pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output)
             let (endpoint, id) = find::endpoint_model(engine, &name).await?;
             let default_model = Some(ModelRef::Remote { id });
             engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await?;
-            out.answer(&find::endpoint(engine, &endpoint.id).await?, answers)
+            out.answer(&find::endpoint(engine, &endpoint.id).await?, now_default)
         }
         EndpointVerb::Remove { name } => {
             let found = find::endpoint(engine, &name).await?;
@@ -102,10 +102,10 @@ fn headers(file: &Path) -> Result<Vec<HeaderDraft>, Failure> {
 }
 
 /// Names the new default, with its model unless that is the endpoint's own.
-fn answers(endpoint: &Endpoint) -> String {
+fn now_default(endpoint: &Endpoint) -> String {
     let model = endpoint.default_model.as_ref().filter(|model| **model != endpoint.model);
     let model = model.map(|model| format!("/{model}")).unwrap_or_default();
-    format!("{}{model} answers from now on", endpoint.name)
+    format!("{}{model} is now the default", endpoint.name)
 }
 
 fn line(endpoint: &Endpoint) -> String {

@@ -54,6 +54,7 @@ pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> R
             out.answer(&json!({ "restored": ids }), |_| format!("restored {}", ids.join(", ")))
         }
         MemoryVerb::Learn => learn(engine, out).await,
+        #[cfg(feature = "evaluation")]
         MemoryVerb::Rank(_) | MemoryVerb::Scenario(_) => Ok(()),
     }
 }

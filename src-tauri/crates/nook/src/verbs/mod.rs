@@ -11,7 +11,9 @@ mod memory;
 mod models;
 mod presets;
 mod prompt;
+#[cfg(feature = "evaluation")]
 mod rank;
+#[cfg(feature = "evaluation")]
 mod scenario;
 mod serve;
 mod settings;
@@ -20,7 +22,9 @@ mod turn;
 
 use engine::{Engine, Options};
 
-use crate::cli::{Cli, MemoryVerb, ShowKind, Verb};
+#[cfg(feature = "evaluation")]
+use crate::cli::MemoryVerb;
+use crate::cli::{Cli, ShowKind, Verb};
 use crate::failure::Failure;
 use crate::folders;
 use crate::output::Output;
@@ -29,9 +33,11 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
     if let Verb::Lore { verb } = cli.verb {
         return lore::lore(verb, out);
     }
+    #[cfg(feature = "evaluation")]
     if let Verb::Memory { verb: MemoryVerb::Rank(args) } = &cli.verb {
         return rank::rank(args, out).await;
     }
+    #[cfg(feature = "evaluation")]
     if let Verb::Memory { verb: MemoryVerb::Scenario(args) } = &cli.verb {
         return scenario::scenario(args, cli.data_dir, out).await;
     }

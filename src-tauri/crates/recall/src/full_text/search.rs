@@ -1,13 +1,10 @@
 //! BM25 search over several indexes as if they were one.
 
+use crate::weights::bm25;
 use domain::script::is_spaceless;
 
 use super::{Terms, TextIndex};
 
-/// BM25 `k1`: how soon repetitions of a term stop adding to the score.
-const SATURATION: f64 = 1.2;
-/// BM25 `b`: how strongly the length of a text matters.
-const LENGTH: f64 = 0.75;
 /// Minimum IDF, for terms in more than half of the texts.
 const LEAST: f64 = 1e-6;
 
@@ -142,7 +139,7 @@ impl<'i> Searching<'i> {
 
 /// BM25 term weight; `length` is relative to the mean.
 fn weight(times: f64, length: f64) -> f64 {
-    times * (SATURATION + 1.0) / (times + SATURATION * (1.0 - LENGTH + LENGTH * length))
+    times * (bm25::SATURATION + 1.0) / (times + bm25::SATURATION * (1.0 - bm25::LENGTH + bm25::LENGTH * length))
 }
 
 fn window_length(index: &TextIndex, text: usize, end: usize) -> f64 {

@@ -97,7 +97,7 @@ impl Imports {
             }
             Ok(count) => {
                 let warnings =
-                    vec![format!("{count} expressions were added to the card's files; replies do not show them yet")];
+                    vec![format!("expressions added to the card's files: {count}; replies do not show them yet")];
                 let (kind, id) = ("faces".to_owned(), id.to_string());
                 report.imported.push(Imported { kind, id, name: character.name, file: place, warnings });
             }
@@ -135,7 +135,7 @@ impl Imports {
             run.step();
         }
         if added > 0 {
-            let warnings = vec![format!("{added} pictures were imported; chats do not show them yet")];
+            let warnings = vec![format!("backgrounds imported: {added}; chats do not show them yet")];
             let (kind, name, file) = ("backgrounds".to_owned(), BACKGROUNDS.to_owned(), BACKGROUNDS.to_owned());
             report.imported.push(Imported { kind, id: String::new(), name, file, warnings });
         } else if !tavern.backgrounds.is_empty() && !run.cancelled() {

@@ -157,7 +157,7 @@ impl Imports {
             }
             if !others.is_empty() {
                 let reason =
-                    format!("{} files skipped: not in use; import the ones you want individually", others.len());
+                    format!("files skipped because they are not in use: {}; import the ones you want individually", others.len());
                 report.skipped.push(Skipped { id: String::new(), file: folder.to_owned(), reason });
             }
             run.step();
