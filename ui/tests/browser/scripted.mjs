@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build, preview } from "vite";
@@ -20,12 +23,13 @@ export const SCENES = [
 	...["help", "helperror", "helpsearch", "helplist"],
 ];
 
-/** Builds the UI with the scripted engine and serves it. */
+/** Builds the UI with the scripted engine and serves it. Each process has a build of its own, so that several can run at once. */
 export async function serveScripted() {
-	const config = { configFile: `${ui}/vite.mock.config.ts`, logLevel: "error" };
+	const outDir = await mkdtemp(join(tmpdir(), "inglenook-mock-"));
+	const config = { configFile: `${ui}/vite.mock.config.ts`, logLevel: "error", build: { outDir } };
 	await build(config);
 	const server = await preview({ ...config, preview: { port: 0, strictPort: false, host: "127.0.0.1" } });
-	return { address: server.resolvedUrls.local[0], stop: () => server.close() };
+	return { address: server.resolvedUrls.local[0], stop: () => server.close().then(() => rm(outDir, { recursive: true })) };
 }
 
 export async function open(page, address, scene, theme = "dark", language = "en") {

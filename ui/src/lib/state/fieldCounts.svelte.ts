@@ -6,7 +6,7 @@ import { Debounce } from "./debounce";
 /** Fields that are in every prompt of the character. */
 const ALWAYS = ["description", "personality", "scenario", "messageExamples", "systemPrompt", "postHistoryInstructions", "depthPrompt"];
 /** The engine counts at most this many texts per call. */
-const MOST = 256;
+const LIMIT = 256;
 
 /** Token counts of a card's fields, by the tokenizer of the current model. */
 export class FieldCounts {
@@ -35,7 +35,7 @@ export class FieldCounts {
 
 	async count(fields: CharacterFields): Promise<void> {
 		const asked = ++this.#asked;
-		const texts = textsOf(fields).slice(0, MOST);
+		const texts = textsOf(fields).slice(0, LIMIT);
 		try {
 			const { tokens, model, exact } = await this.api.countFields(texts.map(([, text]) => text));
 			if (asked !== this.#asked) return;

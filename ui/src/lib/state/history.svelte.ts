@@ -1,6 +1,6 @@
 import { Debounce } from "./debounce";
 
-const MOST = 200;
+const LIMIT = 200;
 /** Changes within this time are one undo step. */
 const PAUSE_MS = 600;
 
@@ -51,6 +51,6 @@ export class History {
 	#settle(): void {
 		this.#debounce.cancel();
 		if (this.#pending === null) return;
-		[this.#past, this.#future, this.#now, this.#pending] = [[...this.#past, this.#now].slice(-MOST), [], this.#pending, null];
+		[this.#past, this.#future, this.#now, this.#pending] = [[...this.#past, this.#now].slice(-LIMIT), [], this.#pending, null];
 	}
 }

@@ -176,11 +176,11 @@ export class Memories {
 		try {
 			const [{ memories: found, more }, keyframes] = await Promise.all([this.api.findMemories(of.character, query, $state.snapshot(this.filter), this.#pages), this.#readKeyframes(of)]);
 			const sources = found.flatMap((memory) => memory.sources);
-			const said = await receiptsOf(this.api, this.#stale ? sources : sources.filter((source) => !this.receipts.has(source)));
+			const receipts = await receiptsOf(this.api, this.#stale ? sources : sources.filter((source) => !this.receipts.has(source)));
 			if (asked !== this.#asked) return;
 			if (this.#stale) this.receipts.clear();
 			this.#stale = false;
-			for (const receipt of said) this.receipts.set(receipt.message, receipt);
+			for (const receipt of receipts) this.receipts.set(receipt.message, receipt);
 			this.items = query.trim() === "" ? this.#inPlace(found) : found;
 			[this.keyframes, this.more, this.failure] = [keyframes, more, null];
 		} catch (thrown) {

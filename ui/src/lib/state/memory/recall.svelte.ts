@@ -39,9 +39,9 @@ export class Recall {
 		this.asking = true;
 		try {
 			const found = await what();
-			const said = await receiptsOf(this.api, found.items.filter(({ chat }) => chat !== null).map(({ id }) => id));
+			const receipts = await receiptsOf(this.api, found.items.filter(({ chat }) => chat !== null).map(({ id }) => id));
 			if (asked !== this.#asked) return;
-			for (const receipt of said) this.receipts.set(receipt.message, receipt);
+			for (const receipt of receipts) this.receipts.set(receipt.message, receipt);
 			[this.found, this.failure] = [found, null];
 		} catch (thrown) {
 			if (asked !== this.#asked) return;

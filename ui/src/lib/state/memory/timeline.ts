@@ -10,21 +10,21 @@ export interface Month {
 	items: TimelineItem[];
 }
 
-export function isKeyframe(told: TimelineItem): told is Keyframe {
-	return "said" in told;
+export function isKeyframe(item: TimelineItem): item is Keyframe {
+	return "said" in item;
 }
 
-const since = (told: TimelineItem) => (isKeyframe(told) ? told.said : told.created);
+const since = (item: TimelineItem) => (isKeyframe(item) ? item.said : item.created);
 
 /** Groups memories (by creation) and keyframes (by their end) by local month, the newest first. */
 export function months(items: readonly TimelineItem[]): Month[] {
 	const found = new Map<string, Month>();
-	for (const told of items.toSorted((a, b) => Date.parse(since(b)) - Date.parse(since(a)))) {
-		const at = since(told);
+	for (const item of items.toSorted((a, b) => Date.parse(since(b)) - Date.parse(since(a)))) {
+		const at = since(item);
 		const date = new Date(at);
 		const key = `${date.getFullYear()}-${date.getMonth()}`;
 		const month = found.get(key) ?? { at, items: [] };
-		month.items.push(told);
+		month.items.push(item);
 		found.set(key, month);
 	}
 	return [...found.values()];
