@@ -153,7 +153,7 @@ async fn limits_and_names_are_per_owner() {
         let name = format!("{number}.md");
         house.app.engine.attach_document_bytes(house.world(), name, b"text".to_vec()).await.unwrap();
     }
-    assert!(refused(house.world(), "11.md").await.contains("This lorebook has 10 documents"));
+    assert!(refused(house.world(), "11.md").await.contains("This lorebook already has 10 documents"));
     let nobody = DocumentOwner::Character { id: uuid::Uuid::nil().to_string() };
     let nobody = house.app.engine.attach_document_bytes(nobody, "a.md".into(), b"a".to_vec()).await;
     assert!(matches!(nobody, Err(ApiError::NotFound { .. })), "{nobody:?}");

@@ -39,7 +39,7 @@ use store::{Read, StoreError};
 use crate::base::clock::Clock;
 use crate::recall_service::duplicates::{self, DuplicateRules};
 use crate::recall_service::hit::Hit;
-use crate::recall_service::lexical::{LexicalSearch, messages::NAMED};
+use crate::recall_service::lexical::LexicalSearch;
 use crate::recall_service::message_mmr;
 use crate::recall_service::vector_cache::{Meaning, MetIn, VectorCache};
 use recall::hints::QueryHints;

@@ -73,7 +73,7 @@ impl Imports {
             }
         }
         if !tavern.avatars.is_empty() && !run.cancelled() {
-            let reason = format!("{} files skipped: they belong to no persona", tavern.avatars.len());
+            let reason = format!("files skipped: {}; they belong to no persona", tavern.avatars.len());
             report.skipped.push(Skipped { id: String::new(), file: "User Avatars".into(), reason });
         }
         let more = personas(settings).count().saturating_sub(MAX_PERSONAS);
@@ -157,7 +157,7 @@ impl Imports {
             }
             if !others.is_empty() {
                 let reason =
-                    format!("files skipped because they are not in use: {}; import the ones you want individually", others.len());
+                    format!("files skipped, not in use: {}; import the ones you want individually", others.len());
                 report.skipped.push(Skipped { id: String::new(), file: folder.to_owned(), reason });
             }
             run.step();

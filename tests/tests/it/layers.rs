@@ -1,7 +1,5 @@
 //! Checks the layers inside the engine crate: no file uses a layer above its own, and files form no large cycle.
 
-#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

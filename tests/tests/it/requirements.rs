@@ -1,8 +1,6 @@
 //! Checks `src-tauri/docs/requirements.md`: every requirement has one row, and every referenced test exists. Comments
 //! name no requirement codes.
 
-#![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
