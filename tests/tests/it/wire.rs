@@ -434,7 +434,7 @@ async fn older_template_sends_memories_as_blocks() {
         "memory": {"order": 20, "content": ["Known: ${memory.context}"]}}});
     let report = house.app.engine.import_bytes("old.json".into(), old.to_string().into_bytes()).await.unwrap();
     let warnings = &report.imported[0].warnings;
-    assert!(warnings.iter().any(|warning| warning.contains("choosing a mode does nothing")), "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning.contains("choosing a mode has no effect")), "{warnings:?}");
     let later = house.chat_with("Ada").await;
     house.set_in(&later, "template", &report.imported[0].id).await;
     let before = house.say_in(&later, "Nice weather.").await;
