@@ -183,6 +183,19 @@ fn third_person(verb: &str) -> String {
     }
 }
 
+/// Numerals of English and German.
+const NUMBERS: &str = "\
+    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen \
+    twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen zwei drei vier fünf \
+    sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig dreißig \
+    vierzig fünfzig sechzig siebzig achtzig neunzig hundert tausend dutzend";
+
+/// Whether a word is a number, in digits or as an English or German numeral.
+pub fn is_number(word: &str) -> bool {
+    static NUMBERS_IN_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| NUMBERS.split(' ').collect());
+    word.contains(|letter: char| letter.is_numeric()) || NUMBERS_IN_WORDS.contains(word)
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use domain::memory::{CERTAIN, MemoryScope, MemoryType};
@@ -254,17 +267,4 @@ pub(crate) mod tests {
             assert!(!saying(other).may_mean(&cats), "{other}");
         }
     }
-}
-
-/// Numerals of English and German.
-const NUMBERS: &str = "\
-    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen \
-    twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen zwei drei vier fünf \
-    sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig dreißig \
-    vierzig fünfzig sechzig siebzig achtzig neunzig hundert tausend dutzend";
-
-/// Whether a word is a number, in digits or as an English or German numeral.
-pub fn is_number(word: &str) -> bool {
-    static NUMBERS_IN_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| NUMBERS.split(' ').collect());
-    word.contains(|letter: char| letter.is_numeric()) || NUMBERS_IN_WORDS.contains(word)
 }
