@@ -43,6 +43,7 @@ mod plain_chats;
 mod planted;
 mod planted_sturdy;
 mod real_model;
+mod reason_texts;
 mod requirements;
 mod round_trips;
 mod samplers;

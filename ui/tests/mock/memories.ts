@@ -69,11 +69,13 @@ const found = (id: string, text: string, over: Partial<Recollected>): Recollecte
 	source: "said by Wanderer",
 	origin: { of: "message", id },
 	reason: "about this turn, 0.71",
+	reasons: [],
 	score: 0.71,
 	signals: signals({ words: 0.8, nearness: 0.93, pieces: 0.74, who: 1 }),
 	tokens: 24,
 	kept: true,
 	droppedReason: null,
+	droppedCode: null,
 	...over,
 });
 

@@ -10,7 +10,7 @@ let made = 0;
 function block(zone: Zone, kind: string, source: string, origin: Origin, tokens: number, text: string, over: Partial<PromptBlock> = {}): PromptBlock {
 	const id = `b${made++}`;
 	const role = zone === "head" || zone === "digest" ? "system" : "user";
-	return { id, zone, priority: zone === "digest" ? "high" : kind === "message" || zone === "input" ? "trimmable" : "must", kind, source, origin, key: `${kind}:${id}`, reason: "always", role, turn: 0, segment: 1, score: null, signals: [], tokens, kept: true, droppedReason: null, reused: zone !== "input", text, ownText: null, sourceText: null, ...over };
+	return { id, zone, priority: zone === "digest" ? "high" : kind === "message" || zone === "input" ? "trimmable" : "must", kind, source, origin, key: `${kind}:${id}`, reason: "always", reasons: [], role, turn: 0, segment: 1, score: null, signals: [], tokens, kept: true, droppedReason: null, droppedCode: null, reused: zone !== "input", text, ownText: null, sourceText: null, ...over };
 }
 
 const left = (droppedReason: string): Partial<PromptBlock> => ({ kept: false, droppedReason, turn: null, segment: null, reused: false });

@@ -21,6 +21,8 @@ export function block(words: string, over: Partial<PromptBlock> = {}): PromptBlo
 		tokens: Number(tokens),
 		kept: true,
 		droppedReason: null,
+		droppedCode: null,
+		reasons: [],
 		reused: true,
 		text: text.join(" "),
 		ownText: null,

@@ -27,7 +27,7 @@ fn head() -> Vec<HeadPart> {
     let part = |(kind, source, text): (_, _, &str)| HeadPart {
         kind,
         source,
-        reason: String::new(),
+        reasons: context::Reasons::default(),
         role: PromptRole::System,
         text: text.into(),
         written: None,
@@ -50,11 +50,12 @@ fn candidates(lore: usize, memories: usize) -> Vec<Candidate> {
     let text = |index: usize| (0..20).map(|word| format!("c{} ", index * 20 + word)).collect::<String>();
     let lore = (0..lore).map(|index| {
         let source = Source::Lore { book: "book".into(), entry: index.to_string(), title: format!("Entry {index}") };
-        Candidate::new(BlockKind::Lore, source, "key \"lamp\"", text(index)).scored((index * 7919 % 1000) as f32)
+        Candidate::new(BlockKind::Lore, source, context::Reasons::default(), text(index))
+            .scored((index * 7919 % 1000) as f32)
     });
     let memories = (0..memories).map(|index| {
         let source = Source::Memory { id: index.to_string() };
-        Candidate::new(BlockKind::Fact, source, "recalled", text(index + 5_000))
+        Candidate::new(BlockKind::Fact, source, context::Reasons::default(), text(index + 5_000))
             .scored((index * 104_729 % 10_000) as f32)
     });
     lore.chain(memories).collect()

@@ -28,7 +28,8 @@ fn text(number: usize) -> String {
 
 fn memory(number: usize) -> Candidate {
     let source = Source::Memory { id: number.to_string() };
-    Candidate::new(BlockKind::Memory, source, "recalled", text(number)).scored((number * 7919 % MEMORIES) as f32)
+    Candidate::new(BlockKind::Memory, source, context::Reasons::default(), text(number))
+        .scored((number * 7919 % MEMORIES) as f32)
 }
 
 /// A head of 600 tokens, `messages` messages, and the memories.
@@ -40,7 +41,7 @@ fn frame(messages: usize) -> Frame {
     let head = HeadPart {
         kind: BlockKind::Description,
         source: Source::BuiltIn,
-        reason: "always".into(),
+        reasons: context::Reasons::default(),
         role: PromptRole::System,
         text: text(0).repeat(10),
         written: None,

@@ -6,14 +6,16 @@ use domain::chat::Role;
 use serde::{Deserialize, Serialize};
 
 use crate::frame::{BlockKind, Candidate, HistoryMessage, Source};
+use crate::reason::{BlockReason, Reasons};
 
 /// An item of a context block or of the digest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrozenBlock {
     pub kind: BlockKind,
     pub source: Source,
-    pub reason: String,
+    #[serde(alias = "reason")]
+    pub reasons: Reasons,
     /// See [`Candidate::heading`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub heading: String,
@@ -30,7 +32,7 @@ impl From<&Candidate> for FrozenBlock {
         Self {
             kind: candidate.kind,
             source: candidate.source.clone(),
-            reason: candidate.reason.clone(),
+            reasons: candidate.reasons.clone(),
             heading: candidate.heading.trim().to_owned(),
             title: candidate.title.trim().to_owned(),
             text: candidate.text.trim().to_owned(),
@@ -45,7 +47,7 @@ impl FrozenBlock {
         Self {
             kind: BlockKind::Clock,
             source: Source::Clock,
-            reason: "new date or time".to_owned(),
+            reasons: BlockReason::NewDateOrTime.into(),
             heading: String::new(),
             title: String::new(),
             text: words.to_owned(),
@@ -91,7 +93,7 @@ pub fn depths(frozen: &str, history: &[HistoryMessage]) -> Vec<u32> {
 }
 
 /// The content of [`WindowState::frozen`](domain::chat::WindowState::frozen).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EpochState {
     pub(crate) digest: Vec<FrozenBlock>,
     /// The newest messages that were sent, each with the hash of the window up to and including it.
@@ -125,7 +127,8 @@ mod tests {
     #[test]
     fn reads_back_written_context_blocks() {
         let lore = Source::Lore { book: "b".into(), entry: "7".into(), title: "Lamps".into() };
-        let lore = Candidate::new(BlockKind::Lore, lore, "key \"lamp\"", "They burn whale oil.");
+        let lore =
+            Candidate::new(BlockKind::Lore, lore, BlockReason::Key { key: "lamp".into() }, "They burn whale oil.");
         let made = FrozenBlock::from(&lore.clone().made_of("They burn {{oil}}."));
         for blocks in [vec![], vec![FrozenBlock::clock("noon"), FrozenBlock::from(&lore), made]] {
             assert_eq!(read(&write(&blocks)), blocks);

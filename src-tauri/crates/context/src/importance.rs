@@ -3,6 +3,10 @@
 
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
+
+use crate::reason::BlockReason;
+
 /// Messages of at least this importance stay verbatim when they leave the window.
 pub const IMPORTANT: u8 = 8;
 
@@ -61,31 +65,51 @@ const BINDING_PHRASES: [&str; 8] = [
 pub struct Importance {
     /// 1 to 9; 10 is reserved for pinned messages.
     pub value: u8,
-    /// Shown to the user: "a promise or decision", "numbers" and so on.
-    pub reasons: Vec<&'static str>,
+    pub features: Vec<Feature>,
 }
 
 impl Importance {
-    /// A readable description, shown to the user.
-    pub fn words(&self) -> String {
-        format!("important: {}", self.reasons.join(", "))
+    pub fn reason(self) -> BlockReason {
+        BlockReason::ImportantFor { features: self.features }
+    }
+}
+
+/// A feature of a text that adds to its importance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Feature {
+    /// A promise, decision or secret.
+    Commitment,
+    Numbers,
+    Names,
+    Concise,
+}
+
+impl Feature {
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Commitment => "a promise, decision or secret",
+            Self::Numbers => "numbers",
+            Self::Names => "names",
+            Self::Concise => "concise",
+        }
     }
 }
 
 /// Scores `text`. The names of the `speakers` add nothing, because they appear everywhere.
 pub fn judge<'s>(text: &str, speakers: impl IntoIterator<Item = &'s str>) -> Importance {
     let found = Findings::of(text, speakers);
-    let mut judged = Importance { value: 3, reasons: Vec::new() };
-    let mut add = |points: u8, reason| {
+    let mut judged = Importance { value: 3, features: Vec::new() };
+    let mut add = |points: u8, feature| {
         if points > 0 {
             judged.value += points;
-            judged.reasons.push(reason);
+            judged.features.push(feature);
         }
     };
-    add(if found.binding { 3 } else { 0 }, "a promise, decision or secret");
-    add(found.numbers.min(2) as u8, "numbers");
-    add(found.names.len().min(2) as u8, "names");
-    add(u8::from((6..=80).contains(&found.words)), "concise");
+    add(if found.binding { 3 } else { 0 }, Feature::Commitment);
+    add(found.numbers.min(2) as u8, Feature::Numbers);
+    add(found.names.len().min(2) as u8, Feature::Names);
+    add(u8::from((6..=80).contains(&found.words)), Feature::Concise);
     // Very short texts say little by themselves, and long ones do not fit among excerpts.
     let less = match found.words {
         0..4 => 2,
@@ -150,7 +174,8 @@ mod tests {
 
     fn check(text: &str) -> String {
         let judged = judge(text, ["Sam", "Mira Quay"]);
-        format!("{} {}", judged.value, judged.reasons.join(", "))
+        let features: Vec<&str> = judged.features.iter().map(|feature| feature.describe()).collect();
+        format!("{} {}", judged.value, features.join(", "))
     }
 
     #[test]

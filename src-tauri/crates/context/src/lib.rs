@@ -28,6 +28,7 @@ pub mod lore;
 pub mod macros;
 pub mod plan;
 pub mod prompt_template;
+pub mod reason;
 pub mod regex_script;
 pub mod reuse;
 #[cfg(test)]
@@ -47,3 +48,4 @@ pub use plan::{
     AssembleError, Assembled, Dropped, EpochReason, Largest, Overflow, Placement, PlannedBlock, PlannedPicture,
     Retention, Setup, Shares, Watermark, assemble, base, leave_out,
 };
+pub use reason::{BlockReason, Reasons};

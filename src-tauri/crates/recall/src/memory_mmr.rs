@@ -189,7 +189,7 @@ mod tests {
     }
 
     fn candidate(memory: &Memory, score: f32) -> Candidate {
-        Candidate::new(BlockKind::Fact, source(memory), "", memory.text.clone()).scored(score)
+        Candidate::new(BlockKind::Fact, source(memory), context::Reasons::default(), memory.text.clone()).scored(score)
     }
 
     #[test]

@@ -393,6 +393,11 @@ export type Backups = {
 	restorePending: boolean,
 };
 
+/**  Why a block is a candidate for the prompt: a code with its values, to be translated. */
+export type BlockReason = {
+	code: string,
+} & { [key in string]: ReasonValue };
+
 /**  A file that belongs to a card. */
 export type CardAsset = {
 	/**  Identifies it until the files of the card change. */
@@ -1404,8 +1409,10 @@ export type PromptBlock = {
 	origin: Origin,
 	/**  Identifies the content across prompts: `WhatIf::without` takes it. */
 	key: string,
-	/**  Why it is a candidate. */
+	/**  Why it is a candidate, in English. */
 	reason: string,
+	/**  The same as codes with values; empty in prompts of older versions. */
+	reasons?: BlockReason[],
 	role: string,
 	/**  Index of the prompt's message that contains it; `null` if it was left out. */
 	turn: number | null,
@@ -1416,7 +1423,10 @@ export type PromptBlock = {
 	signals?: Signal[],
 	tokens: number,
 	kept: boolean,
+	/**  Why it is not in the prompt, in English; `null` if it is in the prompt. */
 	droppedReason: string | null,
+	/**  The same as a code; `null` in prompts of older versions. */
+	droppedCode?: string | null,
 	/**  The model has read it already, at the same place in the prompt of the turn before. */
 	reused: boolean,
 	text: string,
@@ -1457,6 +1467,8 @@ export type PromptReport = {
 	epoch: number,
 	/**  Why an epoch begins with this turn; `null` if none does. */
 	newEpoch: string | null,
+	/**  The same as a code; `null` in prompts of older versions. */
+	newEpochCode?: string | null,
 	/**  First message in the window. */
 	anchor: string | null,
 	model: string,
@@ -1534,6 +1546,9 @@ export type Quirk =
 /**  The same without a system message: its text is sent as the user's. */
 { kind: "noSystem" };
 
+/**  A value of a [`BlockReason`]: a name, a number, or several names. */
+export type ReasonValue = number | string | string[];
+
 /**  A message that something was made from: who said it, where and when. */
 export type Receipt = {
 	message: string,
@@ -1566,16 +1581,20 @@ export type Recollected = {
 	/**  Its source, as a text. */
 	source: string,
 	origin: Origin,
-	/**  Why it was found. */
+	/**  Why it was found, in English. */
 	reason: string,
+	/**  The same as codes with values; empty in prompts of older versions. */
+	reasons?: BlockReason[],
 	score: number | null,
 	/**  The parts of the score. */
 	signals: Signal[],
 	tokens: number,
 	/**  It is in the prompt. */
 	kept: boolean,
-	/**  Why it is not in the prompt. */
+	/**  Why it is not in the prompt, in English. */
 	droppedReason: string | null,
+	/**  The same as a code; `null` in prompts of older versions. */
+	droppedCode?: string | null,
 };
 
 /**  The things that a turn recalls, and their cost. */

@@ -39,6 +39,11 @@ export function named(group: "kind" | "memoryType" | "memoryOrigin", name: strin
 	return i18n.t(`${group}.${name}`, { lng: current, defaultValue: name });
 }
 
+/** The text for a code from the engine; `otherwise` if there is no text for it. */
+export function fromEngine(group: "reason" | "importanceOf" | "dropped" | "epochReason", code: string, otherwise: string, values: Record<string, string | number> = {}): string {
+	return i18n.t(`${group}.${code}`, { ...values, lng: current, defaultValue: otherwise });
+}
+
 export function language(): string {
 	return current;
 }

@@ -17,6 +17,7 @@ pub use source::Source;
 
 use crate::frozen::FrozenBlock;
 use crate::line_ends::unix_lines;
+use crate::reason::{BlockReason, Reasons};
 
 /// All candidates of one turn. The frame makes no decisions: the plan decides which ones fit and where they go.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -51,11 +52,12 @@ impl Frame {
 }
 
 /// A text of the head.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HeadPart {
     pub kind: BlockKind,
     pub source: Source,
-    pub reason: String,
+    #[serde(alias = "reason")]
+    pub reasons: Reasons,
     /// Adjacent parts of one role become paragraphs of one message.
     pub role: PromptRole,
     pub text: String,
@@ -68,7 +70,8 @@ pub struct HeadPart {
 pub struct Candidate {
     pub kind: BlockKind,
     pub source: Source,
-    pub reason: String,
+    #[serde(alias = "reason")]
+    pub reasons: Reasons,
     /// Replaces the default heading of its group; an additional first line is shared by several groups. Empty
     /// means the default.
     pub heading: String,
@@ -91,12 +94,12 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    pub fn new(kind: BlockKind, source: Source, reason: impl Into<String>, text: impl Into<String>) -> Self {
-        let (reason, text) = (reason.into(), text.into());
+    pub fn new(kind: BlockKind, source: Source, reasons: impl Into<Reasons>, text: impl Into<String>) -> Self {
+        let (reasons, text) = (reasons.into(), text.into());
         Self {
             kind,
             source,
-            reason,
+            reasons,
             heading: String::new(),
             title: String::new(),
             text,
@@ -247,14 +250,14 @@ impl HistoryMessage {
         }
     }
 
-    /// `reason`, with the number and the token cost of its pictures.
-    pub(crate) fn reason(&self, reason: &str) -> String {
-        let tokens = self.extra_tokens;
-        match self.pictures.len() {
-            0 => reason.to_owned(),
-            1 => format!("{reason}; 1 image, {tokens} tokens"),
-            count => format!("{reason}; {count} images, {tokens} tokens"),
+    /// `reason`, the number and the token cost of its pictures, and the scripts that changed its text.
+    pub(crate) fn reasons(&self, reason: BlockReason, scripts: &[String]) -> Reasons {
+        let mut reasons = Reasons::from(reason);
+        if !self.pictures.is_empty() {
+            reasons.push(BlockReason::Images { count: self.pictures.len(), tokens: self.extra_tokens });
         }
+        reasons.push_scripts(scripts);
+        reasons
     }
 
     /// The text to send, and the names of the scripts that changed it. `begins` is true if an epoch begins.

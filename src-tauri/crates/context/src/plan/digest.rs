@@ -14,6 +14,7 @@ use super::item::Item;
 use crate::budget::part;
 use crate::frame::{BlockKind, HistoryMessage, Source};
 use crate::importance::{IMPORTANT, judge};
+use crate::reason::BlockReason;
 use crate::wording;
 
 /// Score of pinned excerpts. It exceeds the scores of rated messages, which are at most 9.
@@ -72,18 +73,18 @@ impl<'a> Draft<'a> {
         let (mut excerpts, mut judged) = (Vec::new(), Vec::new());
         for message in self.outside() {
             if message.pinned {
-                excerpts.push(excerpt(message, "pinned by you".into(), PINNED));
+                excerpts.push(excerpt(message, BlockReason::PinnedByYou, PINNED));
                 continue;
             }
             let (value, reason) = match message.importance {
-                Some(value) => (value, "important".into()),
+                Some(value) => (value, BlockReason::Important),
                 None if matches!(message.role, Role::Tool | Role::Event) => continue,
                 None => {
                     let importance = judge(&message.text, speakers.iter().copied());
                     if importance.value >= IMPORTANT {
                         judged.push((message.id, importance.value));
                     }
-                    (importance.value, Cow::Owned(importance.words()))
+                    (importance.value, importance.reason())
                 }
             };
             if value >= IMPORTANT {
@@ -161,11 +162,11 @@ impl<'a> Draft<'a> {
 }
 
 /// A verbatim excerpt of a message that left the window.
-fn excerpt<'a>(message: &'a HistoryMessage, reason: Cow<'a, str>, score: f32) -> Item<'a> {
+fn excerpt<'a>(message: &'a HistoryMessage, reason: BlockReason, score: f32) -> Item<'a> {
     Item {
         kind: BlockKind::Pinned,
         source: Cow::Owned(Source::Message { id: message.id, speaker: message.speaker.clone() }),
-        reason,
+        reasons: Cow::Owned(reason.into()),
         heading: "",
         title: &message.speaker,
         // The digest is written only when an epoch begins.

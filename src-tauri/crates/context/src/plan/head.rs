@@ -7,6 +7,7 @@ use domain::prompt::PromptRole;
 use super::price::{Costs, Overhead};
 use super::{Dropped, Placement, PlannedBlock, Setup};
 use crate::frame::{BlockKind, Frame, LoreSection, Place, Placed, Priority, Source, Zone};
+use crate::reason::Reasons;
 use crate::{Budget, wording};
 
 /// An item of the head.
@@ -14,7 +15,7 @@ use crate::{Budget, wording};
 pub(crate) struct HeadItem<'a> {
     pub(crate) kind: BlockKind,
     pub(crate) source: &'a Source,
-    pub(crate) reason: &'a str,
+    pub(crate) reasons: &'a Reasons,
     pub(crate) role: PromptRole,
     pub(crate) text: &'a str,
     /// See [`Candidate::written`](crate::frame::Candidate::written).
@@ -59,7 +60,7 @@ impl<'a> HeadItem<'a> {
             zone: Zone::Head,
             kind: self.kind,
             source: self.source.clone(),
-            reason: self.reason.to_owned(),
+            reasons: self.reasons.clone(),
             priority: if self.must_stay() { Priority::Must } else { Priority::Medium },
             role: self.role,
             message: None,
@@ -86,7 +87,7 @@ pub(crate) fn gather<'a>(
     let parts = frame.head.iter().enumerate().map(|(index, part)| HeadItem {
         kind: part.kind,
         source: &part.source,
-        reason: &part.reason,
+        reasons: &part.reasons,
         role: part.role,
         text: part.text.trim(),
         written: part.written.as_deref(),
@@ -122,7 +123,7 @@ fn of_placed(placed: &Placed) -> HeadItem<'_> {
     HeadItem {
         kind: placed.candidate.kind,
         source: &placed.candidate.source,
-        reason: &placed.candidate.reason,
+        reasons: &placed.candidate.reasons,
         role: PromptRole::System,
         text: placed.candidate.text.trim(),
         written: placed.candidate.written.as_deref(),

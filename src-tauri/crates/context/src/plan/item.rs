@@ -8,6 +8,7 @@ use domain::prompt::PromptRole;
 use super::{Dropped, PlannedBlock};
 use crate::frame::{BlockKind, Candidate, Place, Placed, Priority, Signal, Source, Zone};
 use crate::frozen::FrozenBlock;
+use crate::reason::{BlockReason, Reasons};
 use crate::wording;
 
 /// A candidate for the digest, for a context block, or for a place of its own.
@@ -15,7 +16,7 @@ use crate::wording;
 pub(crate) struct Item<'a> {
     pub(crate) kind: BlockKind,
     pub(crate) source: Cow<'a, Source>,
-    pub(crate) reason: Cow<'a, str>,
+    pub(crate) reasons: Cow<'a, Reasons>,
     pub(crate) heading: &'a str,
     pub(crate) title: &'a str,
     pub(crate) text: &'a str,
@@ -40,7 +41,7 @@ impl<'a> From<&'a Candidate> for Item<'a> {
         Self {
             kind: candidate.kind,
             source: Cow::Borrowed(&candidate.source),
-            reason: Cow::Borrowed(&candidate.reason),
+            reasons: Cow::Borrowed(&candidate.reasons),
             heading: candidate.heading.trim(),
             title: candidate.title.trim(),
             text: candidate.text.trim(),
@@ -62,7 +63,7 @@ impl<'a> From<&'a FrozenBlock> for Item<'a> {
         Self {
             kind: block.kind,
             source: Cow::Borrowed(&block.source),
-            reason: Cow::Borrowed(&block.reason),
+            reasons: Cow::Borrowed(&block.reasons),
             heading: &block.heading,
             title: &block.title,
             text: &block.text,
@@ -89,7 +90,7 @@ impl<'a> Item<'a> {
         Self {
             kind,
             source: Cow::Owned(Source::Others { count }),
-            reason: Cow::Borrowed("found with lower scores"),
+            reasons: Cow::Owned(BlockReason::FoundWithLowerScores.into()),
             heading: "",
             title: "",
             text: "",
@@ -131,7 +132,7 @@ impl<'a> Item<'a> {
         FrozenBlock {
             kind: self.kind,
             source: self.source.clone().into_owned(),
-            reason: self.reason.clone().into_owned(),
+            reasons: self.reasons.clone().into_owned(),
             heading: self.heading.to_owned(),
             title: self.title.to_owned(),
             text: self.text.to_owned(),
@@ -145,7 +146,7 @@ impl<'a> Item<'a> {
             zone,
             kind: self.kind,
             source: self.source.clone().into_owned(),
-            reason: self.reason.clone().into_owned(),
+            reasons: self.reasons.clone().into_owned(),
             priority: match zone {
                 _ if !self.retrieved() => Priority::Must,
                 Zone::Digest => Priority::High,

@@ -12,6 +12,7 @@ use crate::budget::part;
 use crate::frame::{BlockKind, Share, Source};
 use crate::frozen::FrozenBlock;
 use crate::hash::{self, FastSet};
+use crate::reason::BlockReason;
 use crate::{clock, wording};
 
 /// A note stays fresh until this many messages follow it.
@@ -70,7 +71,7 @@ impl<'a> Draft<'a> {
         Some(Item {
             kind: BlockKind::Clock,
             source: Cow::Owned(Source::Clock),
-            reason: Cow::Borrowed("new date or time"),
+            reasons: Cow::Owned(BlockReason::NewDateOrTime.into()),
             heading: "",
             title: "",
             text: now.words.trim(),

@@ -25,6 +25,7 @@ pub use what_if::leave_out;
 use crate::chat_template::{ChatTemplate, TemplateError};
 use crate::frame::{BlockKind, Frame, Priority, Signal, Source, Zone};
 use crate::frozen::FrozenBlock;
+use crate::reason::{BlockReason, Reasons};
 use crate::{Budget, CountTokens, Estimate, line_ends};
 use draft::Draft;
 
@@ -177,7 +178,7 @@ pub struct PlannedBlock {
     pub zone: Zone,
     pub kind: BlockKind,
     pub source: Source,
-    pub reason: String,
+    pub reasons: Reasons,
     pub priority: Priority,
     pub role: PromptRole,
     /// The message that the block is part of or precedes.
@@ -205,13 +206,13 @@ pub struct PlannedBlock {
 
 impl PlannedBlock {
     /// Creates the block of a text that was dropped for lack of room before planning.
-    pub fn left_out(kind: BlockKind, source: Source, reason: &str, text: &str) -> Self {
+    pub fn left_out(kind: BlockKind, source: Source, reason: BlockReason, text: &str) -> Self {
         let segment = Segment { text: text.to_owned(), control: false };
         Self {
             zone: Zone::Input,
             kind,
             source,
-            reason: reason.to_owned(),
+            reasons: reason.into(),
             priority: Priority::Trimmable,
             role: PromptRole::System,
             message: None,

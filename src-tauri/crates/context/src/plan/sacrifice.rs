@@ -169,7 +169,8 @@ mod tests {
     }
 
     fn candidate(kind: BlockKind, name: &str, score: f32) -> Candidate {
-        Candidate::new(kind, Source::Memory { id: name.into() }, "", format!("{name} is here")).scored(score)
+        Candidate::new(kind, Source::Memory { id: name.into() }, crate::Reasons::default(), format!("{name} is here"))
+            .scored(score)
     }
 
     /// A frame with every kind of item that can be dropped, and some that cannot.
@@ -177,7 +178,7 @@ mod tests {
         let part = |kind, text: &str| HeadPart {
             kind,
             source: Source::BuiltIn,
-            reason: String::new(),
+            reasons: crate::Reasons::default(),
             role: PromptRole::System,
             text: text.into(),
             written: None,

@@ -11,7 +11,8 @@ use super::item::Item;
 use super::{Dropped, PlannedBlock, head};
 use crate::frame::{BlockKind, Place, Priority, Source, Zone};
 use crate::frozen::FrozenBlock;
-use crate::{regex_script, wording};
+use crate::reason::BlockReason;
+use crate::wording;
 
 /// A message of the prompt while its parts are collected.
 pub(super) struct OpenTurn {
@@ -145,7 +146,7 @@ impl<'a> Draft<'a> {
             zone: Zone::Window,
             kind: BlockKind::Message,
             source: Source::Older { first, last, count: self.start },
-            reason: "earlier in the chat".to_owned(),
+            reasons: BlockReason::EarlierInChat.into(),
             priority: Priority::Trimmable,
             role: PromptRole::User,
             message: None,
@@ -165,10 +166,10 @@ impl<'a> Draft<'a> {
         let message = &self.frame.history[index];
         let is_input = index == self.last && !self.continues();
         let (zone, reason) = match (is_input, index == self.last) {
-            (true, _) if message.task.is_some() => (Zone::Input, "task for the model"),
-            (true, _) => (Zone::Input, "your message"),
-            (_, true) => (Zone::Window, "reply to continue"),
-            _ => (Zone::Window, "recent message"),
+            (true, _) if message.task.is_some() => (Zone::Input, BlockReason::Task),
+            (true, _) => (Zone::Input, BlockReason::YourMessage),
+            (_, true) => (Zone::Window, BlockReason::ReplyToContinue),
+            _ => (Zone::Window, BlockReason::RecentMessage),
         };
         let role = prompt_role(message.role);
         sheet.turn(role, true);
@@ -181,7 +182,7 @@ impl<'a> Draft<'a> {
                 .task
                 .clone()
                 .unwrap_or_else(|| Source::Message { id: message.id, speaker: message.speaker.clone() }),
-            reason: regex_script::reason(&message.reason(reason), scripts),
+            reasons: message.reasons(reason, scripts),
             priority: if index == self.last { Priority::Must } else { Priority::Trimmable },
             role,
             message: message.task.is_none().then_some(message.id),

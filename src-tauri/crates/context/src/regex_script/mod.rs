@@ -17,12 +17,3 @@ mod tests;
 
 pub use budget::Budget;
 pub use set::{Applied, Channel, CompiledScripts, Failure, Occasion, Ran, Why};
-
-/// The reason for a text, with the scripts that changed it; shown in the X-ray.
-pub fn reason(reason: &str, scripts: &[String]) -> String {
-    match scripts {
-        [] => reason.to_owned(),
-        [one] => format!("{reason}; rewritten by the script \"{one}\""),
-        all => format!("{reason}; rewritten by the scripts \"{}\"", all.join("\", \"")),
-    }
-}

@@ -144,8 +144,8 @@ fn picture_tokens_belong_to_their_message() {
     };
     let (none, two) = (made(0), made(1_000));
     assert_eq!(two.total, none.total + 1_000);
-    let block = two.blocks.iter().find(|block| block.reason.contains("image")).unwrap();
-    assert!(block.reason.ends_with("; 2 images, 1000 tokens") && block.tokens > 1_000, "{block:?}");
+    let block = two.blocks.iter().find(|block| block.reasons.to_string().contains("image")).unwrap();
+    assert!(block.reasons.to_string().ends_with("; 2 images, 1000 tokens") && block.tokens > 1_000, "{block:?}");
     let turns: Vec<_> = two.pictures.iter().map(|picture| (picture.turn, picture.hash.as_str())).collect();
     let turn = block.turn.unwrap();
     assert_eq!(turns, [(turn, "picture 0"), (turn, "picture 1")]);

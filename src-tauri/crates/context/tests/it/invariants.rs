@@ -128,7 +128,7 @@ impl Story {
             .collect();
         context.extend(recalled.iter().map(old).map(|message| {
             let source = Source::Message { id: message.id, speaker: "Sam".into() };
-            Candidate::new(BlockKind::Excerpt, source, "said before", message.text.clone()).scored(0.5)
+            Candidate::new(BlockKind::Excerpt, source, context::Reasons::default(), message.text.clone()).scored(0.5)
         }));
         let digest = recalled.iter().map(|at| fact(&format!("d{at}"), &format!("standing fact {at}"), 1.0));
         let placed = recalled.iter().enumerate().map(|(index, at)| Placed {

@@ -56,7 +56,7 @@ pub(crate) fn head(description: &str, examples: &str) -> Vec<HeadPart> {
         .map(|(kind, source, text)| HeadPart {
             kind,
             source,
-            reason: String::new(),
+            reasons: context::Reasons::default(),
             role: PromptRole::System,
             text: text.into(),
             written: None,
@@ -70,11 +70,11 @@ pub(crate) fn frame(history: Vec<HistoryMessage>, description: &str, examples: &
 
 pub(crate) fn lore(entry: &str, text: &str, score: f32) -> Candidate {
     let source = Source::Lore { book: "book".into(), entry: entry.into(), title: entry.into() };
-    Candidate::new(BlockKind::Lore, source, format!("key \"{entry}\""), text).scored(score)
+    Candidate::new(BlockKind::Lore, source, context::BlockReason::Key { key: entry.to_owned() }, text).scored(score)
 }
 
 pub(crate) fn fact(id: &str, text: &str, score: f32) -> Candidate {
-    Candidate::new(BlockKind::Fact, Source::Memory { id: id.into() }, "recalled", text).scored(score)
+    Candidate::new(BlockKind::Fact, Source::Memory { id: id.into() }, context::Reasons::default(), text).scored(score)
 }
 
 pub(crate) fn budget(limit: u32) -> Budget {

@@ -142,7 +142,7 @@ fn retrieval_cap_lifts_limit_on_excerpts() {
     let mut frame = frame(chat(1, 2), "", "");
     let excerpt = |at: u128| {
         let source = Source::Message { id: id(900 + at), speaker: "Sam".into() };
-        Candidate::new(BlockKind::Excerpt, source, "about this turn", words(20)).scored(at as f32)
+        Candidate::new(BlockKind::Excerpt, source, context::Reasons::default(), words(20)).scored(at as f32)
     };
     frame.context = (0..20).map(excerpt).collect();
     let used = |retrieval_cap: Option<u32>| {
@@ -232,9 +232,9 @@ fn rates_and_keeps_important_messages() {
     let frame = frame(history, "A keeper.", "");
     let sent = first(&frame, 600).unwrap();
     let excerpts: Vec<_> = sent.blocks.iter().filter(|block| block.kind == BlockKind::Pinned).collect();
-    let reported: Vec<_> = excerpts.iter().map(|block| (block.reason.as_str(), block.dropped)).collect();
+    let reported: Vec<_> = excerpts.iter().map(|block| (block.reasons.to_string(), block.dropped)).collect();
     let why = "important: a promise, decision or secret, numbers, names, concise";
-    assert_eq!(reported, [(why, None), ("pinned by you", None)], "{}", plan(&sent));
+    assert_eq!(reported, [(why.to_owned(), None), ("pinned by you".to_owned(), None)], "{}", plan(&sent));
     assert_eq!(sent.judged, [(id(4), 9)]);
     // If only one fits, the pinned message is kept.
     let tight = with_setup(&frame, 600, &WindowState::default(), |setup| setup.budget.history_cap = 140);
@@ -251,7 +251,7 @@ fn digest_has_two_newest_summaries() {
     let summary = |number: usize| {
         let about = frame.history[(number - 1) * 20..number * 20].iter().map(|message| message.id).collect();
         let source = Source::Keyframe { id: format!("k{number}") };
-        Candidate::new(BlockKind::Keyframe, source, "left the window", format!("Part {number}.")).about(about)
+        Candidate::new(BlockKind::Keyframe, source, context::Reasons::default(), format!("Part {number}.")).about(about)
     };
     frame.digest = (1..=4).map(summary).collect();
     let sent = with_setup(&frame, 2_000, &WindowState::default(), |setup| setup.budget.message_trim = Some(20));

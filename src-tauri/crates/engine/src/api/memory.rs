@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{Origin, Signal};
+use super::{BlockReason, Origin, Signal};
 
 /// The chats in which a memory applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
@@ -209,16 +209,22 @@ pub struct Recollected {
     /// Its source, as a text.
     pub source: String,
     pub origin: Origin,
-    /// Why it was found.
+    /// Why it was found, in English.
     pub reason: String,
+    /// The same as codes with values; empty in prompts of older versions.
+    #[serde(default)]
+    pub reasons: Vec<BlockReason>,
     pub score: Option<f32>,
     /// The parts of the score.
     pub signals: Vec<Signal>,
     pub tokens: u32,
     /// It is in the prompt.
     pub kept: bool,
-    /// Why it is not in the prompt.
+    /// Why it is not in the prompt, in English.
     pub dropped_reason: Option<String>,
+    /// The same as a code; `null` in prompts of older versions.
+    #[serde(default)]
+    pub dropped_code: Option<String>,
 }
 
 /// The things that a turn recalls, and their cost.

@@ -1,5 +1,7 @@
 //! The X-ray: what a prompt consists of, what it costs, and how it differs from others.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -98,8 +100,11 @@ pub struct PromptBlock {
     pub origin: Origin,
     /// Identifies the content across prompts: `WhatIf::without` takes it.
     pub key: String,
-    /// Why it is a candidate.
+    /// Why it is a candidate, in English.
     pub reason: String,
+    /// The same as codes with values; empty in prompts of older versions.
+    #[serde(default)]
+    pub reasons: Vec<BlockReason>,
     pub role: String,
     /// Index of the prompt's message that contains it; `null` if it was left out.
     pub turn: Option<u32>,
@@ -111,7 +116,11 @@ pub struct PromptBlock {
     pub signals: Vec<Signal>,
     pub tokens: u32,
     pub kept: bool,
+    /// Why it is not in the prompt, in English; `null` if it is in the prompt.
     pub dropped_reason: Option<String>,
+    /// The same as a code; `null` in prompts of older versions.
+    #[serde(default)]
+    pub dropped_code: Option<String>,
     /// The model has read it already, at the same place in the prompt of the turn before.
     pub reused: bool,
     pub text: String,
@@ -122,6 +131,23 @@ pub struct PromptBlock {
     /// versions.
     #[serde(default)]
     pub source_text: Option<String>,
+}
+
+/// Why a block is a candidate for the prompt: a code with its values, to be translated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct BlockReason {
+    pub code: String,
+    #[serde(flatten)]
+    pub values: BTreeMap<String, ReasonValue>,
+}
+
+/// A value of a [`BlockReason`]: a name, a number, or several names.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(untagged)]
+pub enum ReasonValue {
+    Number(#[specta(type = u32)] f64),
+    Text(String),
+    Names(Vec<String>),
 }
 
 /// One part of the score of something that was found, from 0 to 1.
@@ -307,6 +333,9 @@ pub struct PromptReport {
     pub epoch: u32,
     /// Why an epoch begins with this turn; `null` if none does.
     pub new_epoch: Option<String>,
+    /// The same as a code; `null` in prompts of older versions.
+    #[serde(default)]
+    pub new_epoch_code: Option<String>,
     /// First message in the window.
     pub anchor: Option<String>,
     pub model: String,

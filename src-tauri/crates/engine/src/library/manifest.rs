@@ -4,11 +4,13 @@
 //! therefore grows linearly with the chat. Each text is stored once, in the segments. A block stores its own text and
 //! its source text only if they differ from what was sent.
 
+use std::collections::BTreeMap;
+
 use domain::{ChatId, SwipeId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::api::{Figures, Origin, PromptBlock, PromptReport, PromptSegment};
+use crate::api::{BlockReason, Figures, Origin, PromptBlock, PromptReport, PromptSegment};
 use crate::base::error::ApiResult;
 use crate::library::handle::Library;
 
@@ -94,7 +96,10 @@ fn take_words(block: &mut PromptBlock) {
             "document".clone_into(&mut block.source);
         }
         // The reason contains the keyword that matched.
-        Origin::Lore { .. } if block.reason.starts_with("key ") => "by a key".clone_into(&mut block.reason),
+        Origin::Lore { .. } if block.reason.starts_with("key ") => {
+            "by a key".clone_into(&mut block.reason);
+            block.reasons = vec![BlockReason { code: "removedKey".to_owned(), values: BTreeMap::new() }];
+        }
         _ => {}
     }
 }
@@ -266,6 +271,7 @@ mod tests {
             origin: Origin::BuiltIn,
             key: at.to_string(),
             reason: String::new(),
+            reasons: Vec::new(),
             role: "user".to_owned(),
             turn: Some(at as u32),
             segment: Some(at as u32),
@@ -274,6 +280,7 @@ mod tests {
             tokens: 7,
             kept: true,
             dropped_reason: None,
+            dropped_code: None,
             reused: false,
             text: (*text).to_owned(),
             own_text: None,
@@ -290,6 +297,7 @@ mod tests {
             placement: Placement::default(),
             epoch: 0,
             new_epoch: None,
+            new_epoch_code: None,
             anchor: None,
             model: "tiny".to_owned(),
             template: "base-roleplay".to_owned(),

@@ -8,6 +8,7 @@ use recall::weights::memories;
 use std::collections::{HashMap, HashSet};
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind};
+use context::reason::{BlockReason, two_decimals};
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{MemoryId, MessageId, Timestamp};
 use store::{Company, Found, Query, Read, StoreError};
@@ -206,13 +207,13 @@ impl Facts {
     pub(crate) fn digest(&self, now: Timestamp, clock: &Clock) -> Vec<Candidate> {
         let one = |memory: &Memory| {
             let first = if memory.pinned { 100.0 } else { 0.0 };
-            let reason = if memory.pinned { "pinned".to_owned() } else { format!("importance {}", memory.importance) };
+            let reason = standing_reason(memory);
             candidate(memory, clock, reason, first + f32::from(memory.importance) + 0.5 * recency(memory, now))
         };
         let sure = self.standing.iter().filter(|memory| memory.pinned || memory.confidence >= SURE);
         let last = self.last_session.iter().map(|memory| {
             let score = f32::from(memory.importance);
-            Candidate { kind: BlockKind::LastSession, ..candidate(memory, clock, "previous chat".to_owned(), score) }
+            Candidate { kind: BlockKind::LastSession, ..candidate(memory, clock, BlockReason::PreviousChat, score) }
         });
         let sure = sure.filter(|memory| memory.origin != MemoryOrigin::Keyframe);
         let mut candidates: Vec<Candidate> = sure.map(one).chain(last).collect();
@@ -261,14 +262,18 @@ fn is_vital(memory: &Memory) -> bool {
 fn match_candidate(called: &MatchedMemory, now: Timestamp, clock: &Clock) -> Candidate {
     let score = weigh(&called.memory, called.fit(), now);
     let reason = match called.words > 0.0 {
-        true => format!("has words of this turn, {score:.2}"),
-        false => format!("by meaning, {:.2}", called.nearness),
+        true => BlockReason::WordsOfThisTurn { score: two_decimals(score) },
+        false => BlockReason::ByMeaning { similarity: two_decimals(called.nearness) },
     };
     candidate(&called.memory, clock, reason, score).because(signals(called, now))
 }
 
+fn standing_reason(memory: &Memory) -> BlockReason {
+    if memory.pinned { BlockReason::Pinned } else { BlockReason::Importance { value: memory.importance } }
+}
+
 fn vital_candidate(memory: &Memory, now: Timestamp, clock: &Clock) -> Candidate {
-    let reason = if memory.pinned { "pinned".to_owned() } else { format!("importance {}", memory.importance) };
+    let reason = standing_reason(memory);
     candidate(memory, clock, reason, weigh(memory, 0.0, now))
 }
 
@@ -307,7 +312,7 @@ fn faded(memory: &Memory, now: Timestamp, half: f32) -> f32 {
     0.5_f32.powf(days / half)
 }
 
-fn candidate(memory: &Memory, clock: &Clock, reason: String, score: f32) -> Candidate {
+fn candidate(memory: &Memory, clock: &Clock, reason: BlockReason, score: f32) -> Candidate {
     // The title says of which day the memory is and how important it is.
     let title = format!("{}, {}/10", clock.day(memory.created), memory.importance);
     let text = told(memory, clock);

@@ -1,6 +1,7 @@
 //! A message that matches a question, and the candidate for the prompt that it becomes.
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
+use context::reason::{BlockReason, Reasons, two_decimals};
 use recall::weights::messages;
 use store::NamedMessage;
 
@@ -92,17 +93,21 @@ pub(crate) fn candidate(hit: Hit, sought: &ExcerptTerms, speakers: &Speakers, cl
     let day = if message.undated { "date unknown".to_owned() } else { clock.day(message.created) };
     let title = if speaker.is_empty() { day } else { format!("{speaker}, {day}") };
     let source = Source::Message { id, speaker: speaker.to_owned() };
-    let reason = match since {
-        None => "about this turn",
-        Some(Since::Update(_)) => "update of an older message",
-        Some(Since::LastWord(_)) => "newest message about the same thing",
-    };
-    let reason = match twins {
-        0 => format!("{reason}, {score:.2}"),
-        _ => format!("{reason}, {score:.2}; said {} times with the same text", twins + 1),
-    };
-    let excerpt = Candidate::new(BlockKind::Excerpt, source, reason, text);
+    let excerpt = Candidate::new(BlockKind::Excerpt, source, reasons(since.as_ref(), score, twins), text);
     Some(excerpt.scored(score).because(signals).titled(title).about(vec![id]))
+}
+
+fn reasons(since: Option<&Since>, score: f32, twins: usize) -> Reasons {
+    let score = two_decimals(score);
+    let mut reasons = Reasons::from(match since {
+        None => BlockReason::AboutThisTurn { score },
+        Some(Since::Update(_)) => BlockReason::UpdateOfOlder { score },
+        Some(Since::LastWord(_)) => BlockReason::NewestAboutSame { score },
+    });
+    if twins > 0 {
+        reasons.push(BlockReason::SaidRepeatedly { times: twins + 1 });
+    }
+    reasons
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 use context::frame::{BlockKind, Candidate, Source};
 use context::importance::judge;
 use context::prompt_template::sentences;
+use context::reason::BlockReason;
 use context::{CountTokens, Estimate};
 use domain::keyframe::Keyframe;
 use domain::prompt::Segment;
@@ -138,8 +139,11 @@ pub(crate) fn tokens(text: &str) -> u32 {
 }
 
 fn candidate(keyframe: &Keyframe) -> Candidate {
-    let made = if keyframe.fallback { "first sentences of messages" } else { "summary of messages" };
-    let reason = format!("{made} {} to {}", keyframe.first + 1, keyframe.last + 1);
+    let (first, last) = (keyframe.first + 1, keyframe.last + 1);
+    let reason = match keyframe.fallback {
+        true => BlockReason::FirstSentences { first, last },
+        false => BlockReason::Summary { first, last },
+    };
     let source = Source::Keyframe { id: keyframe.id.to_string() };
     Candidate::new(BlockKind::Keyframe, source, reason, keyframe.summary.clone())
         .scored(f32::from(keyframe.rating))

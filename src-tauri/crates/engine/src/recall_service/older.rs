@@ -278,7 +278,9 @@ mod tests {
     #[test]
     fn low_coverage_keeps_a_few_short_excerpts() {
         let left = |lengths: &[usize]| {
-            let line = |length: &usize| Candidate::new(BlockKind::Excerpt, Source::Note, "", "x".repeat(*length));
+            let line = |length: &usize| {
+                Candidate::new(BlockKind::Excerpt, Source::Note, context::Reasons::default(), "x".repeat(*length))
+            };
             let mut lines: Vec<Candidate> = lengths.iter().map(line).collect();
             only_a_few(&mut lines);
             lines.iter().map(|line| line.text.len()).collect::<Vec<_>>()

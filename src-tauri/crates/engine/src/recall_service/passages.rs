@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use context::frame::{BlockKind, Candidate, HistoryMessage, SignalKind, Source};
+use context::reason::{BlockReason, two_decimals};
 use domain::document::{DocumentOwner, Passage};
 use store::{FoundPassage, Query, Read, StoreError};
 
@@ -61,7 +62,7 @@ pub(crate) fn find(
         for passage in store.documents().beginning(document.id, 1)? {
             let source = Source::Document { id: document.id.to_string(), passage: 0, name: document.name.clone() };
             if candidates.iter().all(|found| found.source != source) {
-                candidates.push(candidate(source, &document.name, passage, "start of the document".to_owned(), 0.0));
+                candidates.push(candidate(source, &document.name, passage, BlockReason::StartOfDocument, 0.0));
             }
         }
     }
@@ -95,8 +96,8 @@ fn ranked(mut fitting: Vec<Fitting>) -> Vec<Candidate> {
         let FoundPassage { document, name, place, passage, .. } = found;
         let source = Source::Document { id: document.to_string(), passage: place, name: name.clone() };
         let reason = match words > 0.0 {
-            true => format!("has words of this turn, {score:.2}"),
-            false => format!("by meaning, {nearness:.2}"),
+            true => BlockReason::WordsOfThisTurn { score: two_decimals(score) },
+            false => BlockReason::ByMeaning { similarity: two_decimals(nearness) },
         };
         candidate(source, &name, passage, reason, score)
             .because(vec![SignalKind::Words.is(words), SignalKind::Nearness.is(nearness)])
@@ -104,7 +105,7 @@ fn ranked(mut fitting: Vec<Fitting>) -> Vec<Candidate> {
     fitting.into_iter().map(one).collect()
 }
 
-fn candidate(source: Source, name: &str, passage: Passage, reason: String, score: f32) -> Candidate {
+fn candidate(source: Source, name: &str, passage: Passage, reason: BlockReason, score: f32) -> Candidate {
     let title = if passage.heading.is_empty() { name.to_owned() } else { format!("{name}, {}", passage.heading) };
     Candidate::new(BlockKind::Document, source, reason, passage.text).scored(score).titled(title)
 }

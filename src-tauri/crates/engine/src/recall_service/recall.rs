@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use context::frame::{BlockKind, Candidate, Share, Source};
 use context::importance::{IMPORTANT, judge};
+use context::reason::BlockReason;
 use domain::chat::Chat;
 use domain::document::DocumentOwner;
 use domain::keyframe::Keyframe;
@@ -307,8 +308,8 @@ impl RecallService {
             let source = Source::Message { id: message.id, speaker: speaker.to_owned() };
             let names = [turn.persona.name.as_str(), speaker];
             let (reason, score) = match message.importance.filter(|_| !message.pinned) {
-                Some(importance) => (judge(&message.text, names).words(), f32::from(importance.min(9))),
-                None => ("pinned by you".to_owned(), 10.0),
+                Some(importance) => (judge(&message.text, names).reason(), f32::from(importance.min(9))),
+                None => (BlockReason::PinnedByYou, 10.0),
             };
             Candidate::new(BlockKind::Pinned, source, reason, said(message.role, message.text))
                 .scored(score)

@@ -5,6 +5,7 @@ use context::macros::{Expanded, MacroState};
 use context::prompt_template::{
     self, Composed, ComposedSection, Flags, Heading, Placement, ResolvedTemplate, SectionKind, SectionRole,
 };
+use context::reason::BlockReason;
 use domain::Timestamp;
 use domain::overrides::{CardText, Instructor};
 use domain::prompt::PromptRole;
@@ -206,7 +207,7 @@ impl<'a> Builder<'a> {
         let kind = kind(section.kind);
         let (source, role) = (self.source(section), role(section.role));
         let written = unlike(written(section, &source), &text);
-        self.built.frame.head.push(HeadPart { kind, source, reason: reason(kind).to_owned(), role, text, written });
+        self.built.frame.head.push(HeadPart { kind, source, reasons: reason(kind).into(), role, text, written });
     }
 
     fn placed(&mut self, section: &ComposedSection, depth: u32) {
@@ -246,7 +247,7 @@ impl<'a> Builder<'a> {
             _ => PromptRole::System,
         };
         let source = Source::CardField { card: card.spoken_name().to_owned(), field: "depth_prompt".to_owned() };
-        let candidate = Candidate::new(BlockKind::Note, source, "the card's note", text).made_of(written);
+        let candidate = Candidate::new(BlockKind::Note, source, BlockReason::CardNote, text).made_of(written);
         self.place(candidate, number("depth").unwrap_or(4).try_into().unwrap_or(4), role);
     }
 
@@ -257,7 +258,7 @@ impl<'a> Builder<'a> {
             return;
         }
         let text = self.say_now(&values.author_note);
-        let candidate = Candidate::new(BlockKind::Note, Source::Note, "the author's note", text);
+        let candidate = Candidate::new(BlockKind::Note, Source::Note, BlockReason::AuthorNote, text);
         let candidate = candidate.made_of(&values.author_note);
         let role = match values.author_note_role {
             NoteRole::System => PromptRole::System,
@@ -382,14 +383,14 @@ fn role(role: SectionRole) -> PromptRole {
     }
 }
 
-fn reason(kind: BlockKind) -> &'static str {
+fn reason(kind: BlockKind) -> BlockReason {
     match kind {
-        BlockKind::Examples => "kept while there is room",
-        BlockKind::PostHistory => "in the head, so that the prompt only grows at its end",
-        BlockKind::Mode => "the chat's mode",
-        BlockKind::Reminder => "a reminder is due",
-        BlockKind::Note => "a note",
-        _ => "always",
+        BlockKind::Examples => BlockReason::KeptWhileThereIsRoom,
+        BlockKind::PostHistory => BlockReason::InHead,
+        BlockKind::Mode => BlockReason::ChatMode,
+        BlockKind::Reminder => BlockReason::ReminderDue,
+        BlockKind::Note => BlockReason::Note,
+        _ => BlockReason::Always,
     }
 }
 /// Parses one stop string per line. `\n` is a line break, `\\` a backslash.

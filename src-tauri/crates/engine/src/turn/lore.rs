@@ -9,7 +9,8 @@ use context::lore::{
 };
 use context::macros::MacroState;
 use context::plan::PlannedBlock;
-use context::regex_script::{self, Channel, Occasion};
+use context::reason::{BlockReason, Reasons, two_decimals};
+use context::regex_script::{Channel, Occasion};
 use domain::Timestamp;
 use domain::chat::Role;
 use domain::lorebook::{self, Book};
@@ -284,9 +285,10 @@ impl Lore {
         };
         let title = books.title(&entry).to_owned();
         let source = Source::Lore { book: entry.book.to_string(), entry: entry.uid.to_string(), title: title.clone() };
-        let reason = regex_script::reason(&why(&entry, nearness, inputs), scripts);
+        let mut reasons = Reasons::from(why(&entry, nearness, inputs));
+        reasons.push_scripts(scripts);
         let written = books.written(&entry).map_or("", |written| &written.content);
-        let candidate = Candidate::new(BlockKind::Lore, source, reason, entry.content)
+        let candidate = Candidate::new(BlockKind::Lore, source, reasons, entry.content)
             .made_of(written)
             .because(nearness.map(|cosine| SignalKind::Nearness.is(cosine)).into_iter().collect())
             // Later passes match other entries instead of messages, so they rank lower.
@@ -340,28 +342,34 @@ fn place(place: &lore::Place, inputs: &TurnInputs) -> Result<Place, Option<Strin
 }
 
 /// Reason of the activation, for the X-ray.
-fn why(entry: &Activated, nearness: Option<f32>, inputs: &TurnInputs) -> String {
-    let key = entry.key.as_deref().unwrap_or_default();
-    let place = match entry.found {
-        Some(Found::Message(index)) => match inputs.history.get(index) {
-            Some(message) if index + 1 == inputs.history.len() => format!("in the message of {}", message.speaker),
-            Some(message) => {
-                format!("in the message of {}, {} messages ago", message.speaker, inputs.history.len() - 1 - index)
-            }
-            None => "in a message".to_owned(),
-        },
-        Some(Found::Persona) => "in the persona".to_owned(),
-        Some(Found::Entry) => "in another entry".to_owned(),
-        Some(Found::Prompt) => "in a note".to_owned(),
-        Some(Found::Anywhere) | None => String::new(),
-        Some(_) => "in the card".to_owned(),
-    };
+fn why(entry: &Activated, nearness: Option<f32>, inputs: &TurnInputs) -> BlockReason {
     match entry.reason {
-        Reason::Key => format!("key \"{key}\" {place}").trim_end().to_owned(),
-        Reason::Constant => "always on".to_owned(),
-        Reason::Sticky => "sticky since an earlier turn".to_owned(),
-        Reason::Decorator => "requested by its own text".to_owned(),
-        Reason::External => format!("by meaning, {:.2}", nearness.unwrap_or_default()),
-        Reason::Kept => "found once, and kept".to_owned(),
+        Reason::Key => key_found(entry, inputs),
+        Reason::Constant => BlockReason::AlwaysOn,
+        Reason::Sticky => BlockReason::Sticky,
+        Reason::Decorator => BlockReason::Decorator,
+        Reason::External => BlockReason::ByMeaning { similarity: two_decimals(nearness.unwrap_or_default()) },
+        Reason::Kept => BlockReason::KeptEntry,
+    }
+}
+
+fn key_found(entry: &Activated, inputs: &TurnInputs) -> BlockReason {
+    let key = entry.key.clone().unwrap_or_default();
+    match entry.found {
+        Some(Found::Message(index)) => match inputs.history.get(index) {
+            Some(message) => {
+                let speaker = message.speaker.clone();
+                match inputs.history.len() - 1 - index {
+                    0 => BlockReason::KeyInNewestMessage { key, speaker },
+                    ago => BlockReason::KeyInMessage { key, speaker, ago },
+                }
+            }
+            None => BlockReason::KeyInSomeMessage { key },
+        },
+        Some(Found::Persona) => BlockReason::KeyInPersona { key },
+        Some(Found::Entry) => BlockReason::KeyInEntry { key },
+        Some(Found::Prompt) => BlockReason::KeyInNote { key },
+        Some(Found::Anywhere) | None => BlockReason::Key { key },
+        Some(_) => BlockReason::KeyInCard { key },
     }
 }

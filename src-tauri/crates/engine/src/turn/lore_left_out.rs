@@ -3,6 +3,7 @@
 use context::frame::{BlockKind, Source};
 use context::lore::{LoreOutcome, PreparedBooks, Rejected, Rule};
 use context::plan::PlannedBlock;
+use context::reason::BlockReason;
 
 /// Maximum number of entries to name in one notice.
 const MAX_NAMED: usize = 5;
@@ -32,8 +33,8 @@ pub(crate) fn blocks(outcome: &LoreOutcome, books: &PreparedBooks) -> Vec<Planne
         let (book, title) = (entry.book.to_string(), name(entry, books));
         let source = Source::Lore { book, entry: entry.uid.to_string(), title };
         let reason = match entry.rule {
-            Rule::BookBudget => "more than the budget of its book",
-            _ => "more than the budget of lore",
+            Rule::BookBudget => BlockReason::OverBookBudget,
+            _ => BlockReason::OverLoreBudget,
         };
         PlannedBlock::left_out(BlockKind::Lore, source, reason, written.map_or("", |entry| &entry.content))
     };

@@ -90,6 +90,7 @@ fn found(blocks: Vec<PromptBlock>) -> Vec<PromptBlock> {
             Some(known) if known.signals.is_empty() && !block.signals.is_empty() => {
                 // It is in the prompt anyway, and this turn matches it as well.
                 known.reason = format!("{}; {}", known.reason, block.reason);
+                known.reasons.extend(block.reasons);
                 (known.signals, known.score) = (block.signals, block.score);
             }
             Some(_) => {}
@@ -148,11 +149,13 @@ fn recollected(block: PromptBlock, made: &Made) -> Recollected {
         source: block.source,
         origin: block.origin,
         reason: block.reason,
+        reasons: block.reasons,
         score: block.score,
         signals: block.signals,
         tokens: block.tokens,
         kept: block.kept,
         dropped_reason: block.dropped_reason,
+        dropped_code: block.dropped_code,
     };
     if let Some(memory) = made.memories.get(&bare.id) {
         let api::Memory { kind, importance, scope, sources, created, .. } = shown(memory.clone(), None);
@@ -192,6 +195,7 @@ mod tests {
             origin: Origin::Clock,
             key: key.to_owned(),
             reason: String::new(),
+            reasons: Vec::new(),
             role: String::new(),
             turn: None,
             segment: None,
@@ -200,6 +204,7 @@ mod tests {
             tokens: 1,
             kept,
             dropped_reason: None,
+            dropped_code: None,
             reused: false,
             text: String::new(),
             own_text: None,

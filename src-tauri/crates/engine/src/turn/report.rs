@@ -1,9 +1,14 @@
 //! Converts a prompt to the report for the API and the manifest.
 
+use context::reason::BlockReason;
+use std::collections::BTreeMap;
+
 use context::frame::{Priority, SignalKind, Source, Zone};
 use context::plan::PlannedBlock;
 use context::reuse::reuse;
 use context::{AssembleError, Assembled, EpochReason, Overflow};
+
+use serde::Serialize;
 
 use crate::api::{self, ApiError, PromptReport};
 use crate::base::error::internal;
@@ -79,6 +84,9 @@ impl BuiltPrompt {
                 .map(EpochReason::words)
                 .or_else(|| begun_since(previous, window.epoch))
                 .map(str::to_owned),
+            new_epoch_code: new_epoch
+                .and_then(code)
+                .or_else(|| begun_since(previous, window.epoch).map(|_| "sincePreviousTurn".to_owned())),
             anchor: window.anchor.map(|id| id.to_string()),
             model: answerer.name.clone(),
             template: turn.inputs.template.id.clone(),
@@ -107,7 +115,8 @@ impl BuiltPrompt {
             source: planned.source.words(),
             origin: origin(&planned.source, turn),
             key: planned.source.key(),
-            reason: planned.reason.clone(),
+            reason: planned.reasons.to_string(),
+            reasons: planned.reasons.iter().map(reason).collect(),
             role: planned.role.as_str().to_owned(),
             turn: planned.turn.map(|turn| turn as u32),
             segment: planned.segment.map(|segment| segment as u32),
@@ -120,6 +129,7 @@ impl BuiltPrompt {
             tokens: planned.tokens,
             kept: planned.dropped.is_none(),
             dropped_reason: planned.dropped.map(|dropped| dropped.words().to_owned()),
+            dropped_code: planned.dropped.and_then(code),
             reused,
             text: planned.text.clone(),
             own_text: planned.own.clone(),
@@ -166,6 +176,16 @@ fn too_long(overflow: &Overflow, turn: &ActivatedTurn) -> ApiError {
         needed: *needed,
         available: *available,
     }
+}
+
+fn reason(reason: &BlockReason) -> api::BlockReason {
+    let json = serde_json::to_value(reason).and_then(serde_json::from_value);
+    json.unwrap_or_else(|_| api::BlockReason { code: "text".to_owned(), values: BTreeMap::new() })
+}
+
+/// The serialized name of a reason without values.
+fn code(reason: impl Serialize) -> Option<String> {
+    serde_json::to_value(reason).ok()?.as_str().map(str::to_owned)
 }
 
 fn of(kind: SignalKind) -> api::SignalKind {

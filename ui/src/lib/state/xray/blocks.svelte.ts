@@ -1,5 +1,6 @@
 import { SvelteSet } from "svelte/reactivity";
 import type { PromptBlock } from "../../api/generated";
+import { whyCandidate, whyLeftOut } from "../../i18n/reasons";
 
 /** Filters by what happened to a block. */
 export const FATES = ["all", "kept", "reread", "leftOut"] as const;
@@ -63,8 +64,9 @@ function matches(block: PromptBlock, fate: Fate): boolean {
 	}
 }
 
-function contains({ source, reason, droppedReason, text, sourceText }: PromptBlock, words: string): boolean {
-	return words === "" || [source, reason, droppedReason ?? "", text, sourceText ?? ""].join("\n").toLocaleLowerCase().includes(words);
+function contains(block: PromptBlock, words: string): boolean {
+	const { source, text, sourceText } = block;
+	return words === "" || [source, whyCandidate(block), whyLeftOut(block), text, sourceText ?? ""].join("\n").toLocaleLowerCase().includes(words);
 }
 
 function counted(blocks: PromptBlock[]): Record<Fate, number> {

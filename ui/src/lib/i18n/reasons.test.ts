@@ -1,0 +1,33 @@
+import { afterEach, expect, test } from "vitest";
+import type { BlockReason } from "../api/generated";
+import { setLanguage } from "./i18n.svelte";
+import { whyCandidate, whyLeftOut, whyNewEpoch } from "./reasons";
+
+afterEach(() => setLanguage("en"));
+
+const why = (...reasons: BlockReason[]) => whyCandidate({ reason: "in English", reasons });
+
+test("translates the codes of a block, with their values", () => {
+	const key = { code: "keyInMessage", key: "lamp", speaker: "Tom", ago: 3 };
+	expect(why(key, { code: "scripts", names: ["Trim"] })).toBe("Keyword “lamp” in the message of Tom, 3 messages ago; changed by the script “Trim”");
+	expect(why({ code: "importantFor", features: ["commitment", "names"] })).toBe("Important: a promise, decision or secret, names");
+	setLanguage("de");
+	expect(why({ ...key, ago: 1 })).toBe("Schlüsselwort „lamp“ in der Nachricht von Tom, vor 1 Nachricht");
+	expect(why({ code: "aboutThisTurn", score: 0.7 }, { code: "images", count: 2, tokens: 1200 })).toBe("Zum Thema dieses Zugs, 0,7; 2 Bilder, 1.200 Token");
+});
+
+test("shows the sentence of an older prompt, and the code that has no text", () => {
+	expect(why()).toBe("in English");
+	expect(why({ code: "newerThanThisWindow" })).toBe("newerThanThisWindow");
+	const left = { reason: "always on", kept: false, droppedReason: "no room", droppedCode: null };
+	expect(whyLeftOut(left)).toBe("no room");
+	expect(whyLeftOut({ ...left, droppedReason: null })).toBe("always on");
+	expect(whyNewEpoch({ newEpoch: "the window was full" })).toBe("the window was full");
+});
+
+test("translates why a block was left out and why an epoch began", () => {
+	setLanguage("de");
+	expect(whyLeftOut({ reason: "", kept: false, droppedReason: "left out by you", droppedCode: "leftOut" })).toBe("von dir weggelassen");
+	expect(whyLeftOut({ reason: "", kept: true, droppedReason: null })).toBe("");
+	expect(whyNewEpoch({ newEpoch: "start of the chat", newEpochCode: "first" })).toBe("Beginn des Chats");
+});
