@@ -100,7 +100,7 @@ pub fn shown(message: &Message) -> &str {
 pub async fn ended(events: &mut Events, chat: &str) -> (Option<Message>, EndReason) {
     loop {
         match events.next().await.expect("the engine lives") {
-            Event::Ended { chat: of, message, reason } if of == chat => return (message, reason),
+            Event::Ended { chat: of, message, reason, .. } if of == chat => return (message, reason),
             _ => {}
         }
     }

@@ -52,7 +52,7 @@ impl Scene {
         let started = self.app.engine.let_speak(self.chat.clone(), speaker.map(str::to_owned)).await.unwrap();
         let (reply, _) = ended(&mut events, &self.chat).await;
         let reply = reply.unwrap();
-        assert_eq!(started.reply.name, reply.name, "the speaker is known from the start");
+        assert_eq!(started.reply.unwrap().name, reply.name, "the speaker is known from the start");
         reply
     }
 

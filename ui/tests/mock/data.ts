@@ -117,10 +117,10 @@ export const swipe = (id: string, text: string, over: Partial<Swipe> = {}): Swip
 export const figures = { prompt: 412, reused: 396, evaluated: 16, generated: 87, prefillMs: 270, firstTextMs: 310, decodeMs: 1450 };
 
 export function message(id: string, role: Role, swipes: Swipe[], over: Partial<Message> = {}): Message {
-	return { id, role, name: role === "user" ? "Wanderer" : "Mira", swipes, selected: 0, pinned: false, pictures: [], created: new Date(started).toISOString(), ...over };
+	return { id, role, name: role === "user" ? "Wanderer" : "Mira", swipes, selected: 0, pinned: false, canRegenerate: role !== "user", pictures: [], created: new Date(started).toISOString(), ...over };
 }
 
-export const greeting = () => message("g", "character", [swipe("g0", MIRA), swipe("g1", OTHER)]);
+export const greeting = () => message("g", "character", [swipe("g0", MIRA), swipe("g1", OTHER)], { canRegenerate: false });
 
 export const REPLY = `*She laughs, a short surprised sound, and sets two cups on the bench between the gears.*
 

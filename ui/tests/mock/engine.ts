@@ -191,7 +191,7 @@ export class MockEngine implements Transport {
 		swipe.figures = data.figures;
 		const empty = swipe.text === "" && message.swipes.length === 1;
 		if (empty) chat.messages.splice(chat.messages.indexOf(message), 1);
-		this.emit({ event: "ended", chat: chat.id, message: empty ? null : message, reason });
+		this.emit({ event: "ended", chat: chat.id, message: empty ? null : message, anchor: this.#anchor(), reason });
 	}
 
 	async #write(chat: MockChat): Promise<void> {

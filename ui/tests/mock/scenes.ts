@@ -30,7 +30,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (chat) {
 		const id = chat.id;
 		if (["streaming", "prefill", "loading", "queued", "retrying", "stalled", "failed", "overflow", "unanswered"].includes(scene)) {
-			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, pinned: false, pictures: [], created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, display: null, figures: null, toolCalls: [] }] });
+			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, pinned: false, canRegenerate: false, pictures: [], created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, display: null, figures: null, toolCalls: [] }] });
 			await app.chat?.load();
 			if (scene !== "unanswered") engine.begin(chat);
 		}
@@ -51,7 +51,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "group" && chat) {
 		chat.members = ["c2", "c3"];
 		const words = (of: string, text: string) => [{ id: `${of}s`, text, state: "finished" as const, created: "", model: null, display: null, figures: null, toolCalls: [] }];
-		const over = { pictures: [], selected: 0, pinned: false, created: new Date().toISOString() };
+		const over = { pictures: [], selected: 0, pinned: false, canRegenerate: true, created: new Date().toISOString() };
 		chat.messages.push(
 			{ id: "g2", role: "character", name: "Captain Osei", speaker: "c2", swipes: words("g2", "“I know the mill. Its wheel turned the wrong way all winter.”"), ...over },
 			{ id: "g3", role: "event", name: "Narrator", speaker: "", swipes: words("g3", "(The narrator goes on.)"), ...over },

@@ -63,7 +63,7 @@ export class FakeShell implements Transport {
 /** `says("a1", "character", "One.", "Two.")` is a message with two swipes, the last one selected. */
 export function says(id: string, role: Role, ...texts: string[]): Message {
 	const swipes = texts.map((text, index) => ({ id: `${id}/${index}`, text, state: "finished" as const, created: "", model: null, display: null, figures: null, toolCalls: [] }));
-	return { id, role, name: role === "user" ? "Sam" : "Mira", swipes, selected: texts.length - 1, created: "", pinned: false, pictures: [] };
+	return { id, role, name: role === "user" ? "Sam" : "Mira", swipes, selected: texts.length - 1, created: "", pinned: false, canRegenerate: role !== "user" && id !== "g", pictures: [] };
 }
 
 export function chat(messages: Message[], over: Partial<Chat> = {}): Chat {

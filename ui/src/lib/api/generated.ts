@@ -791,9 +791,9 @@ export type Event =
 { event: "stalled"; chat: string; seconds: number } | 
 /**
  *  The reply has ended, complete or not, and is stored as in `message`. A failed reply without text leaves no
- *  message.
+ *  message. `anchor` is the first message in the window; `null` if all are.
  */
-{ event: "ended"; chat: string; message: Message | null; reason: EndReason } | 
+{ event: "ended"; chat: string; message: Message | null; anchor: string | null; reason: EndReason } | 
 /**  A draft of the user's next message has begun. */
 { event: "drafting"; chat: string } | 
 /**  A piece of the draft. `seq` counts from 0 without gaps. */
@@ -1291,6 +1291,8 @@ export type Message = {
 	pinned: boolean,
 	/**  The user hides it from the model; it is shown folded. */
 	hidden?: boolean,
+	/**  A reply that can be written anew while it is the last message of the chat. A greeting of the card cannot. */
+	canRegenerate: boolean,
 	/**  The pictures of the message, in order. */
 	pictures: Picture[],
 };
@@ -1815,8 +1817,11 @@ export type StageComparison = {
 export type Started = {
 	/**  The user's message, if one was sent; it is stored. */
 	sent: Message | null,
-	/**  The reply's message with its new, empty swipe selected. */
-	reply: Message,
+	/**
+	 *  The reply's message with its new, empty swipe selected; `null` if the reply to a stored message could not
+	 *  start. `Event::Ended` says why.
+	 */
+	reply: Message | null,
 };
 
 /**  The data that the window needs for its first screen. */

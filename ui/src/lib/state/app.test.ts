@@ -63,7 +63,7 @@ test("reply in another chat appears only in the list", async () => {
 	shell.listener({ ...token("x/0", 0, "Mine"), chat: "other" } as Event);
 	expect(app.writing.has("other")).toBe(true);
 	expect(app.chat?.messages.map(({ id }) => id)).toEqual(["g"]);
-	shell.listener({ event: "ended", chat: "other", message: says("x", "character", "Mine"), reason: { kind: "stop" } });
+	shell.listener({ event: "ended", chat: "other", message: says("x", "character", "Mine"), anchor: null, reason: { kind: "stop" } });
 	expect(app.writing.has("other")).toBe(false);
 });
 

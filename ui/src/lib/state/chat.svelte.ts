@@ -12,7 +12,7 @@ import { Documents } from "./documents.svelte";
 import { draftSaver, type DraftSaver } from "./draftSaver";
 import { Debounce } from "./debounce";
 import { ModeChoice } from "./mode.svelte";
-import { isReply, olderThan, put, putBefore, shownSwipe, withGenerating } from "./messages";
+import { olderThan, put, putBefore, shownSwipe, withGenerating } from "./messages";
 import { Reply } from "./reply.svelte";
 import { ChatTexts } from "./chatTexts.svelte";
 
@@ -112,7 +112,7 @@ export class ChatState {
 		if (event.event === "started") this.#replies.begin(event.message, event.sent);
 		else if (event.event === "token" || event.event === "thought") this.#replies.token(event);
 		else if (event.event === "thoughtsClosed") this.#replies.thoughtsClosed(event);
-		else if (event.event === "ended") this.#replies.end(event.message, event.reason);
+		else if (event.event === "ended") this.#replies.end(event);
 		else if (event.event === "drafting") this.#impersonation.begin();
 		else if (event.event === "draft") this.#impersonation.receive(event.seq, event.text);
 		else if (event.event === "drafted") this.#impersonation.end(event);
@@ -142,10 +142,9 @@ export class ChatState {
 		}
 		if (this.busy) return;
 		const { text } = asked;
-		const before = this.last?.id;
 		const send = () => (pictures.length === 0 ? this.api.sendMessage(this.id, text) : this.api.sendPictures(this.id, text, pictures));
 		const started = await this.#start(send);
-		if (!started && !(await this.#committed(before, text))) return;
+		if (!started) return;
 		this.#clear(draft);
 		this.attached.sent(pictures);
 	}
@@ -192,10 +191,9 @@ export class ChatState {
 		}
 	}
 
-	/** Whether the message can be regenerated. Greetings from the card cannot; an opening that a model wrote can. */
+	/** Whether the message can be regenerated: only the last one can. */
 	canRegenerate(message: Message): boolean {
-		const greeting = !this.more && this.messages[0]?.id === message.id && message.swipes.every(({ model }) => model === null);
-		return isReply(message) && message.id === this.last?.id && !greeting;
+		return message.canRegenerate && message.id === this.last?.id;
 	}
 
 	edit(message: Message): void {
@@ -329,12 +327,6 @@ export class ChatState {
 		});
 	}
 
-	/** Loads the start of the context, which may have moved with the last turn. */
-	async loadContextStart(): Promise<void> {
-		const chat = await this.#do(() => this.api.openChat(this.id));
-		if (chat && this.info) this.info = { ...this.info, anchor: chat.anchor };
-	}
-
 	async #command(draft: string, run: () => Promise<string>): Promise<void> {
 		const refused = await run();
 		if (refused === "") this.#clear(draft);
@@ -356,24 +348,16 @@ export class ChatState {
 		try {
 			const started = await call();
 			this.#stale = true;
-			// The reply may have ended before the call returned.
-			if (this.activity && !this.reply) this.#replies.begin(started.reply, started.sent);
-			else if (started.sent) this.messages = putBefore(this.messages, started.sent, started.reply.id);
+			const { reply, sent } = started;
+			// The reply may have ended before the call returned. Without a reply, the event of its end says why.
+			if (reply && this.activity && !this.reply) this.#replies.begin(reply, sent);
+			else if (reply && sent) this.messages = putBefore(this.messages, sent, reply.id);
 			return started;
 		} catch (thrown) {
 			this.activity = null;
 			this.failure = asApiError(thrown);
 			return null;
 		}
-	}
-
-	/** Whether the message was stored although the reply could not start. */
-	async #committed(before: string | undefined, text: string): Promise<boolean> {
-		const failure = this.failure;
-		await this.load();
-		this.failure = failure;
-		const last = this.last;
-		return last !== undefined && last.id !== before && last.role === "user" && shownSwipe(last)?.text.trim() === text.trim();
 	}
 
 	async #change(call: () => Promise<Message>): Promise<Message | null> {

@@ -16,7 +16,7 @@ test("sent text leaves composer and the reply streams", async () => {
 	state.receive(token("a/0", 1, "down."));
 	frame();
 	expect(state.reply?.text).toBe("Sit down.");
-	state.receive({ event: "ended", chat: "chat", message: says("a", "character", "Sit down."), reason: { kind: "stop" } });
+	state.receive({ event: "ended", chat: "chat", message: says("a", "character", "Sit down."), anchor: null, reason: { kind: "stop" } });
 	expect(state.busy).toBe(false);
 	expect(texts(state)).toEqual(["Good evening.", "Hello", "Sit down."]);
 	expect(reported.heard).toEqual(["Mira: Sit down."]);
@@ -60,13 +60,14 @@ test("text stored before a failed reply is cleared", async () => {
 	const { state } = await open(stored, {
 		send_message: () => {
 			stored.page.messages = [GREETING, says("u", "user", "Hello")];
-			throw NO_MODEL;
+			return { sent: null, reply: null };
 		},
 	});
 	state.type("Hello ");
 	await state.send();
-	expect(state.draft).toBe("");
-	expect(state.unanswered).toBe(true);
+	expect([state.draft, state.busy]).toEqual(["", true]);
+	state.receive({ event: "ended", chat: "chat", message: null, anchor: null, reason: { kind: "failed", error: NO_MODEL } });
+	await vi.waitFor(() => expect(state.unanswered).toBe(true));
 	expect(state.failure).toEqual(NO_MODEL);
 });
 
@@ -174,7 +175,7 @@ test("silence reload keeps the displayed activity", async () => {
 test("failed reply shows its error in the chat", async () => {
 	const { state } = await open(chat([GREETING, says("u", "user", "Hello")]), { regenerate: () => ({ sent: null, reply: begun("a") }) });
 	await state.regenerate();
-	state.receive({ event: "ended", chat: "chat", message: null, reason: { kind: "failed", error: NO_MODEL } });
+	state.receive({ event: "ended", chat: "chat", message: null, anchor: null, reason: { kind: "failed", error: NO_MODEL } });
 	await vi.waitFor(() => expect(state.messages.map(({ id }) => id)).toEqual(["g", "u"]));
 	expect(state.failure).toEqual(NO_MODEL);
 	expect(state.unanswered).toBe(true);

@@ -35,7 +35,7 @@ test("called speaker answers or stays unanswered", async () => {
 	expect(shell.asked.at(-1)).toEqual({ operation: "let_speak", args: { chat: "chat", speaker: null } });
 	expect(state.messages.map(({ id }) => id)).toEqual(["g", "e", "n"]);
 	const stored = { ...says("n", "narrator", "Rain."), name: "Narrator", speaker: "" };
-	state.receive({ event: "ended", chat: "chat", message: stored, reason: { kind: "stop" } });
+	state.receive({ event: "ended", chat: "chat", message: stored, anchor: null, reason: { kind: "stop" } });
 	expect(state.canRegenerate(stored)).toBe(true);
 
 	const failed = await open(chat([GREETING, called]));
@@ -197,9 +197,8 @@ test("context start moves after the turn has ended", async () => {
 	const { state } = await open(stored, { regenerate: () => ({ sent: null, reply: begun("a") }) });
 	expect(state.contextStart).toBe(0);
 	await state.regenerate();
-	stored.anchor = "u";
-	state.receive({ event: "ended", chat: "chat", message: says("a", "character", "Hello."), reason: { kind: "stop" } });
-	await vi.waitFor(() => expect(state.contextStart).toBe(1));
+	state.receive({ event: "ended", chat: "chat", message: says("a", "character", "Hello."), anchor: "u", reason: { kind: "stop" } });
+	expect(state.contextStart).toBe(1);
 });
 
 test("name in an imported chat becomes a persona", async () => {

@@ -37,8 +37,9 @@ export class ReplyStream {
 		if (chat.reply?.swipe !== event.swipe || !chat.reply.closeThoughts(event.seq, event.text)) void chat.load();
 	}
 
-	end(message: Message | null, reason: (Event & { event: "ended" })["reason"]): void {
+	end({ message, anchor, reason }: Event & { event: "ended" }): void {
 		const { chat } = this;
+		if (chat.info) chat.info = { ...chat.info, anchor };
 		chat.reply?.discard();
 		chat.reply = null;
 		chat.activity = null;
@@ -50,7 +51,6 @@ export class ReplyStream {
 		chat.messages = put(chat.messages, message);
 		if (reason.kind !== "failed") this.callbacks.replied(message.name, shownWords(shownSwipe(message)));
 		this.callbacks.promptChanged();
-		void chat.loadContextStart();
 	}
 }
 

@@ -40,7 +40,7 @@ export function withGenerating(messages: Message[], generating: Generating, name
 	const created = new Date().toISOString();
 	const swipe: Swipe = { id: generating.swipe, text: generating.text, display: null, state: "streaming", created, model: null, figures: null, toolCalls: [] };
 	const known = messages.find((message) => message.id === generating.message);
-	if (!known) return [...messages, { id: generating.message, role: "character", name, swipes: [swipe], selected: 0, created, pinned: false, pictures: [] }];
+	if (!known) return [...messages, { id: generating.message, role: "character", name, swipes: [swipe], selected: 0, created, pinned: false, canRegenerate: false, pictures: [] }];
 	const at = known.swipes.findIndex((one) => one.id === swipe.id);
 	const swipes = at < 0 ? [...known.swipes, swipe] : known.swipes;
 	return put(messages, { ...known, swipes, selected: at < 0 ? swipes.length - 1 : at });

@@ -121,6 +121,8 @@ pub struct Message {
     /// The user hides it from the model; it is shown folded.
     #[serde(default)]
     pub hidden: bool,
+    /// A reply that can be written anew while it is the last message of the chat. A greeting of the card cannot.
+    pub can_regenerate: bool,
     /// The pictures of the message, in order.
     pub pictures: Vec<Picture>,
 }
@@ -271,8 +273,9 @@ pub struct Drafting {
 pub struct Started {
     /// The user's message, if one was sent; it is stored.
     pub sent: Option<Message>,
-    /// The reply's message with its new, empty swipe selected.
-    pub reply: Message,
+    /// The reply's message with its new, empty swipe selected; `null` if the reply to a stored message could not
+    /// start. `Event::Ended` says why.
+    pub reply: Option<Message>,
 }
 
 /// How a generation ended.

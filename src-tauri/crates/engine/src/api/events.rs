@@ -28,8 +28,8 @@ pub enum Event {
     /// Nothing has arrived for a while.
     Stalled { chat: String, seconds: u32 },
     /// The reply has ended, complete or not, and is stored as in `message`. A failed reply without text leaves no
-    /// message.
-    Ended { chat: String, message: Option<Message>, reason: EndReason },
+    /// message. `anchor` is the first message in the window; `null` if all are.
+    Ended { chat: String, message: Option<Message>, anchor: Option<String>, reason: EndReason },
     /// A draft of the user's next message has begun.
     Drafting { chat: String },
     /// A piece of the draft. `seq` counts from 0 without gaps.

@@ -120,8 +120,14 @@ pub(crate) fn message(
         created: if message.undated { String::new() } else { rfc3339(message.created) },
         pinned: message.pinned,
         hidden: message.hidden,
+        can_regenerate: is_reply(message.role) && !is_greeting(message),
         pictures: message.pictures.iter().map(picture).collect(),
     }
+}
+
+/// No model wrote it, and nothing precedes it.
+fn is_greeting(message: &Message) -> bool {
+    message.position == 0 && message.swipes.iter().all(|swipe| swipe.model.is_none())
 }
 
 fn picture(picture: &Picture) -> api::Picture {

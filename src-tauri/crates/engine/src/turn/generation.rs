@@ -156,11 +156,11 @@ impl Turns {
             Err(error) => (EndReason::Failed { error }, None),
         };
         let ReplyJob { chat, options, place, .. } = job;
-        let (id, chat) = (chat.id, chat.id.to_string());
+        let id = chat.id;
         // Free the chat before announcing the end, so that the listeners' next message does not find it busy.
         drop(place);
-        self.base().events().changed(Changed::Chats, Some(chat.clone()));
-        self.base().events().announce(Event::Ended { chat, message, reason });
+        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        self.announce_end(id, message, reason).await;
         if whole {
             TurnStep::Idle.done(id);
             let idle = async {

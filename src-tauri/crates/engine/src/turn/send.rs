@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use store::{NewMessage, NewSwipe, WindowMessage};
 use uuid::Uuid;
 
-use crate::api::{self, Ask, Changed, Picture, PromptReport, Started, WhatIf};
+use crate::api::{self, ApiError, Ask, Changed, EndReason, Picture, PromptReport, Started, WhatIf};
 use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::panics;
@@ -43,7 +43,8 @@ impl Turns {
     /// Works like [`Self::send_message`], with options for this turn.
     ///
     /// # Errors
-    /// `Busy` while a reply is being written in the chat. `Event::Ended` reports later errors.
+    /// `Busy` while a reply is being written in the chat. After an error the message is not stored. Once it is stored,
+    /// `Event::Ended` reports every failure.
     pub(crate) async fn send_with(&self, chat: String, text: String, mut options: TurnOptions) -> ApiResult<Started> {
         let pictures = self.library().check_pictures(&std::mem::take(&mut options.pictures)).await?;
         check(&text, pictures.is_empty())?;
@@ -51,13 +52,32 @@ impl Turns {
         let (message, swipe) = new_ids();
         let place = self.base().running().begin(chat.id)?;
         let sent = self.commit(&chat, text, pictures).await?;
-        self.base().events().changed(Changed::Chats, Some(chat.id.to_string()));
-        let speakers = self.library().speakers(&chat).await?;
-        let sent = convert::message(&sent, &speakers, |_| None);
-        let turn = self.library().next_turn(&chat).await?;
-        let target = Target::NewMessage { message, swipe, turn };
-        let job = ReplyJob { chat, aim: Aim::Last, target, options, place };
-        self.start(job, Some(sent)).await
+        let id = chat.id;
+        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        let begun = async {
+            let speakers = self.library().speakers(&chat).await?;
+            let turn = self.library().next_turn(&chat).await?;
+            let target = Target::NewMessage { message, swipe, turn };
+            let job = ReplyJob { chat, aim: Aim::Last, target, options, place };
+            Ok(self.start(job, speakers, Some(&sent)))
+        };
+        match begun.await {
+            Ok(started) => Ok(started),
+            Err(error) => Ok(self.not_started(id, error).await),
+        }
+    }
+
+    /// Announces that the reply to a stored message could not start.
+    async fn not_started(&self, chat: ChatId, error: ApiError) -> Started {
+        self.announce_end(chat, None, EndReason::Failed { error }).await;
+        Started { sent: None, reply: None }
+    }
+
+    /// Announces the end of a reply, with the start of the window as it is stored now.
+    pub(crate) async fn announce_end(&self, chat: ChatId, message: Option<api::Message>, reason: EndReason) {
+        let window = self.library().chat(chat).await.map(|chat| chat.window);
+        let anchor = window.ok().and_then(|window| window.anchor).map(|id| id.to_string());
+        self.base().events().announce(api::Event::Ended { chat: chat.to_string(), message, anchor, reason });
     }
 
     /// Stores the user's message and clears the draft. Macros are expanded only once, now, so that the history does
@@ -142,8 +162,9 @@ impl Turns {
                 (Aim::Last, Target::NewMessage { message, swipe, turn })
             }
         };
+        let speakers = self.library().speakers(&chat).await?;
         let job = ReplyJob { chat, aim, target, options: TurnOptions::default(), place };
-        self.start(job, None).await
+        Ok(self.start(job, speakers, None))
     }
 
     pub(crate) async fn continue_reply(&self, chat: String) -> ApiResult<Started> {
@@ -152,6 +173,7 @@ impl Turns {
         let Some(last) = last.filter(|last| last.role == Role::Character) else {
             return Err(bad_input("There is no reply to continue.", "Send a message, or regenerate."));
         };
+        let speakers = self.library().speakers(&chat).await?;
         let job = ReplyJob {
             chat,
             aim: Aim::Last,
@@ -159,7 +181,7 @@ impl Turns {
             options: TurnOptions { ask: Some(Ask::Continue), ..TurnOptions::default() },
             place,
         };
-        self.start(job, None).await
+        Ok(self.start(job, speakers, None))
     }
 
     /// Lets a member or the narrator speak. A separate message calls upon them, and the reply answers it, so that the
@@ -170,10 +192,10 @@ impl Turns {
         let (message, swipe) = new_ids();
         let place = self.base().running().begin(chat.id)?;
         let called = self.library().call_upon(&chat, &turn).await?;
-        let sent = convert::message(&called, &self.library().speakers(&chat).await?, |_| None);
+        let speakers = self.library().speakers(&chat).await?;
         let target = Target::NewMessage { message, swipe, turn };
         let job = ReplyJob { chat, aim: Aim::Last, target, options: TurnOptions::default(), place };
-        self.start(job, Some(sent)).await
+        Ok(self.start(job, speakers, Some(&called)))
     }
 
     pub(crate) async fn stop(&self, chat: String) -> ApiResult<()> {
@@ -273,10 +295,10 @@ impl Turns {
     }
 
     /// Announces the reply, with the message `sent` that it answers, and starts a task for it.
-    async fn start(&self, job: ReplyJob, sent: Option<api::Message>) -> ApiResult<Started> {
+    fn start(&self, job: ReplyJob, speakers: convert::Speakers, sent: Option<&Message>) -> Started {
         self.base().idle().stop();
         job.place.describe(job.target.message(), job.target.swipe(), job.target.base());
-        let speakers = self.library().speakers(&job.chat).await?;
+        let sent = sent.map(|sent| convert::message(sent, &speakers, |_| None));
         let reply = job.target.as_begun(speakers, self.base().now());
         let (chat, message) = (job.chat.id.to_string(), reply.clone());
         self.base().events().announce(api::Event::Started { chat, sent: sent.clone(), message });
@@ -286,7 +308,7 @@ impl Turns {
             drop(turns);
             drop(at_work);
         });
-        Ok(Started { sent, reply })
+        Started { sent, reply: Some(reply) }
     }
 }
 

@@ -92,7 +92,7 @@ impl Talk<'_> {
         let chat = self.engine.open_chat(self.chat.clone()).await?;
         let ended = chat.generating.is_none();
         let message = chat.page.messages.into_iter().last();
-        Ok(ended.then_some(Event::Ended { chat: chat.id, message, reason: EndReason::Stop }))
+        Ok(ended.then_some(Event::Ended { chat: chat.id, message, anchor: chat.anchor, reason: EndReason::Stop }))
     }
 
     /// Shows an event of this chat. The end of the reply ends the turn.
@@ -102,7 +102,7 @@ impl Talk<'_> {
                 self.out.piece(&text)?;
                 self.out.event(&Event::Token { chat, text, message, swipe, seq })?;
             }
-            Event::Ended { chat, message, reason } if chat == self.chat => {
+            Event::Ended { chat, message, reason, .. } if chat == self.chat => {
                 return self.end(message.as_ref(), reason).map(Some);
             }
             Event::Started { chat, message, .. } if chat == self.chat => {
