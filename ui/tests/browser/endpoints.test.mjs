@@ -54,6 +54,24 @@ test("health tests an endpoint only on request", async () => {
 	assert.equal(await other.getByRole("status").innerText(), "http://127.0.0.1:1234/v1");
 });
 
+test("Escape and a click outside keep what was typed", async () => {
+	await show("models", "light");
+	await id("add-endpoint").click();
+	const form = id("endpoint-form");
+	await id("endpoint-name").fill("My router");
+	await page.keyboard.press("Escape");
+	await page.getByRole("button", { name: "Keep editing" }).click();
+	assert.equal(await id("endpoint-name").inputValue(), "My router");
+	await page.mouse.click(5, 5);
+	assert.equal(await id("endpoint-name").inputValue(), "My router");
+	await page.keyboard.press("Escape");
+	await page.getByRole("alert").getByRole("button", { name: "Discard" }).click();
+	await form.waitFor({ state: "detached" });
+	await id("add-endpoint").click();
+	await page.keyboard.press("Escape");
+	await form.waitFor({ state: "detached" });
+});
+
 test("import report can be opened again", async () => {
 	await show("imports", "light");
 	assert.equal(await id("import-record").count(), 3);
