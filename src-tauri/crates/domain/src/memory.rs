@@ -118,7 +118,7 @@ impl MemoryOrigin {
 
 /// Why a memory is archived. Archived memories are not recalled, except superseded ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ArchivedAs {
+pub enum ArchiveReason {
     /// Another memory says the same.
     Merged,
     /// A newer memory contradicts it. Recall can still return it, with its date.
@@ -129,7 +129,7 @@ pub enum ArchivedAs {
     Crowded,
 }
 
-impl ArchivedAs {
+impl ArchiveReason {
     pub const ALL: [Self; 4] = [Self::Merged, Self::Superseded, Self::Retired, Self::Crowded];
 
     pub fn as_str(self) -> &'static str {
@@ -144,8 +144,8 @@ impl ArchivedAs {
 
 /// The archived state of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Archived {
-    pub why: ArchivedAs,
+pub struct ArchivedState {
+    pub why: ArchiveReason,
     /// When it stopped being true, for a superseded memory.
     pub since: Timestamp,
     /// The replacement of a merged or superseded memory.
@@ -153,7 +153,7 @@ pub struct Archived {
 }
 
 /// Confidence of statements by the user.
-pub const CERTAIN: u8 = 10;
+pub const MAX_CONFIDENCE: u8 = 10;
 
 /// A stored memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,14 +175,14 @@ pub struct Memory {
     /// Messages from memories that were merged into this one. It does not depend on them.
     pub echoes: Vec<MessageId>,
     /// `None` while it is active.
-    pub archived: Option<Archived>,
+    pub archived: Option<ArchivedState>,
     pub created: Timestamp,
     pub updated: Timestamp,
 }
 
 impl Memory {
     /// Whether only the user may archive it, because they wrote or pinned it.
-    pub fn is_kept(&self) -> bool {
+    pub fn is_protected(&self) -> bool {
         self.pinned || self.origin == MemoryOrigin::User
     }
 
@@ -198,8 +198,8 @@ impl Memory {
     }
 
     /// Whether recall may return it: active, or superseded.
-    pub fn may_be_told(&self) -> bool {
-        self.archived.is_none_or(|archived| archived.why == ArchivedAs::Superseded)
+    pub fn is_recallable(&self) -> bool {
+        self.archived.is_none_or(|archived| archived.why == ArchiveReason::Superseded)
     }
 }
 

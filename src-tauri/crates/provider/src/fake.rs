@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use domain::prompt::{Prompt, PromptRole};
-use domain::{Arguments, ToolCall};
+use domain::{ToolArguments, ToolCall};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -162,7 +162,7 @@ impl Script {
 
     /// Adds a tool call.
     pub fn call(self, name: &str, arguments: &str) -> Self {
-        let arguments = Arguments::read(arguments);
+        let arguments = ToolArguments::read(arguments);
         self.event(GenerationEvent::ToolCall(ToolCall { id: None, name: name.to_owned(), arguments }))
     }
 

@@ -1,5 +1,5 @@
-//! Lexical search in twenty thousand messages; the target is 50 ms per query, without embedding. Run with
-//! `cargo bench -p context --bench full_text`.
+//! Lexical search in twenty thousand messages; the target is 50 ms per query, without embedding.
+//! Run with `cargo bench -p recall --bench full_text`.
 
 use divan::{Bencher, black_box};
 use recall::full_text::{Text, TextIndex, search};

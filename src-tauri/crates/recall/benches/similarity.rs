@@ -1,5 +1,6 @@
-//! Similarity of one query with a hundred thousand vectors of 384 bytes, and selection of the ten nearest. Run
-//! with `cargo bench -p context --bench similarity`. The tests of the module check the recall.
+//! Similarity of one query with a hundred thousand vectors of 384 bytes, and selection of the ten
+//! nearest. Run with `cargo bench -p recall --bench similarity`. The tests of the module check the
+//! recall.
 
 use std::num::NonZero;
 

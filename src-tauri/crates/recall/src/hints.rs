@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use context::frame::{Signal, SignalKind};
 use domain::chat::Role;
-use domain::script::is_spaceless;
+use domain::script::has_unspaced_script;
 use jiff::civil::DateTime;
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -129,7 +129,7 @@ pub fn leans_back(text: &str, user: &str, character: [&str; 2]) -> bool {
 
 /// How many content words a word represents. In a script without spaces a run of characters is a clause.
 fn telling_parts(word: &str) -> usize {
-    if is_spaceless(word) { word.chars().count().div_ceil(LETTERS) } else { 1 }
+    if has_unspaced_script(word) { word.chars().count().div_ceil(LETTERS) } else { 1 }
 }
 
 /// The text to embed for a turn. `said` has the user's latest messages, newest first; the second one is included only

@@ -1,7 +1,7 @@
 //! Removes repetition among recalled memories: finds duplicates, and orders memories by maximal marginal relevance
 //! (MMR). Consolidation merges duplicates within a scope in idle time; this module also compares different scopes.
 //!
-//! Promises
+//! Guarantees
 //! - It drops nothing. It marks duplicates, and the plan, which knows what fits, skips a memory if one that says the
 //!   same is included.
 //! - The more certain of two duplicates represents both, whatever their scores. Pinned and superseded memories are
@@ -16,7 +16,7 @@ use domain::memory::{Memory, MemoryOrigin};
 
 use crate::statement::Statement;
 
-/// The memories that other memories say as well.
+/// The duplicates among memories, each with the memories that contain the same statement.
 #[derive(Debug, Default)]
 pub struct Doubles {
     said_by: HashMap<MemoryId, Vec<(Source, String)>>,
@@ -167,7 +167,7 @@ pub fn source(memory: &Memory) -> Source {
 mod tests {
     use context::frame::BlockKind;
     use domain::Timestamp;
-    use domain::memory::{Archived, ArchivedAs};
+    use domain::memory::{ArchiveReason, ArchivedState};
 
     use super::*;
     use crate::statement::tests::memory;
@@ -211,7 +211,7 @@ mod tests {
     fn pinned_and_superseded_are_no_duplicates() {
         let mut memories = of(&["Tom owns a boat.", "Tom owns a boat.", "Tom owns a boat."]);
         memories[0].pinned = true;
-        memories[1].archived = Some(Archived { why: ArchivedAs::Superseded, since: Timestamp(0), by: None });
+        memories[1].archived = Some(ArchivedState { why: ArchiveReason::Superseded, since: Timestamp(0), by: None });
         assert_eq!(doubles(&memories), ["3 by 1"]);
     }
 
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(candidates[0].source, source(&memories[1]));
     }
 
-    /// Chains of duplicates work, and so do duplicates of a memory that MMR moves back.
+    /// Covers chains of duplicates, and duplicates of a memory that MMR moves back.
     #[test]
     fn representatives_rank_first_in_chains() {
         let texts = ["Tom owns a boat.", "Tom owns a boat.", "Tom owns a boat, a red one.", "Tom paints a red boat."];
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn superseded_memory_causes_no_penalty() {
         let mut memories = of(&["Tom lives in Oak Lane.", "Tom lives in Birch Lane."]);
-        memories[1].archived = Some(Archived { why: ArchivedAs::Superseded, since: Timestamp(0), by: None });
+        memories[1].archived = Some(ArchivedState { why: ArchiveReason::Superseded, since: Timestamp(0), by: None });
         let ranked = memories
             .iter()
             .zip([0.6, 0.8])

@@ -1,5 +1,6 @@
-//! The embedding of a question, and a cache of its late interaction. The same question is searched again while it is
-//! typed, sent and answered once more; no passage is compared twice.
+//! The embedding of a question, and a cache of its late interaction. The same question is searched
+//! several times: while the user types it, when it is sent, and for each regenerated reply. The
+//! cache avoids comparing a passage twice.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +9,7 @@ use domain::embedding::Embedding;
 
 use crate::late_interaction::InPassage;
 
-/// Passages in the cache of one question: those of a few searches.
+/// Maximum number of passages in the cache of one question: enough for a few searches.
 const MET: usize = 1_000;
 
 /// A shared [`QueryEmbedding`].

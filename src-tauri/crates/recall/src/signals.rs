@@ -5,7 +5,7 @@ use domain::chat::MessageRange;
 
 use crate::scores::Scores;
 
-/// Number of messages on each side that have the same topic.
+/// Number of messages on each side that are assumed to have the same topic.
 const MATTER: usize = 10;
 
 /// A message: the index of the searched range that it is in, and its position.

@@ -1,5 +1,5 @@
-//! Normalizes the statement of a memory for the comparison with another one. No model is asked, so both must have
-//! almost the same words; in doubt they are different.
+//! Normalizes the statement of a memory for the comparison with another one. No model is involved,
+//! so both must have almost the same words; in doubt they are different.
 
 use std::collections::BTreeSet;
 use std::collections::HashSet;
@@ -9,13 +9,14 @@ use domain::memory::{Memory, MemoryOrigin};
 
 use crate::tokens::{says_nothing, words};
 
-/// Stands for the user, whatever their name.
+/// Replaces the user's name and pronouns, so that statements with either compare equal.
 pub const USER: &str = "@user";
-/// Words for the user in their own words.
+/// First-person pronouns, which mean the user in the user's own words.
 const FIRST: [&str; 5] = ["i", "me", "my", "mine", "myself"];
 const MINE: [&str; 2] = ["my", "mine"];
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
-/// A sentence that continues with one of these keeps its meaning so far.
+/// A continuation that begins with one of these words adds to a statement and does not change its
+/// meaning.
 const GOES_ON: [&str; 16] = [
     "and", "with", "in", "at", "on", "from", "for", "since", "because", "that", "which", "who", "called", "named",
     "near", "by",
@@ -29,7 +30,7 @@ const TAKES_BACK: [&str; 26] = [
 /// Marks between sentences and clauses.
 const STOPS: [char; 14] =
     ['.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '\u{2014}', '\u{2013}', '\u{2019}', '\u{2026}'];
-/// Adverbs that may stand between a subject and its verb.
+/// Adverbs that may come between a subject and its verb.
 pub const ADVERBS: [&str; 8] = ["also", "always", "currently", "just", "now", "nowadays", "really", "still"];
 /// Minimum share of each statement's words that the other must have, before their embeddings are compared.
 const SHARED: f32 = 0.5;
@@ -198,7 +199,7 @@ pub fn is_number(word: &str) -> bool {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use domain::memory::{CERTAIN, MemoryScope, MemoryType};
+    use domain::memory::{MAX_CONFIDENCE, MemoryScope, MemoryType};
     use domain::{MemoryId, Timestamp};
     use uuid::Uuid;
 
@@ -214,7 +215,7 @@ pub(crate) mod tests {
             text: text.to_owned(),
             importance: 5,
             origin: if asked { MemoryOrigin::Rule } else { MemoryOrigin::Model },
-            confidence: if asked { CERTAIN } else { 7 },
+            confidence: if asked { MAX_CONFIDENCE } else { 7 },
             pinned: false,
             sources: Vec::new(),
             echoes: Vec::new(),

@@ -213,7 +213,8 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// Finds every pair of `{{` and `}}`. Of three or more opening braces the last two are used.
+/// Finds every pair of `{{` and `}}`. If there are three or more opening braces, the last two open
+/// the macro.
 fn spans(source: &str) -> Vec<Span> {
     let bytes = source.as_bytes();
     let (mut open, mut spans, mut at) = (Vec::new(), Vec::new(), 0);

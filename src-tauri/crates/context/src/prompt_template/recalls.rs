@@ -106,7 +106,8 @@ pub(super) fn may_hold_lore(kind: SectionKind) -> bool {
     matches!(kind, SectionKind::LoreBefore | SectionKind::LoreAfter)
 }
 
-/// The end of the prompt counts as head too, unless placement is classic.
+/// Whether retrieved content may not appear at this place. The text after the history is treated
+/// like the head, because its wording must not change between turns.
 pub(super) fn stands_in_head(placement: Placement) -> bool {
     matches!(placement, Placement::Head | Placement::AfterHistory)
 }

@@ -16,7 +16,7 @@ const RATIO_APPLIES_FROM: usize = 1 << 20;
 
 /// A text chunk as stored in the picture.
 #[derive(Clone, Copy)]
-pub(super) struct Text<'a> {
+pub(super) struct PngText<'a> {
     pub(super) keyword: &'a str,
     data: &'a [u8],
     packed: bool,
@@ -32,7 +32,7 @@ pub(super) struct Unpacked<'a> {
 /// The decompressed text exceeds the size limit of a card.
 pub(super) struct TooLarge;
 
-impl<'a> Text<'a> {
+impl<'a> PngText<'a> {
     /// Reads a text chunk; `None` for other chunk types.
     pub(super) fn of(kind: &[u8], chunk: &'a [u8]) -> Option<Self> {
         if !matches!(kind, b"tEXt" | b"zTXt" | b"iTXt") {

@@ -15,7 +15,7 @@ const MAX_PLAIN_DIGITS: usize = 300;
 /// Replaces the faults. Returns the borrowed text if there are none.
 pub(super) fn scan(text: Cow<'_, str>) -> Result<(Cow<'_, str>, Vec<Repair>), JsonError> {
     let mut edits = Edits::default();
-    let mut size = Size::default();
+    let mut size = JsonSize::default();
     let (json, mut at) = (text.as_bytes(), 0);
     while let Some(byte) = json.get(at).copied() {
         size.add(byte)?;
@@ -30,7 +30,7 @@ pub(super) fn scan(text: Cow<'_, str>) -> Result<(Cow<'_, str>, Vec<Repair>), Js
 }
 
 pub(super) fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
-    let (mut size, mut at) = (Size::default(), 0);
+    let (mut size, mut at) = (JsonSize::default(), 0);
     while let Some(byte) = json.get(at).copied() {
         size.add(byte)?;
         at = if byte == b'"' { end_of_string(json, at + 1) } else { at + 1 };
@@ -39,18 +39,18 @@ pub(super) fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
 }
 
 /// Estimated size of the text in memory.
-struct Size {
+struct JsonSize {
     depth: usize,
     values: usize,
 }
 
-impl Default for Size {
+impl Default for JsonSize {
     fn default() -> Self {
         Self { depth: 0, values: 1 }
     }
 }
 
-impl Size {
+impl JsonSize {
     /// Adds a byte outside strings.
     fn add(&mut self, byte: u8) -> Result<(), JsonError> {
         match byte {

@@ -8,9 +8,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::memory::{Archived, ArchivedAs, Memory, MemoryOrigin};
+use domain::memory::{ArchiveReason, ArchivedState, Memory, MemoryOrigin};
 use domain::{MemoryId, Timestamp};
-use store::Standing;
+use store::ActiveMemory;
 
 use crate::recall_service::facts::{SURE, worth};
 use recall::attributes::Attribute;
@@ -39,14 +39,14 @@ pub(crate) struct Around {
 }
 
 struct Compared<'a> {
-    standing: &'a Standing,
+    standing: &'a ActiveMemory,
     saying: Statement,
     attribute: Option<Attribute>,
     vector: Option<&'a [f32]>,
 }
 
 impl<'a> Compared<'a> {
-    fn new(standing: &'a Standing, around: &'a Around) -> Self {
+    fn new(standing: &'a ActiveMemory, around: &'a Around) -> Self {
         let saying = Statement::of(&standing.memory, &around.user);
         let vector = around.vectors.get(&standing.number).map(Vec::as_slice);
         Self { standing, attribute: Attribute::of(&saying), saying, vector }
@@ -62,7 +62,7 @@ impl<'a> Compared<'a> {
     }
 
     fn may_go(&self) -> bool {
-        !self.standing.kept && !self.memory().is_kept()
+        !self.standing.kept && !self.memory().is_protected()
     }
 
     /// Whether this memory may replace `other` without a loss.
@@ -100,10 +100,10 @@ pub(crate) fn is_old_and_unsure(memory: &Memory, now: Timestamp) -> bool {
 
 /// One step of the plan: the indexes of the memories to archive, and why. The last argument is the maximum number of
 /// memories in a scope.
-type ConsolidationStep = fn(&[Compared<'_>], &Around, usize) -> Vec<(usize, Archived)>;
+type ConsolidationStep = fn(&[Compared<'_>], &Around, usize) -> Vec<(usize, ArchivedState)>;
 
 /// The memories to archive, and why, so that at most `most` of them stay.
-pub(crate) fn plan(standing: &[Standing], around: &Around, most: usize) -> Vec<(Memory, Archived)> {
+pub(crate) fn plan(standing: &[ActiveMemory], around: &Around, most: usize) -> Vec<(Memory, ArchivedState)> {
     let mut held: Vec<Compared<'_>> = standing.iter().map(|each| Compared::new(each, around)).collect();
     let mut planned = Vec::new();
     let steps: [ConsolidationStep; 4] = [superseded, merged, retired, crowded];
@@ -119,54 +119,57 @@ pub(crate) fn plan(standing: &[Standing], around: &Around, most: usize) -> Vec<(
 }
 
 /// Memories that a newer one supersedes; the newest of those replaces it.
-fn superseded(held: &[Compared<'_>], _: &Around, _: usize) -> Vec<(usize, Archived)> {
+fn superseded(held: &[Compared<'_>], _: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
     let mut gone = Vec::new();
     for (at, older) in held.iter().enumerate().filter(|(_, held)| held.may_go() && held.says_one_thing()) {
         let newer = held.iter().filter(|newer| newer.says_one_thing() && newer.supersedes(older));
         if let Some(newest) = newer.max_by_key(|newer| (newer.memory().created, newer.standing.number)) {
             let (since, by) = (newest.memory().created, Some(newest.memory().id));
-            gone.push((at, Archived { why: ArchivedAs::Superseded, since, by }));
+            gone.push((at, ArchivedState { why: ArchiveReason::Superseded, since, by }));
         }
     }
     gone
 }
 
 /// Memories that another one says as well, lowest rank first.
-fn merged(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, Archived)> {
+fn merged(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
     let mut order: Vec<usize> = (0..held.len()).filter(|at| held[*at].says_one_thing()).collect();
     order.sort_by_key(|at| held[*at].memory().rank());
-    let mut gone: Vec<(usize, Archived)> = Vec::new();
+    let mut gone: Vec<(usize, ArchivedState)> = Vec::new();
     let mut left: HashSet<usize> = order.iter().copied().collect();
     for at in order.iter().copied().filter(|at| held[*at].may_go()) {
         let stands_for = |other: &&usize| left.contains(*other) && **other != at && held[**other].stands_for(&held[at]);
         if let Some(other) = order.iter().rev().find(stands_for) {
             let by = Some(held[*other].memory().id);
-            gone.push((at, Archived { why: ArchivedAs::Merged, since: around.now, by }));
+            gone.push((at, ArchivedState { why: ArchiveReason::Merged, since: around.now, by }));
             left.remove(&at);
         }
     }
     gone
 }
 
-fn retired(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, Archived)> {
+fn retired(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
     let old = held.iter().enumerate().filter(|(_, held)| held.may_go() && held.may_retire(around));
-    old.map(|(at, _)| (at, Archived { why: ArchivedAs::Retired, since: around.now, by: None })).collect()
+    old.map(|(at, _)| (at, ArchivedState { why: ArchiveReason::Retired, since: around.now, by: None })).collect()
 }
 
 /// The memories with the lowest worth, as many as there are too many.
-fn crowded(held: &[Compared<'_>], around: &Around, most: usize) -> Vec<(usize, Archived)> {
+fn crowded(held: &[Compared<'_>], around: &Around, most: usize) -> Vec<(usize, ArchivedState)> {
     let mut going: Vec<usize> = (0..held.len()).filter(|at| held[*at].may_go()).collect();
     let worth = |at: &usize| worth(held[*at].memory(), around.now);
     going.sort_by(|one, other| worth(one).total_cmp(&worth(other)).then(one.cmp(other)));
     going.truncate(held.len().saturating_sub(most));
-    going.into_iter().map(|at| (at, Archived { why: ArchivedAs::Crowded, since: around.now, by: None })).collect()
+    going
+        .into_iter()
+        .map(|at| (at, ArchivedState { why: ArchiveReason::Crowded, since: around.now, by: None }))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use domain::MemoryId;
-    use domain::memory::{CERTAIN, MemoryOrigin, MemoryScope, MemoryType};
+    use domain::memory::{MAX_CONFIDENCE, MemoryOrigin, MemoryScope, MemoryType};
     use uuid::Uuid;
 
     const DAY: i64 = 86_400_000;
@@ -181,7 +184,7 @@ mod tests {
             text: text.to_owned(),
             importance: 5,
             origin: if asked { MemoryOrigin::Rule } else { MemoryOrigin::Model },
-            confidence: if asked { CERTAIN } else { 7 },
+            confidence: if asked { MAX_CONFIDENCE } else { 7 },
             pinned: false,
             sources: Vec::new(),
             echoes: Vec::new(),
@@ -191,8 +194,8 @@ mod tests {
         }
     }
 
-    fn standing(memories: Vec<Memory>) -> Vec<Standing> {
-        (1..).zip(memories).map(|(number, memory)| Standing { number, memory, kept: false }).collect()
+    fn standing(memories: Vec<Memory>) -> Vec<ActiveMemory> {
+        (1..).zip(memories).map(|(number, memory)| ActiveMemory { number, memory, kept: false }).collect()
     }
 
     fn around() -> Around {
@@ -204,9 +207,9 @@ mod tests {
         }
     }
 
-    fn shown(standing: &[Standing], around: &Around, most: usize) -> Vec<String> {
+    fn shown(standing: &[ActiveMemory], around: &Around, most: usize) -> Vec<String> {
         let of = |id| standing.iter().find(|each| each.memory.id == id).unwrap().number;
-        let line = |(memory, archived): &(Memory, Archived)| {
+        let line = |(memory, archived): &(Memory, ArchivedState)| {
             let by = archived.by.map(|by| format!(" by {}", of(by))).unwrap_or_default();
             format!("{} {}{by}", of(memory.id), archived.why.as_str())
         };
@@ -263,7 +266,8 @@ mod tests {
         assert_eq!(shown(&standing(own), &around(), 1), [""; 0]);
         let pinned = plain.iter().cloned().map(|memory| Memory { pinned: true, ..memory }).collect();
         assert_eq!(shown(&standing(pinned), &around(), 1), [""; 0]);
-        let kept: Vec<Standing> = standing(plain).into_iter().map(|each| Standing { kept: true, ..each }).collect();
+        let kept: Vec<ActiveMemory> =
+            standing(plain).into_iter().map(|each| ActiveMemory { kept: true, ..each }).collect();
         assert_eq!(shown(&kept, &around(), 1), [""; 0]);
     }
 

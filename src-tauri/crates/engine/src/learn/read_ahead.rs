@@ -111,7 +111,7 @@ impl Learning {
         let withdrawals = turn.inputs.withdrawals;
         let kept = self.base().store().checkpoint(move |store| {
             let Some(chat) = store.chats().get(id)?.filter(|chat| chat.window == before) else { return Ok(false) };
-            if !running.none_in(id) || store.memories().withdrawals()? != withdrawals {
+            if !running.none_in(id) || store.memories().retraction_count()? != withdrawals {
                 return Ok(false);
             }
             // The guessed message has no stored block.

@@ -10,7 +10,7 @@ use domain::card::{self, AssetPlace, Card};
 use image::ImageFormat;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{AssetHash, CardFile, Character, StoreError, Write};
+use store::{AssetHash, CardFile, Character, StoreError, WriteTransaction};
 
 use crate::api::{CardAsset, CardAssetPlace};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
@@ -61,7 +61,7 @@ impl Library {
         let character = self.character(character.parse()?).await?;
         let (card, _) = self.card(&character)?;
         let mut there = self.paths_put(character.id).await?;
-        if card.files_beside() > there.len()
+        if card.embedded_file_count() > there.len()
             && let Some(bytes) = self.source_of(&character).await?
         {
             let found = tokio::task::spawn_blocking(move || Card::files_in(&bytes));
@@ -202,7 +202,9 @@ impl Library {
     async fn change_assets<T: Send + 'static>(
         &self,
         character: &str,
-        change: impl FnOnce(&mut Card, CharacterId, &mut Write<'_>) -> Result<ApiResult<T>, StoreError> + Send + 'static,
+        change: impl FnOnce(&mut Card, CharacterId, &mut WriteTransaction<'_>) -> Result<ApiResult<T>, StoreError>
+        + Send
+        + 'static,
     ) -> ApiResult<T> {
         let (id, now) = (character.parse::<CharacterId>()?, self.base().now());
         let changed = self.base().store().write(move |store| {
@@ -252,7 +254,7 @@ fn put(
     card: &mut Card,
     of: CharacterId,
     files: &[NewAsset],
-    store: &mut Write<'_>,
+    store: &mut WriteTransaction<'_>,
 ) -> Result<ApiResult<usize>, StoreError> {
     let mut fresh = Vec::new();
     for new in files {
@@ -285,7 +287,7 @@ fn put(
 }
 
 fn shown(card: &Card, there: &HashSet<String>) -> Vec<CardAsset> {
-    let one = |(at, asset): (usize, card::Asset<'_>)| {
+    let one = |(at, asset): (usize, card::CardAsset<'_>)| {
         let place = match asset.place {
             AssetPlace::Beside(path) if !there.contains(path) => CardAssetPlace::Missing,
             AssetPlace::Beside(_) | AssetPlace::InText => CardAssetPlace::Here,

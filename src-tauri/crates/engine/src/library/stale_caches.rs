@@ -2,7 +2,7 @@
 //! chat, token by token. Whatever retracts text notes the affected chats in the store.
 
 use domain::ChatId;
-use store::Stale;
+use store::StaleChats;
 use tokio::sync::oneshot;
 
 use crate::api::Event;
@@ -12,7 +12,7 @@ use crate::library::handle::WeakLibrary;
 
 /// Caches whose files are being deleted.
 pub(crate) struct Dropping {
-    stale: Stale,
+    stale: StaleChats,
     gone: oneshot::Receiver<()>,
 }
 
@@ -47,7 +47,7 @@ impl Library {
     /// Notes the chat if text was retracted while the prompt was built. To be called after a model has read a prompt
     /// without a stored plan.
     pub(crate) async fn note_if_withdrawn(&self, chat: ChatId, withdrawals: i64) -> ApiResult<()> {
-        if self.base().store().read(|store| store.memories().withdrawals()).await? != withdrawals {
+        if self.base().store().read(|store| store.memories().retraction_count()).await? != withdrawals {
             self.base().store().write(move |store| store.stale_caches_mut().note(chat)).await?;
         }
         Ok(())

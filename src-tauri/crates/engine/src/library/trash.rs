@@ -114,11 +114,11 @@ impl Library {
     }
 }
 
-fn restore(store: &mut store::Write<'_>, id: TrashId) -> Result<(), StoreError> {
+fn restore(store: &mut store::WriteTransaction<'_>, id: TrashId) -> Result<(), StoreError> {
     match id {
         TrashId::Chat(id) => {
             store.chats_mut().restore(id)?;
-            store.memories_mut().live_in(id)
+            store.memories_mut().reattach_to_chat(id)
         }
         TrashId::Character(id) => store.characters_mut().restore(id),
         TrashId::Lorebook(id) => store.lorebooks_mut().restore(id),

@@ -63,7 +63,7 @@ pub(crate) fn stand_in(hits: &mut [Hit], talk: DuplicateRules, history: &[Histor
 #[cfg(test)]
 mod tests {
     use domain::{MessageId, Timestamp};
-    use store::NamedMessage;
+    use store::MessageKey;
     use uuid::Uuid;
 
     use super::*;
@@ -76,7 +76,7 @@ mod tests {
 
     fn hit(number: u128, role: Role) -> Hit {
         let created = Timestamp(number as i64);
-        let message = NamedMessage { id: id(number), position: 0, role, created, undated: false };
+        let message = MessageKey { id: id(number), position: 0, role, created, undated: false };
         Hit::new(message, 0, 1.0 / number as f32)
     }
 

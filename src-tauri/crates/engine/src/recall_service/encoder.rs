@@ -10,7 +10,7 @@ use domain::embedding::Embedding;
 use local::{LocalHost, gguf};
 use provider::ProviderError;
 use recall::similarity::bytes;
-use store::{NewVector, SaidText, UnreadText};
+use store::{MessageContent, NewVector, QueuedText};
 
 use crate::base::convert::Speakers;
 use crate::recall_service::recent::Recent;
@@ -83,7 +83,7 @@ impl Encoder {
     /// page at most. Returns `None` if `stop`, which is called between passages, returns true.
     pub(crate) async fn read(
         &self,
-        unread: &UnreadText,
+        unread: &QueuedText,
         speakers: &Speakers,
         stop: impl Fn() -> bool,
     ) -> Result<Option<Vec<NewVector>>, ProviderError> {
@@ -126,14 +126,14 @@ fn kept(passage: &Embedding, beside: [Option<&Embedding>; 2]) -> NewVector {
 }
 
 /// The adjacent passages of the messages before and after, if they belong to the same conversation.
-fn beside(said: &SaidText, neighbours: [Option<&SaidText>; 2], speakers: &Speakers) -> [Option<String>; 2] {
-    let same_talk = |beside: &&SaidText| is_same_conversation(beside.created, said.created);
+fn beside(said: &MessageContent, neighbours: [Option<&MessageContent>; 2], speakers: &Speakers) -> [Option<String>; 2] {
+    let same_talk = |beside: &&MessageContent| is_same_conversation(beside.created, said.created);
     let [before, behind] =
         neighbours.map(|beside| beside.filter(same_talk).map_or_else(Vec::new, |beside| passages(beside, speakers)));
     [before.into_iter().next_back(), behind.into_iter().next()]
 }
 
-fn passages(said: &SaidText, speakers: &Speakers) -> Vec<String> {
+fn passages(said: &MessageContent, speakers: &Speakers) -> Vec<String> {
     let text = said.text.trim();
     let passages = match text.len() {
         0 => Vec::new(),
@@ -143,7 +143,7 @@ fn passages(said: &SaidText, speakers: &Speakers) -> Vec<String> {
     passages.iter().map(|passage| line(said, passage, speakers)).collect()
 }
 
-fn line(said: &SaidText, text: &str, speakers: &Speakers) -> String {
+fn line(said: &MessageContent, text: &str, speakers: &Speakers) -> String {
     match speakers.of(said.message, said.role) {
         "" => text.to_owned(),
         speaker => format!("{}: {text}", first_letters(speaker, NAME)),
@@ -176,9 +176,9 @@ mod tests {
 
     use super::*;
 
-    fn said(role: Role, hours: i64, text: &str) -> SaidText {
+    fn said(role: Role, hours: i64, text: &str) -> MessageContent {
         let created = Timestamp(hours * 3_600_000);
-        SaidText { message: MessageId(Uuid::nil()), role, text: text.to_owned(), created }
+        MessageContent { message: MessageId(Uuid::nil()), role, text: text.to_owned(), created }
     }
 
     fn speakers() -> Speakers {

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use context::frame::{BlockKind, Candidate, Signal, SignalKind};
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{MemoryId, MessageId, Timestamp};
-use store::{Company, Found, Query, Read, StoreError};
+use store::{ChatParticipants, FoundMemory, Query, ReadTransaction, StoreError};
 
 use crate::Clock;
 use crate::recall_service::branches::Branches;
@@ -50,7 +50,7 @@ pub(crate) struct Facts {
 #[derive(Clone, Copy)]
 pub(crate) struct MemoryScopes {
     /// The chat with its participants. The lorebooks bound to them are the worlds that apply.
-    pub(crate) company: Company,
+    pub(crate) company: ChatParticipants,
     /// The scopes that apply whatever the lorebooks; the second is the pair's.
     pub(crate) scopes: [MemoryScope; 4],
     /// Whether memories made from other chats apply (setting `memory_other_chats`). A memory that the user wrote was
@@ -60,7 +60,7 @@ pub(crate) struct MemoryScopes {
 
 impl MemoryScopes {
     /// All scopes, with the worlds. Worlds are looked up together with the memories, to save a wait.
-    fn everywhere(&self, store: &Read<'_>) -> Result<Vec<MemoryScope>, StoreError> {
+    fn everywhere(&self, store: &ReadTransaction<'_>) -> Result<Vec<MemoryScope>, StoreError> {
         let worlds = store.memories().worlds(self.company)?;
         Ok(self.scopes.into_iter().chain(worlds.into_iter().map(MemoryScope::World)).collect())
     }
@@ -74,7 +74,7 @@ impl MemoryScopes {
     /// The first `most` memories that apply.
     fn first<T>(
         &self,
-        (store, branches): (&Read<'_>, &Branches),
+        (store, branches): (&ReadTransaction<'_>, &Branches),
         most: u32,
         all: Vec<T>,
         of: impl Fn(&T) -> &Memory,
@@ -91,11 +91,15 @@ impl MemoryScopes {
         Ok(kept)
     }
 
-    fn counts(&self, store: &Read<'_>, Memory { sources, echoes, origin, .. }: &Memory) -> Result<bool, StoreError> {
+    fn counts(
+        &self,
+        store: &ReadTransaction<'_>,
+        Memory { sources, echoes, origin, .. }: &Memory,
+    ) -> Result<bool, StoreError> {
         Ok(self.others
             || sources.is_empty() && *origin == MemoryOrigin::User
-            || store.memories().some_said_in(self.company.chat, sources)?
-            || store.memories().some_said_in(self.company.chat, echoes)?)
+            || store.memories().any_in_chat(self.company.chat, sources)?
+            || store.memories().any_in_chat(self.company.chat, echoes)?)
     }
 }
 
@@ -108,10 +112,10 @@ pub(crate) struct StandingFacts {
 }
 
 impl StandingFacts {
-    pub(crate) fn read(store: &Read<'_>, counting: &MemoryScopes) -> Result<Self, StoreError> {
+    pub(crate) fn read(store: &ReadTransaction<'_>, counting: &MemoryScopes) -> Result<Self, StoreError> {
         let (mut memories, branches) = (Vec::new(), Branches::of(store, counting.company.chat)?);
         for scope in counting.everywhere(store)? {
-            let standing = store.memories().standing(scope, counting.among(&branches, STANDING))?;
+            let standing = store.memories().active(scope, counting.among(&branches, STANDING))?;
             memories.extend(counting.first((store, &branches), STANDING, standing, |memory| memory)?);
         }
         let last_session = match counting.others {
@@ -151,7 +155,7 @@ impl MatchedMemory {
 
 /// The memories that match a turn. `near` has the numbers of memories with their cosine similarity, nearest first.
 pub(crate) fn called(
-    store: &Read<'_>,
+    store: &ReadTransaction<'_>,
     counting: &MemoryScopes,
     query: &Query,
     near: &[(i64, f32)],
@@ -178,7 +182,7 @@ fn is_made_of(memory: &Memory, message: MessageId) -> bool {
 }
 
 /// Scales the lexical scores so that the best match has 1.
-fn by_words(found: Vec<Found>) -> Vec<MatchedMemory> {
+fn by_words(found: Vec<FoundMemory>) -> Vec<MatchedMemory> {
     let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
     let share = |score: f64| if best > 0.0 { (score / best) as f32 } else { 0.0 };
     let called =
@@ -336,7 +340,7 @@ fn kind(kind: MemoryType) -> BlockKind {
 
 #[cfg(test)]
 mod tests {
-    use domain::memory::{Archived, ArchivedAs, CERTAIN};
+    use domain::memory::{ArchiveReason, ArchivedState, MAX_CONFIDENCE};
     use uuid::Uuid;
 
     use super::*;
@@ -350,7 +354,7 @@ mod tests {
             text: format!("m{number}"),
             importance,
             origin: MemoryOrigin::Rule,
-            confidence: CERTAIN,
+            confidence: MAX_CONFIDENCE,
             pinned,
             sources: Vec::new(),
             echoes: Vec::new(),
@@ -378,8 +382,8 @@ mod tests {
         let facts = Facts {
             standing: vec![memory(1, 10, false, 400), memory(2, 5, false, 0), memory(4, 5, true, 0)],
             called: by_words(vec![
-                Found { memory: memory(3, 3, false, 400), score: 7.0 },
-                Found { memory: memory(5, 3, false, 400), score: 1.0 },
+                FoundMemory { memory: memory(3, 3, false, 400), score: 7.0 },
+                FoundMemory { memory: memory(5, 3, false, 400), score: 1.0 },
             ]),
             ..Facts::default()
         };
@@ -397,9 +401,9 @@ mod tests {
     fn superseded_memory_has_date_and_needs_a_match() {
         let clock = Clock::stopped(Timestamp(0));
         let since = Timestamp(1_795_302_660_000);
-        let archived = Some(Archived { why: ArchivedAs::Superseded, since, by: None });
+        let archived = Some(ArchivedState { why: ArchiveReason::Superseded, since, by: None });
         let older = Memory { archived, ..memory(1, 9, false, 0) };
-        let facts = Facts { called: by_words(vec![Found { memory: older, score: 1.0 }]), ..Facts::default() };
+        let facts = Facts { called: by_words(vec![FoundMemory { memory: older, score: 1.0 }]), ..Facts::default() };
         assert_eq!(order(facts.context(Timestamp(0), &clock)), "m1 (until 21 November 2026; not so now)");
     }
 }

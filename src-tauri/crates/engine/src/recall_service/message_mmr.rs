@@ -116,7 +116,7 @@ fn likeness(one: &[usize], other: &[usize]) -> f32 {
 mod tests {
     use domain::chat::Role;
     use domain::{MessageId, Timestamp};
-    use store::NamedMessage;
+    use store::MessageKey;
     use uuid::Uuid;
 
     use super::*;
@@ -125,7 +125,7 @@ mod tests {
     fn hits(texts: &[&str], known: bool) -> Vec<Hit> {
         let hit = |(at, text): (i64, &&str)| {
             let id = MessageId(Uuid::from_u128(at as u128));
-            let message = NamedMessage { id, position: at, role: Role::User, created: Timestamp(at), undated: false };
+            let message = MessageKey { id, position: at, role: Role::User, created: Timestamp(at), undated: false };
             let mut hit = Hit::new(message, 0, 0.9 - at as f32 / 100.0);
             hit.text = (*text).to_owned();
             hit.nearest = known.then_some(Nearest { passage: 0, at: 0.0 });

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use context::frame::{BlockKind, Candidate, HistoryMessage, SignalKind, Source};
 use domain::document::{DocumentOwner, Passage};
-use store::{FoundPassage, Query, Read, StoreError};
+use store::{FoundPassage, Query, ReadTransaction, StoreError};
 
 use crate::recall_service::older::leave_out_the_weak;
 
@@ -30,7 +30,7 @@ impl Fitting {
 /// beginning as well, so that the model knows of it whatever is asked ("What do you make of this?"). Documents of a
 /// character or a world are only searched.
 pub(crate) fn find(
-    store: &Read<'_>,
+    store: &ReadTransaction<'_>,
     owners: &[DocumentOwner],
     queries: &[Query],
     near: &[(i64, f32)],

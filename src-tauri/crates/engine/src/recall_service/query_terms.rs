@@ -11,7 +11,7 @@ use recall::tokens;
 
 /// A full-text query that matches any of `words`.
 pub(crate) fn query(words: &[String]) -> Query {
-    Query::any_of(words.iter().map(String::as_str))
+    Query::any_word(words.iter().map(String::as_str))
 }
 
 /// The content words of the user's latest message.

@@ -28,7 +28,7 @@ use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
 use domain::settings::Values;
 use domain::{MessageId, PersonaId};
-use store::{Among, Company, Query, StoreError};
+use store::{ChatParticipants, EmbeddingGroup, Query, StoreError};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
@@ -188,9 +188,9 @@ impl RecallService {
         let queries =
             [query_terms::own_words(turn), query_terms::telling_words(turn)].map(|words| query_terms::query(&words));
         let told = passages::told(turn.history);
-        let groups: Vec<Among> = owners.iter().copied().map(Among::Passages).collect();
+        let groups: Vec<EmbeddingGroup> = owners.iter().copied().map(EmbeddingGroup::Passages).collect();
         let (understood, cache) = (self.understood_for(turn, groups.clone()).await, self.reading().near());
-        let find = move |store: &store::Read<'_>| {
+        let find = move |store: &store::ReadTransaction<'_>| {
             let mut near = Vec::new();
             for (asked, among) in understood.iter().flat_map(|asked| groups.iter().map(move |among| (asked, among))) {
                 near.extend(cache.near(store, *among, asked, passages::PASSAGES)?);
@@ -246,11 +246,12 @@ impl RecallService {
     /// The memories that match this turn.
     async fn called(&self, turn: &TurnQuery<'_>, words: Query) -> ApiResult<Vec<MatchedMemory>> {
         let counting = counting(turn.chat, turn.persona.id, turn.values);
-        let understood = self.understood_for(turn, vec![Among::Memories]).await;
+        let understood = self.understood_for(turn, vec![EmbeddingGroup::Memories]).await;
         let cache = self.reading().near();
-        let find = move |store: &store::Read<'_>| {
-            let near =
-                understood.map(|asked| cache.near(store, Among::Memories, &asked, facts::LOOKED_AT)).transpose()?;
+        let find = move |store: &store::ReadTransaction<'_>| {
+            let near = understood
+                .map(|asked| cache.near(store, EmbeddingGroup::Memories, &asked, facts::LOOKED_AT))
+                .transpose()?;
             facts::called(store, &counting, &words, &near.unwrap_or_default())
         };
         Ok(self.base().store().read(find).await?)
@@ -320,7 +321,7 @@ impl RecallService {
 }
 
 fn counting(chat: &Chat, persona: PersonaId, values: &Values) -> MemoryScopes {
-    let company = Company { character: chat.character, chat: chat.id, persona };
+    let company = ChatParticipants { character: chat.character, chat: chat.id, persona };
     MemoryScopes { company, scopes: scopes(chat, persona), others: values.memory_other_chats }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::ChatId;
 use domain::embedding::Embedding;
 use recall::similarity::Rows;
-use store::{Read, StoreError, StoredVector, VectorRevision};
+use store::{ReadTransaction, StoreError, StoredVector, VectorRevision};
 
 use recall::late_interaction::{InPassage, Nearest, TellingPieces, meet, nearest};
 use recall::query_embedding::QueryEmbedding;
@@ -78,7 +78,7 @@ pub(crate) struct VectorCache {
 
 impl VectorCache {
     /// The vectors of `chat` as they are in the store.
-    fn of(&self, store: &Read<'_>, chat: ChatId, model: &str) -> Result<Arc<ChatVectors>, StoreError> {
+    fn of(&self, store: &ReadTransaction<'_>, chat: ChatId, model: &str) -> Result<Arc<ChatVectors>, StoreError> {
         let known = self.take(chat);
         let revision = store.vectors().revision(chat)?;
         let vectors = match known {
@@ -102,7 +102,7 @@ impl VectorCache {
 
 /// Reads the new rows, or all of them if some were removed.
 fn renewed(
-    store: &Read<'_>,
+    store: &ReadTransaction<'_>,
     chat: ChatId,
     model: &str,
     known: Option<Arc<ChatVectors>>,
@@ -138,7 +138,7 @@ pub(crate) struct Meaning<'a> {
 
 impl<'a> Meaning<'a> {
     pub(crate) fn of(
-        store: &Read<'_>,
+        store: &ReadTransaction<'_>,
         cache: &VectorCache,
         stretches: &'a [MessageRange],
         asked: &'a QueryEmbedding,
@@ -168,7 +168,12 @@ impl<'a> Meaning<'a> {
 
     /// Compares the question with the first of `places` that have `pieces` tokens together. A message that is not
     /// embedded gets no score.
-    pub(crate) fn met(&self, store: &Read<'_>, places: &[MessagePosition], pieces: usize) -> Result<MetIn, StoreError> {
+    pub(crate) fn met(
+        &self,
+        store: &ReadTransaction<'_>,
+        places: &[MessagePosition],
+        pieces: usize,
+    ) -> Result<MetIn, StoreError> {
         let asked = self.telling_pieces();
         let [mut met, mut sentences] = [(); 2].map(|()| Scores::unknown(self.stretches));
         let mut passages: HashMap<MessagePosition, Vec<(i64, f32, f32)>> = HashMap::new();

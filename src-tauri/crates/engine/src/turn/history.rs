@@ -8,7 +8,7 @@ use context::frozen;
 use context::regex_script::{Channel, Occasion};
 use domain::MessageId;
 use domain::chat::{Picture, Role};
-use domain::regex_script::Placement;
+use domain::regex_script::ScriptTarget;
 use store::{Preset, WindowMessage};
 
 use crate::base::convert::Speakers;
@@ -42,8 +42,8 @@ impl Turns {
         };
         for (message, (exact, first)) in history.iter_mut().zip(exact.into_iter().zip(first)) {
             let placement = match message.role {
-                Role::User => Placement::UserInput,
-                _ => Placement::AiOutput,
+                Role::User => ScriptTarget::UserInput,
+                _ => ScriptTarget::AiOutput,
             };
             let now = Occasion { placement, channel: Channel::Prompt, depth: Some(exact), edited: false };
             let then = Occasion { depth: Some(first), ..now };

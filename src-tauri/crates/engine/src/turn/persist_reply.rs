@@ -76,7 +76,7 @@ impl Turns {
         self.base()
             .store()
             .checkpoint(move |store| {
-                let undisturbed = store.memories().withdrawals()? == withdrawals;
+                let undisturbed = store.memories().retraction_count()? == withdrawals;
                 for (message, blocks) in blocks.iter().filter(|_| undisturbed) {
                     store.messages_mut().set_context_block(*message, Some(&frozen::write(blocks)))?;
                 }

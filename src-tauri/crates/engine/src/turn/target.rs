@@ -2,7 +2,7 @@
 
 use domain::chat::{Chat, Message, Swipe, SwipeState};
 use domain::{MessageId, SwipeId, Timestamp, ToolCall};
-use store::{NewMessage, NewSwipe, StoreError, Write};
+use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 
 use crate::api;
 use crate::base::convert::{self, Speakers};
@@ -103,7 +103,7 @@ impl Target {
     /// Creates the rows, with the first text.
     pub(crate) fn insert(
         &self,
-        store: &mut Write<'_>,
+        store: &mut WriteTransaction<'_>,
         chat: &Chat,
         text: &str,
         model: &str,

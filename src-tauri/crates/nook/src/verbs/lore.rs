@@ -177,7 +177,7 @@ impl World {
             self.bindings.character.push(name.clone());
             self.books.push(NamedBook { name: name.into(), book: Arc::new(book) });
         }
-        self.character = card.spoken_name().to_owned();
+        self.character = card.display_name().to_owned();
         self.card = Some(card);
         Ok(())
     }

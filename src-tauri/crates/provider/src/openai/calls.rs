@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::{Arguments, ToolCall};
+use domain::{ToolArguments, ToolCall};
 use serde_json::Value;
 
 /// Maximum number of calls in one reply. An endpoint that sends more is broken or hostile.
@@ -100,7 +100,7 @@ impl Open {
         ToolCall {
             id: Some(self.id).filter(|id| !id.is_empty()),
             name: name.unwrap_or_else(|| UNNAMED.to_owned()),
-            arguments: Arguments::read(&self.arguments),
+            arguments: ToolArguments::read(&self.arguments),
         }
     }
 }

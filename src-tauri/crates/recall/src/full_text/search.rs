@@ -1,7 +1,7 @@
 //! BM25 search over several indexes as if they were one.
 
 use crate::weights::bm25;
-use domain::script::is_spaceless;
+use domain::script::has_unspaced_script;
 
 use super::{Terms, TextIndex};
 
@@ -44,7 +44,7 @@ pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item =
             found |= having > 0;
             terms.push((having, term));
         }
-        if !found && !is_spaceless(word) {
+        if !found && !has_unspaced_script(word) {
             unknown.push(word.to_owned());
         }
     }
@@ -57,7 +57,7 @@ pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item =
     }
     // Unmatched n-grams of scripts without spaces are not part of the query, because most of them are not
     // words.
-    let sought = terms.iter().filter(|(having, term)| *having > 0 || !is_spaceless(term));
+    let sought = terms.iter().filter(|(having, term)| *having > 0 || !has_unspaced_script(term));
     let sought: f64 = sought.map(|(having, _)| searching.rarity(*having)).sum();
     let best = searching.own.iter().flatten().copied().fold(0.0, f64::max);
     let covered = if sought > 0.0 { (best / sought).min(1.0) } else { 0.0 };

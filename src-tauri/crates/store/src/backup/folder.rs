@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
 
-use super::ladder::{Cost, Rung, ladder, within};
+use super::ladder::{BackupCost, Rung, ladder, within};
 use super::manifest::{self, Manifest};
 use super::{BackupFile, BackupKind, BackupPlace, pool, verify};
 use crate::{AssetHash, files};
@@ -63,8 +63,8 @@ impl Folder {
         (now.0..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(now.0))
     }
 
-    /// Removes backups that exceed the ladder or the budget, then files that no backup names. In a shared place, only
-    /// backups of this origin are removed.
+    /// Removes backups beyond the retention schedule or the budget, then files that no backup
+    /// names. In a shared place, only backups of this origin are removed.
     pub(crate) fn prune(&self, budget: u64, origin: Option<&str>) -> io::Result<()> {
         let place = origin.map_or(BackupPlace::DataFolder, |_| BackupPlace::Second);
         let mut all = self.list(place, origin.unwrap_or_default())?;
@@ -161,8 +161,8 @@ fn rung(backup: &BackupFile, all: &[BackupFile]) -> Rung {
     Rung { sequence, taken: backup.taken, kind: backup.kind }
 }
 
-fn cost((backup, rung): (&BackupFile, &Rung)) -> Cost {
-    Cost { sequence: rung.sequence, bytes: backup.bytes, assets: assets_of(&backup.path).unwrap_or_default() }
+fn cost((backup, rung): (&BackupFile, &Rung)) -> BackupCost {
+    BackupCost { sequence: rung.sequence, bytes: backup.bytes, assets: assets_of(&backup.path).unwrap_or_default() }
 }
 
 pub(super) fn utc(time: Timestamp) -> String {

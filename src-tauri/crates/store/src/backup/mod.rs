@@ -82,7 +82,7 @@ pub struct BackupFile {
 
 /// The result of making a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenBackup {
     pub path: PathBuf,
     /// The error of the copy to the second place, if it failed.
     pub second_failed: Option<String>,
@@ -106,8 +106,14 @@ pub(crate) fn size(dir: &Path) -> u64 {
     Folder::home(dir).size()
 }
 
-/// Backs up `source` to `dir` and the second place, and removes backups that exceed the ladder or the budget.
-pub(crate) fn take(source: &Connection, dir: &Path, now: Timestamp, kind: BackupKind) -> Result<Taken, StoreError> {
+/// Backs up `source` to `dir` and the second place, and removes backups beyond the retention
+/// schedule or the budget.
+pub(crate) fn take(
+    source: &Connection,
+    dir: &Path,
+    now: Timestamp,
+    kind: BackupKind,
+) -> Result<TakenBackup, StoreError> {
     let home = Folder::home(dir);
     let choices = BackupChoices::named(dir, now).map_err(|error| StoreError::file(error, dir, dir))?;
     let path = home.free_path(now, &choices.origin);
@@ -127,7 +133,7 @@ pub(crate) fn take(source: &Connection, dir: &Path, now: Timestamp, kind: Backup
         let copied = Folder::at(second).take_over(&path, &manifest, &home, choices.budget);
         copied.err().map(|error| error.to_string())
     });
-    Ok(Taken { path, second_failed })
+    Ok(TakenBackup { path, second_failed })
 }
 
 /// Whether the database is newer than the last backup, or no backup exists.

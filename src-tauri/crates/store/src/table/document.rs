@@ -31,7 +31,7 @@ pub struct Documents<'a> {
 }
 
 /// A document and the range of its passage numbers.
-struct Stretch {
+struct PassageRange {
     document: DocumentId,
     name: String,
     rows: Rows,
@@ -113,7 +113,7 @@ impl Documents<'_> {
 
     fn hits(
         &self,
-        stretch: &Stretch,
+        stretch: &PassageRange,
         index: &str,
         words: &[String],
         limit: u32,
@@ -137,7 +137,7 @@ impl Documents<'_> {
         Ok(found)
     }
 
-    fn stretches(&self, owners: &[DocumentOwner]) -> Result<Vec<Stretch>, StoreError> {
+    fn stretches(&self, owners: &[DocumentOwner]) -> Result<Vec<PassageRange>, StoreError> {
         let mut stretches = Vec::new();
         for owner in owners {
             let (column, id) = column(*owner);
@@ -148,7 +148,7 @@ impl Documents<'_> {
             );
             let stretch = |row: &Row<'_>| {
                 let rows = Rows { first: row.get(2)?, last: row.get(3)? };
-                Ok(Stretch { document: row.get::<_, Col<_>>(0)?.0, name: row.get(1)?, rows })
+                Ok(PassageRange { document: row.get::<_, Col<_>>(0)?.0, name: row.get(1)?, rows })
             };
             let mut query = self.conn.prepare_cached(&sql)?;
             for found in query.query_map([id.as_bytes()], stretch)? {

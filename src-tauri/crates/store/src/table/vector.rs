@@ -9,19 +9,19 @@ use crate::sql::Col;
 
 /// A message text that needs embeddings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnreadText {
+pub struct QueuedText {
     pub(crate) number: i64,
     pub(crate) position: i64,
     pub chat: ChatId,
-    pub said: SaidText,
+    pub said: MessageContent,
     /// The previous and the next visible message.
-    pub before: Option<SaidText>,
-    pub behind: Option<SaidText>,
+    pub before: Option<MessageContent>,
+    pub behind: Option<MessageContent>,
 }
 
 /// The text of a message, with its author and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SaidText {
+pub struct MessageContent {
     pub message: MessageId,
     pub role: Role,
     pub text: String,
@@ -75,7 +75,7 @@ pub struct Vectors<'a> {
 
 impl Vectors<'_> {
     /// Returns up to `limit` texts without embeddings, newest first.
-    pub fn unread(&self, limit: u32) -> Result<Vec<UnreadText>, StoreError> {
+    pub fn unread(&self, limit: u32) -> Result<Vec<QueuedText>, StoreError> {
         let numbers: Vec<i64> = self
             .conn
             .prepare_cached("SELECT text FROM message_unread ORDER BY text DESC LIMIT ?1")?
@@ -86,7 +86,7 @@ impl Vectors<'_> {
     }
 
     /// Number of texts without embeddings.
-    pub fn count_unread(&self) -> Result<u32, StoreError> {
+    pub fn count_queued(&self) -> Result<u32, StoreError> {
         Ok(self.conn.query_row("SELECT count(*) FROM message_unread", [], |row| row.get(0))?)
     }
 
@@ -129,7 +129,7 @@ pub struct VectorsMut<'a> {
 impl VectorsMut<'_> {
     /// Stores the embeddings of a text by `model`. Does nothing if the text or a neighbour has changed, so the text
     /// stays queued.
-    pub fn keep(&mut self, unread: &UnreadText, model: &str, passages: &[NewVector]) -> Result<(), StoreError> {
+    pub fn keep(&mut self, unread: &QueuedText, model: &str, passages: &[NewVector]) -> Result<(), StoreError> {
         if text(self.conn, unread.number)?.as_ref() != Some(unread) {
             return Ok(());
         }
@@ -158,14 +158,14 @@ impl VectorsMut<'_> {
         Ok(())
     }
 
-    /// Removes a text from the queue without embeddings, until [`Self::read_anew`].
-    pub fn pass_over(&mut self, unread: &UnreadText) -> Result<(), StoreError> {
+    /// Removes a text from the queue without embeddings, until [`Self::queue_all`].
+    pub fn dequeue(&mut self, unread: &QueuedText) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM message_unread WHERE text = ?1")?.execute([unread.number])?;
         Ok(())
     }
 
     /// Queues every text without an embedding by `model`, and deletes embeddings of other models.
-    pub fn read_anew(&mut self, model: &str) -> Result<(), StoreError> {
+    pub fn queue_all(&mut self, model: &str) -> Result<(), StoreError> {
         self.conn.execute("DELETE FROM message_vector WHERE model <> ?1", [model])?;
         self.conn.execute(
             "INSERT OR IGNORE INTO message_unread (text) SELECT number FROM message_text
@@ -177,7 +177,7 @@ impl VectorsMut<'_> {
 }
 
 /// Reads the current text and its neighbours.
-fn text(conn: &Connection, number: i64) -> Result<Option<UnreadText>, StoreError> {
+fn text(conn: &Connection, number: i64) -> Result<Option<QueuedText>, StoreError> {
     let mut statement = conn.prepare_cached(
         "SELECT text.message, message.role, text.text, message.created, text.number, text.position, text.chat
          FROM message_text AS text JOIN message ON message.id = text.message WHERE text.number = ?1",
@@ -193,7 +193,7 @@ fn text(conn: &Connection, number: i64) -> Result<Option<UnreadText>, StoreError
     };
     let read = |row: &Row<'_>| {
         let (position, chat) = (row.get(5)?, row.get::<_, Col<_>>(6)?.0);
-        Ok(UnreadText {
+        Ok(QueuedText {
             number: row.get(4)?,
             position,
             chat,
@@ -205,8 +205,8 @@ fn text(conn: &Connection, number: i64) -> Result<Option<UnreadText>, StoreError
     Ok(statement.query_row([number], read).optional()?)
 }
 
-fn said(row: &Row<'_>) -> rusqlite::Result<SaidText> {
-    Ok(SaidText {
+fn said(row: &Row<'_>) -> rusqlite::Result<MessageContent> {
+    Ok(MessageContent {
         message: row.get::<_, Col<_>>(0)?.0,
         role: row.get::<_, Col<_>>(1)?.0,
         text: row.get(2)?,

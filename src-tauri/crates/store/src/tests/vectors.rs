@@ -1,7 +1,7 @@
 //! Embeddings of messages are removed with their texts.
 
-use super::{CHAT, OPTIONS, furnish, furnished, message_id, open, say, say_without_checksum};
-use crate::{NewVector, Store, UnreadText, VectorRevision, migrate, open as opening};
+use super::{CHAT, OPTIONS, create_library, furnished, message_id, open, say, say_without_checksum};
+use crate::{NewVector, QueuedText, Store, VectorRevision, migrate, open as opening};
 
 const MODEL: &str = "encoder";
 
@@ -9,7 +9,7 @@ fn passage(number: i8) -> NewVector {
     NewVector { vector: vec![number, -number], scale: 0.5, pieces: vec![101, 30_521], vectors: vec![1, 2, 3, -128] }
 }
 
-async fn unread(store: &Store) -> Vec<UnreadText> {
+async fn unread(store: &Store) -> Vec<QueuedText> {
     store.read(|r| r.vectors().unread(10)).await.unwrap()
 }
 
@@ -60,7 +60,7 @@ async fn embeddings_are_removed_with_their_texts() {
 async fn vectors_of_an_older_folder_are_counted_after_its_upgrade() {
     let dir = tempfile::tempdir().unwrap();
     let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..19]).unwrap().store;
-    furnish(&before).await;
+    create_library(&before).await;
     say_without_checksum(&before, 1, "My parrot is called Zebulon.").await;
     read_all(&before).await;
     drop(before);
@@ -80,7 +80,7 @@ async fn a_changed_neighbour_queues_a_text_again() {
     for (number, text) in [(1, "Look!"), (2, "A parrot."), (3, "It is green.")] {
         say(&store, number, text).await;
     }
-    let beside = |text: &UnreadText| {
+    let beside = |text: &QueuedText| {
         [&text.before, &text.behind].map(|beside| beside.as_ref().map_or(String::new(), |beside| beside.text.clone()))
     };
     let texts = unread(&store).await;
@@ -90,7 +90,7 @@ async fn a_changed_neighbour_queues_a_text_again() {
     );
     read_all(&store).await;
     say(&store, 4, "And loud.").await;
-    let again = |texts: Vec<UnreadText>| texts.into_iter().map(|text| text.said.text).collect::<Vec<_>>();
+    let again = |texts: Vec<QueuedText>| texts.into_iter().map(|text| text.said.text).collect::<Vec<_>>();
     assert_eq!(again(unread(&store).await), ["And loud.", "It is green."]);
     read_all(&store).await;
     store.write(|w| w.messages_mut().soft_delete(message_id(2), domain::Timestamp(9))).await.unwrap();
@@ -105,12 +105,12 @@ async fn another_model_queues_everything_again() {
     let store = furnished().await;
     say(&store, 1, "My parrot is called Zebulon.").await;
     read_all(&store).await;
-    store.write(|w| w.vectors_mut().read_anew(MODEL)).await.unwrap();
+    store.write(|w| w.vectors_mut().queue_all(MODEL)).await.unwrap();
     assert!(unread(&store).await.is_empty());
-    store.write(|w| w.vectors_mut().read_anew("another")).await.unwrap();
+    store.write(|w| w.vectors_mut().queue_all("another")).await.unwrap();
     assert_eq!(revision(&store).await, VectorRevision::default());
     assert_eq!(unread(&store).await.len(), 1);
     let text = unread(&store).await.remove(0);
-    store.write(move |w| w.vectors_mut().pass_over(&text)).await.unwrap();
-    assert_eq!(store.read(|r| r.vectors().count_unread()).await.unwrap(), 0);
+    store.write(move |w| w.vectors_mut().dequeue(&text)).await.unwrap();
+    assert_eq!(store.read(|r| r.vectors().count_queued()).await.unwrap(), 0);
 }
