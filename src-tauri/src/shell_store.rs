@@ -76,8 +76,7 @@ impl Place {
 pub(crate) struct ShellStore(Arc<Store<Wry>>);
 
 impl ShellStore {
-    /// # Errors
-    /// The store cannot be created. An unreadable file counts as empty.
+    /// # Errors The store cannot be created. An unreadable file is treated as empty.
     pub(crate) fn open(app: &App, data_dir: &Path) -> Result<Self, tauri_plugin_store::Error> {
         Ok(Self(app.store_builder(data_dir.join("shell.json")).auto_save(SAVED_AFTER).build()?))
     }

@@ -223,7 +223,7 @@ async fn remember(dir: &Path, character: CharacterId) {
 /// Marks everything as embedded, so that a search covers all of it. Reuses the vectors of [`READ`] texts, because
 /// embedding all would take minutes.
 async fn read(dir: &Path) {
-    let settings = local::Settings { worker: worker(), ..local::Settings::default() };
+    let settings = local::WorkerSettings { worker: worker(), ..local::WorkerSettings::default() };
     let encoder = Encoder::run_by(&settings, &[models_dir()]).unwrap().unwrap();
     let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
     let mut known = Vec::new();

@@ -9,7 +9,7 @@
 use std::time::Instant;
 
 use domain::ModelId;
-use local::{LocalHost, Settings, Tokenizer};
+use local::{LocalHost, Tokenizer, WorkerSettings};
 use tests::reuse::{Control, Measure, Replies, Side, script};
 
 /// Number of control turns that the worker also evaluates, to verify the calculated figure.
@@ -38,7 +38,8 @@ async fn main() {
     let model = measure.model(dir.path());
     let tokenizer = Tokenizer::open(&model).unwrap();
     let control = Control::new(&tokenizer, &held.head, measure.room(), &held.chat);
-    let host = LocalHost::new(Settings { worker: tests::headless::worker(), ..Settings::default() }).unwrap();
+    let host =
+        LocalHost::new(WorkerSettings { worker: tests::headless::worker(), ..WorkerSettings::default() }).unwrap();
     let row = local::inspect(&model, |_, _| {}).unwrap().into_model(ModelId(Default::default()));
     let (measured, counted) = control.by_provider(host.provider(&row, measure.context).as_ref(), CHECKED).await;
     host.shutdown().await;

@@ -207,7 +207,7 @@ pub(crate) async fn export_memories(
     save(&window, core.engine().await.export_memories(character).await?).await
 }
 
-/// Writes a regex script, quick replies or a prompt template to where the user says, as [`export_lorebook`] does.
+/// Saves a regex script, quick replies or a prompt template, like [`export_lorebook`].
 #[tauri::command]
 pub(crate) async fn export_prompt_file(
     window: WebviewWindow,
@@ -253,7 +253,8 @@ pub(super) fn dialog(window: &WebviewWindow, title: &str) -> FileDialogBuilder<t
     window.dialog().file().set_parent(window).set_title(title)
 }
 
-/// Waits for the user's answer. A dialog that never answers, because the app is closing, counts as cancelled.
+/// Waits for the user's answer. A dialog that never answers, because the app is closing, is treated
+/// as cancelled.
 pub(super) async fn answer<T: Send + 'static>(show: impl FnOnce(Box<dyn FnOnce(Option<T>) + Send>)) -> Option<T> {
     let (sender, receiver) = oneshot::channel();
     show(Box::new(move |picked| {

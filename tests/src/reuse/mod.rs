@@ -40,9 +40,10 @@ pub struct Measure {
 pub enum Replies {
     /// The model writes at most this many tokens.
     Written(u32),
-    /// The model writes a few tokens, and a prepared text of this many sentences replaces them. The model evaluates the
-    /// text with the next turn. It counts as reused if the prompt only grew, as if the model had written it. This is
-    /// ten times as fast and gives every reply the same length.
+    /// The model writes a few tokens, and a prepared text of this many sentences replaces them. The
+    /// model evaluates the text with the next turn. The measurement treats it as reused if the
+    /// prompt only grew, as if the model had written it. This is ten times as fast and gives every
+    /// reply the same length.
     Prepared(usize),
 }
 
@@ -161,7 +162,7 @@ impl Measure {
         ];
         let mut environment: BTreeMap<_, _> =
             variables.map(|(name, value)| (name.to_owned(), value.to_string())).into();
-        // Prefetching between the turns would count as reuse.
+        // Prefetching between the turns would be measured as reuse.
         environment.insert("INGLENOOK_READ_AHEAD".to_owned(), "off".to_owned());
         let options = Options {
             data_dir: dir.join("data"),

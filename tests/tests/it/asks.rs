@@ -4,7 +4,7 @@
 use domain::prompt::{PromptMessage, PromptRole};
 use engine::api::{ApiError, Ask, EndReason, Event, Origin, SettingOwner, SettingValue, WhatIf};
 use engine::{Events, TurnOptions};
-use provider::fake::{Gate, Script};
+use provider::fake::{ReplyGate, ReplyScript};
 use provider::{FinishReason, ProviderError, ProviderErrorKind};
 use tests::headless::{Headless, ended, shown};
 
@@ -36,7 +36,9 @@ fn last(messages: &[PromptMessage]) -> &str {
 async fn draft_streams_into_the_composer() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.reply("Come in.").play(Script::new().prefill(9, 9, 7).words("Traveller: Thank you, it is cold out. "));
+    app.model
+        .reply("Come in.")
+        .play(ReplyScript::new().prefill(9, 9, 7).words("Traveller: Thank you, it is cold out. "));
     app.say(&chat, "May I?").await;
     let before = app.transcript(&chat).await;
 
@@ -106,8 +108,8 @@ async fn task_prompt_can_be_previewed() {
 async fn stopping_a_draft_keeps_its_text() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let gate = Gate::new();
-    app.model.play(Script::new().words("Half a ").gate(&gate).words("sentence."));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().words("Half a ").gate(&gate).words("sentence."));
     let mut events = app.engine.subscribe();
     app.engine.impersonate(chat.clone()).await.unwrap();
     gate.reached().await;
@@ -165,7 +167,7 @@ async fn continues_by_request_if_set_so() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     set(&app, "continue_by", "asking").await;
-    app.model.play(Script::new().words("Once upon").finish(FinishReason::Length)).reply("Mira: a time.");
+    app.model.play(ReplyScript::new().words("Once upon").finish(FinishReason::Length)).reply("Mira: a time.");
     app.say(&chat, "A story, please.").await;
     let mut events = app.engine.subscribe();
     app.engine.continue_reply(chat.clone()).await.unwrap();
@@ -182,8 +184,8 @@ async fn learns_that_an_endpoint_refuses_prefill() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let refusal = || ProviderError::new(ProviderErrorKind::NoPrefill, "no", "");
-    app.model.play(Script::new().words("Once").finish(FinishReason::Length)).fail(refusal());
-    app.model.play(Script::new().words("upon").finish(FinishReason::Length)).reply("a time.");
+    app.model.play(ReplyScript::new().words("Once").finish(FinishReason::Length)).fail(refusal());
+    app.model.play(ReplyScript::new().words("upon").finish(FinishReason::Length)).reply("a time.");
     app.say(&chat, "A story, please.").await;
     for _ in 0..2 {
         let mut events = app.engine.subscribe();
@@ -221,9 +223,9 @@ async fn keeps_user_titles_and_rejects_bad_ones() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     set(&app, "chat_titles", "on").await;
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     app.model.reply("One.").reply("Two.").reply("\n...").reply("Three.");
-    app.model.play(Script::new().words("A Late Name").gate(&gate));
+    app.model.play(ReplyScript::new().words("A Late Name").gate(&gate));
     app.say(&chat, "1").await;
     app.say(&chat, "2").await;
     assert_eq!(title(&app, &chat).await, "Mira");
@@ -239,8 +241,12 @@ async fn message_precedes_a_title_request() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     set(&app, "chat_titles", "on").await;
-    let gate = Gate::new();
-    app.model.reply("One.").reply("Two.").play(Script::new().words("Never").gate(&gate).words("kept")).reply("Three.");
+    let gate = ReplyGate::new();
+    app.model
+        .reply("One.")
+        .reply("Two.")
+        .play(ReplyScript::new().words("Never").gate(&gate).words("kept"))
+        .reply("Three.");
     app.say(&chat, "1").await;
     app.say(&chat, "2").await;
     gate.reached().await;

@@ -1,4 +1,4 @@
-//! Text overrides of a chat, and whose instructions are sent.
+//! Text overrides of a chat, and the source of the instructions that are sent.
 
 use engine::api::{ApiError, CardField, Origin, Persona, PromptReport, SettingOwner, SettingValue, WhatIf};
 use serde_json::json;

@@ -6,7 +6,7 @@ use engine::api::{
 };
 use engine::{Engine, Options};
 use provider::FinishReason;
-use provider::fake::Script;
+use provider::fake::ReplyScript;
 use serde_json::{Value, json};
 use tests::headless::{Headless, ended, shown};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -30,7 +30,7 @@ async fn blocks(app: &Headless, chat: &str, text: &str, words: &str) -> Vec<Prom
 async fn keeps_and_sends_a_reply_of_tool_calls() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().call("weather", "{\"city\":\"Oslo\"}").call("time", "{\"zo"));
+    app.model.play(ReplyScript::new().call("weather", "{\"city\":\"Oslo\"}").call("time", "{\"zo"));
     let (reply, reason) = app.say(&chat, "Is it raining?").await;
     let reply = reply.unwrap();
     assert_eq!((reason, shown(&reply)), (EndReason::Stop, ""));
@@ -53,8 +53,8 @@ async fn keeps_and_sends_a_reply_of_tool_calls() {
 async fn continued_reply_keeps_its_tool_calls() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().words("Let me look").call("look", "{}").finish(FinishReason::Length));
-    app.model.play(Script::new().words(" outside.").call("listen", "{}"));
+    app.model.play(ReplyScript::new().words("Let me look").call("look", "{}").finish(FinishReason::Length));
+    app.model.play(ReplyScript::new().words(" outside.").call("listen", "{}"));
     app.model.reply("Rain.");
     app.say(&chat, "Is it raining?").await;
     let mut events = app.engine.subscribe();

@@ -1,4 +1,4 @@
-//! Documents of a chat: they are in the prompts that ask for them, and in no other.
+//! Documents of a chat: they are in the prompts of messages that ask about them, and in no other.
 
 use engine::api::{
     ApiError, AttachedDocument, Changed, ChatFileFormat, DocumentOwner, Event, Origin, PromptBlock, PromptReport,

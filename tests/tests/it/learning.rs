@@ -1,7 +1,7 @@
 //! Learning in idle time over whole turns: keyframes and facts. Both are removed together with their source messages.
 
 use engine::api::{Event, SettingOwner, SettingValue, WhatIf};
-use provider::{Gate, Script};
+use provider::{ReplyGate, ReplyScript};
 use serde_json::json;
 use tests::headless::ended;
 use tests::learning::{FACT, Stage, TOLD, card, fact, keyframe};
@@ -137,9 +137,9 @@ async fn message_interrupts_learning_until_later() {
     let stage = Stage::learning("on").await;
     stage.exchange(TOLD, &[]).await;
     stage.exchanges(3).await;
-    let (gate, again) = (Gate::new(), Gate::new());
-    stage.app.model.reply("Hm.").play(Script::new().words("[").gate(&gate).words("never"));
-    stage.app.model.reply("I see.").play(Script::new().gate(&again).words("never"));
+    let (gate, again) = (ReplyGate::new(), ReplyGate::new());
+    stage.app.model.reply("Hm.").play(ReplyScript::new().words("[").gate(&gate).words("never"));
+    stage.app.model.reply("I see.").play(ReplyScript::new().gate(&again).words("never"));
     stage.app.say(&stage.chat, "Fine.").await;
     gate.reached().await;
     stage.app.say(&stage.chat, "And now?").await;
@@ -249,8 +249,8 @@ async fn keyframe_is_recalled_in_the_pairs_next_chat() {
 async fn stopped_reply_triggers_no_learning() {
     let stage = Stage::learning("on").await;
     stage.exchanges(4).await;
-    let gate = Gate::new();
-    stage.app.model.play(Script::new().words("Well, ").gate(&gate));
+    let gate = ReplyGate::new();
+    stage.app.model.play(ReplyScript::new().words("Well, ").gate(&gate));
     let mut events = stage.app.engine.subscribe();
     stage.app.engine.send_message(stage.chat.clone(), "Fine.".into()).await.unwrap();
     gate.reached().await;
@@ -363,7 +363,8 @@ async fn forgotten_summary_is_not_recreated() {
     assert_eq!(stage.asked("go on with this conversation").len(), 1);
 }
 
-/// A fact that is learned late has the date of its message. Of two contradicting facts, the later message decides.
+/// A fact that is learned late has the date of its message. If two facts contradict each other, the
+/// one from the later message wins.
 #[tokio::test]
 async fn fact_has_the_date_of_its_message() {
     let stage = Stage::learning("on").await;

@@ -115,8 +115,8 @@ async fn forget_command_applies_to_unlearned_text() {
     assert!(forgotten.text.contains("parrots") && forgotten.sources.len() == 2, "{forgotten:?}");
     assert!(!pair.tells(&pair.second, ASKED).await);
 
-    // One of two messages with the text is deleted in between. The other is restored by its own text, not as a learned
-    // fact.
+    // Two messages have the text, and one of them is deleted before the restore. The other is
+    // recalled again by its own text, not as a learned fact.
     engine.delete_message(again).await.unwrap();
     engine.restore_memory(forgotten.id).await.unwrap();
     let ada = engine.whole_chat(pair.first.clone()).await.unwrap().character;

@@ -1,7 +1,7 @@
 //! Whole turns through the engine with the scripted provider.
 
 use engine::api::{ApiError, EndReason, Event, Origin, ProviderClass, Role, SwipeState, WhatIf};
-use provider::fake::{Gate, Script};
+use provider::fake::{ReplyGate, ReplyScript};
 use provider::{FinishReason, ProviderError, ProviderErrorKind};
 use tests::headless::{Headless, ended, shown};
 
@@ -39,8 +39,8 @@ async fn message_and_reply_survive_a_restart() {
 async fn message_is_stored_before_the_model_is_called() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let gate = Gate::new();
-    app.model.play(Script::new().gate(&gate).words("Late."));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().gate(&gate).words("Late."));
     app.engine.save_draft(chat.clone(), "Are you".into()).await.unwrap();
     let started = app.engine.send_message(chat.clone(), "Are you there?".into()).await.unwrap();
     gate.reached().await;
@@ -53,7 +53,7 @@ async fn message_is_stored_before_the_model_is_called() {
 async fn tokens_arrive_in_order_at_every_listener() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().prefill(3, 9, 0).words("one two three"));
+    app.model.play(ReplyScript::new().prefill(3, 9, 0).words("one two three"));
     let mut listeners = [app.engine.subscribe(), app.engine.subscribe()];
     app.engine.send_message(chat.clone(), "Count.".into()).await.unwrap();
     for events in &mut listeners {
@@ -93,7 +93,7 @@ async fn regenerating_adds_a_swipe() {
 async fn continue_extends_the_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().words("Once upon").finish(FinishReason::Length)).reply(" a time.");
+    app.model.play(ReplyScript::new().words("Once upon").finish(FinishReason::Length)).reply(" a time.");
     let (_, reason) = app.say(&chat, "A story, please.").await;
     assert_eq!(reason, EndReason::Length);
     let mut events = app.engine.subscribe();
@@ -107,8 +107,8 @@ async fn continue_extends_the_reply() {
 async fn stopping_keeps_the_text_so_far() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let gate = Gate::new();
-    app.model.play(Script::new().words("Half a ").gate(&gate).words("sentence."));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().words("Half a ").gate(&gate).words("sentence."));
     let mut events = app.engine.subscribe();
     app.engine.send_message(chat.clone(), "Go on.".into()).await.unwrap();
     gate.reached().await;
@@ -125,8 +125,8 @@ async fn stopping_keeps_the_text_so_far() {
 async fn the_end_of_the_app_is_not_called_a_stop() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let gate = Gate::new();
-    app.model.play(Script::new().words("Half a ").gate(&gate).words("sentence."));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().words("Half a ").gate(&gate).words("sentence."));
     let mut events = app.engine.subscribe();
     app.engine.send_message(chat.clone(), "Go on.".into()).await.unwrap();
     gate.reached().await;
@@ -139,7 +139,7 @@ async fn the_end_of_the_app_is_not_called_a_stop() {
 async fn cut_stream_keeps_its_text_and_explains() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().words("All that ").cut());
+    app.model.play(ReplyScript::new().words("All that ").cut());
     let (reply, reason) = app.say(&chat, "Hello.").await;
     let reply = reply.unwrap();
     assert_eq!((shown(&reply), reply.swipes[0].state), ("All that", SwipeState::Interrupted));
@@ -171,8 +171,8 @@ async fn two_chats_reply_at_once() {
     let app = Headless::new().await;
     let first = app.first_chat().await;
     let second = app.engine.new_chat(first.character.clone()).await.unwrap();
-    let gate = Gate::new();
-    app.model.play(Script::new().gate(&gate).words("First.")).reply("Second.");
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().gate(&gate).words("First.")).reply("Second.");
     let mut events = app.engine.subscribe();
     app.engine.send_message(first.id.clone(), "One.".into()).await.unwrap();
     gate.reached().await;
@@ -189,8 +189,8 @@ async fn two_chats_reply_at_once() {
 async fn late_listener_joins_a_running_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let gate = Gate::new();
-    app.model.play(Script::new().words("So far, ").gate(&gate).words("so good."));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().words("So far, ").gate(&gate).words("so good."));
     app.engine.send_message(chat.clone(), "Tell me.".into()).await.unwrap();
     gate.reached().await;
     let mut events = app.engine.subscribe();
@@ -337,19 +337,19 @@ async fn edited_card_and_persona_change_the_next_prompt() {
 async fn removes_the_speakers_name_from_a_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().text("\nMi").text("ra: Sit").text(" down."));
+    app.model.play(ReplyScript::new().text("\nMi").text("ra: Sit").text(" down."));
     let (reply, _) = app.say(&chat, "Hello.").await;
     assert_eq!(shown(&reply.unwrap()), "Sit down.");
     assert_eq!(app.model.last_request().unwrap().prompt.stop, ["\nTraveller:", "\nMira:"]);
 }
 
-/// Displayed text is stored within half a second, even if no more follows.
+/// Displayed text is stored within half a second, even if no further text follows.
 #[tokio::test]
 async fn stalled_stream_is_stored() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let gate = Gate::new();
-    app.model.play(Script::new().words("One two three four").gate(&gate));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().words("One two three four").gate(&gate));
     app.engine.send_message(chat.clone(), "Go.".into()).await.unwrap();
     gate.reached().await;
     let whole = async {
@@ -365,8 +365,8 @@ async fn stalled_stream_is_stored() {
 async fn running_reply_blocks_edits_and_deletions() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
-    let gate = Gate::new();
-    app.model.play(Script::new().gate(&gate));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().gate(&gate));
     let mut events = app.engine.subscribe();
     app.engine.send_message(chat.id.clone(), "Go.".into()).await.unwrap();
     gate.reached().await;
@@ -407,7 +407,7 @@ async fn turn_with_small_context_keeps_the_history() {
 async fn thoughts_are_separated_from_the_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().words("<think>She looks cold.</think>\n\nCome in.")).reply("Sit.");
+    app.model.play(ReplyScript::new().words("<think>She looks cold.</think>\n\nCome in.")).reply("Sit.");
     let mut events = app.engine.subscribe();
     let (reply, _) = app.say(&chat, "Hello.").await;
     let display = reply.unwrap().swipes.remove(0).display.unwrap();

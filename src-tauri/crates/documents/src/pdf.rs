@@ -157,7 +157,7 @@ impl<'f, 'k> PdfPage<'f, 'k> {
         }
     }
 
-    /// Reads a form: content that several pages share, or that a program has separated.
+    /// Reads a form XObject: content that several pages can share.
     fn form(&mut self, name: &[u8], resources: &[&'f Dictionary], depth: u32) {
         let file = self.file;
         let mut listed = resources.iter().filter_map(|one| file.get_dict_in_dict(one, b"XObject").ok());

@@ -26,8 +26,8 @@ pub enum ToolArguments {
 }
 
 impl ToolArguments {
-    /// Detects whether the text is a JSON object. An empty text counts as an empty object, because many servers send
-    /// nothing for a tool without arguments.
+    /// Detects whether the text is a JSON object. An empty text is treated as an empty object,
+    /// because many servers send nothing for a tool without arguments.
     pub fn read(text: &str) -> Self {
         if text.trim().is_empty() {
             return Self::Object("{}".to_owned());

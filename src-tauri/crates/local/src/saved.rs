@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use worker::protocol;
 use worker::saved::{ENDING, READING, WRITING, file_name};
 
-use crate::settings::Settings;
+use crate::settings::WorkerSettings;
 
 /// Bytes hashed at each end of a model file: its header and some of its weights.
 const SAMPLE: u64 = 64 * 1024;
@@ -44,18 +44,18 @@ impl Saved {
 
 impl SavedCaches {
     /// Returns `None` if saving is disabled.
-    pub(crate) fn of(settings: &Settings) -> Option<Self> {
+    pub(crate) fn of(settings: &WorkerSettings) -> Option<Self> {
         // The worker runs in another directory.
         let dir = std::path::absolute(settings.state_dir.as_ref()?).ok()?;
         (settings.state_budget > 0).then_some(Self { dir, budget: settings.state_budget })
     }
 
     /// Returns the folder in which `worker` saves caches of `model` with a context of `context` tokens.
-    pub(crate) fn place(&self, model: &Path, context: u32, worker: &Path) -> Option<protocol::SavedCaches> {
+    pub(crate) fn place(&self, model: &Path, context: u32, worker: &Path) -> Option<protocol::SavedCacheFolder> {
         let fingerprint = fingerprint(model, context, worker);
         let fingerprint = fingerprint.inspect_err(|error| tracing::warn!(%error, "caches are not saved")).ok()?;
         let folder = self.dir.join(fingerprint).into_os_string().into_string().ok()?;
-        Some(protocol::SavedCaches { folder, budget: self.budget })
+        Some(protocol::SavedCacheFolder { folder, budget: self.budget })
     }
 
     /// Deletes the caches of `cache_keys` for every model, complete or not. Returns false if one remains.
@@ -73,7 +73,7 @@ impl SavedCaches {
 
     /// Deletes unfinished files of dead workers, and the oldest caches beyond the budget. No worker may save during the
     /// call.
-    pub(crate) fn tidy(&self) {
+    pub(crate) fn enforce_budget(&self) {
         let (mut whole, rest): (Vec<_>, Vec<_>) = self.all().into_iter().partition(is_whole);
         rest.into_iter().filter(|saved| ends_with(saved, WRITING) || ends_with(saved, READING)).for_each(delete);
         whole.sort_by_key(|saved| std::cmp::Reverse(saved.used()));
@@ -197,7 +197,7 @@ mod tests {
         put(&saved, "large", "b.part", 0);
         put(&saved, "gone", "c.loading", 0);
         put(&saved, "not ours", "notes.txt", 0);
-        saved.tidy();
+        saved.enforce_budget();
         assert_eq!(names(&saved), ["large/a.kv", "not ours/notes.txt", "small/b.kv"]);
         assert!(!saved.dir.join("gone").exists());
     }

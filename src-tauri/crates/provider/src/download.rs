@@ -27,7 +27,7 @@ pub enum DownloadError {
     #[error("cannot download from {url}: {why}")]
     Address { url: String, why: &'static str },
     #[error("{host} answered {status}")]
-    Refused { host: String, status: StatusCode },
+    RefusedParameter { host: String, status: StatusCode },
     /// The received bytes stay in the part file, and the next try resumes there.
     #[error("the connection was lost after {bytes} bytes; try again to resume")]
     Broken { bytes: u64, source: Option<reqwest::Error> },
@@ -37,9 +37,9 @@ pub enum DownloadError {
 
 /// A validated download URL.
 #[derive(Debug, Clone)]
-pub struct Source(Url);
+pub struct DownloadSource(Url);
 
-impl Source {
+impl DownloadSource {
     /// Accepts only URLs whose response nobody on the network can alter: HTTPS, or this machine.
     ///
     /// # Errors
@@ -73,7 +73,11 @@ impl Source {
 ///
 /// # Errors
 /// [`DownloadError`]; the received bytes stay in `part`.
-pub async fn download(source: &Source, part: &Path, progress: impl Fn(u64, Option<u64>)) -> Result<(), DownloadError> {
+pub async fn download(
+    source: &DownloadSource,
+    part: &Path,
+    progress: impl Fn(u64, Option<u64>),
+) -> Result<(), DownloadError> {
     let client = client(source)?;
     let tag_file = part.with_extension("tag");
     let (mut here, tag) = (length(part).await, fs::read_to_string(&tag_file).await.unwrap_or_default());
@@ -88,7 +92,7 @@ pub async fn download(source: &Source, part: &Path, progress: impl Fn(u64, Optio
         if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
             remove(part).await?;
         }
-        return Err(DownloadError::Refused { host: source.host(), status: answer.status() });
+        return Err(DownloadError::RefusedParameter { host: source.host(), status: answer.status() });
     }
     if !goes_on {
         here = 0;
@@ -128,7 +132,7 @@ async fn write(answer: Response, part: &Path, here: &mut u64, report: impl Fn(u6
     written.sync_all().await.map_err(failed)
 }
 
-fn client(source: &Source) -> Result<Client, DownloadError> {
+fn client(source: &DownloadSource) -> Result<Client, DownloadError> {
     tls::install();
     let mut builder = Client::builder()
         .connect_timeout(CONNECT)

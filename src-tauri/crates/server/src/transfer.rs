@@ -20,7 +20,7 @@ use crate::routes::Shared;
 use crate::zip::Zip;
 
 const IMPORT_CAP: usize = 64 * 1024 * 1024;
-/// Maximum size of an id list: fifty thousand characters.
+/// Maximum size of an id list in bytes: the ids of 50,000 cards.
 const LIST_CAP: usize = 2 * 1024 * 1024;
 
 /// The content of a hash never changes.

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::context::session::LlamaStateSeqFlags;
 use llama_cpp_2::token::LlamaToken;
-use worker::protocol::SavedCaches;
+use worker::protocol::SavedCacheFolder;
 use worker::saved::{self, READING, WRITING};
 
 use crate::cache::SEQUENCE;
@@ -20,7 +20,7 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    pub(crate) fn new(caches: SavedCaches) -> Self {
+    pub(crate) fn new(caches: SavedCacheFolder) -> Self {
         Self { folder: caches.folder.into(), budget: caches.budget }
     }
 

@@ -13,7 +13,8 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
 use worker::frame::FrameError;
 use worker::protocol::{
-    Done, ErrorCode, FinishReason, Generate, Load, Loaded, Purpose, Reply, Request, Segment, Timings, Usage,
+    Done, ErrorCode, FinishReason, Generate, Load, LoadPurpose, Loaded, Timings, Usage, WireSegment, WorkerReply,
+    WorkerRequest,
 };
 
 use crate::cache::Cache;
@@ -85,7 +86,7 @@ fn refuse(
     inbox: &mut Inbox,
     replies: &Replies,
 ) -> Result<Option<Load>, FrameError> {
-    replies.send(&Reply::Error { id: None, code, message })?;
+    replies.send(&WorkerReply::Error { id: None, code, message })?;
     without_model(inbox, replies)
 }
 
@@ -93,14 +94,16 @@ fn refuse(
 fn without_model(inbox: &mut Inbox, replies: &Replies) -> Result<Option<Load>, FrameError> {
     while let Some(request) = inbox.next() {
         let id = match request {
-            Request::Load(load) => return Ok(Some(load)),
-            Request::Shutdown => return Ok(None),
-            Request::Cancel { .. } | Request::Forget { .. } | Request::KeepOffDisk { .. } => continue,
-            Request::Count { id, .. } | Request::Tokenize { id, .. } | Request::Embed { id, .. } => id,
-            Request::Generate(generate) => generate.id,
+            WorkerRequest::Load(load) => return Ok(Some(load)),
+            WorkerRequest::Shutdown => return Ok(None),
+            WorkerRequest::Cancel { .. } | WorkerRequest::Forget { .. } | WorkerRequest::KeepOffDisk { .. } => continue,
+            WorkerRequest::Count { id, .. } | WorkerRequest::Tokenize { id, .. } | WorkerRequest::Embed { id, .. } => {
+                id
+            }
+            WorkerRequest::Generate(generate) => generate.id,
         };
         let message = "no model is loaded".to_owned();
-        replies.send(&Reply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
+        replies.send(&WorkerReply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
     }
     Ok(None)
 }
@@ -118,11 +121,11 @@ fn load_model(
     let (leaving, progress, mut shown) = (inbox.leaving(), Arc::clone(replies), -1.0);
     let params = LlamaModelParams::default()
         .with_n_gpu_layers(load.gpu_layers)
-        .with_vocab_only(load.purpose == Purpose::Vocabulary)
+        .with_vocab_only(load.purpose == LoadPurpose::Vocabulary)
         .with_progress_callback(move |fraction| {
             if fraction - shown >= 0.02 || fraction >= 1.0 {
                 shown = fraction;
-                return progress.send(&Reply::Loading { fraction }).is_ok() && !leaving.load(Ordering::Acquire);
+                return progress.send(&WorkerReply::Loading { fraction }).is_ok() && !leaving.load(Ordering::Acquire);
             }
             !leaving.load(Ordering::Acquire)
         });
@@ -142,13 +145,13 @@ fn with_model(
 ) -> Result<Option<Load>, Fatal> {
     let vocab = Vocab::of(model);
     let loaded = Loaded { context: 0, vocab: vocab.len().max(0) as u32, dimensions: 0, bos: vocab.adds_bos() };
-    if load.purpose == Purpose::Vocabulary {
-        replies.send(&Reply::Loaded(loaded))?;
+    if load.purpose == LoadPurpose::Vocabulary {
+        replies.send(&WorkerReply::Loaded(loaded))?;
         return Ok(serve(&vocab, &mut Serving::Vocabulary, inbox, replies)?);
     }
     let chunk = chunk(model, load);
     let params = match load.purpose {
-        Purpose::Embeddings => Embedder::params(model, threads(load)),
+        LoadPurpose::Embeddings => Embedder::params(model, threads(load)),
         _ => context_params(load, chunk),
     };
     let Ok(context) = model.new_context(backend, params) else {
@@ -157,7 +160,7 @@ fn with_model(
     };
     let size = context.n_ctx();
     let (mut serving, dimensions) = match load.purpose {
-        Purpose::Embeddings => {
+        LoadPurpose::Embeddings => {
             let embedder = Embedder::new(&vocab, context);
             let dimensions = embedder.dimensions();
             (Serving::Embeddings(Box::new(embedder)), dimensions)
@@ -167,7 +170,7 @@ fn with_model(
             (Serving::Replies(Box::new(Session::new(&vocab, context, cache, chunk))), 0)
         }
     };
-    replies.send(&Reply::Loaded(Loaded { context: size, dimensions, ..loaded }))?;
+    replies.send(&WorkerReply::Loaded(Loaded { context: size, dimensions, ..loaded }))?;
     Ok(serve(&vocab, &mut serving, inbox, replies)?)
 }
 
@@ -220,51 +223,55 @@ fn serve(
 ) -> Result<Option<Load>, FrameError> {
     while let Some(request) = inbox.next() {
         match (request, &mut *serving) {
-            (Request::Load(load), serving) => {
+            (WorkerRequest::Load(load), serving) => {
                 serving.save();
                 return Ok(Some(load));
             }
-            (Request::Shutdown, serving) => {
+            (WorkerRequest::Shutdown, serving) => {
                 serving.save();
                 return Ok(None);
             }
-            (Request::Forget { cache_key }, Serving::Replies(session)) => session.forget(&cache_key),
-            (Request::KeepOffDisk { cache_keys }, Serving::Replies(session)) => session.keep_off_disk(&cache_keys),
-            (Request::Generate(generate), Serving::Replies(session)) => session.reply(&generate, inbox, replies)?,
-            (Request::Embed { id, texts }, Serving::Embeddings(embedder)) => {
+            (WorkerRequest::Forget { cache_key }, Serving::Replies(session)) => session.forget(&cache_key),
+            (WorkerRequest::KeepOffDisk { cache_keys }, Serving::Replies(session)) => {
+                session.keep_off_disk(&cache_keys)
+            }
+            (WorkerRequest::Generate(generate), Serving::Replies(session)) => {
+                session.reply(&generate, inbox, replies)?
+            }
+            (WorkerRequest::Embed { id, texts }, Serving::Embeddings(embedder)) => {
                 replies.send(&embedder.answer(id, &texts))?;
             }
-            (Request::Generate(Generate { id, .. }) | Request::Embed { id, .. }, _) => {
+            (WorkerRequest::Generate(Generate { id, .. }) | WorkerRequest::Embed { id, .. }, _) => {
                 let message = "the model is loaded for another purpose".to_owned();
-                replies.send(&Reply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
+                replies.send(&WorkerReply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
             }
-            (Request::Count { id, texts }, _) => count(vocab, id, &texts, replies)?,
-            (Request::Tokenize { id, texts }, _) => tokenize(vocab, id, &texts, replies)?,
+            (WorkerRequest::Count { id, texts }, _) => count(vocab, id, &texts, replies)?,
+            (WorkerRequest::Tokenize { id, texts }, _) => tokenize(vocab, id, &texts, replies)?,
             // The reply ended before the cancel arrived, or the model has no chat caches.
-            (Request::Cancel { .. } | Request::Forget { .. } | Request::KeepOffDisk { .. }, _) => {}
+            (WorkerRequest::Cancel { .. } | WorkerRequest::Forget { .. } | WorkerRequest::KeepOffDisk { .. }, _) => {}
         }
     }
     Ok(None)
 }
 
-pub(crate) fn count(vocab: &Vocab<'_>, id: u64, texts: &[Segment], replies: &Replies) -> Result<(), FrameError> {
+pub(crate) fn count(vocab: &Vocab<'_>, id: u64, texts: &[WireSegment], replies: &Replies) -> Result<(), FrameError> {
     let counts = texts.iter().map(|text| u32::try_from(vocab.tokenize(text).len()).unwrap_or(u32::MAX)).collect();
-    replies.send(&Reply::Counts { id, counts })
+    replies.send(&WorkerReply::Counts { id, counts })
 }
 
-pub(crate) fn tokenize(vocab: &Vocab<'_>, id: u64, texts: &[Segment], replies: &Replies) -> Result<(), FrameError> {
+pub(crate) fn tokenize(vocab: &Vocab<'_>, id: u64, texts: &[WireSegment], replies: &Replies) -> Result<(), FrameError> {
     let tokens = texts.iter().map(|text| vocab.tokenize(text).iter().map(|token| token.0).collect()).collect();
-    match replies.send(&Reply::Tokens { id, tokens }) {
+    match replies.send(&WorkerReply::Tokens { id, tokens }) {
         Err(error @ FrameError::TooLarge { .. }) => {
             let message = format!("the tokens do not fit into one frame: {error}");
-            replies.send(&Reply::Error { id: Some(id), code: ErrorCode::Malformed, message })
+            replies.send(&WorkerReply::Error { id: Some(id), code: ErrorCode::Malformed, message })
         }
         sent => sent,
     }
 }
 
 /// Answers the cancel of a generation that had not started.
-pub(crate) fn never_begun(id: u64) -> Reply {
+pub(crate) fn never_begun(id: u64) -> WorkerReply {
     let (usage, timings) = (Usage::default(), Timings::default());
-    Reply::Done(Done { id, reason: FinishReason::Cancelled, usage, timings })
+    WorkerReply::Done(Done { id, reason: FinishReason::Cancelled, usage, timings })
 }

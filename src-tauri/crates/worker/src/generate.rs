@@ -6,7 +6,7 @@ use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::token::LlamaToken;
 use worker::frame::FrameError;
-use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Reply, Request, Timings, Usage};
+use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Timings, Usage, WorkerReply, WorkerRequest};
 
 use crate::cache::{Cache, SEQUENCE};
 use crate::engine;
@@ -66,10 +66,12 @@ impl<'model> Session<'model> {
             Err(Break::Cancelled) => FinishReason::Cancelled,
             Err(Break::Closed) => return Ok(()),
             Err(Break::Pipe(error)) => return Err(error),
-            Err(Break::Failed(code, message)) => return replies.send(&Reply::Error { id: Some(id), code, message }),
+            Err(Break::Failed(code, message)) => {
+                return replies.send(&WorkerReply::Error { id: Some(id), code, message });
+            }
         };
         let Progress { usage, timings } = progress;
-        replies.send(&Reply::Done(Done { id, reason, usage, timings }))
+        replies.send(&WorkerReply::Done(Done { id, reason, usage, timings }))
     }
 
     /// Ends the session and saves its caches if there is a folder for them.
@@ -132,12 +134,12 @@ impl<'model> Session<'model> {
         let (id, total) = (request.id, prompt.len() as u32);
         let reused = self.cache.open(&mut self.context, &request.cache_key, prompt) as u32;
         progress.usage = Usage { prompt: total, reused, ..Usage::default() };
-        replies.send(&Reply::Prefill { id, done: reused, total, reused })?;
+        replies.send(&WorkerReply::Prefill { id, done: reused, total, reused })?;
         for chunk in prompt[reused as usize..].chunks(self.chunk) {
             self.check_inbox(id, inbox, replies)?;
             self.evaluate(chunk)?;
             progress.usage.evaluated += chunk.len() as u32;
-            replies.send(&Reply::Prefill { id, done: reused + progress.usage.evaluated, total, reused })?;
+            replies.send(&WorkerReply::Prefill { id, done: reused + progress.usage.evaluated, total, reused })?;
         }
         Ok(())
     }
@@ -216,19 +218,25 @@ impl<'model> Session<'model> {
             match inbox.arrived() {
                 Arrived::Nothing => return Ok(()),
                 Arrived::End => return Err(Break::Closed),
-                Arrived::Request(Request::Cancel { id: cancelled }) if cancelled == id => return Err(Break::Cancelled),
-                Arrived::Request(Request::Cancel { id: waiting }) => {
+                Arrived::WorkerRequest(WorkerRequest::Cancel { id: cancelled }) if cancelled == id => {
+                    return Err(Break::Cancelled);
+                }
+                Arrived::WorkerRequest(WorkerRequest::Cancel { id: waiting }) => {
                     if inbox.take_back(waiting) {
                         replies.send(&engine::never_begun(waiting))?;
                     }
                 }
-                Arrived::Request(Request::Shutdown) => {
-                    inbox.put_first(Request::Shutdown);
+                Arrived::WorkerRequest(WorkerRequest::Shutdown) => {
+                    inbox.put_first(WorkerRequest::Shutdown);
                     return Err(Break::Cancelled);
                 }
-                Arrived::Request(Request::Count { id, texts }) => engine::count(self.vocab, id, &texts, replies)?,
-                Arrived::Request(Request::Tokenize { id, texts }) => engine::tokenize(self.vocab, id, &texts, replies)?,
-                Arrived::Request(request) => inbox.put_off(request),
+                Arrived::WorkerRequest(WorkerRequest::Count { id, texts }) => {
+                    engine::count(self.vocab, id, &texts, replies)?
+                }
+                Arrived::WorkerRequest(WorkerRequest::Tokenize { id, texts }) => {
+                    engine::tokenize(self.vocab, id, &texts, replies)?
+                }
+                Arrived::WorkerRequest(request) => inbox.put_off(request),
             }
         }
     }
@@ -243,7 +251,7 @@ enum Ending {
 }
 
 fn send_text(id: u64, text: String, replies: &Replies) -> Result<(), FrameError> {
-    if text.is_empty() { Ok(()) } else { replies.send(&Reply::Text { id, text }) }
+    if text.is_empty() { Ok(()) } else { replies.send(&WorkerReply::Text { id, text }) }
 }
 
 fn milliseconds(since: Instant) -> f64 {

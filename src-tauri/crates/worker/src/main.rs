@@ -24,7 +24,7 @@ mod vocab;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use worker::protocol::{PROTOCOL, Reply};
+use worker::protocol::{PROTOCOL, WorkerReply};
 
 use crate::inbox::{Inbox, Replies};
 
@@ -64,6 +64,6 @@ fn send_logs_to_stderr() {
 
 fn serve(replies: &Arc<Replies>) -> Result<(), engine::Fatal> {
     let (backend, devices) = engine::start()?;
-    replies.send(&Reply::Ready { protocol: PROTOCOL, build: BUILD.to_owned(), devices })?;
+    replies.send(&WorkerReply::Ready { protocol: PROTOCOL, build: BUILD.to_owned(), devices })?;
     engine::run(&backend, Inbox::read(std::io::stdin(), Arc::clone(replies)), replies)
 }

@@ -4,7 +4,7 @@ use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token::logit_bias::LlamaLogitBias;
-use worker::protocol::{Generate, Sampling};
+use worker::protocol::{Generate, WireSampling};
 
 use crate::vocab::Vocab;
 
@@ -104,7 +104,7 @@ fn of_grammar(
 }
 
 /// Builds the chain in llama.cpp's order.
-fn links(sampling: &Sampling, vocab: &Vocab<'_>) -> Vec<LlamaSampler> {
+fn links(sampling: &WireSampling, vocab: &Vocab<'_>) -> Vec<LlamaSampler> {
     let mut links = penalties(sampling, vocab);
     if sampling.temperature <= 0.0 {
         links.push(LlamaSampler::greedy());
@@ -112,7 +112,7 @@ fn links(sampling: &Sampling, vocab: &Vocab<'_>) -> Vec<LlamaSampler> {
     }
     if matches!(sampling.mirostat, 1 | 2) {
         links.push(LlamaSampler::temp(sampling.temperature));
-        let Sampling { seed, mirostat_tau: tau, mirostat_eta: eta, .. } = *sampling;
+        let WireSampling { seed, mirostat_tau: tau, mirostat_eta: eta, .. } = *sampling;
         links.push(match sampling.mirostat {
             1 => LlamaSampler::mirostat(vocab.len(), seed, tau, eta, MIROSTAT_TOKENS),
             _ => LlamaSampler::mirostat_v2(seed, tau, eta),
@@ -128,9 +128,9 @@ fn links(sampling: &Sampling, vocab: &Vocab<'_>) -> Vec<LlamaSampler> {
     links
 }
 
-fn penalties(sampling: &Sampling, vocab: &Vocab<'_>) -> Vec<LlamaSampler> {
+fn penalties(sampling: &WireSampling, vocab: &Vocab<'_>) -> Vec<LlamaSampler> {
     let mut links = Vec::new();
-    let Sampling { frequency_penalty, presence_penalty, .. } = *sampling;
+    let WireSampling { frequency_penalty, presence_penalty, .. } = *sampling;
     let penalised = sampling.repeat_penalty != 1.0 || frequency_penalty != 0.0 || presence_penalty != 0.0;
     if penalised && sampling.repeat_range > 0 {
         // llama.cpp aborts the process if the penalty is not positive.
@@ -148,7 +148,7 @@ fn penalties(sampling: &Sampling, vocab: &Vocab<'_>) -> Vec<LlamaSampler> {
 }
 
 /// Truncation samplers, and XTC, which removes the most likely tokens at random.
-fn cuts(sampling: &Sampling) -> Vec<LlamaSampler> {
+fn cuts(sampling: &WireSampling) -> Vec<LlamaSampler> {
     let mut links = Vec::new();
     if sampling.top_n_sigma > 0.0 {
         links.push(LlamaSampler::top_n_sigma(sampling.top_n_sigma));
@@ -172,7 +172,7 @@ fn cuts(sampling: &Sampling) -> Vec<LlamaSampler> {
 }
 
 /// Returns the DRY range in tokens.
-fn dry_range(sampling: &Sampling) -> u32 {
+fn dry_range(sampling: &WireSampling) -> u32 {
     match sampling.dry_range {
         0 => FURTHEST,
         range => range.min(FURTHEST),

@@ -4,7 +4,7 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token_type::LlamaTokenAttr;
 use llama_cpp_2::vocab::LlamaVocab;
-use worker::protocol::Segment;
+use worker::protocol::WireSegment;
 
 /// The loaded model's vocabulary.
 pub(crate) struct Vocab<'model> {
@@ -58,7 +58,7 @@ impl<'model> Vocab<'model> {
     }
 
     /// Returns the tokens of one segment. A prompt is the concatenation of its segments, so counts add up.
-    pub(crate) fn tokenize(&self, segment: &Segment) -> Vec<LlamaToken> {
+    pub(crate) fn tokenize(&self, segment: &WireSegment) -> Vec<LlamaToken> {
         if segment.text.is_empty() {
             return Vec::new();
         }
@@ -71,7 +71,7 @@ impl<'model> Vocab<'model> {
 
     /// Returns the tokens of a whole prompt. Adds the beginning-of-sequence token if the model requires it and the
     /// template did not write it.
-    pub(crate) fn prompt(&self, segments: &[Segment]) -> Vec<LlamaToken> {
+    pub(crate) fn prompt(&self, segments: &[WireSegment]) -> Vec<LlamaToken> {
         let mut tokens = Vec::new();
         for segment in segments {
             tokens.append(&mut self.tokenize(segment));

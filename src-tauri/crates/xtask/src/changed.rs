@@ -74,7 +74,7 @@ fn plan(files: &[&str], crates: &BTreeSet<String>) -> Plan {
             }
             _ if file.ends_with(".md") => {}
             ["src-tauri", "crates", name, ..] if crates.contains(name) => _ = packages.insert(name),
-            // A crate that has been removed or added by halves.
+            // A crate that was only partly removed or added.
             ["src-tauri", "crates", ..] => return Plan::EVERYTHING,
             ["src-tauri", "docs", ..] => {}
             ["src-tauri", ..] => _ = packages.insert("inglenook"),

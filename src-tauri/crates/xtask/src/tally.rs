@@ -15,8 +15,8 @@ impl Tally {
         Self { passed: u64::from(passed), failed: u64::from(!passed) }
     }
 
-    /// Combines a runner's count with its exit status. A crash counts as a failure even if no test failed, and so does
-    /// a success without any tests.
+    /// Combines a runner's count with its exit status. A crash is reported as a failure even if no
+    /// test failed, and so is a success without any tests.
     pub(crate) fn settled(counted: Option<Self>, succeeded: bool) -> Self {
         match counted {
             Some(tally) if succeeded || tally.failed > 0 => tally,

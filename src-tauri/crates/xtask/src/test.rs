@@ -264,7 +264,7 @@ fn counted(name: &'static str, call: &mut Command, count: impl FnOnce(&Printed) 
     })
 }
 
-/// What a step measured.
+/// The measurements of a step.
 #[derive(Default)]
 struct Measured {
     tally: Tally,

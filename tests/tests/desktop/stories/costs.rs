@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use crate::desk::{Desk, PATIENCE, until};
 use crate::processes;
 
-/// Number of samples, a quarter of a second each, without change until memory counts as settled.
+/// Number of samples, a quarter of a second each, without change until memory is considered
+/// settled.
 const STILL: usize = 8;
 
 /// Number of starts of each program; the result is the median.

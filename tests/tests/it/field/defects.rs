@@ -1,14 +1,14 @@
 //! A panic is a bug of ours. It may cost one turn or one row of a list, but never text or the app.
 
 use engine::api::{ApiError, CharacterFields, EndReason};
-use provider::fake::Script;
+use provider::fake::ReplyScript;
 use tests::headless::{Headless, ended, shown};
 
 #[tokio::test]
 async fn panicked_turn_keeps_the_message_and_reports() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().panic()).play(Script::new().words("One two").panic());
+    app.model.play(ReplyScript::new().panic()).play(ReplyScript::new().words("One two").panic());
     let (reply, reason) = app.say(&chat, "Are you there?").await;
     assert!(matches!(reason, EndReason::Failed { error: ApiError::Internal { .. } }), "{reason:?}");
     assert!(reply.is_none());
@@ -25,7 +25,7 @@ async fn panicked_turn_keeps_the_message_and_reports() {
 async fn next_turn_and_restart_work_after_a_panic() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().panic()).reply("Yes.");
+    app.model.play(ReplyScript::new().panic()).reply("Yes.");
     app.say(&chat, "Are you there?").await;
     let (reply, reason) = app.say(&chat, "And now?").await;
     assert_eq!((shown(&reply.unwrap()), reason), ("Yes.", EndReason::Stop));
@@ -37,7 +37,7 @@ async fn next_turn_and_restart_work_after_a_panic() {
 async fn panicked_draft_releases_the_chat() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().panic()).reply("Yes.");
+    app.model.play(ReplyScript::new().panic()).reply("Yes.");
     app.engine.impersonate(chat.clone()).await.unwrap();
     app.engine.settle().await;
     let (_, reason) = app.say(&chat, "Are you there?").await;

@@ -1,7 +1,7 @@
 //! Short form of `cargo xtask bench reuse`: a full window is not evaluated again on every turn.
 
 use domain::ModelId;
-use local::{LocalHost, Settings, Tokenizer};
+use local::{LocalHost, Tokenizer, WorkerSettings};
 use tests::reuse::{Control, Measure, Replies};
 
 #[tokio::test]
@@ -15,7 +15,7 @@ async fn most_of_a_long_chat_is_reused() {
     let model = measure.model(dir.path());
     let tokenizer = Tokenizer::open(&model).unwrap();
     let control = Control::new(&tokenizer, &held.head, measure.room(), &held.chat);
-    let settings = Settings { worker: tests::headless::worker(), ..Settings::default() };
+    let settings = WorkerSettings { worker: tests::headless::worker(), ..WorkerSettings::default() };
     let host = LocalHost::new(settings).unwrap();
     let provider =
         host.provider(&local::inspect(&model, |_, _| {}).unwrap().into_model(ModelId(Default::default())), 2_048);

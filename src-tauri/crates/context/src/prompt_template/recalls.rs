@@ -106,8 +106,8 @@ pub(super) fn may_hold_lore(kind: SectionKind) -> bool {
     matches!(kind, SectionKind::LoreBefore | SectionKind::LoreAfter)
 }
 
-/// Whether retrieved content may not appear at this place. The text after the history is treated
-/// like the head, because its wording must not change between turns.
+/// Whether the section is in the head by default. A section after the history is in the head too,
+/// unless the placement setting is `classic`.
 pub(super) fn stands_in_head(placement: Placement) -> bool {
     matches!(placement, Placement::Head | Placement::AfterHistory)
 }

@@ -147,7 +147,7 @@ entry! {
     /// Active without keys.
     constant: bool, Root("constant"), false, Root("constant"), false;
     vectorized: bool, Root("vectorized"), false, Ext("vectorized"), false;
-    /// Entries with a higher order are added first within the budget, and stand lower in the prompt.
+    /// Entries with a higher order are added first within the budget, and come later in the prompt.
     order: f64, Root("order"), 100.0, Root("insertion_order"), 100.0;
     /// `None`: active, but not part of the prompt.
     position: Option<Position>, Root("position"), None, Ext("position"), None;

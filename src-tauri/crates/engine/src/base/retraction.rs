@@ -6,8 +6,9 @@ use domain::settings::Owner;
 use domain::{ChatId, DocumentId, LorebookId, MessageId, PersonaId};
 use store::{StoreError, WriteTransaction};
 
-/// Number of messages after a reworded one from which facts are extracted again: the last exchanges of an evening. More
-/// would cost money on endpoints, and would bring back facts that the user has changed.
+/// Number of messages after a reworded one from which facts are extracted again: the last exchanges
+/// of a typical session. More would cost money on endpoints, and would bring back facts that the
+/// user has changed.
 const RECENT_MESSAGES: u32 = 20;
 
 /// Retracts a message and the memories that were made from it.
@@ -47,8 +48,8 @@ pub(crate) fn withdraw_book(store: &mut WriteTransaction<'_>, book: LorebookId) 
     store.memories_mut().retract_all(&memories.into_iter().map(|id| id.0).collect())
 }
 
-/// Removes everything recalled from the chats of `persona`, or from those without a persona. Somebody else plays there
-/// from now on, for whom other memories and lorebooks apply.
+/// Removes everything recalled from the chats of `persona`, or from those without a persona.
+/// Another persona plays there from now on, and other memories and lorebooks apply to it.
 pub(crate) fn retract_recalled(store: &mut WriteTransaction<'_>, persona: Option<PersonaId>) -> Result<(), StoreError> {
     let chats = store.chats().played_as(persona)?;
     chats.into_iter().try_for_each(|chat| store.memories_mut().retract_recalled(chat))

@@ -1,4 +1,4 @@
-//! Imports what a Backyard character has besides its card: sampler settings and chats.
+//! Imports the parts of a Backyard character other than its card: sampler settings and chats.
 
 use domain::backyard::{self, BackyardSampling, Scenario};
 use domain::card::{Card, MAX_FILE};

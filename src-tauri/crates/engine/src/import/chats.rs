@@ -1,4 +1,5 @@
-//! Imports chats of SillyTavern for characters of the library. `import_talk` imports chats of other apps.
+//! Imports chats of SillyTavern for characters of the library. The module `talks` imports chats of
+//! other apps.
 
 use std::path::{Path, PathBuf};
 

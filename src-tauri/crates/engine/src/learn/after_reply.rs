@@ -1,7 +1,8 @@
 //! Learning in idle time: keyframes and facts of the latest chat, then the consolidation of memories.
 //!
-//! There is no queue. What is due follows from the messages and from what is stored about them, so it is still due
-//! after a restart. One job runs at a time, and a new message ends it within one step of the model (`read_ahead`).
+//! There is no queue. The messages and the stored results determine the work that is due, so it is
+//! still due after a restart. One job runs at a time, and a new message ends it within one step of
+//! the model (`read_ahead`).
 
 use domain::ChatId;
 use store::SourceText;

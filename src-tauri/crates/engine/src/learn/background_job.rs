@@ -19,7 +19,7 @@ use domain::sampling::SamplerOptions;
 use domain::settings::MemoryLearning;
 use domain::{ChatId, MessageId};
 use futures_util::StreamExt;
-use provider::{FinishReason, GenerationEvent, Request, Shape};
+use provider::{FinishReason, GenerationEvent, Request, ResponseSchema};
 use store::{ReadTransaction, SourceText};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -99,7 +99,7 @@ pub(crate) struct JobTask<'a> {
     /// Maximum words of a summary.
     pub(crate) words: u32,
     pub(crate) told: &'a [SourceText],
-    pub(crate) shape: &'a Shape,
+    pub(crate) shape: &'a ResponseSchema,
 }
 
 /// The outcome of a task.

@@ -1,8 +1,9 @@
-//! Plans what to archive in a scope: memories that say the same are merged, outdated ones are superseded, old,
-//! uncertain and unused ones are retired, and the lowest-ranked of too many are crowded out. No model is asked and no
-//! text is written: a memory is only marked. It becomes active again if its replacement is deleted.
+//! Plans what to archive in a scope: memories that say the same are merged, outdated ones are
+//! superseded, old, uncertain and unused ones are retired, and the lowest-ranked of too many are
+//! crowded out. Consolidation uses no model and writes no text: it only marks memories. It becomes
+//! active again if its replacement is deleted.
 //!
-//! Promises
+//! Guarantees
 //! - Memories that the user wrote, pinned or restored stay as they are.
 //! - A second run right after the first does nothing.
 
@@ -131,7 +132,7 @@ fn superseded(held: &[Compared<'_>], _: &Around, _: usize) -> Vec<(usize, Archiv
     gone
 }
 
-/// Memories that another one says as well, lowest rank first.
+/// Memories whose statement another memory contains, lowest rank first.
 fn merged(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
     let mut order: Vec<usize> = (0..held.len()).filter(|at| held[*at].says_one_thing()).collect();
     order.sort_by_key(|at| held[*at].memory().rank());

@@ -216,7 +216,7 @@ fn known(
 ) -> Result<bool, StoreError> {
     let query = Query::any_word(terms.iter().map(String::as_str));
     let found = store.memories().search(scopes, &query, LOOKED_AT)?;
-    // An outdated memory may become true again, so archived ones do not count as known.
+    // An outdated memory may become true again, so archived ones are not treated as known.
     let found = found.iter().map(|found| &found.memory).filter(|memory| memory.archived.is_none());
     let branches = Branches::of(store, chat)?;
     for memory in found.filter(|memory| SpokenWords::new([memory.text.as_str()]).repeats(terms)) {

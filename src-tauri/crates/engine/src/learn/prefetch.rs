@@ -1,5 +1,5 @@
-//! Prefetch: embeds, searches and counts a draft while the user types it, so that nothing has to be waited for when it
-//! is sent.
+//! Prefetch: embeds, searches and counts a draft while the user types it, so that sending it does
+//! not wait for any of these.
 
 use domain::ChatId;
 use domain::chat::Chat;

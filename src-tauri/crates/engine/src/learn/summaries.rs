@@ -21,7 +21,7 @@ use crate::recall_service::keyframes::{TOKENS, every, tokens};
 const WORDS: u32 = 70;
 /// Character limits of a summary. They are tried in order until it fits into [`TOKENS`].
 const LETTERS: [usize; 4] = [480, 360, 240, 120];
-/// Maximum characters of the analysis, which says how things stand.
+/// Maximum characters of the analysis, which describes the state of the story.
 const ANALYSIS: usize = 400;
 /// Maximum characters of the memory.
 const MEMORY: usize = 200;

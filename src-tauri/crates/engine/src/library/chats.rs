@@ -144,8 +144,8 @@ impl Library {
     }
 
     async fn load_chat(&self, id: ChatId, limit: u32) -> ApiResult<api::Chat> {
-        // Read this before the messages. A reply that ends in between is then on the page. One that grows is ahead of
-        // the page, which listeners detect by the sequence number.
+        // Read this before the messages. If the reply ends in between, the page contains it. If it
+        // grows, the page has newer text, which listeners detect by the sequence number.
         let (generating, drafting) = (self.base().running().of(id), self.base().running().draft_of(id));
         let chat = self.chat(id).await?;
         let character = self.character(chat.character).await?;

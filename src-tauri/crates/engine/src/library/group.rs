@@ -95,8 +95,9 @@ impl Scene {
         &self.speakers
     }
 
-    /// The next speaker after `lines`, newest first. The order of precedence: whoever was called upon, the speaker of
-    /// a reply that is continued, whoever the user names, the member after the last speaker.
+    /// The next speaker after `lines`, newest first. The order of precedence: the speaker that an
+    /// event calls upon, the speaker of a reply that is continued, the member that the user names,
+    /// the member after the last speaker.
     pub(crate) fn next<'m>(&self, lines: impl IntoIterator<Item = SpokenLine<'m>>) -> NextSpeaker {
         if !self.is_scene() {
             return NextSpeaker::OWN;

@@ -25,7 +25,7 @@ pub(crate) struct StoredBook {
     unread: Vec<Skipped>,
 }
 
-/// Where a book is stored.
+/// The place where a book is stored.
 enum BookLocation {
     Library(store::Lorebook),
     Card(Character, Box<Card>),

@@ -13,8 +13,9 @@ use std::hash::Hash;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time limit for all scripts of a turn. A [`Budget`] counts their work, so that the result does not depend on the
-/// machine. This limit is for patterns that are slower than their count; if it is reached, the user is told.
+/// Time limit for all scripts of a turn. A [`Budget`] counts their work, so that the result does
+/// not depend on the machine. This limit is for patterns that are slower than their count; if it is
+/// reached, the user gets a notice.
 pub(crate) const AT_LAST: Duration = Duration::from_secs(5);
 
 /// Number of cached results, so that old messages are not processed again on every turn.

@@ -1,5 +1,6 @@
-//! Deletes saved KV caches that contain retracted or edited text, because a cache holds what a model has read of a
-//! chat, token by token. Whatever retracts text notes the affected chats in the store.
+//! Deletes saved KV caches that contain retracted or edited text, because a cache holds every token
+//! that a model has read of a chat. Code that retracts text records the affected chats in the
+//! store.
 
 use domain::ChatId;
 use store::StaleChats;

@@ -29,7 +29,7 @@ impl Library {
         }
         let ids = trashed.iter().map(|thing| thing.id).collect();
         let backups = self.base().store().backups_holding(ids).await?;
-        // A backup and its copy in the second folder are one.
+        // A backup and its copy in the second folder are reported as one.
         let holding = |at: usize| {
             let holders = backups.iter().filter(|(backup, held)| backup.own && held.get(at) == Some(&true));
             holders.map(|(backup, _)| name(backup)).collect::<HashSet<_>>().len() as u32

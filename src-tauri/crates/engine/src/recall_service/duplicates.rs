@@ -13,7 +13,7 @@ use crate::recall_service::hit::Hit;
 /// Properties of the chat and the question that decide how duplicates are merged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct DuplicateRules {
-    /// Several characters take part: the same words of two of them are two things.
+    /// Several characters take part, so the same text by two of them is no duplicate.
     pub(crate) several: bool,
     /// The question names a date, so the time of a message matters.
     pub(crate) timed: bool,

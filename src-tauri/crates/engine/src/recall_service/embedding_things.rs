@@ -85,7 +85,8 @@ fn parts_of(text: &str) -> Vec<String> {
     }
 }
 
-/// The entries of a book that are marked for search by meaning; of several with the same uid only the first.
+/// The entries of a book that are marked for search by meaning. If several have the same uid, only
+/// the first is included.
 fn marked(book: &Book) -> Vec<LoreEntry> {
     let mut marked: Vec<LoreEntry> = Vec::new();
     for entry in book.entries.iter().filter(|entry| entry.vectorized && !entry.disable) {

@@ -46,19 +46,20 @@ impl Encoder {
     /// # Errors
     /// The operating system cannot start a thread.
     pub fn find(folders: &[PathBuf]) -> std::io::Result<Option<Self>> {
-        Self::run_by(&local::Settings::default(), folders)
+        Self::run_by(&local::WorkerSettings::default(), folders)
     }
 
     /// [`Encoder::find`] with other settings of the worker.
     ///
     /// # Errors
     /// The operating system cannot start a thread.
-    pub fn run_by(settings: &local::Settings, folders: &[PathBuf]) -> std::io::Result<Option<Self>> {
+    pub fn run_by(settings: &local::WorkerSettings, folders: &[PathBuf]) -> std::io::Result<Option<Self>> {
         let is_encoder = |path: &PathBuf| gguf::read(path).is_ok_and(|header| header.architecture.contains("bert"));
         let Some(path) = folders.iter().flat_map(|folder| gguf_files(folder)).find(is_encoder) else { return Ok(None) };
         let bytes = std::fs::metadata(&path)?.len();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let settings = local::Settings { task: "embeddings", idle: Some(IDLE), state_dir: None, ..settings.clone() };
+        let settings =
+            local::WorkerSettings { task: "embeddings", idle: Some(IDLE), state_dir: None, ..settings.clone() };
         // The name includes the format of the input, so that texts embedded in an older format are embedded again.
         let model = format!("{name}, {bytes} bytes, with speakers, neighbours by half");
         Ok(Some(Self { host: LocalHost::new(settings)?, model, path, lately: Arc::default() }))

@@ -31,7 +31,7 @@ pub(crate) const LOOKED_AT: usize = 1_000;
 /// Minimum importance of a memory that is included whatever the turn is about.
 const VITAL: u8 = 9;
 const DAY: f32 = 86_400_000.0;
-/// From this importance on, a memory never fades.
+/// Minimum importance of a memory that never fades.
 const LASTING: u8 = 10;
 
 /// The memories found in the scopes that apply.

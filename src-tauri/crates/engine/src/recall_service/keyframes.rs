@@ -1,7 +1,7 @@
-//! Keyframes: summaries of stretches of messages, of twenty messages by default. The digest contains the last two whose
-//! messages have left the window; it is fixed from one epoch to the next.
+//! Keyframes: summaries of message ranges, of twenty messages by default. The digest contains the
+//! last two whose messages have left the window; it is fixed from one epoch to the next.
 //!
-//! Promises
+//! Guarantees
 //! - No message leaves the window uncovered. If no keyframe covers it, one is made of first sentences and stored
 //!   together with the cut; that needs no model.
 //! - A keyframe is deleted with the first of its messages that changes; the store does that.
@@ -48,8 +48,9 @@ pub(crate) fn every(values: &Values) -> usize {
     values.keyframe_every_messages as usize
 }
 
-/// The stretches of `told` that need a keyframe: `every` uncovered messages each, or fewer in front of a covered one.
-/// The newest messages need none until there are `every` of them, including those of `short`.
+/// The ranges of `told` that need a keyframe: `every` uncovered messages each, or fewer in front of
+/// a covered one. The newest messages need none until there are `every` of them, including those of
+/// `short`.
 pub(crate) fn due(told: Vec<SourceText>, short: Option<&Keyframe>, every: usize) -> Vec<Vec<SourceText>> {
     let (mut due, mut stretch, mut goes_on) = (Vec::new(), Vec::new(), false);
     let begins = short.and_then(|short| short.messages.first().copied());
@@ -164,8 +165,8 @@ impl Recalled {
     }
 }
 
-/// The messages of `left` that no keyframe covers, in stretches. The first stretch extends `short` if no other message
-/// is between the two.
+/// The messages of `left` that no keyframe covers, in ranges. The first range extends `short` if no
+/// other message is between the two.
 pub(crate) fn uncovered(
     store: &ReadTransaction<'_>,
     chat: ChatId,

@@ -1,5 +1,6 @@
-//! Maximal marginal relevance (MMR) for recalled messages. Phrases of every evening match many questions a little, and
-//! there are hundreds of them. Two messages may say the same; the third one is penalized. Pure.
+//! Maximal marginal relevance (MMR) for recalled messages. Everyday phrases match many questions
+//! weakly, and a long chat has hundreds of them. Two messages may say the same; the third one is
+//! penalized. Pure.
 
 use recall::weights::mmr;
 use std::collections::HashMap;

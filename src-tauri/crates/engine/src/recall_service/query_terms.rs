@@ -1,4 +1,4 @@
-//! What a turn searches for: the content words of the user's message and the hints in it.
+//! Query analysis of a turn: the content words of the user's message and the hints in it.
 
 use context::frame::HistoryMessage;
 use domain::chat::Role;

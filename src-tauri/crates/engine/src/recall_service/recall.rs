@@ -1,14 +1,14 @@
 //! Recall: everything in a prompt that is not in its window. That is memories (`facts`), earlier messages (`older`),
 //! and passages of the documents of the chat, its character and its lorebooks (`passages`).
 //!
-//! Promises
+//! Guarantees
 //! - Recall never fails a turn and delays it only briefly. A part that fails or takes too long is skipped, and the
 //!   turn's notices say so.
 //! - It reads only memories that apply in this chat, none of another character (`scopes`) or another world
 //!   (`MemoryScopes::everywhere`).
-//! - With memory switched off, no memory is read. Pinned and important messages that left the window stay in the prompt
-//!   all the same, because that is how a window is cut. Documents are still searched, because the user attached them
-//!   for that.
+//! - With memory switched off, no memory is read. Pinned and important messages that left the
+//!   window still stay in the prompt, because trimming the window keeps them verbatim. Documents
+//!   are still searched, because the user attached them for that.
 
 use crate::recall_service::duplicates;
 use crate::recall_service::facts;

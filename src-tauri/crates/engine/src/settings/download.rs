@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use provider::download::{DownloadError, Source, download};
+use provider::download::{DownloadError, DownloadSource, download};
 use sha2::{Digest as _, Sha256};
 
 use crate::api::{self, ApiError, ProviderClass};
@@ -26,7 +26,7 @@ impl Configuration {
         sha256: Option<&str>,
         progress: impl Fn(u64, Option<u64>),
     ) -> ApiResult<api::Model> {
-        let source = Source::parse(address)?;
+        let source = DownloadSource::parse(address)?;
         let name = source.file_name().filter(|name| name.to_ascii_lowercase().ends_with(".gguf")).ok_or_else(|| {
             bad_input(
                 "This is not the address of a model file: it does not end in .gguf.",
@@ -93,7 +93,7 @@ impl From<DownloadError> for ApiError {
         let message = error.to_string();
         match error {
             DownloadError::Address { .. } => bad_input(message, "Copy the file's own address."),
-            DownloadError::Refused { .. } => Self::Provider {
+            DownloadError::RefusedParameter { .. } => Self::Provider {
                 message,
                 hint: "Open the address in a browser: the file may be gone, or need a login.".into(),
                 class: ProviderClass::NotFound,

@@ -103,7 +103,7 @@ impl Configuration {
 
     fn sampler_presets_changed(&self, id: &str) {
         self.base().events().changed(Changed::Presets, Some(id.to_owned()));
-        // Any settings layer may use the format.
+        // Any settings layer may use the preset.
         self.base().events().changed(Changed::Settings, None);
     }
 }

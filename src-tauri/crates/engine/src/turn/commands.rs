@@ -1,4 +1,4 @@
-//! Obeys commands to the memory in the user's message, in the transaction that stores the message.
+//! Executes the memory commands in the user's message, in the transaction that stores the message.
 
 use domain::chat::Chat;
 use domain::memory::{MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryType};
@@ -41,7 +41,7 @@ pub(crate) struct CommandMessage<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// Obeys the commands in `said`, in order.
+/// Executes the commands in `said`, in order.
 pub(crate) fn obey(
     store: &mut WriteTransaction<'_>,
     said: &CommandMessage<'_>,
@@ -49,8 +49,8 @@ pub(crate) fn obey(
     execute(store, said, asked(said.text))
 }
 
-/// Obeys the commands in `said` that the text before the edit did not have. If a memory of the message still exists, it
-/// stays as it is.
+/// Executes the commands in `said` that the text before the edit did not have. If a memory of the
+/// message still exists, it stays as it is.
 pub(crate) fn obey_edit(
     store: &mut WriteTransaction<'_>,
     said: &CommandMessage<'_>,

@@ -90,7 +90,7 @@ impl TurnInputs {
         self.history.last().map_or(now, |message| message.created)
     }
 
-    /// Where lore and notes are placed in this turn.
+    /// The placement of lore and notes in this turn.
     pub(crate) fn placement(&self) -> context::Placement {
         match self.values.placement {
             PlacementMode::CacheFirst => context::Placement::CacheFirst,

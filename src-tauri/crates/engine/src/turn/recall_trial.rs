@@ -1,5 +1,5 @@
-//! Shows what comes back and why: for a trial text, and in the last turn. Both are taken from a prompt report, so they
-//! show exactly what a turn does.
+//! Shows what recall includes and why, for a trial text and for the last turn. Both are taken from
+//! a prompt report, so they show exactly what a turn does.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Where a reply's text is stored: in a new message, in a new swipe, or at the end of a swipe.
+//! The place where a reply's text is stored: in a new message, in a new swipe, or at the end of a
+//! swipe.
 
 use domain::chat::{Chat, Message, Swipe, SwipeState};
 use domain::{MessageId, SwipeId, Timestamp, ToolCall};

@@ -9,14 +9,14 @@ const WORDS: usize = 1 << 16;
 
 /// Cache of tokens by word.
 #[derive(Default)]
-pub(super) struct Cache {
+pub(super) struct WordCache {
     places: AHashMap<Box<str>, (u32, u32)>,
     tokens: Vec<u32>,
     /// Tokens of the last word that was too long to cache.
     long: Vec<u32>,
 }
 
-impl Cache {
+impl WordCache {
     /// Returns the tokens of `word`; `make` computes them if the word is not cached.
     pub(super) fn get(&mut self, word: &str, make: impl FnOnce(&mut Vec<u32>)) -> &[u32] {
         if word.len() > LONGEST {
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn caches_each_word_within_its_limit() {
-        let mut cache = Cache::default();
+        let mut cache = WordCache::default();
         let mut made = 0;
         for word in ["lamp", "quay", "lamp", ""] {
             let tokens = cache.get(word, |tokens| {

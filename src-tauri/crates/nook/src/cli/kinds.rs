@@ -10,7 +10,7 @@ pub(crate) enum ExportKind {
     Chat,
     Preset,
     /// A regex script
-    Script,
+    ReplyScript,
     /// A set of quick replies
     QuickReplies,
     /// A prompt template

@@ -58,7 +58,7 @@ async fn exported(engine: &Engine, kind: ExportKind, format: Format, name: &str)
             engine.export_chat(find::chat(engine, name).await?.id, format).await?
         }
         ExportKind::Preset if format == Format::Sillytavern => presets::export(engine, name).await?,
-        ExportKind::Script if format == Format::Sillytavern => {
+        ExportKind::ReplyScript if format == Format::Sillytavern => {
             let id = presets::id(engine, "regexScript", name).await?;
             engine.export_prompt_file(PromptFile::RegexScript, id).await?
         }
@@ -66,7 +66,7 @@ async fn exported(engine: &Engine, kind: ExportKind, format: Format, name: &str)
             let id = presets::id(engine, "quickReplies", name).await?;
             engine.export_prompt_file(PromptFile::QuickReplies, id).await?
         }
-        ExportKind::Preset | ExportKind::Script | ExportKind::QuickReplies => return Err(unfit("sillytavern")),
+        ExportKind::Preset | ExportKind::ReplyScript | ExportKind::QuickReplies => return Err(unfit("sillytavern")),
         ExportKind::Template if format == Format::Json => {
             engine.export_prompt_file(PromptFile::Template, find::template(engine, name).await?).await?
         }

@@ -36,7 +36,7 @@ pub(crate) async fn export(engine: &Engine, name: &str) -> Result<Exported, Fail
     Ok(Exported { file_name, mime: "application/json", bytes, warnings: Vec::new() })
 }
 
-/// The id of the one of that kind and name.
+/// The id of the preset of that kind and name.
 pub(super) async fn id(engine: &Engine, kind: &str, name: &str) -> Result<String, Failure> {
     let of_kind = all(engine).await?.into_iter().filter(|one| one.kind == kind).collect();
     Ok(pick(of_kind, name)?.id)

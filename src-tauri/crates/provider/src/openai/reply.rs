@@ -8,30 +8,30 @@ use async_stream::stream;
 use futures_util::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::Shared;
+use super::ClientState;
 use super::diagnose;
-use super::exchange::{Frame, exchange};
-use super::retry::{Again, Failure, pause};
-use super::silence::{Silence, Waited};
-use super::tally::{Ended, Tally};
+use super::exchange::{StreamItem, exchange};
+use super::idle_timer::{IdleTimer, Waited};
+use super::reply_state::{ReplyEnd, ReplyState};
+use super::retry::{RequestFailure, RetryPolicy, pause};
 use crate::{FinishReason, GenerationEvent, ProviderError, Request};
 
 pub(super) fn reply(
-    shared: Arc<Shared>,
+    shared: Arc<ClientState>,
     request: Request,
     cancel: CancellationToken,
 ) -> impl Stream<Item = Result<GenerationEvent, ProviderError>> {
     let request = Arc::new(request);
     stream! {
         let patience = shared.config.patience;
-        let mut tally = Tally::new(&request);
+        let mut tally = ReplyState::new(&request);
         let mut retries = 0;
         loop {
             let mut frames = pin!(exchange(Arc::clone(&shared), Arc::clone(&request)));
-            let mut silence = Silence::new(patience.notice, patience.first);
+            let mut silence = IdleTimer::new(patience.notice, patience.first);
             let failure = loop {
                 let next = match silence.wait(&cancel, frames.next()).await {
-                    Waited::Quiet(seconds) => {
+                    Waited::Notice(seconds) => {
                         yield Ok(GenerationEvent::Stalled { seconds });
                         continue;
                     }
@@ -41,11 +41,11 @@ pub(super) fn reply(
                         }
                         return;
                     }
-                    Waited::TooLong => Next::Failed(diagnose::silent(&shared.config, silence.limit)),
+                    Waited::TimedOut => Next::Failed(diagnose::silent(&shared.config, silence.limit)),
                     Waited::Ready(None) => Next::on_hang_up(&shared, &mut tally),
                     Waited::Ready(Some(Err(failure))) => Next::Failed(failure),
                     Waited::Ready(Some(Ok(frame))) => {
-                        silence.broken();
+                        silence.reset();
                         let mut events = Vec::new();
                         let next = take(&shared, &mut tally, frame, &mut events);
                         for event in events {
@@ -56,7 +56,7 @@ pub(super) fn reply(
                 };
                 match next {
                     Next::Goes => silence.limit = limit(&shared, &tally),
-                    Next::Ended => break None,
+                    Next::ReplyEnd => break None,
                     Next::Failed(failure) => break Some(failure),
                 }
             };
@@ -73,7 +73,7 @@ pub(super) fn reply(
                 }
                 return;
             };
-            if failure.again == Again::Adapted && !tally.spoke() {
+            if failure.again == RetryPolicy::Adapted && !tally.has_output() {
                 continue;
             }
             let Some(wait) = next_pause(&shared, &tally, retries, failure.again) else {
@@ -99,53 +99,53 @@ pub(super) fn reply(
 /// State of the reply after an event.
 enum Next {
     Goes,
-    Ended,
-    Failed(Failure),
+    ReplyEnd,
+    Failed(RequestFailure),
 }
 
 impl Next {
     /// Handles a stream that closed without an end marker.
-    fn on_hang_up(shared: &Shared, tally: &mut Tally) -> Self {
+    fn on_hang_up(shared: &ClientState, tally: &mut ReplyState) -> Self {
         tally.ended = tally.hung_up();
         match tally.ended {
-            Some(_) => Self::Ended,
+            Some(_) => Self::ReplyEnd,
             None => Self::Failed(diagnose::cut(&shared.config)),
         }
     }
 }
 
-fn take(shared: &Shared, tally: &mut Tally, frame: Frame, events: &mut Vec<GenerationEvent>) -> Next {
+fn take(shared: &ClientState, tally: &mut ReplyState, frame: StreamItem, events: &mut Vec<GenerationEvent>) -> Next {
     match frame {
-        Frame::Alive => Next::Goes,
-        Frame::Done => Next::Ended,
-        Frame::Chunk(chunk) => match tally.take(&shared.config, *chunk, events) {
+        StreamItem::KeepAlive => Next::Goes,
+        StreamItem::Done => Next::ReplyEnd,
+        StreamItem::Chunk(chunk) => match tally.take(&shared.config, *chunk, events) {
             Err(failure) => Next::Failed(failure),
             Ok(()) if tally.is_cut() => {
                 tally.ended = Some(FinishReason::Stop);
-                Next::Ended
+                Next::ReplyEnd
             }
             Ok(()) => Next::Goes,
         },
     }
 }
 
-fn limit(shared: &Shared, tally: &Tally) -> Duration {
+fn limit(shared: &ClientState, tally: &ReplyState) -> Duration {
     let patience = &shared.config.patience;
-    match (tally.has_ended(), tally.spoke()) {
-        (Ended::Surely, _) => patience.tail,
-        (Ended::Perhaps, _) | (Ended::No, true) => patience.idle,
-        (Ended::No, false) => patience.first,
+    match (tally.has_ended(), tally.has_output()) {
+        (ReplyEnd::Yes, _) => patience.tail,
+        (ReplyEnd::Maybe, _) | (ReplyEnd::No, true) => patience.idle,
+        (ReplyEnd::No, false) => patience.first,
     }
 }
 
-fn next_pause(shared: &Shared, tally: &Tally, retries: u32, again: Again) -> Option<Duration> {
-    if tally.spoke() {
+fn next_pause(shared: &ClientState, tally: &ReplyState, retries: u32, again: RetryPolicy) -> Option<Duration> {
+    if tally.has_output() {
         return None;
     }
     pause(&shared.config.patience, retries + 1, again, rand::random())
 }
 
-fn retrying(attempt: u32, wait: Duration, failure: &Failure) -> GenerationEvent {
+fn retrying(attempt: u32, wait: Duration, failure: &RequestFailure) -> GenerationEvent {
     let after_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
     GenerationEvent::Retrying { attempt, after_ms, why: failure.error.message.clone() }
 }

@@ -9,8 +9,8 @@ use domain::prompt::{Prompt, PromptMessage, PromptRole};
 use domain::sampling::SamplerOptions;
 use futures_util::StreamExt;
 use provider::{
-    EndpointConfig, FinishReason, GenerationEvent, OpenAiClient, Patience, Provider, ProviderError, ProviderErrorKind,
-    Request, Timings, Usage, conformance, probe,
+    EndpointConfig, FinishReason, GenerationEvent, OpenAiClient, Provider, ProviderError, ProviderErrorKind, Request,
+    Timeouts, Timings, Usage, conformance, probe,
 };
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -53,7 +53,7 @@ impl Server {
 
     fn config(&self, key: &str) -> EndpointConfig {
         // A busy machine may need long for the first text; these tests do not check timing.
-        let patience = Patience { idle: Duration::from_secs(300), ..Patience::default() };
+        let patience = Timeouts { idle: Duration::from_secs(300), ..Timeouts::default() };
         EndpointConfig::new(&self.url, MODEL, Some(key.into())).unwrap().with_patience(patience)
     }
 

@@ -31,8 +31,9 @@ pub(crate) struct Rung {
 /// Maps a time to the number of its hour, day, week or month.
 type Period = fn(Timestamp) -> i64;
 
-/// The sequence numbers to keep. Each rung keeps the newest copy of each period. Periods without a copy are skipped, so a
-/// long pause removes nothing.
+/// The sequence numbers to keep: the newest backup of each of the latest hours, days, weeks and
+/// months, and some manual and upgrade backups. Periods without a backup are skipped, so a long
+/// pause removes nothing.
 pub(crate) fn ladder(rungs: &[Rung]) -> BTreeSet<u64> {
     let mut newest_first = rungs.to_vec();
     newest_first.sort_by_key(|rung| std::cmp::Reverse((rung.sequence, rung.taken)));

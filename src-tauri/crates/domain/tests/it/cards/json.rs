@@ -113,7 +113,7 @@ fn refuses_hostile_json_before_allocation() {
     assert_eq!(read_error(&wide), CardError::TooComplex { what: "too many values", limit: 1_200_000 });
     let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(domain::card::MAX_JSON));
     assert!(matches!(read_error(&long), CardError::TooLarge { limit: domain::card::MAX_JSON, .. }));
-    // Brackets inside strings do not count as nesting.
+    // Brackets inside strings do not increase the nesting depth.
     assert_eq!(read_clean(&format!(r#"{{"name":"x","scenario":"\"{}"}}"#, "[".repeat(300))).name(), "x");
 }
 

@@ -24,8 +24,9 @@
 //!
 //! Each step may have a `time`, to which the engine's clock is set for it and the steps after it.
 //!
-//! Promises
-//! - Everything goes the way of the app: steps call the same operations, and a probe is the same preview.
+//! Guarantees
+//! - The tests use the code of the app: steps call the same operations, and a probe is the same
+//!   preview.
 //! - The same scenario in an empty folder gives the same answers, except for the milliseconds.
 
 mod lines;

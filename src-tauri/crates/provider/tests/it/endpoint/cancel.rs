@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use provider::{FinishReason, Gate, GenerationEvent, Patience, Provider, ProviderErrorKind};
+use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind, ReplyGate, Timeouts};
 use tokio_util::sync::CancellationToken;
 
 use super::support::*;
@@ -32,8 +32,8 @@ async fn dropping_the_stream_disconnects() {
 
 #[tokio::test]
 async fn cancels_before_the_response() {
-    let gate = Gate::new();
-    let server = FaultServer::start(vec![vec![Step::Gate(gate.clone())]]).await;
+    let gate = ReplyGate::new();
+    let server = FaultServer::start(vec![vec![Step::ReplyGate(gate.clone())]]).await;
     let cancel = CancellationToken::new();
     let reply = tokio::spawn(watch(client(&server.url(), patience()).stream(request(), cancel.clone())));
     gate.reached().await;
@@ -67,7 +67,7 @@ async fn request_cancelled_before_start_is_never_sent() {
 #[tokio::test]
 async fn cancels_while_the_endpoint_is_unreachable() {
     let cancel = CancellationToken::new();
-    let patience = Patience { backoff: Duration::from_secs(50), backoff_cap: Duration::from_secs(50), ..patience() };
+    let patience = Timeouts { backoff: Duration::from_secs(50), backoff_cap: Duration::from_secs(50), ..patience() };
     let mut events = client("http://127.0.0.1:1/v1", patience).stream(request(), cancel.clone());
     let event = events.next().await.unwrap();
     assert!(matches!(event, Ok(GenerationEvent::Retrying { .. })), "{event:?}");

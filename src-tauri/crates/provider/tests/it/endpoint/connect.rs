@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use provider::{Patience, ProviderErrorKind};
+use provider::{ProviderErrorKind, Timeouts};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use super::support::*;
@@ -41,7 +41,7 @@ async fn connection_attempt_times_out() {
     while let Ok(stream) = tokio::time::timeout(Duration::from_millis(200), TcpStream::connect(address)).await {
         waiting.push(stream.unwrap());
     }
-    let patience = Patience { connect: Duration::from_millis(100), ..patience() };
+    let patience = Timeouts { connect: Duration::from_millis(100), ..patience() };
     let seen = watch(start(&format!("http://{address}/v1"), patience)).await;
     assert_eq!(seen.line, "[Timeout]");
     let error = seen.error.unwrap();

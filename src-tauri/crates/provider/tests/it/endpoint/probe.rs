@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use provider::{EndpointConfig, Probe, ProviderError, ProviderErrorKind, probe};
+use provider::{EndpointConfig, EndpointProbe, ProviderError, ProviderErrorKind, probe};
 
 use super::support::*;
 
@@ -10,7 +10,7 @@ fn json(body: &str) -> Play {
     answer("200 OK", "Content-Type: application/json\r\n", body)
 }
 
-async fn probed(plays: Vec<Play>) -> (Result<Probe, ProviderErrorKind>, Vec<String>) {
+async fn probed(plays: Vec<Play>) -> (Result<EndpointProbe, ProviderErrorKind>, Vec<String>) {
     let server = FaultServer::start(plays).await;
     let config = EndpointConfig::new(&server.url(), "tiny", Some(KEY.into())).unwrap().with_patience(patience());
     let found = probe(&config).await.map_err(|error| {
@@ -19,12 +19,16 @@ async fn probed(plays: Vec<Play>) -> (Result<Probe, ProviderErrorKind>, Vec<Stri
     });
     let asked = |head: &str| head.lines().next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
     // Another test covers the context lengths in the list.
-    let found = found.map(|found| Probe { contexts: BTreeMap::new(), ..found });
+    let found = found.map(|found| EndpointProbe { contexts: BTreeMap::new(), ..found });
     (found, server.received().iter().map(|received| asked(&received.head)).collect())
 }
 
-fn models(names: &[&str], context: Option<u32>) -> Result<Probe, ProviderErrorKind> {
-    Ok(Probe { models: names.iter().map(|&name| name.to_owned()).collect(), context, ..Probe::default() })
+fn models(names: &[&str], context: Option<u32>) -> Result<EndpointProbe, ProviderErrorKind> {
+    Ok(EndpointProbe {
+        models: names.iter().map(|&name| name.to_owned()).collect(),
+        context,
+        ..EndpointProbe::default()
+    })
 }
 
 #[tokio::test]

@@ -24,7 +24,8 @@ async fn learned(server: &FaultServer, request: &Request, most: usize) -> Value 
     assert_eq!(seen.line, "Hello there.[Stop]", "{:?}", seen.error);
     let asked = server.received().len();
     assert!(asked <= most, "{asked} requests");
-    let kept: provider::Dialect = serde_json::from_str(&serde_json::to_string(&first.dialect()).unwrap()).unwrap();
+    let kept: provider::OpenAiDialect =
+        serde_json::from_str(&serde_json::to_string(&first.dialect()).unwrap()).unwrap();
     let config = EndpointConfig::new(&server.url(), "tiny", None).unwrap().with_patience(patience()).with_dialect(kept);
     let next = OpenAiClient::new(config).unwrap();
     let seen = watch(next.stream(request.clone(), CancellationToken::new())).await;

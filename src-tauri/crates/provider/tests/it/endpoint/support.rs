@@ -7,7 +7,7 @@ use domain::prompt::{Prompt, PromptMessage, PromptRole};
 use domain::sampling::SamplerOptions;
 use futures_util::StreamExt;
 use provider::{
-    EndpointConfig, EventStream, Gate, GenerationEvent, OpenAiClient, Patience, Provider, ProviderError, Request,
+    EndpointConfig, EventStream, GenerationEvent, OpenAiClient, Provider, ProviderError, ReplyGate, Request, Timeouts,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -21,7 +21,7 @@ pub(crate) const KEY: &str = "sk-lamplighter-4711";
 pub(crate) enum Step {
     Bytes(Vec<u8>),
     /// Waits until the test opens the gate.
-    Gate(Gate),
+    ReplyGate(ReplyGate),
     /// Closes with an RST instead of a FIN.
     Reset,
     /// Waits until the client has disconnected.
@@ -104,7 +104,7 @@ async fn perform(mut stream: TcpStream, script: Script, nth: usize, log: Arc<wat
         match step {
             // After some faults the client has already disconnected.
             Step::Bytes(bytes) => drop(stream.write_all(&bytes).await),
-            Step::Gate(gate) => gate.pass().await,
+            Step::ReplyGate(gate) => gate.pass().await,
             Step::Reset => return stream.set_zero_linger().unwrap(),
             Step::UntilHungUp => {
                 let mut rest = [0; 64];
@@ -162,9 +162,9 @@ pub(crate) fn healthy() -> Play {
 }
 
 /// Timeouts that never expire in a test, and no pauses between attempts.
-pub(crate) fn patience() -> Patience {
+pub(crate) fn patience() -> Timeouts {
     let long = Duration::from_secs(30);
-    Patience {
+    Timeouts {
         connect: long,
         notice: long,
         first: long,
@@ -176,7 +176,7 @@ pub(crate) fn patience() -> Patience {
     }
 }
 
-pub(crate) fn client(url: &str, patience: Patience) -> OpenAiClient {
+pub(crate) fn client(url: &str, patience: Timeouts) -> OpenAiClient {
     let config = EndpointConfig::new(url, "tiny", Some(KEY.into())).unwrap();
     OpenAiClient::new(config.with_patience(patience)).unwrap()
 }
@@ -191,7 +191,7 @@ pub(crate) fn request() -> Request {
     }
 }
 
-pub(crate) fn start(url: &str, patience: Patience) -> EventStream {
+pub(crate) fn start(url: &str, patience: Timeouts) -> EventStream {
     client(url, patience).stream(request(), CancellationToken::new())
 }
 
