@@ -13,13 +13,13 @@ pub const FACT: &str = "You own a boat called Zebulon.";
 pub const TOLD: &str = "I own a boat that is called Zebulon.";
 
 /// An app with learning enabled, and a chat with one character.
-pub struct Stage {
+pub struct LearningSetup {
     pub app: Headless,
     pub character: String,
     pub chat: String,
 }
 
-impl Stage {
+impl LearningSetup {
     pub async fn learning(how: &str) -> Self {
         let app = Headless::new().await;
         let character = card(&app, "Ada").await;

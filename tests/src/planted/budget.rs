@@ -3,7 +3,7 @@
 use engine::scenario::{Character, LoreEntry, Lorebook, Pair, Probe, Say, Set, Step};
 
 use super::prose;
-use super::{Case, Making, Wants};
+use super::{Expectation, ExpectedRecall, PlanBuilder};
 
 const PAIR: &str = "heavy";
 const CHAT: &str = "long";
@@ -18,7 +18,7 @@ const NEWEST: usize = 2;
 const TOLD: &str = "Long ago my uncle bought the boat {x}, the pride of the quay.";
 const ASKED: &str = "What was the boat called that my uncle bought, the pride of the quay?";
 
-pub(super) fn plant(making: &mut Making) {
+pub(super) fn plant(making: &mut PlanBuilder) {
     let answer = making.world.canary();
     making.canaries.insert(answer.clone(), PAIR.to_owned());
     introduce(making);
@@ -33,14 +33,14 @@ pub(super) fn plant(making: &mut Making) {
     }
     for limit in LIMITS {
         set(making, "context_limit", &limit.to_string());
-        let fits = Wants::Fits { reserve: REPLY.min(limit / 4), newest: newest.clone() };
-        ask(making, Case { name: "J fits, newest messages there".into(), goal: 100, wants: fits });
-        let wants = Wants::All(vec![answer.clone()]);
-        ask(making, Case { name: "J memory keeps its share".into(), goal: 100, wants });
+        let fits = ExpectedRecall::Fits { reserve: REPLY.min(limit / 4), newest: newest.clone() };
+        ask(making, Expectation { name: "J fits, newest messages there".into(), goal: 100, wants: fits });
+        let wants = ExpectedRecall::All(vec![answer.clone()]);
+        ask(making, Expectation { name: "J memory keeps its share".into(), goal: 100, wants });
     }
 }
 
-fn introduce(making: &mut Making) {
+fn introduce(making: &mut PlanBuilder) {
     let random = &mut making.world.random;
     let card = (0..2).map(|_| prose::paragraphs(random)).collect::<Vec<_>>().join(" ");
     let entry = |_| LoreEntry { keys: vec!["quay".into()], text: prose::paragraphs(random) };
@@ -55,7 +55,7 @@ fn introduce(making: &mut Making) {
     set(making, "history_cap", "auto");
 }
 
-fn set(making: &mut Making, key: &str, value: &str) {
+fn set(making: &mut PlanBuilder, key: &str, value: &str) {
     let (pair, chat) = (Some(PAIR.into()), Some(CHAT.into()));
     making.then(Step::Setting(Set { pair, chat, key: key.into(), value: value.into() }));
 }
@@ -64,12 +64,12 @@ fn last(at: usize) -> String {
     format!("These are words of the very end, number {at}.")
 }
 
-fn say(making: &mut Making, at: usize, text: String) {
+fn say(making: &mut PlanBuilder, at: usize, text: String) {
     let who = if at.is_multiple_of(2) { "user" } else { "character" };
     making.then(Step::Say(Say { pair: PAIR.into(), chat: CHAT.into(), who: who.into(), text, id: None }));
 }
 
-fn ask(making: &mut Making, case: Case) {
+fn ask(making: &mut PlanBuilder, case: Expectation) {
     let id = format!("q{}", making.wants.len() + 1);
     let probe =
         Probe { id: id.clone(), pair: PAIR.into(), chat: CHAT.into(), text: ASKED.into(), budget: None, whole: true };

@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::story::{Who, day};
-use super::{Case, Making, Wants};
+use super::story::{StorySpeaker, day};
+use super::{Expectation, ExpectedRecall, PlanBuilder};
 
 const GOAL: u32 = 90;
 const WEEKS: [&str; 4] = ["first", "second", "third", "fourth"];
 
-pub(super) fn plant(making: &mut Making) {
+pub(super) fn plant(making: &mut PlanBuilder) {
     for pair in 0..making.pairs() {
         for at in 0..making.size.each {
             let session = at * making.sessions(pair) / making.size.each;
@@ -20,9 +20,9 @@ pub(super) fn plant(making: &mut Making) {
     }
 }
 
-fn in_a_week(making: &mut Making, pair: usize, session: usize) {
+fn in_a_week(making: &mut PlanBuilder, pair: usize, session: usize) {
     let answer = making.answer(pair);
-    let told = making.plant_in(pair, session, Who::User, format!("I must tell you a secret: {answer}."), None);
+    let told = making.plant_in(pair, session, StorySpeaker::User, format!("I must tell you a secret: {answer}."), None);
     let date = told.to_zoned(TimeZone::UTC).date();
     let week = WEEKS[usize::try_from((date.day() - 1) / 7).unwrap_or_default().min(3)];
     let question = format!("Which secret did I tell you in the {week} week of {}?", date.strftime("%B"));
@@ -30,25 +30,30 @@ fn in_a_week(making: &mut Making, pair: usize, session: usize) {
 }
 
 /// The line must contain the day of the message, from which the day of the event follows.
-fn yesterday(making: &mut Making, pair: usize, session: usize) {
+fn yesterday(making: &mut PlanBuilder, pair: usize, session: usize) {
     let answer = making.answer(pair);
-    let told =
-        making.plant_in(pair, session, Who::User, format!("Yesterday I bought a {answer} lamp at the fair."), None);
+    let told = making.plant_in(
+        pair,
+        session,
+        StorySpeaker::User,
+        format!("Yesterday I bought a {answer} lamp at the fair."),
+        None,
+    );
     let question = format!("When did I buy the {answer} lamp?");
     // The question contains the answer, so only a line with the day passes.
     making.ask(pair, question, dated("C yesterday", "Yesterday I bought a ".to_owned() + &answer, told));
 }
 
-fn before_a_trip(making: &mut Making, pair: usize) {
+fn before_a_trip(making: &mut PlanBuilder, pair: usize) {
     let (present, place) = (making.answer(pair), making.answer(pair));
     let last = making.sessions(pair) - 1;
     let packed = format!("I packed {present} soap, for tomorrow I leave for {place}.");
-    let told = making.plant_in(pair, last / 2, Who::User, packed, None);
-    making.plant_in(pair, last, Who::User, format!("I am back from the trip to {place}."), None);
+    let told = making.plant_in(pair, last / 2, StorySpeaker::User, packed, None);
+    making.plant_in(pair, last, StorySpeaker::User, format!("I am back from the trip to {place}."), None);
     let question = format!("What soap did I pack before the trip to {place}?");
     making.ask(pair, question, dated("C before a trip", present, told));
 }
 
-fn dated(name: &str, string: String, told: Timestamp) -> Case {
-    Case { name: name.into(), goal: GOAL, wants: Wants::Dated { string, day: day(told) } }
+fn dated(name: &str, string: String, told: Timestamp) -> Expectation {
+    Expectation { name: name.into(), goal: GOAL, wants: ExpectedRecall::Dated { string, day: day(told) } }
 }

@@ -1,5 +1,5 @@
-//! Background tasks: drafting the user's message, a title, and continuing a reply by request. Each adds one message
-//! after the chat's own prompt.
+//! Jobs other than normal replies: drafting the user's message, a title, and continuing a reply by
+//! request. Each adds one message after the chat's own prompt.
 
 use domain::prompt::{PromptMessage, PromptRole};
 use engine::api::{ApiError, Ask, EndReason, Event, Origin, SettingOwner, SettingValue, WhatIf};

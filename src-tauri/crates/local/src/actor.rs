@@ -30,7 +30,7 @@ pub(crate) enum ActorCommand {
     Texts(TextsJob),
     /// Drops the caches of this cache key.
     Forget(String),
-    /// See [`LocalHost::keep_off_disk`](crate::LocalHost::keep_off_disk).
+    /// See [`LocalHost::exclude_from_saving`](crate::LocalHost::keep_off_disk).
     KeepOffDisk(Vec<String>, oneshot::Sender<()>),
     Shutdown(oneshot::Sender<()>),
 }
@@ -148,7 +148,7 @@ impl Actor {
             match job {
                 ActorJob::WorkerReply(job) => self.reply(&job).await,
                 ActorJob::Texts(job) => self.texts(job).await,
-                ActorJob::KeepOffDisk(cache_keys, done) => self.keep_off_disk(cache_keys, done).await,
+                ActorJob::KeepOffDisk(cache_keys, done) => self.exclude_from_saving(cache_keys, done).await,
             }
             self.busy = false;
         }
@@ -160,7 +160,7 @@ impl Actor {
         self.shut_down().await;
         // The worker may have saved these caches during its shutdown, before it received the command.
         for (cache_keys, done) in stale {
-            self.keep_off_disk(cache_keys, done).await;
+            self.exclude_from_saving(cache_keys, done).await;
         }
         self.forget().await;
         self.status.send_replace(WorkerStatus::default());
@@ -277,7 +277,7 @@ impl Actor {
         }
     }
 
-    async fn keep_off_disk(&mut self, cache_keys: Vec<String>, done: oneshot::Sender<()>) {
+    async fn exclude_from_saving(&mut self, cache_keys: Vec<String>, done: oneshot::Sender<()>) {
         let deleted = self.drop_saved(&cache_keys);
         self.send_if_running(&StreamItem::KeepOffDisk { cache_keys }).await;
         if deleted {

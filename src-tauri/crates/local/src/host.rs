@@ -63,7 +63,7 @@ impl LocalHost {
     /// Deletes the saved caches of `cache_keys`, because text in them was withdrawn. Their caches in memory stay in
     /// use. They are saved again only after a reply whose prompt was requested after this call. The receiver completes
     /// when the files are deleted, after earlier requests; it fails if a file remains.
-    pub fn keep_off_disk(&self, cache_keys: Vec<String>) -> oneshot::Receiver<()> {
+    pub fn exclude_from_saving(&self, cache_keys: Vec<String>) -> oneshot::Receiver<()> {
         let (done, gone) = oneshot::channel();
         // After a shutdown the sender is dropped, which the receiver reports as an error.
         let _ = self.commands.send(ActorCommand::KeepOffDisk(cache_keys, done));

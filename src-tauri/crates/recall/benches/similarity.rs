@@ -5,7 +5,7 @@
 use std::num::NonZero;
 
 use divan::{Bencher, black_box};
-use recall::similarity::{Rows, best_products, bytes};
+use recall::similarity::{VectorRows, best_products, bytes};
 
 const VECTORS: usize = 100_000;
 const DIMENSIONS: usize = 384;
@@ -25,8 +25,8 @@ fn vector(seed: usize) -> Vec<f32> {
     std::iter::repeat_with(number).take(DIMENSIONS).collect()
 }
 
-fn rows() -> Rows {
-    let mut rows = Rows::default();
+fn rows() -> VectorRows {
+    let mut rows = VectorRows::default();
     for number in 1..=VECTORS {
         let (bytes, scale) = bytes(&vector(number));
         rows.push(&bytes, scale);

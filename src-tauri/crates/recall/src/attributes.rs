@@ -62,7 +62,7 @@ static FORMS: [AttributePattern; 25] = [
     once(&["are"], "is"),
 ];
 
-/// Attributes of which somebody has one: "Tom's address is ...".
+/// Attributes of which a person has only one: "Tom's address is ...".
 const ONE: [&str; 16] = [
     "name",
     "age",

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::embedding::Embedding;
 
-use crate::late_interaction::InPassage;
+use crate::late_interaction::PassageScore;
 
 /// Maximum number of passages in the cache of one question: enough for a few searches.
 const MET: usize = 1_000;
@@ -21,16 +21,16 @@ pub struct QueryEmbedding {
     pub embedding: Embedding,
     /// The encoder that made it.
     pub model: String,
-    met: Mutex<Met>,
+    met: Mutex<MaxSimCache>,
 }
 
 /// Results of late interaction by the number of the passage. A passage never changes: one that is embedded again gets
 /// another number.
 #[derive(Debug, Default)]
-struct Met {
+struct MaxSimCache {
     /// Indexes of the question's tokens that were compared.
     pieces: Vec<usize>,
-    best: HashMap<i64, InPassage>,
+    best: HashMap<i64, PassageScore>,
 }
 
 impl QueryEmbedding {
@@ -39,15 +39,15 @@ impl QueryEmbedding {
     }
 
     /// The cached result for its tokens `pieces` in a passage.
-    pub fn met(&self, pieces: &[usize], passage: i64) -> Option<InPassage> {
+    pub fn met(&self, pieces: &[usize], passage: i64) -> Option<PassageScore> {
         let met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
         met.best.get(&passage).filter(|_| met.pieces == pieces).cloned()
     }
 
-    pub fn keep(&self, pieces: &[usize], passages: impl Iterator<Item = (i64, InPassage)>) {
+    pub fn keep(&self, pieces: &[usize], passages: impl Iterator<Item = (i64, PassageScore)>) {
         let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
         if met.pieces != pieces || met.best.len() > MET {
-            *met = Met { pieces: pieces.to_vec(), best: HashMap::new() };
+            *met = MaxSimCache { pieces: pieces.to_vec(), best: HashMap::new() };
         }
         met.best.extend(passages);
     }
@@ -57,8 +57,8 @@ impl QueryEmbedding {
 mod tests {
     use super::*;
 
-    fn met(best: &[i32]) -> InPassage {
-        InPassage { best: best.to_vec(), near: 0.0, fit: 0.0, at: 0.5 }
+    fn met(best: &[i32]) -> PassageScore {
+        PassageScore { best: best.to_vec(), near: 0.0, fit: 0.0, at: 0.5 }
     }
 
     #[test]

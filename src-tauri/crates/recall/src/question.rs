@@ -1,7 +1,7 @@
 //! Decides whether a message asks for something: by its punctuation, by how a sentence begins, or,
-//! in some languages, by question words at any position. Many users type no question marks. A story
-//! is full of words that could ask ("the lamp, which is lit") and must not match, because messages
-//! recalled for it would stay in the window. Pure.
+//! in some languages, by question words at any position. Many users type no question marks. Stories
+//! contain many question words in statements ("the lamp, which is lit"). They must not match,
+//! because messages recalled for them would stay in the window. Pure.
 
 use crate::tokens::words;
 

@@ -133,8 +133,8 @@ impl Statement {
         goes_on && !rest.iter().any(|word| TAKES_BACK.contains(&word.as_str()))
     }
 
-    /// Whether the embeddings of both may be compared: names, numbers and symbols are the same, the number of negations
-    /// is the same, and half of the words are.
+    /// Whether the embeddings of both may be compared. Both must have the same names, numbers and
+    /// symbols, the same number of negations, and half of their words in common.
     pub fn may_mean(&self, other: &Self) -> bool {
         let denied = |saying: &Self| saying.words.iter().filter(|word| TAKES_BACK.contains(&word.as_str())).count();
         self.names == other.names

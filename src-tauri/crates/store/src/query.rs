@@ -24,12 +24,12 @@ pub struct Query {
 
 /// A range of index rows, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rows {
+pub(crate) struct RowRange {
     pub(crate) first: i64,
     pub(crate) last: i64,
 }
 
-impl Rows {
+impl RowRange {
     pub(crate) const ALL: Self = Self { first: 1, last: i64::MAX };
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct IndexQuery {
     /// Query terms, rarest first.
     pub(crate) words: Vec<String>,
     /// Search only these rows.
-    pub(crate) rows: Rows,
+    pub(crate) rows: RowRange,
 }
 
 impl IndexQuery {
@@ -90,7 +90,7 @@ pub(crate) fn sought(
     conn: &Connection,
     index: &str,
     words: &[String],
-    among: Rows,
+    among: RowRange,
 ) -> Result<Option<IndexQuery>, StoreError> {
     let mut count = conn.prepare_cached(&format!(
         "SELECT count(*) FROM (SELECT 1 FROM {index} WHERE {index} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT {})",
@@ -104,7 +104,7 @@ pub(crate) fn sought(
     counted.sort();
     let Some((least, rarest)) = counted.first().copied() else { return Ok(None) };
     if least > MAX_ROWS {
-        let rows = Rows { first: newest(conn, index, rarest, among)?, ..among };
+        let rows = RowRange { first: newest(conn, index, rarest, among)?, ..among };
         return Ok(Some(IndexQuery { words: vec![rarest.to_owned()], rows }));
     }
     let mut left = MAX_ROWS;
@@ -116,7 +116,7 @@ pub(crate) fn sought(
 }
 
 /// Returns the first of the newest [`MAX_ROWS`] rows that contain `word`.
-fn newest(conn: &Connection, index: &str, word: &str, among: Rows) -> Result<i64, StoreError> {
+fn newest(conn: &Connection, index: &str, word: &str, among: RowRange) -> Result<i64, StoreError> {
     let sql = format!(
         "SELECT rowid FROM {index} WHERE {index} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT 1 OFFSET ?4"
     );
@@ -160,7 +160,7 @@ mod tests {
         conn
     }
 
-    fn asked(conn: &Connection, words: &[&str], among: Rows) -> Option<IndexQuery> {
+    fn asked(conn: &Connection, words: &[&str], among: RowRange) -> Option<IndexQuery> {
         sought(conn, "said", &Query::any_word(words.iter().copied()).words, among).unwrap()
     }
 
@@ -172,20 +172,20 @@ mod tests {
             let river = if row % 2 == 0 { "rivers" } else { "roads" };
             format!("{lamp} by the {river} at night")
         }));
-        assert_eq!(asked(&conn, &["zebulon"], Rows::ALL), None);
-        let one = asked(&conn, &["night", "river", "lamp", "zebulon"], Rows::ALL).unwrap();
+        assert_eq!(asked(&conn, &["zebulon"], RowRange::ALL), None);
+        let one = asked(&conn, &["night", "river", "lamp", "zebulon"], RowRange::ALL).unwrap();
         assert_eq!(
             (one.any().as_str(), one.rows),
-            (r#""lamp""#, Rows::ALL),
+            (r#""lamp""#, RowRange::ALL),
             "the other words together exceed the row limit"
         );
-        let most = asked(&conn, &["river", "night"], Rows::ALL).unwrap();
-        assert_eq!((most.any().as_str(), most.rows), (r#""river""#, Rows::ALL));
-        let newest = asked(&conn, &["night"], Rows::ALL).unwrap();
-        assert_eq!((newest.any().as_str(), newest.rows), (r#""night""#, Rows { first: rows + 1, ..Rows::ALL }));
-        let early = Rows { first: 1, last: rows };
+        let most = asked(&conn, &["river", "night"], RowRange::ALL).unwrap();
+        assert_eq!((most.any().as_str(), most.rows), (r#""river""#, RowRange::ALL));
+        let newest = asked(&conn, &["night"], RowRange::ALL).unwrap();
+        assert_eq!((newest.any().as_str(), newest.rows), (r#""night""#, RowRange { first: rows + 1, ..RowRange::ALL }));
+        let early = RowRange { first: 1, last: rows };
         let few = asked(&conn, &["night"], early).unwrap();
         assert_eq!((few.any().as_str(), few.rows), (r#""night""#, early), "later rows are ignored");
-        assert_eq!(asked(&conn, &["lamp"], Rows { first: 11, last: rows }), None);
+        assert_eq!(asked(&conn, &["lamp"], RowRange { first: 11, last: rows }), None);
     }
 }

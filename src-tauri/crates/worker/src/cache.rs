@@ -15,19 +15,19 @@ pub(crate) const SEQUENCE: i32 = 0;
 const WORTH_KEEPING: usize = 64;
 
 /// Contents of the context's KV cache, and the caches that are not in use.
-pub(crate) struct Cache {
+pub(crate) struct SequenceCache {
     key: String,
     tokens: Vec<LlamaToken>,
     /// The cache contains withdrawn text and must not be saved.
     stale: bool,
     /// Caches of other keys, latest last.
-    aside: Vec<Aside>,
+    aside: Vec<InactiveCache>,
     /// Maximum bytes of the caches in memory.
     budget: u64,
     disk: Option<Disk>,
 }
 
-struct Aside {
+struct InactiveCache {
     key: String,
     tokens: Vec<LlamaToken>,
     stale: bool,
@@ -36,13 +36,13 @@ struct Aside {
     used: SystemTime,
 }
 
-impl Aside {
+impl InactiveCache {
     fn bytes(&self) -> u64 {
         self.state.byte_len() as u64
     }
 }
 
-impl Cache {
+impl SequenceCache {
     /// Keeps up to `budget` bytes of other caches in memory. Caches on `disk` outlive the process.
     pub(crate) fn new(budget: u64, disk: Option<Disk>) -> Self {
         Self { key: String::new(), tokens: Vec::new(), stale: false, aside: Vec::new(), budget, disk }
@@ -95,8 +95,8 @@ impl Cache {
         }
     }
 
-    /// Excludes the caches of `keys` from saving until [`Cache::open`] has used each for another prompt.
-    pub(crate) fn keep_off_disk(&mut self, keys: &[String]) {
+    /// Excludes the caches of `keys` from saving until [`SequenceCache::open`] has used each for another prompt.
+    pub(crate) fn exclude_from_saving(&mut self, keys: &[String]) {
         self.stale |= keys.contains(&self.key);
         for aside in &mut self.aside {
             aside.stale |= keys.contains(&aside.key);
@@ -122,9 +122,9 @@ impl Cache {
     /// with `prompt` than the one in memory.
     fn switch(&mut self, context: &mut LlamaContext<'_>, key: &str, prompt: &[LlamaToken]) {
         let found = self.aside.iter().position(|aside| aside.key == key).map(|at| self.aside.remove(at));
-        self.put_aside(context);
+        self.deactivate(context);
         key.clone_into(&mut self.key);
-        let Some(found) = found else { return self.take_up(context) };
+        let Some(found) = found else { return self.load_saved(context) };
         if common(&found.tokens, prompt) <= common(&self.tokens, prompt) {
             return;
         }
@@ -137,16 +137,16 @@ impl Cache {
     }
 
     /// Loads the saved cache of the current key, if there is one.
-    fn take_up(&mut self, context: &mut LlamaContext<'_>) {
+    fn load_saved(&mut self, context: &mut LlamaContext<'_>) {
         let Some(disk) = self.disk.as_ref().filter(|disk| disk.has(&self.key)) else { return };
         context.clear_kv_cache();
-        self.tokens = disk.take_up(context, &self.key).unwrap_or_default();
+        self.tokens = disk.load_saved(context, &self.key).unwrap_or_default();
         if self.tokens.is_empty() {
             self.clear(context);
         }
     }
 
-    fn put_aside(&mut self, context: &LlamaContext<'_>) {
+    fn deactivate(&mut self, context: &LlamaContext<'_>) {
         if self.tokens.len() < WORTH_KEEPING {
             return;
         }
@@ -159,8 +159,8 @@ impl Cache {
         }
         let Ok(state) = context.state_seq_get(SEQUENCE, flags) else { return };
         let (key, tokens, used) = (self.key.clone(), self.tokens.clone(), SystemTime::now());
-        self.aside.push(Aside { key, tokens, stale: self.stale, state, used });
-        while self.aside.iter().map(Aside::bytes).sum::<u64>() > self.budget {
+        self.aside.push(InactiveCache { key, tokens, stale: self.stale, state, used });
+        while self.aside.iter().map(InactiveCache::bytes).sum::<u64>() > self.budget {
             self.aside.remove(0);
         }
     }

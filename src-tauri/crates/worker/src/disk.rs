@@ -35,7 +35,7 @@ impl Disk {
 
     /// Loads the saved cache of `key` into the context and returns its tokens. Deletes an unusable file; the context's
     /// contents are then undefined.
-    pub(crate) fn take_up(&self, context: &mut LlamaContext<'_>, key: &str) -> Option<Vec<LlamaToken>> {
+    pub(crate) fn load_saved(&self, context: &mut LlamaContext<'_>, key: &str) -> Option<Vec<LlamaToken>> {
         let path = self.path(key);
         // If llama.cpp aborts on this file, no later worker finds it under its name.
         let reading = path.with_extension(READING);

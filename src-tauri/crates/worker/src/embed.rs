@@ -60,7 +60,7 @@ impl<'m> Embedder<'m> {
 
     fn embed(&mut self, text: &str) -> Result<EncodedEmbedding, String> {
         let limit = self.context.n_ctx().min(LONGEST) as usize;
-        let tokens = self.vocab.marked(text, limit);
+        let tokens = self.vocab.with_markers(text, limit);
         let dimensions = self.dimensions as usize;
         let (mut vectors, mut mean) = (Vec::with_capacity(tokens.len() * dimensions), vec![0.0_f32; dimensions]);
         if !tokens.is_empty() {

@@ -17,11 +17,11 @@ use worker::protocol::{
     WorkerRequest,
 };
 
-use crate::cache::Cache;
+use crate::cache::SequenceCache;
 use crate::disk::Disk;
 use crate::embed::Embedder;
-use crate::generate::Session;
-use crate::inbox::{Inbox, Replies};
+use crate::generate::GenerationSession;
+use crate::inbox::{Inbox, ReplyWriter};
 use crate::vocab::Vocab;
 
 /// Error that ends the process.
@@ -48,7 +48,7 @@ impl From<FrameError> for Fatal {
 }
 
 /// Reason why a model was not loaded.
-struct Refusal {
+struct WorkerError {
     code: ErrorCode,
     message: String,
 }
@@ -70,7 +70,7 @@ fn load_backends() {
 }
 
 /// Serves requests until the pipe closes or a shutdown arrives.
-pub(crate) fn run(backend: &LlamaBackend, mut inbox: Inbox, replies: &Arc<Replies>) -> Result<(), Fatal> {
+pub(crate) fn run(backend: &LlamaBackend, mut inbox: Inbox, replies: &Arc<ReplyWriter>) -> Result<(), Fatal> {
     let mut next = without_model(&mut inbox, replies)?;
     while let Some(load) = next {
         next = match load_model(backend, &load, &inbox, replies) {
@@ -82,16 +82,16 @@ pub(crate) fn run(backend: &LlamaBackend, mut inbox: Inbox, replies: &Arc<Replie
 }
 
 fn refuse(
-    Refusal { code, message }: Refusal,
+    WorkerError { code, message }: WorkerError,
     inbox: &mut Inbox,
-    replies: &Replies,
+    replies: &ReplyWriter,
 ) -> Result<Option<Load>, FrameError> {
     replies.send(&WorkerReply::Error { id: None, code, message })?;
     without_model(inbox, replies)
 }
 
 /// Waits for a load request; `None` at the end of the pipe.
-fn without_model(inbox: &mut Inbox, replies: &Replies) -> Result<Option<Load>, FrameError> {
+fn without_model(inbox: &mut Inbox, replies: &ReplyWriter) -> Result<Option<Load>, FrameError> {
     while let Some(request) = inbox.next() {
         let id = match request {
             WorkerRequest::Load(load) => return Ok(Some(load)),
@@ -112,13 +112,16 @@ fn load_model(
     backend: &LlamaBackend,
     load: &Load,
     inbox: &Inbox,
-    replies: &Arc<Replies>,
-) -> Result<LlamaModel, Refusal> {
+    replies: &Arc<ReplyWriter>,
+) -> Result<LlamaModel, WorkerError> {
     // The crate asserts in debug builds that the file exists.
     if !Path::new(&load.path).is_file() {
-        return Err(Refusal { code: ErrorCode::Missing, message: format!("the file {} does not exist", load.path) });
+        return Err(WorkerError {
+            code: ErrorCode::Missing,
+            message: format!("the file {} does not exist", load.path),
+        });
     }
-    let (leaving, progress, mut shown) = (inbox.leaving(), Arc::clone(replies), -1.0);
+    let (leaving, progress, mut shown) = (inbox.is_closing(), Arc::clone(replies), -1.0);
     let params = LlamaModelParams::default()
         .with_n_gpu_layers(load.gpu_layers)
         .with_vocab_only(load.purpose == LoadPurpose::Vocabulary)
@@ -129,7 +132,7 @@ fn load_model(
             }
             !leaving.load(Ordering::Acquire)
         });
-    LlamaModel::load_from_file(backend, &load.path, &params).map_err(|error| Refusal {
+    LlamaModel::load_from_file(backend, &load.path, &params).map_err(|error| WorkerError {
         code: ErrorCode::Load,
         message: format!("llama.cpp cannot load {}: {error}", load.path),
     })
@@ -141,13 +144,13 @@ fn with_model(
     model: &LlamaModel,
     load: &Load,
     inbox: &mut Inbox,
-    replies: &Replies,
+    replies: &ReplyWriter,
 ) -> Result<Option<Load>, Fatal> {
     let vocab = Vocab::of(model);
     let loaded = Loaded { context: 0, vocab: vocab.len().max(0) as u32, dimensions: 0, bos: vocab.adds_bos() };
     if load.purpose == LoadPurpose::Vocabulary {
         replies.send(&WorkerReply::Loaded(loaded))?;
-        return Ok(serve(&vocab, &mut Serving::Vocabulary, inbox, replies)?);
+        return Ok(serve(&vocab, &mut LoadedModel::Vocabulary, inbox, replies)?);
     }
     let chunk = chunk(model, load);
     let params = match load.purpose {
@@ -156,18 +159,18 @@ fn with_model(
     };
     let Ok(context) = model.new_context(backend, params) else {
         let message = format!("a context of {} tokens does not fit into memory", load.context);
-        return Ok(refuse(Refusal { code: ErrorCode::Memory, message }, inbox, replies)?);
+        return Ok(refuse(WorkerError { code: ErrorCode::Memory, message }, inbox, replies)?);
     };
     let size = context.n_ctx();
     let (mut serving, dimensions) = match load.purpose {
         LoadPurpose::Embeddings => {
             let embedder = Embedder::new(&vocab, context);
             let dimensions = embedder.dimensions();
-            (Serving::Embeddings(Box::new(embedder)), dimensions)
+            (LoadedModel::Embeddings(Box::new(embedder)), dimensions)
         }
         _ => {
-            let cache = Cache::new(load.aside, load.saved.clone().map(Disk::new));
-            (Serving::Replies(Box::new(Session::new(&vocab, context, cache, chunk))), 0)
+            let cache = SequenceCache::new(load.aside, load.saved.clone().map(Disk::new));
+            (LoadedModel::Replies(Box::new(GenerationSession::new(&vocab, context, cache, chunk))), 0)
         }
     };
     replies.send(&WorkerReply::Loaded(Loaded { context: size, dimensions, ..loaded }))?;
@@ -175,13 +178,13 @@ fn with_model(
 }
 
 /// Use of the loaded model.
-enum Serving<'m> {
+enum LoadedModel<'m> {
     Vocabulary,
-    Replies(Box<Session<'m>>),
+    Replies(Box<GenerationSession<'m>>),
     Embeddings(Box<Embedder<'m>>),
 }
 
-impl Serving<'_> {
+impl LoadedModel<'_> {
     fn save(&mut self) {
         if let Self::Replies(session) = std::mem::replace(self, Self::Vocabulary) {
             session.save();
@@ -217,9 +220,9 @@ fn threads(load: &Load) -> i32 {
 
 fn serve(
     vocab: &Vocab<'_>,
-    serving: &mut Serving<'_>,
+    serving: &mut LoadedModel<'_>,
     inbox: &mut Inbox,
-    replies: &Replies,
+    replies: &ReplyWriter,
 ) -> Result<Option<Load>, FrameError> {
     while let Some(request) = inbox.next() {
         match (request, &mut *serving) {
@@ -231,14 +234,14 @@ fn serve(
                 serving.save();
                 return Ok(None);
             }
-            (WorkerRequest::Forget { cache_key }, Serving::Replies(session)) => session.forget(&cache_key),
-            (WorkerRequest::KeepOffDisk { cache_keys }, Serving::Replies(session)) => {
-                session.keep_off_disk(&cache_keys)
+            (WorkerRequest::Forget { cache_key }, LoadedModel::Replies(session)) => session.forget(&cache_key),
+            (WorkerRequest::KeepOffDisk { cache_keys }, LoadedModel::Replies(session)) => {
+                session.exclude_from_saving(&cache_keys)
             }
-            (WorkerRequest::Generate(generate), Serving::Replies(session)) => {
+            (WorkerRequest::Generate(generate), LoadedModel::Replies(session)) => {
                 session.reply(&generate, inbox, replies)?
             }
-            (WorkerRequest::Embed { id, texts }, Serving::Embeddings(embedder)) => {
+            (WorkerRequest::Embed { id, texts }, LoadedModel::Embeddings(embedder)) => {
                 replies.send(&embedder.answer(id, &texts))?;
             }
             (WorkerRequest::Generate(Generate { id, .. }) | WorkerRequest::Embed { id, .. }, _) => {
@@ -254,12 +257,22 @@ fn serve(
     Ok(None)
 }
 
-pub(crate) fn count(vocab: &Vocab<'_>, id: u64, texts: &[WireSegment], replies: &Replies) -> Result<(), FrameError> {
+pub(crate) fn count(
+    vocab: &Vocab<'_>,
+    id: u64,
+    texts: &[WireSegment],
+    replies: &ReplyWriter,
+) -> Result<(), FrameError> {
     let counts = texts.iter().map(|text| u32::try_from(vocab.tokenize(text).len()).unwrap_or(u32::MAX)).collect();
     replies.send(&WorkerReply::Counts { id, counts })
 }
 
-pub(crate) fn tokenize(vocab: &Vocab<'_>, id: u64, texts: &[WireSegment], replies: &Replies) -> Result<(), FrameError> {
+pub(crate) fn tokenize(
+    vocab: &Vocab<'_>,
+    id: u64,
+    texts: &[WireSegment],
+    replies: &ReplyWriter,
+) -> Result<(), FrameError> {
     let tokens = texts.iter().map(|text| vocab.tokenize(text).iter().map(|token| token.0).collect()).collect();
     match replies.send(&WorkerReply::Tokens { id, tokens }) {
         Err(error @ FrameError::TooLarge { .. }) => {
@@ -271,7 +284,7 @@ pub(crate) fn tokenize(vocab: &Vocab<'_>, id: u64, texts: &[WireSegment], replie
 }
 
 /// Answers the cancel of a generation that had not started.
-pub(crate) fn never_begun(id: u64) -> WorkerReply {
+pub(crate) fn cancelled_before_start(id: u64) -> WorkerReply {
     let (usage, timings) = (Usage::default(), Timings::default());
     WorkerReply::Done(Done { id, reason: FinishReason::Cancelled, usage, timings })
 }

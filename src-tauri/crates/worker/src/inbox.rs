@@ -11,9 +11,9 @@ use worker::frame::{self, FrameError};
 use worker::protocol::{ErrorCode, WorkerReply, WorkerRequest};
 
 /// Stdout, shared by the reading and the inference thread.
-pub(crate) struct Replies(Mutex<Box<dyn Write + Send>>);
+pub(crate) struct ReplyWriter(Mutex<Box<dyn Write + Send>>);
 
-impl Replies {
+impl ReplyWriter {
     pub(crate) fn new(pipe: impl Write + Send + 'static) -> Self {
         Self(Mutex::new(Box::new(pipe)))
     }
@@ -33,7 +33,7 @@ pub(crate) struct Inbox {
 
 impl Inbox {
     /// Starts the reading thread.
-    pub(crate) fn read(pipe: impl Read + Send + 'static, replies: Arc<Replies>) -> Self {
+    pub(crate) fn read(pipe: impl Read + Send + 'static, replies: Arc<ReplyWriter>) -> Self {
         let (sender, arriving) = channel();
         let leaving = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&leaving);
@@ -50,7 +50,7 @@ impl Inbox {
     }
 
     /// True once the pipe is closed or a shutdown has arrived.
-    pub(crate) fn leaving(&self) -> Arc<AtomicBool> {
+    pub(crate) fn is_closing(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.leaving)
     }
 
@@ -69,17 +69,17 @@ impl Inbox {
     }
 
     /// Queues a request behind the others until the current one ends.
-    pub(crate) fn put_off(&mut self, request: WorkerRequest) {
+    pub(crate) fn queue(&mut self, request: WorkerRequest) {
         self.waiting.push_back(request);
     }
 
     /// Queues a request as the next one after the current one.
-    pub(crate) fn put_first(&mut self, request: WorkerRequest) {
+    pub(crate) fn queue_first(&mut self, request: WorkerRequest) {
         self.waiting.push_front(request);
     }
 
     /// Removes the queued generation `id`. Returns whether it was queued.
-    pub(crate) fn take_back(&mut self, id: u64) -> bool {
+    pub(crate) fn unqueue(&mut self, id: u64) -> bool {
         let before = self.waiting.len();
         self.waiting.retain(|request| !matches!(request, WorkerRequest::Generate(waiting) if waiting.id == id));
         self.waiting.len() < before
@@ -93,7 +93,7 @@ pub(crate) enum Arrived {
     End,
 }
 
-fn read_all(mut pipe: impl Read, sender: &Sender<WorkerRequest>, replies: &Replies, leaving: &AtomicBool) {
+fn read_all(mut pipe: impl Read, sender: &Sender<WorkerRequest>, replies: &ReplyWriter, leaving: &AtomicBool) {
     loop {
         match frame::read(&mut pipe) {
             Ok(None) => return,

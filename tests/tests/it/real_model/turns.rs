@@ -79,7 +79,7 @@ async fn killed_worker_keeps_text_and_next_reply_works() {
     assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
 }
 
-/// A background task only evaluates its own text, and the next turn is not affected.
+/// A job such as a title or a draft only evaluates its own text, and the next turn is not affected.
 #[tokio::test]
 async fn background_tasks_keep_the_chats_cache() {
     let dir = tempfile::tempdir().unwrap();
@@ -163,8 +163,8 @@ async fn no_prefetch_if_disabled() {
     engine.shutdown().await;
 }
 
-/// Background tasks use a separate cache, so the chat's cache is available for the next turn. Arbitrary output of a
-/// tiny model never gets into a prompt by itself.
+/// Background jobs use a separate cache, so the chat's cache is available for the next turn.
+/// Arbitrary output of a tiny model never gets into a prompt by itself.
 #[tokio::test]
 async fn learning_keeps_the_chats_cache() {
     let dir = tempfile::tempdir().unwrap();

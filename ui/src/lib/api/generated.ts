@@ -314,7 +314,7 @@ export type Archived = {
 	by: string | null,
 };
 
-/**  A side task of the chat. Its prompt continues that of the chat. */
+/**  A job of the chat other than a normal reply. Its prompt continues that of the chat. */
 export type Ask = 
 /**  Continues the last reply. The model is asked to only if it cannot extend its own text. */
 "continue" | 
@@ -1959,7 +1959,7 @@ export type WhatIf = {
 	template?: string | null,
 	/**  JSON of a template that is not stored; it replaces `template`. */
 	templateJson?: string | null,
-	/**  The prompt of a side task instead of the next turn's. */
+	/**  The prompt of a job instead of the next turn's. */
 	ask?: Ask | null,
 	/**  Pictures that would be sent with the message. */
 	pictures?: Picture[],

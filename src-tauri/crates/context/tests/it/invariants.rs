@@ -1,6 +1,6 @@
-//! Property test of the invariants of prompts, over chats with all kinds of events: messages, regenerations,
-//! edits, deletions, and changes of model, card, chat format and layout, at several limits, with and without
-//! timely summaries.
+//! Property test of the invariants of prompts. It generates chats with messages, regenerations,
+//! edits, deletions, and changes of model, card, chat format and layout. It uses several limits,
+//! with and without timely summaries.
 
 use std::collections::HashSet;
 

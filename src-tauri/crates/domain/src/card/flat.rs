@@ -46,7 +46,7 @@ pub(super) fn from_yaml(text: &str) -> Result<Option<Map<String, Value>>, CardEr
     if text.len() > MAX_YAML || !text.lines().any(names) {
         return Ok(None);
     }
-    let Some(Value::Object(root)) = Reading::of(text)? else { return Ok(None) };
+    let Some(Value::Object(root)) = FlatReader::of(text)? else { return Ok(None) };
     let is_card = NAMES
         .iter()
         .skip(1)
@@ -65,13 +65,13 @@ pub(super) fn other_yaml(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// YAML parser state: the open lists and maps, each map with the key that awaits its value.
-struct Reading {
+struct FlatReader {
     open: Vec<(Value, Option<String>)>,
     values: usize,
     whole: Option<Value>,
 }
 
-impl Reading {
+impl FlatReader {
     /// Reads every scalar as a string, because card fields are strings.
     fn of(text: &str) -> Result<Option<Value>, CardError> {
         let mut reading = Self { open: Vec::new(), values: 0, whole: None };

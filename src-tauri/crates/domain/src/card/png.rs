@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD};
 
-use super::png_text::{PngText, Unpacked};
+use super::png_text::{InflatedText, PngText};
 use super::{CardError, MAX_FILE, MAX_JSON, MAX_PNG_TEXT, exif};
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
@@ -59,7 +59,7 @@ impl PngCardText<'_> {
     pub(super) fn decode(&self) -> Result<Decoded, CardError> {
         let too_large =
             |bytes| CardError::TooLarge { what: "the card text in the picture", bytes, limit: MAX_PNG_TEXT };
-        let Unpacked { bytes, whole } = self.text.unpacked().map_err(|_| too_large(MAX_PNG_TEXT + 1))?;
+        let InflatedText { bytes, whole } = self.text.unpacked().map_err(|_| too_large(MAX_PNG_TEXT + 1))?;
         if bytes.len() > MAX_PNG_TEXT {
             return Err(too_large(bytes.len()));
         }

@@ -23,7 +23,7 @@ pub(super) struct PngText<'a> {
 }
 
 /// A decompressed text.
-pub(super) struct Unpacked<'a> {
+pub(super) struct InflatedText<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
     /// Whether decompression reached the end marker. An incomplete text may still contain the whole card.
     pub(super) whole: bool,
@@ -57,16 +57,16 @@ impl<'a> PngText<'a> {
         }
     }
 
-    pub(super) fn unpacked(&self) -> Result<Unpacked<'a>, TooLarge> {
+    pub(super) fn unpacked(&self) -> Result<InflatedText<'a>, TooLarge> {
         if !self.packed {
-            return Ok(Unpacked { bytes: Cow::Borrowed(self.data), whole: true });
+            return Ok(InflatedText { bytes: Cow::Borrowed(self.data), whole: true });
         }
         let limit = self.unpacked_limit();
         let mut bytes = Vec::new();
         let whole = ZlibDecoder::new(self.data).take(limit as u64 + 1).read_to_end(&mut bytes).is_ok();
         match bytes.len() > limit {
             true => Err(TooLarge),
-            false => Ok(Unpacked { bytes: Cow::Owned(bytes), whole }),
+            false => Ok(InflatedText { bytes: Cow::Owned(bytes), whole }),
         }
     }
 }

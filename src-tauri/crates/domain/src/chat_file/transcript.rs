@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, MAX_FILE, MAX_MESSAGES, MessageVersion};
-use crate::lenient_json::{self, Fault};
+use crate::lenient_json::{self, RepairKind};
 
 /// Limits of a name, in characters and words. A longer text before a colon is part of a sentence.
 const MAX_NAME: usize = 40;
@@ -24,7 +24,7 @@ impl Transcript {
             return Err(ChatFileError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
         }
         let (text, repair) = lenient_json::text(bytes);
-        if repair.is_some_and(|repair| repair.fault == Fault::NotText) {
+        if repair.is_some_and(|repair| repair.fault == RepairKind::NotText) {
             let offset = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
             return Err(ChatFileError::NotUtf8 { offset });
         }

@@ -1,8 +1,8 @@
-//! Runs a background task on a model. The prompt holds a task and some messages of the chat, and nothing else; so the
-//! result depends on these messages only and is deleted with them.
+//! Runs a background job on a model. The prompt holds a task and some messages of the chat, and
+//! nothing else; so the result depends on these messages only and is deleted with them.
 //!
-//! The task has a KV sequence of its own. The chat's sequence is set aside and survives; the task's is dropped when it
-//! ends.
+//! The job has a KV sequence of its own. The chat's sequence is set aside and survives; the job's
+//! is dropped when it ends.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl Learner {
     }
 }
 
-/// A task for a model.
+/// The task that a job gives to a model.
 pub(crate) struct JobTask<'a> {
     /// Id of the utility template.
     pub(crate) template: &'static str,
@@ -102,7 +102,7 @@ pub(crate) struct JobTask<'a> {
     pub(crate) shape: &'a ResponseSchema,
 }
 
-/// The outcome of a task.
+/// The outcome of a job.
 pub(crate) enum Heard<T> {
     Said(T),
     /// The answer was unreadable twice, or the messages are too long for the model.
@@ -111,7 +111,7 @@ pub(crate) enum Heard<T> {
     Interrupted,
 }
 
-/// Drops the task's KV sequence, however the task ends.
+/// Drops the job's KV sequence, however the job ends.
 struct DropsCache<'e> {
     learning: &'e Learning,
     key: String,

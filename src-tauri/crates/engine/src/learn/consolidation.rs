@@ -1,7 +1,7 @@
-//! Plans what to archive in a scope: memories that say the same are merged, outdated ones are
-//! superseded, old, uncertain and unused ones are retired, and the lowest-ranked of too many are
-//! crowded out. Consolidation uses no model and writes no text: it only marks memories. It becomes
-//! active again if its replacement is deleted.
+//! Plans which memories of a scope to archive. Duplicates are merged, and outdated memories are
+//! superseded. Old, uncertain and unused ones are retired. If there are still too many, the
+//! lowest-ranked are crowded out. Consolidation uses no model and writes no text: it only marks
+//! memories. An archived memory becomes active again if its replacement is deleted.
 //!
 //! Guarantees
 //! - Memories that the user wrote, pinned or restored stay as they are.

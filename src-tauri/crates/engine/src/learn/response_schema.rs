@@ -1,5 +1,5 @@
-//! Grammars and JSON schemas of the answers of background tasks. The grammar limits the length of every text, because a
-//! small model may not stop by itself.
+//! Grammars and JSON schemas of the answers of background jobs. The grammar limits the length of
+//! every text, because a small model may not stop by itself.
 
 use std::sync::LazyLock;
 

@@ -96,8 +96,8 @@ impl Scene {
     }
 
     /// The next speaker after `lines`, newest first. The order of precedence: the speaker that an
-    /// event calls upon, the speaker of a reply that is continued, the member that the user names,
-    /// the member after the last speaker.
+    /// event calls upon, the speaker of a continued reply, the member that the user names, the
+    /// member after the last speaker.
     pub(crate) fn next<'m>(&self, lines: impl IntoIterator<Item = SpokenLine<'m>>) -> NextSpeaker {
         if !self.is_scene() {
             return NextSpeaker::OWN;

@@ -73,8 +73,7 @@ impl Library {
     /// Imports the memories of a file for a character. Existing ones stay as they are; one that was forgotten and not
     /// purged yet is restored. References to chats and messages that are not here are dropped.
     ///
-    /// # Errors
-    /// `BadInput` if the file has no memories, or too many.
+    /// # Errors `BadInput` if the file is not a memory file, or has too many memories.
     pub(crate) async fn import_memories(&self, character: String, json: String) -> ApiResult<MemoryImport> {
         let character = self.character(character.parse()?).await?.id;
         let persona = self.persona_of(None).await?.id;

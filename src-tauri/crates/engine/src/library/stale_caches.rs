@@ -31,7 +31,7 @@ impl Library {
         if stale.chats.is_empty() {
             return Ok(None);
         }
-        let gone = self.config().local().keep_off_disk(stale.chats.iter().map(ToString::to_string).collect());
+        let gone = self.config().local().exclude_from_saving(stale.chats.iter().map(ToString::to_string).collect());
         Ok(Some(Dropping { stale, gone }))
     }
 

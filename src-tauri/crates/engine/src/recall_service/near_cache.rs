@@ -1,7 +1,7 @@
 //! Keeps the vectors of memories, passages and entries in memory, and searches them.
 
 use recall::query_embedding::Understood;
-use recall::similarity::Rows;
+use recall::similarity::VectorRows;
 use recall::weights::memories;
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{EmbeddingGroup, ReadTransaction, StoreError, VectorRevision};
@@ -14,7 +14,7 @@ pub(crate) struct VectorGroup {
     pub(crate) revision: VectorRevision,
     /// The parts of one owner are adjacent.
     pub(crate) owners: Vec<i64>,
-    pub(crate) rows: Rows,
+    pub(crate) rows: VectorRows,
 }
 
 /// Recently searched groups, the latest last.
@@ -89,7 +89,7 @@ pub(crate) fn read(
     model: &str,
     revision: VectorRevision,
 ) -> Result<VectorGroup, StoreError> {
-    let mut group = VectorGroup { revision, owners: Vec::new(), rows: Rows::default() };
+    let mut group = VectorGroup { revision, owners: Vec::new(), rows: VectorRows::default() };
     for meant in store.item_embeddings().of(among, model)? {
         group.owners.push(meant.owner);
         group.rows.push(&meant.vector, meant.scale);

@@ -25,10 +25,11 @@ impl Fitting {
     }
 }
 
-/// The passages that match, best first: those of the first of `queries` that finds any, and those in `near` (numbers of
-/// passages with their cosine similarity). A document of the chat itself that the window does not quote adds its
-/// beginning as well, so that the model knows of it whatever is asked ("What do you make of this?"). Documents of a
-/// character or a world are only searched.
+/// The passages that match, best first: those of the first of `queries` that finds any, and those
+/// in `near` (numbers of passages with their cosine similarity). A document of the chat itself also
+/// adds its beginning, unless the window quotes it. The model then knows of the document even if
+/// the question shares no word with it ("What do you make of this?"). Documents of a character or a
+/// world are only searched.
 pub(crate) fn find(
     store: &ReadTransaction<'_>,
     owners: &[DocumentOwner],

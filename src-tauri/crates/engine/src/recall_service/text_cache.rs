@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::ChatId;
-use recall::full_text::{Text, TextIndex};
+use recall::full_text::{IndexedText, TextIndex};
 use store::{MessageKey, ReadTransaction, StoreError, TextRevision, VisibleText};
 
 use recall::possession_index::Naming;
@@ -94,7 +94,7 @@ impl ChatTexts {
         }
         self.messages.extend(changed.iter().map(|text| (text.message.position, (text.change, text.message))));
         changed.iter().for_each(|text| self.understand(text));
-        let texts = changed.iter().map(|text| Text {
+        let texts = changed.iter().map(|text| IndexedText {
             place: text.message.position,
             stamp: text.change,
             said: text.message.created.0,

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::ChatId;
 use domain::embedding::Embedding;
-use recall::similarity::Rows;
+use recall::similarity::VectorRows;
 use store::{ReadTransaction, StoreError, StoredVector, VectorRevision};
 
-use recall::late_interaction::{InPassage, Nearest, TellingPieces, meet, nearest};
+use recall::late_interaction::{Nearest, PassageScore, QueryTokens, max_sim, nearest};
 use recall::query_embedding::QueryEmbedding;
 use recall::scores::Scores;
 use recall::signals::MessagePosition;
@@ -27,7 +27,7 @@ struct ChatVectors {
     numbers: Vec<i64>,
     positions: Vec<i64>,
     /// The neighbour-pooled vectors.
-    rows: Rows,
+    rows: VectorRows,
     /// The tokens of each passage, each once.
     pieces: Vec<Vec<u16>>,
     /// The number of passages that contain a token (document frequency).
@@ -191,9 +191,9 @@ impl<'a> Meaning<'a> {
             let vectors = store.vectors().pieces(*number).transpose()?;
             Some(vectors.map(|vectors| (*place, *number, vectors)))
         };
-        let newly = meet(&asked, unknown.iter().filter_map(read))?;
+        let newly = max_sim(&asked, unknown.iter().filter_map(read))?;
         self.asked.keep(&asked.pieces, newly.iter().map(|(_, number, in_passage)| (*number, in_passage.clone())));
-        for (place, number, InPassage { best, near, fit, at }) in known.into_iter().chain(newly) {
+        for (place, number, PassageScore { best, near, fit, at }) in known.into_iter().chain(newly) {
             met.raise(place, asked.score(&best));
             sentences.raise(place, near);
             passages.entry(place).or_default().push((number, fit, at));
@@ -240,11 +240,11 @@ impl<'a> Meaning<'a> {
 
     /// The question's tokens without common ones. The weight of a token is its IDF over passages: `ln((passages + 1) /
     /// (with the token + 0.5))`.
-    fn telling_pieces(&self) -> TellingPieces {
+    fn telling_pieces(&self) -> QueryTokens {
         let passages: f64 = self.chats.iter().map(|chat| chat.numbers.len() as f64).sum();
         let Embedding { mean, tokens, vectors } = &self.asked.embedding;
         let dimensions = NonZero::new(mean.len()).unwrap_or(NonZero::<usize>::MIN);
-        let mut telling = TellingPieces {
+        let mut telling = QueryTokens {
             mean: mean.clone(),
             dimensions,
             pieces: Vec::new(),

@@ -205,7 +205,7 @@ async fn withdrawn_text_leaves_the_disk_for_every_model() {
     let provider = host.provider(&model(), 2048);
     reply(&*provider, of("ada", second_prompt(&first))).await;
     reply(&*provider, of("bob", chat(&[FIRST]))).await;
-    host.keep_off_disk(vec!["ada".into(), "bob".into(), "never seen".into()]).await.unwrap();
+    host.exclude_from_saving(vec!["ada".into(), "bob".into(), "never seen".into()]).await.unwrap();
     assert_eq!(saved_chats(&folder, &["ada", "bob"]), [""; 0]);
     // Loading another context size saves both caches: ada's in memory and bob's, the last one used.
     reply(&*host.provider(&model(), 1024), of("cleo", chat(&[FIRST]))).await;
@@ -220,7 +220,7 @@ async fn withdrawn_cache_is_saved_after_another_prompt() {
     let provider = host.provider(&model(), 2048);
     let first = reply(&*provider, of("ada", chat(&[FIRST]))).await;
     reply(&*provider, of("bob", chat(&[FIRST]))).await;
-    host.keep_off_disk(vec!["ada".into(), "bob".into()]).await.unwrap();
+    host.exclude_from_saving(vec!["ada".into(), "bob".into()]).await.unwrap();
     let usage = reply(&*provider, of("ada", second_prompt(&first))).await.usage();
     assert!(usage.reused >= first.usage().prompt, "{usage:?}");
     host.shutdown().await;
@@ -233,7 +233,7 @@ async fn withdrawn_text_is_not_saved_when_memory_is_full() {
     let host = LocalHost::new(WorkerSettings { cache_budget: 0, ..settings_with(&folder) }).unwrap();
     let provider = host.provider(&model(), 2048);
     reply(&*provider, of("ada", chat(&[FIRST]))).await;
-    host.keep_off_disk(vec!["ada".into()]).await.unwrap();
+    host.exclude_from_saving(vec!["ada".into()]).await.unwrap();
     reply(&*provider, of("bob", chat(&[FIRST]))).await;
     reply(&*provider, of("cleo", chat(&[FIRST]))).await;
     assert_eq!(saved_chats(&folder, &["ada", "bob"]), ["bob"]);
@@ -276,7 +276,7 @@ async fn shutdown_after_a_withdrawal_saves_nothing_of_it() {
     let host = host_with(&folder);
     let long = Request { cache_key: "chat".into(), ..request(long_chat(), 4_000) };
     let leave = async {
-        let gone = host.keep_off_disk(vec!["chat".into()]);
+        let gone = host.exclude_from_saving(vec!["chat".into()]);
         host.shutdown().await;
         gone.await.unwrap();
     };

@@ -9,15 +9,15 @@ use super::{Terms, TextIndex};
 const LEAST: f64 = 1e-6;
 
 /// Scores per index and text; 0 if no term matches.
-pub type Fits = Vec<Vec<f64>>;
+pub type LexicalScores = Vec<Vec<f64>>;
 
 /// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Searched {
     /// Scores of the texts by themselves.
-    pub own: Fits,
+    pub own: LexicalScores,
     /// Scores of the texts together with their neighbours.
-    pub around: Fits,
+    pub around: LexicalScores,
     /// Words without any match. Words of scripts without spaces are not listed, because most character n-grams
     /// are not words.
     pub unknown: Vec<String>,
@@ -73,8 +73,8 @@ struct Searching<'i> {
     mean_length: f64,
     /// Mean number of terms in a text with its neighbours.
     mean_window: f64,
-    own: Fits,
-    around: Fits,
+    own: LexicalScores,
+    around: LexicalScores,
     /// Occurrences of the current term in the neighbourhood of each text.
     times: Vec<Vec<u32>>,
 }

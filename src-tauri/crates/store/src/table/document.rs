@@ -9,7 +9,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use crate::query::{Rows, sought};
+use crate::query::{RowRange, sought};
 use crate::sql::{Col, one};
 use crate::{Before, Query, StoreError};
 
@@ -34,7 +34,7 @@ pub struct Documents<'a> {
 struct PassageRange {
     document: DocumentId,
     name: String,
-    rows: Rows,
+    rows: RowRange,
 }
 
 impl Documents<'_> {
@@ -147,7 +147,7 @@ impl Documents<'_> {
                  FROM document WHERE {column} = ?1 AND deleted IS NULL"
             );
             let stretch = |row: &Row<'_>| {
-                let rows = Rows { first: row.get(2)?, last: row.get(3)? };
+                let rows = RowRange { first: row.get(2)?, last: row.get(3)? };
                 Ok(PassageRange { document: row.get::<_, Col<_>>(0)?.0, name: row.get(1)?, rows })
             };
             let mut query = self.conn.prepare_cached(&sql)?;

@@ -7,7 +7,7 @@ use domain::{CharacterId, ChatId, MemoryId, MessageId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
 
-use crate::query::{Rows, sought};
+use crate::query::{RowRange, sought};
 use crate::sql::{Col, one};
 use crate::table::memory_bulk::MemoryFilter;
 use crate::table::memory_row::{ACTIVE, COLUMN_COUNT, COLUMNS, OF_SCOPE, Owners, SCOPE, VALID, from_row};
@@ -115,7 +115,7 @@ impl Memories<'_> {
     ) -> Result<Vec<FoundMemory>, StoreError> {
         let mut found: HashMap<i64, (Memory, f64)> = HashMap::new();
         for (index, words) in [("memory_words", &query.words), ("memory_letters", &query.letters)] {
-            let Some(sought) = sought(self.conn, index, words, Rows::ALL)? else { continue };
+            let Some(sought) = sought(self.conn, index, words, RowRange::ALL)? else { continue };
             let sql = format!(
                 "SELECT {COLUMNS}, -{index}.rank FROM {index} JOIN memory ON memory.number = {index}.rowid
                  WHERE {index} MATCH ?1 AND {index}.rowid >= ?2 AND {VALID} ORDER BY {index}.rank"

@@ -1,8 +1,8 @@
 //! Group E, as far as the user asks to remember something: such memories apply in every chat of the pair.
 
 use super::recall::SECOND;
-use super::story::Who;
-use super::{BUDGET, Case, Making, Wants};
+use super::story::StorySpeaker;
+use super::{BUDGET, Expectation, ExpectedRecall, PlanBuilder};
 
 const THINGS: [(&str, &str); 4] = [
     ("my blood type is called {x} in the books", "What is my blood type called?"),
@@ -11,13 +11,13 @@ const THINGS: [(&str, &str); 4] = [
     ("I owe ten crowns to old {x}", "To whom do I owe ten crowns?"),
 ];
 
-pub(super) fn plant(making: &mut Making) {
+pub(super) fn plant(making: &mut PlanBuilder) {
     for pair in 0..making.pairs() {
         for (told, asked) in THINGS.iter().take(making.size.each) {
             let answer = making.answer(pair);
-            making.plant_alone(pair, Who::User, format!("Remember that {}.", told.replace("{x}", &answer)));
-            let wants = Wants::All(vec![answer]);
-            let case = Case { name: "E asked to remember".into(), goal: 98, wants };
+            making.plant_alone(pair, StorySpeaker::User, format!("Remember that {}.", told.replace("{x}", &answer)));
+            let wants = ExpectedRecall::All(vec![answer]);
+            let case = Expectation { name: "E asked to remember".into(), goal: 98, wants };
             making.ask_in(pair, SECOND, *asked, Some(BUDGET), case);
         }
     }
