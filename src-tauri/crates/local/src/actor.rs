@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ::worker::protocol::{self, Generate, WorkerReply, WorkerRequest as StreamItem};
+use ::worker::protocol::{self, Generate, WorkerReply, WorkerRequest};
 use domain::prompt::Segment;
 use provider::{FinishReason, GenerationEvent, ProviderError, Request, Timings, Usage};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -26,11 +26,11 @@ use domain::embedding::Embedding;
 /// Commands that handles send to the supervisor.
 #[derive(Debug)]
 pub(crate) enum ActorCommand {
-    WorkerReply(Box<WorkerReplyJob>),
+    Reply(Box<WorkerReplyJob>),
     Texts(TextsJob),
     /// Drops the caches of this cache key.
     Forget(String),
-    /// See [`LocalHost::exclude_from_saving`](crate::LocalHost::keep_off_disk).
+    /// See [`LocalHost::exclude_from_saving`](crate::LocalHost::exclude_from_saving).
     KeepOffDisk(Vec<String>, oneshot::Sender<()>),
     Shutdown(oneshot::Sender<()>),
 }
@@ -81,7 +81,7 @@ pub(crate) enum TextsReceiver {
 }
 
 enum ActorJob {
-    WorkerReply(Box<WorkerReplyJob>),
+    Reply(Box<WorkerReplyJob>),
     Texts(TextsJob),
     /// Queued, because earlier replies were requested with the withdrawn text in their prompts.
     KeepOffDisk(Vec<String>, oneshot::Sender<()>),
@@ -91,7 +91,7 @@ impl ActorJob {
     fn keeps_off_disk(self) -> Option<(Vec<String>, oneshot::Sender<()>)> {
         match self {
             Self::KeepOffDisk(cache_keys, done) => Some((cache_keys, done)),
-            Self::WorkerReply(_) | Self::Texts(_) => None,
+            Self::Reply(_) | Self::Texts(_) => None,
         }
     }
 }
@@ -146,7 +146,7 @@ impl Actor {
         while let Some(job) = self.next_job().await {
             self.busy = true;
             match job {
-                ActorJob::WorkerReply(job) => self.reply(&job).await,
+                ActorJob::Reply(job) => self.reply(&job).await,
                 ActorJob::Texts(job) => self.texts(job).await,
                 ActorJob::KeepOffDisk(cache_keys, done) => self.exclude_from_saving(cache_keys, done).await,
             }
@@ -155,7 +155,7 @@ impl Actor {
         let waiting = std::mem::take(&mut self.waiting).into_iter();
         let stale: Vec<_> = waiting.filter_map(ActorJob::keeps_off_disk).collect();
         for (cache_keys, _) in &stale {
-            self.send_if_running(&StreamItem::KeepOffDisk { cache_keys: cache_keys.clone() }).await;
+            self.send_if_running(&WorkerRequest::KeepOffDisk { cache_keys: cache_keys.clone() }).await;
         }
         self.shut_down().await;
         // The worker may have saved these caches during its shutdown, before it received the command.
@@ -206,11 +206,11 @@ impl Actor {
         match command {
             None => self.closing = Some(self.closing.take().unwrap_or_default()),
             Some(ActorCommand::Shutdown(done)) => self.closing.get_or_insert_default().push(done),
-            Some(ActorCommand::WorkerReply(job)) => {
+            Some(ActorCommand::Reply(job)) => {
                 if self.busy || !self.waiting.is_empty() {
                     job.send_event(GenerationEvent::Queued);
                 }
-                self.waiting.push_back(ActorJob::WorkerReply(job));
+                self.waiting.push_back(ActorJob::Reply(job));
             }
             Some(ActorCommand::Forget(cache_key)) => self.forgotten.push(cache_key),
             Some(ActorCommand::KeepOffDisk(cache_keys, done)) => {
@@ -248,7 +248,7 @@ impl Actor {
         let id = self.next_id();
         self.publish(WorkerState::Busy);
         let (start, mut first_text) = (Instant::now(), None);
-        self.send(&StreamItem::Generate(generate(id, &job.request))).await?;
+        self.send(&WorkerRequest::Generate(generate(id, &job.request))).await?;
         let patience = self.settings.policy.silence;
         self.until(Some((job, Some(id))), patience, move |reply| match reply {
             WorkerReply::Prefill { done, total, reused, .. } => {
@@ -273,13 +273,13 @@ impl Actor {
     async fn forget(&mut self) {
         for cache_key in std::mem::take(&mut self.forgotten) {
             self.drop_saved(std::slice::from_ref(&cache_key));
-            self.send_if_running(&StreamItem::Forget { cache_key }).await;
+            self.send_if_running(&WorkerRequest::Forget { cache_key }).await;
         }
     }
 
     async fn exclude_from_saving(&mut self, cache_keys: Vec<String>, done: oneshot::Sender<()>) {
         let deleted = self.drop_saved(&cache_keys);
-        self.send_if_running(&StreamItem::KeepOffDisk { cache_keys }).await;
+        self.send_if_running(&WorkerRequest::KeepOffDisk { cache_keys }).await;
         if deleted {
             // The caller may have stopped waiting.
             let _ = done.send(());
@@ -292,7 +292,7 @@ impl Actor {
     }
 
     /// Sends a frame to a running worker. A failed send means that the worker, and its memory, is gone.
-    async fn send_if_running(&mut self, frame: &StreamItem) {
+    async fn send_if_running(&mut self, frame: &WorkerRequest) {
         if self.worker.is_some() {
             let _ = self.send(frame).await;
         }

@@ -88,7 +88,7 @@ impl LocalHost {
     }
 
     /// Ends the worker, which first saves its caches, and waits for its exit, at most
-    /// [`Policy::shutdown_timeout`](crate::Policy::farewell). Running and later requests end with an error.
+    /// [`Policy::shutdown_timeout`](crate::Policy::shutdown_timeout). Running and later requests end with an error.
     pub async fn shutdown(&self) {
         let (done, gone) = oneshot::channel();
         if self.commands.send(ActorCommand::Shutdown(done)).is_ok() {
@@ -195,7 +195,7 @@ impl Provider for LocalProvider {
         let job =
             WorkerReplyJob { path: self.path.clone(), context: self.context, request, cancel: cancel.clone(), events };
         // After a shutdown the job, and with it the sender, is dropped, so the stream ends with an error.
-        let _ = self.host.commands.send(ActorCommand::WorkerReply(Box::new(job)));
+        let _ = self.host.commands.send(ActorCommand::Reply(Box::new(job)));
         follow(arriving, cancel, self.host.settings.policy.cancel).boxed()
     }
 }

@@ -27,7 +27,7 @@ pub enum DownloadError {
     #[error("cannot download from {url}: {why}")]
     Address { url: String, why: &'static str },
     #[error("{host} answered {status}")]
-    RefusedParameter { host: String, status: StatusCode },
+    Refused { host: String, status: StatusCode },
     /// The received bytes stay in the part file, and the next try resumes there.
     #[error("the connection was lost after {bytes} bytes; try again to resume")]
     Broken { bytes: u64, source: Option<reqwest::Error> },
@@ -92,7 +92,7 @@ pub async fn download(
         if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
             remove(part).await?;
         }
-        return Err(DownloadError::RefusedParameter { host: source.host(), status: answer.status() });
+        return Err(DownloadError::Refused { host: source.host(), status: answer.status() });
     }
     if !goes_on {
         here = 0;

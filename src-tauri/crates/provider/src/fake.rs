@@ -123,7 +123,7 @@ pub struct ReplyScript {
 #[derive(Debug)]
 enum ScriptStep {
     Event(GenerationEvent),
-    ReplyGate(ReplyGate),
+    Gate(ReplyGate),
     Fail(ProviderError),
     Panic,
     Finish(FinishReason),
@@ -172,7 +172,7 @@ impl ReplyScript {
 
     /// Waits here until the test opens `gate` or the request is cancelled.
     pub fn gate(self, gate: &ReplyGate) -> Self {
-        self.step(ScriptStep::ReplyGate(gate.clone()))
+        self.step(ScriptStep::Gate(gate.clone()))
     }
 
     /// Ends with `error`.
@@ -257,7 +257,7 @@ fn perform(
                     }
                     yield Ok(event);
                 }
-                ScriptStep::ReplyGate(gate) => {
+                ScriptStep::Gate(gate) => {
                     cancel.run_until_cancelled(gate.pass()).await;
                 }
                 ScriptStep::Fail(error) => {

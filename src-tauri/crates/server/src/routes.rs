@@ -84,7 +84,7 @@ async fn require_token(
     next: Next,
 ) -> Response {
     match shared.token.presented(request.headers()) {
-        PresentedToken::AccessToken => {
+        PresentedToken::Token => {
             guest.mark_authenticated().await;
             next.run(request).await
         }
@@ -99,7 +99,7 @@ async fn health(
     headers: HeaderMap,
 ) -> Result<Response, ErrorResponse> {
     match shared.token.presented(&headers) {
-        PresentedToken::AccessToken => {
+        PresentedToken::Token => {
             guest.mark_authenticated().await;
             Ok(json(&shared.engine.health().await?))
         }

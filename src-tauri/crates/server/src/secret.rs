@@ -48,7 +48,7 @@ impl AccessToken {
         let mut values = headers.get_all(AUTHORIZATION).iter();
         match (values.next(), values.next()) {
             (None, _) => PresentedToken::Nothing,
-            (Some(value), None) if self.matches_header(value.as_bytes()) => PresentedToken::AccessToken,
+            (Some(value), None) if self.matches_header(value.as_bytes()) => PresentedToken::Token,
             _ => PresentedToken::SomethingElse,
         }
     }
@@ -72,7 +72,7 @@ impl fmt::Debug for AccessToken {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PresentedToken {
     Nothing,
-    AccessToken,
+    Token,
     SomethingElse,
 }
 

@@ -228,25 +228,23 @@ impl<'model> GenerationSession<'model> {
             match inbox.arrived() {
                 Arrived::Nothing => return Ok(()),
                 Arrived::End => return Err(ReplyError::Closed),
-                Arrived::WorkerRequest(WorkerRequest::Cancel { id: cancelled }) if cancelled == id => {
+                Arrived::Request(WorkerRequest::Cancel { id: cancelled }) if cancelled == id => {
                     return Err(ReplyError::Cancelled);
                 }
-                Arrived::WorkerRequest(WorkerRequest::Cancel { id: waiting }) => {
+                Arrived::Request(WorkerRequest::Cancel { id: waiting }) => {
                     if inbox.unqueue(waiting) {
                         replies.send(&engine::cancelled_before_start(waiting))?;
                     }
                 }
-                Arrived::WorkerRequest(WorkerRequest::Shutdown) => {
+                Arrived::Request(WorkerRequest::Shutdown) => {
                     inbox.queue_first(WorkerRequest::Shutdown);
                     return Err(ReplyError::Cancelled);
                 }
-                Arrived::WorkerRequest(WorkerRequest::Count { id, texts }) => {
-                    engine::count(self.vocab, id, &texts, replies)?
-                }
-                Arrived::WorkerRequest(WorkerRequest::Tokenize { id, texts }) => {
+                Arrived::Request(WorkerRequest::Count { id, texts }) => engine::count(self.vocab, id, &texts, replies)?,
+                Arrived::Request(WorkerRequest::Tokenize { id, texts }) => {
                     engine::tokenize(self.vocab, id, &texts, replies)?
                 }
-                Arrived::WorkerRequest(request) => inbox.queue(request),
+                Arrived::Request(request) => inbox.queue(request),
             }
         }
     }

@@ -62,7 +62,7 @@ impl Inbox {
     /// Returns a request that has already arrived, without waiting.
     pub(crate) fn arrived(&self) -> Arrived {
         match self.arriving.try_recv() {
-            Ok(request) => Arrived::WorkerRequest(request),
+            Ok(request) => Arrived::Request(request),
             Err(TryRecvError::Empty) => Arrived::Nothing,
             Err(TryRecvError::Disconnected) => Arrived::End,
         }
@@ -88,7 +88,7 @@ impl Inbox {
 
 /// See [`Inbox::arrived`].
 pub(crate) enum Arrived {
-    WorkerRequest(WorkerRequest),
+    Request(WorkerRequest),
     Nothing,
     End,
 }

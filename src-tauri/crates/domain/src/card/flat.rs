@@ -36,10 +36,11 @@ pub(super) fn with_our_names(root: &mut Map<String, Value>) {
     }
 }
 
-/// Reads the card in a YAML file. Returns `None` if the text is not YAML, or lacks a name or any other card field.
+/// Reads the card in a YAML file. Returns `None` if the text is not YAML, is longer than
+/// [`MAX_YAML`], or lacks a name or any other card field.
 ///
 /// # Errors
-/// [`CardError`] if the YAML is nested too deeply, is too large, or uses aliases.
+/// [`CardError`] if the YAML is nested too deeply, has too many values, or uses aliases.
 pub(super) fn from_yaml(text: &str) -> Result<Option<Map<String, Value>>, CardError> {
     // Almost any text is valid YAML, so require a line with a name before parsing.
     let names = |line: &str| ["name:", "char_name:"].iter().any(|key| line.starts_with(key));

@@ -93,7 +93,7 @@ impl From<DownloadError> for ApiError {
         let message = error.to_string();
         match error {
             DownloadError::Address { .. } => bad_input(message, "Copy the file's own address."),
-            DownloadError::RefusedParameter { .. } => Self::Provider {
+            DownloadError::Refused { .. } => Self::Provider {
                 message,
                 hint: "Open the address in a browser: the file may be gone, or need a login.".into(),
                 class: ProviderClass::NotFound,

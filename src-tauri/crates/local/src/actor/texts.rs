@@ -1,6 +1,6 @@
 //! Counting, tokenizing and embedding; works during a reply.
 
-use ::worker::protocol::{WorkerReply, WorkerRequest as StreamItem};
+use ::worker::protocol::{WorkerReply, WorkerRequest};
 use domain::prompt::Segment;
 use provider::ProviderError;
 
@@ -37,10 +37,10 @@ impl Actor {
         let id = self.next_id();
         let texts = |texts: &[Segment]| texts.iter().map(segment).collect();
         let frame = match job.answer {
-            TextsReceiver::Counts(_) => StreamItem::Count { id, texts: texts(&job.texts) },
-            TextsReceiver::Tokens(_) => StreamItem::Tokenize { id, texts: texts(&job.texts) },
+            TextsReceiver::Counts(_) => WorkerRequest::Count { id, texts: texts(&job.texts) },
+            TextsReceiver::Tokens(_) => WorkerRequest::Tokenize { id, texts: texts(&job.texts) },
             TextsReceiver::Embeddings(_) => {
-                StreamItem::Embed { id, texts: job.texts.into_iter().map(|text| text.text).collect() }
+                WorkerRequest::Embed { id, texts: job.texts.into_iter().map(|text| text.text).collect() }
             }
             TextsReceiver::Bos(answer) => {
                 let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ::worker::FrameError;
-use ::worker::protocol::{Load, LoadPurpose, Loaded, WorkerReply, WorkerRequest as StreamItem};
+use ::worker::protocol::{Load, LoadPurpose, Loaded, WorkerReply, WorkerRequest};
 use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
 
 use super::{Actor, ActorCommand, WorkerReplyJob};
@@ -52,12 +52,12 @@ impl ModelNeed {
 
 /// Outcome of waiting for the worker.
 enum WorkerEvent {
-    StreamItem(WorkerReply),
+    Frame(WorkerReply),
     /// The data is not a valid frame.
     InvalidFrame(FrameError),
     /// The pipe was closed.
     Closed,
-    ActorCommand(Option<ActorCommand>),
+    Command(Option<ActorCommand>),
     GivenUp,
     Quiet,
 }
@@ -84,7 +84,7 @@ impl Actor {
         if let Some(worker) = &mut self.worker {
             worker.loaded = None;
         }
-        self.send(&StreamItem::Load(load.clone())).await?;
+        self.send(&WorkerRequest::Load(load.clone())).await?;
         let patience = self.settings.policy.silence + time_to_read(path);
         let loaded: Loaded = self
             .until(job.map(|job| (job, None)), patience, |reply| match reply {
@@ -148,7 +148,7 @@ impl Actor {
     }
 
     /// Sends a frame. A failure means that the worker died.
-    pub(super) async fn send(&mut self, frame: &StreamItem) -> Result<(), ProviderError> {
+    pub(super) async fn send(&mut self, frame: &WorkerRequest) -> Result<(), ProviderError> {
         let Some(worker) = &mut self.worker else { return Err(failure::shut_down()) };
         match worker.send(frame, self.settings.policy.silence).await {
             Ok(()) => Ok(()),
@@ -177,17 +177,17 @@ impl Actor {
             let watched = job.filter(|(_, id)| id.is_some() && !cancelled).map(|(job, _)| job);
             let quiet_until = last_frame + (policy.stall_notice * (stalls + 1)).min(patience);
             match self.turn(watched, quiet_until).await {
-                WorkerEvent::StreamItem(reply) => {
+                WorkerEvent::Frame(reply) => {
                     (last_frame, stalls) = (tokio::time::Instant::now(), 0);
                     if let Some(outcome) = self.handle(reply, job.and_then(|(_, id)| id), &mut step) {
                         return outcome;
                     }
                 }
-                WorkerEvent::ActorCommand(command) => self.take(command).await,
+                WorkerEvent::Command(command) => self.take(command).await,
                 WorkerEvent::GivenUp => {
                     cancelled = true;
                     if let Some((_, Some(id))) = job {
-                        self.send(&StreamItem::Cancel { id }).await?;
+                        self.send(&WorkerRequest::Cancel { id }).await?;
                     }
                 }
                 WorkerEvent::Quiet if last_frame.elapsed() >= patience => {
@@ -221,11 +221,11 @@ impl Actor {
             biased;
             () = given_up => WorkerEvent::GivenUp,
             frame = worker.frames.recv() => match frame {
-                Some(Ok(reply)) => WorkerEvent::StreamItem(reply),
+                Some(Ok(reply)) => WorkerEvent::Frame(reply),
                 Some(Err(error)) => WorkerEvent::InvalidFrame(error),
                 None => WorkerEvent::Closed,
             },
-            command = self.commands.recv() => WorkerEvent::ActorCommand(command),
+            command = self.commands.recv() => WorkerEvent::Command(command),
             () = tokio::time::sleep_until(quiet_until) => WorkerEvent::Quiet,
         }
     }

@@ -10,7 +10,7 @@ pub(crate) enum ExportKind {
     Chat,
     Preset,
     /// A regex script
-    ReplyScript,
+    Script,
     /// A set of quick replies
     QuickReplies,
     /// A prompt template

@@ -63,7 +63,7 @@ async fn exported(
             engine.export_chat(find::chat(engine, name).await?.id, format).await?
         }
         ExportKind::Preset if format == ExportFormat::Sillytavern => presets::export(engine, name).await?,
-        ExportKind::ReplyScript if format == ExportFormat::Sillytavern => {
+        ExportKind::Script if format == ExportFormat::Sillytavern => {
             let id = presets::id(engine, "regexScript", name).await?;
             engine.export_prompt_file(PromptFile::RegexScript, id).await?
         }
@@ -71,7 +71,7 @@ async fn exported(
             let id = presets::id(engine, "quickReplies", name).await?;
             engine.export_prompt_file(PromptFile::QuickReplies, id).await?
         }
-        ExportKind::Preset | ExportKind::ReplyScript | ExportKind::QuickReplies => return Err(unfit("sillytavern")),
+        ExportKind::Preset | ExportKind::Script | ExportKind::QuickReplies => return Err(unfit("sillytavern")),
         ExportKind::Template if format == ExportFormat::Json => {
             engine.export_prompt_file(PromptFile::Template, find::template(engine, name).await?).await?
         }

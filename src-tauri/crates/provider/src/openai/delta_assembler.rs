@@ -32,7 +32,7 @@ enum HeldText {
     #[default]
     Nothing,
     /// The whole text once more. It is dropped if the reply ends here.
-    RetryPolicy(String),
+    Again(String),
     /// Each piece extends the previous one, and the first extends the whole text.
     Growing(Vec<String>),
 }
@@ -59,7 +59,7 @@ impl DeltaAssembler {
     /// Returns the held text when the reply ends.
     pub(super) fn rest(&mut self) -> String {
         match std::mem::take(&mut self.held) {
-            HeldText::Nothing | HeldText::RetryPolicy(_) => String::new(),
+            HeldText::Nothing | HeldText::Again(_) => String::new(),
             HeldText::Growing(mut pieces) => {
                 self.cumulative = pieces.len() >= FEW_STEPS || self.proves_cumulative();
                 match pieces.pop() {
@@ -90,7 +90,7 @@ impl DeltaAssembler {
         }
         match std::mem::take(&mut self.held) {
             HeldText::Nothing => self.next(text, ends),
-            HeldText::RetryPolicy(again) => {
+            HeldText::Again(again) => {
                 let before = self.add(again);
                 before + &self.next(text, ends)
             }
@@ -129,7 +129,7 @@ impl DeltaAssembler {
             return String::new();
         }
         if again && self.pieces > 1 && text.len() >= TELLING {
-            self.held = HeldText::RetryPolicy(text);
+            self.held = HeldText::Again(text);
             return String::new();
         }
         if self.pieces > 0 && !self.whole.trim().is_empty() && extends(&text, &self.whole) {

@@ -56,7 +56,7 @@ pub(super) fn reply(
                 };
                 match next {
                     Next::Goes => silence.limit = limit(&shared, &tally),
-                    Next::ReplyEnd => break None,
+                    Next::Ended => break None,
                     Next::Failed(failure) => break Some(failure),
                 }
             };
@@ -99,7 +99,7 @@ pub(super) fn reply(
 /// State of the reply after an event.
 enum Next {
     Goes,
-    ReplyEnd,
+    Ended,
     Failed(RequestFailure),
 }
 
@@ -108,7 +108,7 @@ impl Next {
     fn on_hang_up(shared: &ClientState, tally: &mut ReplyState) -> Self {
         tally.ended = tally.hung_up();
         match tally.ended {
-            Some(_) => Self::ReplyEnd,
+            Some(_) => Self::Ended,
             None => Self::Failed(diagnose::cut(&shared.config)),
         }
     }
@@ -117,12 +117,12 @@ impl Next {
 fn take(shared: &ClientState, tally: &mut ReplyState, frame: StreamItem, events: &mut Vec<GenerationEvent>) -> Next {
     match frame {
         StreamItem::KeepAlive => Next::Goes,
-        StreamItem::Done => Next::ReplyEnd,
+        StreamItem::Done => Next::Ended,
         StreamItem::Chunk(chunk) => match tally.take(&shared.config, *chunk, events) {
             Err(failure) => Next::Failed(failure),
             Ok(()) if tally.is_cut() => {
                 tally.ended = Some(FinishReason::Stop);
-                Next::ReplyEnd
+                Next::Ended
             }
             Ok(()) => Next::Goes,
         },

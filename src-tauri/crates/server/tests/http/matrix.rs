@@ -9,7 +9,7 @@ enum Needs {
     Nothing,
     /// A valid token, or none.
     NoWrongToken,
-    AccessToken,
+    Token,
     Ticket,
 }
 
@@ -17,16 +17,16 @@ const ROUTES: [(&str, &str, Needs); 15] = [
     ("GET", "/", Needs::Nothing),
     ("GET", "/assets/app-1a2b.js", Needs::Nothing),
     ("GET", "/health", Needs::NoWrongToken),
-    ("POST", "/api/op/list_chats", Needs::AccessToken),
-    ("POST", "/api/op/get_settings", Needs::AccessToken),
-    ("OPTIONS", "/api/op/list_chats", Needs::AccessToken),
-    ("POST", "/api/op/no_such_operation", Needs::AccessToken),
-    ("POST", "/api/ticket", Needs::AccessToken),
-    ("POST", "/api/import?name=a.json", Needs::AccessToken),
-    ("POST", "/api/tokenizer/00000000-0000-0000-0000-000000000000", Needs::AccessToken),
-    ("GET", "/api/export/00000000-0000-0000-0000-000000000000/png", Needs::AccessToken),
-    ("GET", "/asset/0000", Needs::AccessToken),
-    ("DELETE", "/api/no/such/route", Needs::AccessToken),
+    ("POST", "/api/op/list_chats", Needs::Token),
+    ("POST", "/api/op/get_settings", Needs::Token),
+    ("OPTIONS", "/api/op/list_chats", Needs::Token),
+    ("POST", "/api/op/no_such_operation", Needs::Token),
+    ("POST", "/api/ticket", Needs::Token),
+    ("POST", "/api/import?name=a.json", Needs::Token),
+    ("POST", "/api/tokenizer/00000000-0000-0000-0000-000000000000", Needs::Token),
+    ("GET", "/api/export/00000000-0000-0000-0000-000000000000/png", Needs::Token),
+    ("GET", "/asset/0000", Needs::Token),
+    ("DELETE", "/api/no/such/route", Needs::Token),
     ("GET", "/api/events", Needs::Ticket),
     ("GET", "/api/events?ticket=AAAA", Needs::Ticket),
 ];
@@ -92,7 +92,7 @@ impl Case<'_> {
         match self.needs {
             _ if !self.host.1 || !self.origin.1 => Some(403),
             Needs::Ticket => Some(401),
-            Needs::AccessToken if !self.token.1 => Some(401),
+            Needs::Token if !self.token.1 => Some(401),
             Needs::NoWrongToken if wrong_token => Some(401),
             _ => None,
         }

@@ -57,7 +57,7 @@ pub enum BackupKind {
 /// The place of a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackupPlace {
-    DataFolder,
+    Place,
     /// The folder that the user chose for a second copy.
     Second,
 }
@@ -156,7 +156,7 @@ pub(crate) fn remove(dir: &Path, backup: &BackupFile) -> Result<(), StoreError> 
         return fs::remove_dir_all(folder).map_err(failed);
     }
     let folder = match backup.place {
-        BackupPlace::DataFolder => Folder::home(dir),
+        BackupPlace::Place => Folder::home(dir),
         BackupPlace::Second => Folder::at(backup.path.parent().unwrap_or(dir).to_owned()),
     };
     folder.remove(&backup.path).and_then(|()| folder.sweep()).map_err(failed)
@@ -174,7 +174,7 @@ pub(crate) fn choose(dir: &Path, choices: &BackupChoices) -> Result<(), StoreErr
 /// The folders that are available.
 fn places(dir: &Path) -> Vec<(BackupPlace, Folder)> {
     let second = BackupChoices::read(dir).second_folder().map(Folder::at);
-    let all = [(BackupPlace::DataFolder, Some(Folder::home(dir))), (BackupPlace::Second, second)];
+    let all = [(BackupPlace::Place, Some(Folder::home(dir))), (BackupPlace::Second, second)];
     all.into_iter().filter_map(|(place, folder)| Some((place, folder.filter(|folder| folder.path.is_dir())?))).collect()
 }
 

@@ -177,7 +177,7 @@ async fn a_shared_second_place_keeps_all_backups() {
     for dir in &dirs {
         let all = Store::backups(dir.path()).unwrap();
         let count = |wanted: fn(&crate::BackupFile) -> bool| all.iter().filter(|backup| wanted(backup)).count();
-        let here = count(|backup| backup.place == crate::BackupPlace::DataFolder);
+        let here = count(|backup| backup.place == crate::BackupPlace::Place);
         assert_eq!(count(|backup| backup.place == crate::BackupPlace::Second && backup.own), here);
         assert_eq!(count(|backup| !backup.own), here);
         for backup in &all {

@@ -33,7 +33,7 @@ async fn dropping_the_stream_disconnects() {
 #[tokio::test]
 async fn cancels_before_the_response() {
     let gate = ReplyGate::new();
-    let server = FaultServer::start(vec![vec![Step::ReplyGate(gate.clone())]]).await;
+    let server = FaultServer::start(vec![vec![Step::Gate(gate.clone())]]).await;
     let cancel = CancellationToken::new();
     let reply = tokio::spawn(watch(client(&server.url(), patience()).stream(request(), cancel.clone())));
     gate.reached().await;

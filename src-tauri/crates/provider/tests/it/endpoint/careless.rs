@@ -48,7 +48,7 @@ async fn check_errors(cases: &[(&str, String, &str, &str)]) {
 /// Plays `before`, waits until the client has noticed the silence, then plays `after`.
 async fn paused(before: &str, after: &str) -> String {
     let gate = ReplyGate::new();
-    let play = [stream(before), vec![Step::ReplyGate(gate.clone()), Step::Bytes(after.as_bytes().to_vec())]].concat();
+    let play = [stream(before), vec![Step::Gate(gate.clone()), Step::Bytes(after.as_bytes().to_vec())]].concat();
     let server = FaultServer::start(vec![play]).await;
     // A client that treats the reply as ended would stop before it notices the silence.
     let patience = Timeouts { notice: Duration::from_millis(120), tail: Duration::from_millis(20), ..patience() };

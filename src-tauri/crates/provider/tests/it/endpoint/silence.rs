@@ -11,7 +11,7 @@ const SOON: Duration = Duration::from_millis(30);
 
 fn gated(before: Play, after: Play) -> (ReplyGate, Play) {
     let gate = ReplyGate::new();
-    (gate.clone(), [before, vec![Step::ReplyGate(gate)], after].concat())
+    (gate.clone(), [before, vec![Step::Gate(gate)], after].concat())
 }
 
 fn bytes(text: &str) -> Play {
@@ -48,7 +48,7 @@ async fn reply_ends_without_done_marker() {
 #[tokio::test]
 async fn endless_line_is_silence() {
     let gates: Vec<ReplyGate> = (0..50).map(|_| ReplyGate::new()).collect();
-    let drips = gates.iter().flat_map(|gate| [Step::ReplyGate(gate.clone()), Step::Bytes(b"x".to_vec())]);
+    let drips = gates.iter().flat_map(|gate| [Step::Gate(gate.clone()), Step::Bytes(b"x".to_vec())]);
     let server = FaultServer::start(vec![stream("data: ").into_iter().chain(drips).collect()]).await;
     let mut events = start(&server.url(), Timeouts { notice: SOON, first: SOON * 7 / 2, ..patience() });
     let mut notices = 0;

@@ -21,7 +21,7 @@ pub(crate) const KEY: &str = "sk-lamplighter-4711";
 pub(crate) enum Step {
     Bytes(Vec<u8>),
     /// Waits until the test opens the gate.
-    ReplyGate(ReplyGate),
+    Gate(ReplyGate),
     /// Closes with an RST instead of a FIN.
     Reset,
     /// Waits until the client has disconnected.
@@ -104,7 +104,7 @@ async fn perform(mut stream: TcpStream, script: Script, nth: usize, log: Arc<wat
         match step {
             // After some faults the client has already disconnected.
             Step::Bytes(bytes) => drop(stream.write_all(&bytes).await),
-            Step::ReplyGate(gate) => gate.pass().await,
+            Step::Gate(gate) => gate.pass().await,
             Step::Reset => return stream.set_zero_linger().unwrap(),
             Step::UntilHungUp => {
                 let mut rest = [0; 64];
