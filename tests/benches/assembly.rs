@@ -208,7 +208,7 @@ async fn remember(dir: &Path, character: CharacterId) {
             sources: Vec::new(),
             origin: MemoryOrigin::User,
             confidence: MAX_CONFIDENCE,
-            echoes: Vec::new(),
+            merged_sources: Vec::new(),
             archived: None,
             created,
             updated: created,
@@ -235,10 +235,10 @@ async fn read(dir: &Path) {
     encoder.shutdown().await;
     let keep = move |store: &mut store::WriteTransaction<'_>| {
         let mut of = known.iter().cycle();
-        for unread in store.vectors().unread(u32::MAX)? {
+        for unread in store.vectors().queued(u32::MAX)? {
             store.vectors_mut().keep(&unread, &model, of.by_ref().take(1).cloned().collect::<Vec<_>>().as_slice())?;
         }
-        for unread in store.item_embeddings().unread(u32::MAX)? {
+        for unread in store.item_embeddings().queued(u32::MAX)? {
             let part = of.next().map(|known| (known.vector.clone(), known.scale));
             store.item_embeddings_mut().keep(&unread, &model, part.as_slice())?;
         }
@@ -250,7 +250,7 @@ async fn read(dir: &Path) {
 fn passage(read: &Embedding) -> NewVector {
     let (vector, scale) = recall::similarity::bytes(&read.mean);
     let pieces = read.tokens.iter().map(|piece| u16::try_from(*piece).unwrap()).collect();
-    NewVector { vector, scale, pieces, vectors: read.vectors.clone() }
+    NewVector { vector, scale, token_ids: pieces, token_vectors: read.vectors.clone() }
 }
 
 const SYLLABLES: [&str; 20] = [

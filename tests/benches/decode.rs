@@ -170,7 +170,7 @@ async fn measure(provider: &dyn Provider, round: usize) -> Speed {
         cache_key: "bench".into(),
         prompt: Prompt { messages, segments, ..Prompt::default() },
         sampling: options.resolve(1),
-        shape: None,
+        response_schema: None,
     };
     let started = Instant::now();
     let mut stream = provider.stream(request, CancellationToken::new());

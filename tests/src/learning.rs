@@ -56,7 +56,12 @@ impl LearningSetup {
 
     pub fn asked(&self, template: &str) -> Vec<Request> {
         let asks = |request: &Request| request.prompt.messages.iter().any(|message| message.text.contains(template));
-        self.app.model.requests().into_iter().filter(|request| request.shape.is_some() && asks(request)).collect()
+        self.app
+            .model
+            .requests()
+            .into_iter()
+            .filter(|request| request.response_schema.is_some() && asks(request))
+            .collect()
     }
 
     pub async fn memories(&self) -> Vec<Memory> {

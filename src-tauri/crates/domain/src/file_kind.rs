@@ -156,7 +156,7 @@ const CARD_FIELDS: [&str; 14] = [
 /// Identifies a known but unsupported file.
 pub fn foreign(file: &Value) -> Option<UnsupportedFile> {
     match file {
-        Value::Object(root) if !says_card(root) && !is_character(root) => object(root),
+        Value::Object(root) if !looks_like_card(root) && !is_character(root) => object(root),
         Value::Array(items) => {
             let all = !items.is_empty() && items.iter().all(|item| item.as_object().is_some_and(is_helper_script));
             all.then_some(HELPER_SCRIPT)
@@ -191,7 +191,7 @@ fn object(root: &Map<String, Value>) -> Option<UnsupportedFile> {
 
 /// Whether a named object is a character: it declares a card format, or has a card field besides its name.
 pub fn may_be_card(root: &Map<String, Value>) -> bool {
-    says_card(root)
+    looks_like_card(root)
         || root.contains_key("data")
         || is_character(root)
         || CARD_FIELDS.iter().any(|field| root.contains_key(*field) && !is_preset(root, field))
@@ -206,7 +206,7 @@ fn is_preset(root: &Map<String, Value>, field: &str) -> bool {
     field == "context" && root.get(field).is_some_and(Value::is_object)
 }
 
-fn says_card(root: &Map<String, Value>) -> bool {
+fn looks_like_card(root: &Map<String, Value>) -> bool {
     root.get("spec").and_then(Value::as_str).is_some_and(|spec| spec.starts_with("chara_card"))
 }
 

@@ -145,11 +145,11 @@ impl ArchiveReason {
 /// The archived state of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArchivedState {
-    pub why: ArchiveReason,
+    pub reason: ArchiveReason,
     /// When it stopped being true, for a superseded memory.
     pub since: Timestamp,
     /// The replacement of a merged or superseded memory.
-    pub by: Option<MemoryId>,
+    pub replaced_by: Option<MemoryId>,
 }
 
 /// Confidence of statements by the user.
@@ -173,7 +173,7 @@ pub struct Memory {
     /// The messages it was made from. The memory is valid only while all of them are present and unchanged.
     pub sources: Vec<MessageId>,
     /// Messages from memories that were merged into this one. It does not depend on them.
-    pub echoes: Vec<MessageId>,
+    pub merged_sources: Vec<MessageId>,
     /// `None` while it is active.
     pub archived: Option<ArchivedState>,
     pub created: Timestamp,
@@ -187,7 +187,7 @@ impl Memory {
     }
 
     /// Sort key that decides which of two duplicates stays: pinned, origin, confidence, importance, then newer.
-    pub fn rank(&self) -> impl Ord + use<> {
+    pub fn duplicate_rank(&self) -> impl Ord + use<> {
         let origin = match self.origin {
             MemoryOrigin::User => 3,
             MemoryOrigin::Rule => 2,
@@ -199,7 +199,7 @@ impl Memory {
 
     /// Whether recall may return it: active, or superseded.
     pub fn is_recallable(&self) -> bool {
-        self.archived.is_none_or(|archived| archived.why == ArchiveReason::Superseded)
+        self.archived.is_none_or(|archived| archived.reason == ArchiveReason::Superseded)
     }
 }
 

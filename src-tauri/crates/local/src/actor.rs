@@ -68,7 +68,7 @@ impl WorkerReplyJob {
 pub(crate) struct TextsJob {
     pub(crate) path: PathBuf,
     pub(crate) texts: Vec<Segment>,
-    pub(crate) answer: TextsReceiver,
+    pub(crate) receiver: TextsReceiver,
 }
 
 /// Receiver of the result of a [`TextsJob`].
@@ -249,7 +249,7 @@ impl Actor {
         self.publish(WorkerState::Busy);
         let (start, mut first_text) = (Instant::now(), None);
         self.send(&WorkerRequest::Generate(generate(id, &job.request))).await?;
-        let patience = self.settings.policy.silence;
+        let patience = self.settings.policy.reply_timeout;
         self.until(Some((job, Some(id))), patience, move |reply| match reply {
             WorkerReply::Prefill { done, total, reused, .. } => {
                 job.send_event(GenerationEvent::Prefill { done, total, reused });
@@ -351,7 +351,7 @@ fn generate(id: u64, request: &Request) -> Generate {
         },
         stop: request.prompt.stop.clone(),
         max_tokens: sampling.max_tokens,
-        grammar: request.shape.as_ref().map(|shape| shape.grammar.clone()),
+        grammar: request.response_schema.as_ref().map(|shape| shape.grammar.clone()),
     }
 }
 

@@ -145,7 +145,7 @@ impl LocalHost {
         answer: impl FnOnce(oneshot::Sender<Result<T, ProviderError>>) -> TextsReceiver,
     ) -> Result<T, ProviderError> {
         let (sender, receiver) = oneshot::channel();
-        let job = TextsJob { path: path.to_owned(), texts: texts.to_vec(), answer: answer(sender) };
+        let job = TextsJob { path: path.to_owned(), texts: texts.to_vec(), receiver: answer(sender) };
         self.commands.send(ActorCommand::Texts(job)).map_err(|_| failure::shut_down())?;
         receiver.await.unwrap_or_else(|_| Err(failure::shut_down()))
     }

@@ -51,7 +51,7 @@ impl SavedCaches {
     }
 
     /// Returns the folder in which `worker` saves caches of `model` with a context of `context` tokens.
-    pub(crate) fn place(&self, model: &Path, context: u32, worker: &Path) -> Option<protocol::SavedCacheFolder> {
+    pub(crate) fn folder_for(&self, model: &Path, context: u32, worker: &Path) -> Option<protocol::SavedCacheFolder> {
         let fingerprint = fingerprint(model, context, worker);
         let fingerprint = fingerprint.inspect_err(|error| tracing::warn!(%error, "caches are not saved")).ok()?;
         let folder = self.dir.join(fingerprint).into_os_string().into_string().ok()?;
@@ -60,14 +60,14 @@ impl SavedCaches {
 
     /// Deletes the caches of `cache_keys` for every model, complete or not. Returns false if one remains.
     pub(crate) fn forget<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) -> bool {
-        let forgotten = chats(cache_keys);
+        let forgotten = hashed_names(cache_keys);
         let saved = self.all().into_iter().filter(|saved| forgotten.contains(saved.chat()));
         saved.filter(|saved| !remove(saved)).count() == 0
     }
 
     /// Deletes the caches of all other cache keys, for every model.
     pub(crate) fn forget_all_but<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) {
-        let kept = chats(cache_keys);
+        let kept = hashed_names(cache_keys);
         self.all().into_iter().filter(|saved| is_whole(saved) && !kept.contains(saved.chat())).for_each(delete);
     }
 
@@ -113,7 +113,7 @@ fn ends_with(saved: &Saved, ending: &str) -> bool {
 }
 
 /// Returns the file names of the caches, without their extension.
-fn chats<'k>(cache_keys: impl IntoIterator<Item = &'k str>) -> HashSet<OsString> {
+fn hashed_names<'k>(cache_keys: impl IntoIterator<Item = &'k str>) -> HashSet<OsString> {
     let name = |key| Path::new(&file_name(key)).file_stem().map(OsStr::to_owned);
     cache_keys.into_iter().filter_map(name).collect()
 }
@@ -227,7 +227,7 @@ mod tests {
             path
         };
         let (model, worker) = (write("model", b"weights"), write("worker", b"code"));
-        let place = |model: &Path, context, worker: &Path| saved.place(model, context, worker).unwrap().folder;
+        let place = |model: &Path, context, worker: &Path| saved.folder_for(model, context, worker).unwrap().folder;
         let first = place(&model, 2048, &worker);
         assert_eq!(place(&model, 2048, &worker), first);
         assert!(Path::new(&first).starts_with(&saved.dir));
@@ -240,6 +240,6 @@ mod tests {
         let moved = saved.dir.join("moved");
         fs::rename(&model, &moved).unwrap();
         assert_eq!(place(&moved, 2048, &worker), first);
-        assert!(saved.place(&model, 2048, &worker).is_none());
+        assert!(saved.folder_for(&model, 2048, &worker).is_none());
     }
 }

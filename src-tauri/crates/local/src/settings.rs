@@ -62,7 +62,7 @@ pub struct Policy {
     /// Silence of a busy worker after which [`Stalled`](provider::GenerationEvent::Stalled) is sent.
     pub stall_notice: Duration,
     /// Silence of a busy worker after which it is killed.
-    pub silence: Duration,
+    pub reply_timeout: Duration,
     /// Maximum time from a cancel to the end of the stream, even if the worker does not react.
     pub cancel: Duration,
     /// Maximum time for a worker to save its caches and exit.
@@ -77,7 +77,7 @@ impl Default for Policy {
             backoff: Duration::from_millis(250),
             handshake: Duration::from_secs(10),
             stall_notice: Duration::from_secs(10),
-            silence: Duration::from_secs(30),
+            reply_timeout: Duration::from_secs(30),
             cancel: Duration::from_millis(250),
             shutdown_timeout: Duration::from_millis(2_500),
         }

@@ -304,7 +304,7 @@ mod tests {
             cache_key: "chat".to_owned(),
             prompt: Prompt { messages: vec![message], ..Prompt::default() },
             sampling: SamplerOptions::default().resolve(1),
-            shape: None,
+            response_schema: None,
         }
     }
 

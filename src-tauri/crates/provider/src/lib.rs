@@ -42,7 +42,7 @@ pub struct Request {
     pub prompt: Prompt,
     pub sampling: Sampling,
     /// Required form of the reply; `None` for free text.
-    pub shape: Option<ResponseSchema>,
+    pub response_schema: Option<ResponseSchema>,
 }
 
 /// Form of a machine-readable reply. Local models apply the grammar, endpoints the schema if they support it. An

@@ -37,7 +37,7 @@ impl<'m> NormalizedMemory<'m> {
     /// if both have the same words.
     fn stands_for(&self, other: &Self) -> bool {
         match self.saying.is(&other.saying) {
-            true => self.memory.rank() > other.memory.rank(),
+            true => self.memory.duplicate_rank() > other.memory.duplicate_rank(),
             false => self.saying.has(&other.saying) && self.memory.confidence >= other.memory.confidence,
         }
     }
@@ -211,7 +211,8 @@ mod tests {
     fn pinned_and_superseded_are_no_duplicates() {
         let mut memories = of(&["Tom owns a boat.", "Tom owns a boat.", "Tom owns a boat."]);
         memories[0].pinned = true;
-        memories[1].archived = Some(ArchivedState { why: ArchiveReason::Superseded, since: Timestamp(0), by: None });
+        memories[1].archived =
+            Some(ArchivedState { reason: ArchiveReason::Superseded, since: Timestamp(0), replaced_by: None });
         assert_eq!(doubles(&memories), ["3 by 1"]);
     }
 
@@ -247,7 +248,8 @@ mod tests {
     #[test]
     fn superseded_memory_causes_no_penalty() {
         let mut memories = of(&["Tom lives in Oak Lane.", "Tom lives in Birch Lane."]);
-        memories[1].archived = Some(ArchivedState { why: ArchiveReason::Superseded, since: Timestamp(0), by: None });
+        memories[1].archived =
+            Some(ArchivedState { reason: ArchiveReason::Superseded, since: Timestamp(0), replaced_by: None });
         let ranked = memories
             .iter()
             .zip([0.6, 0.8])

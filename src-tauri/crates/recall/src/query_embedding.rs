@@ -39,12 +39,12 @@ impl QueryEmbedding {
     }
 
     /// The cached result for its tokens `pieces` in a passage.
-    pub fn met(&self, pieces: &[usize], passage: i64) -> Option<PassageScore> {
+    pub fn cached(&self, pieces: &[usize], passage: i64) -> Option<PassageScore> {
         let met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
         met.best.get(&passage).filter(|_| met.pieces == pieces).cloned()
     }
 
-    pub fn keep(&self, pieces: &[usize], passages: impl Iterator<Item = (i64, PassageScore)>) {
+    pub fn store(&self, pieces: &[usize], passages: impl Iterator<Item = (i64, PassageScore)>) {
         let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
         if met.pieces != pieces || met.best.len() > MET {
             *met = MaxSimCache { pieces: pieces.to_vec(), best: HashMap::new() };
@@ -65,24 +65,24 @@ mod tests {
     fn caches_results_for_the_same_tokens_only() {
         let sense =
             QueryEmbedding::new(Embedding { tokens: Vec::new(), vectors: Vec::new(), mean: Vec::new() }, "encoder");
-        assert_eq!(sense.met(&[], 7), None);
-        sense.keep(&[1, 2], [(7, met(&[5, 6]))].into_iter());
-        sense.keep(&[1, 2], [(8, met(&[0, 1]))].into_iter());
+        assert_eq!(sense.cached(&[], 7), None);
+        sense.store(&[1, 2], [(7, met(&[5, 6]))].into_iter());
+        sense.store(&[1, 2], [(8, met(&[0, 1]))].into_iter());
         assert_eq!(
-            [7, 8, 9].map(|passage| sense.met(&[1, 2], passage)),
+            [7, 8, 9].map(|passage| sense.cached(&[1, 2], passage)),
             [Some(met(&[5, 6])), Some(met(&[0, 1])), None]
         );
-        assert_eq!(sense.met(&[1], 7), None, "other tokens are informative now");
-        sense.keep(&[1], [(9, met(&[4]))].into_iter());
-        assert_eq!([7, 9].map(|passage| sense.met(&[1], passage)), [None, Some(met(&[4]))]);
+        assert_eq!(sense.cached(&[1], 7), None, "other tokens are informative now");
+        sense.store(&[1], [(9, met(&[4]))].into_iter());
+        assert_eq!([7, 9].map(|passage| sense.cached(&[1], passage)), [None, Some(met(&[4]))]);
     }
 
     #[test]
     fn cache_of_one_question_is_bounded() {
         let sense =
             QueryEmbedding::new(Embedding { tokens: Vec::new(), vectors: Vec::new(), mean: Vec::new() }, "encoder");
-        sense.keep(&[1], (0..=MET as i64).map(|passage| (passage, met(&[1]))));
-        sense.keep(&[1], [(-1, met(&[2]))].into_iter());
-        assert_eq!((sense.met(&[1], 0), sense.met(&[1], -1)), (None, Some(met(&[2]))));
+        sense.store(&[1], (0..=MET as i64).map(|passage| (passage, met(&[1]))));
+        sense.store(&[1], [(-1, met(&[2]))].into_iter());
+        assert_eq!((sense.cached(&[1], 0), sense.cached(&[1], -1)), (None, Some(met(&[2]))));
     }
 }

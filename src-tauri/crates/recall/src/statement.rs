@@ -218,7 +218,7 @@ pub(crate) mod tests {
             confidence: if asked { MAX_CONFIDENCE } else { 7 },
             pinned: false,
             sources: Vec::new(),
-            echoes: Vec::new(),
+            merged_sources: Vec::new(),
             archived: None,
             created: Timestamp(number as i64),
             updated: Timestamp(number as i64),

@@ -80,7 +80,7 @@ pub(crate) fn purge(
     let assets = write.assets_mut().purge(before.assets, &referred)?;
     purged.assets = assets.len();
     // Includes memories that were removed with their character, chat or world.
-    let quoted: Vec<_> = documents.iter().map(|id| id.0).chain(write.memories_mut().rewritten()?).collect();
+    let quoted: Vec<_> = documents.iter().map(|id| id.0).chain(write.memories_mut().changed_since_purge()?).collect();
     quoted.iter().try_for_each(|id| write.memories_mut().retract(*id))?;
     write.manifests_mut().redact_quotes(&quoted, without_words)?;
     let residue = transaction.execute("DELETE FROM rewritten", [])? > 0;

@@ -2,7 +2,7 @@
 //!
 //! Tests of the window and of the browser are slow and depend on everything, so they run only if `--only` names them.
 
-use crate::process::{command, output, root, words};
+use crate::process::{command, command_line, output, root};
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::fs;
@@ -51,7 +51,7 @@ pub(crate) fn since_main() -> Result<ChangePlan> {
 fn git(arguments: &[&str]) -> Result<String> {
     let mut call = command("git");
     call.args(arguments);
-    output(&mut call).with_context(|| format!("{} failed", words(&call)))
+    output(&mut call).with_context(|| format!("{} failed", command_line(&call)))
 }
 
 /// Returns the crates in `src-tauri/crates`, whose folders have the names of their packages.

@@ -2,7 +2,7 @@
 
 use crate::bundle;
 use crate::changed::{self, ChangePlan, Rust};
-use crate::process::{self, FEATURES, cargo, cargo_program, command, root, words};
+use crate::process::{self, FEATURES, cargo, cargo_program, command, command_line, root};
 use crate::python;
 use crate::run::{prepare, with_test_environment};
 use crate::system::Need;
@@ -120,11 +120,11 @@ fn run_steps(options: &Options, plan: &ChangePlan, outcomes: &mut Vec<Outcome>) 
 }
 
 fn format() -> Outcome {
-    lint("formatting", cargo("fmt").args(["--all", "--check"]))
+    run_check("formatting", cargo("fmt").args(["--all", "--check"]))
 }
 
 fn clippy() -> Outcome {
-    lint(
+    run_check(
         "clippy",
         cargo("clippy")
             .args(["--locked", "--workspace", "--all-targets"])
@@ -146,7 +146,7 @@ fn fuzz_targets() -> Outcome {
         "-D",
         "warnings",
     ]);
-    lint("fuzz targets", &mut call)
+    run_check("fuzz targets", &mut call)
 }
 
 fn licences() -> Outcome {
@@ -160,20 +160,20 @@ fn licences() -> Outcome {
     if let Err(error) = process::run(cargo("fetch").arg("--locked")) {
         eprintln!("cannot download all crates: {error}");
     }
-    lint(name, command(deny).args(["--offline", "check", "licenses", "bans", "sources"]))
+    run_check(name, command(deny).args(["--offline", "check", "licenses", "bans", "sources"]))
 }
 
 fn svelte_check() -> Outcome {
-    lint("svelte-check", &mut ui::npm("check"))
+    run_check("svelte-check", &mut ui::npm("check"))
 }
 
 fn eslint() -> Outcome {
-    lint("eslint", &mut ui::npm("lint"))
+    run_check("eslint", &mut ui::npm("lint"))
 }
 
 /// Builds all programs and tests, because some tests start programs that cargo would not build for them.
 fn build() -> Outcome {
-    lint("build", cargo("build").args(["--locked", "--workspace", "--all-targets"]).args(FEATURES))
+    run_check("build", cargo("build").args(["--locked", "--workspace", "--all-targets"]).args(FEATURES))
 }
 
 /// Builds the package that `tests/tests/it/real_model/package.rs` unpacks and tests, from the existing programs.
@@ -247,7 +247,7 @@ fn browser_tests(options: &Options) -> Outcome {
 }
 
 /// A step that passes or fails as a whole.
-fn lint(name: &'static str, call: &mut Command) -> Outcome {
+fn run_check(name: &'static str, call: &mut Command) -> Outcome {
     time_step(name, || Ok(Measured { tally: TestCounts::of_one(watch(call)?.succeeded), ..Measured::default() }))
 }
 
@@ -302,7 +302,7 @@ fn watch(call: &mut Command) -> Result<CommandOutput> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .with_context(|| format!("cannot start {}", words(call)))?;
+        .with_context(|| format!("cannot start {}", command_line(call)))?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let out = thread::spawn(move || stdout.map(show));
     let err = thread::spawn(move || stderr.map(show));

@@ -89,7 +89,7 @@ impl Scenario {
             versions: vec![MessageVersion { text: named, ..MessageVersion::default() }],
             ..ChatFileMessage::default()
         };
-        let sent = self.messages.first().map(|said| said.shown().sent.clone()).unwrap_or_default();
+        let sent = self.messages.first().map(|said| said.shown().date.clone()).unwrap_or_default();
         let opening = Some(opening).filter(|_| !self.greeting.trim().is_empty());
         ChatFile {
             user: user.to_owned(),
@@ -115,7 +115,7 @@ fn example(said: &Map<String, Value>, character: &str) -> String {
 fn message(said: &Map<String, Value>) -> Option<ChatFileMessage> {
     let version = |said: &Map<String, Value>| MessageVersion {
         text: text(said, "text").to_owned(),
-        sent: text(said, "createdAt").to_owned(),
+        date: text(said, "createdAt").to_owned(),
         ..MessageVersion::default()
     };
     let (by, versions, selected) = match text(said, "type") {

@@ -189,7 +189,7 @@ impl Card {
 
     /// Upgrades the card to V3, with all required fields.
     pub(crate) fn complete(&self) -> Self {
-        Self::from_root(CardVersion::V3, self.upgraded(CardVersion::V3))
+        Self::from_root(CardVersion::V3, self.upgraded_root(CardVersion::V3))
     }
 
     fn from_root(version: CardVersion, mut root: Map<String, Value>) -> Self {

@@ -13,12 +13,12 @@ const COPY_NOTICE: &str =
 impl Card {
     /// Formats the card as indented V3 JSON. V1 and V2 cards are upgraded.
     pub fn to_json_v3(&self) -> String {
-        pretty(self.upgraded(CardVersion::V3))
+        pretty(self.upgraded_root(CardVersion::V3))
     }
 
     /// Formats the card as indented V2 JSON. V3 fields stay in `data`, where V2 readers ignore them.
     pub fn to_json_v2(&self) -> String {
-        pretty(self.upgraded(CardVersion::V2))
+        pretty(self.upgraded_root(CardVersion::V2))
     }
 
     /// Returns the picture with the card in it: V3 as `ccv3`, and a V2 copy as `chara` for older applications. Replaces
@@ -27,13 +27,13 @@ impl Card {
     /// # Errors
     /// [`CardError`] if `picture` is not an intact PNG, or the result exceeds the size limit for reading.
     pub fn to_png(&self, picture: &[u8]) -> Result<Vec<u8>, CardError> {
-        let v3 = Value::Object(self.upgraded(CardVersion::V3)).to_string();
+        let v3 = Value::Object(self.upgraded_root(CardVersion::V3)).to_string();
         let v2 = Value::Object(self.v2_copy()).to_string();
         png::with_card_texts(picture, &[("chara", &v2), ("ccv3", &v3)])
     }
 
     /// Returns the JSON root in the given version, with all fields that it requires.
-    pub(super) fn upgraded(&self, version: CardVersion) -> Map<String, Value> {
+    pub(super) fn upgraded_root(&self, version: CardVersion) -> Map<String, Value> {
         let (mut fields, mut root) = (self.fields.clone(), self.around.clone());
         if self.version == CardVersion::V1 {
             (fields, root) = split_v1(fields);
@@ -52,7 +52,7 @@ impl Card {
 
     /// Returns the copy for older applications. Only V3 cards need the notice and the removal of decorators.
     fn v2_copy(&self) -> Map<String, Value> {
-        let mut root = self.upgraded(CardVersion::V2);
+        let mut root = self.upgraded_root(CardVersion::V2);
         if self.version == CardVersion::V3
             && let Some(Value::Object(data)) = root.get_mut("data")
         {

@@ -55,7 +55,7 @@ pub struct ChatFileMessage {
     /// Index into `versions` of the shown one.
     pub selected: usize,
     /// Unused fields of the message's line, unchanged.
-    pub rest: Map<String, Value>,
+    pub unused_fields: Map<String, Value>,
 }
 
 impl ChatFileMessage {
@@ -82,11 +82,11 @@ pub struct MessageVersion {
     pub text: String,
     /// Reasoning text of the model.
     pub thoughts: String,
-    pub sent: String,
+    pub date: String,
     /// Name of the model that wrote it.
     pub model: String,
     /// Unused fields of the version, unchanged: generation times, and `extra` with pictures, translations and so on.
-    pub rest: Map<String, Value>,
+    pub unused_fields: Map<String, Value>,
 }
 
 /// Why a file could not be read as a chat.

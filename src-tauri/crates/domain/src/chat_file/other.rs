@@ -105,7 +105,7 @@ fn webui_said(by: ChatFileAuthor, text: &str, about: Option<&Map<String, Value>>
         let version = version.as_object()?;
         Some(MessageVersion {
             text: version.get("text")?.as_str()?.to_owned(),
-            sent: dated(version),
+            date: dated(version),
             ..MessageVersion::default()
         })
     };
@@ -113,7 +113,7 @@ fn webui_said(by: ChatFileAuthor, text: &str, about: Option<&Map<String, Value>>
     let versions: Vec<MessageVersion> = listed.into_iter().flatten().filter_map(one).collect();
     let shown = MessageVersion {
         text: text.to_owned(),
-        sent: about.map(dated).unwrap_or_default(),
+        date: about.map(dated).unwrap_or_default(),
         ..MessageVersion::default()
     };
     among(by, versions, shown)
@@ -140,7 +140,7 @@ fn agnai_said(message: &Map<String, Value>) -> Option<ChatFileMessage> {
     let of_user = message.get("userId").is_some_and(|id| !id.is_null() && id != "");
     let of_character = message.get("characterId").is_some_and(|id| !id.is_null() && id != "");
     let by = if of_user && !of_character { ChatFileAuthor::User } else { ChatFileAuthor::Character };
-    let shown = MessageVersion { sent: date(message.get("createdAt")), ..version(text(message, "msg")) };
+    let shown = MessageVersion { date: date(message.get("createdAt")), ..version(text(message, "msg")) };
     let retries = message.get("retries").and_then(Value::as_array).into_iter().flatten();
     let versions = retries.filter_map(Value::as_str).map(version).collect();
     Some(ChatFileMessage { name: short(message, "handle"), ..among(by, versions, shown) })
@@ -156,8 +156,8 @@ fn character_ai(root: &Map<String, Value>) -> Option<TitledChats> {
         }
         let mut chat = named_by_messages(turns.iter().filter_map(turn).collect());
         // The service returns the newest turn first.
-        let first = |chat: &ChatFile| chat.messages.first().map(|said| said.shown().sent.clone());
-        let last = |chat: &ChatFile| chat.messages.last().map(|said| said.shown().sent.clone());
+        let first = |chat: &ChatFile| chat.messages.first().map(|said| said.shown().date.clone());
+        let last = |chat: &ChatFile| chat.messages.last().map(|said| said.shown().date.clone());
         if first(&chat) > last(&chat) {
             chat.messages.reverse();
         }
@@ -207,7 +207,7 @@ fn turn(turn: &Value) -> Option<ChatFileMessage> {
     let sent = date(turn.get("create_time"));
     let versions: Vec<MessageVersion> = candidates
         .iter()
-        .map(|candidate| MessageVersion { sent: sent.clone(), ..version(text(candidate, "raw_content")) })
+        .map(|candidate| MessageVersion { date: sent.clone(), ..version(text(candidate, "raw_content")) })
         .collect();
     (!versions.is_empty()).then(|| ChatFileMessage {
         name: short(source, "name"),
@@ -230,7 +230,7 @@ fn janitor(root: &Map<String, Value>) -> Option<TitledChats> {
         let Some(words) = message.get("message").and_then(Value::as_str) else { continue };
         let is = |key: &str| message.get(key).and_then(Value::as_bool);
         let by = if is("is_bot") == Some(true) { ChatFileAuthor::Character } else { ChatFileAuthor::User };
-        let version = MessageVersion { sent: date(message.get("created_at")), ..version(words) };
+        let version = MessageVersion { date: date(message.get("created_at")), ..version(words) };
         match messages
             .last_mut()
             .filter(|last| by == ChatFileAuthor::Character && last.by == by && last.versions.len() < MAX_VERSIONS)
@@ -295,7 +295,12 @@ fn named_by_messages(messages: Vec<ChatFileMessage>) -> ChatFile {
 }
 
 fn one(by: ChatFileAuthor, name: String, text: &str, sent: String) -> ChatFileMessage {
-    ChatFileMessage { name, by, versions: vec![MessageVersion { sent, ..version(text) }], ..ChatFileMessage::default() }
+    ChatFileMessage {
+        name,
+        by,
+        versions: vec![MessageVersion { date: sent, ..version(text) }],
+        ..ChatFileMessage::default()
+    }
 }
 
 fn version(text: &str) -> MessageVersion {

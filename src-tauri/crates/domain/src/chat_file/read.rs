@@ -221,13 +221,22 @@ fn said(mut line: Map<String, Value>, losses: &mut Losses) -> Option<ChatFileMes
         _ => "",
     };
     for version in &mut all {
-        without_kind(&mut version.rest, told);
-        losses.bound(&mut version.rest, MAX_REST);
+        without_kind(&mut version.unused_fields, told);
+        losses.bound(&mut version.unused_fields, MAX_REST);
     }
     let (name, avatar) = (short(&line, "name"), short(&line, "original_avatar"));
     line.retain(|key, _| !LINE.contains(&key.as_str()) && !OF_VERSION.contains(&key.as_str()));
     losses.bound(&mut line, MAX_REST);
-    Some(ChatFileMessage { name, avatar, by, hidden: apart && !note, note, versions: all, selected, rest: line })
+    Some(ChatFileMessage {
+        name,
+        avatar,
+        by,
+        hidden: apart && !note,
+        note,
+        versions: all,
+        selected,
+        unused_fields: line,
+    })
 }
 
 fn kind(line: &Map<String, Value>) -> String {

@@ -59,10 +59,10 @@ impl RisuChat {
     /// Builds the chat, starting with the greeting. Replaces the name macros in the greeting.
     pub fn into_chat(self, greeting: &str, character: &str, user: &str) -> ChatFile {
         let named = greeting.replace("{{char}}", character).replace("{{user}}", user);
-        let sent = self.messages.first().map(|said| said.shown().sent.clone()).unwrap_or_default();
+        let sent = self.messages.first().map(|said| said.shown().date.clone()).unwrap_or_default();
         let opening = Some(named).filter(|text| !text.trim().is_empty()).map(|text| ChatFileMessage {
             by: ChatFileAuthor::Character,
-            versions: vec![MessageVersion { text, sent: sent.clone(), ..MessageVersion::default() }],
+            versions: vec![MessageVersion { text, date: sent.clone(), ..MessageVersion::default() }],
             ..ChatFileMessage::default()
         });
         ChatFile {
@@ -103,9 +103,9 @@ fn said(message: &Value) -> Option<ChatFileMessage> {
         text: message.get("data")?.as_str()?.to_owned(),
         thoughts: String::new(),
         // In milliseconds since 1970.
-        sent: message.get("time").and_then(Value::as_f64).map_or_else(String::new, |time| (time as i64).to_string()),
+        date: message.get("time").and_then(Value::as_f64).map_or_else(String::new, |time| (time as i64).to_string()),
         model: made.map(|made| text(made, "model").chars().take(MAX_NAME).collect()).unwrap_or_default(),
-        rest: Map::new(),
+        unused_fields: Map::new(),
     };
     let hidden = message.get("disabled").and_then(Value::as_bool) == Some(true);
     let name = text(message, "name").chars().take(MAX_NAME).collect();

@@ -75,7 +75,7 @@ fn other(text: String, sent: Option<&Value>, about: Option<&Map<String, Value>>)
         complete(&mut version, about);
     }
     if about.is_none_or(|about| !about.contains_key(DATE)) {
-        version.sent = date(sent);
+        version.date = date(sent);
     }
     version
 }
@@ -97,24 +97,24 @@ pub(super) fn shown(text: &str, line: &Map<String, Value>) -> MessageVersion {
 fn complete(version: &mut MessageVersion, about: &Map<String, Value>) {
     let extra = about.get("extra").and_then(Value::as_object);
     let text = |key: &str| extra.and_then(|extra| extra.get(key)).and_then(Value::as_str).unwrap_or_default();
-    let dated = !version.sent.is_empty() || version.rest.contains_key(DATE);
+    let dated = !version.date.is_empty() || version.unused_fields.contains_key(DATE);
     if let Some(found) = about.get(DATE).filter(|found| !dated && !found.is_null()) {
-        version.sent = date(Some(found));
+        version.date = date(Some(found));
         if !found.is_string() {
-            version.rest.insert(DATE.to_owned(), found.clone());
+            version.unused_fields.insert(DATE.to_owned(), found.clone());
         }
     }
     fill(&mut version.thoughts, || text("reasoning").to_owned());
     fill(&mut version.model, || text("model").chars().take(MAX_NAME).collect());
     for (key, value) in about.iter().filter(|(key, _)| !matches!(key.as_str(), DATE | "extra")) {
-        version.rest.entry(key.clone()).or_insert_with(|| value.clone());
+        version.unused_fields.entry(key.clone()).or_insert_with(|| value.clone());
     }
     let used = |key: &str, value: &Value| matches!(key, "reasoning" | "model") && value.is_string();
     let unused: Vec<_> = extra.into_iter().flatten().filter(|(key, value)| !used(key, value)).collect();
     if unused.is_empty() {
         return;
     }
-    if let Value::Object(kept) = version.rest.entry("extra").or_insert_with(|| Map::new().into()) {
+    if let Value::Object(kept) = version.unused_fields.entry("extra").or_insert_with(|| Map::new().into()) {
         for (key, value) in unused {
             kept.entry(key.clone()).or_insert_with(|| value.clone());
         }

@@ -69,15 +69,15 @@ fn line(said: &ChatFileMessage) -> Value {
         ("name".to_owned(), json!(said.name)),
         ("is_user".to_owned(), json!(said.by == ChatFileAuthor::User)),
         ("is_system".to_owned(), json!(said.hidden || said.note)),
-        ("send_date".to_owned(), json!(shown.sent)),
+        ("send_date".to_owned(), json!(shown.date)),
         ("mes".to_owned(), json!(shown.text)),
         ("extra".to_owned(), extra(said, shown)),
     ]);
     if !said.avatar.is_empty() {
         line.insert("original_avatar".to_owned(), json!(said.avatar));
     }
-    let own = OF_VERSION.iter().filter_map(|key| Some(((*key).to_owned(), shown.rest.get(*key)?.clone())));
-    line.extend(own.chain(said.rest.clone()));
+    let own = OF_VERSION.iter().filter_map(|key| Some(((*key).to_owned(), shown.unused_fields.get(*key)?.clone())));
+    line.extend(own.chain(said.unused_fields.clone()));
     // SillyTavern writes versions of a user's message only if there are several.
     if said.by != ChatFileAuthor::User || said.versions.len() > 1 {
         let texts: Vec<&str> = said.versions.iter().map(|version| version.text.as_str()).collect();
@@ -89,14 +89,14 @@ fn line(said: &ChatFileMessage) -> Value {
 }
 
 fn about(said: &ChatFileMessage, version: &MessageVersion) -> Value {
-    let mut about = Map::from_iter([("send_date".to_owned(), json!(version.sent))]);
-    about.extend(version.rest.clone());
+    let mut about = Map::from_iter([("send_date".to_owned(), json!(version.date))]);
+    about.extend(version.unused_fields.clone());
     about.insert("extra".to_owned(), extra(said, version));
     Value::Object(about)
 }
 
 fn extra(said: &ChatFileMessage, version: &MessageVersion) -> Value {
-    let mut extra = match version.rest.get("extra") {
+    let mut extra = match version.unused_fields.get("extra") {
         Some(Value::Object(extra)) => extra.clone(),
         _ => Map::new(),
     };

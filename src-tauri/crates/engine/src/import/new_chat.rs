@@ -39,7 +39,7 @@ impl Imports {
         let created = when;
         let mut messages = Vec::new();
         for said in std::mem::take(&mut file.messages) {
-            let dated = self.library().foreign_date(&said.shown().sent);
+            let dated = self.library().foreign_date(&said.shown().date);
             // Preserves the file's order, regardless of its dates.
             when = dated.unwrap_or(when);
             messages.push(self.message_of(said, id, (when, dated.is_none()), &own));
@@ -99,7 +99,7 @@ impl Imports {
         let mut kept_of_swipes = Vec::new();
         let swipe = |version: MessageVersion| {
             let (id, created) =
-                (SwipeId(Uuid::now_v7()), self.library().foreign_date(&version.sent).unwrap_or(created));
+                (SwipeId(Uuid::now_v7()), self.library().foreign_date(&version.date).unwrap_or(created));
             kept_of_swipes.extend(foreign_chat::of_version(&version, created).map(|json| (id, json)));
             NewSwipe {
                 id,

@@ -183,7 +183,7 @@ impl Learning {
                 cache_key: forgets.key.clone(),
                 prompt: prompt.clone(),
                 sampling: sampling.resolve(1),
-                shape: Some(task.shape.clone()),
+                response_schema: Some(task.shape.clone()),
             };
             let Some(answer) = listen(learner, request, leave).await? else { return Ok(Heard::Interrupted) };
             if let Some(read) = json(&answer).and_then(&read) {

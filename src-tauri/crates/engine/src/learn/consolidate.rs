@@ -123,7 +123,7 @@ fn planned(
     let around = Around { user, vectors, called_up, now };
     let mut planned = Vec::new();
     for (memory, archived) in plan(&standing, &around, MOST) {
-        let by = archived.by.filter(|_| archived.why == ArchiveReason::Superseded);
+        let by = archived.replaced_by.filter(|_| archived.reason == ArchiveReason::Superseded);
         let newer = standing.iter().map(|each| &each.memory).find(|newer| Some(newer.id) == by);
         if !newer.map_or(Ok(false), |newer| are_apart(store, &memory, newer))? {
             planned.push((memory, archived));
@@ -138,7 +138,7 @@ fn archive(store: &mut WriteTransaction<'_>, planned: Vec<(Memory, ArchivedState
     let (mut done, mut wrong) = (Vec::new(), HashSet::<Uuid>::new());
     for (memory, archived) in planned {
         if store.memories_mut().archive(&memory, archived)? {
-            if archived.why == ArchiveReason::Superseded {
+            if archived.reason == ArchiveReason::Superseded {
                 wrong.insert(memory.id.0);
             }
             done.push(Memory { archived: Some(archived), ..memory });
@@ -166,7 +166,7 @@ fn vectors(store: &ReadTransaction<'_>, model: Option<&str>) -> Result<HashMap<i
 
 fn tell(all: &mut Consolidation, memory: Memory) {
     let Some(archived) = memory.archived else { return };
-    let list = match archived.why {
+    let list = match archived.reason {
         ArchiveReason::Merged => &mut all.merged,
         ArchiveReason::Superseded => &mut all.superseded,
         ArchiveReason::Retired => &mut all.retired,

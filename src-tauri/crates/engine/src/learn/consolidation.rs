@@ -63,13 +63,14 @@ impl<'a> Compared<'a> {
     }
 
     fn may_go(&self) -> bool {
-        !self.standing.kept && !self.memory().is_protected()
+        !self.standing.unarchived_by_user && !self.memory().is_protected()
     }
 
     /// Whether this memory may replace `other` without a loss.
     fn stands_for(&self, other: &Self) -> bool {
         let has = self.saying.has(&other.saying) && self.memory().confidence >= other.memory().confidence;
-        has || self.memory().rank() > other.memory().rank() && (self.saying.is(&other.saying) || self.means(other))
+        has || self.memory().duplicate_rank() > other.memory().duplicate_rank()
+            && (self.saying.is(&other.saying) || self.means(other))
     }
 
     fn means(&self, other: &Self) -> bool {
@@ -126,7 +127,7 @@ fn superseded(held: &[Compared<'_>], _: &Around, _: usize) -> Vec<(usize, Archiv
         let newer = held.iter().filter(|newer| newer.says_one_thing() && newer.supersedes(older));
         if let Some(newest) = newer.max_by_key(|newer| (newer.memory().created, newer.standing.number)) {
             let (since, by) = (newest.memory().created, Some(newest.memory().id));
-            gone.push((at, ArchivedState { why: ArchiveReason::Superseded, since, by }));
+            gone.push((at, ArchivedState { reason: ArchiveReason::Superseded, since, replaced_by: by }));
         }
     }
     gone
@@ -135,14 +136,14 @@ fn superseded(held: &[Compared<'_>], _: &Around, _: usize) -> Vec<(usize, Archiv
 /// Memories whose statement another memory contains, lowest rank first.
 fn merged(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
     let mut order: Vec<usize> = (0..held.len()).filter(|at| held[*at].says_one_thing()).collect();
-    order.sort_by_key(|at| held[*at].memory().rank());
+    order.sort_by_key(|at| held[*at].memory().duplicate_rank());
     let mut gone: Vec<(usize, ArchivedState)> = Vec::new();
     let mut left: HashSet<usize> = order.iter().copied().collect();
     for at in order.iter().copied().filter(|at| held[*at].may_go()) {
         let stands_for = |other: &&usize| left.contains(*other) && **other != at && held[**other].stands_for(&held[at]);
         if let Some(other) = order.iter().rev().find(stands_for) {
             let by = Some(held[*other].memory().id);
-            gone.push((at, ArchivedState { why: ArchiveReason::Merged, since: around.now, by }));
+            gone.push((at, ArchivedState { reason: ArchiveReason::Merged, since: around.now, replaced_by: by }));
             left.remove(&at);
         }
     }
@@ -151,7 +152,8 @@ fn merged(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, Archi
 
 fn retired(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
     let old = held.iter().enumerate().filter(|(_, held)| held.may_go() && held.may_retire(around));
-    old.map(|(at, _)| (at, ArchivedState { why: ArchiveReason::Retired, since: around.now, by: None })).collect()
+    old.map(|(at, _)| (at, ArchivedState { reason: ArchiveReason::Retired, since: around.now, replaced_by: None }))
+        .collect()
 }
 
 /// The memories with the lowest worth, as many as there are too many.
@@ -162,7 +164,7 @@ fn crowded(held: &[Compared<'_>], around: &Around, most: usize) -> Vec<(usize, A
     going.truncate(held.len().saturating_sub(most));
     going
         .into_iter()
-        .map(|at| (at, ArchivedState { why: ArchiveReason::Crowded, since: around.now, by: None }))
+        .map(|at| (at, ArchivedState { reason: ArchiveReason::Crowded, since: around.now, replaced_by: None }))
         .collect()
 }
 
@@ -188,7 +190,7 @@ mod tests {
             confidence: if asked { MAX_CONFIDENCE } else { 7 },
             pinned: false,
             sources: Vec::new(),
-            echoes: Vec::new(),
+            merged_sources: Vec::new(),
             archived: None,
             created: Timestamp(number as i64),
             updated: Timestamp(number as i64),
@@ -196,7 +198,7 @@ mod tests {
     }
 
     fn standing(memories: Vec<Memory>) -> Vec<ActiveMemory> {
-        (1..).zip(memories).map(|(number, memory)| ActiveMemory { number, memory, kept: false }).collect()
+        (1..).zip(memories).map(|(number, memory)| ActiveMemory { number, memory, unarchived_by_user: false }).collect()
     }
 
     fn around() -> Around {
@@ -211,8 +213,8 @@ mod tests {
     fn shown(standing: &[ActiveMemory], around: &Around, most: usize) -> Vec<String> {
         let of = |id| standing.iter().find(|each| each.memory.id == id).unwrap().number;
         let line = |(memory, archived): &(Memory, ArchivedState)| {
-            let by = archived.by.map(|by| format!(" by {}", of(by))).unwrap_or_default();
-            format!("{} {}{by}", of(memory.id), archived.why.as_str())
+            let by = archived.replaced_by.map(|by| format!(" by {}", of(by))).unwrap_or_default();
+            format!("{} {}{by}", of(memory.id), archived.reason.as_str())
         };
         plan(standing, around, most).iter().map(line).collect()
     }
@@ -268,7 +270,7 @@ mod tests {
         let pinned = plain.iter().cloned().map(|memory| Memory { pinned: true, ..memory }).collect();
         assert_eq!(shown(&standing(pinned), &around(), 1), [""; 0]);
         let kept: Vec<ActiveMemory> =
-            standing(plain).into_iter().map(|each| ActiveMemory { kept: true, ..each }).collect();
+            standing(plain).into_iter().map(|each| ActiveMemory { unarchived_by_user: true, ..each }).collect();
         assert_eq!(shown(&kept, &around(), 1), [""; 0]);
     }
 

@@ -198,7 +198,7 @@ impl<'a> Gate<'a> {
             importance,
             origin: MemoryOrigin::Model,
             confidence: if self.learner.answerer.tiny { TINY } else { CONFIDENCE },
-            echoes: Vec::new(),
+            merged_sources: Vec::new(),
             archived: None,
             pinned: false,
             created: said,

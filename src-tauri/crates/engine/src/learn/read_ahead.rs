@@ -143,7 +143,8 @@ async fn read_prompt(
     leave: CancellationToken,
 ) -> ApiResult<()> {
     let sampling = Sampling { max_tokens: 0, ..answerer.sampling };
-    let request = Request { cache_key: chat.to_string(), prompt: made.assembled.prompt, sampling, shape: None };
+    let request =
+        Request { cache_key: chat.to_string(), prompt: made.assembled.prompt, sampling, response_schema: None };
     let mut reading = answerer.provider.stream(request, leave);
     while let Some(event) = reading.next().await {
         event?;

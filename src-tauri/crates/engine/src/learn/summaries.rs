@@ -83,7 +83,7 @@ impl Learning {
     pub(crate) async fn sum_up(&self, learner: &Learner, since: i64, leave: &CancellationToken) -> ApiResult<bool> {
         let (chat, whole) = (learner.chat.id, every(&learner.answerer.values) as u32);
         while let Some(keyframe) =
-            self.base().store().read(move |store| store.keyframes().unread(chat, since, whole)).await?
+            self.base().store().read(move |store| store.keyframes().next_to_summarize(chat, since, whole)).await?
         {
             let (first, last) = (keyframe.first, keyframe.last);
             let told =
@@ -113,7 +113,7 @@ impl Learning {
             importance: keyframe.rating,
             origin: MemoryOrigin::Keyframe,
             confidence: CONFIDENCE,
-            echoes: Vec::new(),
+            merged_sources: Vec::new(),
             archived: None,
             pinned: false,
             sources: keyframe.messages.clone(),

@@ -92,8 +92,8 @@ fn version(role: Role, swipe: &Swipe, left_out: &mut usize) -> MessageVersion {
     MessageVersion {
         text,
         thoughts,
-        sent: rfc3339(swipe.created),
+        date: rfc3339(swipe.created),
         model: swipe.model.clone().unwrap_or_default(),
-        rest: Map::new(),
+        unused_fields: Map::new(),
     }
 }

@@ -75,16 +75,16 @@ pub(crate) fn keep_chat(
 
 /// Serializes the preserved data of a message; `None` if there is none.
 pub(crate) fn of_message(said: &ChatFileMessage) -> Option<String> {
-    let kept = KeptMessage { note: said.note, avatar: said.avatar.clone(), rest: said.rest.clone() };
+    let kept = KeptMessage { note: said.note, avatar: said.avatar.clone(), rest: said.unused_fields.clone() };
     let nothing = !kept.note && kept.avatar.is_empty() && kept.rest.is_empty();
     if nothing { None } else { serde_json::to_string(&kept).ok() }
 }
 
 /// Serializes the preserved data of a version whose stored date is `created`; `None` if there is none.
 pub(crate) fn of_version(version: &MessageVersion, created: Timestamp) -> Option<String> {
-    let mut rest = version.rest.clone();
-    if !version.sent.is_empty() && version.sent != rfc3339(created) {
-        rest.entry(SENT).or_insert_with(|| json!(version.sent));
+    let mut rest = version.unused_fields.clone();
+    if !version.date.is_empty() && version.date != rfc3339(created) {
+        rest.entry(SENT).or_insert_with(|| json!(version.date));
     }
     if rest.is_empty() { None } else { Some(Value::Object(rest).to_string()) }
 }
@@ -211,7 +211,7 @@ impl KeptChat {
         let KeptMessage { note, avatar, rest } = serde_json::from_str(kept).unwrap_or_default();
         said.note |= note;
         said.hidden &= !said.note;
-        (said.avatar, said.rest) = (avatar, rest);
+        (said.avatar, said.unused_fields) = (avatar, rest);
     }
 
     /// Adds the preserved data to the export of a version. The file's own date stays if it is the same time, or if
@@ -224,16 +224,16 @@ impl KeptChat {
             None => String::new(),
         };
         let same = match library.foreign_date(&told) {
-            Some(at) => rfc3339(at) == version.sent,
+            Some(at) => rfc3339(at) == version.date,
             None => undated,
         };
         if same {
-            version.sent = told;
+            version.date = told;
         }
         if !same || rest.get(SENT).is_some_and(Value::is_string) {
             rest.shift_remove(SENT);
         }
-        version.rest = rest;
+        version.unused_fields = rest;
     }
 }
 

@@ -134,7 +134,7 @@ fn take(
     }
     for (memory, of) in archived {
         // A memory whose replacement was not imported stays active.
-        if of.by.is_none_or(|by| taken.contains(&by) && by != memory.id) {
+        if of.replaced_by.is_none_or(|by| taken.contains(&by) && by != memory.id) {
             store.memories_mut().archive(&memory, of)?;
         }
     }
@@ -167,7 +167,7 @@ fn read(store: &ReadTransaction<'_>, item: api::Memory, taking: &Taking) -> Resu
         sources,
         origin: MemoryOrigin::ALL.into_iter().find(|origin| origin.as_str() == item.origin).unwrap_or_default(),
         confidence: item.confidence.clamp(1, 10) as u8,
-        echoes: Vec::new(),
+        merged_sources: Vec::new(),
         archived: item.archived.and_then(archived),
         created,
         updated,
@@ -180,7 +180,7 @@ fn archived(of: api::Archived) -> Option<ArchivedState> {
     let by = of.by.and_then(|id| id.parse::<MemoryId>().ok());
     let gave_way = matches!(why, ArchiveReason::Merged | ArchiveReason::Superseded);
     let since = moment(&of.since).ok()?;
-    (gave_way == by.is_some()).then_some(ArchivedState { why, since, by })
+    (gave_way == by.is_some()).then_some(ArchivedState { reason: why, since, replaced_by: by })
 }
 
 /// The scope here: that of the character that the file is imported for.

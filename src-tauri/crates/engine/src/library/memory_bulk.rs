@@ -96,7 +96,7 @@ impl Library {
 
     /// The size of all memories and vectors in the database.
     pub(crate) async fn memory_storage(&self) -> ApiResult<MemoryStorage> {
-        let store::MemoryStorage { memories, memory_bytes, vectors, vector_bytes, unread } =
+        let store::MemoryStorage { memories, memory_bytes, vectors, vector_bytes, queued: unread } =
             self.base().store().read(|store| store.memories().storage()).await?;
         let by_meaning = self.config().encoder_model().is_some();
         Ok(MemoryStorage { memories, memory_bytes, vectors, vector_bytes, unread, by_meaning })
@@ -105,7 +105,7 @@ impl Library {
 
 fn merged(first: &Memory, second: &Memory, text: String, id: MemoryId, now: domain::Timestamp) -> Memory {
     let mut seen = HashSet::new();
-    let said = [first, second].into_iter().flat_map(|memory| memory.sources.iter().chain(&memory.echoes));
+    let said = [first, second].into_iter().flat_map(|memory| memory.sources.iter().chain(&memory.merged_sources));
     let sources = said.copied().filter(|source| seen.insert(*source)).collect();
     Memory {
         id,
@@ -113,7 +113,7 @@ fn merged(first: &Memory, second: &Memory, text: String, id: MemoryId, now: doma
         importance: first.importance.max(second.importance),
         pinned: first.pinned || second.pinned,
         sources,
-        echoes: Vec::new(),
+        merged_sources: Vec::new(),
         archived: None,
         created: first.created.min(second.created),
         updated: now,

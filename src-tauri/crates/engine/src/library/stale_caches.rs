@@ -39,7 +39,7 @@ impl Library {
     pub(crate) async fn dropped(&self, dropping: Option<Dropping>) -> ApiResult<()> {
         let Some(Dropping { stale, gone }) = dropping else { return Ok(()) };
         match gone.await {
-            Ok(()) => self.base().store().write(move |store| store.stale_caches_mut().settle(&stale)).await?,
+            Ok(()) => self.base().store().write(move |store| store.stale_caches_mut().unmark(&stale)).await?,
             Err(_) => tracing::warn!("a saved cache with deleted text could not be removed"),
         }
         Ok(())
@@ -49,7 +49,7 @@ impl Library {
     /// without a stored plan.
     pub(crate) async fn note_if_withdrawn(&self, chat: ChatId, withdrawals: i64) -> ApiResult<()> {
         if self.base().store().read(|store| store.memories().retraction_count()).await? != withdrawals {
-            self.base().store().write(move |store| store.stale_caches_mut().note(chat)).await?;
+            self.base().store().write(move |store| store.stale_caches_mut().mark(chat)).await?;
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ impl Branches {
             let left = messages.iter().map(|message| store.chats().was_abandoned_in(self.chat, &self.others, *message));
             Ok(left.collect::<Result<Vec<bool>, _>>()?.into_iter().filter(|left| *left).count())
         };
-        Ok(left(&memory.sources)? > 0 && left(&memory.echoes)? == memory.echoes.len())
+        Ok(left(&memory.sources)? > 0 && left(&memory.merged_sources)? == memory.merged_sources.len())
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
             confidence: MAX_CONFIDENCE,
             pinned: false,
             sources: sources.iter().map(|number| message(*number)).collect(),
-            echoes: echoes.iter().map(|number| message(*number)).collect(),
+            merged_sources: echoes.iter().map(|number| message(*number)).collect(),
             archived: None,
             created: Timestamp(0),
             updated: Timestamp(0),

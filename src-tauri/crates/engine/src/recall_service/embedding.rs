@@ -79,7 +79,7 @@ impl RecallService {
             Round::Done => {}
             round => return Ok(round),
         }
-        let unread = self.base().store().read(|store| store.vectors().unread(AT_ONCE)).await?;
+        let unread = self.base().store().read(|store| store.vectors().queued(AT_ONCE)).await?;
         if unread.is_empty() {
             return Ok(Round::Done);
         }
@@ -135,7 +135,7 @@ async fn read(
 /// Embeds all messages of a store at once; `speakers` are those of its chats.
 pub(crate) async fn read_all(store: &Store, encoder: &Encoder, speakers: &HashMap<ChatId, Speakers>) -> ApiResult<()> {
     loop {
-        let unread = store.read(|store| store.vectors().unread(AT_ONCE)).await?;
+        let unread = store.read(|store| store.vectors().queued(AT_ONCE)).await?;
         if unread.is_empty() {
             return Ok(());
         }

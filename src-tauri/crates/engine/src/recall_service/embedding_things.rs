@@ -17,7 +17,7 @@ impl RecallService {
     /// Looks through a few changed books, then embeds a few things; calls `stop` between two of them.
     pub(crate) async fn read_things(&self, encoder: &Encoder, stop: impl Fn() -> bool) -> ApiResult<Round> {
         let books = self.look_through_books(&stop).await?;
-        let things = self.base().store().read(|store| store.item_embeddings().unread(AT_ONCE)).await?;
+        let things = self.base().store().read(|store| store.item_embeddings().queued(AT_ONCE)).await?;
         if things.is_empty() {
             return Ok(if books { Round::Read } else { Round::Done });
         }
@@ -46,7 +46,7 @@ impl RecallService {
 
     /// Queues the marked entries of changed books; returns whether there was such a book.
     pub(crate) async fn look_through_books(&self, stop: impl Fn() -> bool) -> ApiResult<bool> {
-        let books = self.base().store().read(|store| store.item_embeddings().unread_books(AT_ONCE)).await?;
+        let books = self.base().store().read(|store| store.item_embeddings().queued_books(AT_ONCE)).await?;
         let some = !books.is_empty();
         for id in books {
             if stop() {

@@ -88,8 +88,8 @@ impl Encoder {
         speakers: &Speakers,
         stop: impl Fn() -> bool,
     ) -> Result<Option<Vec<NewVector>>, ProviderError> {
-        let [before, behind] = beside(&unread.said, [unread.before.as_ref(), unread.behind.as_ref()], speakers);
-        let here = passages(&unread.said, speakers);
+        let [before, behind] = beside(&unread.content, [unread.previous.as_ref(), unread.next.as_ref()], speakers);
+        let here = passages(&unread.content, speakers);
         let mut lines = Vec::with_capacity(here.len() + 2);
         for line in before.iter().chain(&here).chain(&behind) {
             if stop() {
@@ -123,7 +123,7 @@ impl Encoder {
 fn kept(passage: &Embedding, beside: [Option<&Embedding>; 2]) -> NewVector {
     let (vector, scale) = bytes(&neighbour_pooling::among(passage, beside));
     let pieces = passage.tokens.iter().map(|piece| u16::try_from(*piece).unwrap_or(u16::MAX)).collect();
-    NewVector { vector, scale, pieces, vectors: passage.vectors.clone() }
+    NewVector { vector, scale, token_ids: pieces, token_vectors: passage.vectors.clone() }
 }
 
 /// The adjacent passages of the messages before and after, if they belong to the same conversation.

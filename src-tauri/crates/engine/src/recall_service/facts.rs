@@ -94,7 +94,7 @@ impl MemoryScopes {
     fn counts(
         &self,
         store: &ReadTransaction<'_>,
-        Memory { sources, echoes, origin, .. }: &Memory,
+        Memory { sources, merged_sources: echoes, origin, .. }: &Memory,
     ) -> Result<bool, StoreError> {
         Ok(self.others
             || sources.is_empty() && *origin == MemoryOrigin::User
@@ -166,7 +166,7 @@ pub(crate) fn called(
     let mut called = by_words(counting.first(looked, CALLED, found, |found| &found.memory)?);
     let nearness: HashMap<i64, f32> = near.iter().copied().collect();
     let nearest = near.iter().map(|(number, _)| *number);
-    let nearest = store.memories().numbered(&scopes, nearest, among as usize)?;
+    let nearest = store.memories().by_row_numbers(&scopes, nearest, among as usize)?;
     for (number, memory) in counting.first(looked, CALLED, nearest, |(_, memory)| memory)? {
         let nearness = nearness[&number];
         match called.iter_mut().find(|known| known.memory.id == memory.id) {
@@ -357,7 +357,7 @@ mod tests {
             confidence: MAX_CONFIDENCE,
             pinned,
             sources: Vec::new(),
-            echoes: Vec::new(),
+            merged_sources: Vec::new(),
             archived: None,
             created: at,
             updated: at,
@@ -401,7 +401,7 @@ mod tests {
     fn superseded_memory_has_date_and_needs_a_match() {
         let clock = Clock::stopped(Timestamp(0));
         let since = Timestamp(1_795_302_660_000);
-        let archived = Some(ArchivedState { why: ArchiveReason::Superseded, since, by: None });
+        let archived = Some(ArchivedState { reason: ArchiveReason::Superseded, since, replaced_by: None });
         let older = Memory { archived, ..memory(1, 9, false, 0) };
         let facts = Facts { called: by_words(vec![FoundMemory { memory: older, score: 1.0 }]), ..Facts::default() };
         assert_eq!(order(facts.context(Timestamp(0), &clock)), "m1 (until 21 November 2026; not so now)");

@@ -125,7 +125,7 @@ mod tests {
             .write(move |w| w.item_embeddings_mut().put_entries(book, &[entry("1"), entry("2"), entry("3")]))
             .await
             .unwrap();
-        for thing in store.read(|r| r.item_embeddings().unread(9)).await.unwrap() {
+        for thing in store.read(|r| r.item_embeddings().queued(9)).await.unwrap() {
             // At 0, 45 and 90 degrees to the question.
             let vector = match thing.text.as_str() {
                 "1" => (vec![127, 0], 1.0 / 127.0),

@@ -51,7 +51,7 @@ impl ChatVectors {
         self.numbers.push(row.number);
         self.positions.push(row.position);
         self.rows.push(&row.vector, row.scale);
-        let mut pieces = row.pieces;
+        let mut pieces = row.token_ids;
         pieces.sort_unstable();
         pieces.dedup();
         for piece in &pieces {
@@ -182,7 +182,7 @@ impl<'a> Meaning<'a> {
         }
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
         for (place, number) in self.first_of(places, pieces) {
-            match self.asked.met(&asked.pieces, number) {
+            match self.asked.cached(&asked.pieces, number) {
                 Some(in_passage) => known.push((place, number, in_passage)),
                 None => unknown.push((place, number)),
             }
@@ -192,7 +192,7 @@ impl<'a> Meaning<'a> {
             Some(vectors.map(|vectors| (*place, *number, vectors)))
         };
         let newly = max_sim(&asked, unknown.iter().filter_map(read))?;
-        self.asked.keep(&asked.pieces, newly.iter().map(|(_, number, in_passage)| (*number, in_passage.clone())));
+        self.asked.store(&asked.pieces, newly.iter().map(|(_, number, in_passage)| (*number, in_passage.clone())));
         for (place, number, PassageScore { best, near, fit, at }) in known.into_iter().chain(newly) {
             met.raise(place, asked.score(&best));
             sentences.raise(place, near);
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     fn row(number: i64, position: i64, pieces: &[u16]) -> StoredVector {
-        StoredVector { number, position, vector: vec![number as i8, 1], scale: 1.0, pieces: pieces.to_vec() }
+        StoredVector { number, position, vector: vec![number as i8, 1], scale: 1.0, token_ids: pieces.to_vec() }
     }
 
     #[test]

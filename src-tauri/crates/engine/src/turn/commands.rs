@@ -93,7 +93,7 @@ fn remember(
         importance: IMPORTANCE,
         origin: MemoryOrigin::Rule,
         confidence: MAX_CONFIDENCE,
-        echoes: Vec::new(),
+        merged_sources: Vec::new(),
         archived: None,
         pinned: false,
         sources: vec![said.message],

@@ -52,7 +52,7 @@ pub(crate) fn remember(
         importance: IMPORTANCE,
         origin: MemoryOrigin::Rule,
         confidence: MAX_CONFIDENCE,
-        echoes: Vec::new(),
+        merged_sources: Vec::new(),
         archived: None,
         pinned: false,
         created: newest.message.created,
@@ -60,7 +60,9 @@ pub(crate) fn remember(
         sources: sayings.iter().map(|saying| saying.message.id).collect(),
     };
     store.memories_mut().insert(&memory)?;
-    store.memories_mut().archive(&memory, ArchivedState { why: ArchiveReason::Retired, since: said.now, by: None })?;
+    store
+        .memories_mut()
+        .archive(&memory, ArchivedState { reason: ArchiveReason::Retired, since: said.now, replaced_by: None })?;
     Ok(Some(memory))
 }
 

@@ -41,7 +41,7 @@ impl Turns {
         let edit = move |store: &mut store::WriteTransaction<'_>| {
             macro_variables::keep(store, &row, &before, &after)?;
             store.messages_mut().edit(id, &text)?;
-            store.stale_caches_mut().note(row.id)?;
+            store.stale_caches_mut().mark(row.id)?;
             let said = CommandMessage { chat: &row, persona: &persona, message: id, text: &text, now };
             if learns { crate::turn::commands::obey_edit(store, &said, &was) } else { Ok(Vec::new()) }
         };
@@ -58,7 +58,7 @@ impl Turns {
             .write(move |store| {
                 store.messages_mut().soft_delete(id, now)?;
                 crate::base::retraction::withdraw(store, id)?;
-                store.stale_caches_mut().note(chat)?;
+                store.stale_caches_mut().mark(chat)?;
                 end_epoch(store, chat)
             })
             .await?;
@@ -74,7 +74,7 @@ impl Turns {
             store.messages_mut().set_hidden(id, hidden)?;
             if hidden {
                 crate::base::retraction::withdraw(store, id)?;
-                store.stale_caches_mut().note(chat)?;
+                store.stale_caches_mut().mark(chat)?;
             }
             end_epoch(store, chat)
         };

@@ -92,7 +92,7 @@ impl Turns {
                 if undisturbed {
                     store.chats_mut().set_window(chat.id, &window)
                 } else {
-                    store.stale_caches_mut().note(id)
+                    store.stale_caches_mut().mark(id)
                 }
             })
             .await?;

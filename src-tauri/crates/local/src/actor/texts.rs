@@ -13,13 +13,13 @@ impl Actor {
     /// Runs a job that does not have to wait for a reply.
     pub(super) async fn texts(&mut self, job: TextsJob) {
         if let Err(error) = self.load(&job.path, job.need(), None).await {
-            job.answer.fail(error);
+            job.receiver.fail(error);
             return;
         }
         self.publish(WorkerState::Busy);
         self.ask(job).await;
         while !self.asked.is_empty() {
-            let answered = self.until(None, self.settings.policy.silence, |reply| {
+            let answered = self.until(None, self.settings.policy.reply_timeout, |reply| {
                 let answer =
                     !matches!(reply, WorkerReply::Loading { .. } | WorkerReply::Loaded(_) | WorkerReply::Ready { .. });
                 answer.then_some(Ok(()))
@@ -36,7 +36,7 @@ impl Actor {
     pub(super) async fn ask(&mut self, job: TextsJob) {
         let id = self.next_id();
         let texts = |texts: &[Segment]| texts.iter().map(segment).collect();
-        let frame = match job.answer {
+        let frame = match job.receiver {
             TextsReceiver::Counts(_) => WorkerRequest::Count { id, texts: texts(&job.texts) },
             TextsReceiver::Tokens(_) => WorkerRequest::Tokenize { id, texts: texts(&job.texts) },
             TextsReceiver::Embeddings(_) => {
@@ -48,7 +48,7 @@ impl Actor {
                 return;
             }
         };
-        self.asked.insert(id, job.answer);
+        self.asked.insert(id, job.receiver);
         if let Err(error) = self.send(&frame).await
             && let Some(answer) = self.asked.remove(&id)
         {
@@ -87,7 +87,7 @@ impl Actor {
 impl TextsJob {
     /// The purpose for which the job needs the model.
     pub(super) fn need(&self) -> ModelNeed {
-        match self.answer {
+        match self.receiver {
             TextsReceiver::Embeddings(_) => ModelNeed::Embeddings,
             TextsReceiver::Counts(_) | TextsReceiver::Tokens(_) | TextsReceiver::Bos(_) => ModelNeed::Vocabulary,
         }

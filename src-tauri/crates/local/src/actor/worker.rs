@@ -85,7 +85,7 @@ impl Actor {
             worker.loaded = None;
         }
         self.send(&WorkerRequest::Load(load.clone())).await?;
-        let patience = self.settings.policy.silence + time_to_read(path);
+        let patience = self.settings.policy.reply_timeout + time_to_read(path);
         let loaded: Loaded = self
             .until(job.map(|job| (job, None)), patience, |reply| match reply {
                 WorkerReply::Loading { fraction } => {
@@ -118,7 +118,7 @@ impl Actor {
             gpu_layers: self.settings.gpu_layers,
             purpose: need.purpose(),
             aside: self.settings.cache_budget,
-            saved: context.and_then(|context| self.saved.as_ref()?.place(path, context, &self.settings.worker)),
+            saved: context.and_then(|context| self.saved.as_ref()?.folder_for(path, context, &self.settings.worker)),
         }
     }
 
@@ -150,7 +150,7 @@ impl Actor {
     /// Sends a frame. A failure means that the worker died.
     pub(super) async fn send(&mut self, frame: &WorkerRequest) -> Result<(), ProviderError> {
         let Some(worker) = &mut self.worker else { return Err(failure::shut_down()) };
-        match worker.send(frame, self.settings.policy.silence).await {
+        match worker.send(frame, self.settings.policy.reply_timeout).await {
             Ok(()) => Ok(()),
             Err(error @ FrameError::TooLarge { .. }) => {
                 let hint = "shorten the text; it is too large for any local model";

@@ -10,7 +10,7 @@ const WORDS: usize = 1 << 16;
 /// Cache of tokens by word.
 #[derive(Default)]
 pub(super) struct WordCache {
-    places: AHashMap<Box<str>, (u32, u32)>,
+    ranges: AHashMap<Box<str>, (u32, u32)>,
     tokens: Vec<u32>,
     /// Tokens of the last word that was too long to cache.
     long: Vec<u32>,
@@ -24,16 +24,16 @@ impl WordCache {
             make(&mut self.long);
             return &self.long;
         }
-        if let Some((at, count)) = self.places.get(word) {
+        if let Some((at, count)) = self.ranges.get(word) {
             return &self.tokens[*at as usize..][..*count as usize];
         }
-        if self.places.len() >= WORDS {
+        if self.ranges.len() >= WORDS {
             *self = Self::default();
         }
         let at = self.tokens.len();
         make(&mut self.tokens);
         // At most one token per byte: 96 times 65,536.
-        self.places.insert(word.into(), (at as u32, (self.tokens.len() - at) as u32));
+        self.ranges.insert(word.into(), (at as u32, (self.tokens.len() - at) as u32));
         &self.tokens[at..]
     }
 }
@@ -59,7 +59,7 @@ mod tests {
         (0..2 * WORDS).for_each(|word| {
             cache.get(&word.to_string(), |tokens| tokens.push(word as u32));
         });
-        assert!(cache.places.len() <= WORDS);
+        assert!(cache.ranges.len() <= WORDS);
         assert_eq!(cache.get("7", |tokens| tokens.push(7)), [7]);
     }
 }

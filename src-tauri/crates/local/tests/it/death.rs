@@ -70,7 +70,8 @@ async fn gives_up_after_three_deaths_per_context_size() {
 
 #[tokio::test]
 async fn silent_worker_is_reported_then_killed() {
-    let policy = Policy { stall_notice: Duration::from_secs(1), silence: Duration::from_secs(4), ..settings().policy };
+    let policy =
+        Policy { stall_notice: Duration::from_secs(1), reply_timeout: Duration::from_secs(4), ..settings().policy };
     let host = LocalHost::new(WorkerSettings { policy, ..settings() }).unwrap();
     let provider = host.provider(&model(), 512);
     is_well(&*provider).await;

@@ -107,7 +107,7 @@ pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: &OpenAiDia
         max_completion_tokens: limit.filter(|_| dialect.completion_tokens),
         seed: sent.unless_refused("seed", sampling.seed),
         stop: stops(&prompt.stop, dialect),
-        response_format: request.shape.as_ref().filter(|_| dialect.sends("response_format")).map(|shape| {
+        response_format: request.response_schema.as_ref().filter(|_| dialect.sends("response_format")).map(|shape| {
             ResponseFormat::JsonSchema {
                 json_schema: NamedSchema { name: "answer", strict: true, schema: &shape.schema },
             }
@@ -152,7 +152,7 @@ mod tests {
             cache_key: "chat".to_owned(),
             prompt: domain::prompt::Prompt { messages, ..domain::prompt::Prompt::default() },
             sampling: SamplerOptions::default().resolve(7),
-            shape: None,
+            response_schema: None,
         }
     }
 
@@ -193,7 +193,7 @@ mod tests {
         let shape = crate::ResponseSchema { grammar: "root ::= \"{}\"".to_owned(), schema: schema.clone() };
         let mut request = request(&[(PromptRole::User, "Hi.")]);
         assert_eq!(sent(&request, &OpenAiDialect::default()).get("response_format"), None);
-        request.shape = Some(shape);
+        request.response_schema = Some(shape);
         let asked = json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}});
         assert_eq!(sent(&request, &OpenAiDialect::default())["response_format"], asked);
         let refused = learn(&OpenAiDialect::default(), "This response_format type is unavailable now").unwrap();

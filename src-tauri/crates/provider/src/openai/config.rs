@@ -22,7 +22,7 @@ pub struct EndpointConfig {
     authorization: Option<HeaderValue>,
     /// Sent with each request in addition to the key.
     headers: HeaderMap,
-    pub patience: Timeouts,
+    pub timeouts: Timeouts,
     /// Known refusals of the endpoint.
     pub(super) dialect: OpenAiDialect,
 }
@@ -35,11 +35,11 @@ pub struct Timeouts {
     /// Silence before each `Stalled` event.
     pub notice: Duration,
     /// Maximum silence before the first text. A slow machine processes a large prompt for minutes.
-    pub first: Duration,
+    pub first_text: Duration,
     /// Maximum silence between two pieces of text.
-    pub idle: Duration,
+    pub between_texts: Duration,
     /// Maximum wait for the usage after the end of the reply.
-    pub tail: Duration,
+    pub usage: Duration,
     /// Pause before the first retry; it doubles with each further retry.
     pub backoff: Duration,
     /// Maximum pause between retries.
@@ -53,9 +53,9 @@ impl Default for Timeouts {
         Self {
             connect: Duration::from_secs(10),
             notice: Duration::from_secs(10),
-            first: Duration::from_secs(300),
-            idle: Duration::from_secs(60),
-            tail: Duration::from_secs(2),
+            first_text: Duration::from_secs(300),
+            between_texts: Duration::from_secs(60),
+            usage: Duration::from_secs(2),
             backoff: Duration::from_millis(500),
             backoff_cap: Duration::from_secs(8),
             retry_after_cap: Duration::from_secs(60),
@@ -75,7 +75,7 @@ impl EndpointConfig {
         let authorization = key.as_ref().map(bearer).transpose()?;
         let dialect = OpenAiDialect::of_host(url.host_str().unwrap_or_default());
         let (model, headers, patience) = (model.into(), HeaderMap::new(), Timeouts::default());
-        Ok(Self { url, model, key, authorization, headers, patience, dialect })
+        Ok(Self { url, model, key, authorization, headers, timeouts: patience, dialect })
     }
 
     /// Adds a dialect that was learned earlier.
@@ -89,8 +89,8 @@ impl EndpointConfig {
     }
 
     /// Returns the same endpoint with other timeouts.
-    pub fn with_patience(self, patience: Timeouts) -> Self {
-        Self { patience, ..self }
+    pub fn with_timeouts(self, patience: Timeouts) -> Self {
+        Self { timeouts: patience, ..self }
     }
 
     /// Adds `headers` to each request. Their values are secrets.
@@ -186,7 +186,7 @@ impl fmt::Debug for EndpointConfig {
             .field("address", &self.address())
             .field("model", &self.model)
             .field("key", &self.key)
-            .field("patience", &self.patience)
+            .field("patience", &self.timeouts)
             .finish_non_exhaustive()
     }
 }

@@ -31,8 +31,8 @@ pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Reque
     let error = error.without_url();
     let failure = |again: RetryPolicy, kind, message: String, hint: String| RequestFailure {
         error: ProviderError::new(kind, message, hint),
-        again,
-        told: false,
+        retry: again,
+        reported_by_endpoint: false,
     };
     let mut failure = if let Some(tls) = tls_cause(&error) {
         let (message, hint) = explain_tls(config, tls);
@@ -41,7 +41,7 @@ pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Reque
         failure(
             RetryPolicy::Never,
             Kind::Timeout,
-            format!("{authority} did not answer within {} s ({address})", config.patience.connect.as_secs_f32()),
+            format!("{authority} did not answer within {} s ({address})", config.timeouts.connect.as_secs_f32()),
             "Check the address, the port and the firewall.".to_owned(),
         )
     } else if error.is_dns() {
@@ -163,7 +163,7 @@ pub(super) fn aborted(config: &EndpointConfig) -> RequestFailure {
         format!("{} aborted the reply", config.address()),
         "What has arrived is kept; continue the reply or try again.",
     );
-    RequestFailure { told: true, ..RequestFailure::never(error) }
+    RequestFailure { reported_by_endpoint: true, ..RequestFailure::never(error) }
 }
 
 /// The reply contains thoughts, but no answer.
@@ -239,7 +239,7 @@ pub(super) fn in_stream(config: &EndpointConfig, error: EndpointError) -> Reques
     };
     let message = format!("{} aborted the reply with an error{}", config.address(), said(config, &error.message));
     let hint = "The server failed. Check its log, or try again.";
-    RequestFailure { error: ProviderError::new(Kind::Server, message, hint), again, told: true }
+    RequestFailure { error: ProviderError::new(Kind::Server, message, hint), retry: again, reported_by_endpoint: true }
 }
 
 /// Explains a response with an error status.
@@ -291,8 +291,8 @@ pub(super) fn refused(config: &EndpointConfig, refusal: EndpointRefusal) -> Requ
     let again = again(*status, kind, error, *pause);
     RequestFailure {
         error: ProviderError { status: Some(*status), ..ProviderError::new(kind, message, hint) },
-        again,
-        told: true,
+        retry: again,
+        reported_by_endpoint: true,
     }
 }
 

@@ -125,7 +125,7 @@ impl ClientState {
             && self.learn(&refusal.error, refusal.status, request.prompt.continues);
         let mut failure = diagnose::refused(&self.config, refusal);
         if adapts {
-            failure.again = RetryPolicy::Adapted;
+            failure.retry = RetryPolicy::Adapted;
         }
         Err(failure)
     }
@@ -261,7 +261,11 @@ impl ClientState {
         let status = error.status.unwrap_or(400);
         let adapts = matches!(status, 400 | 422 | 500) && self.learn(&error, status, false);
         let failure = diagnose::in_stream(&self.config, error);
-        RequestFailure { again: if adapts { RetryPolicy::Adapted } else { failure.again }, told: true, ..failure }
+        RequestFailure {
+            retry: if adapts { RetryPolicy::Adapted } else { failure.retry },
+            reported_by_endpoint: true,
+            ..failure
+        }
     }
 
     /// Reads the response of a server that does not stream.

@@ -11,7 +11,7 @@ const KEPT: u32 = 0x10_F800;
 #[derive(Debug)]
 pub(super) struct ParsedChunk {
     pub(super) value: Value,
-    pub(super) halves: bool,
+    pub(super) has_surrogates: bool,
 }
 
 /// Parses `data`, and repairs it only if parsing fails.
@@ -23,7 +23,7 @@ pub(super) fn parse(data: &str) -> Result<ParsedChunk, serde_json::Error> {
         Err(error) if error.is_eof() => return Err(error),
         Err(error) => repaired(text).and_then(|repaired| serde_json::from_str(&repaired).ok()).ok_or(error)?,
     };
-    Ok(ParsedChunk { value, halves })
+    Ok(ParsedChunk { value, has_surrogates: halves })
 }
 
 /// Replaces each escaped lone surrogate with its placeholder. Returns `None` if there is none.
@@ -150,7 +150,7 @@ mod tests {
         let mut text = String::new();
         for piece in pieces {
             let parsed = parse(&format!("{{\"t\":\"{piece}\"}}")).unwrap();
-            text += &halves.join(parsed.value["t"].as_str().unwrap().to_owned(), parsed.halves);
+            text += &halves.join(parsed.value["t"].as_str().unwrap().to_owned(), parsed.has_surrogates);
         }
         text + &halves.rest()
     }

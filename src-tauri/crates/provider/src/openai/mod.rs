@@ -88,7 +88,7 @@ impl ClientState {
     fn new(config: EndpointConfig) -> Result<Self, ProviderError> {
         tls::install();
         let mut builder = reqwest::Client::builder()
-            .connect_timeout(config.patience.connect)
+            .connect_timeout(config.timeouts.connect)
             .redirect(Policy::none())
             .user_agent(concat!("inglenook/", env!("CARGO_PKG_VERSION")));
         if config.is_loopback() {

@@ -38,10 +38,10 @@ pub struct EndpointProbe {
 /// # Errors
 /// Every class that a reply can fail with, except `ContextOverflow` and `Cut` in the middle of a text.
 pub async fn probe(config: &EndpointConfig) -> Result<EndpointProbe, ProviderError> {
-    let patience = config.patience;
+    let patience = config.timeouts;
     // A short reply comes sooner than one to a long prompt, and the user is waiting for the test.
-    let patience = Timeouts { first: patience.first.min(patience.idle), ..patience };
-    let shared = Arc::new(ClientState::new(config.clone().with_patience(patience))?);
+    let patience = Timeouts { first_text: patience.first_text.min(patience.between_texts), ..patience };
+    let shared = Arc::new(ClientState::new(config.clone().with_timeouts(patience))?);
     match shared.models().await {
         Ok((models, list)) => {
             let context = match listed_context(&list, &config.model) {
@@ -51,7 +51,7 @@ pub async fn probe(config: &EndpointConfig) -> Result<EndpointProbe, ProviderErr
             Ok(EndpointProbe { models, context, contexts: contexts(&list) })
         }
         Err(failure) if failure.error.kind == ProviderErrorKind::NotFound && !config.ends_with_version() => {
-            let below = ClientState::new(config.with_version().with_patience(patience))?;
+            let below = ClientState::new(config.with_version().with_timeouts(patience))?;
             if below.models().await.is_ok() {
                 return Err(diagnose::api_at_other_address(config, &below.config));
             }
@@ -73,7 +73,7 @@ async fn without_list(shared: Arc<ClientState>, error: ProviderError) -> Result<
 impl ClientState {
     /// Fetches JSON within the timeouts of a connection and one silence.
     async fn get(&self, url: Url) -> Result<Value, RequestFailure> {
-        let limit = self.config.patience.connect + self.config.patience.notice;
+        let limit = self.config.timeouts.connect + self.config.timeouts.notice;
         let fetched = tokio::time::timeout(limit, self.fetch(url)).await;
         fetched.unwrap_or_else(|_| Err(diagnose::silent(&self.config, limit)))
     }
@@ -161,7 +161,7 @@ async fn one_token(shared: Arc<ClientState>) -> Result<(), ProviderError> {
         cache_key: String::new(),
         prompt: Prompt { messages: vec![message], ..Prompt::default() },
         sampling: SamplerOptions { max_tokens: Some(1), ..SamplerOptions::default() }.resolve(0),
-        shape: None,
+        response_schema: None,
     };
     let mut events = Box::pin(reply::reply(shared, request, CancellationToken::new()));
     while let Some(event) = events.next().await {

@@ -23,12 +23,12 @@ pub(super) fn reply(
 ) -> impl Stream<Item = Result<GenerationEvent, ProviderError>> {
     let request = Arc::new(request);
     stream! {
-        let patience = shared.config.patience;
+        let patience = shared.config.timeouts;
         let mut tally = ReplyState::new(&request);
         let mut retries = 0;
         loop {
             let mut frames = pin!(exchange(Arc::clone(&shared), Arc::clone(&request)));
-            let mut silence = IdleTimer::new(patience.notice, patience.first);
+            let mut silence = IdleTimer::new(patience.notice, patience.first_text);
             let failure = loop {
                 let next = match silence.wait(&cancel, frames.next()).await {
                     Waited::Notice(seconds) => {
@@ -61,7 +61,7 @@ pub(super) fn reply(
                 }
             };
             // A failure after the end of a reply is ignored unless the endpoint itself reports it.
-            let failure = failure.filter(|failure| tally.ended.is_none() || failure.told);
+            let failure = failure.filter(|failure| tally.ended.is_none() || failure.reported_by_endpoint);
             let Some(failure) = failure else {
                 let reason = tally.ended.unwrap_or(FinishReason::Stop);
                 if tally.only_thought() {
@@ -73,10 +73,10 @@ pub(super) fn reply(
                 }
                 return;
             };
-            if failure.again == RetryPolicy::Adapted && !tally.has_output() {
+            if failure.retry == RetryPolicy::Adapted && !tally.has_output() {
                 continue;
             }
-            let Some(wait) = next_pause(&shared, &tally, retries, failure.again) else {
+            let Some(wait) = next_pause(&shared, &tally, retries, failure.retry) else {
                 for event in tally.rest() {
                     yield Ok(event);
                 }
@@ -130,11 +130,11 @@ fn take(shared: &ClientState, tally: &mut ReplyState, frame: StreamItem, events:
 }
 
 fn limit(shared: &ClientState, tally: &ReplyState) -> Duration {
-    let patience = &shared.config.patience;
+    let patience = &shared.config.timeouts;
     match (tally.has_ended(), tally.has_output()) {
-        (ReplyEnd::Yes, _) => patience.tail,
-        (ReplyEnd::Maybe, _) | (ReplyEnd::No, true) => patience.idle,
-        (ReplyEnd::No, false) => patience.first,
+        (ReplyEnd::Yes, _) => patience.usage,
+        (ReplyEnd::Maybe, _) | (ReplyEnd::No, true) => patience.between_texts,
+        (ReplyEnd::No, false) => patience.first_text,
     }
 }
 
@@ -142,7 +142,7 @@ fn next_pause(shared: &ClientState, tally: &ReplyState, retries: u32, again: Ret
     if tally.has_output() {
         return None;
     }
-    pause(&shared.config.patience, retries + 1, again, rand::random())
+    pause(&shared.config.timeouts, retries + 1, again, rand::random())
 }
 
 fn retrying(attempt: u32, wait: Duration, failure: &RequestFailure) -> GenerationEvent {

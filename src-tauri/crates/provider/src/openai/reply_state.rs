@@ -111,12 +111,12 @@ impl ReplyState {
         }
         self.thinks |= chunk.thinks;
         let ends = chunk.end.is_some_and(|end| end != End::Unknown);
-        if let Some(said) = chunk.said.take() {
+        if let Some(said) = chunk.text.take() {
             self.texts += 1;
             self.sent += said.len();
             self.doubted |= self.ended.take().is_some() || (ends && self.texts == 1);
             self.first_text.get_or_insert_with(Instant::now);
-            let text = self.text.push(said, chunk.halves, ends);
+            let text = self.text.push(said, chunk.has_surrogates, ends);
             self.bytes += text.len();
             events.extend(text_event(text));
             if self.bytes > MAX_REPLY || self.sent > MAX_SENT {

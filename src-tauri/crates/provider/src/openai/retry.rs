@@ -14,9 +14,9 @@ pub(super) const MAX_RETRIES: u32 = 2;
 #[derive(Debug)]
 pub(super) struct RequestFailure {
     pub(super) error: ProviderError,
-    pub(super) again: RetryPolicy,
+    pub(super) retry: RetryPolicy,
     /// The endpoint itself reported the failure, so it is valid even after the end of a reply.
-    pub(super) told: bool,
+    pub(super) reported_by_endpoint: bool,
 }
 
 /// Whether another attempt may succeed.
@@ -34,11 +34,11 @@ pub(super) enum RetryPolicy {
 
 impl RequestFailure {
     pub(super) fn never(error: ProviderError) -> Self {
-        Self { error, again: RetryPolicy::Never, told: false }
+        Self { error, retry: RetryPolicy::Never, reported_by_endpoint: false }
     }
 
     pub(super) fn later(error: ProviderError) -> Self {
-        Self { error, again: RetryPolicy::Later, told: false }
+        Self { error, retry: RetryPolicy::Later, reported_by_endpoint: false }
     }
 }
 

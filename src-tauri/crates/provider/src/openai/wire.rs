@@ -10,9 +10,9 @@ use super::lenient::{self, ParsedChunk};
 pub(super) struct StreamChunk {
     /// The payload has choices, so it is part of a reply.
     pub(super) replies: bool,
-    pub(super) said: Option<TextPiece>,
+    pub(super) text: Option<TextPiece>,
     /// The text may contain surrogates whose pair is split across chunks.
-    pub(super) halves: bool,
+    pub(super) has_surrogates: bool,
     /// The payload contains thoughts outside its text.
     pub(super) thinks: bool,
     /// Parsed by [`ToolCallAssembler`](super::tool_calls::ToolCallAssembler).
@@ -98,7 +98,7 @@ impl Unreadable {
 
 /// Parses one payload.
 pub(super) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
-    let ParsedChunk { mut value, halves } = lenient::parse(data)?;
+    let ParsedChunk { mut value, has_surrogates: halves } = lenient::parse(data)?;
     if !value.is_object() {
         return Err(Unreadable::Shape("it is JSON, but not an object"));
     }
@@ -112,7 +112,7 @@ pub(super) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
     let error = EndpointError::within(&value, replies);
     let mut chunk = StreamChunk {
         replies: value["choices"].is_array(),
-        halves,
+        has_surrogates: halves,
         usage,
         timings,
         progress,
@@ -141,7 +141,7 @@ impl StreamChunk {
         self.end = end(&choice["finish_reason"]);
         let tools = [&mut delta, &mut message].into_iter().map(|part| part.get_mut("tool_calls").map(Value::take));
         self.tool_calls = tools.flatten().find(Value::is_array);
-        if let Some(tools) = self.tool_calls.as_mut().filter(|_| self.halves) {
+        if let Some(tools) = self.tool_calls.as_mut().filter(|_| self.has_surrogates) {
             lenient::replace_lone_surrogates(tools);
         }
         let of_delta = match delta {
@@ -150,7 +150,7 @@ impl StreamChunk {
         };
         let of_message = || message.get_mut("content").map(Value::take).and_then(text).map(TextPiece::Message);
         let of_text = |choice: &mut Value| text(choice["text"].take()).map(TextPiece::Delta);
-        self.said = of_delta.map(TextPiece::Delta).or_else(of_message).or_else(|| of_text(&mut choice));
+        self.text = of_delta.map(TextPiece::Delta).or_else(of_message).or_else(|| of_text(&mut choice));
     }
 }
 
@@ -262,7 +262,7 @@ mod tests {
 
     fn text(data: &str) -> Option<String> {
         let chunk = parse(data).unwrap();
-        match (chunk.error, chunk.said) {
+        match (chunk.error, chunk.text) {
             (Some(error), _) => Some(format!("error: {}", error.message)),
             (None, said) => said.map(|(TextPiece::Delta(text) | TextPiece::Message(text))| text),
         }

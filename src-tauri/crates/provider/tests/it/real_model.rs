@@ -53,8 +53,8 @@ impl Server {
 
     fn config(&self, key: &str) -> EndpointConfig {
         // A busy machine may need long for the first text; these tests do not check timing.
-        let patience = Timeouts { idle: Duration::from_secs(300), ..Timeouts::default() };
-        EndpointConfig::new(&self.url, MODEL, Some(key.into())).unwrap().with_patience(patience)
+        let patience = Timeouts { between_texts: Duration::from_secs(300), ..Timeouts::default() };
+        EndpointConfig::new(&self.url, MODEL, Some(key.into())).unwrap().with_timeouts(patience)
     }
 
     fn client(&self) -> OpenAiClient {
@@ -78,7 +78,7 @@ fn request(messages: &[(PromptRole, &str)], max_tokens: u32) -> Request {
         cache_key: "chat".to_owned(),
         prompt: Prompt { messages, ..Prompt::default() },
         sampling: options.resolve(1),
-        shape: None,
+        response_schema: None,
     }
 }
 

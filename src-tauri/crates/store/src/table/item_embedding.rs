@@ -92,7 +92,7 @@ pub struct ItemEmbeddings<'a> {
 impl ItemEmbeddings<'_> {
     /// Returns up to `limit` items without an embedding: entries first, then memories, then passages; newest first in
     /// each kind.
-    pub fn unread(&self, limit: u32) -> Result<Vec<QueuedItem>, StoreError> {
+    pub fn queued(&self, limit: u32) -> Result<Vec<QueuedItem>, StoreError> {
         let mut queue = self
             .conn
             .prepare_cached("SELECT owner FROM meaning_unread WHERE kind = ?1 ORDER BY owner DESC LIMIT ?2")?;
@@ -116,7 +116,7 @@ impl ItemEmbeddings<'_> {
 
     /// Returns up to `limit` lorebooks whose entries must be listed with [`ItemEmbeddingsMut::put_entries`]. A card's own
     /// book has the id of its character.
-    pub fn unread_books(&self, limit: u32) -> Result<Vec<LorebookId>, StoreError> {
+    pub fn queued_books(&self, limit: u32) -> Result<Vec<LorebookId>, StoreError> {
         let books = self
             .conn
             .prepare_cached("SELECT book FROM lore_unread LIMIT ?1")?

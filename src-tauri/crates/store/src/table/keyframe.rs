@@ -36,7 +36,7 @@ impl Keyframes<'_> {
 
     /// Returns the newest keyframe from `position` on that no model has summarized yet. It must be complete: it has
     /// `whole` messages, or another keyframe follows. Excludes keyframes that a model failed on.
-    pub fn unread(&self, chat: ChatId, position: i64, whole: u32) -> Result<Option<Keyframe>, StoreError> {
+    pub fn next_to_summarize(&self, chat: ChatId, position: i64, whole: u32) -> Result<Option<Keyframe>, StoreError> {
         let found = self
             .conn
             .prepare_cached(

@@ -70,7 +70,10 @@ impl Memories<'_> {
         let rows = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![Col(character), limit, filter.kind.map(Col), filter.scope, filter.said], from_row)?
+            .query_map(
+                params![Col(character), limit, filter.kind.map(Col), filter.scope, filter.from_messages],
+                from_row,
+            )?
             .collect::<Result<_, _>>()?;
         self.with_sources(rows)
     }
@@ -101,7 +104,7 @@ impl Memories<'_> {
                 MemoryScope::Chat(chat) => of_chat(chat),
                 MemoryScope::World(world) => worlds.contains(&world),
             };
-            counts && filter.fits(memory) && filter.said.is_none_or(|said| said == was_said(number))
+            counts && filter.fits(memory) && filter.from_messages.is_none_or(|said| said == was_said(number))
         })
     }
 
@@ -169,7 +172,7 @@ impl Memories<'_> {
         }
         let whole = |(number, memory)| {
             let (sources, echoes) = made.remove(&number).unwrap_or_default();
-            Memory { sources, echoes, ..memory }
+            Memory { sources, merged_sources: echoes, ..memory }
         };
         Ok(rows.into_iter().map(whole).collect())
     }

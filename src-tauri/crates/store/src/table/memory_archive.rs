@@ -20,7 +20,7 @@ pub struct ActiveMemory {
     pub number: i64,
     pub memory: Memory,
     /// The user has restored it from the archive.
-    pub kept: bool,
+    pub unarchived_by_user: bool,
 }
 
 impl Memories<'_> {
@@ -50,7 +50,7 @@ impl Memories<'_> {
         let (rows, kept): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
         let numbers: Vec<i64> = rows.iter().map(|(number, _)| *number).collect();
         let memories = self.with_sources(rows)?.into_iter().zip(numbers).zip(kept);
-        Ok(memories.map(|((memory, number), kept)| ActiveMemory { number, memory, kept }).collect())
+        Ok(memories.map(|((memory, number), kept)| ActiveMemory { number, memory, unarchived_by_user: kept }).collect())
     }
 
     /// Number of active memories of a scope.
@@ -103,12 +103,12 @@ impl MemoriesMut<'_> {
                  AND (?4 IS NULL OR EXISTS (SELECT 1 FROM memory AS newer WHERE newer.id = ?4 AND newer.deleted IS NULL))";
         let rows = self.conn.prepare_cached(gone)?.execute(params![
             Col(memory.id),
-            Col(archived.why),
+            Col(archived.reason),
             Col(archived.since),
-            archived.by.map(Col),
+            archived.replaced_by.map(Col),
             memory.text
         ])?;
-        if rows == 1 && archived.why == ArchiveReason::Merged {
+        if rows == 1 && archived.reason == ArchiveReason::Merged {
             self.raise(memory)?;
         }
         Ok(rows == 1)

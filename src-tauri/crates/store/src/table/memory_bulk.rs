@@ -20,7 +20,7 @@ pub struct MemoryFilter {
     /// Kind of scope, as in [`MemoryScope::as_str`](domain::MemoryScope::as_str).
     pub scope: Option<&'static str>,
     /// Whether it was made from chat messages.
-    pub said: Option<bool>,
+    pub from_messages: Option<bool>,
     /// Whether to select archived instead of active memories.
     pub archived: bool,
 }
@@ -51,7 +51,7 @@ pub struct MemoryStorage {
     pub vectors: u64,
     pub vector_bytes: u64,
     /// Number of texts without an embedding.
-    pub unread: u64,
+    pub queued: u64,
 }
 
 impl Memories<'_> {
@@ -89,7 +89,7 @@ impl Memories<'_> {
     }
 
     /// Returns the recallable memories of `scopes` with these row numbers, in the same order, up to `limit`.
-    pub fn numbered(
+    pub fn by_row_numbers(
         &self,
         scopes: &[MemoryScope],
         numbers: impl IntoIterator<Item = i64>,
@@ -144,7 +144,7 @@ impl Memories<'_> {
             memory_bytes: number("SELECT coalesce(sum(octet_length(text)), 0) FROM memory WHERE deleted IS NULL")?,
             vectors: number("SELECT (SELECT count(*) FROM message_vector) + (SELECT count(*) FROM meaning)")?,
             vector_bytes: number(bytes)? + number(of_pieces)? + number(of_meanings)?,
-            unread: number("SELECT (SELECT count(*) FROM message_unread) + (SELECT count(*) FROM meaning_unread)")?,
+            queued: number("SELECT (SELECT count(*) FROM message_unread) + (SELECT count(*) FROM meaning_unread)")?,
         })
     }
 
@@ -186,7 +186,7 @@ impl MemoriesMut<'_> {
     }
 
     /// Ids of memories that were changed or removed since the last purge.
-    pub(crate) fn rewritten(&self) -> Result<Vec<Uuid>, StoreError> {
+    pub(crate) fn changed_since_purge(&self) -> Result<Vec<Uuid>, StoreError> {
         let ids = self
             .conn
             .prepare_cached("SELECT id FROM rewritten WHERE id NOT IN (SELECT id FROM message)")?
@@ -237,7 +237,7 @@ impl MemoriesMut<'_> {
             ended.query_map([quoted], |row| Ok(row.get::<_, Col<_>>(0)?.0))?.collect::<Result<_, _>>()?;
         for chat in chats {
             if !(Memories { conn: self.conn }).any_in_chat(chat, but.as_slice())? {
-                (StaleCachesMut { conn: self.conn }).note(chat)?;
+                (StaleCachesMut { conn: self.conn }).mark(chat)?;
             }
         }
         Ok(())
@@ -269,7 +269,7 @@ impl MemoriesMut<'_> {
             )?
             .execute([Col(chat)])?;
         if in_digest || in_blocks > 0 {
-            (StaleCachesMut { conn: self.conn }).note(chat)?;
+            (StaleCachesMut { conn: self.conn }).mark(chat)?;
         }
         Ok(())
     }

@@ -96,7 +96,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
         importance: row.get(8)?,
         pinned: row.get(9)?,
         sources: Vec::new(),
-        echoes: Vec::new(),
+        merged_sources: Vec::new(),
         archived: archived(row)?,
         created: row.get::<_, Col<_>>(10)?.0,
         updated: row.get::<_, Col<_>>(11)?.0,
@@ -113,7 +113,7 @@ fn archived(row: &Row<'_>) -> rusqlite::Result<Option<ArchivedState>> {
     let by = row.get::<_, Option<Col<_>>>(17)?.map(|Col(id)| id);
     let Some((why, since)) = why.zip(since) else { return Ok(None) };
     let gave_way = matches!(why, ArchiveReason::Merged | ArchiveReason::Superseded);
-    Ok((by.is_some() || !gave_way).then_some(ArchivedState { why, since, by }))
+    Ok((by.is_some() || !gave_way).then_some(ArchivedState { reason: why, since, replaced_by: by }))
 }
 
 pub(crate) fn scope(row: &Row<'_>) -> rusqlite::Result<MemoryScope> {

@@ -36,7 +36,7 @@ pub struct StaleCachesMut<'a> {
 }
 
 impl StaleCachesMut<'_> {
-    pub fn note(&mut self, chat: ChatId) -> Result<(), StoreError> {
+    pub fn mark(&mut self, chat: ChatId) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO stale_cache (chat) VALUES (?1)";
         self.conn.prepare_cached(sql)?.execute([Col(chat)])?;
         Ok(())
@@ -58,7 +58,7 @@ impl StaleCachesMut<'_> {
     }
 
     /// Unmarks chats after their cache files were deleted. Chats that were marked later stay.
-    pub fn settle(&mut self, stale: &StaleChats) -> Result<(), StoreError> {
+    pub fn unmark(&mut self, stale: &StaleChats) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM stale_cache WHERE number <= ?1")?.execute([stale.last])?;
         Ok(())
     }

@@ -13,10 +13,10 @@ pub struct QueuedText {
     pub(crate) number: i64,
     pub(crate) position: i64,
     pub chat: ChatId,
-    pub said: MessageContent,
+    pub content: MessageContent,
     /// The previous and the next visible message.
-    pub before: Option<MessageContent>,
-    pub behind: Option<MessageContent>,
+    pub previous: Option<MessageContent>,
+    pub next: Option<MessageContent>,
 }
 
 /// The text of a message, with its author and time.
@@ -36,9 +36,9 @@ pub struct NewVector {
     pub vector: Vec<i8>,
     pub scale: f32,
     /// Token ids of the passage, in order.
-    pub pieces: Vec<u16>,
+    pub token_ids: Vec<u16>,
     /// One quantized vector per token, concatenated.
-    pub vectors: Vec<i8>,
+    pub token_vectors: Vec<i8>,
 }
 
 /// A stored embedding of a passage.
@@ -49,7 +49,7 @@ pub struct StoredVector {
     pub position: i64,
     pub vector: Vec<i8>,
     pub scale: f32,
-    pub pieces: Vec<u16>,
+    pub token_ids: Vec<u16>,
 }
 
 /// Identifies the state of the embeddings of a chat or another group. Equal revisions mean equal embeddings.
@@ -75,7 +75,7 @@ pub struct Vectors<'a> {
 
 impl Vectors<'_> {
     /// Returns up to `limit` texts without embeddings, newest first.
-    pub fn unread(&self, limit: u32) -> Result<Vec<QueuedText>, StoreError> {
+    pub fn queued(&self, limit: u32) -> Result<Vec<QueuedText>, StoreError> {
         let numbers: Vec<i64> = self
             .conn
             .prepare_cached("SELECT text FROM message_unread ORDER BY text DESC LIMIT ?1")?
@@ -108,7 +108,7 @@ impl Vectors<'_> {
                     position: row.get(1)?,
                     vector: signed(row.get_ref(2)?.as_blob()?),
                     scale: row.get(3)?,
-                    pieces: pieces(row.get_ref(4)?.as_blob()?),
+                    token_ids: pieces(row.get_ref(4)?.as_blob()?),
                 })
             })?
             .collect::<Result<_, _>>()?;
@@ -141,7 +141,7 @@ impl VectorsMut<'_> {
         let mut insert_pieces =
             self.conn.prepare_cached("INSERT INTO message_pieces (number, vectors) VALUES (?1, ?2)")?;
         for (place, passage) in passages.iter().enumerate() {
-            let pieces: Vec<u8> = passage.pieces.iter().flat_map(|piece| piece.to_le_bytes()).collect();
+            let pieces: Vec<u8> = passage.token_ids.iter().flat_map(|piece| piece.to_le_bytes()).collect();
             let number = insert.insert(params![
                 unread.number,
                 Col(unread.chat),
@@ -152,7 +152,7 @@ impl VectorsMut<'_> {
                 bytes(&passage.vector),
                 pieces
             ])?;
-            insert_pieces.execute(params![number, bytes(&passage.vectors)])?;
+            insert_pieces.execute(params![number, bytes(&passage.token_vectors)])?;
         }
         self.conn.prepare_cached("DELETE FROM message_unread WHERE text = ?1")?.execute([unread.number])?;
         Ok(())
@@ -197,9 +197,9 @@ fn text(conn: &Connection, number: i64) -> Result<Option<QueuedText>, StoreError
             number: row.get(4)?,
             position,
             chat,
-            said: said(row)?,
-            before: beside("<", "DESC", chat, position)?,
-            behind: beside(">", "ASC", chat, position)?,
+            content: said(row)?,
+            previous: beside("<", "DESC", chat, position)?,
+            next: beside(">", "ASC", chat, position)?,
         })
     };
     Ok(statement.query_row([number], read).optional()?)

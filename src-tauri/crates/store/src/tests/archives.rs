@@ -25,7 +25,7 @@ fn memory(number: u128, text: &str, importance: u8) -> Memory {
         confidence: MAX_CONFIDENCE,
         pinned: false,
         sources: vec![message_id(number)],
-        echoes: Vec::new(),
+        merged_sources: Vec::new(),
         archived: None,
         created: Timestamp(number as i64),
         updated: Timestamp(number as i64),
@@ -48,7 +48,8 @@ async fn archive(store: &Store, number: u128, why: ArchiveReason, by: Option<u12
     store
         .write(move |w| {
             let known = w.memories().get(id(number))?.unwrap();
-            w.memories_mut().archive(&known, ArchivedState { why, since: Timestamp(50), by: by.map(id) })
+            w.memories_mut()
+                .archive(&known, ArchivedState { reason: why, since: Timestamp(50), replaced_by: by.map(id) })
         })
         .await
         .unwrap()
@@ -77,14 +78,14 @@ async fn merging_moves_sources_and_importance() {
     assert!(archive(&store, 3, ArchiveReason::Merged, Some(2)).await);
     assert_eq!((active(&store).await, archived(&store).await), (vec![1, 2], vec![3]));
     let whole = one(&store, 2).await;
-    assert_eq!((whole.sources, whole.echoes, whole.importance), (vec![message_id(2)], vec![message_id(3)], 7));
+    assert_eq!((whole.sources, whole.merged_sources, whole.importance), (vec![message_id(2)], vec![message_id(3)], 7));
     // Without message 2, memory 2 is invalid, so memory 3 is active again.
     store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(60))).await.unwrap();
     assert_eq!((active(&store).await, archived(&store).await), (vec![1, 3], vec![]));
     store.write(|w| w.messages_mut().restore(&[message_id(2)])).await.unwrap();
     assert_eq!(active(&store).await, [1, 2]);
     store.write(|w| w.messages_mut().soft_delete(message_id(3), Timestamp(60))).await.unwrap();
-    assert!(one(&store, 2).await.echoes.is_empty(), "it does not depend on echoes");
+    assert!(one(&store, 2).await.merged_sources.is_empty(), "it does not depend on echoes");
     store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(60))).await.unwrap();
     store.purge(crate::Before::all(Timestamp(60)), emptied).await.unwrap();
     assert_eq!(active(&store).await, [1]);
@@ -115,7 +116,7 @@ async fn search_finds_superseded_but_not_other_archived() {
     archive(&store, 1, ArchiveReason::Superseded, Some(2)).await;
     assert_eq!(found().await, [1, 2, 3]);
     let older = one(&store, 1).await.archived.unwrap();
-    assert_eq!((older.why, older.since, older.by), (ArchiveReason::Superseded, Timestamp(50), Some(id(2))));
+    assert_eq!((older.reason, older.since, older.replaced_by), (ArchiveReason::Superseded, Timestamp(50), Some(id(2))));
     for why in [ArchiveReason::Merged, ArchiveReason::Retired, ArchiveReason::Crowded] {
         archive(&store, 3, why, Some(2).filter(|_| why == ArchiveReason::Merged)).await;
         assert_eq!((found().await, archived(&store).await.len()), (vec![1, 2], 2), "{why:?}");
@@ -129,7 +130,7 @@ async fn an_unarchived_memory_is_active_and_kept() {
     store.write(|w| w.memories_mut().unarchive(id(3))).await.unwrap();
     assert_eq!((active(&store).await, one(&store, 2).await.importance), (vec![1, 2, 3], 5));
     let all = store.read(|r| r.memories().all_active(PAIR)).await.unwrap();
-    assert_eq!(all.iter().map(|each| each.kept).collect::<Vec<_>>(), [false, false, true]);
+    assert_eq!(all.iter().map(|each| each.unarchived_by_user).collect::<Vec<_>>(), [false, false, true]);
     assert!(store.write(|w| w.memories_mut().unarchive(id(9))).await.is_err());
 }
 
@@ -137,7 +138,8 @@ async fn an_unarchived_memory_is_active_and_kept() {
 async fn a_changed_memory_is_not_archived() {
     let store = three().await;
     let known = one(&store, 3).await;
-    let to = |by: u128| ArchivedState { why: ArchiveReason::Merged, since: Timestamp(50), by: Some(id(by)) };
+    let to =
+        |by: u128| ArchivedState { reason: ArchiveReason::Merged, since: Timestamp(50), replaced_by: Some(id(by)) };
     let try_it = async |by| {
         let known = known.clone();
         store.write(move |w| w.memories_mut().archive(&known, to(by))).await.unwrap()
@@ -158,7 +160,7 @@ async fn memories_hidden_together_are_restored_together() {
     let store = three().await;
     archive(&store, 3, ArchiveReason::Merged, Some(2)).await;
     archive(&store, 2, ArchiveReason::Merged, Some(1)).await;
-    assert_eq!(one(&store, 1).await.echoes, [message_id(2), message_id(3)]);
+    assert_eq!(one(&store, 1).await.merged_sources, [message_id(2), message_id(3)]);
     let merged = store.read(|r| r.memories().merged_into(id(1))).await.unwrap();
     assert_eq!(merged, [id(2), id(3)]);
     store.write(|w| w.memories_mut().soft_delete_all(&[id(1), id(2), id(3)], Timestamp(60))).await.unwrap();

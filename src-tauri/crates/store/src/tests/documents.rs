@@ -242,7 +242,7 @@ async fn upgrade_to_owners_keeps_documents_with_their_chats() {
     attach(&old.store, 1, HERE, "The lamp: It burns whale oil.\nThe stairs: 灯塔看守人对花生过敏。").await;
     attach(&old.store, 2, HERE, "Gone.").await;
     old.store.write(|w| w.documents_mut().soft_delete(id(2), Timestamp(5))).await.unwrap();
-    for thing in old.store.read(|r| r.item_embeddings().unread(9)).await.unwrap() {
+    for thing in old.store.read(|r| r.item_embeddings().queued(9)).await.unwrap() {
         old.store.write(move |w| w.item_embeddings_mut().keep(&thing, "encoder", &[(vec![1], 1.0)])).await.unwrap();
     }
     drop(old);
@@ -253,7 +253,7 @@ async fn upgrade_to_owners_keeps_documents_with_their_chats() {
     let read = store.read(|r| r.item_embeddings().revision(crate::EmbeddingGroup::Passages(HERE))).await.unwrap();
     assert_eq!(read.passages, 3, "existing embeddings stay");
     attach(&store, 3, HERS, "Her lamp.").await;
-    let unread = store.read(|r| r.item_embeddings().unread(9)).await.unwrap();
+    let unread = store.read(|r| r.item_embeddings().queued(9)).await.unwrap();
     assert_eq!(unread.iter().map(|thing| thing.text.as_str()).collect::<Vec<_>>(), ["Her lamp."]);
     store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
     assert!(store.write(|w| w.documents_mut().restore(id(2))).await.is_err());

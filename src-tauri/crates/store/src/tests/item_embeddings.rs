@@ -23,7 +23,7 @@ fn memory(text: &str) -> Memory {
         sources: Vec::new(),
         origin: MemoryOrigin::User,
         confidence: MAX_CONFIDENCE,
-        echoes: Vec::new(),
+        merged_sources: Vec::new(),
         archived: None,
         created: Timestamp(1),
         updated: Timestamp(1),
@@ -65,7 +65,7 @@ async fn with_things() -> Store {
 }
 
 async fn unread(store: &Store) -> Vec<QueuedItem> {
-    store.read(|r| r.item_embeddings().unread(10)).await.unwrap()
+    store.read(|r| r.item_embeddings().queued(10)).await.unwrap()
 }
 
 async fn texts(store: &Store) -> Vec<String> {
@@ -158,7 +158,7 @@ async fn embeddings_are_removed_with_their_owners() {
 #[tokio::test]
 async fn only_books_with_vectorized_entries_are_queued() {
     let store = furnished().await;
-    let books = async || store.read(|r| r.item_embeddings().unread_books(9)).await.unwrap();
+    let books = async || store.read(|r| r.item_embeddings().queued_books(9)).await.unwrap();
     store.write(|w| w.lorebooks_mut().insert(&book(r#"{"entries":{}}"#))).await.unwrap();
     assert!(books().await.is_empty());
     store.write(|w| w.lorebooks_mut().update(&book(r#"{"vectorized":true}"#))).await.unwrap();

@@ -101,7 +101,7 @@ async fn a_keyframe_can_grow() {
     let [grown] = &kept(&store).await[..] else { panic!("not one keyframe") };
     assert_eq!((grown.messages.len(), grown.last), (4, 3));
     assert!(!frozen(&store).await.is_empty(), "text that was sent is unchanged");
-    let unread = |whole| store.read(move |r| r.keyframes().unread(CHAT, 0, whole));
+    let unread = |whole| store.read(move |r| r.keyframes().next_to_summarize(CHAT, 0, whole));
     assert!(unread(4).await.unwrap().is_some());
     assert!(unread(5).await.unwrap().is_none(), "it may grow still");
 }
@@ -119,9 +119,9 @@ async fn a_keyframe_of_changed_texts_is_not_stored() {
 #[tokio::test]
 async fn a_model_replaces_first_sentences_once() {
     let store = covered().await;
-    let unread = store.read(|r| r.keyframes().unread(CHAT, 0, 3)).await.unwrap().unwrap();
+    let unread = store.read(|r| r.keyframes().next_to_summarize(CHAT, 0, 3)).await.unwrap().unwrap();
     store.write(move |w| w.keyframes_mut().mark_failed(unread.id)).await.unwrap();
-    assert_eq!(store.read(|r| r.keyframes().unread(CHAT, 0, 3)).await.unwrap(), None);
+    assert_eq!(store.read(|r| r.keyframes().next_to_summarize(CHAT, 0, 3)).await.unwrap(), None);
     let better = Keyframe { summary: "A boat is sold.".into(), fallback: false, ..kept(&store).await.remove(0) };
     let written = better.clone();
     store.write(move |w| w.keyframes_mut().rewrite(&written)).await.unwrap();

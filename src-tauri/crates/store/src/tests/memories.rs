@@ -23,7 +23,7 @@ pub(super) fn memory(number: u128, scope: MemoryScope, text: &str) -> Memory {
         importance: 5,
         origin: MemoryOrigin::Model,
         confidence: MAX_CONFIDENCE,
-        echoes: Vec::new(),
+        merged_sources: Vec::new(),
         archived: None,
         pinned: false,
         sources: Vec::new(),
@@ -252,9 +252,12 @@ async fn filters_memories_by_type_scope_and_source() {
     assert_eq!(listed(&store, all).await.len(), 3);
     assert_eq!(listed(&store, MemoryFilter { kind: Some(MemoryType::Rule), ..all }).await, ["rule of tea"]);
     assert_eq!(listed(&store, MemoryFilter { scope: Some("profile"), ..all }).await, ["wrote tea"]);
-    let said = MemoryFilter { said: Some(true), ..all };
+    let said = MemoryFilter { from_messages: Some(true), ..all };
     assert_eq!(listed(&store, said).await, ["said tea"]);
-    assert_eq!(listed(&store, MemoryFilter { said: Some(false), scope: Some("pair"), ..all }).await, ["rule of tea"]);
+    assert_eq!(
+        listed(&store, MemoryFilter { from_messages: Some(false), scope: Some("pair"), ..all }).await,
+        ["rule of tea"]
+    );
     let query = Query::any_word(["tea"]);
     let found = store.read(move |r| r.memories().search_of_character(CHARACTER, &query, said, 9)).await.unwrap();
     assert_eq!(found.into_iter().map(|found| found.memory.text).collect::<Vec<_>>(), ["said tea"]);
@@ -297,7 +300,7 @@ async fn bulk_retraction_clears_all_context_blocks() {
     assert_eq!(stale.chats, [CHAT], "and no other chat");
     assert_eq!(all_of(MemorySet::Everybody).await, [id(1), id(4)]);
     let storage = store.read(|r| r.memories().storage()).await.unwrap();
-    assert_eq!((storage.memories, storage.memory_bytes, storage.vectors, storage.unread), (2, 6, 0, 5));
+    assert_eq!((storage.memories, storage.memory_bytes, storage.vectors, storage.queued), (2, 6, 0, 5));
 }
 
 /// Two memories share a source message. Restoring one does not end the exclusion that the other requires.
@@ -349,17 +352,17 @@ async fn a_later_stale_mark_survives_settling() {
     let store = furnished().await;
     let other = ChatId(Uuid::from_u128(90));
     store.write(move |w| w.chats_mut().insert(&super::chat(other, CHARACTER, 2))).await.unwrap();
-    let note = async |chat: ChatId| store.write(move |w| w.stale_caches_mut().note(chat)).await.unwrap();
+    let note = async |chat: ChatId| store.write(move |w| w.stale_caches_mut().mark(chat)).await.unwrap();
     let stale = async || store.read(|r| r.stale_caches().all()).await.unwrap();
     note(CHAT).await;
     note(other).await;
     let before = stale().await;
     assert_eq!(before.chats, [CHAT, other]);
     note(CHAT).await;
-    store.write(move |w| w.stale_caches_mut().settle(&before)).await.unwrap();
+    store.write(move |w| w.stale_caches_mut().unmark(&before)).await.unwrap();
     let after = stale().await;
     assert_eq!(after.chats, [CHAT]);
-    store.write(move |w| w.stale_caches_mut().settle(&after)).await.unwrap();
+    store.write(move |w| w.stale_caches_mut().unmark(&after)).await.unwrap();
     note(CHAT).await;
     assert_eq!(stale().await.chats, [CHAT], "a number is never given twice");
 }

@@ -140,7 +140,7 @@ async fn world_memories_are_listed_where_their_book_applies() {
     assert_eq!(listed(&store, CHARACTER, of_kind("world")).await, ["coast canary"]);
     assert_eq!(listed(&store, CHARACTER, of_kind("profile")).await, ["canary"]);
     let known = memory(1, SCOPES[0], "coast canary");
-    let archived = ArchivedState { why: ArchiveReason::Retired, since: Timestamp(9), by: None };
+    let archived = ArchivedState { reason: ArchiveReason::Retired, since: Timestamp(9), replaced_by: None };
     store.write(move |w| w.memories_mut().archive(&known, archived).map(drop)).await.unwrap();
     assert_eq!(listed(&store, CHARACTER, all).await, ["canary"]);
     assert_eq!(listed(&store, CHARACTER, MemoryFilter { archived: true, ..all }).await, ["coast canary"]);

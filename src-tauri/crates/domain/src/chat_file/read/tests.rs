@@ -129,14 +129,14 @@ fn versions_inherit_missing_data_from_the_message() {
     let (chat, _) = ChatFile::from_jsonl(line.as_bytes()).unwrap();
     let shown = chat.messages[0].shown();
     assert_eq!((shown.thoughts.as_str(), shown.model.as_str()), ("why", "m"));
-    assert_eq!(Value::Object(shown.rest.clone()), json!({ "extra": { "bookmark_link": "B1", "gen_id": 1 } }));
+    assert_eq!(Value::Object(shown.unused_fields.clone()), json!({ "extra": { "bookmark_link": "B1", "gen_id": 1 } }));
 }
 
 #[test]
 fn unused_data_above_the_limit_is_counted() {
     let line = json!({ "mes": "x", "extra": { "image": "a".repeat(MAX_REST) } }).to_string();
     let (chat, losses) = ChatFile::from_jsonl(line.as_bytes()).unwrap();
-    assert_eq!((losses.oversized, chat.messages[0].shown().rest.len()), (1, 0));
+    assert_eq!((losses.oversized, chat.messages[0].shown().unused_fields.len()), (1, 0));
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn refuses_files_that_are_not_chats() {
 }
 
 fn version(text: &str) -> MessageVersion {
-    MessageVersion { text: text.into(), sent: "2024-01-15T12:30:15Z".into(), ..MessageVersion::default() }
+    MessageVersion { text: text.into(), date: "2024-01-15T12:30:15Z".into(), ..MessageVersion::default() }
 }
 
 fn small() -> ChatFile {
@@ -225,9 +225,9 @@ fn any_version() -> impl Strategy<Value = MessageVersion> {
     ("(?s).{0,24}", ".{0,8}", ".{0,8}", ".{0,8}").prop_map(|(text, thoughts, sent, model)| MessageVersion {
         text,
         thoughts,
-        sent,
+        date: sent,
         model,
-        rest: Map::new(),
+        unused_fields: Map::new(),
     })
 }
 
@@ -240,7 +240,16 @@ fn any_said() -> impl Strategy<Value = ChatFileMessage> {
             let note = apart == 1;
             let by = if note { ChatFileAuthor::Narrator } else { by };
             let selected = one.index(versions.len());
-            ChatFileMessage { name, avatar, by, hidden: apart == 2, note, versions, selected, rest: Map::new() }
+            ChatFileMessage {
+                name,
+                avatar,
+                by,
+                hidden: apart == 2,
+                note,
+                versions,
+                selected,
+                unused_fields: Map::new(),
+            }
         },
     )
 }

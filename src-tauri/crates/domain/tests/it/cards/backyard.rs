@@ -108,7 +108,7 @@ fn chats_include_replies_that_were_not_chosen() {
     );
     let texts: Vec<_> = chat.messages[2].versions.iter().map(|version| version.text.as_str()).collect();
     assert_eq!(texts, ["One.", "Two.", "Three."]);
-    assert_eq!(chat.messages[2].versions[0].sent, "2025-06-12T19:02:00.000Z");
+    assert_eq!(chat.messages[2].versions[0].date, "2025-06-12T19:02:00.000Z");
 }
 
 #[test]

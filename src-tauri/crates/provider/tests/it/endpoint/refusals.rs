@@ -26,7 +26,7 @@ async fn learned(server: &FaultServer, request: &Request, most: usize) -> Value 
     assert!(asked <= most, "{asked} requests");
     let kept: provider::OpenAiDialect =
         serde_json::from_str(&serde_json::to_string(&first.dialect()).unwrap()).unwrap();
-    let config = EndpointConfig::new(&server.url(), "tiny", None).unwrap().with_patience(patience()).with_dialect(kept);
+    let config = EndpointConfig::new(&server.url(), "tiny", None).unwrap().with_timeouts(patience()).with_dialect(kept);
     let next = OpenAiClient::new(config).unwrap();
     let seen = watch(next.stream(request.clone(), CancellationToken::new())).await;
     assert_eq!(

@@ -167,9 +167,9 @@ pub(crate) fn patience() -> Timeouts {
     Timeouts {
         connect: long,
         notice: long,
-        first: long,
-        idle: long,
-        tail: long,
+        first_text: long,
+        between_texts: long,
+        usage: long,
         backoff: Duration::from_millis(1),
         backoff_cap: Duration::from_millis(4),
         retry_after_cap: Duration::from_secs(60),
@@ -178,7 +178,7 @@ pub(crate) fn patience() -> Timeouts {
 
 pub(crate) fn client(url: &str, patience: Timeouts) -> OpenAiClient {
     let config = EndpointConfig::new(url, "tiny", Some(KEY.into())).unwrap();
-    OpenAiClient::new(config.with_patience(patience)).unwrap()
+    OpenAiClient::new(config.with_timeouts(patience)).unwrap()
 }
 
 pub(crate) fn request() -> Request {
@@ -187,7 +187,7 @@ pub(crate) fn request() -> Request {
         cache_key: "chat".to_owned(),
         prompt: Prompt { messages: vec![message], ..Prompt::default() },
         sampling: SamplerOptions::default().resolve(1),
-        shape: None,
+        response_schema: None,
     }
 }
 
