@@ -42,14 +42,14 @@ const LANGUAGES: [(&str, [(&str, &str); 2]); 5] = [
     ),
 ];
 
-pub(super) fn plant(making: &mut PlanBuilder) {
-    for pair in 0..making.pairs() {
+pub(super) fn plant(builder: &mut PlanBuilder) {
+    for pair in 0..builder.pairs() {
         for (language, facts) in LANGUAGES {
             let (told, asked) = facts[pair % 2];
-            let answer = making.answer(pair);
-            making.plant(pair, StorySpeaker::User, told.replace("{x}", &answer));
+            let answer = builder.answer(pair);
+            builder.plant(pair, StorySpeaker::User, told.replace("{x}", &answer));
             let wants = ExpectedRecall::All(vec![answer]);
-            making.ask(pair, asked, Expectation { name: format!("L {language}"), goal: 80, wants });
+            builder.ask(pair, asked, Expectation { name: format!("L {language}"), goal: 80, wants });
         }
     }
 }

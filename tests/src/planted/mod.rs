@@ -90,20 +90,20 @@ struct PlanBuilder {
 impl StoryPlan {
     /// Builds a plan, which is the same for the same size and seed.
     pub fn new(size: StorySize, seed: u64) -> Self {
-        let mut making = PlanBuilder::new(size, seed);
-        let facts = recall::plant(&mut making);
-        chains::plant(&mut making);
-        times::plant(&mut making);
-        lists::plant(&mut making);
-        languages::plant(&mut making);
-        remembered::plant(&mut making);
+        let mut builder = PlanBuilder::new(size, seed);
+        let facts = recall::plant(&mut builder);
+        chains::plant(&mut builder);
+        times::plant(&mut builder);
+        lists::plant(&mut builder);
+        languages::plant(&mut builder);
+        remembered::plant(&mut builder);
         for (pair, facts) in facts.iter().enumerate() {
-            recall::follow_up(&mut making, pair, facts);
+            recall::follow_up(&mut builder, pair, facts);
         }
-        budget::plant(&mut making);
-        forgetting::plant(&mut making);
-        scenes::plant(&mut making);
-        making.finish()
+        budget::plant(&mut builder);
+        forgetting::plant(&mut builder);
+        scenes::plant(&mut builder);
+        builder.finish()
     }
 }
 

@@ -11,14 +11,14 @@ const THINGS: [(&str, &str); 4] = [
     ("I owe ten crowns to old {x}", "To whom do I owe ten crowns?"),
 ];
 
-pub(super) fn plant(making: &mut PlanBuilder) {
-    for pair in 0..making.pairs() {
-        for (told, asked) in THINGS.iter().take(making.size.each) {
-            let answer = making.answer(pair);
-            making.plant_alone(pair, StorySpeaker::User, format!("Remember that {}.", told.replace("{x}", &answer)));
+pub(super) fn plant(builder: &mut PlanBuilder) {
+    for pair in 0..builder.pairs() {
+        for (told, asked) in THINGS.iter().take(builder.size.each) {
+            let answer = builder.answer(pair);
+            builder.plant_alone(pair, StorySpeaker::User, format!("Remember that {}.", told.replace("{x}", &answer)));
             let wants = ExpectedRecall::All(vec![answer]);
             let case = Expectation { name: "E asked to remember".into(), goal: 98, wants };
-            making.ask_in(pair, SECOND, *asked, Some(BUDGET), case);
+            builder.ask_in(pair, SECOND, *asked, Some(BUDGET), case);
         }
     }
 }

@@ -96,7 +96,7 @@ pub enum MemoryOrigin {
     #[default]
     User,
     /// The user asked for it in a chat ("Remember that ...").
-    Rule,
+    Command,
     /// A model extracted it as a fact.
     Model,
     /// A model summarized a range of messages.
@@ -104,12 +104,12 @@ pub enum MemoryOrigin {
 }
 
 impl MemoryOrigin {
-    pub const ALL: [Self; 4] = [Self::User, Self::Rule, Self::Model, Self::Keyframe];
+    pub const ALL: [Self; 4] = [Self::User, Self::Command, Self::Model, Self::Keyframe];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
-            Self::Rule => "rule",
+            Self::Command => "rule",
             Self::Model => "model",
             Self::Keyframe => "keyframe",
         }
@@ -190,7 +190,7 @@ impl Memory {
     pub fn duplicate_rank(&self) -> impl Ord + use<> {
         let origin = match self.origin {
             MemoryOrigin::User => 3,
-            MemoryOrigin::Rule => 2,
+            MemoryOrigin::Command => 2,
             MemoryOrigin::Model => 1,
             MemoryOrigin::Keyframe => 0,
         };

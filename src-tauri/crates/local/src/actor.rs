@@ -249,8 +249,8 @@ impl Actor {
         self.publish(WorkerState::Busy);
         let (start, mut first_text) = (Instant::now(), None);
         self.send(&WorkerRequest::Generate(generate(id, &job.request))).await?;
-        let patience = self.settings.policy.reply_timeout;
-        self.until(Some((job, Some(id))), patience, move |reply| match reply {
+        let limit = self.settings.policy.reply_timeout;
+        self.until(Some((job, Some(id))), limit, move |reply| match reply {
             WorkerReply::Prefill { done, total, reused, .. } => {
                 job.send_event(GenerationEvent::Prefill { done, total, reused });
                 None

@@ -202,16 +202,16 @@ impl Provider for LocalProvider {
 
 type Arriving = mpsc::UnboundedReceiver<Result<GenerationEvent, ProviderError>>;
 
-/// Forwards events up to the last one. A cancel ends the stream within `patience`, even if the worker does not react.
+/// Forwards events up to the last one. A cancel ends the stream within `limit`, even if the worker does not react.
 fn follow(
     mut arriving: Arriving,
     cancel: CancellationToken,
-    patience: std::time::Duration,
+    limit: std::time::Duration,
 ) -> impl futures_util::Stream<Item = Result<GenerationEvent, ProviderError>> {
     async_stream::stream! {
         let overdue = async {
             cancel.cancelled().await;
-            tokio::time::sleep(patience).await;
+            tokio::time::sleep(limit).await;
         };
         tokio::pin!(overdue);
         let mut usage = Usage::default();

@@ -99,23 +99,23 @@ impl Worker {
         matches!(self.child.try_wait(), Ok(None)) && !self.frames.is_closed()
     }
 
-    /// Sends a request. An error means that the worker is gone or has not read for `patience`.
-    pub(crate) async fn send(&mut self, request: &WorkerRequest, patience: Duration) -> Result<(), FrameError> {
+    /// Sends a request. An error means that the worker is gone or has not read for `limit`.
+    pub(crate) async fn send(&mut self, request: &WorkerRequest, limit: Duration) -> Result<(), FrameError> {
         let bytes = frame::encode(request)?;
-        let written = timeout(patience, self.pipe.write_all(&bytes)).await;
+        let written = timeout(limit, self.pipe.write_all(&bytes)).await;
         written.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into())).map_err(FrameError::Pipe)
     }
 
-    /// Asks the process to save its caches and exit. Kills it after `patience`.
-    pub(crate) async fn shut_down(mut self, patience: Duration) {
+    /// Asks the process to save its caches and exit. Kills it after `limit`.
+    pub(crate) async fn shut_down(mut self, limit: Duration) {
         let leaving = async {
-            if self.send(&WorkerRequest::Shutdown, patience).await.is_ok() {
+            if self.send(&WorkerRequest::Shutdown, limit).await.is_ok() {
                 // The worker may still send frames, and would block if nobody read them.
                 while self.frames.recv().await.is_some() {}
                 let _ = self.child.wait().await;
             }
         };
-        if timeout(patience, leaving).await.is_err() {
+        if timeout(limit, leaving).await.is_err() {
             tracing::warn!("the worker did not exit in time; its unsaved caches are lost");
         }
         self.end(Some("Inglenook is closing".to_owned())).await;

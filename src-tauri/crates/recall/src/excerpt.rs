@@ -97,7 +97,7 @@ pub fn excerpt(text: &str, sought: &ExcerptTerms, nearest: Option<Nearest>) -> S
 }
 
 /// The sentence of `text` that is nearest by late interaction.
-pub fn met_best(text: &str, nearest: Nearest) -> &str {
+pub fn best_sentence_of(text: &str, nearest: Nearest) -> &str {
     let text = text.trim();
     if text.len() <= SHORT {
         return text;

@@ -47,8 +47,10 @@ impl Doubles {
     /// Compares all `memories`; `user` are the words of the user's name.
     pub fn among<'m>(memories: impl Iterator<Item = &'m Memory>, user: &[String]) -> Self {
         let telling = memories.filter(|memory| memory.archived.is_none() && memory.origin != MemoryOrigin::Keyframe);
-        let all: Vec<NormalizedMemory<'m>> =
-            telling.map(|memory| NormalizedMemory::new(memory, user)).filter(|said| said.saying.is_telling()).collect();
+        let all: Vec<NormalizedMemory<'m>> = telling
+            .map(|memory| NormalizedMemory::new(memory, user))
+            .filter(|said| said.saying.is_informative())
+            .collect();
         let mut saying_so: HashMap<&[String], Vec<usize>> = HashMap::new();
         for (at, said) in all.iter().enumerate() {
             saying_so.entry(&said.saying.words).or_default().push(at);
@@ -123,7 +125,7 @@ impl<'m> Ranked<'m> {
 
     /// Superseded memories neither cause a penalty nor get one. An outdated value is similar to the current one, and
     /// both may be needed.
-    fn hear(&mut self, before: &Self) {
+    fn penalize(&mut self, before: &Self) {
         if !self.vital && self.memory.archived.is_none() && before.memory.archived.is_none() {
             self.said = self.said.max(likeness(&self.content, &before.content));
         }
@@ -149,7 +151,7 @@ pub fn diversify(mut ranked: Vec<Ranked<'_>>) -> Vec<Candidate> {
     let mut diverse = Vec::with_capacity(ranked.len());
     while let Some(best) = best_index(&ranked) {
         let next = ranked.remove(best);
-        ranked.iter_mut().for_each(|other| other.hear(&next));
+        ranked.iter_mut().for_each(|other| other.penalize(&next));
         diverse.push(next.scored());
     }
     diverse

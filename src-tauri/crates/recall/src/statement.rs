@@ -112,7 +112,7 @@ impl Statement {
     }
 
     /// Whether it has enough words to say something.
-    pub fn is_telling(&self) -> bool {
+    pub fn is_informative(&self) -> bool {
         self.words.iter().filter(|word| *word != USER).count() >= TELLING
     }
 
@@ -164,7 +164,7 @@ impl Statement {
 /// The statement, and whether it is in the user's own words. That is so if the user asked to remember it.
 fn spoken(memory: &Memory) -> (bool, &str) {
     let quoted = memory.text.split_once(" said: \"").and_then(|(_, said)| said.strip_suffix('"'));
-    match quoted.filter(|_| memory.origin == MemoryOrigin::Rule) {
+    match quoted.filter(|_| memory.origin == MemoryOrigin::Command) {
         Some(said) => (true, said),
         None => (false, &memory.text),
     }
@@ -214,7 +214,7 @@ pub(crate) mod tests {
             scope: MemoryScope::Profile,
             text: text.to_owned(),
             importance: 5,
-            origin: if asked { MemoryOrigin::Rule } else { MemoryOrigin::Model },
+            origin: if asked { MemoryOrigin::Command } else { MemoryOrigin::Model },
             confidence: if asked { MAX_CONFIDENCE } else { 7 },
             pinned: false,
             sources: Vec::new(),

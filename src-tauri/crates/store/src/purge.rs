@@ -37,7 +37,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// The deletion time of items that must be purged now ([`TrashMut::condemn`](crate::TrashMut::condemn)).
+    /// The deletion time of items that must be purged now ([`TrashMut::mark_for_purge`](crate::TrashMut::condemn)).
     pub(crate) const CONDEMNED: Timestamp = Timestamp(i64::MIN);
     /// Purges only condemned items.
     pub const ONLY_CONDEMNED: Self = Self::all(Self::CONDEMNED);

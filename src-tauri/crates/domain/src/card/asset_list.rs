@@ -23,13 +23,13 @@ pub struct CardAsset<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssetPlace<'a> {
     /// In the same file as the card, under this path.
-    Beside(&'a str),
+    Embedded(&'a str),
     /// Inline, as a `data:` URI.
-    InText,
+    Inline,
     /// The picture that contains the card (`ccdefault:`).
-    Own,
+    OwnPicture,
     /// At a remote or unknown address. It is never fetched.
-    Elsewhere,
+    External,
 }
 
 impl Card {
@@ -142,10 +142,10 @@ impl<'a> CardAsset<'a> {
         let text = |field: &str| asset.get(field).and_then(Value::as_str).unwrap_or_default();
         let uri = text("uri");
         let place = match AssetLocation::of(uri) {
-            AssetLocation::Inside(path) => AssetPlace::Beside(path),
-            AssetLocation::Data(_) => AssetPlace::InText,
-            AssetLocation::Elsewhere if uri.starts_with("ccdefault:") => AssetPlace::Own,
-            AssetLocation::Elsewhere => AssetPlace::Elsewhere,
+            AssetLocation::Inside(path) => AssetPlace::Embedded(path),
+            AssetLocation::Data(_) => AssetPlace::Inline,
+            AssetLocation::Elsewhere if uri.starts_with("ccdefault:") => AssetPlace::OwnPicture,
+            AssetLocation::Elsewhere => AssetPlace::External,
         };
         Self { kind: text("type"), name: text("name"), ext: text("ext"), uri, place }
     }
@@ -183,8 +183,9 @@ mod tests {
             7
         ]));
         let places: Vec<_> = card.asset_list().into_iter().map(|asset| asset.place).collect();
-        let expected = [AssetPlace::Beside("a/joy.png"), AssetPlace::InText, AssetPlace::Own, AssetPlace::Elsewhere];
-        assert_eq!(places, [&expected[..], &[AssetPlace::Elsewhere]].concat());
+        let expected =
+            [AssetPlace::Embedded("a/joy.png"), AssetPlace::Inline, AssetPlace::OwnPicture, AssetPlace::External];
+        assert_eq!(places, [&expected[..], &[AssetPlace::External]].concat());
         assert_eq!(card.asset_bytes(1, None).unwrap(), Some(vec![0, 0, 0]));
         assert_eq!((card.asset_bytes(3, None).unwrap(), card.asset_bytes(9, None).unwrap()), (None, None));
     }
@@ -208,8 +209,8 @@ mod tests {
         let mut card = Card::new("Mira").unwrap();
         card.add_asset("emotion", "joy", "png", "assets/emotion/images/joy.png");
         let listed: Vec<_> = card.asset_list().iter().map(|one| (one.kind, one.name, one.place)).collect();
-        let joy = AssetPlace::Beside("assets/emotion/images/joy.png");
-        assert_eq!(listed, [("icon", "main", AssetPlace::Own), ("emotion", "joy", joy)]);
+        let joy = AssetPlace::Embedded("assets/emotion/images/joy.png");
+        assert_eq!(listed, [("icon", "main", AssetPlace::OwnPicture), ("emotion", "joy", joy)]);
         let files = [("assets/emotion/images/joy.png".to_owned(), "image/png".to_owned(), "AAAA".to_owned())];
         assert_eq!(card.with_inline_assets(&files).asset_bytes(1, None).unwrap(), Some(vec![0, 0, 0]));
     }

@@ -273,7 +273,7 @@ impl Card {
 
     /// Sets a field. SillyTavern repeats some fields next to `data` for V1 readers; an identical copy is updated too.
     fn set(&mut self, field: &str, value: Value) {
-        if let Some(repeated) = self.around.get_mut(field)
+        if let Some(repeated) = self.outer.get_mut(field)
             && Some(&*repeated) == self.fields.get(field)
         {
             *repeated = value.clone();

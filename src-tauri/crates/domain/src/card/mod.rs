@@ -56,7 +56,7 @@ pub struct Card {
     /// The card fields, such as name and description, including unknown ones.
     fields: Map<String, Value>,
     /// For V2 and V3, the outer object of the file; its `data` is a placeholder for `fields`. Empty for V1.
-    around: Map<String, Value>,
+    outer: Map<String, Value>,
 }
 
 impl Card {
@@ -65,7 +65,7 @@ impl Card {
     /// # Errors
     /// [`CardError::NoName`] for a blank name, [`CardError::NameTooLong`] above [`MAX_NAME`].
     pub fn new(name: &str) -> Result<Self, CardError> {
-        let mut card = Self { version: CardVersion::V1, fields: Map::new(), around: Map::new() };
+        let mut card = Self { version: CardVersion::V1, fields: Map::new(), outer: Map::new() };
         card.set_name(name)?;
         Ok(card.complete())
     }
@@ -177,7 +177,7 @@ impl Card {
         if self.version == CardVersion::V1 {
             return Value::Object(self.fields.clone());
         }
-        let mut root = self.around.clone();
+        let mut root = self.outer.clone();
         root.insert("data".into(), Value::Object(self.fields.clone()));
         Value::Object(root)
     }
@@ -194,13 +194,13 @@ impl Card {
 
     fn from_root(version: CardVersion, mut root: Map<String, Value>) -> Self {
         if version == CardVersion::V1 {
-            return Self { version, fields: root, around: Map::new() };
+            return Self { version, fields: root, outer: Map::new() };
         }
         let fields = match root.get_mut("data").map(Value::take) {
             Some(Value::Object(fields)) => fields,
             _ => Map::new(),
         };
-        Self { version, fields, around: root }
+        Self { version, fields, outer: root }
     }
 }
 

@@ -47,7 +47,7 @@ fn name(card: &mut Card, file: Option<&str>, warnings: &mut Vec<Warning>) -> Res
         Err(error @ CardError::NoName { .. }) => error,
         checked => return checked,
     };
-    let beside = card.around.get("name").and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
+    let beside = card.outer.get("name").and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
     let (name, warning) = if let Some(name) = beside {
         (name.to_owned(), Warning::NameFromRoot { name: shortened(name) })
     } else {
@@ -95,7 +95,7 @@ pub(crate) fn check_complexity(json: &[u8]) -> Result<(), CardError> {
 
 /// Removes an outer card that some exporters wrap around a card, if it has no fields of its own.
 fn unwrapped(mut root: Map<String, Value>, warnings: &mut Vec<Warning>) -> Map<String, Value> {
-    while is_mere_wrapper(&root) {
+    while is_wrapper_only(&root) {
         let Some(Value::Object(inner)) = root.remove("data") else { break };
         root = inner;
         warnings.push(Warning::NestedTwice);
@@ -103,7 +103,7 @@ fn unwrapped(mut root: Map<String, Value>, warnings: &mut Vec<Warning>) -> Map<S
     root
 }
 
-fn is_mere_wrapper(root: &Map<String, Value>) -> bool {
+fn is_wrapper_only(root: &Map<String, Value>) -> bool {
     let nothing_else = root.keys().all(|key| matches!(key.as_str(), "spec" | "spec_version" | "data"));
     let inner = root.get("data").and_then(Value::as_object);
     nothing_else

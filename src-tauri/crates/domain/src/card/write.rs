@@ -34,7 +34,7 @@ impl Card {
 
     /// Returns the JSON root in the given version, with all fields that it requires.
     pub(super) fn upgraded_root(&self, version: CardVersion) -> Map<String, Value> {
-        let (mut fields, mut root) = (self.fields.clone(), self.around.clone());
+        let (mut fields, mut root) = (self.fields.clone(), self.outer.clone());
         if self.version == CardVersion::V1 {
             (fields, root) = split_v1(fields);
         }

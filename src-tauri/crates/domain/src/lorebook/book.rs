@@ -30,7 +30,7 @@ pub struct Book {
     /// The book without its entries.
     pub(super) raw: Map<String, Value>,
     /// The fields around `data` in a stand-alone file.
-    around: Map<String, Value>,
+    outer: Map<String, Value>,
     /// The map key of each entry in the file. New entries have none.
     names: Vec<(Uid, String)>,
     /// Whether the file stored the entries as a list.
@@ -145,7 +145,7 @@ impl Book {
         if self.form != BookFormat::Standalone {
             return Value::Object(book);
         }
-        let mut root = self.around.clone();
+        let mut root = self.outer.clone();
         root.insert("data".into(), Value::Object(book));
         Value::Object(root)
     }
@@ -187,19 +187,19 @@ impl Book {
 
     /// Converts to a stand-alone `lorebook_v3` file.
     pub fn to_lorebook_v3(&self) -> Value {
-        let mut root = self.around.clone();
+        let mut root = self.outer.clone();
         root.entry("spec").or_insert_with(|| "lorebook_v3".into());
         root.insert("data".into(), Value::Object(self.to_character_book()));
         Value::Object(root)
     }
 
-    fn empty(form: BookFormat, raw: Map<String, Value>, around: Map<String, Value>, listed: bool) -> Self {
-        Self { entries: Vec::new(), form, raw, around, names: Vec::new(), listed, kept: Vec::new() }
+    fn empty(form: BookFormat, raw: Map<String, Value>, outer: Map<String, Value>, listed: bool) -> Self {
+        Self { entries: Vec::new(), form, raw, outer, names: Vec::new(), listed, kept: Vec::new() }
     }
 
     fn from_object(
         mut raw: Map<String, Value>,
-        around: Option<Map<String, Value>>,
+        outer: Option<Map<String, Value>>,
     ) -> Result<(Self, Vec<Skipped>), BookError> {
         let entries = match raw.get_mut("entries").map(Value::take) {
             Some(entries @ (Value::Object(_) | Value::Array(_))) => entries,
@@ -209,12 +209,12 @@ impl Book {
         if count > MAX_ENTRIES {
             return Err(BookError::TooComplex { what: "too many entries", limit: MAX_ENTRIES });
         }
-        let form = match &around {
+        let form = match &outer {
             Some(_) => BookFormat::Standalone,
             None if is_card_format(&entries) => BookFormat::Card,
             None => BookFormat::Native,
         };
-        Ok(Self::empty(form, raw, around.unwrap_or_default(), entries.is_array()).filled(entries))
+        Ok(Self::empty(form, raw, outer.unwrap_or_default(), entries.is_array()).filled(entries))
     }
 
     fn filled(mut self, entries: Value) -> (Self, Vec<Skipped>) {

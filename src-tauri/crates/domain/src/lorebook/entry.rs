@@ -120,13 +120,13 @@ macro_rules! entry {
             }
 
             /// Converts the card fields that the entry states to SillyTavern's format.
-            fn restate_native(&self, raw: &mut Map<String, Value>) {
+            fn convert_to_native(&self, raw: &mut Map<String, Value>) {
                 $(remove_own(raw, $card);)*
                 $(convert_field(raw, (&self.raw, $card, $card_absent), $native, &self.$field);)*
             }
 
             /// Converts the SillyTavern fields that the entry states to card format.
-            fn restate_card(&self, raw: &mut Map<String, Value>) {
+            fn convert_to_card(&self, raw: &mut Map<String, Value>) {
                 $(remove_own(raw, $native);)*
                 $(convert_field(raw, (&self.raw, $native, $native_absent), $card, &self.$field);)*
             }
@@ -248,7 +248,7 @@ impl Entry {
             if let Some(odd) = self.raw.get("position").filter(|word| card_position(word).is_none()) {
                 set_aside(&mut raw, CARD_FORM, "position", odd.clone());
             }
-            self.restate_native(&mut raw);
+            self.convert_to_native(&mut raw);
             raw.insert("uid".into(), self.number("id"));
         }
         self.write_native(&mut raw);
@@ -280,7 +280,7 @@ impl Entry {
         }
         raw.entry("extensions").or_insert_with(|| Value::Object(Map::new()));
         let marked = EXPORT_MARKS.map(|mark| in_extensions(&raw, mark));
-        self.restate_card(&mut raw);
+        self.convert_to_card(&mut raw);
         if let Some(Value::Object(extensions)) = raw.get_mut("extensions").filter(|_| self.use_regex) {
             // Readers treat an entry with these keys as SillyTavern's export and then ignore `use_regex`.
             for (mark, _) in EXPORT_MARKS.into_iter().zip(marked).filter(|(_, marked)| !marked) {

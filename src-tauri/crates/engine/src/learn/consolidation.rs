@@ -59,7 +59,7 @@ impl<'a> Compared<'a> {
 
     /// The memory is a single statement. A summary of messages (keyframe) is not, so it is never merged or superseded.
     fn says_one_thing(&self) -> bool {
-        self.memory().origin != MemoryOrigin::Keyframe && self.saying.is_telling()
+        self.memory().origin != MemoryOrigin::Keyframe && self.saying.is_informative()
     }
 
     fn may_go(&self) -> bool {
@@ -186,7 +186,7 @@ mod tests {
             scope: MemoryScope::Profile,
             text: text.to_owned(),
             importance: 5,
-            origin: if asked { MemoryOrigin::Rule } else { MemoryOrigin::Model },
+            origin: if asked { MemoryOrigin::Command } else { MemoryOrigin::Model },
             confidence: if asked { MAX_CONFIDENCE } else { 7 },
             pinned: false,
             sources: Vec::new(),

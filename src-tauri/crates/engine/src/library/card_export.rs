@@ -162,7 +162,7 @@ impl CardOrigin {
             CardFormat::Charx => 0,
             CardFormat::Png if is_card_png => {
                 let listed =
-                    |file: &&Put| card.asset_list().iter().any(|one| one.place == AssetPlace::Beside(&file.path));
+                    |file: &&Put| card.asset_list().iter().any(|one| one.place == AssetPlace::Embedded(&file.path));
                 added.iter().filter(listed).count()
             }
             CardFormat::Png => card.embedded_file_count() - usize::from(card.icon_is_embedded()),

@@ -55,7 +55,7 @@ impl Library {
         let condemned = ids.clone();
         self.base()
             .store()
-            .write(move |store| condemned.iter().try_for_each(|id| store.trash_mut().condemn(*id)))
+            .write(move |store| condemned.iter().try_for_each(|id| store.trash_mut().mark_for_purge(*id)))
             .await?;
         self.purge_now(Before::ONLY_CONDEMNED).await?;
         let things = ids.len() as u32;

@@ -139,7 +139,7 @@ mod tests {
     #[tokio::test]
     async fn requested_memory_applies_on_every_branch() {
         let store = furnished().await;
-        for origin in [MemoryOrigin::User, MemoryOrigin::Rule] {
+        for origin in [MemoryOrigin::User, MemoryOrigin::Command] {
             assert!(!have_left(&store, Memory { origin, ..learned(&[23], &[]) }).await, "{origin:?}");
         }
         let summary = |sources| Memory { origin: MemoryOrigin::Keyframe, ..learned(sources, &[]) };

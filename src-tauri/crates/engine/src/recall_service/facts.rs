@@ -227,7 +227,7 @@ impl Facts {
     /// Messages in which the user asked to remember what one of these memories says.
     pub(crate) fn repeated(&self) -> HashSet<MessageId> {
         let all = self.standing.iter().chain(self.called.iter().map(|called| &called.memory));
-        let all = all.filter(|memory| memory.origin == MemoryOrigin::Rule);
+        let all = all.filter(|memory| memory.origin == MemoryOrigin::Command);
         all.filter_map(|memory| <[MessageId; 1]>::try_from(memory.sources.as_slice()).ok()).flatten().collect()
     }
 
@@ -353,7 +353,7 @@ mod tests {
             scope: MemoryScope::Profile,
             text: format!("m{number}"),
             importance,
-            origin: MemoryOrigin::Rule,
+            origin: MemoryOrigin::Command,
             confidence: MAX_CONFIDENCE,
             pinned,
             sources: Vec::new(),

@@ -9,7 +9,7 @@ use context::frame::SignalKind;
 use recall::full_text::words;
 
 use crate::recall_service::hit::Hit;
-use recall::excerpt::met_best;
+use recall::excerpt::best_sentence_of;
 
 /// Number of messages that may say the same without a penalty: the second one may say it differently.
 const ALLOWED: usize = 2;
@@ -84,7 +84,7 @@ struct WordIds(HashMap<String, usize>);
 impl WordIds {
     /// Ids of the words in the best sentence of a hit, sorted and unique.
     fn of(&mut self, hit: &Hit) -> Vec<usize> {
-        let phrase = hit.nearest.map_or("", |nearest| met_best(&hit.text, nearest));
+        let phrase = hit.nearest.map_or("", |nearest| best_sentence_of(&hit.text, nearest));
         let number = |word: String| {
             let next = self.0.len();
             *self.0.entry(word).or_insert(next)

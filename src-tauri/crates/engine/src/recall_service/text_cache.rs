@@ -9,7 +9,7 @@ use store::{MessageKey, ReadTransaction, StoreError, TextRevision, VisibleText};
 
 use recall::possession_index::Naming;
 use recall::possessions::{Possession, things};
-use recall::question_share::{asking_part, told_part};
+use recall::question_share::{question_share, statement_text};
 use recall::updates::Update;
 
 /// Number of chats whose texts stay in memory: all that a turn searches, and some more.
@@ -75,8 +75,8 @@ impl ChatTexts {
     fn understand(&mut self, changed: &VisibleText) {
         let (position, text) = (changed.message.position, changed.text.as_str());
         put(&mut self.news, position, Update::of(text));
-        put(&mut self.asking, position, Some(asking_part(text)).filter(|part| *part > 0.0));
-        self.naming.put(position, things(&told_part(text), changed.message.role));
+        put(&mut self.asking, position, Some(question_share(text)).filter(|part| *part > 0.0));
+        self.naming.put(position, things(&statement_text(text), changed.message.role));
     }
 
     /// Applies the changes since the last revision.

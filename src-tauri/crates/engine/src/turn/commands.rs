@@ -91,7 +91,7 @@ fn remember(
         scope: pair(said.chat, said.persona.id),
         text: format!("{} said: \"{thing}\"", said.persona.name),
         importance: IMPORTANCE,
-        origin: MemoryOrigin::Rule,
+        origin: MemoryOrigin::Command,
         confidence: MAX_CONFIDENCE,
         merged_sources: Vec::new(),
         archived: None,

@@ -50,7 +50,7 @@ pub(crate) fn remember(
         scope: pair(said.chat, said.persona.id),
         text: quoted(store, said, newest)?,
         importance: IMPORTANCE,
-        origin: MemoryOrigin::Rule,
+        origin: MemoryOrigin::Command,
         confidence: MAX_CONFIDENCE,
         merged_sources: Vec::new(),
         archived: None,

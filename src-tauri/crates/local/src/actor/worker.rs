@@ -85,9 +85,9 @@ impl Actor {
             worker.loaded = None;
         }
         self.send(&WorkerRequest::Load(load.clone())).await?;
-        let patience = self.settings.policy.reply_timeout + time_to_read(path);
+        let limit = self.settings.policy.reply_timeout + time_to_read(path);
         let loaded: Loaded = self
-            .until(job.map(|job| (job, None)), patience, |reply| match reply {
+            .until(job.map(|job| (job, None)), limit, |reply| match reply {
                 WorkerReply::Loading { fraction } => {
                     job.inspect(|job| job.send_event(GenerationEvent::Loading { fraction }));
                     None
@@ -164,18 +164,18 @@ impl Actor {
     }
 
     /// Handles frames until `step` returns a result. Meanwhile it accepts commands and cancels `job`, by its id, when
-    /// the caller gives it up. It reports a worker that is silent, and ends it after `patience`.
+    /// the caller gives it up. It reports a worker that is silent, and ends it after `limit`.
     pub(super) async fn until<T>(
         &mut self,
         job: Option<(&WorkerReplyJob, Option<u64>)>,
-        patience: Duration,
+        limit: Duration,
         mut step: impl FnMut(WorkerReply) -> Option<Result<T, ProviderError>>,
     ) -> Result<T, ProviderError> {
         let policy = self.settings.policy;
         let (mut last_frame, mut stalls, mut cancelled) = (tokio::time::Instant::now(), 0, false);
         loop {
             let watched = job.filter(|(_, id)| id.is_some() && !cancelled).map(|(job, _)| job);
-            let quiet_until = last_frame + (policy.stall_notice * (stalls + 1)).min(patience);
+            let quiet_until = last_frame + (policy.stall_notice * (stalls + 1)).min(limit);
             match self.turn(watched, quiet_until).await {
                 WorkerEvent::Frame(reply) => {
                     (last_frame, stalls) = (tokio::time::Instant::now(), 0);
@@ -190,9 +190,9 @@ impl Actor {
                         self.send(&WorkerRequest::Cancel { id }).await?;
                     }
                 }
-                WorkerEvent::Quiet if last_frame.elapsed() >= patience => {
+                WorkerEvent::Quiet if last_frame.elapsed() >= limit => {
                     return Err(self
-                        .end_worker(Some(format!("it sent nothing for {} seconds", patience.as_secs())))
+                        .end_worker(Some(format!("it sent nothing for {} seconds", limit.as_secs())))
                         .await);
                 }
                 WorkerEvent::Quiet => {

@@ -3,7 +3,7 @@
 use ahash::AHashMap;
 
 use super::Unsupported;
-use super::merging::{Merge, NO_TOKEN, Symbol, join};
+use super::merging::{Merge, NO_TOKEN, Symbol, merge};
 use super::split::{self, Pre};
 use crate::gguf::Vocabulary;
 
@@ -45,7 +45,7 @@ impl BytePairs {
             return found.push(token);
         }
         let mut symbols = if self.pre.byte_letters { self.by_byte(word) } else { self.by_letter(word) };
-        join(&mut symbols, |left, right| self.merges.get(&pair(left.token, right.token)).copied());
+        merge(&mut symbols, |left, right| self.merges.get(&pair(left.token, right.token)).copied());
         for symbol in symbols {
             if symbol.token != NO_TOKEN {
                 found.push(symbol.token);

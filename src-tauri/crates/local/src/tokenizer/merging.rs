@@ -24,7 +24,7 @@ pub(super) const NO_TOKEN: u32 = u32::MAX;
 const SHORT: usize = 48;
 
 /// Merges `symbols`; `joined` returns the result of merging two neighbours.
-pub(super) fn join(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Merge>) {
+pub(super) fn merge(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Merge>) {
     if symbols.len() <= SHORT { by_scan(symbols, joined) } else { by_queue(symbols, joined) }
 }
 
@@ -32,15 +32,15 @@ fn by_scan(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Optio
     let mut joins: Vec<Option<Merge>> = symbols.windows(2).map(|pair| joined(&pair[0], &pair[1])).collect();
     loop {
         let mut best: Option<(usize, Merge)> = None;
-        for (at, join) in joins.iter().enumerate() {
-            if let Some(join) = join
-                && best.is_none_or(|(_, best)| join.rank > best.rank)
+        for (at, merge) in joins.iter().enumerate() {
+            if let Some(merge) = merge
+                && best.is_none_or(|(_, best)| merge.rank > best.rank)
             {
-                best = Some((at, *join));
+                best = Some((at, *merge));
             }
         }
-        let Some((at, join)) = best else { return };
-        symbols[at] = Symbol { start: symbols[at].start, end: symbols[at + 1].end, token: join.token };
+        let Some((at, merge)) = best else { return };
+        symbols[at] = Symbol { start: symbols[at].start, end: symbols[at + 1].end, token: merge.token };
         symbols.remove(at + 1);
         joins.remove(at);
         if at > 0 {
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn merges_a_long_word_in_linear_time() {
         let mut symbols = letters(200_000);
-        join(&mut symbols, |left, right| (right.end - left.start <= 16).then_some(Merge { rank: 1, token: 0 }));
+        merge(&mut symbols, |left, right| (right.end - left.start <= 16).then_some(Merge { rank: 1, token: 0 }));
         assert_eq!(symbols.len(), 12_500);
     }
 }

@@ -6,7 +6,7 @@
 use ahash::AHashMap;
 
 use super::Unsupported;
-use super::merging::{Merge, NO_TOKEN, Symbol, join};
+use super::merging::{Merge, NO_TOKEN, Symbol, merge};
 use crate::gguf::{TokenKind, Vocabulary};
 
 /// Represents a space in the vocabulary.
@@ -56,7 +56,7 @@ impl SentencePiece {
         let token = |start, end| self.tokens.get(&word[start..end]).map_or(NO_TOKEN, |(id, _)| *id);
         let letters = word.char_indices().map(|(start, letter)| (start, start + letter.len_utf8()));
         let mut symbols = letters.map(|(start, end)| Symbol { start, end, token: token(start, end) }).collect();
-        join(&mut symbols, |left, right| {
+        merge(&mut symbols, |left, right| {
             let (token, score) = *self.tokens.get(&word[left.start..right.end])?;
             Some(Merge { rank: rank(score), token })
         });

@@ -74,8 +74,8 @@ impl EndpointConfig {
         let key = key.as_ref().map(key::read).transpose()?.flatten();
         let authorization = key.as_ref().map(bearer).transpose()?;
         let dialect = OpenAiDialect::of_host(url.host_str().unwrap_or_default());
-        let (model, headers, patience) = (model.into(), HeaderMap::new(), Timeouts::default());
-        Ok(Self { url, model, key, authorization, headers, timeouts: patience, dialect })
+        let (model, headers, timeouts) = (model.into(), HeaderMap::new(), Timeouts::default());
+        Ok(Self { url, model, key, authorization, headers, timeouts: timeouts, dialect })
     }
 
     /// Adds a dialect that was learned earlier.
@@ -89,8 +89,8 @@ impl EndpointConfig {
     }
 
     /// Returns the same endpoint with other timeouts.
-    pub fn with_timeouts(self, patience: Timeouts) -> Self {
-        Self { timeouts: patience, ..self }
+    pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
+        Self { timeouts: timeouts, ..self }
     }
 
     /// Adds `headers` to each request. Their values are secrets.

@@ -38,10 +38,10 @@ pub struct EndpointProbe {
 /// # Errors
 /// Every class that a reply can fail with, except `ContextOverflow` and `Cut` in the middle of a text.
 pub async fn probe(config: &EndpointConfig) -> Result<EndpointProbe, ProviderError> {
-    let patience = config.timeouts;
+    let timeouts = config.timeouts;
     // A short reply comes sooner than one to a long prompt, and the user is waiting for the test.
-    let patience = Timeouts { first_text: patience.first_text.min(patience.between_texts), ..patience };
-    let shared = Arc::new(ClientState::new(config.clone().with_timeouts(patience))?);
+    let timeouts = Timeouts { first_text: timeouts.first_text.min(timeouts.between_texts), ..timeouts };
+    let shared = Arc::new(ClientState::new(config.clone().with_timeouts(timeouts))?);
     match shared.models().await {
         Ok((models, list)) => {
             let context = match listed_context(&list, &config.model) {
@@ -51,7 +51,7 @@ pub async fn probe(config: &EndpointConfig) -> Result<EndpointProbe, ProviderErr
             Ok(EndpointProbe { models, context, contexts: contexts(&list) })
         }
         Err(failure) if failure.error.kind == ProviderErrorKind::NotFound && !config.ends_with_version() => {
-            let below = ClientState::new(config.with_version().with_timeouts(patience))?;
+            let below = ClientState::new(config.with_version().with_timeouts(timeouts))?;
             if below.models().await.is_ok() {
                 return Err(diagnose::api_at_other_address(config, &below.config));
             }

@@ -23,12 +23,12 @@ pub(super) fn reply(
 ) -> impl Stream<Item = Result<GenerationEvent, ProviderError>> {
     let request = Arc::new(request);
     stream! {
-        let patience = shared.config.timeouts;
+        let timeouts = shared.config.timeouts;
         let mut tally = ReplyState::new(&request);
         let mut retries = 0;
         loop {
             let mut frames = pin!(exchange(Arc::clone(&shared), Arc::clone(&request)));
-            let mut silence = IdleTimer::new(patience.notice, patience.first_text);
+            let mut silence = IdleTimer::new(timeouts.notice, timeouts.first_text);
             let failure = loop {
                 let next = match silence.wait(&cancel, frames.next()).await {
                     Waited::Notice(seconds) => {
@@ -130,11 +130,11 @@ fn take(shared: &ClientState, tally: &mut ReplyState, frame: StreamItem, events:
 }
 
 fn limit(shared: &ClientState, tally: &ReplyState) -> Duration {
-    let patience = &shared.config.timeouts;
+    let timeouts = &shared.config.timeouts;
     match (tally.has_ended(), tally.has_output()) {
-        (ReplyEnd::Yes, _) => patience.usage,
-        (ReplyEnd::Maybe, _) | (ReplyEnd::No, true) => patience.between_texts,
-        (ReplyEnd::No, false) => patience.first_text,
+        (ReplyEnd::Yes, _) => timeouts.usage,
+        (ReplyEnd::Maybe, _) | (ReplyEnd::No, true) => timeouts.between_texts,
+        (ReplyEnd::No, false) => timeouts.first_text,
     }
 }
 

@@ -44,15 +44,15 @@ impl RequestFailure {
 
 /// Returns the pause before retry number `attempt` (from 1), or `None` to give up. `jitter` (0 to 1) shortens the pause
 /// by up to a quarter, so that clients that failed together do not retry together.
-pub(super) fn pause(patience: &Timeouts, attempt: u32, again: RetryPolicy, jitter: f64) -> Option<Duration> {
+pub(super) fn pause(timeouts: &Timeouts, attempt: u32, again: RetryPolicy, jitter: f64) -> Option<Duration> {
     if attempt > MAX_RETRIES {
         return None;
     }
     match again {
         RetryPolicy::Never | RetryPolicy::Adapted => None,
-        RetryPolicy::After(pause) => (pause <= patience.retry_after_cap).then_some(pause),
+        RetryPolicy::After(pause) => (pause <= timeouts.retry_after_cap).then_some(pause),
         RetryPolicy::Later => {
-            let full = patience.backoff.saturating_mul(1 << (attempt - 1)).min(patience.backoff_cap);
+            let full = timeouts.backoff.saturating_mul(1 << (attempt - 1)).min(timeouts.backoff_cap);
             Some(full.mul_f64(1.0 - jitter.clamp(0.0, 1.0) / 4.0))
         }
     }
@@ -79,8 +79,8 @@ mod tests {
 
     use super::*;
 
-    fn pauses(patience: &Timeouts, again: RetryPolicy, jitter: f64) -> Vec<u128> {
-        (1..5).map_while(|attempt| pause(patience, attempt, again, jitter)).map(|pause| pause.as_millis()).collect()
+    fn pauses(timeouts: &Timeouts, again: RetryPolicy, jitter: f64) -> Vec<u128> {
+        (1..5).map_while(|attempt| pause(timeouts, attempt, again, jitter)).map(|pause| pause.as_millis()).collect()
     }
 
     #[test]
@@ -92,10 +92,10 @@ mod tests {
 
     #[test]
     fn pauses_respect_their_caps() {
-        let patience = Timeouts { backoff: Duration::from_secs(7), ..Timeouts::default() };
-        assert_eq!(pauses(&patience, RetryPolicy::Later, 0.0), [7000, 8000]);
-        assert_eq!(pauses(&patience, RetryPolicy::After(Duration::from_secs(60)), 0.0), [60_000, 60_000]);
-        assert_eq!(pauses(&patience, RetryPolicy::After(Duration::from_secs(61)), 0.0), []);
+        let timeouts = Timeouts { backoff: Duration::from_secs(7), ..Timeouts::default() };
+        assert_eq!(pauses(&timeouts, RetryPolicy::Later, 0.0), [7000, 8000]);
+        assert_eq!(pauses(&timeouts, RetryPolicy::After(Duration::from_secs(60)), 0.0), [60_000, 60_000]);
+        assert_eq!(pauses(&timeouts, RetryPolicy::After(Duration::from_secs(61)), 0.0), []);
     }
 
     #[test]

@@ -53,8 +53,8 @@ impl Server {
 
     fn config(&self, key: &str) -> EndpointConfig {
         // A busy machine may need long for the first text; these tests do not check timing.
-        let patience = Timeouts { between_texts: Duration::from_secs(300), ..Timeouts::default() };
-        EndpointConfig::new(&self.url, MODEL, Some(key.into())).unwrap().with_timeouts(patience)
+        let timeouts = Timeouts { between_texts: Duration::from_secs(300), ..Timeouts::default() };
+        EndpointConfig::new(&self.url, MODEL, Some(key.into())).unwrap().with_timeouts(timeouts)
     }
 
     fn client(&self) -> OpenAiClient {

@@ -109,13 +109,13 @@ impl MemoriesMut<'_> {
             memory.text
         ])?;
         if rows == 1 && archived.reason == ArchiveReason::Merged {
-            self.raise(memory)?;
+            self.raise_importance(memory)?;
         }
         Ok(rows == 1)
     }
 
     /// Raises the importance of the memory that `merged` was merged into, unless the user wrote that one.
-    fn raise(&mut self, merged: &Memory) -> Result<(), StoreError> {
+    fn raise_importance(&mut self, merged: &Memory) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "UPDATE memory SET raised_from = (

@@ -51,8 +51,8 @@ async fn paused(before: &str, after: &str) -> String {
     let play = [stream(before), vec![Step::Gate(gate.clone()), Step::Bytes(after.as_bytes().to_vec())]].concat();
     let server = FaultServer::start(vec![play]).await;
     // A client that treats the reply as ended would stop before it notices the silence.
-    let patience = Timeouts { notice: Duration::from_millis(120), usage: Duration::from_millis(20), ..patience() };
-    let mut events = start(&server.url(), patience);
+    let timeouts = Timeouts { notice: Duration::from_millis(120), usage: Duration::from_millis(20), ..timeouts() };
+    let mut events = start(&server.url(), timeouts);
     let mut text = String::new();
     loop {
         match events.next().await.unwrap().unwrap() {

@@ -162,7 +162,7 @@ pub(crate) fn healthy() -> Play {
 }
 
 /// Timeouts that never expire in a test, and no pauses between attempts.
-pub(crate) fn patience() -> Timeouts {
+pub(crate) fn timeouts() -> Timeouts {
     let long = Duration::from_secs(30);
     Timeouts {
         connect: long,
@@ -176,9 +176,9 @@ pub(crate) fn patience() -> Timeouts {
     }
 }
 
-pub(crate) fn client(url: &str, patience: Timeouts) -> OpenAiClient {
+pub(crate) fn client(url: &str, timeouts: Timeouts) -> OpenAiClient {
     let config = EndpointConfig::new(url, "tiny", Some(KEY.into())).unwrap();
-    OpenAiClient::new(config.with_timeouts(patience)).unwrap()
+    OpenAiClient::new(config.with_timeouts(timeouts)).unwrap()
 }
 
 pub(crate) fn request() -> Request {
@@ -191,8 +191,8 @@ pub(crate) fn request() -> Request {
     }
 }
 
-pub(crate) fn start(url: &str, patience: Timeouts) -> EventStream {
-    client(url, patience).stream(request(), CancellationToken::new())
+pub(crate) fn start(url: &str, timeouts: Timeouts) -> EventStream {
+    client(url, timeouts).stream(request(), CancellationToken::new())
 }
 
 /// Events of a reply in one line: text as is, tool calls with their arguments (`?` if malformed), `~` for a retry, `z`
@@ -251,6 +251,6 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
 /// Plays `plays` and returns the events of one reply and the number of requests.
 pub(crate) async fn run(plays: Vec<Play>) -> (Seen, usize) {
     let server = FaultServer::start(plays).await;
-    let seen = watch(start(&server.url(), patience())).await;
+    let seen = watch(start(&server.url(), timeouts())).await;
     (seen, server.received().len())
 }
