@@ -33,7 +33,7 @@ impl LearningSetup {
     pub async fn exchange(&self, said: &str, answers: &[&str]) {
         self.app.model.reply("Is that so.");
         answers.iter().for_each(|answer| _ = self.app.model.reply(answer));
-        self.app.say(&self.chat, said).await;
+        self.app.send(&self.chat, said).await;
         self.app.engine.settle().await;
     }
 

@@ -23,12 +23,12 @@ pub(super) struct RecallFact {
 }
 
 impl RecallFact {
-    pub(super) fn told(&self, wording: usize) -> String {
+    pub(super) fn statement(&self, wording: usize) -> String {
         self.kind.told[wording].replace("{r}", self.relation.noun).replace("{x}", &self.answer)
     }
 
     /// Returns a question of the user.
-    pub(super) fn asked(&self, tier: usize, variant: usize) -> String {
+    pub(super) fn question(&self, tier: usize, variant: usize) -> String {
         let (my, me, i) = match self.who {
             StorySpeaker::User => ("my", "me", "I"),
             StorySpeaker::Character => ("your", "you", "you"),
@@ -66,7 +66,7 @@ fn tell(builder: &mut PlanBuilder, pair: usize, (kind, relation): (usize, usize)
     let who = if builder.world.random.percent(50) { StorySpeaker::User } else { StorySpeaker::Character };
     let fact = RecallFact { kind: &KINDS[kind], relation: &RELATIONS[relation], who, answer: builder.answer(pair) };
     let wording = builder.world.random.below(fact.kind.told.len());
-    builder.plant(pair, who, fact.told(wording));
+    builder.plant(pair, who, fact.statement(wording));
     fact
 }
 
@@ -84,7 +84,7 @@ fn near_facts(builder: &mut PlanBuilder, pair: usize) -> Vec<(&'static str, Stri
 fn ask(builder: &mut PlanBuilder, pair: usize, facts: &[RecallFact]) {
     for (at, fact) in facts.iter().enumerate() {
         for (tier, (name, goal)) in TIERS.iter().enumerate() {
-            let question = fact.asked(tier, at % 2);
+            let question = fact.question(tier, at % 2);
             builder.ask(pair, question.clone(), fact.in_memory(&format!("A {name}, {BUDGET} tokens"), *goal));
             let budgets = if at < builder.size.swept { OTHER_BUDGETS.as_slice() } else { &[] };
             for budget in budgets {
@@ -99,7 +99,7 @@ fn ask(builder: &mut PlanBuilder, pair: usize, facts: &[RecallFact]) {
 fn ask_elsewhere(builder: &mut PlanBuilder, pair: usize, facts: &[RecallFact]) {
     for fact in facts.iter().take(builder.size.each) {
         let case = fact.in_memory("E told in another chat", 98);
-        builder.ask_in(pair, SECOND, fact.asked(0, 0), Some(BUDGET), case);
+        builder.ask_in(pair, SECOND, fact.question(0, 0), Some(BUDGET), case);
     }
 }
 

@@ -13,7 +13,7 @@ use engine::api::{EndReason, Figures, Message, SettingOwner, SettingValue, WhatI
 use engine::{Engine, Options, TurnOptions};
 use local::Tokenizer;
 
-use crate::headless::{ended, models_dir, shown, worker};
+use crate::headless::{ended, models_dir, selected_text, worker};
 use crate::model_file::ModelFile;
 
 /// Training length of the small model. Beyond it the replies are nonsense, but evaluation and reuse work as usual.
@@ -138,7 +138,7 @@ impl Measure {
         let whole = engine.whole_chat(chat).await.expect("the chat is there");
         let said = |message: &Message| ReplayedMessage {
             by_user: message.role == engine::api::Role::User,
-            text: shown(message).to_owned(),
+            text: selected_text(message).to_owned(),
         };
         held.chat = whole.page.messages.iter().map(said).collect();
         engine.shutdown().await;

@@ -140,9 +140,9 @@ async fn message_interrupts_learning_until_later() {
     let (gate, again) = (ReplyGate::new(), ReplyGate::new());
     stage.app.model.reply("Hm.").play(ReplyScript::new().words("[").gate(&gate).words("never"));
     stage.app.model.reply("I see.").play(ReplyScript::new().gate(&again).words("never"));
-    stage.app.say(&stage.chat, "Fine.").await;
+    stage.app.send(&stage.chat, "Fine.").await;
     gate.reached().await;
-    stage.app.say(&stage.chat, "And now?").await;
+    stage.app.send(&stage.chat, "And now?").await;
     again.reached().await;
     assert!(stage.memories().await.is_empty());
 
@@ -316,7 +316,7 @@ async fn regenerated_reply_lacks_facts_of_the_old_one() {
     stage.exchanges(4).await;
     stage.app.model.reply("She is the Zebulon.");
     stage.app.model.reply(&fact("Ada owns a boat called Zebulon.", 8).replace("You", "Ada"));
-    stage.app.say(&stage.chat, "Is there a boat that you own?").await;
+    stage.app.send(&stage.chat, "Is there a boat that you own?").await;
     stage.app.engine.settle().await;
     assert_eq!(stage.memories().await[0].sources.len(), 2, "the question and the answer");
     // A new epoch includes what is known by then.

@@ -36,7 +36,7 @@ impl Trace {
 
 /// Sends `text`, waits for all background work, and returns how the reply ended.
 async fn say(app: &Headless, chat: &str, text: &str) -> EndReason {
-    let (_, end) = app.say(chat, text).await;
+    let (_, end) = app.send(chat, text).await;
     app.engine.settle().await;
     end
 }

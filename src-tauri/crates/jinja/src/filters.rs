@@ -5,10 +5,8 @@ use std::rc::Rc;
 use super::args::Called;
 use super::meter::{Buffer, Meter};
 use super::print::{Layout, json};
-use super::value::{TextValue, Value};
+use super::value::{TextValue, Value, ValueResult};
 use super::{RenderError, format, methods, printf, sequences};
-
-type ValueResult = Result<Value, RenderError>;
 
 /// `value | name(args)`
 pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Called) -> ValueResult {

@@ -5,10 +5,8 @@ use std::rc::Rc;
 
 use super::args::Called;
 use super::meter::{Buffer, Meter};
-use super::value::{MapValue, TextValue, Value};
+use super::value::{MapValue, TextValue, Value, ValueResult};
 use super::{RenderError, ops};
-
-type ValueResult = Result<Value, RenderError>;
 
 pub(crate) fn call(meter: &Rc<Meter>, value: &Value, name: &str, called: &Called) -> ValueResult {
     let found = match value {

@@ -6,10 +6,8 @@ use std::rc::Rc;
 use super::args::Called;
 use super::eval::field;
 use super::meter::Meter;
-use super::value::{ListValue, Value};
+use super::value::{ListValue, Value, ValueResult};
 use super::{RenderError, filters, methods, ops, tests_of_values};
-
-type ValueResult = Result<Value, RenderError>;
 
 /// `value | name(args)`, or `None` if there is no such list filter.
 pub(crate) fn apply(

@@ -15,6 +15,8 @@ const NESTING: u8 = 40;
 /// Bytes charged for an item of a list or map, in addition to its content.
 const ITEM: usize = 32;
 
+pub(crate) type ValueResult = Result<Value, RenderError>;
+
 #[derive(Clone)]
 pub(crate) enum Value {
     Undefined,

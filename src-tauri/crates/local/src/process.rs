@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use worker::frame::{self, FrameError};
-use worker::protocol::{Load, Loaded, PROTOCOL, WorkerReply, WorkerRequest};
+use worker::protocol::{Load, LoadedModelInfo, PROTOCOL, WorkerReply, WorkerRequest};
 
 use crate::failure::{self, Death};
 use crate::settings::WorkerSettings;
@@ -32,7 +32,7 @@ pub(crate) struct Worker {
     pub(crate) frames: mpsc::Receiver<Result<WorkerReply, FrameError>>,
     words: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
-    pub(crate) loaded: Option<(Load, Loaded)>,
+    pub(crate) loaded: Option<(Load, LoadedModelInfo)>,
 }
 
 impl Worker {

@@ -60,7 +60,7 @@ pub use table::foreign::{ForeignChat, ForeignData, ForeignDataMut};
 pub use table::group::{Groups, GroupsMut};
 pub use table::import_report::{ImportRecord, ImportReports, ImportReportsMut};
 pub use table::item_embedding::{
-    EmbeddedKind, EmbeddingGroup, ItemEmbeddings, ItemEmbeddingsMut, LoreEntry, QueuedItem, StoredEmbedding,
+    EmbeddedKind, EmbeddingGroup, ItemEmbeddings, ItemEmbeddingsMut, LoreEntryText, QueuedItem, StoredEmbedding,
 };
 pub use table::keyframe::{Keyframes, KeyframesMut};
 pub use table::listing::{CharacterListItem, Listing, Listings, ListingsMut};

@@ -13,8 +13,8 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
 use worker::frame::FrameError;
 use worker::protocol::{
-    Done, ErrorCode, FinishReason, Generate, Load, LoadPurpose, Loaded, Timings, Usage, WireSegment, WorkerReply,
-    WorkerRequest,
+    Done, ErrorCode, FinishReason, Generate, Load, LoadPurpose, LoadedModelInfo, Timings, Usage, WireSegment,
+    WorkerReply, WorkerRequest,
 };
 
 use crate::cache::SequenceCache;
@@ -147,7 +147,7 @@ fn with_model(
     replies: &ReplyWriter,
 ) -> Result<Option<Load>, Fatal> {
     let vocab = Vocab::of(model);
-    let loaded = Loaded { context: 0, vocab: vocab.len().max(0) as u32, dimensions: 0, bos: vocab.adds_bos() };
+    let loaded = LoadedModelInfo { context: 0, vocab: vocab.len().max(0) as u32, dimensions: 0, bos: vocab.adds_bos() };
     if load.purpose == LoadPurpose::Vocabulary {
         replies.send(&WorkerReply::Loaded(loaded))?;
         return Ok(serve(&vocab, &mut LoadedModel::Vocabulary, inbox, replies)?);
@@ -173,7 +173,7 @@ fn with_model(
             (LoadedModel::Replies(Box::new(GenerationSession::new(&vocab, context, cache, chunk))), 0)
         }
     };
-    replies.send(&WorkerReply::Loaded(Loaded { context: size, dimensions, ..loaded }))?;
+    replies.send(&WorkerReply::Loaded(LoadedModelInfo { context: size, dimensions, ..loaded }))?;
     Ok(serve(&vocab, &mut serving, inbox, replies)?)
 }
 

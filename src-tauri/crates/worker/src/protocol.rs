@@ -17,7 +17,7 @@ pub struct WireSegment {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum WorkerRequest {
-    /// Answered by [`WorkerReply::Loading`] frames, then [`WorkerReply::Loaded`] or an error. Replaces the loaded model, whose
+    /// Answered by [`WorkerReply::Loading`] frames, then [`WorkerReply::LoadedModelInfo`] or an error. Replaces the loaded model, whose
     /// caches are saved first.
     Load(Load),
     /// Answered by [`WorkerReply::Counts`], even during a reply.
@@ -185,7 +185,7 @@ pub enum WorkerReply {
     Loading {
         fraction: f32,
     },
-    Loaded(Loaded),
+    Loaded(LoadedModelInfo),
     /// `done` of `total` prompt tokens are processed; `reused` of them came from the cache.
     Prefill {
         id: u64,
@@ -241,7 +241,7 @@ impl EncodedEmbedding {
 
 /// The loaded model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loaded {
+pub struct LoadedModelInfo {
     /// Context size in tokens; 0 if only the vocabulary is loaded.
     pub context: u32,
     /// Number of tokens in the vocabulary.

@@ -4,7 +4,7 @@
 use domain::LorebookId;
 use domain::lorebook::{Book, Entry};
 use recall::similarity::bytes;
-use store::{EmbeddedKind, LoreEntry, QueuedItem};
+use store::{EmbeddedKind, LoreEntryText, QueuedItem};
 
 use crate::api::EntryMeaning;
 use crate::base::error::{ApiResult, not_found};
@@ -68,7 +68,7 @@ impl RecallService {
         let id = book.parse::<LorebookId>().map_err(|_| not_found("lorebook"))?;
         let marked = marked(&self.library().lorebook(book).await?.book);
         let known = self.base().store().read(move |store| store.item_embeddings().entries(id)).await?;
-        let state = |entry: LoreEntry| {
+        let state = |entry: LoreEntryText| {
             let ready = known.iter().any(|(uid, ready)| *uid == entry.uid && *ready);
             EntryMeaning { entry: entry.uid, ready }
         };
@@ -87,13 +87,13 @@ fn parts_of(text: &str) -> Vec<String> {
 
 /// The entries of a book that are marked for search by meaning. If several have the same uid, only
 /// the first is included.
-fn marked(book: &Book) -> Vec<LoreEntry> {
-    let mut marked: Vec<LoreEntry> = Vec::new();
+fn marked(book: &Book) -> Vec<LoreEntryText> {
+    let mut marked: Vec<LoreEntryText> = Vec::new();
     for entry in book.entries.iter().filter(|entry| entry.vectorized && !entry.disable) {
         let uid = entry.uid.to_string();
         let text = told(entry);
         if !text.is_empty() && marked.iter().all(|known| known.uid != uid) {
-            marked.push(LoreEntry { uid, text });
+            marked.push(LoreEntryText { uid, text });
         }
     }
     marked

@@ -109,8 +109,10 @@ mod tests {
     #[tokio::test]
     async fn finds_only_vectors_above_the_threshold() {
         let store = Store::in_memory().unwrap();
-        let (entry, book) =
-            (|uid: &str| store::LoreEntry { uid: uid.into(), text: uid.into() }, domain::LorebookId(uuid::Uuid::nil()));
+        let (entry, book) = (
+            |uid: &str| store::LoreEntryText { uid: uid.into(), text: uid.into() },
+            domain::LorebookId(uuid::Uuid::nil()),
+        );
         let among = EmbeddingGroup::Entries(book);
         let embedding = Embedding { mean: vec![1.0, 0.0], tokens: Vec::new(), vectors: Vec::new() };
         let asked = Arc::new(QueryEmbedding::new(embedding, "encoder"));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ::worker::FrameError;
-use ::worker::protocol::{Load, LoadPurpose, Loaded, WorkerReply, WorkerRequest};
+use ::worker::protocol::{Load, LoadPurpose, LoadedModelInfo, WorkerReply, WorkerRequest};
 use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
 
 use super::{Actor, ActorCommand, WorkerReplyJob};
@@ -86,7 +86,7 @@ impl Actor {
         }
         self.send(&WorkerRequest::Load(load.clone())).await?;
         let limit = self.settings.policy.reply_timeout + time_to_read(path);
-        let loaded: Loaded = self
+        let loaded: LoadedModelInfo = self
             .until(job.map(|job| (job, None)), limit, |reply| match reply {
                 WorkerReply::Loading { fraction } => {
                     job.inspect(|job| job.send_event(GenerationEvent::Loading { fraction }));

@@ -80,7 +80,7 @@ pub struct StoredEmbedding {
 
 /// A lorebook entry that semantic search can activate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoreEntry {
+pub struct LoreEntryText {
     pub uid: String,
     pub text: String,
 }
@@ -200,7 +200,7 @@ impl ItemEmbeddingsMut<'_> {
     }
 
     /// Replaces the list of a book's entries for semantic search, and marks the book as done.
-    pub fn put_entries(&mut self, book: LorebookId, entries: &[LoreEntry]) -> Result<(), StoreError> {
+    pub fn put_entries(&mut self, book: LorebookId, entries: &[LoreEntryText]) -> Result<(), StoreError> {
         let id = book.0.as_bytes();
         let uids: Vec<&str> = entries.iter().map(|entry| entry.uid.as_str()).collect();
         let uids = serde_json::to_string(&uids).unwrap_or_default();

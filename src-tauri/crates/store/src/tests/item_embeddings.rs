@@ -6,7 +6,7 @@ use domain::{DocumentId, LorebookId, MemoryId, Timestamp};
 use uuid::Uuid;
 
 use super::{CHARACTER, CHAT, emptied, furnished};
-use crate::{EmbeddingGroup, LoreEntry, Lorebook, MemoryFilter, QueuedItem, Store, VectorRevision};
+use crate::{EmbeddingGroup, LoreEntryText, Lorebook, MemoryFilter, QueuedItem, Store, VectorRevision};
 
 const MODEL: &str = "encoder";
 const BOOK: LorebookId = LorebookId(Uuid::from_u128(70));
@@ -42,8 +42,8 @@ fn book(json: &str) -> Lorebook {
     }
 }
 
-fn entry(uid: &str, text: &str) -> LoreEntry {
-    LoreEntry { uid: uid.into(), text: text.into() }
+fn entry(uid: &str, text: &str) -> LoreEntryText {
+    LoreEntryText { uid: uid.into(), text: text.into() }
 }
 
 async fn with_things() -> Store {
