@@ -1,7 +1,7 @@
 //! Commands that the page may call, generated from two lists: the engine's operations and the shell's own commands.
 //!
-//! They are private functions of this module, because Tauri exports the helper macro of a public command, and an
-//! exported macro from another macro's expansion cannot be named.
+//! They are private functions of this module. Tauri exports the helper macro of a public command,
+//! and an exported macro from another macro's expansion cannot be named.
 
 pub(crate) mod links;
 pub(crate) mod shell;

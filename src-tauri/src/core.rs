@@ -43,32 +43,32 @@ impl Core {
     }
 
     /// Changes when a new page replaces the current one, for example on reload.
-    pub(crate) fn page(&self) -> watch::Receiver<u64> {
+    pub(crate) fn page_changes(&self) -> watch::Receiver<u64> {
         self.pages.subscribe()
     }
 
     /// Ends the event streams of the previous page.
-    pub(crate) fn new_page(&self) {
+    pub(crate) fn reset_page(&self) {
         self.pages.send_modify(|page| *page += 1);
     }
 
     /// Records that a page receives the engine's events.
-    pub(crate) fn is_heard(&self) {
+    pub(crate) fn mark_listening(&self) {
         self.heard.send_replace(true);
     }
 
     /// Waits until a page receives events, so that the next event is not lost.
-    pub(crate) async fn heard(&self) {
+    pub(crate) async fn wait_for_listener(&self) {
         self.heard.subscribe().wait_for(|heard| *heard).await.ok();
     }
 
     /// Records that the window is visible with its page.
-    pub(crate) fn is_shown(&self) {
+    pub(crate) fn mark_visible(&self) {
         self.shown.send_replace(true);
     }
 
     /// Waits until the window is visible, so that background work does not delay it.
-    pub(crate) async fn shown(&self) {
+    pub(crate) async fn wait_until_visible(&self) {
         self.shown.subscribe().wait_for(|shown| *shown).await.ok();
     }
 }

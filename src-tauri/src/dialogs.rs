@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use crate::window;
 
 /// Shows a failure without blocking the app.
-pub(crate) fn tell(app: &AppHandle, title: &str, message: &str) {
+pub(crate) fn show_error(app: &AppHandle, title: &str, message: &str) {
     message_in_front(app, title, message).show(|_| {});
 }
 

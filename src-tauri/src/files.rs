@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use tauri::{AppHandle, DragDropEvent, Manager, WindowEvent};
 
+use crate::arguments::AppArguments;
 use crate::core::Core;
 use crate::dialogs;
-use crate::places::Arguments;
 use crate::window;
 
 /// Imports files that are dropped on the window.
@@ -20,7 +20,7 @@ pub(crate) fn watch(window: &tauri::Window, event: &WindowEvent) {
 /// Handles a second start: brings the window to the front and imports the files.
 pub(crate) fn second_start(app: &AppHandle, arguments: &[String], folder: &str) {
     window::focus(app);
-    match Arguments::try_parse_from(arguments) {
+    match AppArguments::try_parse_from(arguments) {
         Ok(arguments) => import(app, from_folder(arguments.files, Path::new(folder))),
         Err(error) => tracing::warn!(kind = ?error.kind(), "cannot parse the arguments of a second start"),
     }
@@ -34,7 +34,7 @@ pub(crate) fn import(app: &AppHandle, paths: Vec<PathBuf>) {
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
         let (core, count) = (app.state::<Core>(), paths.len());
-        core.heard().await;
+        core.wait_for_listener().await;
         match core.engine().await.import_paths(paths).await {
             Ok(report) => tracing::info!(
                 count,
@@ -43,7 +43,7 @@ pub(crate) fn import(app: &AppHandle, paths: Vec<PathBuf>) {
                 refused = report.refused.len(),
                 "files imported"
             ),
-            Err(error) => dialogs::tell(&app, "The files could not be imported", &error.to_string()),
+            Err(error) => dialogs::show_error(&app, "The files could not be imported", &error.to_string()),
         }
     });
 }

@@ -9,6 +9,7 @@
 //! Not in this crate: prompts, SQL, HTTP, and everything that another front end needs too.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
+mod arguments;
 mod closing;
 mod commands;
 mod core;
@@ -17,7 +18,6 @@ mod files;
 mod log;
 mod opening;
 mod pictures;
-mod places;
 mod renderer;
 mod shell_store;
 mod window;
@@ -31,16 +31,16 @@ use clap::Parser;
 use engine::Options;
 use tauri::{App, Manager};
 
+use crate::arguments::AppArguments;
 use crate::core::Core;
-use crate::places::Arguments;
 use crate::shell_store::ShellStore;
 
 fn main() -> anyhow::Result<()> {
-    let arguments = Arguments::parse();
+    let arguments = AppArguments::parse();
     if let Err(error) = renderer::apply(arguments.dmabuf_renderer) {
         eprintln!("inglenook: cannot disable the DMABUF renderer, so the window may stay blank: {error}");
     }
-    let options = places::options(&arguments)?;
+    let options = arguments::options(&arguments)?;
     let app = tauri::Builder::default()
         .plugin(single_instance(&arguments))
         .plugin(tauri_plugin_dialog::init())
@@ -59,7 +59,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 /// Runs only in the first instance; a second one has already exited.
-fn set_up(app: &mut App, arguments: Arguments, options: Options) -> Result<(), Box<dyn Error>> {
+fn set_up(app: &mut App, arguments: AppArguments, options: Options) -> Result<(), Box<dyn Error>> {
     match log::start(&options.data_dir) {
         Ok(guard) => {
             app.manage(guard);
@@ -78,11 +78,11 @@ fn set_up(app: &mut App, arguments: Arguments, options: Options) -> Result<(), B
 }
 
 /// Each data folder has its own instance, so a start with another folder does not activate the usual one.
-fn single_instance(arguments: &Arguments) -> tauri::plugin::TauriPlugin<tauri::Wry> {
+fn single_instance(arguments: &AppArguments) -> tauri::plugin::TauriPlugin<tauri::Wry> {
     let plugin = tauri_plugin_single_instance::Builder::new()
         .callback(|app, arguments, folder| files::second_start(app, &arguments, &folder));
-    match arguments.own_data_dir() {
-        Some(folder) => plugin.dbus_id(places::instance_name(&folder)).build(),
+    match arguments.custom_data_dir() {
+        Some(folder) => plugin.dbus_id(arguments::instance_name(&folder)).build(),
         None => plugin.build(),
     }
 }

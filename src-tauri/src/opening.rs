@@ -9,7 +9,7 @@ use crate::{closing, dialogs, window};
 
 /// Remedy for an engine that does not open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Remedy {
     TryAgain,
     RestoreBackup,
     StartFresh,
@@ -17,10 +17,10 @@ enum Way {
 }
 
 /// A question to the user.
-struct Trouble {
+struct OpenProblem {
     title: &'static str,
     message: String,
-    ways: Vec<Way>,
+    remedies: Vec<Remedy>,
 }
 
 /// Opens the engine for the waiting commands, or quits if the user chooses so.
@@ -35,7 +35,7 @@ pub(crate) async fn open(app: AppHandle, options: Options) {
             }
             Err(error) => {
                 tracing::error!(class = class(&error), "the engine did not open");
-                if !solve(&app, &options, trouble(&error)).await {
+                if !ask_for_remedy(&app, &options, problem(&error)).await {
                     closing::quit(&app, 1);
                     return;
                 }
@@ -48,64 +48,64 @@ pub(crate) async fn open(app: AppHandle, options: Options) {
 /// down.
 async fn warm_up(app: &AppHandle) {
     let core = app.state::<Core>();
-    core.shown().await;
+    core.wait_until_visible().await;
     core.engine().await.warm_up_in_background();
 }
 
 /// Asks until a remedy works. Returns `false` if the user quits.
-async fn solve(app: &AppHandle, options: &Options, mut trouble: Trouble) -> bool {
+async fn ask_for_remedy(app: &AppHandle, options: &Options, mut problem: OpenProblem) -> bool {
     loop {
-        let labels: Vec<_> = trouble.ways.iter().map(|way| way.label()).collect();
-        let chosen = dialogs::ask(app, trouble.title, &trouble.message, &labels).await;
-        let outcome = match trouble.ways.get(chosen) {
-            Some(Way::TryAgain) => return true,
-            Some(Way::RestoreBackup) => {
+        let labels: Vec<_> = problem.remedies.iter().map(|way| way.label()).collect();
+        let chosen = dialogs::ask(app, problem.title, &problem.message, &labels).await;
+        let outcome = match problem.remedies.get(chosen) {
+            Some(Remedy::TryAgain) => return true,
+            Some(Remedy::RestoreBackup) => {
                 Engine::restore_newest(options).await.map(|restored| restored.aside.map(Into::into))
             }
-            Some(Way::StartFresh) => Engine::set_aside(options).await,
-            Some(Way::Quit) | None => return false,
+            Some(Remedy::StartFresh) => Engine::set_aside(options).await,
+            Some(Remedy::Quit) | None => return false,
         };
         match outcome {
             Ok(kept) => {
                 if let Some(kept) = kept {
-                    dialogs::tell(app, "The damaged file is kept", &format!("It is now in\n{}", kept.display()));
+                    dialogs::show_error(app, "The damaged file is kept", &format!("It is now in\n{}", kept.display()));
                 }
                 return true;
             }
-            Err(error) => trouble.message = format!("That did not work: {error}\n\n{}", trouble.message),
+            Err(error) => problem.message = format!("That did not work: {error}\n\n{}", problem.message),
         }
     }
 }
 
-fn trouble(error: &OpenError) -> Trouble {
+fn problem(error: &OpenError) -> OpenProblem {
     match error {
-        OpenError::InUse { message } => Trouble {
+        OpenError::InUse { message } => OpenProblem {
             title: "Inglenook is already running",
             message: format!("{message}\n\nClose the other one and try again."),
-            ways: vec![Way::TryAgain, Way::Quit],
+            remedies: vec![Remedy::TryAgain, Remedy::Quit],
         },
         OpenError::Damaged { message, newest_backup } => {
             let (backup, restore) = match newest_backup {
                 Some(backup) => {
-                    (format!("The newest intact backup is\n{}", backup.display()), vec![Way::RestoreBackup])
+                    (format!("The newest intact backup is\n{}", backup.display()), vec![Remedy::RestoreBackup])
                 }
                 None => ("There is no backup.".into(), vec![]),
             };
-            Trouble {
+            OpenProblem {
                 title: "The database is damaged",
                 message: format!("{message}\n\n{backup}\n\nThe damaged file is kept whatever you choose."),
-                ways: restore.into_iter().chain([Way::StartFresh, Way::Quit]).collect(),
+                remedies: restore.into_iter().chain([Remedy::StartFresh, Remedy::Quit]).collect(),
             }
         }
-        OpenError::Storage { message, hint } => Trouble {
+        OpenError::Storage { message, hint } => OpenProblem {
             title: "Inglenook cannot open its data",
             message: format!("{message}\n\n{hint}"),
-            ways: vec![Way::TryAgain, Way::Quit],
+            remedies: vec![Remedy::TryAgain, Remedy::Quit],
         },
     }
 }
 
-impl Way {
+impl Remedy {
     fn label(self) -> &'static str {
         match self {
             Self::TryAgain => "Try again",
@@ -153,15 +153,15 @@ mod tests {
 
     #[test]
     fn damaged_database_offers_remedies() {
-        let trouble = trouble(&damaged(Some("/data/backups/monday.db")));
-        assert!(trouble.message.contains("/data/inglenook.db"));
-        assert!(trouble.message.contains("/data/backups/monday.db"));
-        assert_eq!(trouble.ways, [Way::RestoreBackup, Way::StartFresh, Way::Quit]);
+        let problem = problem(&damaged(Some("/data/backups/monday.db")));
+        assert!(problem.message.contains("/data/inglenook.db"));
+        assert!(problem.message.contains("/data/backups/monday.db"));
+        assert_eq!(problem.remedies, [Remedy::RestoreBackup, Remedy::StartFresh, Remedy::Quit]);
     }
 
     #[test]
     fn offers_no_restore_without_a_backup() {
-        assert_eq!(trouble(&damaged(None)).ways, [Way::StartFresh, Way::Quit]);
+        assert_eq!(problem(&damaged(None)).remedies, [Remedy::StartFresh, Remedy::Quit]);
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
         let storage = OpenError::Storage { message: String::new(), hint: String::new() };
         for error in [damaged(Some("x")), damaged(None), OpenError::InUse { message: String::new() }, storage] {
             // `ask` returns the last option then.
-            assert_eq!(trouble(&error).ways.last(), Some(&Way::Quit));
+            assert_eq!(problem(&error).remedies.last(), Some(&Remedy::Quit));
         }
     }
 }

@@ -19,8 +19,8 @@ pub(crate) fn serve(context: UriSchemeContext<'_, Wry>, request: Request<Vec<u8>
     let wanted = wanted(request.uri().path()).map(|(size, hash)| (size, hash.to_owned()));
     tauri::async_runtime::spawn(async move {
         let asset = match wanted {
-            Some((Size::Whole, hash)) => app.state::<Core>().engine().await.asset(hash).await,
-            Some((Size::Small, hash)) => app.state::<Core>().engine().await.thumbnail(hash).await,
+            Some((PictureSize::Whole, hash)) => app.state::<Core>().engine().await.asset(hash).await,
+            Some((PictureSize::Small, hash)) => app.state::<Core>().engine().await.thumbnail(hash).await,
             None => Err(ApiError::NotFound { message: "not an asset's address".into() }),
         };
         responder.respond(response(asset));
@@ -29,15 +29,15 @@ pub(crate) fn serve(context: UriSchemeContext<'_, Wry>, request: Request<Vec<u8>
 
 /// Requested size of a picture; each has a scaled-down copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Size {
+enum PictureSize {
     Whole,
     Small,
 }
 
 /// Parses `/asset/<hash>` and `/thumbnail/<hash>`; a hash has exactly 64 lower-case hex digits.
-fn wanted(path: &str) -> Option<(Size, &str)> {
-    let whole = path.strip_prefix("/asset/").map(|hash| (Size::Whole, hash));
-    let (size, hash) = whole.or_else(|| path.strip_prefix("/thumbnail/").map(|hash| (Size::Small, hash)))?;
+fn wanted(path: &str) -> Option<(PictureSize, &str)> {
+    let whole = path.strip_prefix("/asset/").map(|hash| (PictureSize::Whole, hash));
+    let (size, hash) = whole.or_else(|| path.strip_prefix("/thumbnail/").map(|hash| (PictureSize::Small, hash)))?;
     let is_hash = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     is_hash.then_some((size, hash))
 }
@@ -72,8 +72,8 @@ mod tests {
     #[test]
     fn accepts_only_hashes() {
         let digits = "0123456789abcdef".repeat(4);
-        assert_eq!(wanted(&format!("/asset/{digits}")), Some((Size::Whole, digits.as_str())));
-        assert_eq!(wanted(&format!("/thumbnail/{digits}")), Some((Size::Small, digits.as_str())));
+        assert_eq!(wanted(&format!("/asset/{digits}")), Some((PictureSize::Whole, digits.as_str())));
+        assert_eq!(wanted(&format!("/thumbnail/{digits}")), Some((PictureSize::Small, digits.as_str())));
         for path in ["/asset/", "/asset/../../etc/passwd", "/", &format!("/{digits}"), &format!("/asset/{digits}0")] {
             assert_eq!(wanted(path), None, "{path}");
         }

@@ -15,7 +15,7 @@ const SAVED_AFTER: Duration = Duration::from_millis(500);
 
 /// Position and size of the window in physical pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct WindowPosition {
     pub(crate) x: i32,
     pub(crate) y: i32,
     pub(crate) width: u32,
@@ -27,23 +27,23 @@ pub(crate) struct Place {
 pub(crate) type Screen = (i32, i32, u32, u32);
 
 /// The window size if the stored one is unusable. It must match `tauri.conf.json`.
-const USUAL: (u32, u32) = (1280, 820);
+const DEFAULT_SIZE: (u32, u32) = (1280, 820);
 /// The minimum window size. It must match `tauri.conf.json`.
-const SMALLEST: (u32, u32) = (360, 480);
+const MIN_SIZE: (u32, u32) = (360, 480);
 
-impl Place {
+impl WindowPosition {
     /// Whether a window can have this position and size. Windows puts minimized ones at -32000; some have no size.
     pub(crate) fn is_real(&self) -> bool {
         const HIDDEN: i32 = -31_000;
-        self.width >= SMALLEST.0 && self.height >= SMALLEST.1 && self.x > HIDDEN && self.y > HIDDEN
+        self.width >= MIN_SIZE.0 && self.height >= MIN_SIZE.1 && self.x > HIDDEN && self.y > HIDDEN
     }
 
     /// Moves the place into view on these screens, the first of which is the main one. Without screens, only the size is
     /// corrected.
     pub(crate) fn in_view(self, screens: &[Screen]) -> Self {
-        let size = match self.width >= SMALLEST.0 && self.height >= SMALLEST.1 {
+        let size = match self.width >= MIN_SIZE.0 && self.height >= MIN_SIZE.1 {
             true => (self.width, self.height),
-            false => USUAL,
+            false => DEFAULT_SIZE,
         };
         let sized = Self { width: size.0, height: size.1, ..self };
         let Some(screen) = screens.iter().find(|screen| sized.is_within_reach(**screen)).or(screens.first()) else {
@@ -76,17 +76,16 @@ impl Place {
 pub(crate) struct ShellStore(Arc<Store<Wry>>);
 
 impl ShellStore {
-    /// # Errors
-    /// The store cannot be created. An unreadable file counts as empty.
+    /// # Errors The store cannot be created. An unreadable file is treated as empty.
     pub(crate) fn open(app: &App, data_dir: &Path) -> Result<Self, tauri_plugin_store::Error> {
         Ok(Self(app.store_builder(data_dir.join("shell.json")).auto_save(SAVED_AFTER).build()?))
     }
 
-    pub(crate) fn place(&self) -> Option<Place> {
+    pub(crate) fn place(&self) -> Option<WindowPosition> {
         self.0.get("window").and_then(|value| serde_json::from_value(value).ok())
     }
 
-    pub(crate) fn keep_place(&self, place: Place) {
+    pub(crate) fn save_position(&self, place: WindowPosition) {
         if let Ok(value) = serde_json::to_value(place) {
             self.0.set("window", value);
         }
@@ -96,7 +95,7 @@ impl ShellStore {
         self.0.get("theme").and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
     }
 
-    pub(crate) fn keep_theme(&self, theme: Theme) {
+    pub(crate) fn save_theme(&self, theme: Theme) {
         if let Ok(value) = serde_json::to_value(theme) {
             self.0.set("theme", value);
         }
@@ -107,8 +106,8 @@ impl ShellStore {
 mod tests {
     use super::*;
 
-    fn at(x: i32, y: i32) -> Place {
-        Place { x, y, width: 1280, height: 820, maximized: false }
+    fn at(x: i32, y: i32) -> WindowPosition {
+        WindowPosition { x, y, width: 1280, height: 820, maximized: false }
     }
 
     const SCREEN: Screen = (0, 0, 1920, 1080);
@@ -130,19 +129,19 @@ mod tests {
         }
         let small = (100, 50, 800, 600);
         let fitted = at(9000, 9000).in_view(&[small]);
-        assert_eq!(fitted, Place { x: 100, y: 50, width: 800, height: 600, maximized: false });
+        assert_eq!(fitted, WindowPosition { x: 100, y: 50, width: 800, height: 600, maximized: false });
     }
 
     #[test]
     fn window_without_size_gets_the_default_size() {
         for (width, height) in [(0, 0), (0, 820), (1280, 3), (1, 1)] {
-            let place = Place { width, height, ..at(100, 100) };
+            let place = WindowPosition { width, height, ..at(100, 100) };
             assert_eq!(place.in_view(&[SCREEN]), at(100, 100));
             assert!(!place.is_real());
         }
-        let huge = Place { width: u32::MAX, height: u32::MAX, ..at(0, 0) };
+        let huge = WindowPosition { width: u32::MAX, height: u32::MAX, ..at(0, 0) };
         assert_eq!((huge.in_view(&[SCREEN]).width, huge.in_view(&[SCREEN]).height), (1920, 1080));
-        assert_eq!(Place { width: 0, ..at(5, 5) }.in_view(&[]), at(5, 5));
+        assert_eq!(WindowPosition { width: 0, ..at(5, 5) }.in_view(&[]), at(5, 5));
     }
 
     #[test]

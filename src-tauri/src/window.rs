@@ -11,7 +11,7 @@ use tauri::{
 };
 
 use crate::core::Core;
-use crate::shell_store::{Place, ShellStore};
+use crate::shell_store::{ShellStore, WindowPosition};
 
 pub(crate) const LABEL: &str = "main";
 
@@ -32,14 +32,14 @@ pub(crate) fn open(app: &App, data_dir: &Path) -> tauri::Result<()> {
         .data_directory(data_dir.join("webview"))
         .theme(theme)
         .background_color(if theme == Some(tauri::Theme::Light) { LIGHT } else { DARK })
-        .on_navigation(is_ours)
+        .on_navigation(is_own_page)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_download(|_, _| false)
         .on_page_load(|window, page| match page.event() {
-            PageLoadEvent::Started => window.state::<Core>().new_page(),
+            PageLoadEvent::Started => window.state::<Core>().reset_page(),
             PageLoadEvent::Finished => {
                 present(&window);
-                window.state::<Core>().is_shown();
+                window.state::<Core>().mark_visible();
             }
         })
         .build()?;
@@ -67,7 +67,7 @@ pub(crate) fn watch(window: &tauri::Window, event: &WindowEvent) {
     if window.label() == LABEL && matches!(event, WindowEvent::Moved(_) | WindowEvent::Resized(_)) {
         let store = window.state::<ShellStore>();
         match place(window, store.place()) {
-            Ok(Some(place)) => store.keep_place(place),
+            Ok(Some(place)) => store.save_position(place),
             Ok(None) => {}
             Err(error) => tracing::debug!(%error, "cannot read the position of the window"),
         }
@@ -76,7 +76,7 @@ pub(crate) fn watch(window: &tauri::Window, event: &WindowEvent) {
 
 /// Applies the theme that the user chose.
 pub(crate) fn set_theme(app: &AppHandle, theme: Theme) {
-    app.state::<ShellStore>().keep_theme(theme);
+    app.state::<ShellStore>().save_theme(theme);
     if let Some(window) = app.get_webview_window(LABEL)
         && let Err(error) = window.set_theme(native(theme))
     {
@@ -91,7 +91,7 @@ fn present(window: &WebviewWindow) {
 }
 
 /// Whether the page may navigate to `url`: only to our own pages.
-fn is_ours(url: &Url) -> bool {
+fn is_own_page(url: &Url) -> bool {
     match url.scheme() {
         "tauri" => url.host_str() == Some("localhost"),
         "http" | "https" => cfg!(windows) && url.host_str() == Some("tauri.localhost") && url.port().is_none(),
@@ -99,7 +99,7 @@ fn is_ours(url: &Url) -> bool {
     }
 }
 
-fn put(window: &WebviewWindow, place: Place) -> tauri::Result<()> {
+fn put(window: &WebviewWindow, place: WindowPosition) -> tauri::Result<()> {
     let main = window.primary_monitor()?;
     let others = window.available_monitors()?;
     let screen = |monitor: &Monitor| {
@@ -120,17 +120,17 @@ fn put(window: &WebviewWindow, place: Place) -> tauri::Result<()> {
 
 /// Returns the position to save. A maximized window keeps the position that it will return to. `None` while the window
 /// is hidden, because then we move it ourselves.
-fn place(window: &tauri::Window, before: Option<Place>) -> tauri::Result<Option<Place>> {
+fn place(window: &tauri::Window, before: Option<WindowPosition>) -> tauri::Result<Option<WindowPosition>> {
     if !window.is_visible()? || window.is_minimized()? {
         return Ok(None);
     }
     let maximized = window.is_maximized()?;
     if let (true, Some(before)) = (maximized, before) {
-        return Ok(Some(Place { maximized, ..before }));
+        return Ok(Some(WindowPosition { maximized, ..before }));
     }
     let (position, size) = (window.outer_position()?, window.inner_size()?);
-    let place = Place { x: position.x, y: position.y, width: size.width, height: size.height, maximized };
-    Ok(Some(place).filter(Place::is_real))
+    let place = WindowPosition { x: position.x, y: position.y, width: size.width, height: size.height, maximized };
+    Ok(Some(place).filter(WindowPosition::is_real))
 }
 
 fn native(theme: Theme) -> Option<tauri::Theme> {
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn page_navigates_only_to_our_pages() {
-        assert!(is_ours(&"tauri://localhost/index.html".parse().unwrap()));
+        assert!(is_own_page(&"tauri://localhost/index.html".parse().unwrap()));
         for elsewhere in [
             "https://example.org/",
             "http://localhost:1420/",
@@ -159,7 +159,7 @@ mod tests {
             "about:blank",
             "javascript:alert(1)",
         ] {
-            assert!(!is_ours(&elsewhere.parse().unwrap()), "{elsewhere}");
+            assert!(!is_own_page(&elsewhere.parse().unwrap()), "{elsewhere}");
         }
     }
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use domain::chat::{Role, SwipeState};
 use domain::embedding::Embedding;
-use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
+use domain::memory::{MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, MemoryId, MessageId, SwipeId, Timestamp};
 use engine::api::{AssemblyTimings, PromptReport, RegexScriptRow, WhatIf};
 use engine::{Encoder, Engine, Options, TurnOptions};
@@ -182,7 +182,7 @@ async fn fill(dir: &Path, chat: ChatId, messages: usize) {
         let id = MessageId(uuid::Uuid::now_v7());
         NewMessage { id, chat, role, created, swipes: vec![swipe], selected: 0, context_block: None }
     };
-    let append = move |store: &mut store::Write<'_>| {
+    let append = move |store: &mut store::WriteTransaction<'_>| {
         (0..messages).try_for_each(|index| store.messages_mut().append(&message(index)).map(|_| ()))
     };
     store.write(append).await.unwrap();
@@ -207,14 +207,14 @@ async fn remember(dir: &Path, character: CharacterId) {
             pinned: false,
             sources: Vec::new(),
             origin: MemoryOrigin::User,
-            confidence: CERTAIN,
-            echoes: Vec::new(),
+            confidence: MAX_CONFIDENCE,
+            merged_sources: Vec::new(),
             archived: None,
             created,
             updated: created,
         }
     };
-    let insert = move |store: &mut store::Write<'_>| {
+    let insert = move |store: &mut store::WriteTransaction<'_>| {
         (0..MEMORIES).try_for_each(|index| store.memories_mut().insert(&memory(index)))
     };
     store.write(insert).await.unwrap();
@@ -223,7 +223,7 @@ async fn remember(dir: &Path, character: CharacterId) {
 /// Marks everything as embedded, so that a search covers all of it. Reuses the vectors of [`READ`] texts, because
 /// embedding all would take minutes.
 async fn read(dir: &Path) {
-    let settings = local::Settings { worker: worker(), ..local::Settings::default() };
+    let settings = local::WorkerSettings { worker: worker(), ..local::WorkerSettings::default() };
     let encoder = Encoder::run_by(&settings, &[models_dir()]).unwrap().unwrap();
     let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
     let mut known = Vec::new();
@@ -233,14 +233,14 @@ async fn read(dir: &Path) {
     }
     let model = encoder.model().to_owned();
     encoder.shutdown().await;
-    let keep = move |store: &mut store::Write<'_>| {
+    let keep = move |store: &mut store::WriteTransaction<'_>| {
         let mut of = known.iter().cycle();
-        for unread in store.vectors().unread(u32::MAX)? {
+        for unread in store.vectors().queued(u32::MAX)? {
             store.vectors_mut().keep(&unread, &model, of.by_ref().take(1).cloned().collect::<Vec<_>>().as_slice())?;
         }
-        for unread in store.meanings().unread(u32::MAX)? {
+        for unread in store.item_embeddings().queued(u32::MAX)? {
             let part = of.next().map(|known| (known.vector.clone(), known.scale));
-            store.meanings_mut().keep(&unread, &model, part.as_slice())?;
+            store.item_embeddings_mut().keep(&unread, &model, part.as_slice())?;
         }
         Ok(())
     };
@@ -250,7 +250,7 @@ async fn read(dir: &Path) {
 fn passage(read: &Embedding) -> NewVector {
     let (vector, scale) = recall::similarity::bytes(&read.mean);
     let pieces = read.tokens.iter().map(|piece| u16::try_from(*piece).unwrap()).collect();
-    NewVector { vector, scale, pieces, vectors: read.vectors.clone() }
+    NewVector { vector, scale, token_ids: pieces, token_vectors: read.vectors.clone() }
 }
 
 const SYLLABLES: [&str; 20] = [

@@ -96,7 +96,7 @@ async fn sweep(model: &Path) {
     println!("decode, tokens/s{:>18} {:>8} {:>8} {:>8}", "", "idle", "1 busy", "2 busy");
     let single = (1, worker_settings().spin);
     for (threads, spin) in SPINS.map(|spin| (THREADS, spin)).into_iter().chain([single]) {
-        let (host, ours) = worker(local::Settings { threads, spin, ..worker_settings() }, model).await;
+        let (host, ours) = worker(local::WorkerSettings { threads, spin, ..worker_settings() }, model).await;
         measure(ours.as_ref(), 0).await;
         let mut speeds = Vec::new();
         for busy in 0..=2 {
@@ -113,11 +113,11 @@ async fn sweep(model: &Path) {
     }
 }
 
-fn worker_settings() -> local::Settings {
-    local::Settings { worker: tests::headless::worker(), threads: THREADS, ..local::Settings::default() }
+fn worker_settings() -> local::WorkerSettings {
+    local::WorkerSettings { worker: tests::headless::worker(), threads: THREADS, ..local::WorkerSettings::default() }
 }
 
-async fn worker(settings: local::Settings, model: &Path) -> (LocalHost, std::sync::Arc<dyn Provider>) {
+async fn worker(settings: local::WorkerSettings, model: &Path) -> (LocalHost, std::sync::Arc<dyn Provider>) {
     let host = LocalHost::new(settings).unwrap();
     let path = model.to_owned();
     let inspected = tokio::task::spawn_blocking(move || local::inspect(&path, |_, _| {}).unwrap()).await.unwrap();
@@ -170,7 +170,7 @@ async fn measure(provider: &dyn Provider, round: usize) -> Speed {
         cache_key: "bench".into(),
         prompt: Prompt { messages, segments, ..Prompt::default() },
         sampling: options.resolve(1),
-        shape: None,
+        response_schema: None,
     };
     let started = Instant::now();
     let mut stream = provider.stream(request, CancellationToken::new());

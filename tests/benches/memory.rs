@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use engine::scenario::Step;
 use engine::{Engine, Options};
 use tests::headless::{ended, first_token, models_dir, worker};
-use tests::planted::{Plan, Size};
+use tests::planted::{StoryPlan, StorySize};
 
 /// Number of messages to embed.
 const READ: usize = 1_000;
@@ -28,7 +28,7 @@ async fn main() {
 
 /// Returns the messages of a generated world, in order.
 fn said() -> Vec<String> {
-    let plan = Plan::new(Size { messages: 2 * READ, ..Size::of(1_000) }, 1);
+    let plan = StoryPlan::new(StorySize { messages: 2 * READ, ..StorySize::of(1_000) }, 1);
     let text = |step| if let Step::Say(said) = step { Some(said.text.replace('\n', " ")) } else { None };
     plan.steps.into_iter().filter_map(|timed| text(timed.step)).collect()
 }

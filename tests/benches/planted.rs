@@ -10,14 +10,14 @@ use std::time::Instant;
 
 use engine::scenario::Probed;
 use tests::headless::models_dir;
-use tests::planted::{BUDGET, Plan, Size, Wants, play};
+use tests::planted::{BUDGET, ExpectedRecall, StoryPlan, StorySize, play};
 
 #[tokio::main]
 async fn main() {
     let said = |word: &str| std::env::args().any(|argument| argument == word);
     let mut numbers = std::env::args().filter_map(|argument| argument.parse::<u64>().ok());
     let messages = numbers.next().map_or(20_000, |messages| messages as usize);
-    let plan = Plan::new(Size::of(messages), numbers.next().unwrap_or(1));
+    let plan = StoryPlan::new(StorySize::of(messages), numbers.next().unwrap_or(1));
     let (dir, started) = (tempfile::tempdir().unwrap(), Instant::now());
     let models = (!said("words")).then(models_dir);
     let (table, answers) = play(&plan, dir.path(), models).await.unwrap_or_else(|error| panic!("{error}"));
@@ -29,15 +29,16 @@ async fn main() {
 }
 
 /// Returns the mean share of the budget that memory uses for questions without an answer.
-fn used_for_nothing(plan: &Plan, answers: &[Probed]) -> f64 {
-    let of_nothing =
-        |answer: &&Probed| matches!(plan.wants.get(&answer.id).map(|case| &case.wants), Some(Wants::AtMost(_)));
+fn used_for_nothing(plan: &StoryPlan, answers: &[Probed]) -> f64 {
+    let of_nothing = |answer: &&Probed| {
+        matches!(plan.wants.get(&answer.id).map(|case| &case.wants), Some(ExpectedRecall::AtMost(_)))
+    };
     let used: Vec<f64> =
         answers.iter().filter(of_nothing).map(|answer| f64::from(answer.memory_tokens) / f64::from(BUDGET)).collect();
     used.iter().sum::<f64>() / used.len().max(1) as f64
 }
 
-fn tell_miss(plan: &Plan, answer: &Probed) {
+fn tell_miss(plan: &StoryPlan, answer: &Probed) {
     let Some(case) = plan.wants.get(&answer.id).filter(|case| !case.wants.met(answer)) else { return };
     let asked = plan.question(&answer.id).map_or("", |probe| &probe.text);
     println!("\n{}: {asked}\n  wants {:?}", case.name, case.wants);

@@ -9,8 +9,8 @@
 use std::time::Instant;
 
 use domain::ModelId;
-use local::{LocalHost, Settings, Tokenizer};
-use tests::reuse::{Control, Measure, Replies, Side, script};
+use local::{LocalHost, Tokenizer, WorkerSettings};
+use tests::reuse::{Control, Measure, ReplySource, ReuseFigures, script};
 
 /// Number of control turns that the worker also evaluates, to verify the calculated figure.
 const CHECKED: usize = 3;
@@ -22,8 +22,8 @@ async fn main() {
         turns: argument("--turns", 200) as usize,
         brief: false,
         replies: match argument("--write", 0) {
-            0 => Replies::Prepared(script::LONG),
-            tokens => Replies::Written(tokens),
+            0 => ReplySource::Prepared(script::LONG),
+            tokens => ReplySource::Written(tokens),
         },
     };
     let dir = tempfile::tempdir().unwrap();
@@ -33,12 +33,13 @@ async fn main() {
             [figures.prompt, figures.reused, figures.generated].map(Option::unwrap_or_default);
         eprintln!("turn {turn}: {prompt} tokens, {reused} reused, {wrote} written, {:.0?}", started.elapsed());
     };
-    let held = measure.hold(dir.path(), told).await;
+    let held = measure.run(dir.path(), told).await;
 
     let model = measure.model(dir.path());
     let tokenizer = Tokenizer::open(&model).unwrap();
     let control = Control::new(&tokenizer, &held.head, measure.room(), &held.chat);
-    let host = LocalHost::new(Settings { worker: tests::headless::worker(), ..Settings::default() }).unwrap();
+    let host =
+        LocalHost::new(WorkerSettings { worker: tests::headless::worker(), ..WorkerSettings::default() }).unwrap();
     let row = local::inspect(&model, |_, _| {}).unwrap().into_model(ModelId(Default::default()));
     let (measured, counted) = control.by_provider(host.provider(&row, measure.context).as_ref(), CHECKED).await;
     host.shutdown().await;
@@ -55,7 +56,7 @@ async fn main() {
     );
 }
 
-fn line(name: &str, side: &Side) {
+fn line(name: &str, side: &ReuseFigures) {
     let [median, p95, worst] = side.read();
     println!("{name:>16} {:>10.1} % {median:>20} {p95:>6} {worst:>6}", side.share() * 100.0);
 }

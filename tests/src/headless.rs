@@ -77,7 +77,7 @@ impl Headless {
     }
 
     /// Sends `text` and waits for the end of the reply.
-    pub async fn say(&self, chat: &str, text: &str) -> (Option<Message>, EndReason) {
+    pub async fn send(&self, chat: &str, text: &str) -> (Option<Message>, EndReason) {
         let mut events = self.engine.subscribe();
         self.engine.send_message(chat.to_owned(), text.to_owned()).await.expect("the message is taken");
         ended(&mut events, chat).await
@@ -86,13 +86,13 @@ impl Headless {
     /// Returns the displayed texts of the chat, each with its speaker.
     pub async fn transcript(&self, chat: &str) -> Vec<String> {
         let chat = self.engine.whole_chat(chat.to_owned()).await.expect("the chat is there");
-        let line = |message: &Message| format!("{}: {}", message.name, shown(message));
+        let line = |message: &Message| format!("{}: {}", message.name, selected_text(message));
         chat.page.messages.iter().map(line).collect()
     }
 }
 
 /// The text of the selected swipe.
-pub fn shown(message: &Message) -> &str {
+pub fn selected_text(message: &Message) -> &str {
     &message.swipes[message.selected as usize].text
 }
 

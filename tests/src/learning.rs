@@ -13,13 +13,13 @@ pub const FACT: &str = "You own a boat called Zebulon.";
 pub const TOLD: &str = "I own a boat that is called Zebulon.";
 
 /// An app with learning enabled, and a chat with one character.
-pub struct Stage {
+pub struct LearningSetup {
     pub app: Headless,
     pub character: String,
     pub chat: String,
 }
 
-impl Stage {
+impl LearningSetup {
     pub async fn learning(how: &str) -> Self {
         let app = Headless::new().await;
         let character = card(&app, "Ada").await;
@@ -33,7 +33,7 @@ impl Stage {
     pub async fn exchange(&self, said: &str, answers: &[&str]) {
         self.app.model.reply("Is that so.");
         answers.iter().for_each(|answer| _ = self.app.model.reply(answer));
-        self.app.say(&self.chat, said).await;
+        self.app.send(&self.chat, said).await;
         self.app.engine.settle().await;
     }
 
@@ -56,7 +56,12 @@ impl Stage {
 
     pub fn asked(&self, template: &str) -> Vec<Request> {
         let asks = |request: &Request| request.prompt.messages.iter().any(|message| message.text.contains(template));
-        self.app.model.requests().into_iter().filter(|request| request.shape.is_some() && asks(request)).collect()
+        self.app
+            .model
+            .requests()
+            .into_iter()
+            .filter(|request| request.response_schema.is_some() && asks(request))
+            .collect()
     }
 
     pub async fn memories(&self) -> Vec<Memory> {

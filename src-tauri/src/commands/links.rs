@@ -10,7 +10,7 @@ const ZOOM: std::ops::RangeInclusive<f64> = 0.3..=3.0;
 /// Opens a web or mail address in the system's default program.
 #[tauri::command]
 pub(crate) async fn open_link(address: String) -> Result<(), ApiError> {
-    let url = openable(&address)?;
+    let url = parse_link(&address)?;
     let opened = tauri::async_runtime::spawn_blocking(move || open::that_detached(url.as_str())).await;
     match opened {
         Ok(Ok(())) => Ok(()),
@@ -30,7 +30,7 @@ pub(crate) async fn set_zoom(window: WebviewWindow, factor: f64) -> Result<(), A
 
 /// Accepts only web and mail addresses, never files or programs. The page asks the user first, but any script on it could
 /// call the command.
-fn openable(address: &str) -> Result<Url, ApiError> {
+fn parse_link(address: &str) -> Result<Url, ApiError> {
     let refused = || ApiError::BadInput {
         message: "Only web and mail addresses can be opened.".into(),
         hint: "Copy the address instead.".into(),
@@ -52,12 +52,12 @@ fn not_opened(error: &str) -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use super::openable;
+    use super::parse_link;
 
     #[test]
     fn opens_only_web_and_mail_addresses() {
         for address in ["https://example.org/a?b=c#d", "http://127.0.0.1:8080/", "mailto:sam@example.org"] {
-            assert_eq!(openable(address).unwrap().as_str(), address);
+            assert_eq!(parse_link(address).unwrap().as_str(), address);
         }
         for address in [
             "file:///etc/passwd",
@@ -73,13 +73,13 @@ mod tests {
             "--help",
             "",
         ] {
-            openable(address).unwrap_err();
+            parse_link(address).unwrap_err();
         }
-        openable(&format!("https://example.org/{}", "a".repeat(2048))).unwrap_err();
+        parse_link(&format!("https://example.org/{}", "a".repeat(2048))).unwrap_err();
     }
 
     #[test]
     fn lookalike_host_is_shown_in_punycode() {
-        assert_eq!(openable("https://аpple.example/").unwrap().host_str(), Some("xn--pple-43d.example"));
+        assert_eq!(parse_link("https://аpple.example/").unwrap().host_str(), Some("xn--pple-43d.example"));
     }
 }

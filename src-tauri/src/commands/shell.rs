@@ -22,9 +22,9 @@ use crate::dialogs;
 #[tauri::command]
 pub(crate) async fn subscribe(core: State<'_, Core>, events: Channel<Event>) -> Result<(), ApiError> {
     // Subscribes before the response, so that no event of the page's next call is missed.
-    let mut page = core.page();
+    let mut page = core.page_changes();
     let mut engine_events = core.engine().await.subscribe();
-    core.is_heard();
+    core.mark_listening();
     tauri::async_runtime::spawn(async move {
         loop {
             let event = tokio::select! {
@@ -181,7 +181,7 @@ pub(crate) async fn export_characters(
         }
     }
     if !failed.is_empty() {
-        dialogs::tell(window.app_handle(), "Some cards could not be exported", &failed.join("\n"));
+        dialogs::show_error(window.app_handle(), "Some cards could not be exported", &failed.join("\n"));
     }
     Ok(Some(folder.display().to_string()))
 }
@@ -207,7 +207,7 @@ pub(crate) async fn export_memories(
     save(&window, core.engine().await.export_memories(character).await?).await
 }
 
-/// Writes a regex script, quick replies or a prompt template to where the user says, as [`export_lorebook`] does.
+/// Saves a regex script, quick replies or a prompt template, like [`export_lorebook`].
 #[tauri::command]
 pub(crate) async fn export_prompt_file(
     window: WebviewWindow,
@@ -225,7 +225,7 @@ async fn save(window: &WebviewWindow, exported: Exported) -> Result<Option<Strin
     };
     write(&path, exported.bytes).await.map_err(|error| not_written(&path, &error))?;
     if !exported.warnings.is_empty() {
-        dialogs::tell(
+        dialogs::show_error(
             window.app_handle(),
             "Saved, but this format cannot contain everything",
             &exported.warnings.join("\n"),
@@ -253,7 +253,8 @@ pub(super) fn dialog(window: &WebviewWindow, title: &str) -> FileDialogBuilder<t
     window.dialog().file().set_parent(window).set_title(title)
 }
 
-/// Waits for the user's answer. A dialog that never answers, because the app is closing, counts as cancelled.
+/// Waits for the user's answer. A dialog that never answers, because the app is closing, is treated
+/// as cancelled.
 pub(super) async fn answer<T: Send + 'static>(show: impl FnOnce(Box<dyn FnOnce(Option<T>) + Send>)) -> Option<T> {
     let (sender, receiver) = oneshot::channel();
     show(Box::new(move |picked| {

@@ -1,8 +1,8 @@
 //! Group B: values that change. Chains of two to four values; each value is marked as new or simply contradicts the
 //! previous one.
 
-use super::story::Who;
-use super::{Case, Making, Wants};
+use super::story::StorySpeaker;
+use super::{Expectation, ExpectedRecall, PlanBuilder};
 
 /// A changing attribute of the user.
 struct Topic {
@@ -48,44 +48,44 @@ const TOPICS: [Topic; 4] = [
     },
 ];
 
-pub(super) fn plant(making: &mut Making) {
-    for pair in 0..making.pairs() {
-        for (at, topic) in TOPICS.iter().enumerate().take(making.size.each.max(2)) {
+pub(super) fn plant(builder: &mut PlanBuilder) {
+    for pair in 0..builder.pairs() {
+        for (at, topic) in TOPICS.iter().enumerate().take(builder.size.each.max(2)) {
             // Two to four values, limited by the number of sessions.
-            let count = (2 + (at + pair) % 3).min(making.sessions(pair));
-            let values = chain(making, pair, topic, count);
-            ask(making, pair, topic, &values);
+            let count = (2 + (at + pair) % 3).min(builder.sessions(pair));
+            let values = chain(builder, pair, topic, count);
+            ask(builder, pair, topic, &values);
         }
     }
 }
 
-fn chain(making: &mut Making, pair: usize, topic: &Topic, count: usize) -> Vec<String> {
-    let sessions = making.sessions(pair);
+fn chain(builder: &mut PlanBuilder, pair: usize, topic: &Topic, count: usize) -> Vec<String> {
+    let sessions = builder.sessions(pair);
     let mut values = Vec::with_capacity(count);
     for at in 0..count {
-        let value = making.answer(pair);
-        let (marked, which) = (making.world.random.percent(50), making.world.random.below(2));
+        let value = builder.answer(pair);
+        let (marked, which) = (builder.world.random.percent(50), builder.world.random.below(2));
         let wording = match (at, marked) {
             (0, _) => topic.first,
             (_, true) => topic.marked[which],
             (_, false) => topic.unmarked[which],
         };
         let session = at * sessions / count;
-        making.plant_in(pair, session, Who::User, wording.replace("{x}", &value), None);
+        builder.plant_in(pair, session, StorySpeaker::User, wording.replace("{x}", &value), None);
         values.push(value);
     }
     values
 }
 
-fn ask(making: &mut Making, pair: usize, topic: &Topic, values: &[String]) {
+fn ask(builder: &mut PlanBuilder, pair: usize, topic: &Topic, values: &[String]) {
     let Some((newest, older)) = values.split_last() else { return };
     for question in topic.now {
         let (newest, older) = (newest.clone(), older.to_vec());
-        let wants = Wants::Newest { newest: newest.clone(), older: older.clone() };
-        making.ask(pair, question, Case { name: "B the newest, older ones dated".into(), goal: 97, wants });
-        let wants = Wants::NotOnlyStale { newest, older };
-        making.ask(pair, question, Case { name: "B never a stale one alone".into(), goal: 100, wants });
+        let wants = ExpectedRecall::Newest { newest: newest.clone(), older: older.clone() };
+        builder.ask(pair, question, Expectation { name: "B the newest, older ones dated".into(), goal: 97, wants });
+        let wants = ExpectedRecall::NotOnlyStale { newest, older };
+        builder.ask(pair, question, Expectation { name: "B never a stale one alone".into(), goal: 100, wants });
     }
-    let wants = Wants::All(older.last().cloned().into_iter().collect());
-    making.ask(pair, topic.before, Case { name: "B what was before".into(), goal: 97, wants });
+    let wants = ExpectedRecall::All(older.last().cloned().into_iter().collect());
+    builder.ask(pair, topic.before, Expectation { name: "B what was before".into(), goal: 97, wants });
 }

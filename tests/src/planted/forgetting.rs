@@ -3,10 +3,10 @@
 
 use engine::scenario::{Branch, Deleted, Noted, Rewritten, Step, Turn, Where};
 
-use super::kinds::{KINDS, Kind};
+use super::kinds::{FactKind, KINDS};
 use super::recall::SECOND;
-use super::story::{MAIN, Who};
-use super::{BUDGET, Case, Making, Wants};
+use super::story::{MAIN, StorySpeaker};
+use super::{BUDGET, Expectation, ExpectedRecall, PlanBuilder};
 
 /// Subject of the facts, one per way to forget.
 const TAILOR: &str = "tailor";
@@ -20,7 +20,7 @@ const LODGER: &str = "lodger";
 const INSTEAD: &str = "Never mind, it was nothing.";
 
 /// A fact to forget.
-struct Gone {
+struct ForgottenFact {
     pair: usize,
     /// Id of the message in the scenario.
     id: String,
@@ -29,24 +29,24 @@ struct Gone {
     answer: String,
 }
 
-pub(super) fn plant(making: &mut Making) {
+pub(super) fn plant(builder: &mut PlanBuilder) {
     let mut asked = Vec::new();
-    for pair in 0..making.pairs() {
-        asked.extend([deleted(making, pair), edited(making, pair), swiped(making, pair), wished(making, pair)]);
-        asked.extend([noted(making, pair), with_its_chat(making, pair)]);
-        branched(making, pair);
+    for pair in 0..builder.pairs() {
+        asked.extend([deleted(builder, pair), edited(builder, pair), swiped(builder, pair), wished(builder, pair)]);
+        asked.extend([noted(builder, pair), with_its_chat(builder, pair)]);
+        branched(builder, pair);
     }
-    making.steps([Step::Compact, Step::Reopen]);
+    builder.steps([Step::Compact, Step::Reopen]);
     for gone in asked {
-        making.ask(gone.pair, gone.asked.clone(), gone.nowhere("G after compaction"));
+        builder.ask(gone.pair, gone.asked.clone(), gone.nowhere("G after compaction"));
     }
 }
 
-impl Gone {
-    fn of(making: &mut Making, pair: usize, whose: &str) -> Self {
-        let Kind { told, asked, .. } = &KINDS[(pair + whose.len()) % KINDS.len()];
-        let answer = making.answer(pair);
-        let wording = making.world.random.below(told.len());
+impl ForgottenFact {
+    fn of(builder: &mut PlanBuilder, pair: usize, whose: &str) -> Self {
+        let FactKind { told, asked, .. } = &KINDS[(pair + whose.len()) % KINDS.len()];
+        let answer = builder.answer(pair);
+        let wording = builder.world.random.below(told.len());
         Self {
             pair,
             id: format!("{whose}-{pair}"),
@@ -56,27 +56,27 @@ impl Gone {
         }
     }
 
-    fn nowhere(&self, name: &str) -> Case {
-        Case { name: name.to_owned(), goal: 100, wants: Wants::Nowhere(vec![self.answer.clone()]) }
+    fn nowhere(&self, name: &str) -> Expectation {
+        Expectation { name: name.to_owned(), goal: 100, wants: ExpectedRecall::Nowhere(vec![self.answer.clone()]) }
     }
 
     /// Plants the fact in an early session and recalls it in a later turn, so that it is also in a context block and a
     /// manifest.
-    fn tell(&self, making: &mut Making, who: Who) {
-        making.plant_in(self.pair, 0, who, self.told.clone(), Some(self.id.clone()));
-        self.turn(making, MAIN);
+    fn tell(&self, builder: &mut PlanBuilder, who: StorySpeaker) {
+        builder.plant_in(self.pair, 0, who, self.told.clone(), Some(self.id.clone()));
+        self.turn(builder, MAIN);
     }
 
-    fn turn(&self, making: &mut Making, chat: &str) {
-        let (pair, text) = (making.pair(self.pair), self.asked.clone());
+    fn turn(&self, builder: &mut PlanBuilder, chat: &str) {
+        let (pair, text) = (builder.pair(self.pair), self.asked.clone());
         let reply = "Let me think about that.".to_owned();
-        making.then(Step::Turn(Turn { pair, chat: chat.into(), text, reply, id: None }));
+        builder.then(Step::Turn(Turn { pair, chat: chat.into(), text, reply, id: None }));
     }
 
     /// Asks in both chats.
-    fn ask(&self, making: &mut Making, name: &str) {
-        making.ask(self.pair, self.asked.clone(), self.nowhere(name));
-        making.ask_in(self.pair, SECOND, self.asked.clone(), Some(BUDGET), self.nowhere(name));
+    fn ask(&self, builder: &mut PlanBuilder, name: &str) {
+        builder.ask(self.pair, self.asked.clone(), self.nowhere(name));
+        builder.ask_in(self.pair, SECOND, self.asked.clone(), Some(BUDGET), self.nowhere(name));
     }
 
     fn rewritten(&self) -> Rewritten {
@@ -84,78 +84,78 @@ impl Gone {
     }
 }
 
-fn deleted(making: &mut Making, pair: usize) -> Gone {
-    let gone = Gone::of(making, pair, TAILOR);
-    gone.tell(making, Who::User);
-    making.then(Step::Delete(Deleted { message: gone.id.clone() }));
-    gone.ask(making, "G deleted");
-    making.erased.push(gone.answer.clone());
+fn deleted(builder: &mut PlanBuilder, pair: usize) -> ForgottenFact {
+    let gone = ForgottenFact::of(builder, pair, TAILOR);
+    gone.tell(builder, StorySpeaker::User);
+    builder.then(Step::Delete(Deleted { message: gone.id.clone() }));
+    gone.ask(builder, "G deleted");
+    builder.erased.push(gone.answer.clone());
     gone
 }
 
-fn edited(making: &mut Making, pair: usize) -> Gone {
-    let gone = Gone::of(making, pair, MILKMAN);
-    gone.tell(making, Who::User);
-    making.then(Step::Edit(gone.rewritten()));
-    gone.ask(making, "G edited");
-    making.erased.push(gone.answer.clone());
+fn edited(builder: &mut PlanBuilder, pair: usize) -> ForgottenFact {
+    let gone = ForgottenFact::of(builder, pair, MILKMAN);
+    gone.tell(builder, StorySpeaker::User);
+    builder.then(Step::Edit(gone.rewritten()));
+    gone.ask(builder, "G edited");
+    builder.erased.push(gone.answer.clone());
     gone
 }
 
 /// The user selects another swipe; the old one stays available.
-fn swiped(making: &mut Making, pair: usize) -> Gone {
-    let gone = Gone::of(making, pair, ORGANIST);
-    gone.tell(making, Who::Character);
-    making.then(Step::Swipe(gone.rewritten()));
-    gone.ask(making, "G swiped away");
+fn swiped(builder: &mut PlanBuilder, pair: usize) -> ForgottenFact {
+    let gone = ForgottenFact::of(builder, pair, ORGANIST);
+    gone.tell(builder, StorySpeaker::Character);
+    builder.then(Step::Swipe(gone.rewritten()));
+    gone.ask(builder, "G swiped away");
     gone
 }
 
 /// Forgets a memory that came from a message. The message stays in the chat but is not recalled either.
-fn wished(making: &mut Making, pair: usize) -> Gone {
-    let mut gone = Gone::of(making, pair, FERRYMAN);
+fn wished(builder: &mut PlanBuilder, pair: usize) -> ForgottenFact {
+    let mut gone = ForgottenFact::of(builder, pair, FERRYMAN);
     gone.told = format!("Remember that my ferryman's favourite thing is {}.", gone.answer);
     gone.asked = "What is the favourite thing of my ferryman?".into();
-    making.plant_alone(pair, Who::User, gone.told.clone());
-    gone.turn(making, MAIN);
-    let noted = Noted { pair: making.pair(pair), text: gone.answer.clone() };
-    making.then(Step::Forget(noted));
-    gone.ask(making, "G forgotten, made from a message");
+    builder.plant_alone(pair, StorySpeaker::User, gone.told.clone());
+    gone.turn(builder, MAIN);
+    let noted = Noted { pair: builder.pair(pair), text: gone.answer.clone() };
+    builder.then(Step::Forget(noted));
+    gone.ask(builder, "G forgotten, made from a message");
     gone
 }
 
 /// Forgets a memory that the user entered.
-fn noted(making: &mut Making, pair: usize) -> Gone {
-    let gone = Gone::of(making, pair, GARDENER);
-    let noted = |text: &str, making: &Making| Noted { pair: making.pair(pair), text: text.to_owned() };
-    making.then(Step::Remember(noted(&gone.told, making)));
-    gone.turn(making, MAIN);
-    making.then(Step::Forget(noted(&gone.answer, making)));
-    gone.ask(making, "G forgotten, written by hand");
-    making.erased.push(gone.answer.clone());
+fn noted(builder: &mut PlanBuilder, pair: usize) -> ForgottenFact {
+    let gone = ForgottenFact::of(builder, pair, GARDENER);
+    let noted = |text: &str, builder: &PlanBuilder| Noted { pair: builder.pair(pair), text: text.to_owned() };
+    builder.then(Step::Remember(noted(&gone.told, builder)));
+    gone.turn(builder, MAIN);
+    builder.then(Step::Forget(noted(&gone.answer, builder)));
+    gone.ask(builder, "G forgotten, written by hand");
+    builder.erased.push(gone.answer.clone());
     gone
 }
 
-fn with_its_chat(making: &mut Making, pair: usize) -> Gone {
+fn with_its_chat(builder: &mut PlanBuilder, pair: usize) -> ForgottenFact {
     const CHAT: &str = "third";
-    let gone = Gone::of(making, pair, MIDWIFE);
-    making.then_said(pair, CHAT, "user", gone.told.clone(), None);
-    making.then_said(pair, CHAT, "character", "I see.", None);
-    gone.turn(making, CHAT);
-    making.then(Step::DeleteChat(Where { pair: making.pair(pair), chat: CHAT.into() }));
-    gone.ask(making, "G deleted with its chat");
-    making.erased.push(gone.answer.clone());
+    let gone = ForgottenFact::of(builder, pair, MIDWIFE);
+    builder.then_said(pair, CHAT, "user", gone.told.clone(), None);
+    builder.then_said(pair, CHAT, "character", "I see.", None);
+    gone.turn(builder, CHAT);
+    builder.then(Step::DeleteChat(Where { pair: builder.pair(pair), chat: CHAT.into() }));
+    gone.ask(builder, "G deleted with its chat");
+    builder.erased.push(gone.answer.clone());
     gone
 }
 
 /// Text after the start of a branch is not in the branch.
-fn branched(making: &mut Making, pair: usize) {
+fn branched(builder: &mut PlanBuilder, pair: usize) {
     const BRANCH: &str = "branch";
-    let gone = Gone::of(making, pair, LODGER);
+    let gone = ForgottenFact::of(builder, pair, LODGER);
     let mark = format!("mark-{pair}");
-    making.plant_in(pair, 0, Who::User, "Here the path forks.".into(), Some(mark.clone()));
-    making.plant_in(pair, 1, Who::User, gone.told.clone(), Some(gone.id.clone()));
-    let of = making.pair(pair);
-    making.then(Step::Branch(Branch { pair: of, chat: MAIN.into(), after: mark, to: BRANCH.into() }));
-    making.ask_in(pair, BRANCH, gone.asked.clone(), Some(BUDGET), gone.nowhere("G branched away"));
+    builder.plant_in(pair, 0, StorySpeaker::User, "Here the path forks.".into(), Some(mark.clone()));
+    builder.plant_in(pair, 1, StorySpeaker::User, gone.told.clone(), Some(gone.id.clone()));
+    let of = builder.pair(pair);
+    builder.then(Step::Branch(Branch { pair: of, chat: MAIN.into(), after: mark, to: BRANCH.into() }));
+    builder.ask_in(pair, BRANCH, gone.asked.clone(), Some(BUDGET), gone.nowhere("G branched away"));
 }

@@ -1,7 +1,7 @@
 //! Kinds of facts in six wordings, with questions that share all, some or none of their words.
 
 /// In the texts, `{r}` is the person and `{x}` the answer.
-pub(super) struct Kind {
+pub(super) struct FactKind {
     /// Topic in one word.
     pub(super) matter: &'static str,
     pub(super) told: [&'static str; 6],
@@ -35,8 +35,8 @@ pub(super) const RELATIONS: [Relation; 12] = [
 /// Persons without any fact.
 pub(super) const STRANGERS: [&str; 4] = ["nephew", "landlord", "piano tuner", "stepdaughter"];
 
-pub(super) const KINDS: [Kind; 12] = [
-    Kind {
+pub(super) const KINDS: [FactKind; 12] = [
+    FactKind {
         matter: "parrot",
         told: [
             "My {r} named the parrot {x}.",
@@ -56,7 +56,7 @@ pub(super) const KINDS: [Kind; 12] = [
         ],
         if_ever: "If I ever had a parrot, I would call it {x}.",
     },
-    Kind {
+    FactKind {
         matter: "boat",
         told: [
             "My {r} bought a boat and christened it {x}.",
@@ -73,7 +73,7 @@ pub(super) const KINDS: [Kind; 12] = [
         ],
         if_ever: "Were I ever rich enough for a boat, she would be the {x}.",
     },
-    Kind {
+    FactKind {
         matter: "village",
         told: [
             "My {r} was born in a village called {x}.",
@@ -90,7 +90,7 @@ pub(super) const KINDS: [Kind; 12] = [
         ],
         if_ever: "If I could pick a village to be born in, I would pick {x}.",
     },
-    Kind {
+    FactKind {
         matter: "bakery",
         told: [
             "My {r} works at the {x} bakery.",
@@ -107,7 +107,7 @@ pub(super) const KINDS: [Kind; 12] = [
         ],
         if_ever: "If I ever opened a bakery, it would be the {x}.",
     },
-    Kind {
+    FactKind {
         matter: "allergy",
         told: [
             "My {r} is allergic to {x}.",
@@ -124,7 +124,7 @@ pub(super) const KINDS: [Kind; 12] = [
         ],
         if_ever: "Imagine being allergic to {x}, of all things.",
     },
-    Kind {
+    FactKind {
         matter: "song",
         told: [
             "The favourite song of my {r} is {x}.",
@@ -141,7 +141,7 @@ pub(super) const KINDS: [Kind; 12] = [
         ],
         if_ever: "If they must play a song at my funeral, let it be {x}.",
     },
-    Kind {
+    FactKind {
         matter: "password",
         told: [
             "The password of my {r} is {x}, can you believe it.",
@@ -158,7 +158,7 @@ pub(super) const KINDS: [Kind; 12] = [
         ],
         if_ever: "Were I to choose a password now, I would choose {x}.",
     },
-    Kind {
+    FactKind {
         matter: "street",
         told: [
             "My {r} lives in {x} Street.",
@@ -175,7 +175,7 @@ pub(super) const KINDS: [Kind; 12] = [
         ],
         if_ever: "If I ever buy a house, then in {x} Street.",
     },
-    Kind {
+    FactKind {
         matter: "horse",
         told: [
             "My {r} rides a horse called {x}.",
@@ -192,7 +192,7 @@ pub(super) const KINDS: [Kind; 12] = [
         ],
         if_ever: "If I had a horse, I would name it {x}.",
     },
-    Kind {
+    FactKind {
         matter: "novel",
         told: [
             "My {r} is writing a novel titled {x}.",
@@ -209,7 +209,7 @@ pub(super) const KINDS: [Kind; 12] = [
         ],
         if_ever: "If I ever wrote a novel, the title would be {x}.",
     },
-    Kind {
+    FactKind {
         matter: "college",
         told: [
             "My {r} studied at {x} College.",
@@ -226,7 +226,7 @@ pub(super) const KINDS: [Kind; 12] = [
         ],
         if_ever: "If I had gone to college, then to {x}.",
     },
-    Kind {
+    FactKind {
         matter: "wine",
         told: [
             "My {r} drinks no wine but {x}.",

@@ -1,7 +1,7 @@
 //! Group D: several facts from different sessions that one question needs together.
 
-use super::story::Who;
-use super::{Case, Making, Wants};
+use super::story::StorySpeaker;
+use super::{Expectation, ExpectedRecall, PlanBuilder};
 
 const THEMES: [([&str; 4], [&str; 2]); 4] = [
     (
@@ -42,18 +42,18 @@ const THEMES: [([&str; 4], [&str; 2]); 4] = [
     ),
 ];
 
-pub(super) fn plant(making: &mut Making) {
-    for pair in 0..making.pairs() {
-        for (at, (told, asked)) in THEMES.iter().enumerate().take(making.size.each) {
-            let count = (2 + (at + pair) % 3).min(making.sessions(pair));
-            let answers: Vec<String> = (0..count).map(|_| making.answer(pair)).collect();
+pub(super) fn plant(builder: &mut PlanBuilder) {
+    for pair in 0..builder.pairs() {
+        for (at, (told, asked)) in THEMES.iter().enumerate().take(builder.size.each) {
+            let count = (2 + (at + pair) % 3).min(builder.sessions(pair));
+            let answers: Vec<String> = (0..count).map(|_| builder.answer(pair)).collect();
             for (place, answer) in answers.iter().enumerate() {
-                let session = place * making.sessions(pair) / count;
-                making.plant_in(pair, session, Who::User, told[place].replace("{x}", answer), None);
+                let session = place * builder.sessions(pair) / count;
+                builder.plant_in(pair, session, StorySpeaker::User, told[place].replace("{x}", answer), None);
             }
             for question in asked {
-                let wants = Wants::All(answers.clone());
-                making.ask(pair, *question, Case { name: "D several facts".into(), goal: 75, wants });
+                let wants = ExpectedRecall::All(answers.clone());
+                builder.ask(pair, *question, Expectation { name: "D several facts".into(), goal: 75, wants });
             }
         }
     }

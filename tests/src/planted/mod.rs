@@ -1,18 +1,18 @@
 //! Planted facts: a generated world whose answers are words that occur nowhere else. Whether a prompt contains an
 //! answer is therefore a string comparison without a judge.
 //!
-//! A [`Plan`] contains a scenario and the expectations for its probes. It is a pure function of size and seed.
+//! A [`StoryPlan`] contains a scenario and the expectations for its probes. It is a pure function of size and seed.
 
-mod abroad;
 mod budget;
 mod chains;
-mod elsewhere;
 mod forgetting;
 mod kinds;
+mod languages;
 mod lists;
 mod prose;
 mod random;
 mod recall;
+mod remembered;
 mod run;
 mod scenes;
 mod score;
@@ -25,12 +25,12 @@ use engine::scenario::{Probe, Say, Set, Step, Timed};
 use jiff::Timestamp;
 
 pub use run::{answers, play};
-pub use score::{Case, Table, Wants};
-use story::{MAIN, Plant, Who, World, afterwards};
+pub use score::{Expectation, ExpectedRecall, Table};
+use story::{MAIN, PlantedFact, StorySpeaker, StoryWorld, afterwards};
 
 /// Number of messages and of questions.
 #[derive(Debug, Clone, Copy)]
-pub struct Size {
+pub struct StorySize {
     /// Messages of all pairs together.
     pub messages: usize,
     /// Facts of group A per pair.
@@ -41,7 +41,7 @@ pub struct Size {
     pub each: usize,
 }
 
-impl Size {
+impl StorySize {
     /// Returns the sizes of a plan with this many messages.
     pub fn of(messages: usize) -> Self {
         match messages {
@@ -53,9 +53,9 @@ impl Size {
 }
 
 /// A scenario and the expectations for its probes.
-pub struct Plan {
+pub struct StoryPlan {
     pub steps: Vec<Timed>,
-    pub wants: BTreeMap<String, Case>,
+    pub wants: BTreeMap<String, Expectation>,
     /// Maps each answer to its pair; no prompt of another pair may contain it (group F).
     pub canaries: BTreeMap<String, String>,
     /// Words that no file may contain after compaction (group G).
@@ -67,7 +67,7 @@ pub const BUDGET: u32 = 1_000;
 /// History budget in tokens, small enough that planted facts have left the window.
 const HISTORY: &str = "1500";
 
-impl Plan {
+impl StoryPlan {
     /// Returns the probe with this id.
     pub fn question(&self, id: &str) -> Option<&Probe> {
         self.steps.iter().find_map(|timed| match &timed.step {
@@ -78,39 +78,39 @@ impl Plan {
 }
 
 /// Builder of a plan: plants facts in the world and adds questions after it.
-struct Making {
-    world: World,
-    size: Size,
+struct PlanBuilder {
+    world: StoryWorld,
+    size: StorySize,
     after: Vec<Step>,
-    wants: BTreeMap<String, Case>,
+    wants: BTreeMap<String, Expectation>,
     canaries: BTreeMap<String, String>,
     erased: Vec<String>,
 }
 
-impl Plan {
+impl StoryPlan {
     /// Builds a plan, which is the same for the same size and seed.
-    pub fn new(size: Size, seed: u64) -> Self {
-        let mut making = Making::new(size, seed);
-        let facts = recall::plant(&mut making);
-        chains::plant(&mut making);
-        times::plant(&mut making);
-        lists::plant(&mut making);
-        abroad::plant(&mut making);
-        elsewhere::plant(&mut making);
+    pub fn new(size: StorySize, seed: u64) -> Self {
+        let mut builder = PlanBuilder::new(size, seed);
+        let facts = recall::plant(&mut builder);
+        chains::plant(&mut builder);
+        times::plant(&mut builder);
+        lists::plant(&mut builder);
+        languages::plant(&mut builder);
+        remembered::plant(&mut builder);
         for (pair, facts) in facts.iter().enumerate() {
-            recall::follow_up(&mut making, pair, facts);
+            recall::follow_up(&mut builder, pair, facts);
         }
-        budget::plant(&mut making);
-        forgetting::plant(&mut making);
-        scenes::plant(&mut making);
-        making.finish()
+        budget::plant(&mut builder);
+        forgetting::plant(&mut builder);
+        scenes::plant(&mut builder);
+        builder.finish()
     }
 }
 
-impl Making {
-    fn new(size: Size, seed: u64) -> Self {
+impl PlanBuilder {
+    fn new(size: StorySize, seed: u64) -> Self {
         Self {
-            world: World::new(size.messages, seed),
+            world: StoryWorld::new(size.messages, seed),
             size,
             after: Vec::new(),
             wants: BTreeMap::new(),
@@ -140,21 +140,28 @@ impl Making {
     }
 
     /// Plants a fact at a random position in the main chat, with prose around it.
-    fn plant(&mut self, pair: usize, who: Who, text: String) {
-        self.put(pair, None, Plant { who, text, id: None, alone: false });
+    fn plant(&mut self, pair: usize, who: StorySpeaker, text: String) {
+        self.put(pair, None, PlantedFact { who, text, id: None, alone: false });
     }
 
     /// Like [`Self::plant`], but the message contains nothing else.
-    fn plant_alone(&mut self, pair: usize, who: Who, text: String) {
-        self.put(pair, None, Plant { who, text, id: None, alone: true });
+    fn plant_alone(&mut self, pair: usize, who: StorySpeaker, text: String) {
+        self.put(pair, None, PlantedFact { who, text, id: None, alone: true });
     }
 
     /// Like [`Self::plant`], in a given session. Returns the time; `id` names the message.
-    fn plant_in(&mut self, pair: usize, session: usize, who: Who, text: String, id: Option<String>) -> Timestamp {
-        self.put(pair, Some(session), Plant { who, text, id, alone: false })
+    fn plant_in(
+        &mut self,
+        pair: usize,
+        session: usize,
+        who: StorySpeaker,
+        text: String,
+        id: Option<String>,
+    ) -> Timestamp {
+        self.put(pair, Some(session), PlantedFact { who, text, id, alone: false })
     }
 
-    fn put(&mut self, pair: usize, session: Option<usize>, plant: Plant) -> Timestamp {
+    fn put(&mut self, pair: usize, session: Option<usize>, plant: PlantedFact) -> Timestamp {
         let session = session.unwrap_or_else(|| self.world.random.below(self.world.stories[pair].sessions()));
         self.world.stories[pair].put(session, plant, &mut self.world.random)
     }
@@ -180,11 +187,11 @@ impl Making {
     }
 
     /// Asks a question in the main chat with the default budget.
-    fn ask(&mut self, pair: usize, text: impl Into<String>, case: Case) {
+    fn ask(&mut self, pair: usize, text: impl Into<String>, case: Expectation) {
         self.ask_in(pair, MAIN, text, Some(BUDGET), case);
     }
 
-    fn ask_in(&mut self, pair: usize, chat: &str, text: impl Into<String>, budget: Option<u32>, case: Case) {
+    fn ask_in(&mut self, pair: usize, chat: &str, text: impl Into<String>, budget: Option<u32>, case: Expectation) {
         let id = format!("q{}", self.wants.len() + 1);
         let probe =
             Probe { id: id.clone(), pair: self.pair(pair), chat: chat.into(), text: text.into(), budget, whole: true };
@@ -192,14 +199,14 @@ impl Making {
         self.wants.insert(id, case);
     }
 
-    fn finish(self) -> Plan {
+    fn finish(self) -> StoryPlan {
         let Self { world, after, wants, canaries, erased, .. } = self;
         let history = Set { pair: None, chat: None, key: "history_cap".into(), value: HISTORY.into() };
         let mut steps = vec![Timed { time: None, step: Step::Setting(history) }];
         steps.extend(world.told());
         steps.push(Timed { time: Some(afterwards().to_string()), step: Step::Learn });
         steps.extend(after.into_iter().map(|step| Timed { time: None, step }));
-        Plan { steps, wants, canaries, erased }
+        StoryPlan { steps, wants, canaries, erased }
     }
 }
 
@@ -209,8 +216,8 @@ mod tests {
 
     #[test]
     fn plan_is_reproducible_and_isolates_answers() {
-        let size = Size::of(1_000);
-        let [one, same, other] = [5, 5, 6].map(|seed| Plan::new(size, seed));
+        let size = StorySize::of(1_000);
+        let [one, same, other] = [5, 5, 6].map(|seed| StoryPlan::new(size, seed));
         assert_eq!(one.steps, same.steps);
         assert_ne!(one.steps, other.steps);
         let said = |step: &&Timed| matches!(step.step, Step::Say(_));

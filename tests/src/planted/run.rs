@@ -10,7 +10,7 @@ use engine::Options;
 use engine::scenario::{self, Probed, ScenarioError, Timed};
 use provider::FakeProvider;
 
-use super::{Plan, Table};
+use super::{StoryPlan, Table};
 use crate::headless::worker;
 
 /// Runs `steps` in the data folder `dir` and returns the answers. Counts tokens by estimate, so that results are the
@@ -36,7 +36,11 @@ pub async fn answers(dir: &Path, models: Option<PathBuf>, steps: Vec<Timed>) -> 
 ///
 /// # Errors
 /// Same as [`scenario::run`].
-pub async fn play(plan: &Plan, dir: &Path, models: Option<PathBuf>) -> Result<(Table, Vec<Probed>), ScenarioError> {
+pub async fn play(
+    plan: &StoryPlan,
+    dir: &Path,
+    models: Option<PathBuf>,
+) -> Result<(Table, Vec<Probed>), ScenarioError> {
     let answers = answers(dir, models, plan.steps.clone()).await?;
     let mut table = Table::of(plan, &answers);
     let left = left_in(dir, &plan.erased);

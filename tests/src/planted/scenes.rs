@@ -4,7 +4,7 @@
 use engine::scenario::{Chat, Step};
 
 use super::story::MAIN;
-use super::{BUDGET, Case, Making, Wants};
+use super::{BUDGET, Expectation, ExpectedRecall, PlanBuilder};
 
 const SCENE: &str = "scene";
 /// The pair with the scene, and the absent one; both have the same persona.
@@ -13,26 +13,26 @@ const GUEST: usize = 1;
 /// Chosen manually, so that other plans stay unchanged.
 const SECRET: &str = "Zyphermoor";
 
-pub(super) fn plant(making: &mut Making) {
-    let guest = making.world.stories[GUEST].character;
-    making.canaries.insert(SECRET.to_owned(), making.pair(HOST));
-    take_part(making, &[guest]);
-    making.then_said(HOST, SCENE, "user", format!("{guest}, how good to have you both here."), None);
-    making.then_said(HOST, SCENE, guest, "I cannot stay for long.", None);
-    take_part(making, &[]);
+pub(super) fn plant(builder: &mut PlanBuilder) {
+    let guest = builder.world.stories[GUEST].character;
+    builder.canaries.insert(SECRET.to_owned(), builder.pair(HOST));
+    take_part(builder, &[guest]);
+    builder.then_said(HOST, SCENE, "user", format!("{guest}, how good to have you both here."), None);
+    builder.then_said(HOST, SCENE, guest, "I cannot stay for long.", None);
+    take_part(builder, &[]);
     let secret = format!("Now that {guest} is away: the ring of my tailor lies under the {SECRET} stone.");
-    making.then_said(HOST, SCENE, "user", secret, None);
-    making.then_said(HOST, SCENE, "character", "I will not tell a soul.", None);
-    take_part(making, &[guest]);
-    making.then_said(HOST, SCENE, "user", format!("There you are again, {guest}."), None);
+    builder.then_said(HOST, SCENE, "user", secret, None);
+    builder.then_said(HOST, SCENE, "character", "I will not tell a soul.", None);
+    take_part(builder, &[guest]);
+    builder.then_said(HOST, SCENE, "user", format!("There you are again, {guest}."), None);
     for chat in [MAIN, super::recall::SECOND] {
-        let wants = Wants::Nowhere(vec![SECRET.to_owned()]);
-        let case = Case { name: "F said while one was away".into(), goal: 100, wants };
-        making.ask_in(GUEST, chat, "Where does the ring of my tailor lie?", Some(BUDGET), case);
+        let wants = ExpectedRecall::Nowhere(vec![SECRET.to_owned()]);
+        let case = Expectation { name: "F said while one was away".into(), goal: 100, wants };
+        builder.ask_in(GUEST, chat, "Where does the ring of my tailor lie?", Some(BUDGET), case);
     }
 }
 
-fn take_part(making: &mut Making, members: &[&str]) {
+fn take_part(builder: &mut PlanBuilder, members: &[&str]) {
     let members = members.iter().map(|name| (*name).to_owned()).collect();
-    making.then(Step::Chat(Chat { pair: making.pair(HOST), chat: SCENE.into(), members }));
+    builder.then(Step::Chat(Chat { pair: builder.pair(HOST), chat: SCENE.into(), members }));
 }

@@ -5,20 +5,20 @@ use std::fmt;
 
 use engine::scenario::Probed;
 
-use super::Plan;
+use super::StoryPlan;
 
 /// Group of a question and the expectation for its prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Case {
+pub struct Expectation {
     /// Group first, for example "A shared, 1000".
     pub name: String,
     /// Percentage of the questions that must pass.
     pub goal: u32,
-    pub wants: Wants,
+    pub wants: ExpectedRecall,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wants {
+pub enum ExpectedRecall {
     /// The memory section contains all of these.
     All(Vec<String>),
     /// The memory section contains the newest value, and older values only with a date on the same line.
@@ -37,7 +37,7 @@ pub enum Wants {
     Fits { reserve: u32, newest: Vec<String> },
 }
 
-impl Wants {
+impl ExpectedRecall {
     pub fn met(&self, answer: &Probed) -> bool {
         let has = |string: &String| answer.memory.contains(string.as_str());
         let line = |string: &String| answer.items.iter().find(|item| item.text.contains(string.as_str()));
@@ -83,7 +83,7 @@ fn has_date(text: &str) -> bool {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Row {
+struct ScoreRow {
     passed: usize,
     asked: usize,
     goal: u32,
@@ -94,7 +94,7 @@ struct Row {
 /// Scores by group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
-    rows: BTreeMap<String, Row>,
+    rows: BTreeMap<String, ScoreRow>,
     /// Times of all probes, sorted.
     milliseconds: Vec<u64>,
 }
@@ -103,7 +103,7 @@ pub struct Table {
 const ISOLATION: &str = "F nobody else's answers";
 
 impl Table {
-    pub fn of(plan: &Plan, answers: &[Probed]) -> Self {
+    pub fn of(plan: &StoryPlan, answers: &[Probed]) -> Self {
         let mut table = Self::default();
         for answer in answers {
             if let Some(case) = plan.wants.get(&answer.id) {
@@ -118,7 +118,7 @@ impl Table {
 
     /// Adds the result of a separate check.
     pub fn count(&mut self, name: &str, goal: u32, what: &str, passed: bool) {
-        let row = self.rows.entry(name.to_owned()).or_insert_with(|| Row { goal, ..Row::default() });
+        let row = self.rows.entry(name.to_owned()).or_insert_with(|| ScoreRow { goal, ..ScoreRow::default() });
         row.asked += 1;
         row.passed += usize::from(passed);
         if !passed {
@@ -154,7 +154,7 @@ impl fmt::Display for Table {
 }
 
 /// Whether the prompt contains no answer of another pair.
-fn alone(plan: &Plan, answer: &Probed) -> bool {
+fn alone(plan: &StoryPlan, answer: &Probed) -> bool {
     let prompt = answer.prompt.as_deref().unwrap_or_default();
     let words: BTreeSet<&str> = prompt.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
     words.into_iter().all(|word| plan.canaries.get(word).is_none_or(|pair| *pair == answer.pair))

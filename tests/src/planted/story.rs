@@ -26,12 +26,12 @@ const WITHOUT: usize = 1;
 
 /// Speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum StorySpeaker {
     User,
     Character,
 }
 
-impl Who {
+impl StorySpeaker {
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -42,8 +42,8 @@ impl Who {
 
 /// A message with a fact, with prose around it.
 #[derive(Debug, Clone)]
-pub(super) struct Plant {
-    pub(super) who: Who,
+pub(super) struct PlantedFact {
+    pub(super) who: StorySpeaker,
     pub(super) text: String,
     /// Id in the scenario.
     pub(super) id: Option<String>,
@@ -52,18 +52,18 @@ pub(super) struct Plant {
 }
 
 /// A message of a session, with its fact if it has one.
-type Slot = Option<Plant>;
+type MessageSlot = Option<PlantedFact>;
 
 /// All messages of a pair's main chat.
-pub(super) struct Story {
+pub(super) struct PlantedStory {
     pub(super) pair: String,
     pub(super) persona: &'static str,
     pub(super) character: &'static str,
     /// Start time and messages of each session. The user speaks first, then both alternate.
-    evenings: Vec<(i64, Vec<Slot>)>,
+    evenings: Vec<(i64, Vec<MessageSlot>)>,
 }
 
-impl Story {
+impl PlantedStory {
     /// Creates a story of `messages` messages; `number` is the pair's index.
     fn new(number: usize, messages: usize, random: &mut Random) -> Self {
         let count = (messages / EVENING).max(3 + WITHOUT);
@@ -86,9 +86,9 @@ impl Story {
     }
 
     /// Puts `plant` at a random position in a session and returns its time.
-    pub(super) fn put(&mut self, session: usize, plant: Plant, random: &mut Random) -> Timestamp {
+    pub(super) fn put(&mut self, session: usize, plant: PlantedFact, random: &mut Random) -> Timestamp {
         let (at, slots) = &mut self.evenings[session];
-        let turn = usize::from(plant.who == Who::Character);
+        let turn = usize::from(plant.who == StorySpeaker::Character);
         let free: Vec<usize> = (turn..slots.len()).step_by(2).filter(|slot| slots[*slot].is_none()).collect();
         let slot = match free.is_empty() {
             false => free[random.below(free.len())],
@@ -105,7 +105,7 @@ impl Story {
         let mut lines = Vec::new();
         for (at, slots) in self.evenings {
             for (place, slot) in slots.into_iter().enumerate() {
-                let speaks = if place.is_multiple_of(2) { Who::User } else { Who::Character };
+                let speaks = if place.is_multiple_of(2) { StorySpeaker::User } else { StorySpeaker::Character };
                 let (text, id) = match slot {
                     Some(plant) if plant.alone => (plant.text, plant.id),
                     Some(plant) => (prose::around(&plant.text, random), plant.id),
@@ -120,17 +120,17 @@ impl Story {
 }
 
 /// The stories of all pairs.
-pub(super) struct World {
-    pub(super) stories: Vec<Story>,
+pub(super) struct StoryWorld {
+    pub(super) stories: Vec<PlantedStory>,
     pub(super) random: Random,
     pub(super) canaries: Canaries,
 }
 
-impl World {
+impl StoryWorld {
     pub(super) fn new(messages: usize, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let pairs = PERSONAS.len() * CHARACTERS.len();
-        let stories = (0..pairs).map(|number| Story::new(number, messages / pairs, &mut random)).collect();
+        let stories = (0..pairs).map(|number| PlantedStory::new(number, messages / pairs, &mut random)).collect();
         Self { stories, random, canaries: Canaries::new() }
     }
 
@@ -154,7 +154,7 @@ pub(super) fn afterwards() -> Timestamp {
     moment(FIRST_EVENING + MONTHS_OF_PLAY + 2 * DAY)
 }
 
-fn introduced(story: &Story) -> Timed {
+fn introduced(story: &PlantedStory) -> Timed {
     let (persona, character) = (story.persona.to_owned(), story.character.to_owned());
     let step = Step::Pair(Pair { pair: story.pair.clone(), persona, character });
     Timed { time: None, step }

@@ -8,14 +8,14 @@ use local::Tokenizer;
 use provider::{GenerationEvent, Provider, Request};
 use tokio_util::sync::CancellationToken;
 
-use super::{Side, script};
+use super::{ReuseFigures, script};
 
 /// Number of messages that are scanned for keys: SillyTavern's default.
 const SCAN_DEPTH: usize = 2;
 
 /// A message of the replayed chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct ReplayedMessage {
     pub by_user: bool,
     pub text: String,
 }
@@ -26,27 +26,27 @@ pub struct Control<'a> {
     head: &'a str,
     /// Maximum tokens of a prompt.
     room: usize,
-    chat: &'a [Said],
+    chat: &'a [ReplayedMessage],
     tokens: Vec<usize>,
 }
 
 impl<'a> Control<'a> {
-    pub fn new(tokenizer: &'a Tokenizer, head: &'a str, room: usize, chat: &'a [Said]) -> Self {
+    pub fn new(tokenizer: &'a Tokenizer, head: &'a str, room: usize, chat: &'a [ReplayedMessage]) -> Self {
         let mut control = Self { tokenizer, head, room, chat, tokens: Vec::new() };
         control.tokens = chat.iter().map(|said| control.ids(&message(said)).len()).collect();
         control
     }
 
     /// Calculates the reuse over the whole chat: the tokens that a prompt shares with the previous one and its reply.
-    pub fn by_tokens(&self) -> Side {
+    pub fn by_tokens(&self) -> ReuseFigures {
         self.shared(&self.asked())
     }
 
     /// Sends the last turns through `provider`. Returns its own figures, and the calculated ones for the same turns.
-    pub async fn by_provider(&self, provider: &dyn Provider, turns: usize) -> (Side, Side) {
+    pub async fn by_provider(&self, provider: &dyn Provider, turns: usize) -> (ReuseFigures, ReuseFigures) {
         let asked = self.asked();
         let last = &asked[asked.len().saturating_sub(turns + 1)..];
-        let mut side = Side::default();
+        let mut side = ReuseFigures::default();
         for (index, at) in last.iter().enumerate() {
             let (prompt, reused) = send(provider, self.prompt(*at)).await;
             // The first turn fills the cache.
@@ -63,8 +63,8 @@ impl<'a> Control<'a> {
         pairs.filter(|(_, pair)| pair[0].by_user && !pair[1].by_user).map(|(at, _)| at).collect()
     }
 
-    fn shared(&self, asked: &[usize]) -> Side {
-        let mut side = Side::default();
+    fn shared(&self, asked: &[usize]) -> ReuseFigures {
+        let mut side = ReuseFigures::default();
         let mut before: Vec<u32> = Vec::new();
         for at in asked {
             let now = self.ids(&self.prompt(*at));
@@ -106,7 +106,7 @@ impl<'a> Control<'a> {
     }
 }
 
-fn message(said: &Said) -> [Segment; 3] {
+fn message(said: &ReplayedMessage) -> [Segment; 3] {
     let role = if said.by_user { "user" } else { "assistant" };
     [control(&format!("<|im_start|>{role}\n")), plain(&said.text), control("<|im_end|>\n")]
 }
@@ -123,7 +123,7 @@ fn plain(text: &str) -> Segment {
 async fn send(provider: &dyn Provider, segments: Vec<Segment>) -> (u32, u32) {
     let sampling = SamplerOptions { max_tokens: Some(1), ..SamplerOptions::default() }.resolve(1);
     let prompt = Prompt { segments, ..Prompt::default() };
-    let request = Request { cache_key: "control".to_owned(), prompt, sampling, shape: None };
+    let request = Request { cache_key: "control".to_owned(), prompt, sampling, response_schema: None };
     let mut stream = provider.stream(request, CancellationToken::new());
     while let Some(event) = stream.next().await {
         if let GenerationEvent::Finished { usage, .. } = event.expect("the control is answered") {

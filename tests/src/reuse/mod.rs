@@ -7,13 +7,13 @@ pub mod script;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub use control::{Control, Said};
+pub use control::{Control, ReplayedMessage};
 use domain::prompt::Segment;
 use engine::api::{EndReason, Figures, Message, SettingOwner, SettingValue, WhatIf};
 use engine::{Engine, Options, TurnOptions};
 use local::Tokenizer;
 
-use crate::headless::{ended, models_dir, shown, worker};
+use crate::headless::{ended, models_dir, selected_text, worker};
 use crate::model_file::ModelFile;
 
 /// Training length of the small model. Beyond it the replies are nonsense, but evaluation and reuse work as usual.
@@ -32,28 +32,29 @@ pub struct Measure {
     pub turns: usize,
     /// The user's messages have one sentence instead of three.
     pub brief: bool,
-    pub replies: Replies,
+    pub replies: ReplySource,
 }
 
 /// Source of the replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Replies {
+pub enum ReplySource {
     /// The model writes at most this many tokens.
     Written(u32),
-    /// The model writes a few tokens, and a prepared text of this many sentences replaces them. The model evaluates the
-    /// text with the next turn. It counts as reused if the prompt only grew, as if the model had written it. This is
-    /// ten times as fast and gives every reply the same length.
+    /// The model writes a few tokens, and a prepared text of this many sentences replaces them. The
+    /// model evaluates the text with the next turn. The measurement treats it as reused if the
+    /// prompt only grew, as if the model had written it. This is ten times as fast and gives every
+    /// reply the same length.
     Prepared(usize),
 }
 
 /// Prompt tokens and reused tokens per turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Side {
+pub struct ReuseFigures {
     /// For each turn: prompt tokens and reused tokens.
     turns: Vec<(u32, u32)>,
 }
 
-impl Side {
+impl ReuseFigures {
     pub(crate) fn add(&mut self, prompt: u32, reused: u32) {
         self.turns.push((prompt, reused));
     }
@@ -80,15 +81,15 @@ impl Side {
 
 /// A completed chat with its figures.
 #[derive(Debug, Clone, Default)]
-pub struct Held {
-    pub ours: Side,
+pub struct ChatRun {
+    pub ours: ReuseFigures,
     /// Number of tokens that the model wrote.
     pub generated: u64,
     /// Number of epochs.
     pub epochs: u32,
     /// System message of the first prompt.
     pub head: String,
-    pub chat: Vec<Said>,
+    pub chat: Vec<ReplayedMessage>,
     /// Tokens of the last prepared reply, which the cache would contain if the model had written it.
     unread: u32,
 }
@@ -114,20 +115,20 @@ impl Measure {
     }
 
     /// Runs the chat. `told` receives the figures of each turn.
-    pub async fn hold(&self, dir: &Path, mut told: impl FnMut(usize, &Figures)) -> Held {
+    pub async fn run(&self, dir: &Path, mut told: impl FnMut(usize, &Figures)) -> ChatRun {
         let engine = self.open(dir).await;
         let tokenizer = Tokenizer::open(&self.model(dir)).expect("the model has a supported tokenizer");
         let card = script::card().to_string().into_bytes();
         let imported = engine.import_bytes("odile.json".into(), card).await.expect("the card is imported");
         let chat = engine.new_chat(imported.imported[0].id.clone()).await.expect("a chat").id;
-        let mut held = Held { head: head(&engine, &chat).await, ..Held::default() };
+        let mut held = ChatRun { head: head(&engine, &chat).await, ..ChatRun::default() };
         for turn in 0..self.turns {
             if let Some((key, value)) = script::changed(turn, self.turns) {
                 set(&engine, &chat, key, value).await;
             }
             let reply = self.turn(&engine, &chat, turn, &mut held).await;
             told(turn, &reply.swipes[0].figures.clone().expect("figures"));
-            if let Replies::Prepared(sentences) = self.replies {
+            if let ReplySource::Prepared(sentences) = self.replies {
                 let text = script::replied(turn, sentences);
                 put(dir, &reply.swipes[0].id, &text);
                 held.unread = tokenizer.count(&Segment { text, control: false });
@@ -135,9 +136,9 @@ impl Measure {
             }
         }
         let whole = engine.whole_chat(chat).await.expect("the chat is there");
-        let said = |message: &Message| Said {
+        let said = |message: &Message| ReplayedMessage {
             by_user: message.role == engine::api::Role::User,
-            text: shown(message).to_owned(),
+            text: selected_text(message).to_owned(),
         };
         held.chat = whole.page.messages.iter().map(said).collect();
         engine.shutdown().await;
@@ -145,14 +146,14 @@ impl Measure {
     }
 
     fn prepared(&self) -> bool {
-        matches!(self.replies, Replies::Prepared(_))
+        matches!(self.replies, ReplySource::Prepared(_))
     }
 
     async fn open(&self, dir: &Path) -> Engine {
         let model = self.model(dir);
         let longest = match self.replies {
-            Replies::Written(tokens) => tokens,
-            Replies::Prepared(_) => FEW,
+            ReplySource::Written(tokens) => tokens,
+            ReplySource::Prepared(_) => FEW,
         };
         let variables = [
             ("INGLENOOK_CONTEXT_LIMIT", self.context),
@@ -161,7 +162,7 @@ impl Measure {
         ];
         let mut environment: BTreeMap<_, _> =
             variables.map(|(name, value)| (name.to_owned(), value.to_string())).into();
-        // Prefetching between the turns would count as reuse.
+        // Prefetching between the turns would be measured as reuse.
         environment.insert("INGLENOOK_READ_AHEAD".to_owned(), "off".to_owned());
         let options = Options {
             data_dir: dir.join("data"),
@@ -175,7 +176,7 @@ impl Measure {
         engine
     }
 
-    async fn turn(&self, engine: &Engine, chat: &str, turn: usize, held: &mut Held) -> Message {
+    async fn turn(&self, engine: &Engine, chat: &str, turn: usize, held: &mut ChatRun) -> Message {
         let sampler = domain::sampling::SamplerOptions {
             seed: Some(turn as u32 + 1),
             // A higher temperature keeps so small a model from copying its last reply.

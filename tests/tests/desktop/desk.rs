@@ -11,7 +11,7 @@ use fantoccini::{Client, ClientBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::json;
 
-use crate::display::Display;
+use crate::display::VirtualDisplay;
 use crate::window::Window;
 use crate::{failure, processes};
 
@@ -21,15 +21,15 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// WebKitWebDriver sometimes never answers the session request although the app runs.
 const ATTEMPTS: u32 = 3;
 
-pub(crate) struct Desk {
-    pub(crate) display: Display,
+pub(crate) struct TestEnvironment {
+    pub(crate) display: VirtualDisplay,
     story: String,
     home: tempfile::TempDir,
     programs: PathBuf,
     models: PathBuf,
 }
 
-impl Desk {
+impl TestEnvironment {
     pub(crate) async fn new(story: &str) -> Self {
         let programs = programs();
         for program in ["inglenook", "inglenook-worker"] {
@@ -45,7 +45,7 @@ impl Desk {
         assert!(model.is_file(), "{} is missing; run `cargo xtask setup`", model.display());
         let home = tempfile::Builder::new().prefix("inglenook-desk-").tempdir().unwrap();
         std::fs::create_dir(home.path().join("run")).unwrap();
-        let desk = Self { display: Display::start(), story: story.to_owned(), home, programs, models };
+        let desk = Self { display: VirtualDisplay::start(), story: story.to_owned(), home, programs, models };
         failure::watch_desk(&desk);
         desk
     }

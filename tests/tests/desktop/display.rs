@@ -6,13 +6,13 @@ use std::process::{Child, Command, Stdio};
 
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask};
 
-pub(crate) struct Display {
+pub(crate) struct VirtualDisplay {
     /// Killed with the PID namespace.
     _server: Child,
     name: String,
 }
 
-impl Display {
+impl VirtualDisplay {
     pub(crate) fn start() -> Self {
         // Without `-noreset` it resets when its last client disconnects, and refuses clients at that moment.
         let mut server = Command::new("Xvfb")

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::desk::{Desk, Session};
+use crate::desk::{Session, TestEnvironment};
 
 /// The test environment of this process.
 static SCENE: OnceLock<Scene> = OnceLock::new();
@@ -46,7 +46,7 @@ const ENGINE: &str = "
     invoke('list_chats').then(([{ id }]) => invoke('open_chat', { id }))
         .then(({ generating, page }) => done({ generating, last: page.messages.slice(-2) }), (error) => done({ error }));";
 
-pub(crate) fn watch_desk(desk: &Desk) {
+pub(crate) fn watch_desk(desk: &TestEnvironment) {
     let (display, picture) = (desk.display.name().to_owned(), desk.picture("failure"));
     let scene = Scene { display, picture, logs: desk.data().join("logs"), session: Mutex::default() };
     SCENE.set(scene).ok();

@@ -1,14 +1,14 @@
 //! Desktop tests: the real window with the real worker and the real SmolLM2, controlled like a user, without a network.
 //!
-//! Each test runs isolated (`sealed`). Screenshots are stored in `e2e` in the target folder.
+//! Each test runs isolated (`isolated`). Screenshots are stored in `e2e` in the target folder.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
 mod desk;
 mod display;
 mod failure;
+mod isolated;
 mod processes;
-mod sealed;
 mod stories;
 mod window;
 
@@ -18,7 +18,7 @@ macro_rules! stories {
             $(#[doc = $doc])*
             #[test]
             fn $name() {
-                sealed::sealed(stringify!($name), $story);
+                isolated::isolated(stringify!($name), $story);
             }
         )*
     };
@@ -32,15 +32,15 @@ stories! {
     a_card_dropped_on_the_window_is_imported: stories::imports::by_drop;
     a_card_picked_in_the_dialog_is_imported: stories::imports::by_dialog;
     a_folder_of_sillytaverns_is_imported: stories::imports::from_sillytavern;
-    a_refused_file_is_told: stories::imports::refused;
+    refused_file_is_reported: stories::imports::refused;
     a_second_start_hands_over_its_files_and_leaves: stories::instances::second_start;
     closing_leaves_no_process_behind: stories::instances::closing;
     the_window_comes_back_where_it_was: stories::instances::place;
     a_page_zooms_and_asks_before_a_link_opens: stories::reading::zoom_and_links;
-    a_damaged_database_is_a_question: stories::instances::damaged_database;
+    damaged_database_shows_a_dialog: stories::instances::damaged_database;
     a_killed_app_loses_no_message: stories::kills::app;
     a_killed_worker_costs_one_reply: stories::kills::worker;
-    the_page_cannot_do_forty_things: stories::walls::forbidden;
+    page_cannot_escape: stories::walls::forbidden;
     a_page_that_reloads_joins_its_reply: stories::walls::reload;
     no_message_runs_or_fetches_anything: stories::payloads::inert;
     no_message_takes_the_chat_away: stories::payloads::readable;

@@ -6,11 +6,11 @@ use fantoccini::Locator;
 use fantoccini::elements::Element;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Driver, PATIENCE, Session, until, within};
+use crate::desk::{Driver, PATIENCE, Session, TestEnvironment, until, within};
 use crate::processes;
 
 pub(crate) struct Window<'a> {
-    pub(crate) desk: &'a Desk,
+    pub(crate) desk: &'a TestEnvironment,
     pub(crate) session: Session,
     pub(crate) app: u32,
     _driver: Driver,
@@ -31,7 +31,7 @@ pub(crate) struct Shown {
 const COMPOSED: &str = "return document.querySelector('[data-testid=composer]').value";
 
 impl<'a> Window<'a> {
-    pub(crate) fn new(desk: &'a Desk, session: Session, driver: Driver, app: u32) -> Self {
+    pub(crate) fn new(desk: &'a TestEnvironment, session: Session, driver: Driver, app: u32) -> Self {
         Self { desk, session, app, _driver: driver }
     }
 

@@ -1,12 +1,12 @@
-//! Background tasks: drafting the user's message, a title, and continuing a reply by request. Each adds one message
-//! after the chat's own prompt.
+//! Jobs other than normal replies: drafting the user's message, a title, and continuing a reply by
+//! request. Each adds one message after the chat's own prompt.
 
 use domain::prompt::{PromptMessage, PromptRole};
 use engine::api::{ApiError, Ask, EndReason, Event, Origin, SettingOwner, SettingValue, WhatIf};
 use engine::{Events, TurnOptions};
-use provider::fake::{Gate, Script};
+use provider::fake::{ReplyGate, ReplyScript};
 use provider::{FinishReason, ProviderError, ProviderErrorKind};
-use tests::headless::{Headless, ended, shown};
+use tests::headless::{Headless, ended, selected_text};
 
 async fn drafted(events: &mut Events) -> (String, EndReason) {
     loop {
@@ -36,8 +36,10 @@ fn last(messages: &[PromptMessage]) -> &str {
 async fn draft_streams_into_the_composer() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.reply("Come in.").play(Script::new().prefill(9, 9, 7).words("Traveller: Thank you, it is cold out. "));
-    app.say(&chat, "May I?").await;
+    app.model
+        .reply("Come in.")
+        .play(ReplyScript::new().prefill(9, 9, 7).words("Traveller: Thank you, it is cold out. "));
+    app.send(&chat, "May I?").await;
     let before = app.transcript(&chat).await;
 
     let mut events = app.engine.subscribe();
@@ -67,11 +69,11 @@ async fn task_prompt_extends_the_cached_chat() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("Come in.").reply("Gladly.").reply("Sit down.");
-    app.say(&chat, "May I?").await;
+    app.send(&chat, "May I?").await;
     let mut events = app.engine.subscribe();
     app.engine.impersonate(chat.clone()).await.unwrap();
     let (draft, _) = drafted(&mut events).await;
-    let (reply, _) = app.say(&chat, &draft).await;
+    let (reply, _) = app.send(&chat, &draft).await;
 
     let [turn, ask, next] = &app.model.requests()[..] else { panic!("three requests") };
     let read = &turn.prompt.messages;
@@ -106,8 +108,8 @@ async fn task_prompt_can_be_previewed() {
 async fn stopping_a_draft_keeps_its_text() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let gate = Gate::new();
-    app.model.play(Script::new().words("Half a ").gate(&gate).words("sentence."));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().words("Half a ").gate(&gate).words("sentence."));
     let mut events = app.engine.subscribe();
     app.engine.impersonate(chat.clone()).await.unwrap();
     gate.reached().await;
@@ -130,7 +132,7 @@ async fn draft_does_not_overwrite_the_composer() {
     assert!(matches!(refused, ApiError::BadInput { .. }), "{refused:?}");
     assert_eq!(app.engine.open_chat(chat.clone()).await.unwrap().draft, "I was going to");
     app.model.reply("Still here.");
-    app.say(&chat, "Hello.").await;
+    app.send(&chat, "Hello.").await;
     assert_eq!(app.model.requests().len(), 1);
 }
 
@@ -165,8 +167,8 @@ async fn continues_by_request_if_set_so() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     set(&app, "continue_by", "asking").await;
-    app.model.play(Script::new().words("Once upon").finish(FinishReason::Length)).reply("Mira: a time.");
-    app.say(&chat, "A story, please.").await;
+    app.model.play(ReplyScript::new().words("Once upon").finish(FinishReason::Length)).reply("Mira: a time.");
+    app.send(&chat, "A story, please.").await;
     let mut events = app.engine.subscribe();
     app.engine.continue_reply(chat.clone()).await.unwrap();
     let (reply, _) = ended(&mut events, &chat).await;
@@ -174,7 +176,7 @@ async fn continues_by_request_if_set_so() {
     let prompt = app.model.last_request().unwrap().prompt;
     assert!(!prompt.continues && last(&prompt.messages).starts_with("Go on with the unfinished reply"), "{prompt:?}");
     assert_eq!(prompt.messages[prompt.messages.len() - 2].text, "Once upon");
-    assert_eq!(shown(&reply.unwrap()), "Once upon a time.");
+    assert_eq!(selected_text(&reply.unwrap()), "Once upon a time.");
 }
 
 #[tokio::test]
@@ -182,9 +184,9 @@ async fn learns_that_an_endpoint_refuses_prefill() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let refusal = || ProviderError::new(ProviderErrorKind::NoPrefill, "no", "");
-    app.model.play(Script::new().words("Once").finish(FinishReason::Length)).fail(refusal());
-    app.model.play(Script::new().words("upon").finish(FinishReason::Length)).reply("a time.");
-    app.say(&chat, "A story, please.").await;
+    app.model.play(ReplyScript::new().words("Once").finish(FinishReason::Length)).fail(refusal());
+    app.model.play(ReplyScript::new().words("upon").finish(FinishReason::Length)).reply("a time.");
+    app.send(&chat, "A story, please.").await;
     for _ in 0..2 {
         let mut events = app.engine.subscribe();
         app.engine.continue_reply(chat.clone()).await.unwrap();
@@ -201,11 +203,11 @@ async fn chat_gets_a_title_after_some_messages() {
     let chat = app.first_chat().await.id;
     set(&app, "chat_titles", "on").await;
     app.model.reply("Come in.").reply("Soup.").reply("\"**The Warm Kitchen**\"\nOr not?").reply("Yes.");
-    app.say(&chat, "May I?").await;
+    app.send(&chat, "May I?").await;
     assert_eq!(title(&app, &chat).await, "Mira");
-    app.say(&chat, "What is in the pot?").await;
+    app.send(&chat, "What is in the pot?").await;
     assert_eq!(title(&app, &chat).await, "The Warm Kitchen");
-    app.say(&chat, "Is it good?").await;
+    app.send(&chat, "Is it good?").await;
     app.engine.settle().await;
 
     let requests = app.model.requests();
@@ -221,13 +223,13 @@ async fn keeps_user_titles_and_rejects_bad_ones() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     set(&app, "chat_titles", "on").await;
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     app.model.reply("One.").reply("Two.").reply("\n...").reply("Three.");
-    app.model.play(Script::new().words("A Late Name").gate(&gate));
-    app.say(&chat, "1").await;
-    app.say(&chat, "2").await;
+    app.model.play(ReplyScript::new().words("A Late Name").gate(&gate));
+    app.send(&chat, "1").await;
+    app.send(&chat, "2").await;
     assert_eq!(title(&app, &chat).await, "Mira");
-    app.say(&chat, "3").await;
+    app.send(&chat, "3").await;
     gate.reached().await;
     app.engine.rename_chat(chat.clone(), "Mine".into()).await.unwrap();
     gate.open();
@@ -239,14 +241,18 @@ async fn message_precedes_a_title_request() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     set(&app, "chat_titles", "on").await;
-    let gate = Gate::new();
-    app.model.reply("One.").reply("Two.").play(Script::new().words("Never").gate(&gate).words("kept")).reply("Three.");
-    app.say(&chat, "1").await;
-    app.say(&chat, "2").await;
+    let gate = ReplyGate::new();
+    app.model
+        .reply("One.")
+        .reply("Two.")
+        .play(ReplyScript::new().words("Never").gate(&gate).words("kept"))
+        .reply("Three.");
+    app.send(&chat, "1").await;
+    app.send(&chat, "2").await;
     gate.reached().await;
     app.model.reply("A Name");
-    let (reply, reason) = app.say(&chat, "3").await;
-    assert_eq!((shown(&reply.unwrap()), reason), ("Three.", EndReason::Stop));
+    let (reply, reason) = app.send(&chat, "3").await;
+    assert_eq!((selected_text(&reply.unwrap()), reason), ("Three.", EndReason::Stop));
     assert_eq!(title(&app, &chat).await, "A Name");
 }
 
@@ -257,7 +263,7 @@ async fn endpoint_does_not_create_titles_unasked() {
     let chat = app.first_chat().await.id;
     for words in ["1", "2", "3"] {
         app.model.reply("Hm.");
-        app.say(&chat, words).await;
+        app.send(&chat, words).await;
     }
     assert_eq!(title(&app, &chat).await, "Mira");
     assert_eq!(app.model.requests().len(), 3);

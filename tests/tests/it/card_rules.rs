@@ -39,7 +39,7 @@ impl House {
     /// Sends a message and returns all that the provider received.
     async fn say(&self, text: &str) -> String {
         self.app.model.reply("Aye.");
-        self.app.say(&self.chat.id, text).await;
+        self.app.send(&self.chat.id, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
         prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
     }

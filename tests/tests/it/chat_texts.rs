@@ -1,4 +1,4 @@
-//! Text overrides of a chat, and whose instructions are sent.
+//! Text overrides of a chat, and the source of the instructions that are sent.
 
 use engine::api::{ApiError, CardField, Origin, Persona, PromptReport, SettingOwner, SettingValue, WhatIf};
 use serde_json::json;
@@ -67,7 +67,7 @@ impl Lighthouse {
     /// Sends a message and returns the head of the prompt.
     async fn head(&self) -> String {
         self.app.model.reply("Hm.");
-        self.app.say(&self.chat, "Hm?").await;
+        self.app.send(&self.chat, "Hm?").await;
         self.app.model.last_request().unwrap().prompt.messages.remove(0).text
     }
 
@@ -248,7 +248,7 @@ async fn macros_resolve_to_overrides() {
     let house = Lighthouse::open().await;
     house.put(CardField::Scenario, "a storm").await;
     house.app.model.reply("Yes.");
-    house.app.say(&house.chat, "Is this {{scenario}}?").await;
+    house.app.send(&house.chat, "Is this {{scenario}}?").await;
     assert!(house.app.transcript(&house.chat).await.contains(&"Traveller: Is this a storm?".to_owned()));
 }
 

@@ -24,11 +24,11 @@ impl Stage {
         Self { app, character: chat.character, chat: chat.id }
     }
 
-    /// Runs one exchange with the model's answers to the background tasks after it.
+    /// Runs one exchange with the model's answers to the background jobs after it.
     async fn exchange(&self, said: &str, answers: &[String]) {
         self.app.model.reply("Is that so.");
         answers.iter().for_each(|answer| _ = self.app.model.reply(answer));
-        self.app.say(&self.chat, said).await;
+        self.app.send(&self.chat, said).await;
         self.app.engine.settle().await;
     }
 

@@ -6,9 +6,9 @@ use engine::api::{
 };
 use engine::{Engine, Options};
 use provider::FinishReason;
-use provider::fake::Script;
+use provider::fake::ReplyScript;
 use serde_json::{Value, json};
-use tests::headless::{Headless, ended, shown};
+use tests::headless::{Headless, ended, selected_text};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -30,10 +30,10 @@ async fn blocks(app: &Headless, chat: &str, text: &str, words: &str) -> Vec<Prom
 async fn keeps_and_sends_a_reply_of_tool_calls() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().call("weather", "{\"city\":\"Oslo\"}").call("time", "{\"zo"));
-    let (reply, reason) = app.say(&chat, "Is it raining?").await;
+    app.model.play(ReplyScript::new().call("weather", "{\"city\":\"Oslo\"}").call("time", "{\"zo"));
+    let (reply, reason) = app.send(&chat, "Is it raining?").await;
     let reply = reply.unwrap();
-    assert_eq!((reason, shown(&reply)), (EndReason::Stop, ""));
+    assert_eq!((reason, selected_text(&reply)), (EndReason::Stop, ""));
     let app = app.restart().await;
     let stored = app.engine.whole_chat(chat.clone()).await.unwrap().page.messages.pop().unwrap();
     assert_eq!(stored, reply);
@@ -42,7 +42,7 @@ async fn keeps_and_sends_a_reply_of_tool_calls() {
     assert_eq!(calls, [("weather", "{\"city\":\"Oslo\"}", true), ("time", "{\"zo", false)]);
 
     app.model.reply("It is.");
-    app.say(&chat, "And now?").await;
+    app.send(&chat, "And now?").await;
     let note = "[Asked for tools, and there are none here: weather({\"city\":\"Oslo\"}), time({\"zo)]";
     assert_eq!(sent(&app)[1], note);
     let counted = &blocks(&app, &chat, "Well?", note).await[0];
@@ -53,18 +53,18 @@ async fn keeps_and_sends_a_reply_of_tool_calls() {
 async fn continued_reply_keeps_its_tool_calls() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().words("Let me look").call("look", "{}").finish(FinishReason::Length));
-    app.model.play(Script::new().words(" outside.").call("listen", "{}"));
+    app.model.play(ReplyScript::new().words("Let me look").call("look", "{}").finish(FinishReason::Length));
+    app.model.play(ReplyScript::new().words(" outside.").call("listen", "{}"));
     app.model.reply("Rain.");
-    app.say(&chat, "Is it raining?").await;
+    app.send(&chat, "Is it raining?").await;
     let mut events = app.engine.subscribe();
     app.engine.continue_reply(chat.clone()).await.unwrap();
     let (reply, _) = ended(&mut events, &chat).await;
     assert_eq!(sent(&app)[0], "Let me look");
     let reply = reply.unwrap();
     let names: Vec<_> = reply.swipes[0].tool_calls.iter().map(|call| &*call.name).collect();
-    assert_eq!((shown(&reply), names), ("Let me look outside.", vec!["look", "listen"]));
-    app.say(&chat, "And?").await;
+    assert_eq!((selected_text(&reply), names), ("Let me look outside.", vec!["look", "listen"]));
+    app.send(&chat, "And?").await;
     assert_eq!(
         sent(&app)[1],
         "Let me look outside.\n\n[Asked for tools, and there are none here: look({}), listen({})]"
@@ -78,8 +78,8 @@ async fn text_like_a_tool_call_stays_text() {
     let chat = app.first_chat().await.id;
     let text = "{\"tool_calls\":[{\"function\":{\"name\":\"look\"}}]}";
     app.model.reply(text);
-    let reply = app.say(&chat, "Look.").await.0.unwrap();
-    assert_eq!((shown(&reply), reply.swipes[0].tool_calls.len()), (text, 0));
+    let reply = app.send(&chat, "Look.").await.0.unwrap();
+    assert_eq!((selected_text(&reply), reply.swipes[0].tool_calls.len()), (text, 0));
 }
 
 /// A red square of one pixel.
@@ -119,9 +119,9 @@ async fn vision_model_gets_pictures_with_token_count() {
     let sent = show(&app, &chat, "What is this?", vec![picture.clone()]).await;
     assert_eq!(sent.pictures, [picture]);
     let first = app.model.last_request().unwrap().prompt;
-    let [shown] = &first.pictures[..] else { panic!("{} pictures", first.pictures.len()) };
-    assert!(shown.url.starts_with("data:image/jpeg;base64,/9j/"), "{}", &shown.url[..40]);
-    assert!(first.messages[shown.message].text.ends_with("What is this?"));
+    let [selected_text] = &first.pictures[..] else { panic!("{} pictures", first.pictures.len()) };
+    assert!(selected_text.url.starts_with("data:image/jpeg;base64,/9j/"), "{}", &selected_text.url[..40]);
+    assert!(first.messages[selected_text.message].text.ends_with("What is this?"));
 
     let app = app.restart().await;
     let messages = app.engine.whole_chat(chat.clone()).await.unwrap().page.messages;
@@ -131,7 +131,7 @@ async fn vision_model_gets_pictures_with_token_count() {
     assert_eq!((report.tokens.total, block.reason.as_str()), (with, "your message; 1 image, 765 tokens"));
     assert!(block.tokens >= 765);
 
-    app.say(&chat, "And now?").await;
+    app.send(&chat, "And now?").await;
     let second = app.model.last_request().unwrap().prompt;
     assert_eq!(second.pictures, first.pictures);
     assert_eq!(second.messages[..first.messages.len()], first.messages);
@@ -152,7 +152,7 @@ async fn text_model_gets_a_note_about_pictures() {
 
     // A model that can see also gets earlier pictures.
     let_it_see(&app.engine).await;
-    app.say(&chat, "And now?").await;
+    app.send(&chat, "And now?").await;
     assert_eq!(app.model.last_request().unwrap().prompt.pictures.len(), 3);
     assert!(!sent(&app).concat().contains("You cannot see"));
 }

@@ -53,7 +53,7 @@ async fn asked(name: &str, file: Vec<u8>, question: &str) -> String {
     let chat = app.first_chat().await.id;
     app.engine.attach_document_bytes(of_chat(&chat), name.into(), file).await.unwrap();
     app.model.reply("Hm.");
-    app.say(&chat, question).await;
+    app.send(&chat, question).await;
     let prompt = app.model.last_request().unwrap().prompt;
     prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
 }

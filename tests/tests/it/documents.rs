@@ -1,4 +1,4 @@
-//! Documents of a chat: they are in the prompts that ask for them, and in no other.
+//! Documents of a chat: they are in the prompts of messages that ask about them, and in no other.
 
 use engine::api::{
     ApiError, AttachedDocument, Changed, ChatFileFormat, DocumentOwner, Event, Origin, PromptBlock, PromptReport,
@@ -46,7 +46,7 @@ impl Desk {
     /// Sends `text` and returns all that the provider received.
     async fn say(&self, chat: &str, text: &str) -> String {
         self.app.model.reply("Hm.");
-        self.app.say(chat, text).await;
+        self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
         prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
     }

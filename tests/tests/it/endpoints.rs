@@ -90,7 +90,7 @@ impl World {
 
     /// Sends a message and returns the request for the reply.
     async fn say(&self, chat: &str) -> String {
-        self.app.say(chat, "Hello.").await;
+        self.app.send(chat, "Hello.").await;
         self.server.asked().into_iter().rfind(|request| request.starts_with("POST")).unwrap()
     }
 }

@@ -36,7 +36,7 @@ async fn text_forgotten_during_a_turn_is_not_sent_later() {
     });
     let tells = async |text: &str| {
         app.model.reply("Hm.");
-        app.say(&chat, text).await;
+        app.send(&chat, text).await;
         let prompt = app.model.last_request().unwrap().prompt;
         prompt.messages.iter().any(|message| message.text.contains(CANARY))
     };

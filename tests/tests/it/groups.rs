@@ -3,7 +3,7 @@
 use domain::prompt::PromptRole;
 use engine::api::{ApiError, EndReason, Message, Role, SettingOwner, SettingValue, WhatIf};
 use serde_json::json;
-use tests::headless::{Headless, ended, shown};
+use tests::headless::{Headless, ended, selected_text};
 
 /// Mira's workshop with Ada and Bo.
 struct Scene {
@@ -41,7 +41,7 @@ impl Scene {
 
     async fn say(&self, text: &str, reply: &str) -> Message {
         self.app.model.reply(reply);
-        let (reply, reason) = self.app.say(&self.chat, text).await;
+        let (reply, reason) = self.app.send(&self.chat, text).await;
         assert_eq!(reason, EndReason::Stop);
         reply.unwrap()
     }
@@ -73,7 +73,7 @@ async fn characters_speak_in_turn_under_their_names() {
     // Mira has sent the greeting, so Ada is next.
     let reply = scene.say("Good evening, all.", "Ada: Evening.").await;
     assert_eq!(
-        (reply.name.as_str(), reply.speaker.as_deref(), shown(&reply)),
+        (reply.name.as_str(), reply.speaker.as_deref(), selected_text(&reply)),
         ("Ada", Some(scene.ada.as_str()), "Evening.")
     );
     let head = scene.sent().remove(0).1;
@@ -123,7 +123,7 @@ async fn any_character_and_the_narrator_can_be_called() {
     scene.app.engine.regenerate(scene.chat.clone()).await.unwrap();
     let (again, _) = ended(&mut events, &scene.chat).await;
     let again = again.unwrap();
-    assert_eq!((again.role, again.swipes.len(), shown(&again)), (Role::Narrator, 2, "The wind turns."));
+    assert_eq!((again.role, again.swipes.len(), selected_text(&again)), (Role::Narrator, 2, "The wind turns."));
     assert_eq!(scene.say("At last.", "Hm.").await.name, "Ada", "after Mira, regardless of narration in between");
     let sent = scene.sent();
     assert!(sent.contains(&(PromptRole::User, "Narrator: The wind turns.".into())), "{sent:?}");
@@ -143,7 +143,7 @@ async fn swipe_keeps_the_speaker_and_matches_the_preview() {
     scene.app.engine.regenerate(scene.chat.clone()).await.unwrap();
     let (again, _) = ended(&mut events, &scene.chat).await;
     let again = again.unwrap();
-    assert_eq!((again.name.as_str(), shown(&again)), ("Bo", "No."));
+    assert_eq!((again.name.as_str(), selected_text(&again)), ("Bo", "No."));
     assert_eq!(scene.sent().into_iter().map(|(_, text)| text).collect::<Vec<_>>(), sent);
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use engine::api::{ChatFileFormat, ImportReport, Imported, Message, SettingOwner, SettingValue, WhatIf};
 use serde_json::{Value, json};
-use tests::headless::{Headless, shown};
+use tests::headless::{Headless, selected_text};
 
 const DATE: &str = "2025-03-01T10:00:00.000Z";
 
@@ -88,20 +88,20 @@ fn full_chat() -> Vec<Value> {
         about.as_object_mut().unwrap().extend(times.as_object().unwrap().clone());
         about
     };
-    let mut shown = line(
+    let mut selected_text = line(
         "Nora",
         false,
         "Hello.",
         json!({ "extra": extra, "swipes": ["Hi.", "Hello."], "swipe_id": 1,
         "swipe_info": [about(&json!({ "gen_id": 7 })), about(&extra)], "force_avatar": "/a", "odd": [1, { "x": null }] }),
     );
-    shown.as_object_mut().unwrap().extend(times.as_object().unwrap().clone());
+    selected_text.as_object_mut().unwrap().extend(times.as_object().unwrap().clone());
     let metadata = json!({ "note_prompt": "Keep it rural.", "note_interval": 2, "note_position": 1, "note_depth": 3, "note_role": 1,
         "variables": { "a": "1", "n": 2 }, "persona": "sam.png", "timedWorldInfo": { "sticky": {} }, "tainted": true,
         "integrity": "slug", "main_chat": "Nora - old", "attachments": [{ "url": "/f" }] });
     vec![
         json!({ "user_name": "Sam", "character_name": "Nora", "create_date": "2025-03-01@10h00m00s", "chat_metadata": metadata, "new": 1 }),
-        shown,
+        selected_text,
         line("Sam", true, "A hidden line.", json!({ "is_system": true, "extra": { "is_small_sys": true } })),
         line("Old Sam", true, "Under an older name.", json!({})),
         line("System", false, "Night falls.", json!({ "extra": { "type": "narrator" } })),
@@ -161,7 +161,7 @@ async fn hidden_messages_and_notes_are_never_sent() {
     let library = Library::with("Nora").await;
     let chat = library.chat(&full_chat()).await;
     let messages = library.messages(&chat).await;
-    let hidden: Vec<&str> = messages.iter().filter(|message| message.hidden).map(shown).collect();
+    let hidden: Vec<&str> = messages.iter().filter(|message| message.hidden).map(selected_text).collect();
     assert_eq!(hidden, ["A hidden line.", "A comment.", "Help."]);
     let sent = library.sent(&chat).await;
     assert!(sent.contains("Night falls.") && sent.contains("Under an older name."), "{sent}");
@@ -192,7 +192,8 @@ async fn reply_to_a_hidden_message_is_a_new_message() {
     library.app.engine.regenerate(chat.id.clone()).await.unwrap();
     tests::headless::ended(&mut events, &chat.id).await;
     let messages = library.messages(&chat).await;
-    let texts: Vec<(&str, usize)> = messages.iter().map(|message| (shown(message), message.swipes.len())).collect();
+    let texts: Vec<(&str, usize)> =
+        messages.iter().map(|message| (selected_text(message), message.swipes.len())).collect();
     assert_eq!(texts, [("Hi.", 1), ("Secret.", 1), ("Hello, Tom.", 1)]);
 }
 
@@ -217,7 +218,7 @@ async fn unknown_dates_stay_unknown() {
     assert_eq!(created[1], "2024-01-15T12:30:15Z");
     assert_eq!(created.iter().map(|date| date.is_empty()).collect::<Vec<_>>(), [false, false, true, true, true, false]);
     let texts: Vec<String> = (0..dates.len()).map(|number| format!("line {number}")).collect();
-    assert_eq!(messages.iter().map(shown).collect::<Vec<_>>(), texts, "the order of the file stays");
+    assert_eq!(messages.iter().map(selected_text).collect::<Vec<_>>(), texts, "the order of the file stays");
     let written = library.lines(&chat).await;
     let again: Vec<&Value> = written[1..].iter().map(|line| &line["send_date"]).collect();
     assert_eq!(again, [&dates[0], &dates[1], &json!(""), &json!(""), &dates[4], &dates[5]]);
@@ -252,7 +253,10 @@ async fn reports_truncated_and_changed_data() {
         assert!(chat.warnings.iter().any(|warning| warning.starts_with(told)), "{told}: {:?}", chat.warnings);
     }
     let messages = library.messages(chat).await;
-    assert_eq!((messages[0].swipes.len(), shown(&messages[0]), shown(&messages[1])), (500, "v599", "Look \u{fffd}"));
+    assert_eq!(
+        (messages[0].swipes.len(), selected_text(&messages[0]), selected_text(&messages[1])),
+        (500, "v599", "Look \u{fffd}")
+    );
 }
 
 #[tokio::test]
@@ -295,13 +299,13 @@ async fn only_the_selected_greeting_sets_variables() {
         let report = app.engine.preview_prompt(chat.id.clone(), "Go.".into(), WhatIf::default()).await.unwrap();
         serde_json::to_string(&report).unwrap()
     };
-    for (shown, expected) in [(0, "[A]. []"), (1, "[B]. []"), (2, "[]. [C]"), (0, "[A]. []"), (1, "[B]. []")] {
-        app.engine.select_swipe(greeting.clone(), shown).await.unwrap();
+    for (selected_text, expected) in [(0, "[A]. []"), (1, "[B]. []"), (2, "[]. [C]"), (0, "[A]. []"), (1, "[B]. []")] {
+        app.engine.select_swipe(greeting.clone(), selected_text).await.unwrap();
         let sent = sent().await;
-        assert!(sent.contains(&format!("The route is {expected}")), "greeting {shown}: {sent}");
+        assert!(sent.contains(&format!("The route is {expected}")), "greeting {selected_text}: {sent}");
     }
     app.model.reply("Gone.");
-    app.say(&chat.id, "Go.").await;
+    app.send(&chat.id, "Go.").await;
     assert!(app.model.last_request().unwrap().prompt.messages[0].text.contains("The route is [B]."));
 }
 
@@ -392,7 +396,7 @@ async fn user_stop_texts_end_a_reply() {
     let lines = SettingValue::Text("\\n{{user}}:\n\n\\\\end".into());
     app.engine.set_setting(SettingOwner::Global, "stop_strings".into(), Some(lines)).await.unwrap();
     app.model.reply("Yes.");
-    app.say(&chat.id, "Well?").await;
+    app.send(&chat.id, "Well?").await;
     let stop = app.model.last_request().unwrap().prompt.stop;
     let user = format!("\n{}:", chat.persona.name);
     assert!(stop.contains(&user) && stop.contains(&"\\end".to_owned()), "{stop:?}");

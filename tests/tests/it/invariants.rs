@@ -146,7 +146,7 @@ impl Stage {
                 let said = said.trim();
                 let preview = self.preview(said).await;
                 self.app.model.reply("<think>secret plan</think>\nSo it is said in the harbour.");
-                self.app.say(&self.chat, said).await;
+                self.app.send(&self.chat, said).await;
                 let sent = self.sent().await;
                 // Invariant: the preview equals the sent prompt.
                 assert_eq!((&preview.text, preview.tokens.total), (&sent.text, sent.tokens.total));
@@ -255,14 +255,14 @@ async fn promise_outlives_small_talk() {
         Headless::with_environment(&[("INGLENOOK_CONTEXT_LIMIT", "2000"), ("INGLENOOK_MAX_TOKENS", "100")]).await;
     let chat = app.first_chat().await.id;
     app.model.reply("Good.");
-    app.say(&chat, PROMISE).await;
+    app.send(&chat, PROMISE).await;
     let mut epochs = 0;
     for turn in 0..40 {
         if turn == 30 {
             app = app.restart().await;
         }
         app.model.reply(&format!("The {turn}th answer is about the weather, as ever. {}", "It rains. ".repeat(12)));
-        let (reply, _) = app.say(&chat, &format!("And what of the {turn}th cloud?")).await;
+        let (reply, _) = app.send(&chat, &format!("And what of the {turn}th cloud?")).await;
         let sent = app.engine.manifest(reply.unwrap().swipes[0].id.clone()).await.unwrap();
         epochs = sent.epoch;
         assert!(sent.text.contains(PROMISE), "turn {turn}: {}", sent.text);

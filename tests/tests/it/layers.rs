@@ -35,7 +35,7 @@ fn code(text: &str) -> String {
     code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// Every `crate::` path in `code`; a group in braces counts as its common prefix with each of its members.
+/// Every `crate::` path in `code`; a group in braces gives one path for each of its members.
 fn crate_paths(code: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for rest in code.split("crate::").skip(1) {

@@ -1,15 +1,15 @@
 //! Learning in idle time over whole turns: keyframes and facts. Both are removed together with their source messages.
 
 use engine::api::{Event, SettingOwner, SettingValue, WhatIf};
-use provider::{Gate, Script};
+use provider::{ReplyGate, ReplyScript};
 use serde_json::json;
 use tests::headless::ended;
-use tests::learning::{FACT, Stage, TOLD, card, fact, keyframe};
+use tests::learning::{FACT, LearningSetup, TOLD, card, fact, keyframe};
 
 /// Five extractions and two keyframes in 25 exchanges; empty results are not stored.
 #[tokio::test]
 async fn extracts_facts_every_five_exchanges() {
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     for number in 1..=25 {
         let summary = keyframe("You lit the lamps.");
         let answers: &[&str] = match number {
@@ -32,7 +32,7 @@ async fn extracts_facts_every_five_exchanges() {
 /// The intervals in messages and exchanges are settings.
 #[tokio::test]
 async fn learning_intervals_are_settings() {
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     for (key, value) in [("keyframe_every_messages", 6), ("memory_extract_every_exchanges", 2)] {
         let owner = SettingOwner::Chat { id: stage.chat.clone() };
         stage.app.engine.set_setting(owner, key.into(), Some(SettingValue::Whole(value))).await.unwrap();
@@ -49,7 +49,7 @@ async fn learning_intervals_are_settings() {
 #[tokio::test]
 async fn no_model_is_called_without_learning() {
     for how in ["off", "auto"] {
-        let stage = Stage::learning(how).await;
+        let stage = LearningSetup::learning(how).await;
         stage.exchanges(11).await;
         assert_eq!(stage.app.model.requests().len(), 11, "{how}");
         assert!(stage.memories().await.is_empty());
@@ -60,7 +60,7 @@ async fn no_model_is_called_without_learning() {
 /// If memory is off, no summaries are stored either.
 #[tokio::test]
 async fn nothing_is_stored_without_memory() {
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     let off = Some(SettingValue::Switch(false));
     stage.app.engine.set_setting(SettingOwner::Global, "memory".into(), off).await.unwrap();
     stage.ceiling(10).await;
@@ -71,7 +71,7 @@ async fn nothing_is_stored_without_memory() {
 /// An invalid answer is requested once more and then skipped.
 #[tokio::test]
 async fn invalid_answer_is_requested_once_more() {
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     stage.exchange(TOLD, &[]).await;
     stage.exchanges(3).await;
     stage.exchange("Fine.", &["Well, you own a boat.", &fact(FACT, 7)]).await;
@@ -88,7 +88,7 @@ async fn invalid_answer_is_requested_once_more() {
 /// A learned fact is sent with its source in the pair's next chat, and in no other pair's.
 #[tokio::test]
 async fn learned_fact_is_sent_in_the_pairs_next_chat() {
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     let mut events = stage.app.engine.subscribe();
     stage.exchange(TOLD, &[]).await;
     stage.exchanges(3).await;
@@ -116,7 +116,7 @@ async fn learned_fact_is_sent_in_the_pairs_next_chat() {
 /// Facts that were not said, are already known, or are empty are not stored.
 #[tokio::test]
 async fn stores_only_new_facts_that_were_said() {
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     stage.exchange(TOLD, &[]).await;
     stage.exchange("Remember that I sleep until noon.", &[]).await;
     stage.exchanges(2).await;
@@ -134,20 +134,20 @@ async fn stores_only_new_facts_that_were_said() {
 /// A message interrupts learning, which continues later or after a restart.
 #[tokio::test]
 async fn message_interrupts_learning_until_later() {
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     stage.exchange(TOLD, &[]).await;
     stage.exchanges(3).await;
-    let (gate, again) = (Gate::new(), Gate::new());
-    stage.app.model.reply("Hm.").play(Script::new().words("[").gate(&gate).words("never"));
-    stage.app.model.reply("I see.").play(Script::new().gate(&again).words("never"));
-    stage.app.say(&stage.chat, "Fine.").await;
+    let (gate, again) = (ReplyGate::new(), ReplyGate::new());
+    stage.app.model.reply("Hm.").play(ReplyScript::new().words("[").gate(&gate).words("never"));
+    stage.app.model.reply("I see.").play(ReplyScript::new().gate(&again).words("never"));
+    stage.app.send(&stage.chat, "Fine.").await;
     gate.reached().await;
-    stage.app.say(&stage.chat, "And now?").await;
+    stage.app.send(&stage.chat, "And now?").await;
     again.reached().await;
     assert!(stage.memories().await.is_empty());
 
-    let Stage { app, character, chat } = stage;
-    let stage = Stage { app: app.restart().await, character, chat };
+    let LearningSetup { app, character, chat } = stage;
+    let stage = LearningSetup { app: app.restart().await, character, chat };
     stage.app.model.reply(&fact(FACT, 7));
     stage.app.engine.warm_up_in_background();
     stage.app.engine.settle().await;
@@ -158,7 +158,7 @@ async fn message_interrupts_learning_until_later() {
 /// Everything that left the window is covered by keyframes. The digest contains exactly the last two that left it.
 #[tokio::test]
 async fn keyframes_cover_what_leaves_the_window() {
-    let stage = Stage::learning("off").await;
+    let stage = LearningSetup::learning("off").await;
     stage.ceiling(20).await;
     stage.exchanges(40).await;
     let kept = stage.keyframes();
@@ -188,7 +188,7 @@ async fn keyframes_cover_what_leaves_the_window() {
 /// A window that is trimmed before it has twenty messages is covered at the trim.
 #[tokio::test]
 async fn small_window_is_covered_when_trimmed() {
-    let stage = Stage::learning("off").await;
+    let stage = LearningSetup::learning("off").await;
     stage.ceiling(8).await;
     stage.exchanges(8).await;
     let kept = stage.keyframes();
@@ -203,7 +203,7 @@ async fn small_window_is_covered_when_trimmed() {
 async fn summary_is_removed_with_its_messages() {
     const PARROT: &str = "My parrot is called KORALLE.";
     for change in 0..2 {
-        let stage = Stage::learning("off").await;
+        let stage = LearningSetup::learning("off").await;
         stage.ceiling(10).await;
         stage.exchange(PARROT, &[]).await;
         stage.exchanges(5).await;
@@ -226,7 +226,7 @@ async fn summary_is_removed_with_its_messages() {
 #[tokio::test]
 async fn keyframe_is_recalled_in_the_pairs_next_chat() {
     const SUMMARY: &str = "You told Ada of the boat Zebulon.";
-    let stage = Stage::summed_up(SUMMARY).await;
+    let stage = LearningSetup::summed_up(SUMMARY).await;
     assert_eq!(stage.keyframes(), [(0, 19, false)]);
     let [memory] = &stage.memories().await[..] else { panic!("not one memory") };
     assert_eq!((memory.kind.as_str(), memory.text.as_str(), memory.importance), ("event", SUMMARY, 8));
@@ -247,10 +247,10 @@ async fn keyframe_is_recalled_in_the_pairs_next_chat() {
 /// A stopped reply triggers neither learning nor a title.
 #[tokio::test]
 async fn stopped_reply_triggers_no_learning() {
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     stage.exchanges(4).await;
-    let gate = Gate::new();
-    stage.app.model.play(Script::new().words("Well, ").gate(&gate));
+    let gate = ReplyGate::new();
+    stage.app.model.play(ReplyScript::new().words("Well, ").gate(&gate));
     let mut events = stage.app.engine.subscribe();
     stage.app.engine.send_message(stage.chat.clone(), "Fine.".into()).await.unwrap();
     gate.reached().await;
@@ -264,7 +264,7 @@ async fn stopped_reply_triggers_no_learning() {
 #[tokio::test]
 async fn summary_is_removed_with_forgotten_text() {
     const SUMMARY: &str = "You told Ada of the boat Zebulon.";
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     stage.exchange(TOLD, &[]).await;
     stage.exchanges(3).await;
     stage.exchange("Fine.", &[&fact(FACT, 7)]).await;
@@ -288,7 +288,7 @@ async fn summary_is_removed_with_forgotten_text() {
 /// A late edit removes what was learned from the message. The model is called once more, only for that message.
 #[tokio::test]
 async fn late_edit_is_learned_again() {
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     stage.exchange(TOLD, &[]).await;
     stage.exchanges(3).await;
     stage.exchange("Fine.", &[&fact(FACT, 8)]).await;
@@ -312,11 +312,11 @@ async fn late_edit_is_learned_again() {
 /// A regenerated reply does not get facts that were learned from the previous version.
 #[tokio::test]
 async fn regenerated_reply_lacks_facts_of_the_old_one() {
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     stage.exchanges(4).await;
     stage.app.model.reply("She is the Zebulon.");
     stage.app.model.reply(&fact("Ada owns a boat called Zebulon.", 8).replace("You", "Ada"));
-    stage.app.say(&stage.chat, "Is there a boat that you own?").await;
+    stage.app.send(&stage.chat, "Is there a boat that you own?").await;
     stage.app.engine.settle().await;
     assert_eq!(stage.memories().await[0].sources.len(), 2, "the question and the answer");
     // A new epoch includes what is known by then.
@@ -333,7 +333,7 @@ async fn regenerated_reply_lacks_facts_of_the_old_one() {
 #[tokio::test]
 async fn forgetting_a_summary_keeps_its_messages() {
     const SUMMARY: &str = "You told Ada of the boat Zebulon.";
-    let stage = Stage::summed_up(SUMMARY).await;
+    let stage = LearningSetup::summed_up(SUMMARY).await;
     let summary = stage.memories().await.remove(0).id;
     let engine = &stage.app.engine;
     let next = engine.new_chat(stage.character.clone()).await.unwrap().id;
@@ -353,20 +353,21 @@ async fn forgetting_a_summary_keeps_its_messages() {
 /// The record of a forgotten summary outlives the summary.
 #[tokio::test]
 async fn forgotten_summary_is_not_recreated() {
-    let stage = Stage::summed_up("You lit the lamps.").await;
+    let stage = LearningSetup::summed_up("You lit the lamps.").await;
     stage.app.engine.delete_memory(stage.memories().await.remove(0).id).await.unwrap();
 
-    let Stage { app, character, chat } = stage;
-    let stage = Stage { app: app.restart().await, character, chat };
+    let LearningSetup { app, character, chat } = stage;
+    let stage = LearningSetup { app: app.restart().await, character, chat };
     stage.exchanges(2).await;
     assert_eq!(stage.keyframes(), [(0, 19, true)]);
     assert_eq!(stage.asked("go on with this conversation").len(), 1);
 }
 
-/// A fact that is learned late has the date of its message. Of two contradicting facts, the later message decides.
+/// A fact that is learned late has the date of its message. If two facts contradict each other, the
+/// one from the later message wins.
 #[tokio::test]
 async fn fact_has_the_date_of_its_message() {
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     let says = |user: bool, text: &str| {
         let name = if user { "Traveller" } else { "Ada" };
         json!({ "name": name, "is_user": user, "mes": text, "send_date": "2024-03-05T10:00:00Z" }).to_string()
@@ -377,7 +378,7 @@ async fn fact_has_the_date_of_its_message() {
     let report =
         stage.app.engine.import_chat_with(stage.character.clone(), "old.jsonl".into(), lines.join("\n").into_bytes());
     let old = report.await.unwrap().imported.remove(0).id;
-    let stage = Stage { chat: old, ..stage };
+    let stage = LearningSetup { chat: old, ..stage };
     stage.exchange("Fine.", &[&fact(FACT, 7)]).await;
     let learned = stage.memories().await.remove(0);
     assert_eq!((learned.text.as_str(), &learned.created[..10]), (FACT, "2024-03-05"));
@@ -386,7 +387,7 @@ async fn fact_has_the_date_of_its_message() {
 /// An edited message is processed again if facts were extracted from it recently.
 #[tokio::test]
 async fn edited_message_is_learned_again() {
-    let stage = Stage::learning("on").await;
+    let stage = LearningSetup::learning("on").await;
     stage.exchange(TOLD, &[]).await;
     stage.exchanges(3).await;
     stage.exchange("Fine.", &[&fact(FACT, 7)]).await;

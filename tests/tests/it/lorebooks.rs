@@ -68,7 +68,7 @@ impl House {
     /// Returns all that the provider received for the next message of a chat.
     async fn say_in(&self, chat: &str, text: &str) -> String {
         self.app.model.reply("Aye.");
-        self.app.say(chat, text).await;
+        self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
         prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
     }

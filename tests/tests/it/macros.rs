@@ -6,7 +6,7 @@ use engine::{Clock, Engine, Options};
 use provider::fake::FakeProvider;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tests::headless::{NOW, ended, shown};
+use tests::headless::{NOW, ended, selected_text};
 
 const HOUR: i64 = 3_600_000;
 
@@ -99,7 +99,7 @@ impl Evening {
     /// Returns each message as stored.
     async fn texts(&self) -> Vec<String> {
         let messages = self.engine.whole_chat(self.chat.clone()).await.unwrap().page.messages;
-        messages.iter().map(|message| shown(message).to_owned()).collect()
+        messages.iter().map(|message| selected_text(message).to_owned()).collect()
     }
 
     async fn last_user_text(&self) -> String {
@@ -329,9 +329,9 @@ async fn editing_a_message_resolves_its_macros() {
     let messages = evening.engine.whole_chat(evening.chat.clone()).await.unwrap().page.messages;
     let (asked, reply) = (messages[1].id.clone(), messages[2].id.clone());
     let asked = evening.engine.edit_message(asked, "{{setvar::hat::red}}I wave at {{char}}.".into()).await.unwrap();
-    assert_eq!(shown(&asked), "I wave at Ada.");
+    assert_eq!(selected_text(&asked), "I wave at Ada.");
     let reply = evening.engine.edit_message(reply, "{{user}} waves his {{getvar::hat}} hat. {{what}}".into()).await;
-    assert_eq!(shown(&reply.unwrap()), "Traveller waves his red hat. {{what}}");
+    assert_eq!(selected_text(&reply.unwrap()), "Traveller waves his red hat. {{what}}");
     assert!(evening.engine.edit_message(messages[1].id.clone(), "{{// nothing}} ".into()).await.is_err());
     assert_eq!(evening.texts().await[1], "I wave at Ada.");
 }

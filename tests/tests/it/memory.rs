@@ -5,7 +5,7 @@ use engine::api::{
     SignalKind, WhatIf,
 };
 use serde_json::{Value, json};
-use tests::headless::{Headless, fact, shown};
+use tests::headless::{Headless, fact, selected_text};
 
 const TOLD: &str = "Remember that I am allergic to nuts.";
 const CANARY: &str = "allergic to nuts";
@@ -30,7 +30,7 @@ impl Pair {
     /// Sends `text` and returns all that the provider received.
     async fn say(&self, chat: &str, text: &str) -> String {
         self.app.model.reply("Hm.");
-        self.app.say(chat, text).await;
+        self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().expect("a request").prompt;
         prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
     }
@@ -140,7 +140,7 @@ async fn forgotten_text_is_in_no_later_prompt() {
     assert!(pair.say(&second, "Nuts again?").await.contains(CANARY));
 
     let told = engine.whole_chat(first.clone()).await.unwrap().page.messages;
-    let told = told.iter().find(|message| shown(message) == TOLD).unwrap().id.clone();
+    let told = told.iter().find(|message| selected_text(message) == TOLD).unwrap().id.clone();
     engine.delete_message(told.clone()).await.unwrap();
     assert!(!pair.say(&second, "Are there nuts in it?").await.contains(CANARY));
     engine.restore_message(told.clone()).await.unwrap();

@@ -2,7 +2,7 @@
 //! applies.
 
 use engine::api::{Event, SettingOwner, SettingValue};
-use tests::headless::{Headless, ended, shown};
+use tests::headless::{Headless, ended, selected_text};
 
 const TOLD: &str = "My uncle named his parrot ZEBULON.";
 const ASKED: &str = "What is my uncle's parrot called?";
@@ -27,7 +27,7 @@ impl Pair {
     /// Whether the prompt for `text` contains the canary.
     async fn tells(&self, chat: &str, text: &str) -> bool {
         self.app.model.reply("Hm.");
-        self.app.say(chat, text).await;
+        self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
         prompt.messages.iter().any(|message| message.text.contains(CANARY))
     }
@@ -45,7 +45,7 @@ impl Pair {
 async fn regenerated_reply_is_no_longer_quoted() {
     let pair = Pair::open().await;
     pair.app.model.reply(TOLD);
-    pair.app.say(&pair.first, "Tell me something.").await;
+    pair.app.send(&pair.first, "Tell me something.").await;
     assert!(pair.tells(&pair.second, ASKED).await);
     assert!(pair.tells(&pair.second, "I see.").await, "it is in the window");
 
@@ -80,7 +80,7 @@ async fn memory_off_withdraws_recalled_text() {
 async fn command_added_by_an_edit_applies() {
     let pair = Pair::open().await;
     pair.app.model.reply("Hm.");
-    let said = pair.app.say(&pair.first, "The parrot is called Zebu.").await;
+    let said = pair.app.send(&pair.first, "The parrot is called Zebu.").await;
     assert!(said.0.is_some());
     let chat = pair.app.engine.whole_chat(pair.first.clone()).await.unwrap();
     let message = chat.page.messages.iter().rev().nth(1).unwrap().id.clone();
@@ -103,7 +103,7 @@ async fn forget_command_applies_to_unlearned_text() {
     let parrots = "The parrots of my uncle are loud.";
     pair.tells(&pair.first, parrots).await;
     let page = engine.whole_chat(pair.first.clone()).await.unwrap().page;
-    let again = page.messages.iter().find(|message| shown(message) == parrots).unwrap().id.clone();
+    let again = page.messages.iter().find(|message| selected_text(message) == parrots).unwrap().id.clone();
     assert!(pair.tells(&pair.second, ASKED).await);
     let mut events = engine.subscribe();
     pair.tells(&pair.first, "Please forget about my uncle's parrot.").await;
@@ -115,8 +115,8 @@ async fn forget_command_applies_to_unlearned_text() {
     assert!(forgotten.text.contains("parrots") && forgotten.sources.len() == 2, "{forgotten:?}");
     assert!(!pair.tells(&pair.second, ASKED).await);
 
-    // One of two messages with the text is deleted in between. The other is restored by its own text, not as a learned
-    // fact.
+    // Two messages have the text, and one of them is deleted before the restore. The other is
+    // recalled again by its own text, not as a learned fact.
     engine.delete_message(again).await.unwrap();
     engine.restore_memory(forgotten.id).await.unwrap();
     let ada = engine.whole_chat(pair.first.clone()).await.unwrap().character;

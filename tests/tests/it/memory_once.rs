@@ -25,7 +25,7 @@ impl Pair {
     async fn chat(&self, text: &str) -> (String, String) {
         let chat = self.app.engine.new_chat(self.ada.clone()).await.unwrap().id;
         self.app.model.reply("Hm.");
-        self.app.say(&chat, text).await;
+        self.app.send(&chat, text).await;
         let prompt = self.app.model.last_request().expect("a request").prompt;
         let sent: Vec<&str> = prompt.messages.iter().map(|message| message.text.as_str()).collect();
         (chat, sent.join("\n---\n"))

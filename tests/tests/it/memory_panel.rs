@@ -27,7 +27,7 @@ impl Panel {
     /// Sends `text` and returns all that the provider received.
     async fn say(&self, chat: &str, text: &str) -> String {
         self.app.model.reply("Hm.");
-        self.app.say(chat, text).await;
+        self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().expect("a request").prompt;
         prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
     }

@@ -31,7 +31,7 @@ impl House {
 
     async fn tells(&self, chat: &str, text: &str) -> bool {
         self.app.model.reply("Hm.");
-        self.app.say(chat, text).await;
+        self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
         prompt.messages.iter().any(|message| message.text.contains(CANARY))
     }

@@ -43,9 +43,9 @@ async fn knowing(things: &[(&str, &str)]) -> (Headless, String) {
 async fn minimal_prompt_is_rules_history_and_message() {
     let (app, chat) = plain().await;
     app.model.reply("Warm enough.");
-    app.say(&chat, "Is it warm up here?").await;
+    app.send(&chat, "Is it warm up here?").await;
     app.model.reply("Always.");
-    app.say(&chat, "And bright?").await;
+    app.send(&chat, "And bright?").await;
     let prompt = app.model.last_request().unwrap().prompt;
     let [rules, said @ ..] = &prompt.messages[..] else { panic!("an empty prompt") };
     assert_eq!(rules.role, PromptRole::System);
@@ -96,7 +96,7 @@ async fn stored_data_never_says_assistant() {
     let (app, chat) = plain().await;
     for turn in 0..5 {
         app.model.reply("The lamp turns.");
-        app.say(&chat, &format!("Turn {turn}.")).await;
+        app.send(&chat, &format!("Turn {turn}.")).await;
     }
     let folder = app.dir.path().to_owned();
     app.restart_after(|_| {

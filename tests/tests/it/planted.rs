@@ -9,7 +9,7 @@ use std::env;
 use std::path::PathBuf;
 
 use engine::scenario::Probed;
-use tests::planted::{Plan, Size, Table, play};
+use tests::planted::{StoryPlan, StorySize, Table, play};
 
 /// Groups in which every question must pass.
 const GATES: [&str; 3] = ["F ", "G ", "J "];
@@ -74,7 +74,7 @@ const FAR_OFF: &str = "H nothing to find: tokens";
 
 async fn table(messages: usize, models: Option<PathBuf>) -> Table {
     let seed = env::var("PLANTED_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    let (plan, dir) = (Plan::new(Size::of(messages), seed), tempfile::tempdir().unwrap());
+    let (plan, dir) = (StoryPlan::new(StorySize::of(messages), seed), tempfile::tempdir().unwrap());
     let (table, answers) = play(&plan, dir.path(), models).await.unwrap();
     println!("{table}");
     if let Ok(groups) = env::var("PLANTED_WHY") {
@@ -83,7 +83,7 @@ async fn table(messages: usize, models: Option<PathBuf>) -> Table {
     table
 }
 
-fn tell_why(plan: &Plan, table: &Table, answers: &[Probed], group: &str) {
+fn tell_why(plan: &StoryPlan, table: &Table, answers: &[Probed], group: &str) {
     for (name, ..) in table.cases().filter(|(name, ..)| name.starts_with(group)) {
         for id in table.failed(name) {
             let asked = plan.question(id).map(|probe| &probe.text);

@@ -7,11 +7,11 @@ use std::time::Duration;
 use engine::scenario::{Pair, Probe, Probed, Say, Step, Timed, Turn};
 use rusqlite::{Connection, OpenFlags};
 use tests::headless::program;
-use tests::planted::{Plan, Size, answers};
+use tests::planted::{StoryPlan, StorySize, answers};
 
 /// Asks one in this many probes.
 const ONE_IN: usize = 4;
-const SMALL: Size = Size { messages: 400, facts: 3, swept: 0, each: 1 };
+const SMALL: StorySize = StorySize { messages: 400, facts: 3, swept: 0, each: 1 };
 
 /// Returns all answers without their times.
 async fn played(dir: &Path, steps: Vec<Timed>) -> Vec<Probed> {
@@ -27,7 +27,7 @@ fn story(seed: u64) -> Vec<Timed> {
         probes += usize::from(asks);
         !asks || probes.is_multiple_of(ONE_IN)
     };
-    let mut steps: Vec<Timed> = Plan::new(SMALL, seed).steps.into_iter().filter(|timed| kept(timed)).collect();
+    let mut steps: Vec<Timed> = StoryPlan::new(SMALL, seed).steps.into_iter().filter(|timed| kept(timed)).collect();
     for timed in &mut steps {
         let (Step::Say(Say { id, .. }) | Step::Turn(Turn { id, .. })) = &mut timed.step else { continue };
         id.get_or_insert_with(|| format!("m{named}"));
@@ -68,7 +68,7 @@ async fn rebuilt_index_finds_the_same() {
 #[tokio::test(flavor = "multi_thread")]
 async fn kill_during_indexing_keeps_messages_complete() {
     let dir = tempfile::tempdir().unwrap();
-    let plan = Plan::new(Size { messages: 20_000, ..SMALL }, 13);
+    let plan = StoryPlan::new(StorySize { messages: 20_000, ..SMALL }, 13);
     let told = |timed: &&Timed| matches!(timed.step, Step::Pair(_) | Step::Say(_));
     let lines: Vec<String> = plan.steps.iter().filter(told).map(|step| serde_json::to_string(step).unwrap()).collect();
     let (data, file) = (dir.path().join("data"), dir.path().join("story.jsonl"));
@@ -99,7 +99,7 @@ async fn kill_during_indexing_keeps_messages_complete() {
 }
 
 /// Returns a question for the first pair's main chat.
-fn first_question(plan: &Plan) -> Vec<Timed> {
+fn first_question(plan: &StoryPlan) -> Vec<Timed> {
     let pairs = plan.steps.iter().find_map(|timed| match &timed.step {
         Step::Pair(pair) => Some(pair.clone()),
         _ => None,

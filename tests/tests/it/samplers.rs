@@ -36,7 +36,7 @@ async fn setting(app: &Headless, owner: SettingOwner, key: &str) -> LayeredSetti
 
 async fn sampled(app: &Headless, chat: &str) -> Sampling {
     app.model.reply("Hm.");
-    app.say(chat, "Well?").await;
+    app.send(chat, "Well?").await;
     app.model.last_request().unwrap().sampling
 }
 

@@ -2,7 +2,7 @@
 
 use engine::api::{PromptReport, RegexScriptRow, ScriptTrial, SettingOwner, SettingValue, WhatIf};
 use serde_json::{Value, json};
-use tests::headless::{Headless, ended, shown};
+use tests::headless::{Headless, ended, selected_text};
 
 fn card(scripts: Value) -> Value {
     json!({
@@ -52,7 +52,7 @@ impl House {
     /// Sends `text` with the reply `reply` and returns all that the provider received.
     async fn say(&self, text: &str, reply: &str) -> String {
         self.app.model.reply(reply);
-        self.app.say(&self.chat, text).await;
+        self.app.send(&self.chat, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
         prompt.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n---\n")
     }
@@ -65,7 +65,7 @@ impl House {
     async fn edit_last(&self, text: &str) -> String {
         let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
         let last = chat.page.messages.last().unwrap().id.clone();
-        shown(&self.app.engine.edit_message(last, text.into()).await.unwrap()).to_owned()
+        selected_text(&self.app.engine.edit_message(last, text.into()).await.unwrap()).to_owned()
     }
 
     async fn report(&self) -> PromptReport {
@@ -121,8 +121,8 @@ async fn edits_run_only_scripts_for_edits() {
     assert_eq!(edited, "<think>\nteh fog\n</think>\nthe fog again", "thoughts have separate scripts");
     let chat = house.app.engine.whole_chat(house.chat.clone()).await.unwrap();
     let mine = chat.page.messages[1].id.clone();
-    assert_eq!(shown(&chat.page.messages[1]), "the mist");
-    assert_eq!(shown(&house.app.engine.edit_message(mine.clone(), "teh fog".into()).await.unwrap()), "the fog");
+    assert_eq!(selected_text(&chat.page.messages[1]), "the mist");
+    assert_eq!(selected_text(&house.app.engine.edit_message(mine.clone(), "teh fog".into()).await.unwrap()), "the fog");
     let nothing = script("nothing", "/gone/", "", json!({ "runOnEdit": true }));
     house.app.engine.save_regex_script(nothing).await.unwrap();
     assert!(house.app.engine.edit_message(mine, "gone".into()).await.is_err(), "a message is never empty");

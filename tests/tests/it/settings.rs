@@ -7,7 +7,7 @@ use engine::api::{
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use serde_json::json;
-use tests::headless::{Headless, ended, shown};
+use tests::headless::{Headless, ended, selected_text};
 
 fn chat_owner(chat: &str) -> SettingOwner {
     SettingOwner::Chat { id: chat.to_owned() }
@@ -122,7 +122,7 @@ async fn contradictory_values_are_refused_with_their_sum() {
         ["reply reserve 2100 + history cap 6000 = 8100 tokens, which exceeds the context limit of 4096"]
     );
     app.model.reply("Still here.");
-    assert_eq!(shown(&app.say(&chat, "Hello?").await.0.unwrap()), "Still here.");
+    assert_eq!(selected_text(&app.send(&chat, "Hello?").await.0.unwrap()), "Still here.");
 }
 
 #[tokio::test]
@@ -172,7 +172,7 @@ async fn change_sends_an_event_and_survives_restart() {
 
     let app = app.restart().await;
     app.model.reply("Cool.");
-    app.say(&chat, "How warm is it?").await;
+    app.send(&chat, "How warm is it?").await;
     assert_eq!(app.model.last_request().unwrap().sampling.temperature, 0.3);
 }
 
@@ -227,7 +227,7 @@ async fn template_suggests_the_reply_length() {
     };
     let sent = async || {
         app.model.reply("Hm.");
-        app.say(&chat, "Hi.").await;
+        app.send(&chat, "Hi.").await;
         app.model.last_request().unwrap().sampling.max_tokens
     };
     assert_eq!(longest(&app.engine.layered_settings(owner.clone()).await.unwrap()).1, SettingLayer::BuiltIn);
@@ -282,10 +282,10 @@ async fn history_stays_below_its_cap_in_whole_messages() {
             let mut words = |most| "lamp oil ".repeat(random.random_range(1..most));
             let (question, reply) = (words(300), words(500));
             app.model.reply(&reply);
-            app.say(&chat, &question).await;
+            app.send(&chat, &question).await;
         }
         let said = app.engine.whole_chat(chat.clone()).await.unwrap();
-        let said: Vec<_> = said.page.messages.iter().map(shown).collect();
+        let said: Vec<_> = said.page.messages.iter().map(selected_text).collect();
         let report = app.engine.preview_prompt(chat, "And now?".into(), WhatIf::default()).await.unwrap();
         assert!(report.tokens.by_zone.window <= 3_000, "{:?}", report.tokens);
         full += u32::from(report.tokens.by_zone.window > 1_500);
@@ -323,7 +323,7 @@ async fn reply_can_be_shown_without_streaming() {
     app.model.reply("One two three.");
     let (mut events, mut listener) = (app.engine.subscribe(), app.engine.subscribe());
     app.engine.send_message(chat.clone(), "Count.".into()).await.unwrap();
-    assert_eq!(shown(&ended(&mut events, &chat).await.0.unwrap()), "One two three.");
+    assert_eq!(selected_text(&ended(&mut events, &chat).await.0.unwrap()), "One two three.");
     loop {
         match listener.next().await.unwrap() {
             Event::Token { text, .. } => panic!("{text} was streamed"),
@@ -340,7 +340,7 @@ async fn opened_chat_loads_the_configured_number() {
     let chat = app.first_chat().await.id;
     for _ in 0..4 {
         app.model.reply(&"lamp oil ".repeat(200));
-        app.say(&chat, "More.").await;
+        app.send(&chat, "More.").await;
     }
     assert!(!app.engine.open_chat(chat.clone()).await.unwrap().page.more);
     set(&app, &SettingOwner::Global, "eager_load_tokens", SettingValue::Whole(600)).await;
@@ -369,7 +369,7 @@ async fn message_ceiling_limits_sent_messages() {
     let chat = app.first_chat().await.id;
     for turn in 0..6 {
         app.model.reply(&format!("Answer {turn}."));
-        app.say(&chat, &format!("Question {turn}?")).await;
+        app.send(&chat, &format!("Question {turn}?")).await;
     }
     let sent = async || {
         let report = app.engine.preview_prompt(chat.clone(), "And now?".into(), WhatIf::default()).await.unwrap();

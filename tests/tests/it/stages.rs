@@ -46,7 +46,7 @@ impl Lighthouse {
 
     async fn say(&self, text: &str) {
         self.app.model.reply("Hm.");
-        self.app.say(&self.chat, text).await;
+        self.app.send(&self.chat, text).await;
     }
 
     /// Returns the stages of the last reply's prompt.

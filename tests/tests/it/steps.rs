@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use engine::api::EndReason;
 use provider::FinishReason;
-use provider::fake::Script;
+use provider::fake::ReplyScript;
 use tests::headless::Headless;
 
 use crate::turn_log::on_step;
@@ -36,7 +36,7 @@ impl Trace {
 
 /// Sends `text`, waits for all background work, and returns how the reply ended.
 async fn say(app: &Headless, chat: &str, text: &str) -> EndReason {
-    let (_, end) = app.say(chat, text).await;
+    let (_, end) = app.send(chat, text).await;
     app.engine.settle().await;
     end
 }
@@ -56,7 +56,7 @@ async fn turn_runs_its_steps_in_order() {
     say(&app, &chat, "Good evening.").await;
     assert_eq!(trace.take(), behind_the_call(&["Stream", "Finish", "Keep", "Idle"]));
 
-    app.model.play(Script::new().text("I will look it up. ").call("lamp", "{}").finish(FinishReason::Stop));
+    app.model.play(ReplyScript::new().text("I will look it up. ").call("lamp", "{}").finish(FinishReason::Stop));
     say(&app, &chat, "Which lamp is out?").await;
     let asked = trace.take();
     assert_eq!(
@@ -65,7 +65,7 @@ async fn turn_runs_its_steps_in_order() {
         "a tool's call is read before the end"
     );
 
-    app.model.play(Script::new().text("Half a").cut());
+    app.model.play(ReplyScript::new().text("Half a").cut());
     let end = say(&app, &chat, "And then?").await;
     assert!(matches!(end, EndReason::Failed { .. }), "{end:?}");
     assert_eq!(trace.take(), behind_the_call(&["Stream", "Keep"]), "no idle work follows an interrupted reply");

@@ -49,7 +49,7 @@ impl Story {
     /// Sends a message and returns the sent messages with their roles.
     async fn say(&self, text: &str, reply: &str) -> Vec<(PromptRole, String)> {
         self.app.model.reply(reply);
-        let (_, reason) = self.app.say(&self.chat, text).await;
+        let (_, reason) = self.app.send(&self.chat, text).await;
         assert_eq!(reason, EndReason::Stop);
         self.sent()
     }

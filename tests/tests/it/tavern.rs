@@ -57,7 +57,8 @@ impl Shelf {
         assert_eq!(self.count(together), SMALL.groups);
         assert_eq!(self.count("chat_member"), SMALL.groups * 2);
         assert_eq!(self.count("message_speaker WHERE character IS NULL"), 0);
-        // Of six messages the second, third and sixth are the group's; the fourth is the user's.
+        // Each chat has six messages: the group wrote the second, third and sixth, and the user
+        // wrote the fourth.
         assert_eq!(self.count("message_speaker"), SMALL.groups * 3);
         assert_eq!(self.count("character WHERE card_json LIKE '%\"shelf\"%'"), SMALL.cards.div_ceil(5));
         assert_eq!(self.count("lorebook WHERE name LIKE 'Reefs %'"), SMALL.worlds);

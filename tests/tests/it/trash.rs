@@ -24,7 +24,7 @@ fn canary_in(folder: &Path) -> Vec<String> {
 async fn a_chat_about_it(app: &Headless) -> String {
     let chat = app.engine.startup().await.unwrap().chat.unwrap();
     app.model.reply("Does it?");
-    app.say(&chat, &format!("Listen, {CANARY}.")).await;
+    app.send(&chat, &format!("Listen, {CANARY}.")).await;
     chat
 }
 

@@ -3,9 +3,9 @@
 use engine::api::{
     ApiError, EndReason, Event, Origin, ProviderClass, Role, SettingOwner, SettingValue, SwipeState, WhatIf,
 };
-use provider::fake::{Gate, Script};
+use provider::fake::{ReplyGate, ReplyScript};
 use provider::{FinishReason, ProviderError, ProviderErrorKind};
-use tests::headless::{Headless, ended, shown};
+use tests::headless::{Headless, ended, selected_text};
 
 #[tokio::test]
 async fn first_start_shows_a_greeting() {
@@ -23,10 +23,10 @@ async fn message_and_reply_survive_a_restart() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("  Welcome, *traveller*. ");
-    let (reply, reason) = app.say(&chat, "Good evening!").await;
+    let (reply, reason) = app.send(&chat, "Good evening!").await;
     assert_eq!(reason, EndReason::Stop);
     let reply = reply.unwrap();
-    assert_eq!(shown(&reply), "Welcome, *traveller*.");
+    assert_eq!(selected_text(&reply), "Welcome, *traveller*.");
     assert_eq!(reply.swipes[0].model.as_deref(), Some("scripted"));
 
     let before = app.transcript(&chat).await;
@@ -41,12 +41,12 @@ async fn message_and_reply_survive_a_restart() {
 async fn message_is_stored_before_the_model_is_called() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let gate = Gate::new();
-    app.model.play(Script::new().gate(&gate).words("Late."));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().gate(&gate).words("Late."));
     app.engine.save_draft(chat.clone(), "Are you".into()).await.unwrap();
     let started = app.engine.send_message(chat.clone(), "Are you there?".into()).await.unwrap();
     gate.reached().await;
-    assert_eq!(shown(&started.sent.unwrap()), "Are you there?");
+    assert_eq!(selected_text(&started.sent.unwrap()), "Are you there?");
     assert_eq!(app.transcript(&chat).await[1..], ["Traveller: Are you there?"]);
     assert_eq!(app.engine.open_chat(chat).await.unwrap().draft, "");
 }
@@ -55,7 +55,7 @@ async fn message_is_stored_before_the_model_is_called() {
 async fn tokens_arrive_in_order_at_every_listener() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().prefill(3, 9, 0).words("one two three"));
+    app.model.play(ReplyScript::new().prefill(3, 9, 0).words("one two three"));
     let mut listeners = [app.engine.subscribe(), app.engine.subscribe()];
     app.engine.send_message(chat.clone(), "Count.".into()).await.unwrap();
     for events in &mut listeners {
@@ -77,7 +77,7 @@ async fn regenerating_adds_a_swipe() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("First.").reply("Second.");
-    app.say(&chat, "Hello.").await;
+    app.send(&chat, "Hello.").await;
     let mut events = app.engine.subscribe();
     app.engine.regenerate(chat.clone()).await.unwrap();
     let (reply, _) = ended(&mut events, &chat).await;
@@ -95,8 +95,8 @@ async fn regenerating_adds_a_swipe() {
 async fn continue_extends_the_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().words("Once upon").finish(FinishReason::Length)).reply(" a time.");
-    let (_, reason) = app.say(&chat, "A story, please.").await;
+    app.model.play(ReplyScript::new().words("Once upon").finish(FinishReason::Length)).reply(" a time.");
+    let (_, reason) = app.send(&chat, "A story, please.").await;
     assert_eq!(reason, EndReason::Length);
     let mut events = app.engine.subscribe();
     app.engine.continue_reply(chat.clone()).await.unwrap();
@@ -109,15 +109,15 @@ async fn continue_extends_the_reply() {
 async fn stopping_keeps_the_text_so_far() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let gate = Gate::new();
-    app.model.play(Script::new().words("Half a ").gate(&gate).words("sentence."));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().words("Half a ").gate(&gate).words("sentence."));
     let mut events = app.engine.subscribe();
     app.engine.send_message(chat.clone(), "Go on.".into()).await.unwrap();
     gate.reached().await;
     app.engine.stop(chat.clone()).await.unwrap();
     let (reply, reason) = ended(&mut events, &chat).await;
     let reply = reply.unwrap();
-    assert_eq!((reason, shown(&reply)), (EndReason::Cancelled, "Half a"));
+    assert_eq!((reason, selected_text(&reply)), (EndReason::Cancelled, "Half a"));
     assert_eq!(reply.swipes[0].state, SwipeState::Stopped);
     let stored = app.engine.open_chat(chat).await.unwrap().page.messages.pop().unwrap();
     assert_eq!(stored.swipes[0].state, SwipeState::Stopped);
@@ -127,24 +127,24 @@ async fn stopping_keeps_the_text_so_far() {
 async fn the_end_of_the_app_is_not_called_a_stop() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let gate = Gate::new();
-    app.model.play(Script::new().words("Half a ").gate(&gate).words("sentence."));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().words("Half a ").gate(&gate).words("sentence."));
     let mut events = app.engine.subscribe();
     app.engine.send_message(chat.clone(), "Go on.".into()).await.unwrap();
     gate.reached().await;
     app.engine.shutdown().await;
     let reply = ended(&mut events, &chat).await.0.unwrap();
-    assert_eq!((shown(&reply), reply.swipes[0].state), ("Half a", SwipeState::Interrupted));
+    assert_eq!((selected_text(&reply), reply.swipes[0].state), ("Half a", SwipeState::Interrupted));
 }
 
 #[tokio::test]
 async fn cut_stream_keeps_its_text_and_explains() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().words("All that ").cut());
-    let (reply, reason) = app.say(&chat, "Hello.").await;
+    app.model.play(ReplyScript::new().words("All that ").cut());
+    let (reply, reason) = app.send(&chat, "Hello.").await;
     let reply = reply.unwrap();
-    assert_eq!((shown(&reply), reply.swipes[0].state), ("All that", SwipeState::Interrupted));
+    assert_eq!((selected_text(&reply), reply.swipes[0].state), ("All that", SwipeState::Interrupted));
     let EndReason::Failed { error: ApiError::Provider { class: ProviderClass::Cut, hint, .. } } = reason else {
         panic!("{reason:?}")
     };
@@ -157,7 +157,7 @@ async fn failed_reply_leaves_no_message_and_can_be_retried() {
     let chat = app.first_chat().await.id;
     let refused = ProviderError::new(ProviderErrorKind::Unreachable, "nothing listens on 127.0.0.1:1", "start it");
     app.model.fail(refused).reply("Now I can.");
-    let (reply, reason) = app.say(&chat, "Hello?").await;
+    let (reply, reason) = app.send(&chat, "Hello?").await;
     assert!(reply.is_none() && matches!(reason, EndReason::Failed { .. }));
     assert_eq!(app.transcript(&chat).await.len(), 2);
 
@@ -173,17 +173,17 @@ async fn two_chats_reply_at_once() {
     let app = Headless::new().await;
     let first = app.first_chat().await;
     let second = app.engine.new_chat(first.character.clone()).await.unwrap();
-    let gate = Gate::new();
-    app.model.play(Script::new().gate(&gate).words("First.")).reply("Second.");
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().gate(&gate).words("First.")).reply("Second.");
     let mut events = app.engine.subscribe();
     app.engine.send_message(first.id.clone(), "One.".into()).await.unwrap();
     gate.reached().await;
-    let (reply, _) = app.say(&second.id, "Two.").await;
-    assert_eq!(shown(&reply.unwrap()), "Second.");
+    let (reply, _) = app.send(&second.id, "Two.").await;
+    assert_eq!(selected_text(&reply.unwrap()), "Second.");
     assert!(matches!(app.engine.send_message(first.id.clone(), "Again.".into()).await, Err(ApiError::Busy { .. })));
     gate.open();
     let (reply, _) = ended(&mut events, &first.id).await;
-    assert_eq!(shown(&reply.unwrap()), "First.");
+    assert_eq!(selected_text(&reply.unwrap()), "First.");
 }
 
 /// A reloaded window joins the running reply.
@@ -191,8 +191,8 @@ async fn two_chats_reply_at_once() {
 async fn late_listener_joins_a_running_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let gate = Gate::new();
-    app.model.play(Script::new().words("So far, ").gate(&gate).words("so good."));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().words("So far, ").gate(&gate).words("so good."));
     app.engine.send_message(chat.clone(), "Tell me.".into()).await.unwrap();
     gate.reached().await;
     let mut events = app.engine.subscribe();
@@ -208,7 +208,7 @@ async fn late_listener_joins_a_running_reply() {
                 text += &piece;
             }
             Event::Ended { message, .. } => {
-                assert_eq!(shown(&message.unwrap()), text);
+                assert_eq!(selected_text(&message.unwrap()), text);
                 break;
             }
             _ => {}
@@ -222,10 +222,10 @@ async fn edits_and_deletions_affect_the_next_prompt() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("Blue, I think.").reply("As you say.");
-    app.say(&chat, "What colour is the sea?").await;
+    app.send(&chat, "What colour is the sea?").await;
     let question = app.engine.open_chat(chat.clone()).await.unwrap().page.messages[1].id.clone();
     app.engine.edit_message(question.clone(), "What colour is the fox?".into()).await.unwrap();
-    app.say(&chat, "Sure?").await;
+    app.send(&chat, "Sure?").await;
     let sent = serde_json::to_string(&app.model.last_request().unwrap().prompt.messages).unwrap();
     assert!(sent.contains("the fox") && !sent.contains("the sea"), "{sent}");
 
@@ -241,7 +241,7 @@ async fn each_prompt_begins_with_the_previous_one() {
     let mut app = Headless::new().await;
     let chat = app.first_chat().await.id;
     for turn in 0..6 {
-        app.say(&chat, &format!("Question {turn}, please.")).await;
+        app.send(&chat, &format!("Question {turn}, please.")).await;
         if turn == 3 {
             app = app.restart().await;
         }
@@ -265,7 +265,7 @@ async fn preview_equals_sent_prompt_and_manifest() {
     let chat = app.first_chat().await.id;
     let preview = app.engine.preview_prompt(chat.clone(), "Who are you?".into(), WhatIf::default()).await.unwrap();
     assert!(app.model.requests().is_empty());
-    let (reply, _) = app.say(&chat, "Who are you?").await;
+    let (reply, _) = app.send(&chat, "Who are you?").await;
     let sent = app.model.last_request().unwrap().prompt.messages;
     let texts: Vec<_> = preview.messages.iter().map(|message| message.text.as_str()).collect();
     assert_eq!(texts, sent.iter().map(|message| message.text.as_str()).collect::<Vec<_>>());
@@ -286,7 +286,7 @@ async fn preview_equals_sent_prompt_and_manifest() {
 async fn message_that_cannot_fit_is_refused_with_count() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let (reply, reason) = app.say(&chat, &"word ".repeat(20_000)).await;
+    let (reply, reason) = app.send(&chat, &"word ".repeat(20_000)).await;
     assert!(reply.is_none() && app.model.requests().is_empty());
     let EndReason::Failed { error: ApiError::ContextOverflow { needed, available, missing, block, hint, .. } } = reason
     else {
@@ -330,7 +330,7 @@ async fn edited_card_and_persona_change_the_next_prompt() {
     let mut persona = chat.persona;
     (persona.name, persona.description) = ("Ada".into(), "A clockmaker.".into());
     app.engine.save_persona(persona).await.unwrap();
-    app.say(&chat.id, "Hello.").await;
+    app.send(&chat.id, "Hello.").await;
     let head = &app.model.last_request().unwrap().prompt.messages[0].text;
     assert!(head.contains("Mira now keeps bees for Ada.") && head.contains("About Ada: A clockmaker."), "{head}");
 }
@@ -339,19 +339,19 @@ async fn edited_card_and_persona_change_the_next_prompt() {
 async fn removes_the_speakers_name_from_a_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().text("\nMi").text("ra: Sit").text(" down."));
-    let (reply, _) = app.say(&chat, "Hello.").await;
-    assert_eq!(shown(&reply.unwrap()), "Sit down.");
+    app.model.play(ReplyScript::new().text("\nMi").text("ra: Sit").text(" down."));
+    let (reply, _) = app.send(&chat, "Hello.").await;
+    assert_eq!(selected_text(&reply.unwrap()), "Sit down.");
     assert_eq!(app.model.last_request().unwrap().prompt.stop, ["\nTraveller:", "\nMira:"]);
 }
 
-/// Displayed text is stored within half a second, even if no more follows.
+/// Displayed text is stored within half a second, even if no further text follows.
 #[tokio::test]
 async fn stalled_stream_is_stored() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let gate = Gate::new();
-    app.model.play(Script::new().words("One two three four").gate(&gate));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().words("One two three four").gate(&gate));
     app.engine.send_message(chat.clone(), "Go.".into()).await.unwrap();
     gate.reached().await;
     let whole = async {
@@ -367,8 +367,8 @@ async fn stalled_stream_is_stored() {
 async fn running_reply_blocks_edits_and_deletions() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
-    let gate = Gate::new();
-    app.model.play(Script::new().gate(&gate));
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().gate(&gate));
     let mut events = app.engine.subscribe();
     app.engine.send_message(chat.id.clone(), "Go.".into()).await.unwrap();
     gate.reached().await;
@@ -389,7 +389,7 @@ async fn turn_with_small_context_keeps_the_history() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     for turn in 0..8 {
-        app.say(&chat, &format!("Turn {turn}: {}", "many words ".repeat(40))).await;
+        app.send(&chat, &format!("Turn {turn}: {}", "many words ".repeat(40))).await;
     }
     let small = engine::TurnOptions { context: Some(2_048), ..Default::default() };
     let count = |report: engine::api::PromptReport| report.messages.len();
@@ -409,9 +409,9 @@ async fn turn_with_small_context_keeps_the_history() {
 async fn thoughts_are_separated_from_the_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().words("<think>She looks cold.</think>\n\nCome in.")).reply("Sit.");
+    app.model.play(ReplyScript::new().words("<think>She looks cold.</think>\n\nCome in.")).reply("Sit.");
     let mut events = app.engine.subscribe();
-    let (reply, _) = app.say(&chat, "Hello.").await;
+    let (reply, _) = app.send(&chat, "Hello.").await;
     let display = reply.unwrap().swipes.remove(0).display.unwrap();
     assert_eq!((display.text.as_str(), display.thoughts.as_str()), ("Come in.", "She looks cold."));
 
@@ -427,7 +427,7 @@ async fn thoughts_are_separated_from_the_reply() {
     assert_eq!((words.trim(), thoughts.as_str()), ("Come in.", "She looks cold."));
     assert_eq!(numbers, (0..numbers.len() as u32).collect::<Vec<_>>());
 
-    app.say(&chat, "Thanks.").await;
+    app.send(&chat, "Thanks.").await;
     let sent = app.model.last_request().unwrap().prompt;
     let reply = &sent.messages[sent.messages.len() - 2];
     assert_eq!(reply.text, "Come in.");
@@ -478,7 +478,7 @@ async fn replies_can_be_regenerated_but_not_greetings() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("Good evening.");
-    app.say(&chat, "Hello.").await;
+    app.send(&chat, "Hello.").await;
     let messages = app.engine.open_chat(chat).await.unwrap().page.messages;
     assert_eq!(messages.iter().map(|message| message.can_regenerate).collect::<Vec<_>>(), [false, false, true]);
 }

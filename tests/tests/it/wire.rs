@@ -4,7 +4,7 @@ use engine::api::{
     ApiError, Change, Origin, Persona, Placement, PromptBlock, PromptReport, SettingOwner, SettingValue, WhatIf, Zone,
 };
 use serde_json::{Value, json};
-use tests::headless::{Headless, shown};
+use tests::headless::{Headless, selected_text};
 
 /// A card with every field that affects a prompt.
 fn card() -> Value {
@@ -66,7 +66,7 @@ impl Lighthouse {
 
     async fn say_in(&self, chat: &str, text: &str) -> String {
         self.app.model.reply("Hm.");
-        self.app.say(chat, text).await;
+        self.app.send(chat, text).await;
         self.sent()
     }
 
@@ -284,7 +284,7 @@ async fn pinned_message_is_sent_after_leaving_the_window() {
     house.app.engine.set_setting(owner, "context_limit".into(), Some(SettingValue::Whole(1_500))).await.unwrap();
     house.say("The password is CANARY-7731.").await;
     let chat = house.app.engine.whole_chat(house.chat.clone()).await.unwrap();
-    let told = chat.page.messages.iter().find(|message| shown(message).contains("CANARY")).unwrap();
+    let told = chat.page.messages.iter().find(|message| selected_text(message).contains("CANARY")).unwrap();
     assert!(house.app.engine.pin_message(told.id.clone(), true).await.unwrap().pinned);
     let long = "We talked about the weather, the sea, the gulls and the price of oil. ".repeat(6);
     let mut left = false;

@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use context::macros::{MacroScope, MacroState};
 use context::regex_script::{Budget, Channel, CompiledScripts, Occasion};
 use divan::Bencher;
-use domain::regex_script::{Placement, RegexScript};
+use domain::regex_script::{RegexScript, ScriptTarget};
 
 const SENT: Occasion =
-    Occasion { placement: Placement::AiOutput, channel: Channel::Prompt, depth: Some(3), edited: false };
+    Occasion { placement: ScriptTarget::AiOutput, channel: Channel::Prompt, depth: Some(3), edited: false };
 
 fn script(find: &str) -> RegexScript {
     RegexScript {
         find_regex: find.into(),
         replace_string: "<i>$1</i>".into(),
-        placement: vec![Placement::AiOutput],
+        placement: vec![ScriptTarget::AiOutput],
         prompt_only: true,
         ..RegexScript::default()
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use percent_encoding::percent_decode_str;
 
-use super::markup::{Mark, marks};
-use super::{DocumentError, MAX_BYTES, MAX_FILE, Passage, Piece, cut, html};
+use super::markup::{XmlToken, xml_tokens};
+use super::{DocumentError, MAX_BYTES, MAX_FILE, Passage, TextBlock, cut, html};
 use domain::archive::Archive;
 
 const CONTAINER: &str = "META-INF/container.xml";
@@ -20,47 +20,47 @@ const MAX_LIST: u64 = 4 << 20;
 /// Maximum total unpacked size, in bytes.
 const MAX_UNPACKED: usize = 64 << 20;
 
-/// Reads a book and splits it into passages, in order. Fails with `TooSlow` when `go_on` returns false.
+/// Reads a book and splits it into passages, in order. Fails with `TooSlow` when `should_continue` returns false.
 ///
 /// # Errors
 /// [`DocumentError`] if any part cannot be read. There is no partial result.
-pub fn read(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
+pub fn read(file: &[u8], should_continue: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
     if file.len() > MAX_FILE {
         return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_FILE });
     }
-    let mut book = Book { archive: Archive::open(file)?, unpacked: 0, go_on };
+    let mut book = EpubBook { archive: Archive::open(file)?, unpacked: 0, should_continue };
     let package = book.package()?;
     let titles = book.titles(&package)?;
     let (mut pieces, mut said) = (Vec::new(), 0);
     for path in &package.pages {
         let Some(page) = book.member(path, MAX_PAGE)? else { continue };
-        let page = html::pieces(&page, go_on)?;
-        said += page.iter().map(Piece::size).sum::<usize>();
+        let page = html::pieces(&page, should_continue)?;
+        said += page.iter().map(TextBlock::size).sum::<usize>();
         if said > MAX_BYTES {
             return Err(DocumentError::TooMuchText);
         }
-        if let Some(title) = titles.get(path).filter(|_| !matches!(page.first(), Some(Piece::Heading(_)) | None)) {
-            pieces.push(Piece::Heading(title.clone()));
+        if let Some(title) = titles.get(path).filter(|_| !matches!(page.first(), Some(TextBlock::Heading(_)) | None)) {
+            pieces.push(TextBlock::Heading(title.clone()));
         }
         pieces.extend(page);
     }
     cut(&pieces)
 }
 
-struct Book<'b> {
+struct EpubBook<'b> {
     archive: Archive<'b>,
     unpacked: usize,
-    go_on: &'b dyn Fn() -> bool,
+    should_continue: &'b dyn Fn() -> bool,
 }
 
 /// The reading order and the table of contents, from the package document.
-struct Package {
+struct OpfPackage {
     /// Archive members in reading order, without duplicates.
     pages: Vec<String>,
     contents: Option<String>,
 }
 
-impl Book<'_> {
+impl EpubBook<'_> {
     fn member(&mut self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, DocumentError> {
         let member = self.archive.read(path, limit)?;
         self.unpacked += member.as_ref().map_or(0, Vec::len);
@@ -70,23 +70,23 @@ impl Book<'_> {
         }
     }
 
-    fn marks(&mut self, path: &str) -> Result<Option<Vec<Mark>>, DocumentError> {
+    fn xml_tokens(&mut self, path: &str) -> Result<Option<Vec<XmlToken>>, DocumentError> {
         let Some(file) = self.member(path, MAX_LIST)? else { return Ok(None) };
-        marks(&file, self.go_on).map(Some)
+        xml_tokens(&file, self.should_continue).map(Some)
     }
 
-    fn package(&mut self) -> Result<Package, DocumentError> {
-        let container = self.marks(CONTAINER)?.ok_or(DocumentError::NotABook)?;
+    fn package(&mut self) -> Result<OpfPackage, DocumentError> {
+        let container = self.xml_tokens(CONTAINER)?.ok_or(DocumentError::NotABook)?;
         self.refuse_protection()?;
         let path = container.iter().find_map(|mark| mark.attribute("rootfile", "full-path"));
         let path = path.and_then(|path| resolve("", path)).ok_or(DocumentError::DamagedBook { part: "container" })?;
         let missing = DocumentError::DamagedBook { part: "list of pages" };
-        let package = Package::read(&path, &self.marks(&path)?.ok_or(missing.clone())?);
+        let package = OpfPackage::read(&path, &self.xml_tokens(&path)?.ok_or(missing.clone())?);
         if package.pages.is_empty() { Err(missing) } else { Ok(package) }
     }
 
     fn refuse_protection(&mut self) -> Result<(), DocumentError> {
-        let encryption = self.marks(ENCRYPTION)?.unwrap_or_default();
+        let encryption = self.xml_tokens(ENCRYPTION)?.unwrap_or_default();
         let mut methods = encryption.iter().filter_map(|mark| mark.attribute("encryptionmethod", "algorithm"));
         match methods.all(|method| SCRAMBLED_FONTS.contains(&method)) {
             true => Ok(()),
@@ -95,9 +95,9 @@ impl Book<'_> {
     }
 
     /// Returns the first title of each page in the table of contents, by path.
-    fn titles(&mut self, package: &Package) -> Result<BTreeMap<String, String>, DocumentError> {
+    fn titles(&mut self, package: &OpfPackage) -> Result<BTreeMap<String, String>, DocumentError> {
         let Some(path) = &package.contents else { return Ok(BTreeMap::new()) };
-        let contents = self.marks(path)?.unwrap_or_default();
+        let contents = self.xml_tokens(path)?.unwrap_or_default();
         let mut titles = BTreeMap::new();
         let (mut title, mut link) = (String::new(), None);
         for mark in &contents {
@@ -105,13 +105,15 @@ impl Book<'_> {
             // address.
             let address = mark.attribute("a", "href").or_else(|| mark.attribute("content", "src"));
             match mark {
-                Mark::Start { name, .. } if name == "a" || name == "navlabel" => title.clear(),
-                Mark::Text(text) => title.push_str(text),
-                Mark::End { name } if name == "a" => keep(&mut titles, link.take(), &title),
+                XmlToken::Start { name, .. } if name == "a" || name == "navlabel" => title.clear(),
+                XmlToken::Text(text) => title.push_str(text),
+                XmlToken::End { name } if name == "a" => keep(&mut titles, link.take(), &title),
                 _ => {}
             }
             match (mark, address.and_then(|address| resolve(path, address))) {
-                (Mark::Start { name, .. }, Some(page)) if name == "content" => keep(&mut titles, Some(page), &title),
+                (XmlToken::Start { name, .. }, Some(page)) if name == "content" => {
+                    keep(&mut titles, Some(page), &title)
+                }
                 (_, Some(page)) => link = Some(page),
                 _ => {}
             }
@@ -127,11 +129,11 @@ fn keep(titles: &mut BTreeMap<String, String>, page: Option<String>, title: &str
     }
 }
 
-impl Package {
-    fn read(path: &str, marks: &[Mark]) -> Self {
+impl OpfPackage {
+    fn read(path: &str, xml_tokens: &[XmlToken]) -> Self {
         let mut items = BTreeMap::new();
         let mut contents = None;
-        for mark in marks {
+        for mark in xml_tokens {
             let said = |name: &str| mark.attribute("item", name).unwrap_or_default();
             let Some(page) = mark.attribute("item", "href").and_then(|href| resolve(path, href)) else { continue };
             if said("properties").split_whitespace().any(|property| property == "nav") {
@@ -145,7 +147,7 @@ impl Package {
             }
         }
         let mut listed = HashSet::new();
-        let spine = marks.iter().filter_map(|mark| items.get(mark.attribute("itemref", "idref")?));
+        let spine = xml_tokens.iter().filter_map(|mark| items.get(mark.attribute("itemref", "idref")?));
         let pages = spine.filter(|page| listed.insert(page.as_str())).cloned().collect();
         Self { pages, contents }
     }

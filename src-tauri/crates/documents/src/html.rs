@@ -8,7 +8,7 @@ use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 
 use super::markup::{attribute, decoded, tokenize};
-use super::{DocumentError, MAX_BYTES, MAX_FILE, Passage, Piece, cut};
+use super::{DocumentError, MAX_BYTES, MAX_FILE, Passage, TextBlock, cut};
 
 /// Maximum size of a heading, in bytes. A longer one was probably never closed, so it becomes a paragraph.
 const MAX_HEADING: usize = 400;
@@ -62,27 +62,27 @@ const ITEM: &str = "- ";
 /// Separator between the cells of a row.
 const CELL: &str = " | ";
 
-/// Reads a page and splits it into passages, in order. Fails with `TooSlow` when `go_on` returns false.
+/// Reads a page and splits it into passages, in order. Fails with `TooSlow` when `should_continue` returns false.
 ///
 /// # Errors
 /// [`DocumentError`] if the page cannot be read. There is no partial result.
-pub fn read(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
+pub fn read(file: &[u8], should_continue: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
     if file.len() > MAX_FILE {
         return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_FILE });
     }
-    cut(&pieces(file, go_on)?)
+    cut(&pieces(file, should_continue)?)
 }
 
-pub(super) fn pieces(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Piece>, DocumentError> {
-    let mut page = tokenize(&decoded(file), Page::default(), go_on)?.0.into_inner();
+pub(super) fn pieces(file: &[u8], should_continue: &dyn Fn() -> bool) -> Result<Vec<TextBlock>, DocumentError> {
+    let mut page = tokenize(&decoded(file), HtmlPage::default(), should_continue)?.0.into_inner();
     page.end_block();
     Ok(page.pieces)
 }
 
 #[derive(Default)]
-struct Page(RefCell<Reading>);
+struct HtmlPage(RefCell<HtmlReader>);
 
-impl TokenSink for Page {
+impl TokenSink for HtmlPage {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
@@ -118,8 +118,8 @@ fn contents(tag: &Tag) -> TokenSinkResult<()> {
 }
 
 #[derive(Default)]
-struct Reading {
-    pieces: Vec<Piece>,
+struct HtmlReader {
+    pieces: Vec<TextBlock>,
     /// Total size of the pieces, in bytes.
     said: usize,
     /// Text of the current heading or paragraph.
@@ -129,7 +129,7 @@ struct Reading {
     skipping: Option<SkippedElement>,
 }
 
-impl Reading {
+impl HtmlReader {
     fn tag(&mut self, tag: &Tag) {
         if let Some(skipped) = &mut self.skipping {
             if !skipped.ends_with(tag) {
@@ -240,13 +240,13 @@ impl Reading {
         match text.trim_matches(['\n', ' ']) {
             "" => {}
             text if text == ITEM.trim_end() => {}
-            text if heading => self.keep(Piece::Heading(text.to_owned())),
-            text => self.keep(Piece::Paragraph(text.to_owned())),
+            text if heading => self.keep(TextBlock::Heading(text.to_owned())),
+            text => self.keep(TextBlock::Paragraph(text.to_owned())),
         }
     }
 
     /// Stops storing above the size limit, which the caller then reports as an error.
-    fn keep(&mut self, piece: Piece) {
+    fn keep(&mut self, piece: TextBlock) {
         if self.said <= MAX_BYTES {
             self.said += piece.size();
             self.pieces.push(piece);
@@ -307,9 +307,9 @@ mod tests {
 
     /// Formats headings as `# heading` and line breaks as `/`.
     fn shown(page: &str) -> Vec<String> {
-        let shown = |piece: Piece| match piece {
-            Piece::Heading(text) => format!("# {text}"),
-            Piece::Paragraph(text) => text.replace('\n', "/"),
+        let shown = |piece: TextBlock| match piece {
+            TextBlock::Heading(text) => format!("# {text}"),
+            TextBlock::Paragraph(text) => text.replace('\n', "/"),
         };
         pieces(page.as_bytes(), &|| true).unwrap().into_iter().map(shown).collect()
     }

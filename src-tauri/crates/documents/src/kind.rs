@@ -12,7 +12,7 @@ pub enum DocumentKind {
 
 /// Number of bytes searched for a signature.
 const BEGINNING: usize = 1_024;
-/// How an HTML page starts, after white space and comments.
+/// Possible starts of an HTML page, after white space and comments.
 const HTML: [&str; 4] = ["<!doctype html", "<html", "<head", "<body"];
 const HTML_NAMES: [&str; 3] = [".html", ".htm", ".xhtml"];
 
@@ -30,8 +30,8 @@ impl DocumentKind {
     }
 }
 
-/// The signature must start a line. Other programs may put lines before it, and a text may mention it
-/// inside a line.
+/// Whether a line starts with the PDF signature. Other programs may put lines before it, and a text
+/// may mention it inside a line.
 fn begins_as_pdf(beginning: &[u8]) -> bool {
     beginning.split(|byte| matches!(byte, b'\n' | b'\r')).any(|line| line.starts_with(b"%PDF-"))
 }

@@ -1,20 +1,20 @@
 //! The text of documents: plain text, Markdown, HTML, EPUB and PDF, cut into passages that name their heading or page.
 
-mod cutter;
 mod epub;
 mod html;
 mod kind;
 mod markup;
 mod pdf;
+mod splitter;
 
 use domain::archive::ArchiveError;
 use domain::document::{MAX_PASSAGE, Passage};
 
-use cutter::Cutter;
 pub use epub::read as read_epub;
 pub use html::read as read_html;
 pub use kind::DocumentKind;
 pub use pdf::read as read_pdf;
+use splitter::PassageSplitter;
 
 /// Maximum text size of a document in any format, in bytes. A long novel fits.
 pub const MAX_BYTES: usize = 4 << 20;
@@ -25,14 +25,14 @@ pub const MAX_PASSAGES: usize = 20_000;
 
 /// A part of a document in a format other than plain text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum TextBlock {
     /// Passages up to the next heading cite it.
     Heading(String),
     /// One or more lines that belong together.
     Paragraph(String),
 }
 
-impl Piece {
+impl TextBlock {
     /// Size in bytes, including a separator.
     fn size(&self) -> usize {
         match self {
@@ -98,16 +98,16 @@ pub fn read(file: &[u8]) -> Result<Vec<Passage>, DocumentError> {
 /// # Errors
 /// [`DocumentError::Empty`] without text, [`DocumentError::TooMuchText`] or [`DocumentError::TooManyPassages`] above
 /// the limits.
-pub fn cut(pieces: &[Piece]) -> Result<Vec<Passage>, DocumentError> {
-    if pieces.iter().map(Piece::size).sum::<usize>() > MAX_BYTES {
+pub fn cut(pieces: &[TextBlock]) -> Result<Vec<Passage>, DocumentError> {
+    if pieces.iter().map(TextBlock::size).sum::<usize>() > MAX_BYTES {
         return Err(DocumentError::TooMuchText);
     }
-    let mut cutter = Cutter::default();
+    let mut cutter = PassageSplitter::default();
     for piece in pieces {
         match piece {
             _ if cutter.count() > MAX_PASSAGES => break,
-            Piece::Heading(words) => cutter.begin(plain(words).trim()),
-            Piece::Paragraph(text) => {
+            TextBlock::Heading(words) => cutter.begin(plain(words).trim()),
+            TextBlock::Paragraph(text) => {
                 let lines = text.lines().map(plain);
                 lines.filter(|line| !line.trim().is_empty()).for_each(|line| cutter.line(line.trim_end()));
                 cutter.end_paragraph();
@@ -133,7 +133,7 @@ fn plain(line: &str) -> String {
 /// Splits a text into passages. Keeps paragraphs whole if they fit, and starts a new passage at each heading. A longer
 /// paragraph is split at the end of a sentence, else between words, else between characters.
 pub fn passages(text: &str) -> Vec<Passage> {
-    let mut cutter = Cutter::default();
+    let mut cutter = PassageSplitter::default();
     let mut fenced = false;
     for line in text.lines().flat_map(|line| line.split('\r')) {
         let line = plain(line);
@@ -221,17 +221,17 @@ mod tests {
     #[test]
     fn pieces_split_like_text_without_markdown_headings() {
         let pieces = [
-            Piece::Paragraph("Before.".into()),
-            Piece::Heading("The\u{7} lamp".into()),
-            Piece::Paragraph("# It burns\n\nwhale oil.".into()),
-            Piece::Paragraph("```".into()),
-            Piece::Heading("Nothing below".into()),
+            TextBlock::Paragraph("Before.".into()),
+            TextBlock::Heading("The\u{7} lamp".into()),
+            TextBlock::Paragraph("# It burns\n\nwhale oil.".into()),
+            TextBlock::Paragraph("```".into()),
+            TextBlock::Heading("Nothing below".into()),
         ];
         let shown: Vec<String> =
             cut(&pieces).unwrap().into_iter().map(|one| format!("{}: {}", one.heading, one.text)).collect();
         assert_eq!(shown, [": Before.", "The lamp: # It burns\nwhale oil.\n```"]);
-        assert_eq!(cut(&[Piece::Heading("Alone".into())]), Err(DocumentError::Empty));
-        assert_eq!(cut(&[Piece::Paragraph("a".repeat(MAX_BYTES + 1))]), Err(DocumentError::TooMuchText));
+        assert_eq!(cut(&[TextBlock::Heading("Alone".into())]), Err(DocumentError::Empty));
+        assert_eq!(cut(&[TextBlock::Paragraph("a".repeat(MAX_BYTES + 1))]), Err(DocumentError::TooMuchText));
     }
 
     #[test]

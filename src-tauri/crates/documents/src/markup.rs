@@ -9,19 +9,23 @@ use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSin
 
 use super::DocumentError;
 
-/// Number of bytes between two calls of `go_on`.
+/// Number of bytes between two calls of `should_continue`.
 const CHUNK: usize = 4 << 10;
 /// Number of bytes searched for an encoding declaration.
 const DECLARED_WITHIN: usize = 1_024;
 
-/// Feeds `text` to `sink` while `go_on` returns true. The time limit matters because a tag with n attributes takes
+/// Feeds `text` to `sink` while `should_continue` returns true. The time limit matters because a tag with n attributes takes
 /// O(n²).
-pub(super) fn tokenize<S: TokenSink>(text: &str, sink: S, go_on: &dyn Fn() -> bool) -> Result<S, DocumentError> {
+pub(super) fn tokenize<S: TokenSink>(
+    text: &str,
+    sink: S,
+    should_continue: &dyn Fn() -> bool,
+) -> Result<S, DocumentError> {
     let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
     let queue = BufferQueue::default();
     let mut rest = text;
     while !rest.is_empty() {
-        if !go_on() {
+        if !should_continue() {
             return Err(DocumentError::TooSlow);
         }
         let end = (1..=rest.len().min(CHUNK)).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(rest.len());
@@ -62,13 +66,13 @@ pub(super) fn attribute<'t>(tag: &'t Tag, name: &str) -> Option<&'t str> {
 
 /// An XML tag with a lower-case local name, or the text between two tags.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum XmlToken {
     Start { name: String, attributes: Vec<(String, String)> },
     End { name: String },
     Text(String),
 }
 
-impl Mark {
+impl XmlToken {
     /// Value of an attribute, if this is a start tag with that name.
     pub(super) fn attribute(&self, tag: &str, wanted: &str) -> Option<&str> {
         match self {
@@ -81,23 +85,23 @@ impl Mark {
 }
 
 /// Returns the tags and texts of an XML file, in order. Skips malformed parts.
-pub(super) fn marks(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Mark>, DocumentError> {
-    Ok(tokenize(&decoded(file), Marks::default(), go_on)?.0.into_inner())
+pub(super) fn xml_tokens(file: &[u8], should_continue: &dyn Fn() -> bool) -> Result<Vec<XmlToken>, DocumentError> {
+    Ok(tokenize(&decoded(file), XmlTokenSink::default(), should_continue)?.0.into_inner())
 }
 
 #[derive(Default)]
-struct Marks(RefCell<Vec<Mark>>);
+struct XmlTokenSink(RefCell<Vec<XmlToken>>);
 
-impl TokenSink for Marks {
+impl TokenSink for XmlTokenSink {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut marks = self.0.borrow_mut();
+        let mut xml_tokens = self.0.borrow_mut();
         match token {
-            Token::TagToken(tag) => marks.extend(of_tag(&tag)),
-            Token::CharacterTokens(text) => match marks.last_mut() {
-                Some(Mark::Text(known)) => known.push_str(&text),
-                _ => marks.push(Mark::Text(text.to_string())),
+            Token::TagToken(tag) => xml_tokens.extend(of_tag(&tag)),
+            Token::CharacterTokens(text) => match xml_tokens.last_mut() {
+                Some(XmlToken::Text(known)) => known.push_str(&text),
+                _ => xml_tokens.push(XmlToken::Text(text.to_string())),
             },
             _ => {}
         }
@@ -109,11 +113,11 @@ impl TokenSink for Marks {
     }
 }
 
-fn of_tag(tag: &Tag) -> impl Iterator<Item = Mark> + use<> {
+fn of_tag(tag: &Tag) -> impl Iterator<Item = XmlToken> + use<> {
     let name = tag.name.rsplit(':').next().unwrap_or_default().to_owned();
-    let end = (tag.kind == TagKind::EndTag || tag.self_closing).then(|| Mark::End { name: name.clone() });
+    let end = (tag.kind == TagKind::EndTag || tag.self_closing).then(|| XmlToken::End { name: name.clone() });
     let attributes = tag.attrs.iter().map(|one| (one.name.local.to_string(), one.value.to_string()));
-    let start = (tag.kind == TagKind::StartTag).then(|| Mark::Start { attributes: attributes.collect(), name });
+    let start = (tag.kind == TagKind::StartTag).then(|| XmlToken::Start { attributes: attributes.collect(), name });
     start.into_iter().chain(end)
 }
 
@@ -134,18 +138,20 @@ mod tests {
 
     #[test]
     fn xml_tags_lose_their_prefixes() {
-        let found =
-            marks(b"<?xml version=\"1.0\"?><opf:Item ID='a&amp;b'/><dc:title>A<![CDATA[ & B]]></dc:title>", &|| true);
-        let start = |name: &str, attributes: &[(&str, &str)]| Mark::Start {
+        let found = xml_tokens(
+            b"<?xml version=\"1.0\"?><opf:Item ID='a&amp;b'/><dc:title>A<![CDATA[ & B]]></dc:title>",
+            &|| true,
+        );
+        let start = |name: &str, attributes: &[(&str, &str)]| XmlToken::Start {
             name: name.into(),
             attributes: attributes.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
         };
-        let end = |name: &str| Mark::End { name: name.into() };
+        let end = |name: &str| XmlToken::End { name: name.into() };
         let expected = [
             start("item", &[("id", "a&b")]),
             end("item"),
             start("title", &[]),
-            Mark::Text("A & B".into()),
+            XmlToken::Text("A & B".into()),
             end("title"),
         ];
         assert_eq!(found.unwrap(), expected);
@@ -153,6 +159,6 @@ mod tests {
 
     #[test]
     fn stops_when_told_to() {
-        assert_eq!(marks(b"<a>", &|| false), Err(DocumentError::TooSlow));
+        assert_eq!(xml_tokens(b"<a>", &|| false), Err(DocumentError::TooSlow));
     }
 }

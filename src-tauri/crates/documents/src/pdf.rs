@@ -10,7 +10,7 @@ use domain::document::Passage;
 use lopdf::content::Content;
 use lopdf::{Dictionary, Document, LoadOptions, Object, ObjectId, Stream};
 
-use crate::{DocumentError, MAX_BYTES, MAX_FILE, Piece, cut};
+use crate::{DocumentError, MAX_BYTES, MAX_FILE, TextBlock, cut};
 use fonts::{FontCache, Fonts};
 use lines::Lines;
 
@@ -33,11 +33,11 @@ thread_local! {
     static LEFT: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Reads a PDF and cuts it into passages, in order. Stops once `go_on` returns false.
+/// Reads a PDF and cuts it into passages, in order. Stops once `should_continue` returns false.
 ///
 /// # Errors
 /// [`DocumentError`] with the reason. The result is never partial.
-pub fn read(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
+pub fn read(file: &[u8], should_continue: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
     if file.len() > MAX_FILE {
         return Err(DocumentError::TooLarge { bytes: file.len(), limit: MAX_FILE });
     }
@@ -48,7 +48,7 @@ pub fn read(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>, Docum
         return Err(DocumentError::DamagedPdf);
     }
     for (number, id) in pages.into_iter().take(MAX_PAGES) {
-        if !go_on() {
+        if !should_continue() {
             return Err(DocumentError::TooSlow);
         }
         let paragraphs = PdfPage::read(&file, id, &mut known);
@@ -56,8 +56,8 @@ pub fn read(file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>, Docum
         if said > MAX_BYTES {
             return Err(DocumentError::TooMuchText);
         }
-        pieces.push(Piece::Heading(format!("Page {number}")));
-        pieces.extend(paragraphs.into_iter().map(Piece::Paragraph));
+        pieces.push(TextBlock::Heading(format!("Page {number}")));
+        pieces.extend(paragraphs.into_iter().map(TextBlock::Paragraph));
     }
     match cut(&pieces) {
         Err(DocumentError::Empty) => Err(DocumentError::OnlyPictures),
@@ -157,7 +157,7 @@ impl<'f, 'k> PdfPage<'f, 'k> {
         }
     }
 
-    /// Reads a form: content that several pages share, or that a program has separated.
+    /// Reads a form XObject: content that several pages can share.
     fn form(&mut self, name: &[u8], resources: &[&'f Dictionary], depth: u32) {
         let file = self.file;
         let mut listed = resources.iter().filter_map(|one| file.get_dict_in_dict(one, b"XObject").ok());

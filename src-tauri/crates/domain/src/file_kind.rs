@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 /// A known but unsupported file type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Foreign {
+pub struct UnsupportedFile {
     /// Completes "this is ...".
     pub what: &'static str,
     /// Suggested alternative; empty if there is none.
@@ -13,7 +13,7 @@ pub struct Foreign {
 }
 
 /// Matches files that have all fields of `all` and `at_least` fields of `some`.
-struct Rule {
+struct DetectionRule {
     what: &'static str,
     instead: &'static str,
     all: &'static [&'static str],
@@ -23,12 +23,12 @@ struct Rule {
 
 const SILLYTAVERN: &str = "To take over more than single files, import the whole folder of SillyTavern";
 
-const fn rule(what: &'static str, instead: &'static str, all: &'static [&'static str]) -> Rule {
-    Rule { what, instead, all, some: &[], at_least: 0 }
+const fn rule(what: &'static str, instead: &'static str, all: &'static [&'static str]) -> DetectionRule {
+    DetectionRule { what, instead, all, some: &[], at_least: 0 }
 }
 
-const RULES: &[Rule] = &[
-    Rule {
+const RULES: &[DetectionRule] = &[
+    DetectionRule {
         what: "a SillyTavern theme",
         instead: "Change the look of this app in Settings",
         all: &[],
@@ -56,14 +56,14 @@ const RULES: &[Rule] = &[
         at_least: 2,
     },
     rule("a SillyTavern window layout", "", &["movingUIState"]),
-    Rule {
+    DetectionRule {
         what: "a SillyTavern reasoning preset",
         instead: "Inglenook recognises thoughts automatically",
         all: &["prefix", "suffix"],
         some: &["separator", "name"],
         at_least: 1,
     },
-    Rule {
+    DetectionRule {
         what: "a SillyTavern group",
         instead: SILLYTAVERN,
         all: &["members"],
@@ -82,7 +82,7 @@ const RULES: &[Rule] = &[
     rule("a NovelAI preset", "", &["presetVersion", "parameters"]),
     rule("a NovelAI story", "", &["storyContainerVersion"]),
     rule("a NovelAI scenario", "", &["scenarioVersion"]),
-    Rule {
+    DetectionRule {
         what: "an Agnai preset",
         instead: "",
         all: &[],
@@ -97,7 +97,13 @@ const RULES: &[Rule] = &[
         ],
         at_least: 2,
     },
-    Rule { what: "a text-generation-webui chat", instead: "", all: &["internal", "visible"], some: &[], at_least: 0 },
+    DetectionRule {
+        what: "a text-generation-webui chat",
+        instead: "",
+        all: &["internal", "visible"],
+        some: &[],
+        at_least: 0,
+    },
     rule("a text-generation-webui instruction template", "", &["turn_template"]),
     rule("a text-generation-webui instruction template", "", &["instruction_template"]),
     rule("text-generation-webui user data", "Add a persona with that name and text instead", &["name1", "user_bio"]),
@@ -109,7 +115,7 @@ const RULES: &[Rule] = &[
     rule("a tokenizer", "Choose the model's GGUF file instead", &["added_tokens", "model"]),
     rule("a description of a software package", "", &["dependencies", "version"]),
     rule("a description of a software package", "", &["devDependencies"]),
-    Rule {
+    DetectionRule {
         what: "a SillyTavern extension",
         instead: "Inglenook never runs programs of other apps",
         all: &["display_name"],
@@ -148,9 +154,9 @@ const CARD_FIELDS: [&str; 14] = [
 ];
 
 /// Identifies a known but unsupported file.
-pub fn foreign(file: &Value) -> Option<Foreign> {
+pub fn foreign(file: &Value) -> Option<UnsupportedFile> {
     match file {
-        Value::Object(root) if !says_card(root) && !is_character(root) => object(root),
+        Value::Object(root) if !looks_like_card(root) && !is_character(root) => object(root),
         Value::Array(items) => {
             let all = !items.is_empty() && items.iter().all(|item| item.as_object().is_some_and(is_helper_script));
             all.then_some(HELPER_SCRIPT)
@@ -159,33 +165,33 @@ pub fn foreign(file: &Value) -> Option<Foreign> {
     }
 }
 
-const HELPER_SCRIPT: Foreign =
-    Foreign { what: "a Tavern-Helper script", instead: "Inglenook never runs programs of other apps" };
+const HELPER_SCRIPT: UnsupportedFile =
+    UnsupportedFile { what: "a Tavern-Helper script", instead: "Inglenook never runs programs of other apps" };
 
-fn object(root: &Map<String, Value>) -> Option<Foreign> {
+fn object(root: &Map<String, Value>) -> Option<UnsupportedFile> {
     if is_helper_script(root) {
         return Some(HELPER_SCRIPT);
     }
     if is_agnai_chat(root) {
-        return Some(Foreign { what: "an Agnai chat", instead: "" });
+        return Some(UnsupportedFile { what: "an Agnai chat", instead: "" });
     }
     let has = |name: &&&str| root.contains_key(**name);
-    let fits = |rule: &&Rule| {
+    let fits = |rule: &&DetectionRule| {
         let some = rule.some.iter().filter(has).count();
         rule.all.iter().all(|name| root.contains_key(*name)) && some >= rule.at_least
     };
     match root.get("type").and_then(Value::as_str) {
         Some("regex") if root.get("data").is_some_and(Value::is_array) => {
-            Some(Foreign { what: "RisuAI regex scripts", instead: "" })
+            Some(UnsupportedFile { what: "RisuAI regex scripts", instead: "" })
         }
-        Some("risuModule") => Some(Foreign { what: "a RisuAI module", instead: "" }),
-        _ => RULES.iter().find(fits).map(|rule| Foreign { what: rule.what, instead: rule.instead }),
+        Some("risuModule") => Some(UnsupportedFile { what: "a RisuAI module", instead: "" }),
+        _ => RULES.iter().find(fits).map(|rule| UnsupportedFile { what: rule.what, instead: rule.instead }),
     }
 }
 
 /// Whether a named object is a character: it declares a card format, or has a card field besides its name.
 pub fn may_be_card(root: &Map<String, Value>) -> bool {
-    says_card(root)
+    looks_like_card(root)
         || root.contains_key("data")
         || is_character(root)
         || CARD_FIELDS.iter().any(|field| root.contains_key(*field) && !is_preset(root, field))
@@ -200,7 +206,7 @@ fn is_preset(root: &Map<String, Value>, field: &str) -> bool {
     field == "context" && root.get(field).is_some_and(Value::is_object)
 }
 
-fn says_card(root: &Map<String, Value>) -> bool {
+fn looks_like_card(root: &Map<String, Value>) -> bool {
     root.get("spec").and_then(Value::as_str).is_some_and(|spec| spec.starts_with("chara_card"))
 }
 
@@ -228,7 +234,7 @@ fn is_agnai_chat(root: &Map<String, Value>) -> bool {
 }
 
 /// Returns lorebook entries that are stored without a lorebook, as one object or as a list.
-pub fn lone_entries(file: &Value) -> Option<Vec<&Value>> {
+pub fn entries_without_book(file: &Value) -> Option<Vec<&Value>> {
     let is_entry = |value: &Value| {
         let Value::Object(entry) = value else { return false };
         let has = |name: &str| entry.contains_key(name);
@@ -245,7 +251,7 @@ pub fn lone_entries(file: &Value) -> Option<Vec<&Value>> {
 
 /// Guesses the type of a damaged JSON file from the field names in its text, for messages such as "the lorebook is not
 /// valid JSON".
-pub fn of_damaged(text: &str) -> &'static str {
+pub fn guess_damaged_kind(text: &str) -> &'static str {
     let has = |name: &str| text.contains(&format!("\"{name}\""));
     match text {
         _ if ["chara_card_v2", "chara_card_v3", "first_mes", "char_greeting"].iter().any(|name| has(name)) => "card",

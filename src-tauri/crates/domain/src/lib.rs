@@ -36,4 +36,4 @@ pub use id::{
     SwipeId,
 };
 pub use time::Timestamp;
-pub use tool_call::{Arguments, ToolCall};
+pub use tool_call::{ToolArguments, ToolCall};

@@ -96,7 +96,7 @@ pub enum MemoryOrigin {
     #[default]
     User,
     /// The user asked for it in a chat ("Remember that ...").
-    Rule,
+    Command,
     /// A model extracted it as a fact.
     Model,
     /// A model summarized a range of messages.
@@ -104,12 +104,12 @@ pub enum MemoryOrigin {
 }
 
 impl MemoryOrigin {
-    pub const ALL: [Self; 4] = [Self::User, Self::Rule, Self::Model, Self::Keyframe];
+    pub const ALL: [Self; 4] = [Self::User, Self::Command, Self::Model, Self::Keyframe];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
-            Self::Rule => "rule",
+            Self::Command => "rule",
             Self::Model => "model",
             Self::Keyframe => "keyframe",
         }
@@ -118,7 +118,7 @@ impl MemoryOrigin {
 
 /// Why a memory is archived. Archived memories are not recalled, except superseded ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ArchivedAs {
+pub enum ArchiveReason {
     /// Another memory says the same.
     Merged,
     /// A newer memory contradicts it. Recall can still return it, with its date.
@@ -129,7 +129,7 @@ pub enum ArchivedAs {
     Crowded,
 }
 
-impl ArchivedAs {
+impl ArchiveReason {
     pub const ALL: [Self; 4] = [Self::Merged, Self::Superseded, Self::Retired, Self::Crowded];
 
     pub fn as_str(self) -> &'static str {
@@ -144,16 +144,16 @@ impl ArchivedAs {
 
 /// The archived state of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Archived {
-    pub why: ArchivedAs,
+pub struct ArchivedState {
+    pub reason: ArchiveReason,
     /// When it stopped being true, for a superseded memory.
     pub since: Timestamp,
     /// The replacement of a merged or superseded memory.
-    pub by: Option<MemoryId>,
+    pub replaced_by: Option<MemoryId>,
 }
 
 /// Confidence of statements by the user.
-pub const CERTAIN: u8 = 10;
+pub const MAX_CONFIDENCE: u8 = 10;
 
 /// A stored memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -173,24 +173,24 @@ pub struct Memory {
     /// The messages it was made from. The memory is valid only while all of them are present and unchanged.
     pub sources: Vec<MessageId>,
     /// Messages from memories that were merged into this one. It does not depend on them.
-    pub echoes: Vec<MessageId>,
+    pub merged_sources: Vec<MessageId>,
     /// `None` while it is active.
-    pub archived: Option<Archived>,
+    pub archived: Option<ArchivedState>,
     pub created: Timestamp,
     pub updated: Timestamp,
 }
 
 impl Memory {
     /// Whether only the user may archive it, because they wrote or pinned it.
-    pub fn is_kept(&self) -> bool {
+    pub fn is_protected(&self) -> bool {
         self.pinned || self.origin == MemoryOrigin::User
     }
 
     /// Sort key that decides which of two duplicates stays: pinned, origin, confidence, importance, then newer.
-    pub fn rank(&self) -> impl Ord + use<> {
+    pub fn duplicate_rank(&self) -> impl Ord + use<> {
         let origin = match self.origin {
             MemoryOrigin::User => 3,
-            MemoryOrigin::Rule => 2,
+            MemoryOrigin::Command => 2,
             MemoryOrigin::Model => 1,
             MemoryOrigin::Keyframe => 0,
         };
@@ -198,8 +198,8 @@ impl Memory {
     }
 
     /// Whether recall may return it: active, or superseded.
-    pub fn may_be_told(&self) -> bool {
-        self.archived.is_none_or(|archived| archived.why == ArchivedAs::Superseded)
+    pub fn is_recallable(&self) -> bool {
+        self.archived.is_none_or(|archived| archived.reason == ArchiveReason::Superseded)
     }
 }
 

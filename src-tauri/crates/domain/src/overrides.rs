@@ -91,7 +91,7 @@ impl FromIterator<(CardText, String)> for Overrides {
 
 /// Source of the text that replaces the template's own instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Instructor {
+pub enum InstructionSource {
     Persona,
     Chat,
     Card,
@@ -101,13 +101,13 @@ pub enum Instructor {
 
 /// Returns the source and text of the instructions: the persona's, else the chat's, else the card's, else the
 /// template's own. Descriptions are not instructions and always stay in the prompt.
-pub fn instructions<'t>(persona: &'t Persona, own: &'t Overrides, card: &'t Card) -> (Instructor, &'t str) {
+pub fn instructions<'t>(persona: &'t Persona, own: &'t Overrides, card: &'t Card) -> (InstructionSource, &'t str) {
     let (of, text) = match (persona.instructions.trim(), own.get(CardText::SystemPrompt)) {
-        ("", Some(text)) => (Instructor::Chat, text.trim()),
-        ("", None) => (Instructor::Card, card.system_prompt().trim()),
-        (text, _) => (Instructor::Persona, text),
+        ("", Some(text)) => (InstructionSource::Chat, text.trim()),
+        ("", None) => (InstructionSource::Card, card.system_prompt().trim()),
+        (text, _) => (InstructionSource::Persona, text),
     };
-    if text.is_empty() { (Instructor::Template, "") } else { (of, text) }
+    if text.is_empty() { (InstructionSource::Template, "") } else { (of, text) }
 }
 
 #[cfg(test)]
@@ -141,14 +141,14 @@ mod tests {
     fn instructions_prefer_persona_then_chat_then_card() {
         let (none, chats) = (Overrides::default(), of_chat("chat"));
         let table = [
-            ("", &none, "", (Instructor::Template, "")),
-            ("", &none, "card", (Instructor::Card, "card")),
-            ("", &chats, "", (Instructor::Chat, "chat")),
-            ("", &chats, "card", (Instructor::Chat, "chat")),
-            ("persona", &none, "", (Instructor::Persona, "persona")),
-            ("persona", &none, "card", (Instructor::Persona, "persona")),
-            ("persona", &chats, "", (Instructor::Persona, "persona")),
-            ("persona", &chats, "card", (Instructor::Persona, "persona")),
+            ("", &none, "", (InstructionSource::Template, "")),
+            ("", &none, "card", (InstructionSource::Card, "card")),
+            ("", &chats, "", (InstructionSource::Chat, "chat")),
+            ("", &chats, "card", (InstructionSource::Chat, "chat")),
+            ("persona", &none, "", (InstructionSource::Persona, "persona")),
+            ("persona", &none, "card", (InstructionSource::Persona, "persona")),
+            ("persona", &chats, "", (InstructionSource::Persona, "persona")),
+            ("persona", &chats, "card", (InstructionSource::Persona, "persona")),
         ];
         for (of_persona, of_chat, of_card, expected) in table {
             let (persona, card) = (persona(of_persona), card(of_card));
@@ -158,8 +158,8 @@ mod tests {
 
     #[test]
     fn an_empty_chat_text_removes_card_instructions() {
-        assert_eq!(instructions(&persona(" \n"), &of_chat(" "), &card("card")), (Instructor::Template, ""));
-        assert_eq!(instructions(&persona(" \n"), &Overrides::default(), &card(" ")), (Instructor::Template, ""));
+        assert_eq!(instructions(&persona(" \n"), &of_chat(" "), &card("card")), (InstructionSource::Template, ""));
+        assert_eq!(instructions(&persona(" \n"), &Overrides::default(), &card(" ")), (InstructionSource::Template, ""));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub struct RegexScript {
     #[serde(deserialize_with = "texts")]
     pub trim_strings: Vec<String>,
     #[serde(deserialize_with = "placements")]
-    pub placement: Vec<Placement>,
+    pub placement: Vec<ScriptTarget>,
     #[serde(deserialize_with = "switch")]
     pub disabled: bool,
     /// Changes only the displayed text.
@@ -47,7 +47,7 @@ pub struct RegexScript {
 /// A kind of text that scripts apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "i64", into = "i64")]
-pub enum Placement {
+pub enum ScriptTarget {
     /// Legacy value: all kinds of text, but only for display and prompts.
     Display,
     UserInput,
@@ -72,8 +72,8 @@ pub enum Substitution {
 
 impl RegexScript {
     /// Whether the script applies to this kind of text. The legacy placement, if it is the only one, means all kinds.
-    pub fn works_on(&self, placement: Placement) -> bool {
-        self.placement.contains(&placement) || self.placement == [Placement::Display]
+    pub fn works_on(&self, placement: ScriptTarget) -> bool {
+        self.placement.contains(&placement) || self.placement == [ScriptTarget::Display]
     }
 
     /// Whether the script changes the displayed text and leaves the stored text.
@@ -87,11 +87,11 @@ impl RegexScript {
     }
 
     fn is_of_old(&self) -> bool {
-        self.placement.contains(&Placement::Display)
+        self.placement.contains(&ScriptTarget::Display)
     }
 }
 
-impl From<i64> for Placement {
+impl From<i64> for ScriptTarget {
     fn from(number: i64) -> Self {
         match number {
             0 => Self::Display,
@@ -105,16 +105,16 @@ impl From<i64> for Placement {
     }
 }
 
-impl From<Placement> for i64 {
-    fn from(placement: Placement) -> Self {
+impl From<ScriptTarget> for i64 {
+    fn from(placement: ScriptTarget) -> Self {
         match placement {
-            Placement::Display => 0,
-            Placement::UserInput => 1,
-            Placement::AiOutput => 2,
-            Placement::SlashCommand => 3,
-            Placement::Lorebook => 5,
-            Placement::Reasoning => 6,
-            Placement::Other(other) => other,
+            ScriptTarget::Display => 0,
+            ScriptTarget::UserInput => 1,
+            ScriptTarget::AiOutput => 2,
+            ScriptTarget::SlashCommand => 3,
+            ScriptTarget::Lorebook => 5,
+            ScriptTarget::Reasoning => 6,
+            ScriptTarget::Other(other) => other,
         }
     }
 }
@@ -165,10 +165,10 @@ fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::E
     })
 }
 
-fn placements<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Placement>, D::Error> {
+fn placements<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ScriptTarget>, D::Error> {
     Ok(match Value::deserialize(deserializer)? {
-        Value::Array(items) => items.iter().filter_map(as_number).map(Placement::from).collect(),
-        one => as_number(&one).map(Placement::from).into_iter().collect(),
+        Value::Array(items) => items.iter().filter_map(as_number).map(ScriptTarget::from).collect(),
+        one => as_number(&one).map(ScriptTarget::from).into_iter().collect(),
     })
 }
 
@@ -220,7 +220,7 @@ mod tests {
             "runOnEdit": true, "substituteRegex": 2, "minDepth": null, "maxDepth": 3, "mood": {"kept": 1},
         });
         let script: RegexScript = serde_json::from_value(file.clone()).unwrap();
-        assert_eq!(script.placement, [Placement::AiOutput, Placement::Other(4)]);
+        assert_eq!(script.placement, [ScriptTarget::AiOutput, ScriptTarget::Other(4)]);
         assert_eq!(script.substitute_regex, Substitution::Escaped);
         assert_eq!(serde_json::to_value(&script).unwrap(), file);
     }
@@ -234,7 +234,7 @@ mod tests {
         ]));
         assert_eq!(skipped, 1);
         let [first, second] = scripts.as_slice() else { panic!("two scripts") };
-        assert!(first.disabled && first.works_on(Placement::AiOutput) && first.works_on(Placement::UserInput));
+        assert!(first.disabled && first.works_on(ScriptTarget::AiOutput) && first.works_on(ScriptTarget::UserInput));
         assert_eq!((first.substitute_regex, first.min_depth), (Substitution::Raw, None));
         assert_eq!((second.trim_strings.len(), second.max_depth), (2, Some(4)));
     }
@@ -243,16 +243,16 @@ mod tests {
     fn legacy_placement_applies_to_all_kinds() {
         let (scripts, _) = read(&json!({"findRegex": "a", "placement": [0]}));
         assert!(
-            scripts[0].works_on(Placement::Reasoning) && scripts[0].changes_display() && scripts[0].changes_prompt()
+            scripts[0].works_on(ScriptTarget::Reasoning) && scripts[0].changes_display() && scripts[0].changes_prompt()
         );
         let (scripts, _) = read(&json!({"findRegex": "a", "placement": [0, 2]}));
-        assert!(!scripts[0].works_on(Placement::UserInput) && scripts[0].works_on(Placement::AiOutput));
+        assert!(!scripts[0].works_on(ScriptTarget::UserInput) && scripts[0].works_on(ScriptTarget::AiOutput));
     }
 
     fn any_script() -> impl Strategy<Value = RegexScript> {
         let texts = (".{0,8}", ".{0,8}", ".{0,20}", ".{0,20}", prop::collection::vec(".{0,6}", 0..3));
         let switches = any::<[bool; 4]>();
-        let placement = prop::collection::vec((-2..9_i64).prop_map(Placement::from), 0..4);
+        let placement = prop::collection::vec((-2..9_i64).prop_map(ScriptTarget::from), 0..4);
         let depths = (any::<Option<i32>>(), any::<Option<i32>>());
         let unknown = prop::collection::btree_map("x_[a-z]{1,6}", (any::<i32>(), ".{0,6}"), 0..3);
         (texts, switches, placement, 0..3_i64, depths, unknown).prop_map(

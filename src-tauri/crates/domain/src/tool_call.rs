@@ -12,22 +12,22 @@ pub struct ToolCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     pub name: String,
-    pub arguments: Arguments,
+    pub arguments: ToolArguments,
 }
 
 /// The arguments of a call, verbatim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "text", rename_all = "camelCase")]
-pub enum Arguments {
+pub enum ToolArguments {
     /// A JSON object.
     Object(String),
     /// Anything else, such as incomplete JSON.
     Malformed(String),
 }
 
-impl Arguments {
-    /// Detects whether the text is a JSON object. An empty text counts as an empty object, because many servers send
-    /// nothing for a tool without arguments.
+impl ToolArguments {
+    /// Detects whether the text is a JSON object. An empty text is treated as an empty object,
+    /// because many servers send nothing for a tool without arguments.
     pub fn read(text: &str) -> Self {
         if text.trim().is_empty() {
             return Self::Object("{}".to_owned());
@@ -56,13 +56,13 @@ mod tests {
     #[test]
     fn detects_objects_and_keeps_arguments_verbatim() {
         for text in ["{}", "{ \"city\" : \"Oslo\" }", "{\"a\": {\"b\": [1, null]}}"] {
-            assert_eq!(Arguments::read(text), Arguments::Object(text.to_owned()), "{text}");
+            assert_eq!(ToolArguments::read(text), ToolArguments::Object(text.to_owned()), "{text}");
         }
         for text in ["{\"city\": \"Os", "Oslo", "[1]", "7", "{} {}"] {
-            assert_eq!(Arguments::read(text), Arguments::Malformed(text.to_owned()), "{text}");
+            assert_eq!(ToolArguments::read(text), ToolArguments::Malformed(text.to_owned()), "{text}");
         }
-        assert_eq!(Arguments::read(" \n"), Arguments::Object("{}".to_owned()));
-        assert!(!Arguments::read(&"[".repeat(100_000)).is_object(), "deep nesting is safe");
-        assert!(Arguments::read(&format!("{{\"a\":{}1{}}}", "[".repeat(50_000), "]".repeat(50_000))).is_object());
+        assert_eq!(ToolArguments::read(" \n"), ToolArguments::Object("{}".to_owned()));
+        assert!(!ToolArguments::read(&"[".repeat(100_000)).is_object(), "deep nesting is safe");
+        assert!(ToolArguments::read(&format!("{{\"a\":{}1{}}}", "[".repeat(50_000), "]".repeat(50_000))).is_object());
     }
 }

@@ -1,6 +1,6 @@
 //! Evaluated arguments of a call.
 
-use super::Fault;
+use super::RenderError;
 use super::ast::Name;
 use super::meter::Meter;
 use super::value::Value;
@@ -18,27 +18,27 @@ impl Called {
         self.positional.get(place).or_else(named)
     }
 
-    pub(crate) fn need(&self, place: usize, name: &str) -> Result<&Value, Fault> {
-        self.get(place, name).ok_or_else(|| Fault::failed(format!("the argument `{name}` is missing")))
+    pub(crate) fn need(&self, place: usize, name: &str) -> Result<&Value, RenderError> {
+        self.get(place, name).ok_or_else(|| RenderError::failed(format!("the argument `{name}` is missing")))
     }
 
-    pub(crate) fn text(&self, place: usize, name: &str) -> Result<&str, Fault> {
+    pub(crate) fn text(&self, place: usize, name: &str) -> Result<&str, RenderError> {
         let value = self.need(place, name)?;
-        value.str().ok_or_else(|| Fault::failed(format!("`{name}` should be a text, not {}", value.kind())))
+        value.str().ok_or_else(|| RenderError::failed(format!("`{name}` should be a text, not {}", value.kind())))
     }
 
     /// A text, or `None` if it is absent or `none`.
-    pub(crate) fn optional_text(&self, place: usize, name: &str) -> Result<Option<&str>, Fault> {
+    pub(crate) fn optional_text(&self, place: usize, name: &str) -> Result<Option<&str>, RenderError> {
         match self.get(place, name) {
             None | Some(Value::None) => Ok(None),
             Some(_) => self.text(place, name).map(Some),
         }
     }
 
-    pub(crate) fn int(&self, place: usize, name: &str, default: i64) -> Result<i64, Fault> {
+    pub(crate) fn int(&self, place: usize, name: &str, default: i64) -> Result<i64, RenderError> {
         match self.get(place, name) {
             None | Some(Value::None) => Ok(default),
-            Some(value) => value.int().ok_or_else(|| Fault::failed(format!("`{name}` should be a whole number"))),
+            Some(value) => value.int().ok_or_else(|| RenderError::failed(format!("`{name}` should be a whole number"))),
         }
     }
 
@@ -47,7 +47,7 @@ impl Called {
     }
 
     /// The arguments after the first `count`, for filters that pass arguments on.
-    pub(crate) fn after(&self, meter: &Meter, count: usize) -> Result<Self, Fault> {
+    pub(crate) fn after(&self, meter: &Meter, count: usize) -> Result<Self, RenderError> {
         meter.spend((self.positional.len() + self.named.len()) * 32)?;
         let positional = self.positional.iter().skip(count).cloned().collect();
         Ok(Self { positional, named: self.named.clone() })

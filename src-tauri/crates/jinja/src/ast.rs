@@ -10,13 +10,13 @@ pub(crate) enum Stmt {
     /// Conditions with their bodies, tried in order, and the `else`.
     If(Vec<(Expr, Vec<Stmt>)>, Vec<Stmt>),
     For(Box<For>),
-    Set(Target, Expr),
+    Set(AssignTarget, Expr),
     /// `{% set x | filter %}…{% endset %}`
-    Capture(Target, Vec<Filter>, Vec<Stmt>),
+    Capture(AssignTarget, Vec<Filter>, Vec<Stmt>),
     Macro(Arc<Macro>),
     /// `{% filter f %}…{% endfilter %}`
     Filtered(Vec<Filter>, Vec<Stmt>),
-    With(Vec<(Target, Expr)>, Vec<Stmt>),
+    With(Vec<(AssignTarget, Expr)>, Vec<Stmt>),
     /// A block that has no effect here: `generation`, `block`, `autoescape`.
     Plain(Vec<Stmt>),
     Break,
@@ -24,18 +24,18 @@ pub(crate) enum Stmt {
 }
 
 pub(crate) struct For {
-    pub(crate) target: Target,
+    pub(crate) target: AssignTarget,
     pub(crate) items: Expr,
     pub(crate) condition: Option<Expr>,
     pub(crate) body: Vec<Stmt>,
     pub(crate) otherwise: Vec<Stmt>,
 }
 
-pub(crate) enum Target {
+pub(crate) enum AssignTarget {
     Name(Name),
     /// `ns.field`
     Field(Name, Name),
-    Several(Vec<Target>),
+    Several(Vec<AssignTarget>),
 }
 
 pub(crate) struct Macro {
@@ -68,7 +68,7 @@ pub(crate) enum Node {
     /// `a ~ b ~ c`
     Concat(Vec<Expr>),
     /// `a < b <= c`
-    Compare(Expr, Vec<(Comparison, Expr)>),
+    Compare(Expr, Vec<(ComparisonOp, Expr)>),
     /// Condition, then, else.
     Choice(Expr, Expr, Option<Expr>),
     Field(Expr, Name),
@@ -107,7 +107,7 @@ pub(crate) enum Op {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Comparison {
+pub(crate) enum ComparisonOp {
     Eq,
     Ne,
     Lt,

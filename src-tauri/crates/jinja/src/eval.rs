@@ -6,18 +6,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::args::Called;
-use super::ast::{Args, Comparison, Expr, Name, Node};
-use super::exec::Run;
+use super::ast::{Args, ComparisonOp, Expr, Name, Node};
+use super::exec::Interpreter;
 use super::meter::Buffer;
-use super::value::{Function, Loop, Map, Value};
-use super::{Fault, filters, methods, ops, tests_of_values};
+use super::value::{BuiltinFunction, Loop, MapValue, Value};
+use super::{RenderError, filters, methods, ops, tests_of_values};
 
 /// Maximum number of items in a range, as in Jinja's sandbox.
 const LONGEST_RANGE: i64 = 100_000;
 
-type Evaluated = Result<Value, Fault>;
+type Evaluated = Result<Value, RenderError>;
 
-impl Run {
+impl Interpreter {
     pub(crate) fn eval(&mut self, expr: &Expr) -> Evaluated {
         self.meter.spend(0)?;
         self.meter.deeper()?;
@@ -93,7 +93,7 @@ impl Run {
                 let (value, called) = (self.eval(inner)?, self.called(&test.args)?);
                 tests_of_values::holds(&self.meter, &test.name, &value, &called).map(Value::Bool)
             }
-            _ => Err(Fault::failed("unknown expression")),
+            _ => Err(RenderError::failed("unknown expression")),
         }
     }
 
@@ -103,7 +103,7 @@ impl Run {
         if left.is_true() == ends_on { Ok(left) } else { self.eval(right) }
     }
 
-    fn compare(&mut self, left: &Expr, others: &[(Comparison, Expr)]) -> Evaluated {
+    fn compare(&mut self, left: &Expr, others: &[(ComparisonOp, Expr)]) -> Evaluated {
         let mut left = self.eval(left)?;
         for (comparison, other) in others {
             let right = self.eval(other)?;
@@ -120,7 +120,7 @@ impl Run {
         for (key, value) in entries {
             evaluated.push((self.eval(key)?, self.eval(value)?));
         }
-        Map::new(&self.meter, evaluated).map(Value::Map)
+        MapValue::new(&self.meter, evaluated).map(Value::Map)
     }
 
     fn field_of(&mut self, inner: &Expr, name: &str) -> Evaluated {
@@ -148,12 +148,12 @@ impl Run {
                     None => Ok(Value::Undefined),
                 }
             }
-            (Value::Undefined, _) => Err(Fault::failed("an undefined value has no items")),
+            (Value::Undefined, _) => Err(RenderError::failed("an undefined value has no items")),
             _ => Ok(Value::Undefined),
         }
     }
 
-    pub(crate) fn called(&mut self, args: &Args) -> Result<Called, Fault> {
+    pub(crate) fn called(&mut self, args: &Args) -> Result<Called, RenderError> {
         let mut positional = args.positional.iter().map(|arg| self.eval(arg)).collect::<Result<Vec<_>, _>>()?;
         let mut named = Vec::with_capacity(args.named.len());
         for (name, value) in &args.named {
@@ -165,7 +165,7 @@ impl Run {
             positional.extend(items.iter().cloned());
         }
         for map in &args.named_spread {
-            let Value::Map(map) = self.eval(map)? else { return Err(Fault::failed("`**` needs a map")) };
+            let Value::Map(map) = self.eval(map)? else { return Err(RenderError::failed("`**` needs a map")) };
             self.meter.room((named.len() + map.len()) * 64)?;
             named.extend(names(&map));
         }
@@ -186,16 +186,16 @@ impl Run {
         match function {
             Value::Macro(definition) => self.call_macro(&definition, called),
             Value::Function(function) => self.builtin(function, called),
-            other => Err(Fault::failed(format!("{} cannot be called", other.kind()))),
+            other => Err(RenderError::failed(format!("{} cannot be called", other.kind()))),
         }
     }
 
-    fn builtin(&mut self, function: Function, called: Called) -> Evaluated {
+    fn builtin(&mut self, function: BuiltinFunction, called: Called) -> Evaluated {
         match function {
-            Function::Raise => Err(Fault::Raised(called.text(0, "message")?.chars().take(300).collect())),
-            Function::Now => self.strftime(called.text(0, "format")?),
-            Function::Range => self.range(&called),
-            Function::Namespace => {
+            BuiltinFunction::Raise => Err(RenderError::Raised(called.text(0, "message")?.chars().take(300).collect())),
+            BuiltinFunction::Now => self.strftime(called.text(0, "format")?),
+            BuiltinFunction::Range => self.range(&called),
+            BuiltinFunction::Namespace => {
                 let mut fields = HashMap::new();
                 if let Some(Value::Map(map)) = called.positional.first() {
                     fields.extend(names(map));
@@ -206,7 +206,7 @@ impl Run {
                 }
                 Ok(Value::Namespace(Rc::new(RefCell::new(fields))))
             }
-            Function::Dict => {
+            BuiltinFunction::Dict => {
                 let mut entries = Vec::new();
                 if let Some(Value::Map(map)) = called.positional.first() {
                     entries.extend(map.iter().cloned());
@@ -214,16 +214,17 @@ impl Run {
                 for (name, value) in called.named {
                     entries.push((Value::text(&self.meter, &name)?, value));
                 }
-                Map::new(&self.meter, entries).map(Value::Map)
+                MapValue::new(&self.meter, entries).map(Value::Map)
             }
         }
     }
 
     fn strftime(&self, format: &str) -> Evaluated {
         if format.len() > 200 {
-            return Err(Fault::Limit("characters of a date format"));
+            return Err(RenderError::Limit("characters of a date format"));
         }
-        let now = jiff::fmt::strtime::format(format, self.now).map_err(|error| Fault::failed(error.to_string()))?;
+        let now =
+            jiff::fmt::strtime::format(format, self.now).map_err(|error| RenderError::failed(error.to_string()))?;
         Value::text(&self.meter, &now)
     }
 
@@ -231,24 +232,24 @@ impl Run {
         let number = |place| {
             called
                 .need(place, "stop")
-                .and_then(|value| value.int().ok_or_else(|| Fault::failed("`range` needs whole numbers")))
+                .and_then(|value| value.int().ok_or_else(|| RenderError::failed("`range` needs whole numbers")))
         };
         let (start, stop) = if called.positional.len() > 1 { (number(0)?, number(1)?) } else { (0, number(0)?) };
         let step = if called.positional.len() > 2 { number(2)? } else { 1 };
         if step == 0 {
-            return Err(Fault::failed("the step of `range` cannot be zero"));
+            return Err(RenderError::failed("the step of `range` cannot be zero"));
         }
         let span = if step > 0 { stop.saturating_sub(start) } else { start.saturating_sub(stop) };
         let count = span.max(0) / step.saturating_abs() + i64::from(span.max(0) % step.saturating_abs() > 0);
         if count > LONGEST_RANGE {
-            return Err(Fault::Limit("items in a range"));
+            return Err(RenderError::Limit("items in a range"));
         }
         Value::list(&self.meter, (0..count).map(|index| Value::Int(start + index * step)).collect())
     }
 }
 
 /// The entries of a map whose keys are texts.
-fn names(map: &Map) -> impl Iterator<Item = (Name, Value)> + '_ {
+fn names(map: &MapValue) -> impl Iterator<Item = (Name, Value)> + '_ {
     map.iter().filter_map(|(key, value)| Some((Arc::from(key.str()?), value.clone())))
 }
 
@@ -264,7 +265,7 @@ pub(crate) fn field(meter: &Rc<super::meter::Meter>, value: &Value, name: &str) 
         Value::Map(map) => Ok(map.get(meter, name)?.unwrap_or(Value::Undefined)),
         Value::Namespace(fields) => Ok(fields.borrow().get(name).cloned().unwrap_or(Value::Undefined)),
         Value::Loop(state) => Ok(loop_field(state, name)),
-        Value::Undefined => Err(Fault::failed(format!("an undefined value has no `{name}`"))),
+        Value::Undefined => Err(RenderError::failed(format!("an undefined value has no `{name}`"))),
         _ => Ok(Value::Undefined),
     }
 }

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::args::Called;
-use super::ast::{Filter, For, Macro, Name, Stmt, Target};
+use super::ast::{AssignTarget, Filter, For, Macro, Name, Stmt};
 use super::meter::{Buffer, Meter};
 use super::parse::{SyntaxError, parse};
-use super::value::{List, Loop, Map, Value};
-use super::{Fault, filters};
+use super::value::{ListValue, Loop, MapValue, Value};
+use super::{RenderError, filters};
 
 /// A parsed template.
 pub struct Program {
@@ -37,18 +37,18 @@ impl Program {
         Ok(Self { body: parse(source)? })
     }
 
-    pub fn run(&self, input: &Input<'_>) -> Result<String, Fault> {
+    pub fn run(&self, input: &Input<'_>) -> Result<String, RenderError> {
         let meter = Meter::new(input.messages.len());
         let mut out = Buffer::new(&meter)?;
         let globals = globals(&meter, input)?;
-        let mut run = Run { meter, frames: vec![HashMap::new()], globals, now: input.now };
+        let mut run = Interpreter { meter, frames: vec![HashMap::new()], globals, now: input.now };
         run.body(&self.body, &mut out)?;
         Ok(out.into_parts().0)
     }
 }
 
-fn globals(meter: &Rc<Meter>, input: &Input<'_>) -> Result<HashMap<&'static str, Value>, Fault> {
-    use super::value::Function;
+fn globals(meter: &Rc<Meter>, input: &Input<'_>) -> Result<HashMap<&'static str, Value>, RenderError> {
+    use super::value::BuiltinFunction;
     let key = |name| Value::text(meter, name);
     let (role_key, content_key) = (key("role")?, key("content")?);
     let mut messages = Vec::with_capacity(input.messages.len());
@@ -56,10 +56,10 @@ fn globals(meter: &Rc<Meter>, input: &Input<'_>) -> Result<HashMap<&'static str,
         let mut content = Value::text(meter, content)?;
         if input.typed {
             let part = vec![(key("type")?, Value::text(meter, "text")?), (key("text")?, content)];
-            content = Value::list(meter, vec![Value::Map(Map::new(meter, part)?)])?;
+            content = Value::list(meter, vec![Value::Map(MapValue::new(meter, part)?)])?;
         }
         let entries = vec![(role_key.clone(), Value::text(meter, role)?), (content_key.clone(), content)];
-        messages.push(Value::Map(Map::new(meter, entries)?));
+        messages.push(Value::Map(MapValue::new(meter, entries)?));
     }
     Ok(HashMap::from([
         ("messages", Value::list(meter, messages)?),
@@ -68,16 +68,16 @@ fn globals(meter: &Rc<Meter>, input: &Input<'_>) -> Result<HashMap<&'static str,
         ("eos_token", Value::text(meter, input.eos)?),
         ("tools", if input.lists_tools { Value::list(meter, Vec::new())? } else { Value::None }),
         ("documents", Value::None),
-        ("range", Value::Function(Function::Range)),
-        ("namespace", Value::Function(Function::Namespace)),
-        ("dict", Value::Function(Function::Dict)),
-        ("raise_exception", Value::Function(Function::Raise)),
-        ("strftime_now", Value::Function(Function::Now)),
+        ("range", Value::Function(BuiltinFunction::Range)),
+        ("namespace", Value::Function(BuiltinFunction::Namespace)),
+        ("dict", Value::Function(BuiltinFunction::Dict)),
+        ("raise_exception", Value::Function(BuiltinFunction::Raise)),
+        ("strftime_now", Value::Function(BuiltinFunction::Now)),
     ]))
 }
 
 /// State of one render.
-pub(crate) struct Run {
+pub(crate) struct Interpreter {
     pub(crate) meter: Rc<Meter>,
     /// Variables in scope, innermost frame last.
     frames: Vec<HashMap<Name, Value>>,
@@ -93,7 +93,7 @@ enum Flow {
     Continue,
 }
 
-impl Run {
+impl Interpreter {
     pub(crate) fn lookup(&self, name: &str) -> Value {
         let local = self.frames.iter().rev().find_map(|frame| frame.get(name));
         local.or_else(|| self.globals.get(name)).cloned().unwrap_or(Value::Undefined)
@@ -105,7 +105,7 @@ impl Run {
         }
     }
 
-    fn body(&mut self, body: &[Stmt], out: &mut Buffer) -> Result<Flow, Fault> {
+    fn body(&mut self, body: &[Stmt], out: &mut Buffer) -> Result<Flow, RenderError> {
         self.meter.deeper()?;
         for statement in body {
             self.meter.spend(0)?;
@@ -119,7 +119,7 @@ impl Run {
         Ok(Flow::On)
     }
 
-    fn statement(&mut self, statement: &Stmt, out: &mut Buffer) -> Result<Flow, Fault> {
+    fn statement(&mut self, statement: &Stmt, out: &mut Buffer) -> Result<Flow, RenderError> {
         match statement {
             Stmt::Text(text) => out.push(text)?,
             Stmt::Emit(expr) => self.eval(expr)?.write(out)?,
@@ -160,7 +160,7 @@ impl Run {
     }
 
     /// The filtered output of `body`.
-    fn captured(&mut self, filters: &[Filter], body: &[Stmt]) -> Result<Value, Fault> {
+    fn captured(&mut self, filters: &[Filter], body: &[Stmt]) -> Result<Value, RenderError> {
         let mut inner = Buffer::new(&self.meter)?;
         self.frames.push(HashMap::new());
         self.body(body, &mut inner)?;
@@ -173,20 +173,22 @@ impl Run {
         Ok(value)
     }
 
-    fn assign(&mut self, target: &Target, value: Value) -> Result<(), Fault> {
+    fn assign(&mut self, target: &AssignTarget, value: Value) -> Result<(), RenderError> {
         match target {
-            Target::Name(name) => self.store(name, value),
-            Target::Field(name, field) => {
+            AssignTarget::Name(name) => self.store(name, value),
+            AssignTarget::Field(name, field) => {
                 let Value::Namespace(fields) = self.lookup(name) else {
-                    return Err(Fault::failed(format!("`{name}` is not a namespace, so its fields cannot be set")));
+                    return Err(RenderError::failed(format!(
+                        "`{name}` is not a namespace, so its fields cannot be set"
+                    )));
                 };
                 value.storable()?;
                 fields.borrow_mut().insert(Arc::clone(field), value);
             }
-            Target::Several(targets) => {
+            AssignTarget::Several(targets) => {
                 let items = value.items(&self.meter)?;
                 if items.len() != targets.len() {
-                    return Err(Fault::failed("the number of targets and values differs"));
+                    return Err(RenderError::failed("the number of targets and values differs"));
                 }
                 for (target, item) in targets.iter().zip(items.iter()) {
                     self.assign(target, item.clone())?;
@@ -196,7 +198,7 @@ impl Run {
         Ok(())
     }
 
-    fn repeat(&mut self, repetition: &For, out: &mut Buffer) -> Result<Flow, Fault> {
+    fn repeat(&mut self, repetition: &For, out: &mut Buffer) -> Result<Flow, RenderError> {
         let items = self.items_of(repetition)?;
         if items.is_empty() {
             return self.body(&repetition.otherwise, out);
@@ -218,7 +220,7 @@ impl Run {
     }
 
     /// The items of a loop for which its condition is true.
-    fn items_of(&mut self, repetition: &For) -> Result<List, Fault> {
+    fn items_of(&mut self, repetition: &For) -> Result<ListValue, RenderError> {
         let items = self.eval(&repetition.items)?.items(&self.meter)?;
         let Some(condition) = &repetition.condition else { return Ok(items) };
         let mut kept = Vec::new();
@@ -230,14 +232,14 @@ impl Run {
             }
             self.frames.pop();
         }
-        List::new(&self.meter, kept)
+        ListValue::new(&self.meter, kept)
     }
 
     /// Calls a macro, which sees the outermost scope and its parameters.
-    pub(crate) fn call_macro(&mut self, definition: &Macro, called: Called) -> Result<Value, Fault> {
+    pub(crate) fn call_macro(&mut self, definition: &Macro, called: Called) -> Result<Value, RenderError> {
         self.meter.deeper()?;
         if called.positional.len() > definition.params.len() {
-            return Err(Fault::failed(format!("`{}` takes fewer arguments", definition.name)));
+            return Err(RenderError::failed(format!("`{}` takes fewer arguments", definition.name)));
         }
         let outer = self.frames.split_off(1);
         self.frames.push(HashMap::new());

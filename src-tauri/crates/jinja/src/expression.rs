@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ast::{Args, Comparison, Expr, Filter, Node, Op};
+use super::ast::{Args, ComparisonOp, Expr, Filter, Node, Op};
 use super::lex::Tok;
 use super::parse::{Parser, SyntaxError};
 
@@ -17,10 +17,10 @@ pub(super) fn variable(name: &str) -> bool {
     )
 }
 
-type Parsed = Result<Expr, SyntaxError>;
+type ParsedExpr = Result<Expr, SyntaxError>;
 
 impl Parser<'_> {
-    fn made(&self, node: Node) -> Parsed {
+    fn made(&self, node: Node) -> ParsedExpr {
         let height = 1 + tallest(&node);
         if height > HEIGHT {
             return self.error("the expression is too long or nested too deeply");
@@ -30,7 +30,7 @@ impl Parser<'_> {
 
     /// Parses an expression or a tuple. Without `choice`, `a if b` is allowed in brackets only, because the
     /// `if` of a loop may follow.
-    pub(super) fn tuple(&mut self, choice: bool) -> Parsed {
+    pub(super) fn tuple(&mut self, choice: bool) -> ParsedExpr {
         let first = if choice { self.expression()? } else { self.guarded(Self::or)? };
         if !self.at_op(",") {
             return Ok(first);
@@ -45,12 +45,12 @@ impl Parser<'_> {
         self.made(Node::Tuple(items))
     }
 
-    pub(super) fn expression(&mut self) -> Parsed {
+    pub(super) fn expression(&mut self) -> ParsedExpr {
         self.guarded(Self::choice)
     }
 
     /// Parses with a limit on the recursion depth.
-    fn guarded(&mut self, read: impl FnOnce(&mut Self) -> Parsed) -> Parsed {
+    fn guarded(&mut self, read: impl FnOnce(&mut Self) -> ParsedExpr) -> ParsedExpr {
         self.depth += 1;
         if self.depth > HEIGHT {
             return self.error("expressions are nested too deeply");
@@ -60,7 +60,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    fn choice(&mut self) -> Parsed {
+    fn choice(&mut self) -> ParsedExpr {
         let mut expr = self.or()?;
         while self.skip_name("if") {
             let condition = self.or()?;
@@ -70,7 +70,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    fn or(&mut self) -> Parsed {
+    fn or(&mut self) -> ParsedExpr {
         let mut left = self.and()?;
         while self.skip_name("or") {
             let right = self.and()?;
@@ -79,7 +79,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn and(&mut self) -> Parsed {
+    fn and(&mut self) -> ParsedExpr {
         let mut left = self.not()?;
         while self.skip_name("and") {
             let right = self.not()?;
@@ -88,7 +88,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn not(&mut self) -> Parsed {
+    fn not(&mut self) -> ParsedExpr {
         if self.skip_name("not") {
             let inner = self.guarded(Self::not)?;
             return self.made(Node::Not(inner));
@@ -96,7 +96,7 @@ impl Parser<'_> {
         self.compare()
     }
 
-    fn compare(&mut self) -> Parsed {
+    fn compare(&mut self) -> ParsedExpr {
         let left = self.sum()?;
         let mut others = Vec::new();
         while let Some(comparison) = self.comparison()? {
@@ -105,21 +105,21 @@ impl Parser<'_> {
         if others.is_empty() { Ok(left) } else { self.made(Node::Compare(left, others)) }
     }
 
-    fn comparison(&mut self) -> Result<Option<Comparison>, SyntaxError> {
+    fn comparison(&mut self) -> Result<Option<ComparisonOp>, SyntaxError> {
         let comparison = match self.peek() {
-            Some(Tok::Op("==")) => Comparison::Eq,
-            Some(Tok::Op("!=")) => Comparison::Ne,
-            Some(Tok::Op("<")) => Comparison::Lt,
-            Some(Tok::Op("<=")) => Comparison::Le,
-            Some(Tok::Op(">")) => Comparison::Gt,
-            Some(Tok::Op(">=")) => Comparison::Ge,
-            Some(Tok::Name(name)) if name == "in" => Comparison::In,
+            Some(Tok::Op("==")) => ComparisonOp::Eq,
+            Some(Tok::Op("!=")) => ComparisonOp::Ne,
+            Some(Tok::Op("<")) => ComparisonOp::Lt,
+            Some(Tok::Op("<=")) => ComparisonOp::Le,
+            Some(Tok::Op(">")) => ComparisonOp::Gt,
+            Some(Tok::Op(">=")) => ComparisonOp::Ge,
+            Some(Tok::Name(name)) if name == "in" => ComparisonOp::In,
             Some(Tok::Name(name)) if name == "not" => {
                 self.next();
                 if !self.at_name("in") {
                     return self.error("`in` is missing");
                 }
-                Comparison::NotIn
+                ComparisonOp::NotIn
             }
             _ => return Ok(None),
         };
@@ -128,7 +128,7 @@ impl Parser<'_> {
     }
 
     /// Parses left-associative operators of one precedence level.
-    fn chain(&mut self, ops: &[(&str, Op)], operand: impl Fn(&mut Self) -> Parsed) -> Parsed {
+    fn chain(&mut self, ops: &[(&str, Op)], operand: impl Fn(&mut Self) -> ParsedExpr) -> ParsedExpr {
         let mut left = operand(self)?;
         while let Some((_, op)) = ops.iter().find(|(sign, _)| self.at_op(sign)) {
             self.next();
@@ -138,11 +138,11 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn sum(&mut self) -> Parsed {
+    fn sum(&mut self) -> ParsedExpr {
         self.chain(&[("+", Op::Add), ("-", Op::Sub)], Self::concat)
     }
 
-    fn concat(&mut self) -> Parsed {
+    fn concat(&mut self) -> ParsedExpr {
         let first = self.product()?;
         if !self.at_op("~") {
             return Ok(first);
@@ -154,12 +154,12 @@ impl Parser<'_> {
         self.made(Node::Concat(texts))
     }
 
-    fn product(&mut self) -> Parsed {
+    fn product(&mut self) -> ParsedExpr {
         let ops = [("*", Op::Mul), ("/", Op::Div), ("//", Op::FloorDiv), ("%", Op::Rem)];
         self.chain(&ops, |parser| parser.chain(&[("**", Op::Pow)], |parser| parser.unary(true)))
     }
 
-    fn unary(&mut self, filters: bool) -> Parsed {
+    fn unary(&mut self, filters: bool) -> ParsedExpr {
         let expr = if self.skip_op("-") {
             let inner = self.guarded(|parser| parser.unary(false))?;
             self.made(Node::Negative(inner))?
@@ -172,7 +172,7 @@ impl Parser<'_> {
         if filters { self.filtered(expr) } else { Ok(expr) }
     }
 
-    fn primary(&mut self) -> Parsed {
+    fn primary(&mut self) -> ParsedExpr {
         let node = match self.next() {
             Some(Tok::Name(name)) => match name.as_str() {
                 "true" | "True" => Node::Bool(true),
@@ -198,7 +198,7 @@ impl Parser<'_> {
         self.made(node)
     }
 
-    fn bracketed(&mut self) -> Parsed {
+    fn bracketed(&mut self) -> ParsedExpr {
         let expr = if self.at_op(")") { self.made(Node::Tuple(Vec::new()))? } else { self.tuple(true)? };
         self.expect_op(")")?;
         Ok(expr)
@@ -234,7 +234,7 @@ impl Parser<'_> {
         Ok(Node::Map(entries))
     }
 
-    fn postfix(&mut self, mut expr: Expr) -> Parsed {
+    fn postfix(&mut self, mut expr: Expr) -> ParsedExpr {
         loop {
             let node = if self.skip_op(".") {
                 match self.peek() {
@@ -316,7 +316,7 @@ impl Parser<'_> {
         Ok(Filter { name, args })
     }
 
-    fn filtered(&mut self, mut expr: Expr) -> Parsed {
+    fn filtered(&mut self, mut expr: Expr) -> ParsedExpr {
         loop {
             let node = if self.skip_op("|") {
                 Node::Filter(expr, self.filter_call()?)

@@ -5,13 +5,11 @@ use std::rc::Rc;
 use super::args::Called;
 use super::meter::{Buffer, Meter};
 use super::print::{Layout, json};
-use super::value::{Text, Value};
-use super::{Fault, format, methods, printf, sequences};
-
-type Made = Result<Value, Fault>;
+use super::value::{TextValue, Value, ValueResult};
+use super::{RenderError, format, methods, printf, sequences};
 
 /// `value | name(args)`
-pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Called) -> Made {
+pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Called) -> ValueResult {
     match name {
         "trim" => {
             let text = value.to_text(meter)?;
@@ -57,17 +55,17 @@ pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
                 .int()
                 .and_then(i64::checked_abs)
                 .map(Value::Int)
-                .ok_or_else(|| Fault::failed("`abs` needs a number")),
+                .ok_or_else(|| RenderError::failed("`abs` needs a number")),
         },
         "round" => round(value, called),
         _ => match sequences::apply(meter, name, value, called)? {
             Some(value) => Ok(value),
-            None => Err(Fault::failed(format!("the filter `{name}` is not supported in chat templates"))),
+            None => Err(RenderError::failed(format!("the filter `{name}` is not supported in chat templates"))),
         },
     }
 }
 
-fn length(meter: &Meter, value: &Value) -> Made {
+fn length(meter: &Meter, value: &Value) -> ValueResult {
     let length = match value {
         Value::Undefined => 0,
         Value::Text(text) => {
@@ -76,7 +74,7 @@ fn length(meter: &Meter, value: &Value) -> Made {
         }
         Value::List(list) => list.len(),
         Value::Map(map) => map.len(),
-        other => return Err(Fault::failed(format!("{} has no length", other.kind()))),
+        other => return Err(RenderError::failed(format!("{} has no length", other.kind()))),
     };
     Ok(Value::Int(length as i64))
 }
@@ -89,8 +87,8 @@ fn to_int(value: &Value) -> Option<i64> {
     }
 }
 
-fn round(value: &Value, called: &Called) -> Made {
-    let value = value.float().ok_or_else(|| Fault::failed("`round` needs a number"))?;
+fn round(value: &Value, called: &Called) -> ValueResult {
+    let value = value.float().ok_or_else(|| RenderError::failed("`round` needs a number"))?;
     let scale = 10f64.powi(i32::try_from(called.int(0, "precision", 0)?.clamp(-300, 300)).unwrap_or(0));
     Ok(Value::Float(match called.optional_text(1, "method")? {
         Some("ceil") => (value * scale).ceil() / scale,
@@ -99,7 +97,7 @@ fn round(value: &Value, called: &Called) -> Made {
     }))
 }
 
-fn escape(meter: &Rc<Meter>, text: &str) -> Made {
+fn escape(meter: &Rc<Meter>, text: &str) -> ValueResult {
     let mut out = Buffer::new(meter)?;
     for char in text.chars() {
         match char {
@@ -115,13 +113,13 @@ fn escape(meter: &Rc<Meter>, text: &str) -> Made {
 }
 
 /// Indents all lines except the first and empty ones, unless the arguments say otherwise.
-fn indent(meter: &Rc<Meter>, text: &str, called: &Called) -> Made {
+fn indent(meter: &Rc<Meter>, text: &str, called: &Called) -> ValueResult {
     let width = match called.get(0, "width") {
         Some(Value::Text(text)) => text.clone(),
         _ => {
             let width = usize::try_from(called.int(0, "width", 4)?).unwrap_or(0);
             meter.room(width)?;
-            Text::new(meter, &" ".repeat(width))?
+            TextValue::new(meter, &" ".repeat(width))?
         }
     };
     let (first, blank) = (called.flag(1, "first"), called.flag(2, "blank"));
@@ -141,13 +139,14 @@ fn indent(meter: &Rc<Meter>, text: &str, called: &Called) -> Made {
 
 /// `json.dumps`, with the arguments of Hugging Face's `tojson`: `indent`, `ensure_ascii` (off by default),
 /// `separators` and `sort_keys`.
-fn to_json(meter: &Rc<Meter>, value: &Value, called: &Called) -> Made {
+fn to_json(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
     let named = |name: &str| called.get(usize::MAX, name);
     let indent = match called.get(0, "indent").or_else(|| named("indent")) {
         None | Some(Value::None) => None,
         Some(indent) => Some(indent.int().and_then(|indent| usize::try_from(indent).ok()).unwrap_or(0)),
     };
-    let (mut item, mut key) = (Text::new(meter, if indent.is_some() { "," } else { ", " })?, Text::new(meter, ": ")?);
+    let (mut item, mut key) =
+        (TextValue::new(meter, if indent.is_some() { "," } else { ", " })?, TextValue::new(meter, ": ")?);
     if let Some(Value::List(separators)) = named("separators")
         && let [Value::Text(first), Value::Text(second)] = &separators[..]
     {

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use super::Fault;
+use super::RenderError;
 use super::args::Called;
 use super::meter::{Buffer, Meter};
 use super::value::Value;
 
 /// `'{} {0} {name}'.format(…)`, without format specifications.
-pub(crate) fn braces(meter: &Rc<Meter>, pattern: &str, called: &Called) -> Result<Value, Fault> {
+pub(crate) fn braces(meter: &Rc<Meter>, pattern: &str, called: &Called) -> Result<Value, RenderError> {
     let mut out = Buffer::new(meter)?;
     let mut rest = pattern;
     let mut place = 0;
@@ -23,7 +23,7 @@ pub(crate) fn braces(meter: &Rc<Meter>, pattern: &str, called: &Called) -> Resul
             continue;
         }
         let (field, after) =
-            rest.split_once('}').ok_or_else(|| Fault::failed("a brace is not closed in the format text"))?;
+            rest.split_once('}').ok_or_else(|| RenderError::failed("a brace is not closed in the format text"))?;
         let value = match field {
             "" => called.positional.get(place),
             _ => match field.parse::<usize>() {
@@ -32,7 +32,7 @@ pub(crate) fn braces(meter: &Rc<Meter>, pattern: &str, called: &Called) -> Resul
             },
         };
         place += usize::from(field.is_empty());
-        value.ok_or_else(|| Fault::failed("a value to format is missing"))?.write(&mut out)?;
+        value.ok_or_else(|| RenderError::failed("a value to format is missing"))?.write(&mut out)?;
         rest = after;
     }
     out.push(rest)?;
@@ -40,7 +40,7 @@ pub(crate) fn braces(meter: &Rc<Meter>, pattern: &str, called: &Called) -> Resul
 }
 
 /// `center`, `ljust`, `rjust` and `zfill`.
-pub(crate) fn padded(meter: &Rc<Meter>, text: &str, name: &str, called: &Called) -> Result<Option<Value>, Fault> {
+pub(crate) fn padded(meter: &Rc<Meter>, text: &str, name: &str, called: &Called) -> Result<Option<Value>, RenderError> {
     if !matches!(name, "center" | "ljust" | "rjust" | "zfill") {
         return Ok(None);
     }
@@ -49,7 +49,7 @@ pub(crate) fn padded(meter: &Rc<Meter>, text: &str, name: &str, called: &Called)
     meter.room(missing.saturating_mul(4))?;
     let fill = if name == "zfill" { "0" } else { called.optional_text(1, "fillchar")?.unwrap_or(" ") };
     if fill.chars().count() != 1 {
-        return Err(Fault::failed("the fill character must be a single character"));
+        return Err(RenderError::failed("the fill character must be a single character"));
     }
     let left = match name {
         "center" => missing / 2 + (missing & width & 1),

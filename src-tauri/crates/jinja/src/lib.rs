@@ -31,7 +31,7 @@ pub use self::parse::SyntaxError;
 
 /// The reason why a render failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum RenderError {
     /// The message that the template passed to `raise_exception`.
     #[error("it rejects this chat: {0}")]
     Raised(String),
@@ -43,7 +43,7 @@ pub enum Fault {
     Limit(&'static str),
 }
 
-impl Fault {
+impl RenderError {
     pub(crate) fn failed(what: impl Into<String>) -> Self {
         // Names in a template may have any length.
         Self::Failed(what.into().chars().take(300).collect())

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::Fault;
+use super::RenderError;
 
 /// Maximum number of steps of a render. Real templates need tens of steps per message.
 const STEPS: u64 = 400_000;
@@ -37,26 +37,26 @@ impl Meter {
     }
 
     /// Spends one step, and one more per 64 units of `size`.
-    pub(crate) fn spend(&self, size: usize) -> Result<(), Fault> {
+    pub(crate) fn spend(&self, size: usize) -> Result<(), RenderError> {
         let steps = 1 + (size / 64) as u64;
-        let left = self.steps.get().checked_sub(steps).ok_or(Fault::Limit("steps"))?;
+        let left = self.steps.get().checked_sub(steps).ok_or(RenderError::Limit("steps"))?;
         self.steps.set(left);
         Ok(())
     }
 
     /// Fails if `bytes` more would exceed the memory limit.
-    pub(crate) fn room(&self, bytes: usize) -> Result<(), Fault> {
+    pub(crate) fn room(&self, bytes: usize) -> Result<(), RenderError> {
         match self.bytes.get().checked_add(bytes) {
             Some(bytes) if bytes <= self.most_bytes => Ok(()),
-            _ => Err(Fault::Limit("memory")),
+            _ => Err(RenderError::Limit("memory")),
         }
     }
 
     /// Enters a nesting level, until [`Self::back`].
-    pub(crate) fn deeper(&self) -> Result<(), Fault> {
+    pub(crate) fn deeper(&self) -> Result<(), RenderError> {
         let depth = self.depth.get() + 1;
         self.depth.set(depth);
-        if depth > DEPTH { Err(Fault::Limit("depth")) } else { Ok(()) }
+        if depth > DEPTH { Err(RenderError::Limit("depth")) } else { Ok(()) }
     }
 
     pub(crate) fn back(&self) {
@@ -71,13 +71,13 @@ pub(crate) struct Hold {
 }
 
 impl Hold {
-    pub(crate) fn new(meter: &Rc<Meter>, bytes: usize) -> Result<Self, Fault> {
+    pub(crate) fn new(meter: &Rc<Meter>, bytes: usize) -> Result<Self, RenderError> {
         let mut hold = Self { meter: Rc::clone(meter), bytes: 0 };
         hold.grow(bytes)?;
         Ok(hold)
     }
 
-    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Fault> {
+    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), RenderError> {
         self.meter.spend(bytes)?;
         self.meter.room(bytes)?;
         self.meter.bytes.set(self.meter.bytes.get() + bytes);
@@ -99,17 +99,17 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    pub(crate) fn new(meter: &Rc<Meter>) -> Result<Self, Fault> {
+    pub(crate) fn new(meter: &Rc<Meter>) -> Result<Self, RenderError> {
         Ok(Self { text: String::new(), hold: Hold::new(meter, 0)? })
     }
 
-    pub(crate) fn push(&mut self, text: &str) -> Result<(), Fault> {
+    pub(crate) fn push(&mut self, text: &str) -> Result<(), RenderError> {
         self.hold.grow(text.len())?;
         self.text.push_str(text);
         Ok(())
     }
 
-    pub(crate) fn push_char(&mut self, char: char) -> Result<(), Fault> {
+    pub(crate) fn push_char(&mut self, char: char) -> Result<(), RenderError> {
         self.push(char.encode_utf8(&mut [0; 4]))
     }
 

@@ -5,12 +5,10 @@ use std::rc::Rc;
 
 use super::args::Called;
 use super::meter::{Buffer, Meter};
-use super::value::{Map, Text, Value};
-use super::{Fault, ops};
+use super::value::{MapValue, TextValue, Value, ValueResult};
+use super::{RenderError, ops};
 
-type Made = Result<Value, Fault>;
-
-pub(crate) fn call(meter: &Rc<Meter>, value: &Value, name: &str, called: &Called) -> Made {
+pub(crate) fn call(meter: &Rc<Meter>, value: &Value, name: &str, called: &Called) -> ValueResult {
     let found = match value {
         Value::Text(text) => text_method(meter, text, name, called)?,
         Value::Map(map) => map_method(meter, map, name, called)?,
@@ -23,7 +21,7 @@ pub(crate) fn call(meter: &Rc<Meter>, value: &Value, name: &str, called: &Called
                         place = Some(index as i64);
                     }
                 }
-                Some(Value::Int(place.ok_or_else(|| Fault::failed("the value is not in the list"))?))
+                Some(Value::Int(place.ok_or_else(|| RenderError::failed("the value is not in the list"))?))
             }
             "count" => {
                 let needle = called.need(0, "value")?;
@@ -39,13 +37,13 @@ pub(crate) fn call(meter: &Rc<Meter>, value: &Value, name: &str, called: &Called
         Value::Loop(state) if name == "cycle" && !called.positional.is_empty() => {
             Some(called.positional[state.index.get() % called.positional.len()].clone())
         }
-        Value::Undefined => return Err(Fault::failed(format!("an undefined value has no `{name}`"))),
+        Value::Undefined => return Err(RenderError::failed(format!("an undefined value has no `{name}`"))),
         _ => None,
     };
-    found.ok_or_else(|| Fault::failed(format!("{} has no method `{name}` in chat templates", value.kind())))
+    found.ok_or_else(|| RenderError::failed(format!("{} has no method `{name}` in chat templates", value.kind())))
 }
 
-fn map_method(meter: &Rc<Meter>, map: &Map, name: &str, called: &Called) -> Result<Option<Value>, Fault> {
+fn map_method(meter: &Rc<Meter>, map: &MapValue, name: &str, called: &Called) -> Result<Option<Value>, RenderError> {
     Ok(Some(match name {
         "get" => {
             let found = map.at(meter, called.need(0, "key")?)?;
@@ -60,7 +58,7 @@ fn map_method(meter: &Rc<Meter>, map: &Map, name: &str, called: &Called) -> Resu
 }
 
 /// The entries of a map as pairs.
-pub(crate) fn pairs(meter: &Rc<Meter>, map: &Map) -> Made {
+pub(crate) fn pairs(meter: &Rc<Meter>, map: &MapValue) -> ValueResult {
     let mut pairs = Vec::with_capacity(map.len());
     for (key, value) in map.iter() {
         pairs.push(Value::tuple(meter, vec![key.clone(), value.clone()])?);
@@ -68,7 +66,7 @@ pub(crate) fn pairs(meter: &Rc<Meter>, map: &Map) -> Made {
     Value::list(meter, pairs)
 }
 
-fn text_method(meter: &Rc<Meter>, text: &Text, name: &str, called: &Called) -> Result<Option<Value>, Fault> {
+fn text_method(meter: &Rc<Meter>, text: &TextValue, name: &str, called: &Called) -> Result<Option<Value>, RenderError> {
     meter.spend(text.len())?;
     let whole: &str = text;
     let made = |text: &str| Value::text(meter, text).map(Some);
@@ -99,7 +97,7 @@ fn text_method(meter: &Rc<Meter>, text: &Text, name: &str, called: &Called) -> R
     }
 }
 
-pub(crate) fn case_method(meter: &Rc<Meter>, text: &str, name: &str) -> Result<Option<Value>, Fault> {
+pub(crate) fn case_method(meter: &Rc<Meter>, text: &str, name: &str) -> Result<Option<Value>, RenderError> {
     meter.spend(text.len() * 4)?;
     meter.room(text.len() * 4)?;
     let cased = match name {
@@ -151,9 +149,9 @@ pub(crate) fn strip<'s>(text: &'s str, chars: Option<&str>, left: bool, right: b
     if right { text.trim_end_matches(gone) } else { text }
 }
 
-fn affix(called: &Called, fits: impl Fn(&str) -> bool) -> Made {
+fn affix(called: &Called, fits: impl Fn(&str) -> bool) -> ValueResult {
     let fits_one =
-        |value: &Value| value.str().map(&fits).ok_or_else(|| Fault::failed("expected a text or a list of texts"));
+        |value: &Value| value.str().map(&fits).ok_or_else(|| RenderError::failed("expected a text or a list of texts"));
     match called.need(0, "prefix")? {
         Value::List(affixes) => {
             for affix in affixes.iter() {
@@ -167,14 +165,14 @@ fn affix(called: &Called, fits: impl Fn(&str) -> bool) -> Made {
     }
 }
 
-fn split(meter: &Rc<Meter>, text: &str, called: &Called, from_right: bool) -> Made {
+fn split(meter: &Rc<Meter>, text: &str, called: &Called, from_right: bool) -> ValueResult {
     let most = usize::try_from(called.int(1, "maxsplit", -1)?).map_or(usize::MAX, |most| most.saturating_add(1));
     meter.room(text.len() * 32)?;
     let Some(separator) = called.optional_text(0, "sep")? else {
         return Value::texts(meter, words(text, most).into_iter());
     };
     if separator.is_empty() {
-        return Err(Fault::failed("the separator of `split` is empty"));
+        return Err(RenderError::failed("the separator of `split` is empty"));
     }
     if from_right {
         let mut parts: Vec<&str> = text.rsplitn(most, separator).collect();
@@ -200,7 +198,7 @@ fn words(text: &str, most: usize) -> Vec<&str> {
     words
 }
 
-fn partition(meter: &Rc<Meter>, text: &str, separator: &str, first: bool) -> Made {
+fn partition(meter: &Rc<Meter>, text: &str, separator: &str, first: bool) -> ValueResult {
     let found = if first { text.split_once(separator) } else { text.rsplit_once(separator) };
     let parts = match found {
         Some((before, after)) => [before, separator, after],
@@ -211,7 +209,7 @@ fn partition(meter: &Rc<Meter>, text: &str, separator: &str, first: bool) -> Mad
     Value::tuple(meter, parts)
 }
 
-pub(crate) fn replace(meter: &Rc<Meter>, text: &str, old: &str, new: &str, count: usize) -> Made {
+pub(crate) fn replace(meter: &Rc<Meter>, text: &str, old: &str, new: &str, count: usize) -> ValueResult {
     meter.spend(text.len() + old.len())?;
     let mut out = Buffer::new(meter)?;
     let mut from = 0;
@@ -224,20 +222,20 @@ pub(crate) fn replace(meter: &Rc<Meter>, text: &str, old: &str, new: &str, count
     Ok(Value::Text(out.into()))
 }
 
-fn find(text: &str, part: &str, name: &str) -> Made {
+fn find(text: &str, part: &str, name: &str) -> ValueResult {
     let at = if name.starts_with('r') { text.rfind(part) } else { text.find(part) };
     match at {
         Some(at) => Ok(Value::Int(text[..at].chars().count() as i64)),
-        None if name.ends_with("index") => Err(Fault::failed("the substring was not found")),
+        None if name.ends_with("index") => Err(RenderError::failed("the substring was not found")),
         None => Ok(Value::Int(-1)),
     }
 }
 
-fn count(text: &str, part: &str) -> Made {
+fn count(text: &str, part: &str) -> ValueResult {
     Ok(Value::Int(text.matches(part).count() as i64))
 }
 
-pub(crate) fn join(meter: &Rc<Meter>, separator: &str, values: &Value) -> Made {
+pub(crate) fn join(meter: &Rc<Meter>, separator: &str, values: &Value) -> ValueResult {
     let mut out = Buffer::new(meter)?;
     for (index, item) in values.items(meter)?.iter().enumerate() {
         if index > 0 {

@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::Fault;
-use super::ast::{Comparison, Op};
+use super::RenderError;
+use super::ast::{ComparisonOp, Op};
 use super::meter::{Buffer, Meter};
-use super::value::{List, Value};
+use super::value::{ListValue, Value};
 
 /// Equality as in Python: `1 == 1.0 == True`; texts, lists and maps compare by content.
-pub(crate) fn equal(meter: &Meter, a: &Value, b: &Value) -> Result<bool, Fault> {
+pub(crate) fn equal(meter: &Meter, a: &Value, b: &Value) -> Result<bool, RenderError> {
     meter.spend(0)?;
     Ok(match (a, b) {
         (Value::Undefined, Value::Undefined) | (Value::None, Value::None) => true,
@@ -49,7 +49,7 @@ pub(crate) fn equal(meter: &Meter, a: &Value, b: &Value) -> Result<bool, Fault> 
 }
 
 /// Compares two numbers, texts or lists; other values have no order.
-pub(crate) fn order(meter: &Meter, a: &Value, b: &Value) -> Result<Ordering, Fault> {
+pub(crate) fn order(meter: &Meter, a: &Value, b: &Value) -> Result<Ordering, RenderError> {
     meter.spend(0)?;
     match (a, b) {
         (Value::Text(a), Value::Text(b)) => {
@@ -69,26 +69,26 @@ pub(crate) fn order(meter: &Meter, a: &Value, b: &Value) -> Result<Ordering, Fau
             (Some(a), Some(b)) => Ok(a.cmp(&b)),
             _ => match (a.float(), b.float()) {
                 (Some(a), Some(b)) => Ok(a.partial_cmp(&b).unwrap_or(Ordering::Equal)),
-                _ => Err(Fault::failed(format!("{} and {} have no order", a.kind(), b.kind()))),
+                _ => Err(RenderError::failed(format!("{} and {} have no order", a.kind(), b.kind()))),
             },
         },
     }
 }
 
-pub(crate) fn compare(meter: &Rc<Meter>, comparison: Comparison, a: &Value, b: &Value) -> Result<bool, Fault> {
+pub(crate) fn compare(meter: &Rc<Meter>, comparison: ComparisonOp, a: &Value, b: &Value) -> Result<bool, RenderError> {
     Ok(match comparison {
-        Comparison::Eq => equal(meter, a, b)?,
-        Comparison::Ne => !equal(meter, a, b)?,
-        Comparison::Lt => order(meter, a, b)?.is_lt(),
-        Comparison::Le => order(meter, a, b)?.is_le(),
-        Comparison::Gt => order(meter, a, b)?.is_gt(),
-        Comparison::Ge => order(meter, a, b)?.is_ge(),
-        Comparison::In => contains(meter, b, a)?,
-        Comparison::NotIn => !contains(meter, b, a)?,
+        ComparisonOp::Eq => equal(meter, a, b)?,
+        ComparisonOp::Ne => !equal(meter, a, b)?,
+        ComparisonOp::Lt => order(meter, a, b)?.is_lt(),
+        ComparisonOp::Le => order(meter, a, b)?.is_le(),
+        ComparisonOp::Gt => order(meter, a, b)?.is_gt(),
+        ComparisonOp::Ge => order(meter, a, b)?.is_ge(),
+        ComparisonOp::In => contains(meter, b, a)?,
+        ComparisonOp::NotIn => !contains(meter, b, a)?,
     })
 }
 
-pub(crate) fn contains(meter: &Meter, container: &Value, value: &Value) -> Result<bool, Fault> {
+pub(crate) fn contains(meter: &Meter, container: &Value, value: &Value) -> Result<bool, RenderError> {
     match container {
         Value::Undefined => Ok(false),
         Value::Text(text) => match value {
@@ -96,7 +96,7 @@ pub(crate) fn contains(meter: &Meter, container: &Value, value: &Value) -> Resul
                 meter.spend(text.len() + part.len())?;
                 Ok(text.contains(&**part))
             }
-            other => Err(Fault::failed(format!("{} cannot be in a text", other.kind()))),
+            other => Err(RenderError::failed(format!("{} cannot be in a text", other.kind()))),
         },
         Value::List(list) => {
             for item in list.iter() {
@@ -107,11 +107,11 @@ pub(crate) fn contains(meter: &Meter, container: &Value, value: &Value) -> Resul
             Ok(false)
         }
         Value::Map(map) => Ok(map.at(meter, value)?.is_some()),
-        other => Err(Fault::failed(format!("{} cannot contain values", other.kind()))),
+        other => Err(RenderError::failed(format!("{} cannot contain values", other.kind()))),
     }
 }
 
-pub(crate) fn binary(meter: &Rc<Meter>, op: Op, a: &Value, b: &Value) -> Result<Value, Fault> {
+pub(crate) fn binary(meter: &Rc<Meter>, op: Op, a: &Value, b: &Value) -> Result<Value, RenderError> {
     match (op, a, b) {
         (Op::Add, Value::Text(a), Value::Text(b)) => {
             let mut out = Buffer::new(meter)?;
@@ -141,7 +141,11 @@ fn times(count: &Value) -> usize {
     count.int().and_then(|count| usize::try_from(count).ok()).unwrap_or(0)
 }
 
-fn joined<'l>(meter: &Rc<Meter>, lists: impl Iterator<Item = &'l List>, tuple: bool) -> Result<Value, Fault> {
+fn joined<'l>(
+    meter: &Rc<Meter>,
+    lists: impl Iterator<Item = &'l ListValue>,
+    tuple: bool,
+) -> Result<Value, RenderError> {
     let mut items = Vec::new();
     for list in lists {
         meter.spend(list.len() * 32)?;
@@ -151,8 +155,8 @@ fn joined<'l>(meter: &Rc<Meter>, lists: impl Iterator<Item = &'l List>, tuple: b
     if tuple { Value::tuple(meter, items) } else { Value::list(meter, items) }
 }
 
-fn arithmetic(op: Op, a: &Value, b: &Value) -> Result<Value, Fault> {
-    let odd = || Fault::failed(format!("cannot compute with {} and {}", a.kind(), b.kind()));
+fn arithmetic(op: Op, a: &Value, b: &Value) -> Result<Value, RenderError> {
+    let odd = || RenderError::failed(format!("cannot compute with {} and {}", a.kind(), b.kind()));
     if op != Op::Div
         && let (Some(a), Some(b)) = (a.int(), b.int())
     {
@@ -160,7 +164,7 @@ fn arithmetic(op: Op, a: &Value, b: &Value) -> Result<Value, Fault> {
     }
     let (Some(a), Some(b)) = (a.float(), b.float()) else { return Err(odd()) };
     if b == 0.0 && matches!(op, Op::Div | Op::FloorDiv | Op::Rem) {
-        return Err(Fault::failed("division by zero"));
+        return Err(RenderError::failed("division by zero"));
     }
     Ok(Value::Float(match op {
         Op::Add => a + b,
@@ -173,9 +177,9 @@ fn arithmetic(op: Op, a: &Value, b: &Value) -> Result<Value, Fault> {
     }))
 }
 
-fn whole(op: Op, a: i64, b: i64) -> Result<Value, Fault> {
+fn whole(op: Op, a: i64, b: i64) -> Result<Value, RenderError> {
     if b == 0 && matches!(op, Op::FloorDiv | Op::Rem) {
-        return Err(Fault::failed("division by zero"));
+        return Err(RenderError::failed("division by zero"));
     }
     let result = match op {
         Op::Add => a.checked_add(b),
@@ -187,14 +191,14 @@ fn whole(op: Op, a: i64, b: i64) -> Result<Value, Fault> {
         Op::Pow => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
         Op::Div => None,
     };
-    result.map(Value::Int).ok_or_else(|| Fault::failed("the result is too large"))
+    result.map(Value::Int).ok_or_else(|| RenderError::failed("the result is too large"))
 }
 
 /// `[start:stop:step]` on texts and lists, as in Python.
-pub(crate) fn slice(meter: &Rc<Meter>, value: &Value, parts: [Value; 3]) -> Result<Value, Fault> {
+pub(crate) fn slice(meter: &Rc<Meter>, value: &Value, parts: [Value; 3]) -> Result<Value, RenderError> {
     let number = |part: &Value| match part {
         Value::None => Ok(None),
-        other => other.int().map(Some).ok_or_else(|| Fault::failed("a slice needs whole numbers")),
+        other => other.int().map(Some).ok_or_else(|| RenderError::failed("a slice needs whole numbers")),
     };
     let [start, stop, step] = [number(&parts[0])?, number(&parts[1])?, number(&parts[2])?];
     let step = step.unwrap_or(1);
@@ -214,7 +218,7 @@ pub(crate) fn slice(meter: &Rc<Meter>, value: &Value, parts: [Value; 3]) -> Resu
             meter.spend(list.len())?;
             Value::list(meter, picked.map(|index| list[index].clone()).collect())
         }
-        other => Err(Fault::failed(format!("{} cannot be sliced", other.kind()))),
+        other => Err(RenderError::failed(format!("{} cannot be sliced", other.kind()))),
     }
 }
 
@@ -223,12 +227,12 @@ fn indices(
     start: Option<i64>,
     stop: Option<i64>,
     step: i64,
-) -> Result<Box<dyn Iterator<Item = usize>>, Fault> {
+) -> Result<Box<dyn Iterator<Item = usize>>, RenderError> {
     let end = length as i64;
     let from_end = |at: i64| if at < 0 { at.saturating_add(end) } else { at };
     let width = usize::try_from(step.unsigned_abs()).unwrap_or(usize::MAX);
     match step {
-        0 => Err(Fault::failed("a slice's step cannot be zero")),
+        0 => Err(RenderError::failed("a slice's step cannot be zero")),
         1.. => {
             let start = start.map_or(0, from_end).clamp(0, end);
             let stop = stop.map_or(end, from_end).clamp(start, end);

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::ast::{Filter, For, Macro, Name, Stmt, Target};
+use super::ast::{AssignTarget, Filter, For, Macro, Name, Stmt};
 use super::expression::variable;
 use super::lex::{Tok, Token, lex};
 
@@ -208,7 +208,7 @@ impl Parser<'_> {
         Ok(Stmt::For(Box::new(For { target, items, condition, body, otherwise })))
     }
 
-    fn target(&mut self) -> Result<Target, SyntaxError> {
+    fn target(&mut self) -> Result<AssignTarget, SyntaxError> {
         let first = self.one_target()?;
         if !self.at_op(",") {
             return Ok(first);
@@ -217,10 +217,10 @@ impl Parser<'_> {
         while self.skip_op(",") {
             several.push(self.one_target()?);
         }
-        Ok(Target::Several(several))
+        Ok(AssignTarget::Several(several))
     }
 
-    fn one_target(&mut self) -> Result<Target, SyntaxError> {
+    fn one_target(&mut self) -> Result<AssignTarget, SyntaxError> {
         if self.skip_op("(") {
             self.depth += 1;
             if self.depth > 8 {
@@ -235,7 +235,7 @@ impl Parser<'_> {
         if !variable(&name) {
             return self.error(format!("`{name}` cannot be set"));
         }
-        if self.skip_op(".") { Ok(Target::Field(name, self.name()?)) } else { Ok(Target::Name(name)) }
+        if self.skip_op(".") { Ok(AssignTarget::Field(name, self.name()?)) } else { Ok(AssignTarget::Name(name)) }
     }
 
     fn assignment(&mut self) -> Result<Stmt, SyntaxError> {

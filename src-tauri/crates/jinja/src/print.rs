@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use super::Fault;
+use super::RenderError;
 use super::meter::{Buffer, Meter};
-use super::value::{Text, Value};
+use super::value::{TextValue, Value};
 
 impl Value {
     /// Writes the value like `str`.
-    pub(crate) fn write(&self, out: &mut Buffer) -> Result<(), Fault> {
+    pub(crate) fn write(&self, out: &mut Buffer) -> Result<(), RenderError> {
         match self {
             Self::Undefined => Ok(()),
             Self::Text(text) => out.push(text),
@@ -17,7 +17,7 @@ impl Value {
     }
 
     /// The value as a text; texts are returned unchanged.
-    pub(crate) fn to_text(&self, meter: &Rc<Meter>) -> Result<Text, Fault> {
+    pub(crate) fn to_text(&self, meter: &Rc<Meter>) -> Result<TextValue, RenderError> {
         if let Self::Text(text) = self {
             return Ok(text.clone());
         }
@@ -26,7 +26,7 @@ impl Value {
         Ok(out.into())
     }
 
-    pub(super) fn write_repr(&self, out: &mut Buffer) -> Result<(), Fault> {
+    pub(super) fn write_repr(&self, out: &mut Buffer) -> Result<(), RenderError> {
         match self {
             Self::Undefined => out.push("Undefined"),
             Self::None => out.push("None"),
@@ -58,7 +58,7 @@ impl Value {
                 }
                 out.push("}")
             }
-            other => Err(Fault::failed(format!("{} cannot be written", other.kind()))),
+            other => Err(RenderError::failed(format!("{} cannot be written", other.kind()))),
         }
     }
 }
@@ -78,7 +78,7 @@ fn float(value: f64) -> String {
     }
 }
 
-fn quoted(text: &str, out: &mut Buffer) -> Result<(), Fault> {
+fn quoted(text: &str, out: &mut Buffer) -> Result<(), RenderError> {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push_char(quote)?;
     for char in text.chars() {
@@ -98,14 +98,14 @@ fn quoted(text: &str, out: &mut Buffer) -> Result<(), Fault> {
 /// Options of the JSON output.
 pub(crate) struct Layout {
     pub(crate) indent: Option<usize>,
-    pub(crate) item: Text,
-    pub(crate) key: Text,
+    pub(crate) item: TextValue,
+    pub(crate) key: TextValue,
     pub(crate) sorted: bool,
     pub(crate) ascii: bool,
 }
 
 /// Writes JSON like `json.dumps`, without HTML escapes.
-pub(crate) fn json(value: &Value, layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), Fault> {
+pub(crate) fn json(value: &Value, layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), RenderError> {
     match value {
         Value::None => out.push("null"),
         Value::Bool(value) => out.push(if *value { "true" } else { "false" }),
@@ -135,22 +135,22 @@ pub(crate) fn json(value: &Value, layout: &Layout, level: usize, out: &mut Buffe
             after_items(map.is_empty(), layout, level, out)?;
             out.push("}")
         }
-        other => Err(Fault::failed(format!("{} cannot be written as JSON", other.kind()))),
+        other => Err(RenderError::failed(format!("{} cannot be written as JSON", other.kind()))),
     }
 }
 
-fn before_item(index: usize, layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), Fault> {
+fn before_item(index: usize, layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), RenderError> {
     if index > 0 {
         out.push(&layout.item)?;
     }
     new_line(layout, level + 1, out)
 }
 
-fn after_items(empty: bool, layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), Fault> {
+fn after_items(empty: bool, layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), RenderError> {
     if empty { Ok(()) } else { new_line(layout, level, out) }
 }
 
-fn new_line(layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), Fault> {
+fn new_line(layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), RenderError> {
     let Some(indent) = layout.indent else { return Ok(()) };
     out.push("\n")?;
     out.meter().room(indent.saturating_mul(level))?;
@@ -158,7 +158,7 @@ fn new_line(layout: &Layout, level: usize, out: &mut Buffer) -> Result<(), Fault
 }
 
 /// JSON keys are always texts.
-fn json_key(key: &Value, layout: &Layout, out: &mut Buffer) -> Result<(), Fault> {
+fn json_key(key: &Value, layout: &Layout, out: &mut Buffer) -> Result<(), RenderError> {
     if let Value::Text(text) = key {
         return json_text(text, layout.ascii, out);
     }
@@ -167,7 +167,7 @@ fn json_key(key: &Value, layout: &Layout, out: &mut Buffer) -> Result<(), Fault>
     out.push("\"")
 }
 
-fn json_text(text: &str, ascii: bool, out: &mut Buffer) -> Result<(), Fault> {
+fn json_text(text: &str, ascii: bool, out: &mut Buffer) -> Result<(), RenderError> {
     out.push("\"")?;
     for char in text.chars() {
         match char {

@@ -4,16 +4,16 @@ use std::iter::Peekable;
 use std::rc::Rc;
 use std::str::CharIndices;
 
-use super::Fault;
+use super::RenderError;
 use super::meter::{Buffer, Meter};
-use super::value::{List, Map, Value};
+use super::value::{ListValue, MapValue, Value};
 
 /// Maximum number of decimal places, and of digits of an integer. Python has no limit, but no prompt needs more.
 const MAX_PRECISION: usize = 1_000;
 
 /// Evaluates `pattern % value`. A tuple supplies several values, a map supplies named values, and anything else is one
 /// value.
-pub(crate) fn percent(meter: &Rc<Meter>, pattern: &str, value: &Value) -> Result<Value, Fault> {
+pub(crate) fn percent(meter: &Rc<Meter>, pattern: &str, value: &Value) -> Result<Value, RenderError> {
     let (values, named) = match value {
         Value::List(list) if list.is_tuple() => (list.to_vec(), None),
         Value::Map(map) => (vec![value.clone()], Some(map)),
@@ -21,33 +21,33 @@ pub(crate) fn percent(meter: &Rc<Meter>, pattern: &str, value: &Value) -> Result
     };
     // Python raises no error for unused maps and lists.
     let may_stay = named.is_some() || matches!(value, Value::List(list) if !list.is_tuple());
-    let mut format = Format { out: Buffer::new(meter)?, meter, values, used: 0, named };
+    let mut format = PrintfFormatter { out: Buffer::new(meter)?, meter, values, used: 0, named };
     format.write(pattern)?;
     if format.used < format.values.len() && !may_stay {
-        return Err(Fault::failed("not all arguments converted during string formatting"));
+        return Err(RenderError::failed("not all arguments converted during string formatting"));
     }
     Ok(Value::Text(format.out.into()))
 }
 
 /// The `format` filter, with positional or named values.
-pub(crate) fn filter(meter: &Rc<Meter>, pattern: &str, called: &super::args::Called) -> Result<Value, Fault> {
+pub(crate) fn filter(meter: &Rc<Meter>, pattern: &str, called: &super::args::Called) -> Result<Value, RenderError> {
     match (called.positional.is_empty(), called.named.is_empty()) {
-        (false, false) => Err(Fault::failed("can't handle positional and keyword arguments at the same time")),
+        (false, false) => Err(RenderError::failed("can't handle positional and keyword arguments at the same time")),
         (true, false) => {
             let entries = called.named.iter().map(|(name, value)| Ok((Value::text(meter, name)?, value.clone())));
-            let named = Map::new(meter, entries.collect::<Result<_, Fault>>()?)?;
+            let named = MapValue::new(meter, entries.collect::<Result<_, RenderError>>()?)?;
             percent(meter, pattern, &Value::Map(named))
         }
-        _ => percent(meter, pattern, &Value::List(List::tuple(meter, called.positional.clone())?)),
+        _ => percent(meter, pattern, &Value::List(ListValue::tuple(meter, called.positional.clone())?)),
     }
 }
 
-struct Format<'f> {
+struct PrintfFormatter<'f> {
     out: Buffer,
     meter: &'f Rc<Meter>,
     values: Vec<Value>,
     used: usize,
-    named: Option<&'f Map>,
+    named: Option<&'f MapValue>,
 }
 
 /// The specification between `%` and the conversion letter.
@@ -64,8 +64,8 @@ struct Spec {
 
 type Chars<'p> = Peekable<CharIndices<'p>>;
 
-impl Format<'_> {
-    fn write(&mut self, pattern: &str) -> Result<(), Fault> {
+impl PrintfFormatter<'_> {
+    fn write(&mut self, pattern: &str) -> Result<(), RenderError> {
         let mut from = 0;
         while let Some(at) = pattern[from..].find('%').map(|at| from + at) {
             self.out.push(&pattern[from..at])?;
@@ -77,18 +77,18 @@ impl Format<'_> {
     }
 
     /// Formats one conversion. `rest` is the pattern after the `%`, at index `start`.
-    fn value(&mut self, chars: &mut Chars<'_>, rest: &str, start: usize) -> Result<(), Fault> {
+    fn value(&mut self, chars: &mut Chars<'_>, rest: &str, start: usize) -> Result<(), RenderError> {
         if chars.next_if(|(_, c)| *c == '%').is_some() {
             return self.out.push("%");
         }
         let named = if chars.next_if(|(_, c)| *c == '(').is_some() { Some(self.by_name(chars, rest)?) } else { None };
         let spec = self.spec(chars)?;
         while chars.next_if(|(_, c)| matches!(c, 'h' | 'l' | 'L')).is_some() {}
-        let Some((at, letter)) = chars.next() else { return Err(Fault::failed("incomplete format")) };
+        let Some((at, letter)) = chars.next() else { return Err(RenderError::failed("incomplete format")) };
         if !"diuoxXeEfFgGcrsa%".contains(letter) {
             let (code, index) = (letter as u32, start + at);
             let what = format!("unsupported format character '{letter}' (0x{code:x}) at index {index}");
-            return Err(Fault::failed(what));
+            return Err(RenderError::failed(what));
         }
         let value = match named {
             Some(value) => value,
@@ -97,8 +97,8 @@ impl Format<'_> {
         self.convert(letter, &value, &spec)
     }
 
-    fn by_name(&self, chars: &mut Chars<'_>, rest: &str) -> Result<Value, Fault> {
-        let Some(named) = self.named else { return Err(Fault::failed("format requires a mapping")) };
+    fn by_name(&self, chars: &mut Chars<'_>, rest: &str) -> Result<Value, RenderError> {
+        let Some(named) = self.named else { return Err(RenderError::failed("format requires a mapping")) };
         let mut open = 1;
         for (at, c) in chars.by_ref() {
             match c {
@@ -108,19 +108,21 @@ impl Format<'_> {
             }
             if open == 0 {
                 let name = &rest[1..at];
-                return named.get(self.meter, name)?.ok_or_else(|| Fault::failed(format!("there is no key '{name}'")));
+                return named
+                    .get(self.meter, name)?
+                    .ok_or_else(|| RenderError::failed(format!("there is no key '{name}'")));
             }
         }
-        Err(Fault::failed("incomplete format key"))
+        Err(RenderError::failed("incomplete format key"))
     }
 
-    fn next(&mut self) -> Result<Value, Fault> {
+    fn next(&mut self) -> Result<Value, RenderError> {
         let value = self.values.get(self.used).cloned();
         self.used += 1;
-        value.ok_or_else(|| Fault::failed("not enough arguments for format string"))
+        value.ok_or_else(|| RenderError::failed("not enough arguments for format string"))
     }
 
-    fn spec(&mut self, chars: &mut Chars<'_>) -> Result<Spec, Fault> {
+    fn spec(&mut self, chars: &mut Chars<'_>) -> Result<Spec, RenderError> {
         let mut spec = Spec::default();
         while let Some((_, flag)) = chars.next_if(|(_, c)| matches!(c, '-' | '+' | ' ' | '#' | '0')) {
             match flag {
@@ -142,10 +144,10 @@ impl Format<'_> {
     }
 
     /// Reads digits, or takes the next value for `*`.
-    fn number(&mut self, chars: &mut Chars<'_>) -> Result<Option<i64>, Fault> {
+    fn number(&mut self, chars: &mut Chars<'_>) -> Result<Option<i64>, RenderError> {
         if chars.next_if(|(_, c)| *c == '*').is_some() {
             let value = self.next()?;
-            return value.int().map(Some).ok_or_else(|| Fault::failed("* wants int"));
+            return value.int().map(Some).ok_or_else(|| RenderError::failed("* wants int"));
         }
         let mut digits = None;
         while let Some((_, digit)) = chars.next_if(|(_, c)| c.is_ascii_digit()) {
@@ -155,7 +157,7 @@ impl Format<'_> {
         Ok(digits)
     }
 
-    fn convert(&mut self, letter: char, value: &Value, spec: &Spec) -> Result<(), Fault> {
+    fn convert(&mut self, letter: char, value: &Value, spec: &Spec) -> Result<(), RenderError> {
         match letter {
             '%' => self.out.push("%"),
             's' | 'r' | 'a' | 'c' => {
@@ -183,7 +185,7 @@ impl Format<'_> {
                 self.padded(&format!("{sign}{prefix}"), &("0".repeat(missing) + &digits), spec, spec.zero)
             }
             _ => {
-                let what = || Fault::failed(format!("must be real number, not {}", python_type(value)));
+                let what = || RenderError::failed(format!("must be real number, not {}", python_type(value)));
                 let number = value.float().ok_or_else(what)?;
                 let digits = real(letter, number.abs(), bounded(spec.precision.unwrap_or(6))?, spec.alternate);
                 self.padded(sign(number.is_sign_negative() && !number.is_nan(), spec), &digits, spec, spec.zero)
@@ -191,7 +193,7 @@ impl Format<'_> {
         }
     }
 
-    fn text(&self, letter: char, value: &Value) -> Result<String, Fault> {
+    fn text(&self, letter: char, value: &Value) -> Result<String, RenderError> {
         if letter == 'c' {
             return character(value);
         }
@@ -215,7 +217,7 @@ impl Format<'_> {
     }
 
     /// Pads to the width: zeros after the sign, or spaces before or after the number.
-    fn padded(&mut self, sign: &str, digits: &str, spec: &Spec, zeros: bool) -> Result<(), Fault> {
+    fn padded(&mut self, sign: &str, digits: &str, spec: &Spec, zeros: bool) -> Result<(), RenderError> {
         let missing = spec.width.saturating_sub(sign.chars().count() + digits.chars().count());
         self.meter.room(missing)?;
         let (blanks, zeros, behind) = match (spec.left, zeros) {
@@ -231,8 +233,8 @@ impl Format<'_> {
     }
 }
 
-fn bounded(precision: usize) -> Result<usize, Fault> {
-    if precision > MAX_PRECISION { Err(Fault::Limit("number precision")) } else { Ok(precision) }
+fn bounded(precision: usize) -> Result<usize, RenderError> {
+    if precision > MAX_PRECISION { Err(RenderError::Limit("number precision")) } else { Ok(precision) }
 }
 
 fn sign(negative: bool, spec: &Spec) -> &'static str {
@@ -244,30 +246,32 @@ fn sign(negative: bool, spec: &Spec) -> &'static str {
     }
 }
 
-fn whole(letter: char, value: &Value) -> Result<i64, Fault> {
+fn whole(letter: char, value: &Value) -> Result<i64, RenderError> {
     let given = python_type(value);
     match value {
         Value::Float(_) if matches!(letter, 'o' | 'x' | 'X') => {
-            Err(Fault::failed(format!("%{letter} format: an integer is required, not {given}")))
+            Err(RenderError::failed(format!("%{letter} format: an integer is required, not {given}")))
         }
-        Value::Float(number) if number.is_nan() => Err(Fault::failed("cannot convert float NaN to integer")),
-        Value::Float(number) if number.is_infinite() => Err(Fault::failed("cannot convert float infinity to integer")),
+        Value::Float(number) if number.is_nan() => Err(RenderError::failed("cannot convert float NaN to integer")),
+        Value::Float(number) if number.is_infinite() => {
+            Err(RenderError::failed("cannot convert float infinity to integer"))
+        }
         Value::Float(number) => Ok(*number as i64),
         other => {
             let wanted = if matches!(letter, 'o' | 'x' | 'X') { "an integer" } else { "a real number" };
-            let what = || Fault::failed(format!("%{letter} format: {wanted} is required, not {given}"));
+            let what = || RenderError::failed(format!("%{letter} format: {wanted} is required, not {given}"));
             other.int().ok_or_else(what)
         }
     }
 }
 
-fn character(value: &Value) -> Result<String, Fault> {
+fn character(value: &Value) -> Result<String, RenderError> {
     if let Some(code) = value.int() {
         let char = u32::try_from(code).ok().and_then(char::from_u32);
-        return char.map(String::from).ok_or_else(|| Fault::failed("%c arg not in range(0x110000)"));
+        return char.map(String::from).ok_or_else(|| RenderError::failed("%c arg not in range(0x110000)"));
     }
     let text = value.str().filter(|text| text.chars().count() == 1);
-    text.map(str::to_owned).ok_or_else(|| Fault::failed("%c requires int or char"))
+    text.map(str::to_owned).ok_or_else(|| RenderError::failed("%c requires int or char"))
 }
 
 /// Formats the digits of a number that is not negative.

@@ -6,13 +6,16 @@ use std::rc::Rc;
 use super::args::Called;
 use super::eval::field;
 use super::meter::Meter;
-use super::value::{List, Value};
-use super::{Fault, filters, methods, ops, tests_of_values};
-
-type Made = Result<Value, Fault>;
+use super::value::{ListValue, Value, ValueResult};
+use super::{RenderError, filters, methods, ops, tests_of_values};
 
 /// `value | name(args)`, or `None` if there is no such list filter.
-pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Called) -> Result<Option<Value>, Fault> {
+pub(crate) fn apply(
+    meter: &Rc<Meter>,
+    name: &str,
+    value: &Value,
+    called: &Called,
+) -> Result<Option<Value>, RenderError> {
     Ok(Some(match name {
         "list" => Value::List(value.items(meter)?),
         "first" => value.items(meter)?.first().cloned().unwrap_or(Value::Undefined),
@@ -22,11 +25,11 @@ pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
         "items" => match value {
             Value::Map(map) => methods::pairs(meter, map)?,
             Value::Undefined => Value::list(meter, Vec::new())?,
-            _ => return Err(Fault::failed("`items` needs a map")),
+            _ => return Err(RenderError::failed("`items` needs a map")),
         },
         "dictsort" => match value {
             Value::Map(map) => sorted(meter, &methods::pairs(meter, map)?, &Called::default())?,
-            _ => return Err(Fault::failed("`dictsort` needs a map")),
+            _ => return Err(RenderError::failed("`dictsort` needs a map")),
         },
         "attr" => field(meter, value, called.text(0, "name")?)?,
         "map" => mapped(meter, value, called)?,
@@ -46,7 +49,7 @@ pub(crate) fn apply(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
     }))
 }
 
-fn reverse(meter: &Rc<Meter>, value: &Value) -> Made {
+fn reverse(meter: &Rc<Meter>, value: &Value) -> ValueResult {
     if let Value::Text(text) = value {
         meter.spend(text.len())?;
         meter.room(text.len())?;
@@ -55,7 +58,7 @@ fn reverse(meter: &Rc<Meter>, value: &Value) -> Made {
     Value::list(meter, value.items(meter)?.iter().rev().cloned().collect())
 }
 
-fn join(meter: &Rc<Meter>, value: &Value, called: &Called) -> Made {
+fn join(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
     let separator = called.optional_text(0, "d")?.unwrap_or_default();
     match called.optional_text(1, "attribute")? {
         Some(attribute) => methods::join(meter, separator, &Value::List(attributes(meter, value, attribute)?)),
@@ -64,15 +67,15 @@ fn join(meter: &Rc<Meter>, value: &Value, called: &Called) -> Made {
 }
 
 /// `item.a.b` of each item.
-fn attributes(meter: &Rc<Meter>, value: &Value, path: &str) -> Result<List, Fault> {
+fn attributes(meter: &Rc<Meter>, value: &Value, path: &str) -> Result<ListValue, RenderError> {
     let mut found = Vec::new();
     for item in value.items(meter)?.iter() {
         found.push(attribute(meter, item, path)?);
     }
-    List::new(meter, found)
+    ListValue::new(meter, found)
 }
 
-fn attribute(meter: &Rc<Meter>, item: &Value, path: &str) -> Made {
+fn attribute(meter: &Rc<Meter>, item: &Value, path: &str) -> ValueResult {
     let mut value = item.clone();
     for name in path.split('.') {
         meter.spend(0)?;
@@ -81,7 +84,7 @@ fn attribute(meter: &Rc<Meter>, item: &Value, path: &str) -> Made {
     Ok(value)
 }
 
-fn mapped(meter: &Rc<Meter>, value: &Value, called: &Called) -> Made {
+fn mapped(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
     if !value.is_true() {
         return Value::list(meter, Vec::new());
     }
@@ -104,7 +107,7 @@ fn mapped(meter: &Rc<Meter>, value: &Value, called: &Called) -> Made {
 
 /// The items for which a test is true. With `by_attribute`, the test applies to an attribute; without a test,
 /// the value itself decides.
-fn chosen(meter: &Rc<Meter>, value: &Value, called: &Called, by_attribute: bool, wanted: bool) -> Made {
+fn chosen(meter: &Rc<Meter>, value: &Value, called: &Called, by_attribute: bool, wanted: bool) -> ValueResult {
     // Like the reference implementation: filtering none gives an empty list. Templates get none for `tools`.
     if !value.is_true() {
         return Value::list(meter, Vec::new());
@@ -143,7 +146,7 @@ fn test_name(name: &str) -> &str {
 }
 
 /// Stable sort; ignores case unless the arguments say otherwise.
-fn sorted(meter: &Rc<Meter>, value: &Value, called: &Called) -> Made {
+fn sorted(meter: &Rc<Meter>, value: &Value, called: &Called) -> ValueResult {
     let (reverse, cased) = (called.flag(0, "reverse"), called.flag(1, "case_sensitive"));
     // Insertion sort, because the standard sort may panic if the values have no consistent order.
     let mut kept: Vec<(Value, Value)> = Vec::new();
@@ -161,7 +164,7 @@ fn sorted(meter: &Rc<Meter>, value: &Value, called: &Called) -> Made {
 }
 
 /// Index after all items that do not sort after `key`.
-fn place_for(meter: &Meter, kept: &[(Value, Value)], key: &Value, reverse: bool) -> Result<usize, Fault> {
+fn place_for(meter: &Meter, kept: &[(Value, Value)], key: &Value, reverse: bool) -> Result<usize, RenderError> {
     let (mut low, mut high) = (0, kept.len());
     while low < high {
         let middle = low.midpoint(high);
@@ -172,7 +175,7 @@ fn place_for(meter: &Meter, kept: &[(Value, Value)], key: &Value, reverse: bool)
     Ok(low)
 }
 
-fn without_case(meter: &Rc<Meter>, key: Value) -> Made {
+fn without_case(meter: &Rc<Meter>, key: Value) -> ValueResult {
     match &key {
         Value::Text(text) => Ok(methods::case_method(meter, text, "lower")?.unwrap_or(key)),
         Value::List(items) => match &items[..] {
@@ -187,7 +190,7 @@ fn without_case(meter: &Rc<Meter>, key: Value) -> Made {
     }
 }
 
-fn unique(meter: &Rc<Meter>, value: &Value) -> Made {
+fn unique(meter: &Rc<Meter>, value: &Value) -> ValueResult {
     let mut kept: Vec<Value> = Vec::new();
     for item in value.items(meter)?.iter() {
         let mut known = false;
@@ -202,7 +205,7 @@ fn unique(meter: &Rc<Meter>, value: &Value) -> Made {
     Value::list(meter, kept)
 }
 
-fn extreme(meter: &Rc<Meter>, value: &Value, wanted: Ordering) -> Made {
+fn extreme(meter: &Rc<Meter>, value: &Value, wanted: Ordering) -> ValueResult {
     let items = value.items(meter)?;
     let Some(mut found) = items.first().cloned() else { return Ok(Value::Undefined) };
     for item in items.iter() {

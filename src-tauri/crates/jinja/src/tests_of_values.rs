@@ -3,15 +3,15 @@
 use std::rc::Rc;
 
 use super::args::Called;
-use super::ast::Comparison;
+use super::ast::ComparisonOp;
 use super::meter::Meter;
 use super::value::Value;
-use super::{Fault, ops};
+use super::{RenderError, ops};
 
 /// Evaluates `value is name(args)`.
-pub(crate) fn holds(meter: &Rc<Meter>, name: &str, value: &Value, called: &Called) -> Result<bool, Fault> {
+pub(crate) fn holds(meter: &Rc<Meter>, name: &str, value: &Value, called: &Called) -> Result<bool, RenderError> {
     let compared = |comparison| ops::compare(meter, comparison, value, called.need(0, "other")?);
-    let whole = || value.int().ok_or_else(|| Fault::failed(format!("{} is not a whole number", value.kind())));
+    let whole = || value.int().ok_or_else(|| RenderError::failed(format!("{} is not a whole number", value.kind())));
     Ok(match name {
         "defined" => !matches!(value, Value::Undefined),
         "undefined" => matches!(value, Value::Undefined),
@@ -32,23 +32,23 @@ pub(crate) fn holds(meter: &Rc<Meter>, name: &str, value: &Value, called: &Calle
         "odd" => whole()?.rem_euclid(2) == 1,
         "even" => whole()?.rem_euclid(2) == 0,
         "divisibleby" => match called.int(0, "num", 0)? {
-            0 => return Err(Fault::failed("division by zero")),
+            0 => return Err(RenderError::failed("division by zero")),
             divisor => whole()?.checked_rem(divisor) == Some(0),
         },
         "upper" => text(value)?.chars().any(char::is_alphabetic) && !text(value)?.chars().any(char::is_lowercase),
         "lower" => text(value)?.chars().any(char::is_alphabetic) && !text(value)?.chars().any(char::is_uppercase),
-        "eq" | "equalto" | "sameas" => compared(Comparison::Eq)?,
-        "ne" => compared(Comparison::Ne)?,
-        "lt" | "lessthan" => compared(Comparison::Lt)?,
-        "le" => compared(Comparison::Le)?,
-        "gt" | "greaterthan" => compared(Comparison::Gt)?,
-        "ge" => compared(Comparison::Ge)?,
-        "in" => compared(Comparison::In)?,
+        "eq" | "equalto" | "sameas" => compared(ComparisonOp::Eq)?,
+        "ne" => compared(ComparisonOp::Ne)?,
+        "lt" | "lessthan" => compared(ComparisonOp::Lt)?,
+        "le" => compared(ComparisonOp::Le)?,
+        "gt" | "greaterthan" => compared(ComparisonOp::Gt)?,
+        "ge" => compared(ComparisonOp::Ge)?,
+        "in" => compared(ComparisonOp::In)?,
         "escaped" => false,
-        other => return Err(Fault::failed(format!("the test `{other}` is not supported in chat templates"))),
+        other => return Err(RenderError::failed(format!("the test `{other}` is not supported in chat templates"))),
     })
 }
 
-fn text(value: &Value) -> Result<&str, Fault> {
-    value.str().ok_or_else(|| Fault::failed(format!("{} is not a text", value.kind())))
+fn text(value: &Value) -> Result<&str, RenderError> {
+    value.str().ok_or_else(|| RenderError::failed(format!("{} is not a text", value.kind())))
 }

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Fault;
+use super::RenderError;
 use super::ast::Macro;
 use super::meter::{Buffer, Hold, Meter};
 
@@ -15,6 +15,8 @@ const NESTING: u8 = 40;
 /// Bytes charged for an item of a list or map, in addition to its content.
 const ITEM: usize = 32;
 
+pub(crate) type ValueResult = Result<Value, RenderError>;
+
 #[derive(Clone)]
 pub(crate) enum Value {
     Undefined,
@@ -22,18 +24,18 @@ pub(crate) enum Value {
     Bool(bool),
     Int(i64),
     Float(f64),
-    Text(Text),
-    List(List),
-    Map(Map),
+    Text(TextValue),
+    List(ListValue),
+    Map(MapValue),
     Namespace(Rc<RefCell<HashMap<Arc<str>, Value>>>),
     Loop(Rc<Loop>),
     Macro(Arc<Macro>),
-    Function(Function),
+    Function(BuiltinFunction),
 }
 
 /// Built-in functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Function {
+pub(crate) enum BuiltinFunction {
     Range,
     Namespace,
     Dict,
@@ -42,13 +44,13 @@ pub(crate) enum Function {
 }
 
 #[derive(Clone)]
-pub(crate) struct Text(Rc<(String, Hold)>);
+pub(crate) struct TextValue(Rc<(String, Hold)>);
 
 /// A list or a tuple; they differ only in their text form.
 #[derive(Clone)]
-pub(crate) struct List(Rc<Items>);
+pub(crate) struct ListValue(Rc<ListItems>);
 
-struct Items {
+struct ListItems {
     items: Vec<Value>,
     nesting: u8,
     tuple: bool,
@@ -57,7 +59,7 @@ struct Items {
 
 /// A map in insertion order; keys are texts, integers or booleans.
 #[derive(Clone)]
-pub(crate) struct Map(Rc<Entries>);
+pub(crate) struct MapValue(Rc<Entries>);
 
 struct Entries {
     entries: Vec<(Value, Value)>,
@@ -67,57 +69,57 @@ struct Entries {
 
 /// The `loop` variable of a `for`.
 pub(crate) struct Loop {
-    pub(crate) items: List,
+    pub(crate) items: ListValue,
     pub(crate) index: Cell<usize>,
 }
 
-impl Deref for Text {
+impl Deref for TextValue {
     type Target = str;
     fn deref(&self) -> &str {
         &self.0.0
     }
 }
 
-impl Deref for List {
+impl Deref for ListValue {
     type Target = [Value];
     fn deref(&self) -> &[Value] {
         &self.0.items
     }
 }
 
-impl Deref for Map {
+impl Deref for MapValue {
     type Target = [(Value, Value)];
     fn deref(&self) -> &[(Value, Value)] {
         &self.0.entries
     }
 }
 
-impl From<Buffer> for Text {
+impl From<Buffer> for TextValue {
     fn from(buffer: Buffer) -> Self {
         Self(Rc::new(buffer.into_parts()))
     }
 }
 
-impl Text {
-    pub(crate) fn new(meter: &Rc<Meter>, text: &str) -> Result<Self, Fault> {
+impl TextValue {
+    pub(crate) fn new(meter: &Rc<Meter>, text: &str) -> Result<Self, RenderError> {
         let hold = Hold::new(meter, text.len())?;
         Ok(Self(Rc::new((text.to_owned(), hold))))
     }
 }
 
-impl List {
-    pub(crate) fn new(meter: &Rc<Meter>, items: Vec<Value>) -> Result<Self, Fault> {
+impl ListValue {
+    pub(crate) fn new(meter: &Rc<Meter>, items: Vec<Value>) -> Result<Self, RenderError> {
         Self::made(meter, items, false)
     }
 
-    pub(crate) fn tuple(meter: &Rc<Meter>, items: Vec<Value>) -> Result<Self, Fault> {
+    pub(crate) fn tuple(meter: &Rc<Meter>, items: Vec<Value>) -> Result<Self, RenderError> {
         Self::made(meter, items, true)
     }
 
-    fn made(meter: &Rc<Meter>, items: Vec<Value>, tuple: bool) -> Result<Self, Fault> {
+    fn made(meter: &Rc<Meter>, items: Vec<Value>, tuple: bool) -> Result<Self, RenderError> {
         let _hold = Hold::new(meter, items.len() * ITEM)?;
         let nesting = nesting(items.iter())?;
-        Ok(Self(Rc::new(Items { items, nesting, tuple, _hold })))
+        Ok(Self(Rc::new(ListItems { items, nesting, tuple, _hold })))
     }
 
     pub(crate) fn is_tuple(&self) -> bool {
@@ -125,15 +127,15 @@ impl List {
     }
 }
 
-impl Map {
+impl MapValue {
     /// If a key appears twice, the later entry wins.
-    pub(crate) fn new(meter: &Rc<Meter>, entries: Vec<(Value, Value)>) -> Result<Self, Fault> {
+    pub(crate) fn new(meter: &Rc<Meter>, entries: Vec<(Value, Value)>) -> Result<Self, RenderError> {
         let _hold = Hold::new(meter, entries.len() * 2 * ITEM)?;
         let mut unique: Vec<(Value, Value)> = Vec::with_capacity(entries.len());
         for (key, value) in entries {
             meter.spend(unique.len() * 8)?;
             if !matches!(key, Value::Text(_) | Value::Int(_) | Value::Bool(_)) {
-                return Err(Fault::failed(format!("{} cannot be the key of a map", key.kind())));
+                return Err(RenderError::failed(format!("{} cannot be the key of a map", key.kind())));
             }
             match unique.iter_mut().find(|(known, _)| known.same_key(&key)) {
                 Some(entry) => entry.1 = value,
@@ -144,12 +146,12 @@ impl Map {
         Ok(Self(Rc::new(Entries { entries: unique, nesting, _hold })))
     }
 
-    pub(crate) fn get(&self, meter: &Meter, key: &str) -> Result<Option<Value>, Fault> {
+    pub(crate) fn get(&self, meter: &Meter, key: &str) -> Result<Option<Value>, RenderError> {
         meter.spend(self.len() * 8)?;
         Ok(self.iter().find(|(known, _)| known.str() == Some(key)).map(|(_, value)| value.clone()))
     }
 
-    pub(crate) fn at(&self, meter: &Meter, key: &Value) -> Result<Option<Value>, Fault> {
+    pub(crate) fn at(&self, meter: &Meter, key: &Value) -> Result<Option<Value>, RenderError> {
         meter.spend(self.len() * 8)?;
         Ok(self.iter().find(|(known, _)| known.same_key(key)).map(|(_, value)| value.clone()))
     }
@@ -157,41 +159,41 @@ impl Map {
 
 /// The nesting depth of a container with `items`. A container may not hold a namespace, which is mutable and
 /// could form cycles.
-fn nesting<'v>(items: impl Iterator<Item = &'v Value>) -> Result<u8, Fault> {
+fn nesting<'v>(items: impl Iterator<Item = &'v Value>) -> Result<u8, RenderError> {
     let mut deepest = 0;
     for item in items {
         deepest = deepest.max(item.storable()?);
     }
-    if deepest >= NESTING { Err(Fault::Limit("depth")) } else { Ok(deepest + 1) }
+    if deepest >= NESTING { Err(RenderError::Limit("depth")) } else { Ok(deepest + 1) }
 }
 
 impl Value {
     /// The nesting depth of a value that is stored in another value.
-    pub(crate) fn storable(&self) -> Result<u8, Fault> {
+    pub(crate) fn storable(&self) -> Result<u8, RenderError> {
         match self {
             Self::List(list) => Ok(list.0.nesting),
             Self::Map(map) => Ok(map.0.nesting),
             Self::Namespace(_) | Self::Loop(_) => {
-                Err(Fault::failed("a namespace or loop cannot be stored in another value"))
+                Err(RenderError::failed("a namespace or loop cannot be stored in another value"))
             }
             _ => Ok(0),
         }
     }
 
-    pub(crate) fn text(meter: &Rc<Meter>, text: &str) -> Result<Self, Fault> {
-        Text::new(meter, text).map(Self::Text)
+    pub(crate) fn text(meter: &Rc<Meter>, text: &str) -> Result<Self, RenderError> {
+        TextValue::new(meter, text).map(Self::Text)
     }
 
-    pub(crate) fn list(meter: &Rc<Meter>, items: Vec<Value>) -> Result<Self, Fault> {
-        List::new(meter, items).map(Self::List)
+    pub(crate) fn list(meter: &Rc<Meter>, items: Vec<Value>) -> Result<Self, RenderError> {
+        ListValue::new(meter, items).map(Self::List)
     }
 
-    pub(crate) fn tuple(meter: &Rc<Meter>, items: Vec<Value>) -> Result<Self, Fault> {
-        List::tuple(meter, items).map(Self::List)
+    pub(crate) fn tuple(meter: &Rc<Meter>, items: Vec<Value>) -> Result<Self, RenderError> {
+        ListValue::tuple(meter, items).map(Self::List)
     }
 
     /// A list of `texts`.
-    pub(crate) fn texts<'s>(meter: &Rc<Meter>, texts: impl Iterator<Item = &'s str>) -> Result<Self, Fault> {
+    pub(crate) fn texts<'s>(meter: &Rc<Meter>, texts: impl Iterator<Item = &'s str>) -> Result<Self, RenderError> {
         let items = texts.map(|text| Self::text(meter, text)).collect::<Result<Vec<_>, _>>()?;
         Self::list(meter, items)
     }
@@ -257,20 +259,20 @@ impl Value {
     }
 
     /// The items of an iteration: list items, characters or keys.
-    pub(crate) fn items(&self, meter: &Rc<Meter>) -> Result<List, Fault> {
+    pub(crate) fn items(&self, meter: &Rc<Meter>) -> Result<ListValue, RenderError> {
         match self {
             Self::List(list) => Ok(list.clone()),
-            Self::Undefined => List::new(meter, Vec::new()),
-            Self::Map(map) => List::new(meter, map.iter().map(|(key, _)| key.clone()).collect()),
+            Self::Undefined => ListValue::new(meter, Vec::new()),
+            Self::Map(map) => ListValue::new(meter, map.iter().map(|(key, _)| key.clone()).collect()),
             Self::Text(text) => {
                 meter.room(text.len() * ITEM * 2)?;
                 let mut chars = Vec::new();
                 for char in text.chars() {
                     chars.push(Self::text(meter, char.encode_utf8(&mut [0; 4]))?);
                 }
-                List::new(meter, chars)
+                ListValue::new(meter, chars)
             }
-            other => Err(Fault::failed(format!("{} is not iterable", other.kind()))),
+            other => Err(RenderError::failed(format!("{} is not iterable", other.kind()))),
         }
     }
 }

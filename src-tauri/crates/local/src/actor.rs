@@ -8,36 +8,36 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ::worker::protocol::{self, Generate, Reply, Request as Frame};
+use ::worker::protocol::{self, Generate, WorkerReply, WorkerRequest};
 use domain::prompt::Segment;
 use provider::{FinishReason, GenerationEvent, ProviderError, Request, Timings, Usage};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use self::worker::Need;
+use self::worker::ModelNeed;
+use crate::crash_history::CrashHistory;
 use crate::failure;
-use crate::health::Health;
 use crate::process::Worker;
 use crate::saved::SavedCaches;
-use crate::settings::Settings;
-use crate::status::{State, Status};
+use crate::settings::WorkerSettings;
+use crate::status::{WorkerState, WorkerStatus};
 use domain::embedding::Embedding;
 
 /// Commands that handles send to the supervisor.
 #[derive(Debug)]
-pub(crate) enum Command {
-    Reply(Box<ReplyJob>),
+pub(crate) enum ActorCommand {
+    Reply(Box<WorkerReplyJob>),
     Texts(TextsJob),
     /// Drops the caches of this cache key.
     Forget(String),
-    /// See [`LocalHost::keep_off_disk`](crate::LocalHost::keep_off_disk).
+    /// See [`LocalHost::exclude_from_saving`](crate::LocalHost::exclude_from_saving).
     KeepOffDisk(Vec<String>, oneshot::Sender<()>),
     Shutdown(oneshot::Sender<()>),
 }
 
 /// A requested reply.
 #[derive(Debug)]
-pub(crate) struct ReplyJob {
+pub(crate) struct WorkerReplyJob {
     pub(crate) path: PathBuf,
     pub(crate) context: u32,
     pub(crate) request: Request,
@@ -45,13 +45,13 @@ pub(crate) struct ReplyJob {
     pub(crate) events: mpsc::UnboundedSender<Result<GenerationEvent, ProviderError>>,
 }
 
-impl ReplyJob {
-    fn tell(&self, event: GenerationEvent) {
+impl WorkerReplyJob {
+    fn send_event(&self, event: GenerationEvent) {
         // A closed receiver has the same effect as a cancel, which `given_up` detects.
         let _ = self.events.send(Ok(event));
     }
 
-    fn is_given_up(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled() || self.events.is_closed()
     }
 
@@ -68,26 +68,26 @@ impl ReplyJob {
 pub(crate) struct TextsJob {
     pub(crate) path: PathBuf,
     pub(crate) texts: Vec<Segment>,
-    pub(crate) answer: Answer,
+    pub(crate) receiver: TextsReceiver,
 }
 
 /// Receiver of the result of a [`TextsJob`].
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum TextsReceiver {
     Counts(oneshot::Sender<Result<Vec<u32>, ProviderError>>),
     Tokens(oneshot::Sender<Result<Vec<Vec<i32>>, ProviderError>>),
     Embeddings(oneshot::Sender<Result<Vec<Embedding>, ProviderError>>),
     Bos(oneshot::Sender<Result<bool, ProviderError>>),
 }
 
-enum Job {
-    Reply(Box<ReplyJob>),
+enum ActorJob {
+    Reply(Box<WorkerReplyJob>),
     Texts(TextsJob),
     /// Queued, because earlier replies were requested with the withdrawn text in their prompts.
     KeepOffDisk(Vec<String>, oneshot::Sender<()>),
 }
 
-impl Job {
+impl ActorJob {
     fn keeps_off_disk(self) -> Option<(Vec<String>, oneshot::Sender<()>)> {
         match self {
             Self::KeepOffDisk(cache_keys, done) => Some((cache_keys, done)),
@@ -98,17 +98,17 @@ impl Job {
 
 /// The state of the supervisor.
 pub(crate) struct Actor {
-    settings: Arc<Settings>,
-    commands: mpsc::UnboundedReceiver<Command>,
-    status: watch::Sender<Status>,
-    waiting: VecDeque<Job>,
+    settings: Arc<WorkerSettings>,
+    commands: mpsc::UnboundedReceiver<ActorCommand>,
+    status: watch::Sender<WorkerStatus>,
+    waiting: VecDeque<ActorJob>,
     /// Text jobs that the worker has not answered yet, by id.
-    asked: HashMap<u64, Answer>,
+    asked: HashMap<u64, TextsReceiver>,
     saved: Option<SavedCaches>,
     /// Cache keys to forget when the worker is idle, because a busy worker might be saving them.
     forgotten: Vec<String>,
     worker: Option<Worker>,
-    health: Health,
+    health: CrashHistory,
     /// Model and context size that `health` refers to.
     health_of: (PathBuf, u32),
     last_id: u64,
@@ -120,9 +120,9 @@ pub(crate) struct Actor {
 
 impl Actor {
     pub(crate) fn new(
-        settings: Arc<Settings>,
-        commands: mpsc::UnboundedReceiver<Command>,
-        status: watch::Sender<Status>,
+        settings: Arc<WorkerSettings>,
+        commands: mpsc::UnboundedReceiver<ActorCommand>,
+        status: watch::Sender<WorkerStatus>,
     ) -> Self {
         Self {
             saved: SavedCaches::of(&settings),
@@ -133,7 +133,7 @@ impl Actor {
             waiting: VecDeque::new(),
             asked: HashMap::new(),
             worker: None,
-            health: Health::default(),
+            health: CrashHistory::default(),
             health_of: (PathBuf::new(), 0),
             last_id: 0,
             busy: false,
@@ -146,45 +146,45 @@ impl Actor {
         while let Some(job) = self.next_job().await {
             self.busy = true;
             match job {
-                Job::Reply(job) => self.reply(&job).await,
-                Job::Texts(job) => self.texts(job).await,
-                Job::KeepOffDisk(cache_keys, done) => self.keep_off_disk(cache_keys, done).await,
+                ActorJob::Reply(job) => self.reply(&job).await,
+                ActorJob::Texts(job) => self.texts(job).await,
+                ActorJob::KeepOffDisk(cache_keys, done) => self.exclude_from_saving(cache_keys, done).await,
             }
             self.busy = false;
         }
         let waiting = std::mem::take(&mut self.waiting).into_iter();
-        let stale: Vec<_> = waiting.filter_map(Job::keeps_off_disk).collect();
+        let stale: Vec<_> = waiting.filter_map(ActorJob::keeps_off_disk).collect();
         for (cache_keys, _) in &stale {
-            self.tell_worker(&Frame::KeepOffDisk { cache_keys: cache_keys.clone() }).await;
+            self.send_if_running(&WorkerRequest::KeepOffDisk { cache_keys: cache_keys.clone() }).await;
         }
-        self.dismiss().await;
+        self.shut_down().await;
         // The worker may have saved these caches during its shutdown, before it received the command.
         for (cache_keys, done) in stale {
-            self.keep_off_disk(cache_keys, done).await;
+            self.exclude_from_saving(cache_keys, done).await;
         }
         self.forget().await;
-        self.status.send_replace(Status::default());
+        self.status.send_replace(WorkerStatus::default());
         for done in self.closing.into_iter().flatten() {
             let _ = done.send(());
         }
     }
 
     /// Shuts the worker down; the next job starts a new one.
-    async fn dismiss(&mut self) {
+    async fn shut_down(&mut self) {
         if let Some(worker) = self.worker.take() {
-            worker.dismiss(self.settings.policy.farewell).await;
-            self.saved.iter().for_each(SavedCaches::tidy);
+            worker.shut_down(self.settings.policy.shutdown_timeout).await;
+            self.saved.iter().for_each(SavedCaches::enforce_budget);
         }
     }
 
-    async fn next_job(&mut self) -> Option<Job> {
+    async fn next_job(&mut self) -> Option<ActorJob> {
         loop {
             if self.closing.is_some() {
                 return None;
             }
             self.forget().await;
-            let state = if self.worker.is_some() { State::Idle } else { self.state() };
-            self.note(state);
+            let state = if self.worker.is_some() { WorkerState::Idle } else { self.state() };
+            self.publish(state);
             if let Some(job) = self.waiting.pop_front() {
                 return Some(job);
             }
@@ -193,36 +193,38 @@ impl Actor {
                 command = self.commands.recv() => self.take(command).await,
                 frame = idle_frame(&mut self.worker) => match frame {
                     Some(Ok(reply)) => self.answer(reply),
-                    Some(Err(error)) => { self.bury(Some(error.to_string())).await; }
-                    None => { self.bury(None).await; }
+                    Some(Err(error)) => { self.end_worker(Some(error.to_string())).await; }
+                    None => { self.end_worker(None).await; }
                 },
-                () = unused(idle) => self.dismiss().await,
+                () = unused(idle) => self.shut_down().await,
             }
         }
     }
 
     /// Accepts a command at any time. `None` means that the last handle was dropped.
-    async fn take(&mut self, command: Option<Command>) {
+    async fn take(&mut self, command: Option<ActorCommand>) {
         match command {
             None => self.closing = Some(self.closing.take().unwrap_or_default()),
-            Some(Command::Shutdown(done)) => self.closing.get_or_insert_default().push(done),
-            Some(Command::Reply(job)) => {
+            Some(ActorCommand::Shutdown(done)) => self.closing.get_or_insert_default().push(done),
+            Some(ActorCommand::Reply(job)) => {
                 if self.busy || !self.waiting.is_empty() {
-                    job.tell(GenerationEvent::Queued);
+                    job.send_event(GenerationEvent::Queued);
                 }
-                self.waiting.push_back(Job::Reply(job));
+                self.waiting.push_back(ActorJob::Reply(job));
             }
-            Some(Command::Forget(cache_key)) => self.forgotten.push(cache_key),
-            Some(Command::KeepOffDisk(cache_keys, done)) => self.waiting.push_back(Job::KeepOffDisk(cache_keys, done)),
+            Some(ActorCommand::Forget(cache_key)) => self.forgotten.push(cache_key),
+            Some(ActorCommand::KeepOffDisk(cache_keys, done)) => {
+                self.waiting.push_back(ActorJob::KeepOffDisk(cache_keys, done))
+            }
             // The worker answers these between two tokens of a reply.
-            Some(Command::Texts(job)) if self.busy && self.is_loaded(&job.path, job.need()) => self.ask(job).await,
-            Some(Command::Texts(job)) => self.waiting.push_back(Job::Texts(job)),
+            Some(ActorCommand::Texts(job)) if self.busy && self.is_loaded(&job.path, job.need()) => self.ask(job).await,
+            Some(ActorCommand::Texts(job)) => self.waiting.push_back(ActorJob::Texts(job)),
         }
         let state = self.state();
-        self.note(state);
+        self.publish(state);
     }
 
-    async fn reply(&mut self, job: &ReplyJob) {
+    async fn reply(&mut self, job: &WorkerReplyJob) {
         let last = match self.try_reply(job).await {
             Ok(finished) => Ok(finished),
             Err(error) => {
@@ -233,32 +235,32 @@ impl Actor {
         let _ = job.events.send(last);
     }
 
-    async fn try_reply(&mut self, job: &ReplyJob) -> Result<GenerationEvent, ProviderError> {
+    async fn try_reply(&mut self, job: &WorkerReplyJob) -> Result<GenerationEvent, ProviderError> {
         if job.request.prompt.segments.is_empty() {
             return Err(failure::no_segments());
         }
-        if !job.is_given_up() {
-            self.load(&job.path, Need::Replies(job.context), Some(job)).await?;
+        if !job.is_cancelled() {
+            self.load(&job.path, ModelNeed::Replies(job.context), Some(job)).await?;
         }
-        if job.is_given_up() {
+        if job.is_cancelled() {
             return Ok(finished(FinishReason::Cancelled, Usage::default(), Timings::default()));
         }
         let id = self.next_id();
-        self.note(State::Busy);
+        self.publish(WorkerState::Busy);
         let (start, mut first_text) = (Instant::now(), None);
-        self.send(&Frame::Generate(generate(id, &job.request))).await?;
-        let patience = self.settings.policy.silence;
-        self.until(Some((job, Some(id))), patience, move |reply| match reply {
-            Reply::Prefill { done, total, reused, .. } => {
-                job.tell(GenerationEvent::Prefill { done, total, reused });
+        self.send(&WorkerRequest::Generate(generate(id, &job.request))).await?;
+        let limit = self.settings.policy.reply_timeout;
+        self.until(Some((job, Some(id))), limit, move |reply| match reply {
+            WorkerReply::Prefill { done, total, reused, .. } => {
+                job.send_event(GenerationEvent::Prefill { done, total, reused });
                 None
             }
-            Reply::Text { text, .. } => {
+            WorkerReply::Text { text, .. } => {
                 first_text.get_or_insert_with(|| start.elapsed());
-                job.tell(GenerationEvent::Text(text));
+                job.send_event(GenerationEvent::Text(text));
                 None
             }
-            Reply::Done(done) => {
+            WorkerReply::Done(done) => {
                 let first_text_ms = first_text.unwrap_or_else(|| start.elapsed()).as_secs_f64() * 1000.0;
                 Some(Ok(from_done(&done, first_text_ms)))
             }
@@ -271,13 +273,13 @@ impl Actor {
     async fn forget(&mut self) {
         for cache_key in std::mem::take(&mut self.forgotten) {
             self.drop_saved(std::slice::from_ref(&cache_key));
-            self.tell_worker(&Frame::Forget { cache_key }).await;
+            self.send_if_running(&WorkerRequest::Forget { cache_key }).await;
         }
     }
 
-    async fn keep_off_disk(&mut self, cache_keys: Vec<String>, done: oneshot::Sender<()>) {
+    async fn exclude_from_saving(&mut self, cache_keys: Vec<String>, done: oneshot::Sender<()>) {
         let deleted = self.drop_saved(&cache_keys);
-        self.tell_worker(&Frame::KeepOffDisk { cache_keys }).await;
+        self.send_if_running(&WorkerRequest::KeepOffDisk { cache_keys }).await;
         if deleted {
             // The caller may have stopped waiting.
             let _ = done.send(());
@@ -290,7 +292,7 @@ impl Actor {
     }
 
     /// Sends a frame to a running worker. A failed send means that the worker, and its memory, is gone.
-    async fn tell_worker(&mut self, frame: &Frame) {
+    async fn send_if_running(&mut self, frame: &WorkerRequest) {
         if self.worker.is_some() {
             let _ = self.send(frame).await;
         }
@@ -302,7 +304,7 @@ impl Actor {
     }
 }
 
-async fn idle_frame(worker: &mut Option<Worker>) -> Option<Result<Reply, ::worker::FrameError>> {
+async fn idle_frame(worker: &mut Option<Worker>) -> Option<Result<WorkerReply, ::worker::FrameError>> {
     match worker {
         Some(worker) => worker.frames.recv().await,
         None => std::future::pending().await,
@@ -323,7 +325,7 @@ fn generate(id: u64, request: &Request) -> Generate {
         id,
         cache_key: request.cache_key.clone(),
         segments: request.prompt.segments.iter().map(segment).collect(),
-        sampling: protocol::Sampling {
+        sampling: protocol::WireSampling {
             repeat_penalty: finite(sampling.repeat_penalty, 1.0),
             repeat_range: sampling.repeat_range,
             frequency_penalty: finite(sampling.frequency_penalty, 0.0),
@@ -349,7 +351,7 @@ fn generate(id: u64, request: &Request) -> Generate {
         },
         stop: request.prompt.stop.clone(),
         max_tokens: sampling.max_tokens,
-        grammar: request.shape.as_ref().map(|shape| shape.grammar.clone()),
+        grammar: request.response_schema.as_ref().map(|shape| shape.grammar.clone()),
     }
 }
 
@@ -358,8 +360,8 @@ fn finite(value: f32, off: f32) -> f32 {
     if value.is_finite() { value } else { off }
 }
 
-fn segment(segment: &Segment) -> protocol::Segment {
-    protocol::Segment { text: segment.text.clone(), control: segment.control }
+fn segment(segment: &Segment) -> protocol::WireSegment {
+    protocol::WireSegment { text: segment.text.clone(), control: segment.control }
 }
 
 fn from_done(done: &protocol::Done, first_text_ms: f64) -> GenerationEvent {

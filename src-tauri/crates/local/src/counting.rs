@@ -22,7 +22,7 @@ pub const REVISION: u32 = 1;
 
 /// Which process counts the tokens of a model. Both counts are exact.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CountedBy {
+pub enum CountingMethod {
     /// Not decided before the first count.
     Unknown,
     ThisProcess,
@@ -32,7 +32,7 @@ pub enum CountedBy {
     },
 }
 
-impl std::fmt::Display for CountedBy {
+impl std::fmt::Display for CountingMethod {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unknown => formatter.write_str("exact; the first count decides which process counts"),
@@ -44,7 +44,7 @@ impl std::fmt::Display for CountedBy {
 
 /// Tokenizer and verdict of one model.
 #[derive(Debug)]
-pub(crate) struct Counting {
+pub(crate) struct ModelCounting {
     /// Present if it agrees with the worker.
     tokenizer: Option<Tokenizer>,
     verdict: Verdict,
@@ -62,20 +62,20 @@ struct Verdict {
 
 /// Verdicts of this process, by the SHA-256 of the model file.
 #[derive(Debug, Default)]
-pub(crate) struct Countings(Mutex<HashMap<String, Arc<OnceCell<Counting>>>>);
+pub(crate) struct CountingCache(Mutex<HashMap<String, Arc<OnceCell<ModelCounting>>>>);
 
-impl Countings {
-    fn cell(&self, sha256: &str) -> Arc<OnceCell<Counting>> {
+impl CountingCache {
+    fn cell(&self, sha256: &str) -> Arc<OnceCell<ModelCounting>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(known.entry(sha256.to_owned()).or_default())
     }
 }
 
-impl Counting {
-    fn by(&self) -> CountedBy {
+impl ModelCounting {
+    fn by(&self) -> CountingMethod {
         match &self.verdict.against {
-            None => CountedBy::ThisProcess,
-            Some(reason) => CountedBy::Worker { reason: reason.clone() },
+            None => CountingMethod::ThisProcess,
+            Some(reason) => CountingMethod::Worker { reason: reason.clone() },
         }
     }
 }
@@ -121,10 +121,10 @@ impl LocalHost {
     }
 
     /// Returns which process counts for `model`, if this is already decided.
-    pub fn counted_by(&self, model: &LocalModel) -> CountedBy {
+    pub fn counted_by(&self, model: &LocalModel) -> CountingMethod {
         let cell = self.countings().cell(&model.sha256);
-        let kept = || self.kept(&model.sha256).map(|verdict| Counting { tokenizer: None, verdict }.by());
-        cell.get().map(Counting::by).or_else(kept).unwrap_or(CountedBy::Unknown)
+        let kept = || self.kept(&model.sha256).map(|verdict| ModelCounting { tokenizer: None, verdict }.by());
+        cell.get().map(ModelCounting::by).or_else(kept).unwrap_or(CountingMethod::Unknown)
     }
 
     /// Applies `work` to `texts` with the model's tokenizer. Returns `None` if the worker must do it.
@@ -146,7 +146,7 @@ impl LocalHost {
 
     /// Returns the counting method of `model`, which the first call determines. Empty for a file without a hash, whose
     /// verdict cannot be stored.
-    async fn counting(&self, model: &LocalModel) -> Result<Arc<OnceCell<Counting>>, ProviderError> {
+    async fn counting(&self, model: &LocalModel) -> Result<Arc<OnceCell<ModelCounting>>, ProviderError> {
         if model.sha256.is_empty() {
             return Ok(Arc::default());
         }
@@ -155,18 +155,18 @@ impl LocalHost {
         Ok(cell)
     }
 
-    async fn decide(&self, model: &LocalModel) -> Result<Counting, ProviderError> {
+    async fn decide(&self, model: &LocalModel) -> Result<ModelCounting, ProviderError> {
         let path = PathBuf::from(&model.path);
         let kept = self.kept(&model.sha256);
         if let Some(verdict) = kept.as_ref().filter(|verdict| verdict.against.is_some()) {
             tracing::debug!(against = ?verdict.against, "the worker counts tokens for this model");
-            return Ok(Counting { tokenizer: None, verdict: kept.unwrap_or_else(|| Verdict::new(false, None)) });
+            return Ok(ModelCounting { tokenizer: None, verdict: kept.unwrap_or_else(|| Verdict::new(false, None)) });
         }
         let opened = tokio::task::spawn_blocking(move || Tokenizer::open(&path)).await;
         let tokenizer = opened.unwrap_or_else(|_| Err(Unsupported::Vocabulary("it cannot be read".to_owned())));
         if let (Some(verdict), Ok(_)) = (&kept, &tokenizer) {
             let verdict = Verdict::new(verdict.adds_bos, None);
-            return Ok(Counting { tokenizer: tokenizer.ok(), verdict });
+            return Ok(ModelCounting { tokenizer: tokenizer.ok(), verdict });
         }
         let adds_bos = self.adds_bos_by_worker(Path::new(&model.path)).await?;
         let against = match &tokenizer {
@@ -175,7 +175,7 @@ impl LocalHost {
         };
         let verdict = Verdict::new(adds_bos, against);
         self.keep(&model.sha256, &verdict);
-        Ok(Counting { tokenizer: tokenizer.ok().filter(|_| verdict.against.is_none()), verdict })
+        Ok(ModelCounting { tokenizer: tokenizer.ok().filter(|_| verdict.against.is_none()), verdict })
     }
 
     /// Returns the first sample that the worker tokenizes differently.

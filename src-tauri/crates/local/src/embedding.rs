@@ -8,7 +8,7 @@ use provider::{ProviderError, ProviderErrorKind};
 
 /// # Errors
 /// The frame's parts do not match.
-pub(crate) fn read(sent: protocol::Embedding) -> Result<Embedding, ProviderError> {
+pub(crate) fn read(sent: protocol::EncodedEmbedding) -> Result<Embedding, ProviderError> {
     let decode = |text: &str| STANDARD.decode(text).map_err(|error| malformed(&error.to_string()));
     let vectors: Vec<i8> = decode(&sent.vectors)?.into_iter().map(u8::cast_signed).collect();
     let numbers = decode(&sent.mean)?;
@@ -29,8 +29,8 @@ pub(crate) fn malformed(why: &str) -> ProviderError {
 mod tests {
     use super::*;
 
-    fn sent(tokens: Vec<i32>, vectors: &[u8], mean: &[u8]) -> protocol::Embedding {
-        protocol::Embedding { tokens, vectors: STANDARD.encode(vectors), mean: STANDARD.encode(mean) }
+    fn sent(tokens: Vec<i32>, vectors: &[u8], mean: &[u8]) -> protocol::EncodedEmbedding {
+        protocol::EncodedEmbedding { tokens, vectors: STANDARD.encode(vectors), mean: STANDARD.encode(mean) }
     }
 
     #[test]
@@ -40,6 +40,6 @@ mod tests {
         assert_eq!((embedding.vectors, embedding.mean), (vec![127, -127], vec![0.5]));
         assert!(read(sent(vec![101], &[1, 2], &half)).is_err());
         assert!(read(sent(vec![101], &[1], &half[..3])).is_err());
-        assert!(read(protocol::Embedding { vectors: "?".into(), ..sent(vec![], &[], &[]) }).is_err());
+        assert!(read(protocol::EncodedEmbedding { vectors: "?".into(), ..sent(vec![], &[], &[]) }).is_err());
     }
 }

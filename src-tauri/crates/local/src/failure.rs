@@ -59,19 +59,19 @@ pub(crate) fn no_segments() -> ProviderError {
 pub(crate) struct Death {
     pub(crate) status: Option<ExitStatus>,
     /// The end of its stderr output.
-    pub(crate) last_words: String,
+    pub(crate) stderr_tail: String,
     /// Why we ended it, if we did.
-    pub(crate) by_us: Option<String>,
+    pub(crate) killed_because: Option<String>,
 }
 
 impl Death {
     pub(crate) fn describe(&self) -> String {
-        let how = match (&self.by_us, self.status) {
+        let how = match (&self.killed_because, self.status) {
             (Some(why), _) => format!("it was ended: {why}"),
             (None, None) => "its exit status is unknown".to_owned(),
             (None, Some(status)) => exit(status),
         };
-        match self.last_words.trim() {
+        match self.stderr_tail.trim() {
             "" => how,
             words => format!("{how}; its last output: {words}"),
         }

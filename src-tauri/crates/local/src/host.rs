@@ -10,13 +10,13 @@ use provider::{EventStream, FinishReason, GenerationEvent, Provider, ProviderErr
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::actor::{Actor, Answer, Command, ReplyJob, TextsJob};
-use crate::counting::Countings;
+use crate::actor::{Actor, ActorCommand, TextsJob, TextsReceiver, WorkerReplyJob};
+use crate::counting::CountingCache;
 use crate::embedding;
 use crate::failure;
 use crate::saved::SavedCaches;
-use crate::settings::Settings;
-use crate::status::Status;
+use crate::settings::WorkerSettings;
+use crate::status::WorkerStatus;
 use domain::embedding::Embedding;
 
 /// Maximum bytes of text per request to count. Escaped as JSON, it still fits into a frame.
@@ -26,10 +26,10 @@ const COUNT_AT_ONCE: usize = 1024 * 1024;
 /// last clone and the last provider.
 #[derive(Debug, Clone)]
 pub struct LocalHost {
-    commands: mpsc::UnboundedSender<Command>,
-    status: watch::Receiver<Status>,
-    settings: Arc<Settings>,
-    countings: Arc<Countings>,
+    commands: mpsc::UnboundedSender<ActorCommand>,
+    status: watch::Receiver<WorkerStatus>,
+    settings: Arc<WorkerSettings>,
+    countings: Arc<CountingCache>,
 }
 
 impl LocalHost {
@@ -37,10 +37,10 @@ impl LocalHost {
     ///
     /// # Errors
     /// The operating system cannot create a thread.
-    pub fn new(settings: Settings) -> std::io::Result<Self> {
+    pub fn new(settings: WorkerSettings) -> std::io::Result<Self> {
         let settings = Arc::new(settings);
         let (commands, orders) = mpsc::unbounded_channel();
-        let (seen, status) = watch::channel(Status::default());
+        let (seen, status) = watch::channel(WorkerStatus::default());
         let actor = Actor::new(Arc::clone(&settings), orders, seen);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         // On Linux a worker dies with the thread that started it, so the supervisor has its own thread.
@@ -57,16 +57,16 @@ impl LocalHost {
     /// Drops the caches of `cache_key`, in memory and on disk, once no reply is running.
     pub fn forget(&self, cache_key: &str) {
         // After a shutdown there is nothing in memory, and nothing new is saved.
-        let _ = self.commands.send(Command::Forget(cache_key.to_owned()));
+        let _ = self.commands.send(ActorCommand::Forget(cache_key.to_owned()));
     }
 
     /// Deletes the saved caches of `cache_keys`, because text in them was withdrawn. Their caches in memory stay in
     /// use. They are saved again only after a reply whose prompt was requested after this call. The receiver completes
     /// when the files are deleted, after earlier requests; it fails if a file remains.
-    pub fn keep_off_disk(&self, cache_keys: Vec<String>) -> oneshot::Receiver<()> {
+    pub fn exclude_from_saving(&self, cache_keys: Vec<String>) -> oneshot::Receiver<()> {
         let (done, gone) = oneshot::channel();
         // After a shutdown the sender is dropped, which the receiver reports as an error.
-        let _ = self.commands.send(Command::KeepOffDisk(cache_keys, done));
+        let _ = self.commands.send(ActorCommand::KeepOffDisk(cache_keys, done));
         gone
     }
 
@@ -78,20 +78,20 @@ impl LocalHost {
     }
 
     /// Returns the current state of the worker.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> WorkerStatus {
         self.status.borrow().clone()
     }
 
     /// Notifies of every change of [`LocalHost::status`].
-    pub fn watch(&self) -> watch::Receiver<Status> {
+    pub fn watch(&self) -> watch::Receiver<WorkerStatus> {
         self.status.clone()
     }
 
     /// Ends the worker, which first saves its caches, and waits for its exit, at most
-    /// [`Policy::farewell`](crate::Policy::farewell). Running and later requests end with an error.
+    /// [`Policy::shutdown_timeout`](crate::Policy::shutdown_timeout). Running and later requests end with an error.
     pub async fn shutdown(&self) {
         let (done, gone) = oneshot::channel();
-        if self.commands.send(Command::Shutdown(done)).is_ok() {
+        if self.commands.send(ActorCommand::Shutdown(done)).is_ok() {
             let _ = gone.await;
         }
     }
@@ -102,11 +102,11 @@ impl LocalHost {
     /// The file is not a model, or the worker fails.
     pub async fn embed(&self, path: &Path, text: &str) -> Result<Embedding, ProviderError> {
         let segment = Segment { text: text.to_owned(), control: false };
-        let mut embedded = self.ask(path, &[segment], Answer::Embeddings).await?;
+        let mut embedded = self.ask(path, &[segment], TextsReceiver::Embeddings).await?;
         embedded.pop().ok_or_else(|| embedding::malformed("the answer is empty"))
     }
 
-    pub(crate) fn countings(&self) -> &Countings {
+    pub(crate) fn countings(&self) -> &CountingCache {
         &self.countings
     }
 
@@ -115,7 +115,7 @@ impl LocalHost {
     }
 
     pub(crate) async fn adds_bos_by_worker(&self, path: &Path) -> Result<bool, ProviderError> {
-        self.ask(path, &[], Answer::Bos).await
+        self.ask(path, &[], TextsReceiver::Bos).await
     }
 
     pub(crate) async fn tokenize_by_worker(
@@ -125,7 +125,7 @@ impl LocalHost {
     ) -> Result<Vec<Vec<i32>>, ProviderError> {
         let mut tokens = Vec::with_capacity(texts.len());
         for texts in portions(texts) {
-            tokens.extend(self.ask(path, texts, Answer::Tokens).await?);
+            tokens.extend(self.ask(path, texts, TextsReceiver::Tokens).await?);
         }
         Ok(tokens)
     }
@@ -133,7 +133,7 @@ impl LocalHost {
     pub(crate) async fn count_by_worker(&self, path: &Path, texts: &[Segment]) -> Result<Vec<u32>, ProviderError> {
         let mut counts = Vec::with_capacity(texts.len());
         for texts in portions(texts) {
-            counts.extend(self.ask(path, texts, Answer::Counts).await?);
+            counts.extend(self.ask(path, texts, TextsReceiver::Counts).await?);
         }
         Ok(counts)
     }
@@ -142,11 +142,11 @@ impl LocalHost {
         &self,
         path: &Path,
         texts: &[Segment],
-        answer: impl FnOnce(oneshot::Sender<Result<T, ProviderError>>) -> Answer,
+        answer: impl FnOnce(oneshot::Sender<Result<T, ProviderError>>) -> TextsReceiver,
     ) -> Result<T, ProviderError> {
         let (sender, receiver) = oneshot::channel();
-        let job = TextsJob { path: path.to_owned(), texts: texts.to_vec(), answer: answer(sender) };
-        self.commands.send(Command::Texts(job)).map_err(|_| failure::shut_down())?;
+        let job = TextsJob { path: path.to_owned(), texts: texts.to_vec(), receiver: answer(sender) };
+        self.commands.send(ActorCommand::Texts(job)).map_err(|_| failure::shut_down())?;
         receiver.await.unwrap_or_else(|_| Err(failure::shut_down()))
     }
 }
@@ -192,25 +192,26 @@ impl LocalProvider {
 impl Provider for LocalProvider {
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
         let (events, arriving) = mpsc::unbounded_channel();
-        let job = ReplyJob { path: self.path.clone(), context: self.context, request, cancel: cancel.clone(), events };
+        let job =
+            WorkerReplyJob { path: self.path.clone(), context: self.context, request, cancel: cancel.clone(), events };
         // After a shutdown the job, and with it the sender, is dropped, so the stream ends with an error.
-        let _ = self.host.commands.send(Command::Reply(Box::new(job)));
+        let _ = self.host.commands.send(ActorCommand::Reply(Box::new(job)));
         follow(arriving, cancel, self.host.settings.policy.cancel).boxed()
     }
 }
 
 type Arriving = mpsc::UnboundedReceiver<Result<GenerationEvent, ProviderError>>;
 
-/// Forwards events up to the last one. A cancel ends the stream within `patience`, even if the worker does not react.
+/// Forwards events up to the last one. A cancel ends the stream within `limit`, even if the worker does not react.
 fn follow(
     mut arriving: Arriving,
     cancel: CancellationToken,
-    patience: std::time::Duration,
+    limit: std::time::Duration,
 ) -> impl futures_util::Stream<Item = Result<GenerationEvent, ProviderError>> {
     async_stream::stream! {
         let overdue = async {
             cancel.cancelled().await;
-            tokio::time::sleep(patience).await;
+            tokio::time::sleep(limit).await;
         };
         tokio::pin!(overdue);
         let mut usage = Usage::default();

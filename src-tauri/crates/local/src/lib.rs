@@ -19,10 +19,10 @@
 
 mod actor;
 mod counting;
+mod crash_history;
 mod embedding;
 mod failure;
 pub mod gguf;
-mod health;
 mod host;
 pub mod library;
 mod process;
@@ -31,10 +31,10 @@ mod settings;
 mod status;
 pub mod tokenizer;
 
-pub use counting::{CountedBy, REVISION as COUNTING_REVISION};
-pub use gguf::{GgufError, Header};
+pub use counting::{CountingMethod, REVISION as COUNTING_REVISION};
+pub use gguf::{GgufError, GgufHeader};
 pub use host::{LocalHost, LocalProvider};
 pub use library::{Fit, Inspected, ModelError, inspect};
-pub use settings::{Policy, Settings};
-pub use status::{State, Status};
+pub use settings::{Policy, WorkerSettings};
+pub use status::{WorkerState, WorkerStatus};
 pub use tokenizer::Tokenizer;

@@ -8,7 +8,7 @@ use domain::ModelId;
 use domain::model::LocalModel;
 use sha2::{Digest, Sha256};
 
-use crate::gguf::{self, GgufError, Header};
+use crate::gguf::{self, GgufError, GgufHeader};
 
 /// Default context size, if the model supports it.
 const DEFAULT_CONTEXT: u32 = 8_192;
@@ -30,7 +30,7 @@ pub enum ModelError {
 /// A validated model file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inspected {
-    pub header: Header,
+    pub header: GgufHeader,
     /// The model's name from the header, or the file name.
     pub name: String,
     /// Absolute path.
@@ -85,7 +85,7 @@ fn hash(path: &Path, mut progress: impl FnMut(u64, u64)) -> std::io::Result<(u64
 }
 
 /// Returns a name on one line, with limited length.
-fn name(header: &Header, path: &Path) -> String {
+fn name(header: &GgufHeader, path: &Path) -> String {
     let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = header.name.clone().unwrap_or_else(stem);
     name.chars().filter(|character| !character.is_control()).take(120).collect()
@@ -120,7 +120,7 @@ impl Fit {
 }
 
 /// Estimates the memory for a model file of `bytes` with `context` tokens.
-pub fn fit(header: &Header, bytes: u64, context: u32, available: Option<u64>) -> Fit {
+pub fn fit(header: &GgufHeader, bytes: u64, context: u32, available: Option<u64>) -> Fit {
     let cache = header.cache_bytes_per_token.unwrap_or(0).saturating_mul(context.into());
     Fit { weights: bytes, cache, working: (64 << 20) + bytes / 20, available }
 }
@@ -136,8 +136,8 @@ pub fn available_memory() -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn header(cache_bytes_per_token: u64) -> Header {
-        Header {
+    fn header(cache_bytes_per_token: u64) -> GgufHeader {
+        GgufHeader {
             version: 3,
             architecture: "llama".into(),
             name: None,

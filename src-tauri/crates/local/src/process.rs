@@ -11,28 +11,28 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use worker::frame::{self, FrameError};
-use worker::protocol::{Load, Loaded, PROTOCOL, Reply, Request};
+use worker::protocol::{Load, LoadedModelInfo, PROTOCOL, WorkerReply, WorkerRequest};
 
 use crate::failure::{self, Death};
-use crate::settings::Settings;
+use crate::settings::WorkerSettings;
 
 /// Environment variables passed to a worker: library paths, and variables that Windows programs need.
-const PASSED_ON: [&str; 5] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "TEMP", "TMP"];
+const ENVIRONMENT: [&str; 5] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "TEMP", "TMP"];
 
 /// Capacity of the frame queue. A worker that writes faster than we read blocks.
 const FRAMES: usize = 256;
 
 /// Maximum bytes of stderr kept for the error message about a death.
-const LAST_WORDS: usize = 2_000;
+const STDERR_TAIL: usize = 2_000;
 
 /// A running worker.
 pub(crate) struct Worker {
     child: Child,
     pipe: ChildStdin,
-    pub(crate) frames: mpsc::Receiver<Result<Reply, FrameError>>,
+    pub(crate) frames: mpsc::Receiver<Result<WorkerReply, FrameError>>,
     words: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
-    pub(crate) loaded: Option<(Load, Loaded)>,
+    pub(crate) loaded: Option<(Load, LoadedModelInfo)>,
 }
 
 impl Worker {
@@ -41,17 +41,17 @@ impl Worker {
     ///
     /// # Errors
     /// The binary does not start, or does not speak our protocol.
-    pub(crate) async fn start(settings: &Settings) -> Result<Self, ProviderError> {
+    pub(crate) async fn start(settings: &WorkerSettings) -> Result<Self, ProviderError> {
         let path = settings.worker.as_path();
         let mut worker = Self::spawn(settings).map_err(|error| failure::not_started(path, error))?;
         match timeout(settings.policy.handshake, worker.frames.recv()).await {
-            Ok(Some(Ok(Reply::Ready { protocol: PROTOCOL, build, devices }))) => {
+            Ok(Some(Ok(WorkerReply::Ready { protocol: PROTOCOL, build, devices }))) => {
                 tracing::info!(pid = worker.pid(), build, ?devices, "worker ready");
                 Ok(worker)
             }
             greeting => {
                 let why = match greeting {
-                    Ok(Some(Ok(Reply::Ready { protocol, .. }))) => {
+                    Ok(Some(Ok(WorkerReply::Ready { protocol, .. }))) => {
                         format!("it speaks version {protocol} of the protocol, not {PROTOCOL}")
                     }
                     Ok(Some(Ok(_))) => "it did not report that it is ready".to_owned(),
@@ -64,7 +64,7 @@ impl Worker {
         }
     }
 
-    fn spawn(settings: &Settings) -> std::io::Result<Self> {
+    fn spawn(settings: &WorkerSettings) -> std::io::Result<Self> {
         let path = settings.worker.as_path();
         let mut command = Command::new(path);
         // Shown only in the process list.
@@ -73,7 +73,7 @@ impl Worker {
         if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
             command.current_dir(folder);
         }
-        command.env_clear().envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.env_clear().envs(ENVIRONMENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.env("GOMP_SPINCOUNT", settings.spin.to_string());
         // An abort would start a debugger, whose output would mix with the frames on stdout.
         command.env("GGML_NO_BACKTRACE", "1");
@@ -99,42 +99,42 @@ impl Worker {
         matches!(self.child.try_wait(), Ok(None)) && !self.frames.is_closed()
     }
 
-    /// Sends a request. An error means that the worker is gone or has not read for `patience`.
-    pub(crate) async fn send(&mut self, request: &Request, patience: Duration) -> Result<(), FrameError> {
+    /// Sends a request. An error means that the worker is gone or has not read for `limit`.
+    pub(crate) async fn send(&mut self, request: &WorkerRequest, limit: Duration) -> Result<(), FrameError> {
         let bytes = frame::encode(request)?;
-        let written = timeout(patience, self.pipe.write_all(&bytes)).await;
+        let written = timeout(limit, self.pipe.write_all(&bytes)).await;
         written.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into())).map_err(FrameError::Pipe)
     }
 
-    /// Asks the process to save its caches and exit. Kills it after `patience`.
-    pub(crate) async fn dismiss(mut self, patience: Duration) {
+    /// Asks the process to save its caches and exit. Kills it after `limit`.
+    pub(crate) async fn shut_down(mut self, limit: Duration) {
         let leaving = async {
-            if self.send(&Request::Shutdown, patience).await.is_ok() {
+            if self.send(&WorkerRequest::Shutdown, limit).await.is_ok() {
                 // The worker may still send frames, and would block if nobody read them.
                 while self.frames.recv().await.is_some() {}
                 let _ = self.child.wait().await;
             }
         };
-        if timeout(patience, leaving).await.is_err() {
+        if timeout(limit, leaving).await.is_err() {
             tracing::warn!("the worker did not exit in time; its unsaved caches are lost");
         }
         self.end(Some("Inglenook is closing".to_owned())).await;
     }
 
-    /// Kills the process if it still runs, and describes its end. `by_us` is the reason if we end it.
-    pub(crate) async fn end(&mut self, by_us: Option<String>) -> Death {
-        if by_us.is_none() {
+    /// Kills the process if it still runs, and describes its end. `killed_because` is the reason if we end it.
+    pub(crate) async fn end(&mut self, killed_because: Option<String>) -> Death {
+        if killed_because.is_none() {
             // The pipes close shortly before the exit status is available.
             let _ = timeout(Duration::from_millis(500), self.child.wait()).await;
         }
         let _ = self.child.start_kill();
         let status = self.child.wait().await.ok();
         let _ = timeout(Duration::from_millis(200), &mut self.listener).await;
-        Death { status, last_words: self.last_words(), by_us }
+        Death { status, stderr_tail: self.stderr_tail(), killed_because }
     }
 
     /// Returns the end of stderr.
-    pub(crate) fn last_words(&self) -> String {
+    pub(crate) fn stderr_tail(&self) -> String {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&words);
         let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -144,7 +144,7 @@ impl Worker {
 }
 
 /// Forwards frames until the pipe closes or its data is invalid.
-async fn read_frames(mut pipe: impl AsyncRead + Unpin, frames: mpsc::Sender<Result<Reply, FrameError>>) {
+async fn read_frames(mut pipe: impl AsyncRead + Unpin, frames: mpsc::Sender<Result<WorkerReply, FrameError>>) {
     loop {
         let frame = match read_frame(&mut pipe).await {
             Ok(None) => return,
@@ -158,7 +158,7 @@ async fn read_frames(mut pipe: impl AsyncRead + Unpin, frames: mpsc::Sender<Resu
     }
 }
 
-async fn read_frame(pipe: &mut (impl AsyncRead + Unpin)) -> Result<Option<Reply>, FrameError> {
+async fn read_frame(pipe: &mut (impl AsyncRead + Unpin)) -> Result<Option<WorkerReply>, FrameError> {
     let mut head = Vec::with_capacity(frame::HEAD);
     (&mut *pipe).take(frame::HEAD as u64).read_to_end(&mut head).await?;
     if head.is_empty() {
@@ -178,7 +178,7 @@ async fn listen(mut stderr: impl AsyncRead + Unpin, words: Arc<Mutex<Vec<u8>>>) 
         tracing::debug!(target: "worker", "{}", String::from_utf8_lossy(&buffer[..read]).trim_end());
         let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
         words.extend_from_slice(&buffer[..read]);
-        let excess = words.len().saturating_sub(LAST_WORDS);
+        let excess = words.len().saturating_sub(STDERR_TAIL);
         words.drain(..excess);
     }
 }

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use worker::protocol;
 use worker::saved::{ENDING, READING, WRITING, file_name};
 
-use crate::settings::Settings;
+use crate::settings::WorkerSettings;
 
 /// Bytes hashed at each end of a model file: its header and some of its weights.
 const SAMPLE: u64 = 64 * 1024;
@@ -44,36 +44,36 @@ impl Saved {
 
 impl SavedCaches {
     /// Returns `None` if saving is disabled.
-    pub(crate) fn of(settings: &Settings) -> Option<Self> {
+    pub(crate) fn of(settings: &WorkerSettings) -> Option<Self> {
         // The worker runs in another directory.
         let dir = std::path::absolute(settings.state_dir.as_ref()?).ok()?;
         (settings.state_budget > 0).then_some(Self { dir, budget: settings.state_budget })
     }
 
     /// Returns the folder in which `worker` saves caches of `model` with a context of `context` tokens.
-    pub(crate) fn place(&self, model: &Path, context: u32, worker: &Path) -> Option<protocol::SavedCaches> {
+    pub(crate) fn folder_for(&self, model: &Path, context: u32, worker: &Path) -> Option<protocol::SavedCacheFolder> {
         let fingerprint = fingerprint(model, context, worker);
         let fingerprint = fingerprint.inspect_err(|error| tracing::warn!(%error, "caches are not saved")).ok()?;
         let folder = self.dir.join(fingerprint).into_os_string().into_string().ok()?;
-        Some(protocol::SavedCaches { folder, budget: self.budget })
+        Some(protocol::SavedCacheFolder { folder, budget: self.budget })
     }
 
     /// Deletes the caches of `cache_keys` for every model, complete or not. Returns false if one remains.
     pub(crate) fn forget<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) -> bool {
-        let forgotten = chats(cache_keys);
+        let forgotten = hashed_names(cache_keys);
         let saved = self.all().into_iter().filter(|saved| forgotten.contains(saved.chat()));
         saved.filter(|saved| !remove(saved)).count() == 0
     }
 
     /// Deletes the caches of all other cache keys, for every model.
     pub(crate) fn forget_all_but<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) {
-        let kept = chats(cache_keys);
+        let kept = hashed_names(cache_keys);
         self.all().into_iter().filter(|saved| is_whole(saved) && !kept.contains(saved.chat())).for_each(delete);
     }
 
     /// Deletes unfinished files of dead workers, and the oldest caches beyond the budget. No worker may save during the
     /// call.
-    pub(crate) fn tidy(&self) {
+    pub(crate) fn enforce_budget(&self) {
         let (mut whole, rest): (Vec<_>, Vec<_>) = self.all().into_iter().partition(is_whole);
         rest.into_iter().filter(|saved| ends_with(saved, WRITING) || ends_with(saved, READING)).for_each(delete);
         whole.sort_by_key(|saved| std::cmp::Reverse(saved.used()));
@@ -113,7 +113,7 @@ fn ends_with(saved: &Saved, ending: &str) -> bool {
 }
 
 /// Returns the file names of the caches, without their extension.
-fn chats<'k>(cache_keys: impl IntoIterator<Item = &'k str>) -> HashSet<OsString> {
+fn hashed_names<'k>(cache_keys: impl IntoIterator<Item = &'k str>) -> HashSet<OsString> {
     let name = |key| Path::new(&file_name(key)).file_stem().map(OsStr::to_owned);
     cache_keys.into_iter().filter_map(name).collect()
 }
@@ -197,7 +197,7 @@ mod tests {
         put(&saved, "large", "b.part", 0);
         put(&saved, "gone", "c.loading", 0);
         put(&saved, "not ours", "notes.txt", 0);
-        saved.tidy();
+        saved.enforce_budget();
         assert_eq!(names(&saved), ["large/a.kv", "not ours/notes.txt", "small/b.kv"]);
         assert!(!saved.dir.join("gone").exists());
     }
@@ -227,7 +227,7 @@ mod tests {
             path
         };
         let (model, worker) = (write("model", b"weights"), write("worker", b"code"));
-        let place = |model: &Path, context, worker: &Path| saved.place(model, context, worker).unwrap().folder;
+        let place = |model: &Path, context, worker: &Path| saved.folder_for(model, context, worker).unwrap().folder;
         let first = place(&model, 2048, &worker);
         assert_eq!(place(&model, 2048, &worker), first);
         assert!(Path::new(&first).starts_with(&saved.dir));
@@ -240,6 +240,6 @@ mod tests {
         let moved = saved.dir.join("moved");
         fs::rename(&model, &moved).unwrap();
         assert_eq!(place(&moved, 2048, &worker), first);
-        assert!(saved.place(&model, 2048, &worker).is_none());
+        assert!(saved.folder_for(&model, 2048, &worker).is_none());
     }
 }

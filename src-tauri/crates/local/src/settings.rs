@@ -10,7 +10,7 @@ const WORKER_VARIABLE: &str = "INGLENOOK_WORKER";
 
 /// Settings of a [`LocalHost`](crate::LocalHost).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct WorkerSettings {
     /// Path of the worker binary.
     pub worker: PathBuf,
     /// Purpose of the workers, shown in the process list.
@@ -32,7 +32,7 @@ pub struct Settings {
     pub policy: Policy,
 }
 
-impl Default for Settings {
+impl Default for WorkerSettings {
     fn default() -> Self {
         Self {
             worker: worker_path(),
@@ -60,13 +60,13 @@ pub struct Policy {
     /// Timeout for the handshake of a started worker.
     pub handshake: Duration,
     /// Silence of a busy worker after which [`Stalled`](provider::GenerationEvent::Stalled) is sent.
-    pub stall: Duration,
+    pub stall_notice: Duration,
     /// Silence of a busy worker after which it is killed.
-    pub silence: Duration,
+    pub reply_timeout: Duration,
     /// Maximum time from a cancel to the end of the stream, even if the worker does not react.
     pub cancel: Duration,
     /// Maximum time for a worker to save its caches and exit.
-    pub farewell: Duration,
+    pub shutdown_timeout: Duration,
 }
 
 impl Default for Policy {
@@ -76,10 +76,10 @@ impl Default for Policy {
             window: Duration::from_secs(300),
             backoff: Duration::from_millis(250),
             handshake: Duration::from_secs(10),
-            stall: Duration::from_secs(10),
-            silence: Duration::from_secs(30),
+            stall_notice: Duration::from_secs(10),
+            reply_timeout: Duration::from_secs(30),
             cancel: Duration::from_millis(250),
-            farewell: Duration::from_millis(2_500),
+            shutdown_timeout: Duration::from_millis(2_500),
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// State of the worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum State {
+pub enum WorkerState {
     /// No worker has been needed yet.
     #[default]
     Absent,
@@ -22,8 +22,8 @@ pub enum State {
 /// A snapshot of the worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Status {
-    pub state: State,
+pub struct WorkerStatus {
+    pub state: WorkerState,
     /// Process id while the process runs.
     pub pid: Option<u32>,
     /// Path of the loaded model.

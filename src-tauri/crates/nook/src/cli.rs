@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::api::Ask;
-pub(crate) use kinds::{ExportKind, Format, ListKind, ShowKind};
+pub(crate) use kinds::{ExportFormat, ExportKind, ListKind, ShowKind};
 pub(crate) use memory::{MemoryArgs, MemoryVerb};
 #[cfg(feature = "evaluation")]
 pub(crate) use memory::{RankArgs, ScenarioArgs};
@@ -42,7 +42,7 @@ pub(crate) enum Verb {
         /// Name or id
         name: String,
         #[arg(long = "as", value_name = "FORMAT")]
-        format: Format,
+        format: ExportFormat,
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
@@ -55,7 +55,7 @@ pub(crate) enum Verb {
         #[arg(required_if_eq_any([("kind", "character"), ("kind", "chat"), ("kind", "persona"), ("kind", "lorebook"), ("kind", "model"), ("kind", "template"), ("kind", "preset")]))]
         name: Option<String>,
         #[command(flatten)]
-        whose: Whose,
+        whose: SettingsOwnerArgs,
     },
     /// Change a setting of prompts and replies: for all chats, or for one chat, character, model or endpoint
     Set {
@@ -67,7 +67,7 @@ pub(crate) enum Verb {
         #[arg(long, conflicts_with = "value")]
         reset: bool,
         #[command(flatten)]
-        whose: Whose,
+        whose: SettingsOwnerArgs,
     },
     /// Send one message, or chat line by line
     Chat(ChatArgs),
@@ -175,7 +175,7 @@ pub(crate) enum Verb {
 /// Owner of the settings; without any of these, all chats.
 #[derive(Debug, Default, Args)]
 #[group(multiple = false)]
-pub(crate) struct Whose {
+pub(crate) struct SettingsOwnerArgs {
     /// Id or title
     #[arg(long)]
     pub(crate) chat: Option<String>,
@@ -202,7 +202,7 @@ pub(crate) struct ChatArgs {
     #[arg(long)]
     pub(crate) persona: Option<String>,
     #[command(flatten)]
-    pub(crate) answering: Answering,
+    pub(crate) answering: ModelArgs,
     /// Random seed; the same seed gives the same reply
     #[arg(long)]
     pub(crate) seed: Option<u32>,
@@ -233,7 +233,7 @@ pub(crate) struct PromptArgs {
     pub(crate) message: String,
     /// Print the prompt of a background task instead of the next turn
     #[arg(long, value_name = "JOB", conflicts_with = "message")]
-    pub(crate) ask: Option<Job>,
+    pub(crate) ask: Option<GenerationTask>,
     /// Generate another version of the last reply instead of the next turn
     #[arg(long, conflicts_with_all = ["message", "ask"])]
     pub(crate) regenerate: bool,
@@ -242,17 +242,17 @@ pub(crate) struct PromptArgs {
     pub(crate) limit: Option<u32>,
     /// Placement of lore and notes, overriding the settings
     #[arg(long)]
-    pub(crate) placement: Option<Placing>,
+    pub(crate) placement: Option<PlacementArg>,
     /// Print the prompt at this stage, compared with the stage before
     #[arg(long)]
-    pub(crate) stage: Option<Stage>,
+    pub(crate) stage: Option<StageArg>,
     #[command(flatten)]
-    pub(crate) answering: Answering,
+    pub(crate) answering: ModelArgs,
 }
 
 /// Model, template and mode of a turn, overriding the chat and the settings.
 #[derive(Debug, Default, Args)]
-pub(crate) struct Answering {
+pub(crate) struct ModelArgs {
     /// A model of the library: name, file name or id
     #[arg(long)]
     pub(crate) model: Option<String>,
@@ -367,7 +367,7 @@ pub(crate) enum TemplateVerb {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Job {
+pub(crate) enum GenerationTask {
     /// Continue the last reply
     Continue,
     /// Draft the user's next message
@@ -376,24 +376,24 @@ pub(crate) enum Job {
     Title,
 }
 
-impl From<Job> for Ask {
-    fn from(job: Job) -> Self {
+impl From<GenerationTask> for Ask {
+    fn from(job: GenerationTask) -> Self {
         match job {
-            Job::Continue => Self::Continue,
-            Job::Impersonate => Self::Impersonate,
-            Job::Title => Self::Title,
+            GenerationTask::Continue => Self::Continue,
+            GenerationTask::Impersonate => Self::Impersonate,
+            GenerationTask::Title => Self::Title,
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Placing {
+pub(crate) enum PlacementArg {
     CacheFirst,
     Classic,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Stage {
+pub(crate) enum StageArg {
     /// The template as written, with its variables and macros
     Sources,
     /// After variables, macros and regex scripts

@@ -5,30 +5,30 @@ use engine::api::ApiError;
 use server::{ServeError, WeakToken};
 
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum CommandError {
     /// stdout is still empty and gets the error.
-    Because(Reason),
+    Because(ErrorReason),
     /// stdout already contains the result, which is negative.
-    Reported(Reason),
+    Reported(ErrorReason),
     /// The reader of stdout has closed the pipe, which is not an error.
-    ReaderGone,
+    PipeClosed,
 }
 
 #[derive(Debug)]
-pub(crate) struct Reason {
+pub(crate) struct ErrorReason {
     /// Error code for scripts, as in `ApiError`.
     pub(crate) kind: String,
     /// One line: what happened, why, and what to do.
     pub(crate) message: String,
 }
 
-impl Failure {
+impl CommandError {
     pub(crate) fn because(kind: &str, message: impl Into<String>) -> Self {
-        Self::Because(Reason::new(kind, message))
+        Self::Because(ErrorReason::new(kind, message))
     }
 
     pub(crate) fn reported(kind: &str, message: impl Into<String>) -> Self {
-        Self::Reported(Reason::new(kind, message))
+        Self::Reported(ErrorReason::new(kind, message))
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
@@ -36,13 +36,13 @@ impl Failure {
     }
 }
 
-impl Reason {
+impl ErrorReason {
     pub(crate) fn new(kind: &str, message: impl Into<String>) -> Self {
         Self { kind: kind.to_owned(), message: message.into() }
     }
 }
 
-impl From<&ApiError> for Reason {
+impl From<&ApiError> for ErrorReason {
     fn from(error: &ApiError) -> Self {
         let (kind, hint) = match error {
             ApiError::ContextOverflow { hint, .. } => ("contextOverflow", hint.as_str()),
@@ -59,13 +59,13 @@ impl From<&ApiError> for Reason {
     }
 }
 
-impl From<ApiError> for Failure {
+impl From<ApiError> for CommandError {
     fn from(error: ApiError) -> Self {
-        Self::Because(Reason::from(&error))
+        Self::Because(ErrorReason::from(&error))
     }
 }
 
-impl From<OpenError> for Failure {
+impl From<OpenError> for CommandError {
     fn from(error: OpenError) -> Self {
         let what = error.to_string();
         match error {
@@ -87,7 +87,7 @@ impl From<OpenError> for Failure {
     }
 }
 
-impl From<ServeError> for Failure {
+impl From<ServeError> for CommandError {
     fn from(error: ServeError) -> Self {
         let kind = match error {
             ServeError::NotLoopback { .. } => "notLoopback",
@@ -98,17 +98,17 @@ impl From<ServeError> for Failure {
     }
 }
 
-impl From<WeakToken> for Failure {
+impl From<WeakToken> for CommandError {
     fn from(error: WeakToken) -> Self {
         Self::because("weakToken", error.to_string())
     }
 }
 
 /// Errors of stdin, stdout and the runtime. Errors of files are created where they are opened, with the file's name.
-impl From<std::io::Error> for Failure {
+impl From<std::io::Error> for CommandError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Self::ReaderGone,
+            std::io::ErrorKind::BrokenPipe => Self::PipeClosed,
             _ => Self::because("io", error.to_string()),
         }
     }

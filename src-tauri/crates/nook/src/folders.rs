@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use directories::{BaseDirs, ProjectDirs};
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 const MODELS_VARIABLE: &str = "INGLENOOK_MODELS";
 
 /// The desktop app's data folder on this platform.
-pub(crate) fn data() -> Result<PathBuf, Failure> {
+pub(crate) fn data() -> Result<PathBuf, CommandError> {
     ProjectDirs::from("org", "Inglenook", "Inglenook")
         .map(|dirs| dirs.data_dir().to_owned())
-        .ok_or_else(|| Failure::because("storage", "this user has no home folder; set a folder with --data-dir"))
+        .ok_or_else(|| CommandError::because("storage", "this user has no home folder; set a folder with --data-dir"))
 }
 
 /// Returns the folders that may contain the models shipped with the app: only `INGLENOOK_MODELS` if set, else the

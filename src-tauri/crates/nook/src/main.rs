@@ -23,7 +23,7 @@ use clap::error::ErrorKind;
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::Cli;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::output::Output;
 
 /// Maximum wait for tasks that still run at the end, such as a blocked read of the terminal.
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     log_if_asked();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return out.fail(&Failure::from(error)),
+        Err(error) => return out.fail(&CommandError::from(error)),
     };
     let result = runtime.block_on(verbs::run(cli, &out));
     runtime.shutdown_timeout(LEAVE_WITHIN);

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::failure::{Failure, Reason};
+use crate::failure::{CommandError, ErrorReason};
 
 pub(crate) struct Output {
     json: bool,
@@ -22,44 +22,45 @@ impl Output {
     }
 
     /// Prints one result: `value` as JSON, or its text.
-    pub(crate) fn answer<T: Serialize>(&self, value: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
-        if self.json { self.event(value) } else { self.say(&text(value)) }
+    pub(crate) fn answer<T: Serialize>(&self, value: &T, text: impl FnOnce(&T) -> String) -> Result<(), CommandError> {
+        if self.json { self.event(value) } else { self.print(&text(value)) }
     }
 
     /// Prints one line of JSON in JSON mode.
-    pub(crate) fn event(&self, value: &impl Serialize) -> Result<(), Failure> {
+    pub(crate) fn event(&self, value: &impl Serialize) -> Result<(), CommandError> {
         if !self.json {
             return Ok(());
         }
-        let value = serde_json::to_value(value).map_err(|error| Failure::because("internal", error.to_string()))?;
+        let value =
+            serde_json::to_value(value).map_err(|error| CommandError::because("internal", error.to_string()))?;
         self.write(&format!("{}\n", snake_case(value)))
     }
 
     /// Prints text for people, in whole lines.
-    pub(crate) fn say(&self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn print(&self, text: &str) -> Result<(), CommandError> {
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        self.piece(&format!("{text}{end}"))
+        self.print_piece(&format!("{text}{end}"))
     }
 
     /// Prints a piece of text for people.
-    pub(crate) fn piece(&self, text: &str) -> Result<(), Failure> {
-        if self.json { Ok(()) } else { self.write(&harmless(text)) }
+    pub(crate) fn print_piece(&self, text: &str) -> Result<(), CommandError> {
+        if self.json { Ok(()) } else { self.write(&strip_control(text)) }
     }
 
     /// Shows a temporary progress line.
     pub(crate) fn progress(&self, text: &str) {
         if self.progress {
             // A failed write of progress is not an error.
-            let _ = write!(std::io::stderr(), "\r\x1b[K{}", harmless(text));
+            let _ = write!(std::io::stderr(), "\r\x1b[K{}", strip_control(text));
             self.shown.set(true);
         }
     }
 
     /// Prints a permanent line next to the progress.
-    pub(crate) fn note(&self, text: &str) {
+    pub(crate) fn print_note(&self, text: &str) {
         if self.progress {
             self.clear();
-            let _ = writeln!(std::io::stderr(), "{}", harmless(text));
+            let _ = writeln!(std::io::stderr(), "{}", strip_control(text));
         }
     }
 
@@ -69,7 +70,7 @@ impl Output {
         }
     }
 
-    fn write(&self, text: &str) -> Result<(), Failure> {
+    fn write(&self, text: &str) -> Result<(), CommandError> {
         self.clear();
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(text.as_bytes())?;
@@ -77,23 +78,23 @@ impl Output {
     }
 
     /// Prints the reason on stderr, and also on stdout in JSON mode if nothing was printed there yet.
-    pub(crate) fn fail(&self, failure: &Failure) -> ExitCode {
+    pub(crate) fn fail(&self, failure: &CommandError) -> ExitCode {
         let reason = match failure {
-            Failure::ReaderGone => return ExitCode::SUCCESS,
-            Failure::Because(reason) => {
+            CommandError::PipeClosed => return ExitCode::SUCCESS,
+            CommandError::Because(reason) => {
                 self.error(&reason.kind, &reason.message);
                 reason
             }
-            Failure::Reported(reason) => reason,
+            CommandError::Reported(reason) => reason,
         };
-        self.complain(reason);
+        self.print_error(reason);
         ExitCode::FAILURE
     }
 
     /// Prints one line on stderr.
-    pub(crate) fn complain(&self, reason: &Reason) {
+    pub(crate) fn print_error(&self, reason: &ErrorReason) {
         self.clear();
-        let message = harmless(&reason.message).replace(['\n', '\r'], " ");
+        let message = strip_control(&reason.message).replace(['\n', '\r'], " ");
         let _ = writeln!(std::io::stderr(), "error: {message}");
     }
 
@@ -104,7 +105,7 @@ impl Output {
 }
 
 /// Replaces control characters, so that text from cards and models cannot control the terminal.
-fn harmless(text: &str) -> String {
+fn strip_control(text: &str) -> String {
     let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
     text.replace("\r\n", "\n").chars().map(shown).collect()
 }
@@ -143,6 +144,6 @@ mod tests {
 
     #[test]
     fn replaces_control_characters() {
-        assert_eq!(harmless("a\x1b]0;title\x07b\r\nc\td\u{9b}2J"), "a\u{fffd}]0;title\u{fffd}b\nc\td\u{fffd}2J");
+        assert_eq!(strip_control("a\x1b]0;title\x07b\r\nc\td\u{9b}2J"), "a\u{fffd}]0;title\u{fffd}b\nc\td\u{fffd}2J");
     }
 }

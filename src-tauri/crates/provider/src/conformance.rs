@@ -77,7 +77,7 @@ async fn cancelled_after_the_first_text(provider: &dyn Provider, request: &Reque
     must_be_cancelled("cancelled after its first text", &seen)
 }
 
-fn must_be_cancelled(when: &'static str, seen: &Seen) -> Result<(), Violation> {
+fn must_be_cancelled(when: &'static str, seen: &ObservedReply) -> Result<(), Violation> {
     match seen.reason {
         FinishReason::Cancelled => Ok(()),
         reason => Err(Violation::Reason { when, reason }),
@@ -95,14 +95,14 @@ fn adds_up(usage: Usage) -> Result<(), Violation> {
     }
 }
 
-struct Seen {
+struct ObservedReply {
     texts: usize,
     reason: FinishReason,
     usage: Usage,
 }
 
 /// Reads `events` to the end. Cancels `at_first_text` when the first text arrives.
-async fn read(mut events: EventStream, at_first_text: Option<CancellationToken>) -> Result<Seen, Violation> {
+async fn read(mut events: EventStream, at_first_text: Option<CancellationToken>) -> Result<ObservedReply, Violation> {
     let (mut texts, mut ending, mut before) = (0, None, 0);
     while let Some(event) = events.next().await {
         if ending.is_some() {
@@ -129,7 +129,7 @@ async fn read(mut events: EventStream, at_first_text: Option<CancellationToken>)
         }
     }
     let (reason, usage) = ending.ok_or(Violation::NoEnding)?;
-    Ok(Seen { texts, reason, usage })
+    Ok(ObservedReply { texts, reason, usage })
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
     use domain::sampling::SamplerOptions;
 
     use super::*;
-    use crate::{FakeProvider, Script};
+    use crate::{FakeProvider, ReplyScript};
 
     fn request() -> Request {
         let message = PromptMessage { role: PromptRole::User, text: "Good evening.".to_owned() };
@@ -146,7 +146,7 @@ mod tests {
             cache_key: "chat".to_owned(),
             prompt: Prompt { messages: vec![message], ..Prompt::default() },
             sampling: SamplerOptions::default().resolve(1),
-            shape: None,
+            response_schema: None,
         }
     }
 
@@ -158,14 +158,17 @@ mod tests {
     #[tokio::test]
     async fn reports_each_violation() {
         for (script, expected) in [
-            (Script::new().text("Hi.").text(""), "a piece of text was empty"),
-            (Script::new(), "the stream finished without any text"),
+            (ReplyScript::new().text("Hi.").text(""), "a piece of text was empty"),
+            (ReplyScript::new(), "the stream finished without any text"),
             (
-                Script::new().prefill(5, 4, 0).text("Hi."),
+                ReplyScript::new().prefill(5, 4, 0).text("Hi."),
                 "prompt processing went from 0 to 5 of 4 tokens, 0 of them reused",
             ),
-            (Script::new().text("Hi.").finish(FinishReason::Cancelled), "uncancelled, the reply ended as Cancelled"),
-            (Script::new().cut(), "the request failed: the connection ended before the reply did"),
+            (
+                ReplyScript::new().text("Hi.").finish(FinishReason::Cancelled),
+                "uncancelled, the reply ended as Cancelled",
+            ),
+            (ReplyScript::new().cut(), "the request failed: the connection ended before the reply did"),
         ] {
             let fake = FakeProvider::new();
             fake.play(script);

@@ -37,9 +37,9 @@ pub enum DownloadError {
 
 /// A validated download URL.
 #[derive(Debug, Clone)]
-pub struct Source(Url);
+pub struct DownloadSource(Url);
 
-impl Source {
+impl DownloadSource {
     /// Accepts only URLs whose response nobody on the network can alter: HTTPS, or this machine.
     ///
     /// # Errors
@@ -73,7 +73,11 @@ impl Source {
 ///
 /// # Errors
 /// [`DownloadError`]; the received bytes stay in `part`.
-pub async fn download(source: &Source, part: &Path, progress: impl Fn(u64, Option<u64>)) -> Result<(), DownloadError> {
+pub async fn download(
+    source: &DownloadSource,
+    part: &Path,
+    progress: impl Fn(u64, Option<u64>),
+) -> Result<(), DownloadError> {
     let client = client(source)?;
     let tag_file = part.with_extension("tag");
     let (mut here, tag) = (length(part).await, fs::read_to_string(&tag_file).await.unwrap_or_default());
@@ -82,7 +86,7 @@ pub async fn download(source: &Source, part: &Path, progress: impl Fn(u64, Optio
         request = request.header(RANGE, format!("bytes={here}-")).header(IF_RANGE, tag);
     }
     let answer = request.send().await.map_err(|error| broken(0, error))?;
-    let goes_on = answer.status() == StatusCode::PARTIAL_CONTENT && begins_at(answer.headers(), here);
+    let goes_on = answer.status() == StatusCode::PARTIAL_CONTENT && starts_at(answer.headers(), here);
     if !goes_on && answer.status() != StatusCode::OK {
         // The part is already complete, or longer than the file; the next try starts over.
         if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
@@ -128,7 +132,7 @@ async fn write(answer: Response, part: &Path, here: &mut u64, report: impl Fn(u6
     written.sync_all().await.map_err(failed)
 }
 
-fn client(source: &Source) -> Result<Client, DownloadError> {
+fn client(source: &DownloadSource) -> Result<Client, DownloadError> {
     tls::install();
     let mut builder = Client::builder()
         .connect_timeout(CONNECT)
@@ -144,14 +148,14 @@ fn client(source: &Source) -> Result<Client, DownloadError> {
 /// Redirect policy. Model hubs redirect to the URL of the file itself.
 fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let known = attempt.previous();
-    match known.len() <= MAX_REDIRECTS && known.first().is_some_and(|first| may_lead(first, attempt.url())) {
+    match known.len() <= MAX_REDIRECTS && known.first().is_some_and(|first| may_redirect_to(first, attempt.url())) {
         true => attempt.follow(),
         false => attempt.stop(),
     }
 }
 
 /// Another machine must not redirect to a service on this machine.
-fn may_lead(from: &Url, to: &Url) -> bool {
+fn may_redirect_to(from: &Url, to: &Url) -> bool {
     is_safe(to) && (is_loopback(from) || !is_loopback(to))
 }
 
@@ -169,7 +173,7 @@ fn is_loopback(url: &Url) -> bool {
 }
 
 /// `bytes 100-199/200` starts at 100.
-fn begins_at(headers: &HeaderMap, here: u64) -> bool {
+fn starts_at(headers: &HeaderMap, here: u64) -> bool {
     let range = headers.get(CONTENT_RANGE).and_then(|range| range.to_str().ok()).unwrap_or_default();
     range
         .strip_prefix("bytes ")
@@ -211,7 +215,7 @@ mod tests {
 
     #[test]
     fn remote_hosts_cannot_redirect_to_loopback() {
-        let leads = |from: &str, to: &str| may_lead(&from.parse().unwrap(), &to.parse().unwrap());
+        let leads = |from: &str, to: &str| may_redirect_to(&from.parse().unwrap(), &to.parse().unwrap());
         let (hub, files, here) = ("https://hub.example/a", "https://files.example/b", "http://127.0.0.1:9/c");
         assert!(leads(hub, files) && leads(here, files) && leads(here, "http://localhost:8/d"));
         for own in [here, "https://localhost/c", "http://[::1]:9/c", "http://files.example/b"] {

@@ -43,9 +43,10 @@ pub enum ProviderErrorKind {
 #[error("{message}")]
 pub struct ProviderError {
     pub kind: ProviderErrorKind,
-    /// What happened and why, with the address or the file. Contains neither a key nor a prompt.
+    /// Says what happened and why, with the address or the file. Contains neither a key nor a
+    /// prompt.
     pub message: String,
-    /// What the user can do about it.
+    /// Says what the user can do about it.
     pub hint: String,
     /// HTTP status, if there was one.
     pub status: Option<u16>,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use domain::prompt::{Prompt, PromptRole};
-use domain::{Arguments, ToolCall};
+use domain::{ToolArguments, ToolCall};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -20,20 +20,20 @@ use crate::{
 /// A scripted provider. Clones share the scripts and the recorded requests.
 #[derive(Debug, Clone)]
 pub struct FakeProvider {
-    state: Arc<watch::Sender<State>>,
+    state: Arc<watch::Sender<FakeState>>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FakeState {
     requests: Vec<Request>,
-    scripts: VecDeque<Script>,
+    scripts: VecDeque<ReplyScript>,
     /// The words of the last prompt of each cache key.
     cached: HashMap<String, Vec<String>>,
 }
 
 impl Default for FakeProvider {
     fn default() -> Self {
-        Self { state: Arc::new(watch::Sender::new(State::default())) }
+        Self { state: Arc::new(watch::Sender::new(FakeState::default())) }
     }
 }
 
@@ -43,19 +43,19 @@ impl FakeProvider {
     }
 
     /// Adds a script for one more request. [`echo`] answers requests beyond the last script.
-    pub fn play(&self, script: Script) -> &Self {
+    pub fn play(&self, script: ReplyScript) -> &Self {
         self.state.send_modify(|state| state.scripts.push_back(script));
         self
     }
 
     /// Adds a script that streams `text` word by word.
     pub fn reply(&self, text: &str) -> &Self {
-        self.play(Script::new().words(text))
+        self.play(ReplyScript::new().words(text))
     }
 
     /// Adds a script that fails immediately.
     pub fn fail(&self, error: ProviderError) -> &Self {
-        self.play(Script::new().error(error))
+        self.play(ReplyScript::new().error(error))
     }
 
     /// Returns every request so far, oldest first.
@@ -77,7 +77,7 @@ impl FakeProvider {
         }
     }
 
-    fn record(&self, request: Request) -> (Script, Usage) {
+    fn record(&self, request: Request) -> (ReplyScript, Usage) {
         let words = words_of(&request.prompt);
         let mut script = None;
         let mut reused = 0;
@@ -93,7 +93,7 @@ impl FakeProvider {
             evaluated: Some(count(words.len() - reused)),
             generated: Some(0),
         };
-        (script.unwrap_or_else(|| Script::new().words(&echo(&request.prompt))), usage)
+        (script.unwrap_or_else(|| ReplyScript::new().words(&echo(&request.prompt))), usage)
     }
 }
 
@@ -116,20 +116,20 @@ pub fn echo(prompt: &Prompt) -> String {
 
 /// Events of one request, in order. A script without an ending finishes with [`FinishReason::Stop`].
 #[derive(Debug, Default)]
-pub struct Script {
-    steps: VecDeque<Step>,
+pub struct ReplyScript {
+    steps: VecDeque<ScriptStep>,
 }
 
 #[derive(Debug)]
-enum Step {
+enum ScriptStep {
     Event(GenerationEvent),
-    Gate(Gate),
+    Gate(ReplyGate),
     Fail(ProviderError),
     Panic,
     Finish(FinishReason),
 }
 
-impl Script {
+impl ReplyScript {
     pub fn new() -> Self {
         Self::default()
     }
@@ -162,7 +162,7 @@ impl Script {
 
     /// Adds a tool call.
     pub fn call(self, name: &str, arguments: &str) -> Self {
-        let arguments = Arguments::read(arguments);
+        let arguments = ToolArguments::read(arguments);
         self.event(GenerationEvent::ToolCall(ToolCall { id: None, name: name.to_owned(), arguments }))
     }
 
@@ -171,18 +171,18 @@ impl Script {
     }
 
     /// Waits here until the test opens `gate` or the request is cancelled.
-    pub fn gate(self, gate: &Gate) -> Self {
-        self.step(Step::Gate(gate.clone()))
+    pub fn gate(self, gate: &ReplyGate) -> Self {
+        self.step(ScriptStep::Gate(gate.clone()))
     }
 
     /// Ends with `error`.
     pub fn error(self, error: ProviderError) -> Self {
-        self.step(Step::Fail(error))
+        self.step(ScriptStep::Fail(error))
     }
 
     /// Panics, to simulate a bug in our code.
     pub fn panic(self) -> Self {
-        self.step(Step::Panic)
+        self.step(ScriptStep::Panic)
     }
 
     /// Ends as if the connection were lost.
@@ -196,14 +196,14 @@ impl Script {
 
     /// Ends with `reason`.
     pub fn finish(self, reason: FinishReason) -> Self {
-        self.step(Step::Finish(reason))
+        self.step(ScriptStep::Finish(reason))
     }
 
     fn event(self, event: GenerationEvent) -> Self {
-        self.step(Step::Event(event))
+        self.step(ScriptStep::Event(event))
     }
 
-    fn step(mut self, step: Step) -> Self {
+    fn step(mut self, step: ScriptStep) -> Self {
         self.steps.push_back(step);
         self
     }
@@ -211,12 +211,12 @@ impl Script {
 
 /// A point in a script where a test can act in the middle of a reply, without sleeping.
 #[derive(Debug, Clone, Default)]
-pub struct Gate {
+pub struct ReplyGate {
     reached: CancellationToken,
     opened: CancellationToken,
 }
 
-impl Gate {
+impl ReplyGate {
     pub fn new() -> Self {
         Self::default()
     }
@@ -239,7 +239,7 @@ impl Gate {
 }
 
 fn perform(
-    script: Script,
+    script: ReplyScript,
     mut usage: Usage,
     cancel: CancellationToken,
 ) -> impl futures_util::Stream<Item = Result<GenerationEvent, ProviderError>> + Send {
@@ -251,21 +251,21 @@ fn perform(
                 break;
             }
             match step {
-                Step::Event(event) => {
+                ScriptStep::Event(event) => {
                     if let GenerationEvent::Text(text) = &event {
                         generated += text.split_whitespace().count();
                     }
                     yield Ok(event);
                 }
-                Step::Gate(gate) => {
+                ScriptStep::Gate(gate) => {
                     cancel.run_until_cancelled(gate.pass()).await;
                 }
-                Step::Fail(error) => {
+                ScriptStep::Fail(error) => {
                     yield Err(error);
                     return;
                 }
-                Step::Panic => panic!("a scripted defect"),
-                Step::Finish(reason) => {
+                ScriptStep::Panic => panic!("a scripted defect"),
+                ScriptStep::Finish(reason) => {
                     ending = reason;
                     break;
                 }
@@ -304,7 +304,7 @@ mod tests {
             cache_key: "chat".to_owned(),
             prompt: Prompt { messages: vec![message], ..Prompt::default() },
             sampling: SamplerOptions::default().resolve(1),
-            shape: None,
+            response_schema: None,
         }
     }
 
@@ -334,8 +334,8 @@ mod tests {
     async fn plays_one_script_per_request_in_order() {
         let fake = FakeProvider::new();
         fake.reply("The lamp is lit.")
-            .play(Script::new().loading(0.5).prefill(3, 9, 2).text("Half").cut())
-            .play(Script::new().words("one two").finish(FinishReason::Length).text("never sent"));
+            .play(ReplyScript::new().loading(0.5).prefill(3, 9, 2).text("Half").cut())
+            .play(ReplyScript::new().words("one two").finish(FinishReason::Length).text("never sent"));
         let mut replies = Vec::new();
         for _ in 0..3 {
             replies.push(shown(fake.stream(request("Go on."), CancellationToken::new())).await);
@@ -353,8 +353,8 @@ mod tests {
     #[tokio::test]
     async fn gate_pauses_a_reply_for_the_test() {
         let fake = FakeProvider::new();
-        let gate = Gate::new();
-        fake.play(Script::new().text("before ").gate(&gate).text("after"));
+        let gate = ReplyGate::new();
+        fake.play(ReplyScript::new().text("before ").gate(&gate).text("after"));
         let reply = tokio::spawn(shown(fake.stream(request("Hello."), CancellationToken::new())));
         gate.reached().await;
         assert_eq!(fake.wait_for_requests(1).await.len(), 1);
@@ -365,9 +365,9 @@ mod tests {
     #[tokio::test]
     async fn cancelled_reply_keeps_text_and_usage() {
         let fake = FakeProvider::new();
-        let gate = Gate::new();
+        let gate = ReplyGate::new();
         let cancel = CancellationToken::new();
-        fake.play(Script::new().words("two words").gate(&gate).text("never sent"));
+        fake.play(ReplyScript::new().words("two words").gate(&gate).text("never sent"));
         let events = tokio::spawn(fake.stream(request("Say a lot."), cancel.clone()).collect::<Vec<_>>());
         gate.reached().await;
         cancel.cancel();

@@ -28,8 +28,8 @@ use tokio_util::sync::CancellationToken;
 pub use calibration::Calibration;
 pub use encoding::Encoding;
 pub use error::{ProviderError, ProviderErrorKind};
-pub use fake::{FakeProvider, Gate, Script};
-pub use openai::{Dialect, EndpointConfig, OpenAiClient, Patience, Probe, Roles, probe};
+pub use fake::{FakeProvider, ReplyGate, ReplyScript};
+pub use openai::{EndpointConfig, EndpointProbe, OpenAiClient, OpenAiDialect, RoleRules, Timeouts, probe};
 /// A secret that `Debug` and serde never show. It is wiped from memory when dropped.
 pub use secrecy::SecretString;
 pub use tokenizer_json::{TokenizerJson, TokenizerJsonError};
@@ -42,13 +42,13 @@ pub struct Request {
     pub prompt: Prompt,
     pub sampling: Sampling,
     /// Required form of the reply; `None` for free text.
-    pub shape: Option<Shape>,
+    pub response_schema: Option<ResponseSchema>,
 }
 
 /// Form of a machine-readable reply. Local models apply the grammar, endpoints the schema if they support it. An
 /// endpoint may ignore it, so the caller must validate the reply.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shape {
+pub struct ResponseSchema {
     /// GBNF, with a rule `root`.
     pub grammar: String,
     /// JSON Schema of an object.

@@ -1,8 +1,8 @@
-//! Lexical search in twenty thousand messages; the target is 50 ms per query, without embedding. Run with
-//! `cargo bench -p context --bench full_text`.
+//! Lexical search in twenty thousand messages; the target is 50 ms per query, without embedding.
+//! Run with `cargo bench -p recall --bench full_text`.
 
 use divan::{Bencher, black_box};
-use recall::full_text::{Text, TextIndex, search};
+use recall::full_text::{IndexedText, TextIndex, search};
 
 const MESSAGES: usize = 20_000;
 /// Number of words per message. Few words are frequent, as in natural language.
@@ -33,7 +33,7 @@ fn texts() -> Vec<String> {
 
 fn index(texts: &[String]) -> TextIndex {
     let mut index = TextIndex::default();
-    index.renew((0..).zip(texts).map(|(place, text)| Text { place, stamp: place, said: 0, text }), None);
+    index.renew((0..).zip(texts).map(|(place, text)| IndexedText { place, stamp: place, said: 0, text }), None);
     index
 }
 
@@ -59,6 +59,6 @@ fn one_more_message(bencher: Bencher<'_, '_>) {
     let mut index = index(&texts);
     bencher.bench_local(|| {
         place += 1;
-        index.renew([Text { place, stamp: place, said: 0, text: black_box(&texts[7]) }], None);
+        index.renew([IndexedText { place, stamp: place, said: 0, text: black_box(&texts[7]) }], None);
     });
 }

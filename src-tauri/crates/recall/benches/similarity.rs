@@ -1,10 +1,11 @@
-//! Similarity of one query with a hundred thousand vectors of 384 bytes, and selection of the ten nearest. Run
-//! with `cargo bench -p context --bench similarity`. The tests of the module check the recall.
+//! Similarity of one query with a hundred thousand vectors of 384 bytes, and selection of the ten
+//! nearest. Run with `cargo bench -p recall --bench similarity`. The tests of the module check the
+//! recall.
 
 use std::num::NonZero;
 
 use divan::{Bencher, black_box};
-use recall::similarity::{Rows, best_products, bytes};
+use recall::similarity::{VectorRows, best_products, bytes};
 
 const VECTORS: usize = 100_000;
 const DIMENSIONS: usize = 384;
@@ -24,8 +25,8 @@ fn vector(seed: usize) -> Vec<f32> {
     std::iter::repeat_with(number).take(DIMENSIONS).collect()
 }
 
-fn rows() -> Rows {
-    let mut rows = Rows::default();
+fn rows() -> VectorRows {
+    let mut rows = VectorRows::default();
     for number in 1..=VECTORS {
         let (bytes, scale) = bytes(&vector(number));
         rows.push(&bytes, scale);

@@ -4,7 +4,7 @@
 
 use crate::statement::{Statement, USER};
 
-/// Change marks: words that say something is so now and was not before.
+/// Change marks: words that say that a statement is true now but was not true before.
 const NOW: [&str; 9] =
     ["now", "nowadays", "currently", "meanwhile", "newly", "jetzt", "inzwischen", "mittlerweile", "neuerdings"];
 /// Change marks of several words.
@@ -62,7 +62,7 @@ static FORMS: [AttributePattern; 25] = [
     once(&["are"], "is"),
 ];
 
-/// Attributes of which somebody has one: "Tom's address is ...".
+/// Attributes of which a person has only one: "Tom's address is ...".
 const ONE: [&str; 16] = [
     "name",
     "age",
@@ -122,7 +122,7 @@ impl Attribute {
         })
     }
 
-    /// The speaker says that something about themselves has changed.
+    /// Whether the speaker says that something about themselves has changed.
     pub fn is_news(&self) -> bool {
         self.changed && (self.definite || !self.once) && self.of.first().is_some_and(|whose| whose == USER)
     }

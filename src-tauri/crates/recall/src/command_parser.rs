@@ -1,4 +1,4 @@
-//! Understands "remember that ..." and "forget that ..." in the user's message, without a model.
+//! Parses "remember that ..." and "forget that ..." in the user's message, without a model.
 
 use crate::tokens::{terms, words};
 
@@ -101,7 +101,7 @@ fn of_myself(wish: &str) -> Option<&str> {
     after(wish, "remember ").filter(|rest| OF_MYSELF.iter().any(|start| after(rest, start).is_some()))
 }
 
-/// The object of the command, if it is one.
+/// The text to remember or forget; `None` if the sentence is a question, a story or too long.
 fn thing(rest: &str) -> Option<String> {
     let rest = rest.trim();
     let said = rest.trim_end_matches(['.', '!']).trim_end();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::full_text::{parts, words};
 use domain::document::MAX_PASSAGE;
-use domain::script::is_spaceless;
+use domain::script::has_unspaced_script;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::late_interaction::Nearest;
@@ -61,7 +61,7 @@ impl ExcerptTerms {
         let mut met =
             |part: &str| there.iter_mut().zip(&self.0).for_each(|(there, sought)| *there |= alike(sought, part));
         for word in words(text) {
-            match is_spaceless(&word) {
+            match has_unspaced_script(&word) {
                 true => parts(&word).iter().for_each(|part| met(part)),
                 false => met(&word),
             }
@@ -97,7 +97,7 @@ pub fn excerpt(text: &str, sought: &ExcerptTerms, nearest: Option<Nearest>) -> S
 }
 
 /// The sentence of `text` that is nearest by late interaction.
-pub fn met_best(text: &str, nearest: Nearest) -> &str {
+pub fn best_sentence_of(text: &str, nearest: Nearest) -> &str {
     let text = text.trim();
     if text.len() <= SHORT {
         return text;

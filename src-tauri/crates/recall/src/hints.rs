@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use context::frame::{Signal, SignalKind};
 use domain::chat::Role;
-use domain::script::is_spaceless;
+use domain::script::has_unspaced_script;
 use jiff::civil::DateTime;
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -115,7 +115,7 @@ const LETTERS: usize = 7;
 /// content word is enough if the question names one of the speakers and refers back to nothing ("Where is my flat?").
 pub fn leans_back(text: &str, user: &str, character: [&str; 2]) -> bool {
     let terms = terms(text, &[user, character[0], character[1]]);
-    match terms.iter().map(|term| telling_parts(term)).sum() {
+    match terms.iter().map(|term| content_word_count(term)).sum() {
         0 => true,
         TELLING.. => false,
         _ => {
@@ -128,8 +128,8 @@ pub fn leans_back(text: &str, user: &str, character: [&str; 2]) -> bool {
 }
 
 /// How many content words a word represents. In a script without spaces a run of characters is a clause.
-fn telling_parts(word: &str) -> usize {
-    if is_spaceless(word) { word.chars().count().div_ceil(LETTERS) } else { 1 }
+fn content_word_count(word: &str) -> usize {
+    if has_unspaced_script(word) { word.chars().count().div_ceil(LETTERS) } else { 1 }
 }
 
 /// The text to embed for a turn. `said` has the user's latest messages, newest first; the second one is included only

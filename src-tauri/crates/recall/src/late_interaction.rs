@@ -23,7 +23,7 @@ const STEP: usize = 4;
 const STEPS: usize = SENTENCE / STEP;
 
 /// The informative tokens of the question. The weight of a token is higher the fewer passages contain it (IDF).
-pub struct TellingPieces {
+pub struct QueryTokens {
     /// Vector of the whole question, of length 1.
     pub mean: Vec<f32>,
     pub dimensions: NonZero<usize>,
@@ -34,37 +34,37 @@ pub struct TellingPieces {
     pub weights: Vec<f32>,
 }
 
-impl TellingPieces {
+impl QueryTokens {
     pub fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
 
     /// Scores a passage: MaxSim within adjacent sentences, the cosine similarity of the nearest sentence, and the
     /// position of the best one.
-    fn met_in(&self, passage: &[i8]) -> InPassage {
+    fn max_sim(&self, passage: &[i8]) -> PassageScore {
         let steps = passage.chunks(STEP * self.dimensions.get());
-        let steps: Vec<Part> = steps.map(|step| self.part(step)).collect();
-        let sentences: Vec<Part> = steps.chunks(STEPS).map(Part::of).collect();
-        let near = sentences.iter().map(|sentence| self.nearness(sentence)).fold(-1.0, f32::max);
+        let steps: Vec<PartialMatch> = steps.map(|step| self.part(step)).collect();
+        let sentences: Vec<PartialMatch> = steps.chunks(STEPS).map(PartialMatch::of).collect();
+        let near = sentences.iter().map(|sentence| self.similarity(sentence)).fold(-1.0, f32::max);
         let (fit, at) = self.best_sentence(&steps);
-        InPassage { best: self.best_group(&sentences), near, fit, at }
+        PassageScore { best: self.best_group(&sentences), near, fit, at }
     }
 
-    fn part(&self, pieces: &[i8]) -> Part {
+    fn part(&self, pieces: &[i8]) -> PartialMatch {
         let mut sum = vec![0_i32; self.dimensions.get()];
         for piece in pieces.chunks_exact(self.dimensions.get()) {
             sum.iter_mut().zip(piece).for_each(|(sum, number)| *sum += i32::from(*number));
         }
         let best = best_products(&self.vectors, pieces, self.dimensions);
-        Part { best, sum, pieces: pieces.len() / self.dimensions }
+        PartialMatch { best, sum, pieces: pieces.len() / self.dimensions }
     }
 
     /// The score of the best sentence (MaxSim plus cosine similarity) and its middle, 0 to 1 in the passage. Ties go to
     /// the first.
-    fn best_sentence(&self, steps: &[Part]) -> (f32, f32) {
-        let sentences = steps.windows(STEPS.min(steps.len()).max(1)).map(Part::of);
-        let fits = (0..).zip(sentences).map(|(step, sentence): (usize, Part)| {
-            (self.score(&sentence.best) + self.nearness(&sentence), 2 * step * STEP + sentence.pieces)
+    fn best_sentence(&self, steps: &[PartialMatch]) -> (f32, f32) {
+        let sentences = steps.windows(STEPS.min(steps.len()).max(1)).map(PartialMatch::of);
+        let fits = (0..).zip(sentences).map(|(step, sentence): (usize, PartialMatch)| {
+            (self.score(&sentence.best) + self.similarity(&sentence), 2 * step * STEP + sentence.pieces)
         });
         let best = fits.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let twice_all: usize = steps.iter().map(|step| 2 * step.pieces).sum();
@@ -72,14 +72,14 @@ impl TellingPieces {
     }
 
     /// Cosine similarity of the whole question and the sum of a part's token vectors.
-    fn nearness(&self, Part { sum, .. }: &Part) -> f32 {
+    fn similarity(&self, PartialMatch { sum, .. }: &PartialMatch) -> f32 {
         let length = sum.iter().map(|number| (*number as f32).powi(2)).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
         self.mean.iter().zip(sum).map(|(asked, number)| asked * *number as f32).sum::<f32>() / length
     }
 
     /// The best products within the group of adjacent sentences that has the highest score.
-    fn best_group(&self, sentences: &[Part]) -> Vec<i32> {
-        let parts = sentences.windows(TOGETHER.min(sentences.len()).max(1)).map(Part::best_of);
+    fn best_group(&self, sentences: &[PartialMatch]) -> Vec<i32> {
+        let parts = sentences.windows(TOGETHER.min(sentences.len()).max(1)).map(PartialMatch::best_of);
         let scored = parts.map(|best| (self.score(&best), best));
         let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
         best.map_or_else(|| vec![0; self.weights.len()], |(_, best)| best)
@@ -96,7 +96,7 @@ impl TellingPieces {
 
 /// How well a passage matches the tokens of a question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct InPassage {
+pub struct PassageScore {
     /// The best product of each token.
     pub best: Vec<i32>,
     /// Cosine similarity of the nearest sentence to the whole question.
@@ -108,7 +108,7 @@ pub struct InPassage {
 }
 
 /// Adjacent tokens of a passage.
-struct Part {
+struct PartialMatch {
     /// The best product of each token of the question.
     best: Vec<i32>,
     /// The sum of their vectors.
@@ -116,7 +116,7 @@ struct Part {
     pieces: usize,
 }
 
-impl Part {
+impl PartialMatch {
     /// All of `parts` joined; there must be at least one.
     fn of(parts: &[Self]) -> Self {
         let mut sum = parts[0].sum.clone();
@@ -141,7 +141,7 @@ impl Part {
 pub struct Nearest {
     /// Index of the passage in the message.
     pub passage: usize,
-    /// See [`InPassage::at`].
+    /// See [`PassageScore::at`].
     pub at: f32,
 }
 
@@ -154,13 +154,13 @@ impl Nearest {
 }
 
 /// A message, the number of one of its passages, and how well that matches.
-pub type Met = (MessagePosition, i64, InPassage);
+pub type ScoredPassage = (MessagePosition, i64, PassageScore);
 
 /// Scores passages while others are read. Reading takes a third of the time, and two threads share the rest.
-pub fn meet<E>(
-    asked: &TellingPieces,
+pub fn max_sim<E>(
+    asked: &QueryTokens,
     read: impl Iterator<Item = Result<(MessagePosition, i64, Vec<i8>), E>>,
-) -> Result<Vec<Met>, E> {
+) -> Result<Vec<ScoredPassage>, E> {
     let mut read = read.peekable();
     if read.peek().is_none() {
         return Ok(Vec::new());
@@ -168,18 +168,18 @@ pub fn meet<E>(
     let (send, receive) = mpsc::channel();
     let receive = Mutex::new(receive);
     let next = || receive.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
-    let meet = || {
-        let met = |(place, number, vectors): (MessagePosition, i64, Vec<i8>)| (place, number, asked.met_in(&vectors));
-        std::iter::from_fn(next).map(met).collect::<Vec<Met>>()
+    let max_sim = || {
+        let met = |(place, number, vectors): (MessagePosition, i64, Vec<i8>)| (place, number, asked.max_sim(&vectors));
+        std::iter::from_fn(next).map(met).collect::<Vec<ScoredPassage>>()
     };
     thread::scope(|scope| {
-        let beside = scope.spawn(meet);
+        let beside = scope.spawn(max_sim);
         for passage in read {
             // The receiver outlives both threads, so sending cannot fail.
             let _received = send.send(passage?);
         }
         drop(send);
-        let mut met = meet();
+        let mut met = max_sim();
         met.extend(beside.join().unwrap_or_else(|panic| resume_unwind(panic)));
         Ok(met)
     })
@@ -197,10 +197,10 @@ pub fn nearest(mut passages: Vec<(i64, f32, f32)>) -> Nearest {
 mod tests {
     use super::*;
 
-    fn asked(vectors: &[[i8; 2]]) -> TellingPieces {
+    fn asked(vectors: &[[i8; 2]]) -> QueryTokens {
         let dimensions = NonZero::new(2).unwrap();
         let (pieces, weights) = ((0..vectors.len()).collect(), vec![1.0; vectors.len()]);
-        TellingPieces { mean: vec![0.6, 0.8], dimensions, pieces, vectors: vectors.concat(), weights }
+        QueryTokens { mean: vec![0.6, 0.8], dimensions, pieces, vectors: vectors.concat(), weights }
     }
 
     #[test]
@@ -209,11 +209,11 @@ mod tests {
         let mut passage = vec![[1, 1]; 10 * SENTENCE];
         passage[7 * SENTENCE - 1] = [90, 0];
         passage[7 * SENTENCE] = [0, 90];
-        let met = asked.met_in(&passage.concat());
+        let met = asked.max_sim(&passage.concat());
         assert_eq!((met.best, (met.at * 100.0).round()), (vec![9_000, 9_000], 68.0));
-        let InPassage { best, near, at, .. } = asked.met_in(&[90, 0]);
+        let PassageScore { best, near, at, .. } = asked.max_sim(&[90, 0]);
         assert_eq!((best, near, at), (vec![9_000, 0], 0.6, 0.5));
-        let InPassage { best, near, at, .. } = asked.met_in(&[]);
+        let PassageScore { best, near, at, .. } = asked.max_sim(&[]);
         assert_eq!((best, near, at), (vec![0, 0], -1.0, 0.0));
     }
 
@@ -224,7 +224,7 @@ mod tests {
         passage[5] = [90, 0];
         passage[98..98 + SENTENCE].fill([60, 80]);
         passage[100] = [90, 0];
-        let at = asked.met_in(&passage.concat()).at;
+        let at = asked.max_sim(&passage.concat()).at;
         assert!((0.82..0.92).contains(&at), "{at}");
     }
 
@@ -233,9 +233,9 @@ mod tests {
         let asked = asked(&[[100, 0]]);
         let mut passage = [[-50, 0]; 3 * SENTENCE];
         passage[SENTENCE..2 * SENTENCE].fill([60, 80]);
-        assert!((asked.met_in(&passage.concat()).near - 1.0).abs() < 1e-6);
+        assert!((asked.max_sim(&passage.concat()).near - 1.0).abs() < 1e-6);
         passage[SENTENCE] = [-127, -127];
-        assert!((0.9..1.0).contains(&asked.met_in(&passage.concat()).near));
+        assert!((0.9..1.0).contains(&asked.max_sim(&passage.concat()).near));
     }
 
     #[test]
@@ -243,10 +243,10 @@ mod tests {
         let asked = asked(&[[100, 0], [0, 100]]);
         let mut passage = vec![[1, 1]; 10 * SENTENCE];
         (passage[0], passage[10 * SENTENCE - 1]) = ([90, 0], [0, 90]);
-        assert_eq!(asked.met_in(&passage.concat()).best, [100, 9_000]);
+        assert_eq!(asked.max_sim(&passage.concat()).best, [100, 9_000]);
         passage.truncate(TOGETHER * SENTENCE);
         passage[TOGETHER * SENTENCE - 1] = [0, 90];
-        assert_eq!(asked.met_in(&passage.concat()).best, [9_000, 9_000], "a usual message is one group");
+        assert_eq!(asked.max_sim(&passage.concat()).best, [9_000, 9_000], "a usual message is one group");
     }
 
     #[test]

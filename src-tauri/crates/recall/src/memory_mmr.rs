@@ -1,7 +1,7 @@
 //! Removes repetition among recalled memories: finds duplicates, and orders memories by maximal marginal relevance
 //! (MMR). Consolidation merges duplicates within a scope in idle time; this module also compares different scopes.
 //!
-//! Promises
+//! Guarantees
 //! - It drops nothing. It marks duplicates, and the plan, which knows what fits, skips a memory if one that says the
 //!   same is included.
 //! - The more certain of two duplicates represents both, whatever their scores. Pinned and superseded memories are
@@ -16,7 +16,7 @@ use domain::memory::{Memory, MemoryOrigin};
 
 use crate::statement::Statement;
 
-/// The memories that other memories say as well.
+/// The duplicates among memories, each with the memories that contain the same statement.
 #[derive(Debug, Default)]
 pub struct Doubles {
     said_by: HashMap<MemoryId, Vec<(Source, String)>>,
@@ -37,7 +37,7 @@ impl<'m> NormalizedMemory<'m> {
     /// if both have the same words.
     fn stands_for(&self, other: &Self) -> bool {
         match self.saying.is(&other.saying) {
-            true => self.memory.rank() > other.memory.rank(),
+            true => self.memory.duplicate_rank() > other.memory.duplicate_rank(),
             false => self.saying.has(&other.saying) && self.memory.confidence >= other.memory.confidence,
         }
     }
@@ -47,8 +47,10 @@ impl Doubles {
     /// Compares all `memories`; `user` are the words of the user's name.
     pub fn among<'m>(memories: impl Iterator<Item = &'m Memory>, user: &[String]) -> Self {
         let telling = memories.filter(|memory| memory.archived.is_none() && memory.origin != MemoryOrigin::Keyframe);
-        let all: Vec<NormalizedMemory<'m>> =
-            telling.map(|memory| NormalizedMemory::new(memory, user)).filter(|said| said.saying.is_telling()).collect();
+        let all: Vec<NormalizedMemory<'m>> = telling
+            .map(|memory| NormalizedMemory::new(memory, user))
+            .filter(|said| said.saying.is_informative())
+            .collect();
         let mut saying_so: HashMap<&[String], Vec<usize>> = HashMap::new();
         for (at, said) in all.iter().enumerate() {
             saying_so.entry(&said.saying.words).or_default().push(at);
@@ -123,7 +125,7 @@ impl<'m> Ranked<'m> {
 
     /// Superseded memories neither cause a penalty nor get one. An outdated value is similar to the current one, and
     /// both may be needed.
-    fn hear(&mut self, before: &Self) {
+    fn penalize(&mut self, before: &Self) {
         if !self.vital && self.memory.archived.is_none() && before.memory.archived.is_none() {
             self.said = self.said.max(likeness(&self.content, &before.content));
         }
@@ -149,7 +151,7 @@ pub fn diversify(mut ranked: Vec<Ranked<'_>>) -> Vec<Candidate> {
     let mut diverse = Vec::with_capacity(ranked.len());
     while let Some(best) = best_index(&ranked) {
         let next = ranked.remove(best);
-        ranked.iter_mut().for_each(|other| other.hear(&next));
+        ranked.iter_mut().for_each(|other| other.penalize(&next));
         diverse.push(next.scored());
     }
     diverse
@@ -167,7 +169,7 @@ pub fn source(memory: &Memory) -> Source {
 mod tests {
     use context::frame::BlockKind;
     use domain::Timestamp;
-    use domain::memory::{Archived, ArchivedAs};
+    use domain::memory::{ArchiveReason, ArchivedState};
 
     use super::*;
     use crate::statement::tests::memory;
@@ -211,7 +213,8 @@ mod tests {
     fn pinned_and_superseded_are_no_duplicates() {
         let mut memories = of(&["Tom owns a boat.", "Tom owns a boat.", "Tom owns a boat."]);
         memories[0].pinned = true;
-        memories[1].archived = Some(Archived { why: ArchivedAs::Superseded, since: Timestamp(0), by: None });
+        memories[1].archived =
+            Some(ArchivedState { reason: ArchiveReason::Superseded, since: Timestamp(0), replaced_by: None });
         assert_eq!(doubles(&memories), ["3 by 1"]);
     }
 
@@ -227,7 +230,7 @@ mod tests {
         assert_eq!(candidates[0].source, source(&memories[1]));
     }
 
-    /// Chains of duplicates work, and so do duplicates of a memory that MMR moves back.
+    /// Covers chains of duplicates, and duplicates of a memory that MMR moves back.
     #[test]
     fn representatives_rank_first_in_chains() {
         let texts = ["Tom owns a boat.", "Tom owns a boat.", "Tom owns a boat, a red one.", "Tom paints a red boat."];
@@ -247,7 +250,8 @@ mod tests {
     #[test]
     fn superseded_memory_causes_no_penalty() {
         let mut memories = of(&["Tom lives in Oak Lane.", "Tom lives in Birch Lane."]);
-        memories[1].archived = Some(Archived { why: ArchivedAs::Superseded, since: Timestamp(0), by: None });
+        memories[1].archived =
+            Some(ArchivedState { reason: ArchiveReason::Superseded, since: Timestamp(0), replaced_by: None });
         let ranked = memories
             .iter()
             .zip([0.6, 0.8])

@@ -12,7 +12,7 @@ use crate::excerpt::ExcerptTerms;
 use crate::statement::ADVERBS;
 use crate::tokens::says_nothing;
 
-/// Adjectives that may stand between the possessive and the noun.
+/// Adjectives that may come between the possessive and the noun.
 const BETWEEN: [&str; 27] = [
     "beautiful",
     "best",
@@ -44,7 +44,7 @@ const BETWEEN: [&str; 27] = [
 ];
 /// Stems of verbs that imply a possession: a question where you live asks about your home.
 const DOING: [&str; 2] = ["live", "work"];
-/// Synonyms: a word and the noun that stands for it.
+/// Synonyms: a word and its canonical noun.
 const SAME: [(&str, &str); 6] = [
     ("live", "home"),
     ("flat", "home"),
@@ -81,7 +81,7 @@ impl Hash for Possession {
 }
 
 impl Possession {
-    /// The terms of an excerpt that must contain these words.
+    /// The terms for an excerpt that must contain the words of this possession.
     pub fn sought(&self) -> ExcerptTerms {
         ExcerptTerms::of(&self.as_said)
     }
@@ -147,7 +147,7 @@ fn stem(word: &str) -> String {
     Terms::default().of(word).concat()
 }
 
-/// The noun that `word` stands for, whatever its ending.
+/// The canonical noun of `word`, ignoring its ending.
 fn noun(word: &str) -> String {
     static NOUNS: LazyLock<HashMap<String, &str>> =
         LazyLock::new(|| SAME.iter().map(|(word, noun)| (stem(word), *noun)).collect());

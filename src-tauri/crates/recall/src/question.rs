@@ -1,6 +1,7 @@
-//! Decides whether a message asks for something: by its punctuation, by how a sentence begins, or by words that ask
-//! anywhere in some languages. Many users type no question marks. A story is full of words that could ask ("the lamp,
-//! which is lit") and must not match, because messages recalled for it would stay in the window. Pure.
+//! Decides whether a message asks for something: by its punctuation, by how a sentence begins, or,
+//! in some languages, by question words at any position. Many users type no question marks. Stories
+//! contain many question words in statements ("the lamp, which is lit"). They must not match,
+//! because messages recalled for them would stay in the window. Pure.
 
 use crate::tokens::words;
 
@@ -10,7 +11,7 @@ pub const QUESTION: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 const SENTENCES: &[char] =
     &['.', '!', ':', '*', '"', '“', '”', '„', '«', '»', '(', ')', '\n', '…', '—', '–', '。', '！', '「', '」'];
 
-/// Words that ask about the past anywhere in a sentence.
+/// Words that make a sentence a question about the past, at any position.
 const PAST: &[&str] = &["remember", "remind", "recall", "erinnere", "erinnerst", "erinnern", "erinner"];
 /// Words that may precede the beginning of a question.
 const BEFORE: &[&str] = &[
@@ -96,7 +97,7 @@ const SOMEBODY: &[&str] = &[
 ];
 /// Maximum number of words between a question word and the verb.
 const ASKED_FOR: usize = 3;
-/// Words that ask anywhere in a Chinese, Japanese or Korean sentence.
+/// Words that make a Chinese, Japanese or Korean sentence a question, at any position.
 const ANYWHERE: &[&str] = &[
     "吗",
     "嗎",

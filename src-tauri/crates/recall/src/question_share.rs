@@ -7,13 +7,13 @@ const ENDS: [char; 5] = ['.', '!', '。', '！', '\n'];
 
 /// Share of `text` that consists of questions, 0 to 1, in bytes. It is computed for every message, so sentences simply
 /// end at their marks.
-pub fn asking_part(text: &str) -> f32 {
+pub fn question_share(text: &str) -> f32 {
     let asking = sentences(text).filter(|sentence| sentence.ends_with(QUESTION));
     asking.map(str::len).sum::<usize>() as f32 / text.len().max(1) as f32
 }
 
 /// The sentences of `text` that are not questions.
-pub fn told_part(text: &str) -> String {
+pub fn statement_text(text: &str) -> String {
     sentences(text).filter(|sentence| !sentence.ends_with(QUESTION)).collect()
 }
 
@@ -27,13 +27,13 @@ mod tests {
 
     #[test]
     fn question_mark_makes_a_question() {
-        let part = |text: &str| (asking_part(text) * 100.0).round() as i32;
+        let part = |text: &str| (question_share(text) * 100.0).round() as i32;
         assert_eq!(part("I live by the sea. It is loud."), 0);
         assert_eq!(part("Where do you live?"), 100);
         assert_eq!(part("I live here. And you now?"), 52);
         assert_eq!(part("*nods* \"And you?\" *waves*"), 64);
         assert_eq!(part("我住在海边。你呢？"), 33);
         assert_eq!(part(""), 0);
-        assert_eq!(told_part("My dog? I live here. And you now?"), " I live here.");
+        assert_eq!(statement_text("My dog? I live here. And you now?"), " I live here.");
     }
 }

@@ -4,7 +4,7 @@ use domain::chat::MessageRange;
 
 use crate::signals::MessagePosition;
 
-/// The score of a message that has none.
+/// Marks a message without a score.
 const UNKNOWN: f32 = f32::NEG_INFINITY;
 
 /// The scores by range and position. A search looks at every message, and an array is faster than a hash map.

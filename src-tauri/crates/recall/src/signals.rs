@@ -1,11 +1,11 @@
 //! Lexical scores of messages (BM25). Pure.
 
-use crate::full_text::{Fits, TextIndex, search};
+use crate::full_text::{LexicalScores, TextIndex, search};
 use domain::chat::MessageRange;
 
 use crate::scores::Scores;
 
-/// Number of messages on each side that have the same topic.
+/// Number of messages on each side that are assumed to have the same topic.
 const MATTER: usize = 10;
 
 /// A message: the index of the searched range that it is in, and its position.
@@ -31,7 +31,7 @@ impl Lexical {
         let searched: Vec<(&TextIndex, i64)> =
             indexes.iter().copied().zip(stretches.iter().map(|stretch| stretch.before)).collect();
         let found = search(&searched, words.iter().map(String::as_str));
-        let scores = |fits: &Fits| {
+        let scores = |fits: &LexicalScores| {
             let most = fits.iter().flatten().copied().fold(0.0, f64::max);
             let mut scores = Scores::unknown(stretches);
             for (stretch, (index, fits)) in indexes.iter().zip(fits).enumerate() {
@@ -53,7 +53,7 @@ impl Lexical {
 
 #[cfg(test)]
 mod tests {
-    use crate::full_text::Text;
+    use crate::full_text::IndexedText;
     use domain::ChatId;
     use uuid::Uuid;
 
@@ -61,7 +61,7 @@ mod tests {
 
     fn index(texts: &[&str]) -> TextIndex {
         let mut index = TextIndex::default();
-        let texts = (0..).zip(texts).map(|(place, text)| Text { place, stamp: place, said: 0, text });
+        let texts = (0..).zip(texts).map(|(place, text)| IndexedText { place, stamp: place, said: 0, text });
         index.renew(texts, None);
         index
     }

@@ -19,14 +19,14 @@ static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism()
 
 /// Quantized vectors of equal length.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rows {
+pub struct VectorRows {
     /// The rows, one after the other.
     numbers: Vec<i8>,
     /// Scale of each row: the value of one unit.
     scales: Vec<f32>,
 }
 
-impl Rows {
+impl VectorRows {
     /// Appends a row; `scale` is the value of one unit. All rows must have the same length.
     pub fn push(&mut self, row: &[i8], scale: f32) {
         self.numbers.extend_from_slice(row);
@@ -184,8 +184,8 @@ mod tests {
         (0..count).map(|_| vector()).collect()
     }
 
-    fn rows(vectors: &[Vec<f32>]) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(vectors: &[Vec<f32>]) -> VectorRows {
+        let mut rows = VectorRows::default();
         for vector in vectors {
             let (bytes, scale) = bytes(vector);
             rows.push(&bytes, scale);

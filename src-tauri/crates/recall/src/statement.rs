@@ -1,5 +1,5 @@
-//! Normalizes the statement of a memory for the comparison with another one. No model is asked, so both must have
-//! almost the same words; in doubt they are different.
+//! Normalizes the statement of a memory for the comparison with another one. No model is involved,
+//! so both must have almost the same words; in doubt they are different.
 
 use std::collections::BTreeSet;
 use std::collections::HashSet;
@@ -9,13 +9,14 @@ use domain::memory::{Memory, MemoryOrigin};
 
 use crate::tokens::{says_nothing, words};
 
-/// Stands for the user, whatever their name.
+/// Replaces the user's name and pronouns, so that statements with either compare equal.
 pub const USER: &str = "@user";
-/// Words for the user in their own words.
+/// First-person pronouns, which mean the user in the user's own words.
 const FIRST: [&str; 5] = ["i", "me", "my", "mine", "myself"];
 const MINE: [&str; 2] = ["my", "mine"];
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
-/// A sentence that continues with one of these keeps its meaning so far.
+/// A continuation that begins with one of these words adds to a statement and does not change its
+/// meaning.
 const GOES_ON: [&str; 16] = [
     "and", "with", "in", "at", "on", "from", "for", "since", "because", "that", "which", "who", "called", "named",
     "near", "by",
@@ -29,7 +30,7 @@ const TAKES_BACK: [&str; 26] = [
 /// Marks between sentences and clauses.
 const STOPS: [char; 14] =
     ['.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '\u{2014}', '\u{2013}', '\u{2019}', '\u{2026}'];
-/// Adverbs that may stand between a subject and its verb.
+/// Adverbs that may come between a subject and its verb.
 pub const ADVERBS: [&str; 8] = ["also", "always", "currently", "just", "now", "nowadays", "really", "still"];
 /// Minimum share of each statement's words that the other must have, before their embeddings are compared.
 const SHARED: f32 = 0.5;
@@ -111,7 +112,7 @@ impl Statement {
     }
 
     /// Whether it has enough words to say something.
-    pub fn is_telling(&self) -> bool {
+    pub fn is_informative(&self) -> bool {
         self.words.iter().filter(|word| *word != USER).count() >= TELLING
     }
 
@@ -132,8 +133,8 @@ impl Statement {
         goes_on && !rest.iter().any(|word| TAKES_BACK.contains(&word.as_str()))
     }
 
-    /// Whether the embeddings of both may be compared: names, numbers and symbols are the same, the number of negations
-    /// is the same, and half of the words are.
+    /// Whether the embeddings of both may be compared. Both must have the same names, numbers and
+    /// symbols, the same number of negations, and half of their words in common.
     pub fn may_mean(&self, other: &Self) -> bool {
         let denied = |saying: &Self| saying.words.iter().filter(|word| TAKES_BACK.contains(&word.as_str())).count();
         self.names == other.names
@@ -163,7 +164,7 @@ impl Statement {
 /// The statement, and whether it is in the user's own words. That is so if the user asked to remember it.
 fn spoken(memory: &Memory) -> (bool, &str) {
     let quoted = memory.text.split_once(" said: \"").and_then(|(_, said)| said.strip_suffix('"'));
-    match quoted.filter(|_| memory.origin == MemoryOrigin::Rule) {
+    match quoted.filter(|_| memory.origin == MemoryOrigin::Command) {
         Some(said) => (true, said),
         None => (false, &memory.text),
     }
@@ -198,7 +199,7 @@ pub fn is_number(word: &str) -> bool {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use domain::memory::{CERTAIN, MemoryScope, MemoryType};
+    use domain::memory::{MAX_CONFIDENCE, MemoryScope, MemoryType};
     use domain::{MemoryId, Timestamp};
     use uuid::Uuid;
 
@@ -213,11 +214,11 @@ pub(crate) mod tests {
             scope: MemoryScope::Profile,
             text: text.to_owned(),
             importance: 5,
-            origin: if asked { MemoryOrigin::Rule } else { MemoryOrigin::Model },
-            confidence: if asked { CERTAIN } else { 7 },
+            origin: if asked { MemoryOrigin::Command } else { MemoryOrigin::Model },
+            confidence: if asked { MAX_CONFIDENCE } else { 7 },
             pinned: false,
             sources: Vec::new(),
-            echoes: Vec::new(),
+            merged_sources: Vec::new(),
             archived: None,
             created: Timestamp(number as i64),
             updated: Timestamp(number as i64),

@@ -21,7 +21,7 @@ const QUOTES: [char; 4] = ['*', '"', '“', '”'];
 pub struct Update(HashSet<String>);
 
 impl Update {
-    /// `None` if the text says of nothing that it has changed.
+    /// `None` if the text reports no change.
     pub fn of(text: &str) -> Option<Self> {
         if !may_have_changed(text) {
             return None;

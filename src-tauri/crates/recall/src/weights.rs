@@ -8,8 +8,8 @@
 pub mod messages {
     /// Cosine similarity of the question and the message with its neighbours.
     pub const SIMILARITY: f32 = 1.0;
-    /// Lexical score, if the question's words are covered. As far as they are not, the similarity of the nearest
-    /// sentence takes over this weight.
+    /// Lexical score, scaled by how well the question's words are covered. The rest of this weight
+    /// goes to the similarity of the nearest sentence.
     pub const LEXICAL: f32 = 0.75;
     /// MaxSim of late interaction.
     pub const MAX_SIM: f32 = 1.0;
@@ -45,9 +45,9 @@ pub mod lexical {
 pub mod memories {
     /// Lexical score plus cosine similarity, at most 1.
     pub const FIT: f32 = 0.5;
-    /// Importance, which fades.
+    /// Importance, which decays with its half-life.
     pub const IMPORTANCE: f32 = 0.3;
-    /// Recency, which fades faster.
+    /// Recency, which decays with its shorter half-life.
     pub const RECENCY: f32 = 0.2;
     /// Half-life of importance, in days without a change.
     pub const IMPORTANCE_HALF_LIFE: f32 = 365.0;
@@ -77,7 +77,7 @@ pub mod embeddings {
 
 /// BM25.
 pub mod bm25 {
-    /// `k1`: how soon further occurrences of a word stop to add to the score.
+    /// `k1`: how soon further occurrences of a word stop adding to the score.
     pub const SATURATION: f64 = 1.2;
     /// `b`, 0 to 1: how much a text's length counts against it.
     pub const LENGTH: f64 = 0.75;

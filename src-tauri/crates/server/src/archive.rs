@@ -16,19 +16,19 @@ use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::respond::{Failure, json};
-use crate::routes::Shared;
+use crate::respond::{ErrorResponse, json};
+use crate::routes::SharedState;
 use crate::transfer::{attachment, header};
 
 /// Maximum size of an imported archive.
 const CAP: u64 = 64 << 30;
 const CHUNK: usize = 256 * 1024;
 /// Timeout for each chunk of the body.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 const PLACE_CAP: usize = 64 * 1024;
 
 /// `GET /api/backup/archive`.
-pub(crate) async fn export(State(shared): State<Shared>) -> Result<Response, Failure> {
+pub(crate) async fn export(State(shared): State<SharedState>) -> Result<Response, ErrorResponse> {
     let temporary = temporary(&shared)?;
     shared.engine.export_archive(temporary.path().to_owned()).await?;
     let file = File::open(temporary.path()).await.map_err(|error| disk(&error))?;
@@ -49,7 +49,7 @@ pub(crate) async fn export(State(shared): State<Shared>) -> Result<Response, Fai
 }
 
 /// `POST /api/backup/archive`: stores the archive in the body as a backup.
-pub(crate) async fn import(State(shared): State<Shared>, body: Body) -> Result<Response, Failure> {
+pub(crate) async fn import(State(shared): State<SharedState>, body: Body) -> Result<Response, ErrorResponse> {
     let temporary = temporary(&shared)?;
     receive(body, temporary.path().to_owned()).await?;
     Ok(json(&shared.engine.import_archive(temporary.path().to_owned()).await?))
@@ -57,32 +57,32 @@ pub(crate) async fn import(State(shared): State<Shared>, body: Body) -> Result<R
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Place {
+struct BackupFolder {
     folder: PathBuf,
 }
 
 /// `POST /api/backup/second-place`, `{"folder": "/a/folder/of/this/machine"}`.
-pub(crate) async fn second_place(State(shared): State<Shared>, body: Body) -> Result<Response, Failure> {
+pub(crate) async fn second_place(State(shared): State<SharedState>, body: Body) -> Result<Response, ErrorResponse> {
     let bytes = shared.bodies.read(body, PLACE_CAP).await?;
-    let place: Place = serde_json::from_slice(&bytes).map_err(|_| {
-        Failure::new(StatusCode::BAD_REQUEST, "the request names no folder", "Send its path as `folder`.")
+    let place: BackupFolder = serde_json::from_slice(&bytes).map_err(|_| {
+        ErrorResponse::new(StatusCode::BAD_REQUEST, "the request names no folder", "Send its path as `folder`.")
     })?;
     Ok(json(&shared.engine.set_second_place(place.folder).await?))
 }
 
 /// A temporary file in the data folder, because the system's temporary folder may be too small. The next start removes
 /// files that a killed server left behind.
-fn temporary(shared: &Shared) -> Result<NamedTempFile, Failure> {
+fn temporary(shared: &SharedState) -> Result<NamedTempFile, ErrorResponse> {
     let folder = shared.engine.backup_folder();
     let data = folder.parent().unwrap_or(&folder);
     tempfile::Builder::new().prefix(".partial-").tempfile_in(data).map_err(|error| disk(&error))
 }
 
-async fn receive(body: Body, path: PathBuf) -> Result<(), Failure> {
+async fn receive(body: Body, path: PathBuf) -> Result<(), ErrorResponse> {
     let mut file = File::create(path).await.map_err(|error| disk(&error))?;
     let (mut parts, mut received) = (body.into_data_stream(), 0_u64);
     loop {
-        let part = timeout(PATIENCE, parts.next()).await.map_err(|_| broken("the archive did not arrive in time"))?;
+        let part = timeout(TIMEOUT, parts.next()).await.map_err(|_| broken("the archive did not arrive in time"))?;
         let Some(part) = part else { break };
         let part = part.map_err(|_| broken("the upload of the archive was interrupted"))?;
         received += part.len() as u64;
@@ -94,11 +94,11 @@ async fn receive(body: Body, path: PathBuf) -> Result<(), Failure> {
     file.flush().await.map_err(|error| disk(&error))
 }
 
-fn broken(what: &str) -> Failure {
-    Failure::new(StatusCode::BAD_REQUEST, what, "Send it again.")
+fn broken(what: &str) -> ErrorResponse {
+    ErrorResponse::new(StatusCode::BAD_REQUEST, what, "Send it again.")
 }
 
-fn disk(error: &std::io::Error) -> Failure {
+fn disk(error: &std::io::Error) -> ErrorResponse {
     let message = format!("the archive could not be written or read: {error}");
-    Failure::new(StatusCode::INSUFFICIENT_STORAGE, message, "Free some space in the data folder and try again.")
+    ErrorResponse::new(StatusCode::INSUFFICIENT_STORAGE, message, "Free some space in the data folder and try again.")
 }

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::respond::{Failure, json};
-use crate::routes::Shared;
-use crate::strangers::Guest;
+use crate::connections::Connection;
+use crate::respond::{ErrorResponse, json};
+use crate::routes::SharedState;
 
 /// Maximum number of listeners. Each browser tab is one.
 pub(crate) const LISTENERS: usize = 64;
@@ -24,7 +24,7 @@ pub(crate) const LISTENERS: usize = 64;
 const FRAME_CAP: usize = 16 * 1024;
 
 /// A listener that accepts no data for this long is disconnected.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Serialize)]
 pub(crate) struct Ticket {
@@ -34,7 +34,7 @@ pub(crate) struct Ticket {
 }
 
 /// `POST /api/ticket`: issues a ticket for the socket's address, because a browser cannot send a header there.
-pub(crate) async fn ticket(State(shared): State<Shared>) -> Response {
+pub(crate) async fn ticket(State(shared): State<SharedState>) -> Response {
     let ticket = shared.tickets.issue(Instant::now());
     json(&Ticket { ticket, expires_in: crate::secret::Tickets::LIFE.as_secs() })
 }
@@ -46,25 +46,25 @@ pub(crate) struct Admission {
 }
 
 pub(crate) async fn events(
-    State(shared): State<Shared>,
-    Extension(guest): Extension<Arc<Guest>>,
+    State(shared): State<SharedState>,
+    Extension(guest): Extension<Arc<Connection>>,
     Query(admission): Query<Admission>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, ErrorResponse> {
     if !shared.tickets.redeem(&admission.ticket, Instant::now()) {
-        return Err(Failure::new(
+        return Err(ErrorResponse::new(
             StatusCode::UNAUTHORIZED,
             "the ticket is unknown, already used or expired",
             "Get one with `POST /api/ticket` and use it within 30 seconds.",
         ));
     }
-    guest.is_known().await;
+    guest.mark_authenticated().await;
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(rejection) => return Ok(rejection.into_response()),
     };
     let seat = Arc::clone(&shared.listeners).try_acquire_owned().map_err(|_| {
-        Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many listeners", "Close another window of this app.")
+        ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, "too many listeners", "Close another window of this app.")
     })?;
     // Subscribes before the response, so that no event after the handshake is missed.
     let events = shared.engine.subscribe();
@@ -79,17 +79,17 @@ pub(crate) async fn events(
 async fn forward(mut socket: WebSocket, mut events: engine::Events, stopping: CancellationToken) {
     loop {
         let next = tokio::select! {
-            () = stopping.cancelled() => Some(farewell()),
-            event = events.next() => Some(event.map_or_else(farewell, |event| text(&event))),
+            () = stopping.cancelled() => Some(close_message()),
+            event = events.next() => Some(event.map_or_else(close_message, |event| text(&event))),
             frame = socket.recv() => match frame {
                 None | Some(Err(_) | Ok(Message::Close(_))) => return,
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => None,
-                Some(Ok(Message::Text(_) | Message::Binary(_))) => Some(text(&Objection::default())),
+                Some(Ok(Message::Text(_) | Message::Binary(_))) => Some(text(&SendOnlyError::default())),
             },
         };
         let Some(message) = next else { continue };
         let last = matches!(message, Message::Close(_));
-        let sent = timeout(PATIENCE, socket.send(message)).await;
+        let sent = timeout(TIMEOUT, socket.send(message)).await;
         if last || !matches!(sent, Ok(Ok(()))) {
             return;
         }
@@ -98,13 +98,13 @@ async fn forward(mut socket: WebSocket, mut events: engine::Events, stopping: Ca
 
 /// Reply to a client that sends data on this send-only socket.
 #[derive(Serialize)]
-struct Objection {
+struct SendOnlyError {
     event: &'static str,
     kind: &'static str,
     message: &'static str,
 }
 
-impl Default for Objection {
+impl Default for SendOnlyError {
     fn default() -> Self {
         Self {
             event: "error",
@@ -124,6 +124,6 @@ fn text(event: &impl Serialize) -> Message {
     }
 }
 
-fn farewell() -> Message {
+fn close_message() -> Message {
     Message::Close(Some(CloseFrame { code: close_code::AWAY, reason: "the server is stopping".into() }))
 }

@@ -12,8 +12,8 @@ use axum::response::{IntoResponse, Response};
 use tower_http::services::ServeDir;
 
 use crate::ServeError;
-use crate::respond::Failure;
-use crate::routes::Shared;
+use crate::respond::ErrorResponse;
+use crate::routes::SharedState;
 
 const FOLDER_VARIABLE: &str = "INGLENOOK_UI";
 
@@ -47,7 +47,7 @@ pub(crate) fn has_index(folder: &Path) -> bool {
 }
 
 /// Serves `folder` for every address without a route.
-pub(crate) fn router(folder: &Path) -> Router<Shared> {
+pub(crate) fn router(folder: &Path) -> Router<SharedState> {
     Router::new()
         .fallback_service(ServeDir::new(folder).append_index_html_on_directories(true))
         .layer(from_fn(with_policy))
@@ -58,7 +58,7 @@ async fn with_policy(request: Request, next: Next) -> Response {
     let immutable = request.uri().path().starts_with("/assets/");
     let mut response = next.run(request).await;
     if response.status().is_client_error() {
-        return Failure::no_such_route().into_response();
+        return ErrorResponse::no_such_route().into_response();
     }
     let cache = if immutable { "public, max-age=31536000, immutable" } else { "no-store" };
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(cache));

@@ -10,18 +10,18 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
 /// Accepted host names of this server, each with its port.
-pub(crate) struct Names(Vec<String>);
+pub(crate) struct AllowedHosts(Vec<String>);
 
 /// Reason why a request was refused before it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refusal {
+pub(crate) enum GuardError {
     #[error("the `Host` header does not name this server")]
     Host,
     #[error("the request comes from another website")]
     Origin,
 }
 
-impl Names {
+impl AllowedHosts {
     pub(crate) fn of(port: u16) -> Self {
         let names = ["127.0.0.1", "[::1]", "localhost"];
         let mut allowed: Vec<_> = names.iter().map(|name| format!("{name}:{port}")).collect();
@@ -32,10 +32,10 @@ impl Names {
         Self(allowed)
     }
 
-    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
-        let host = self.host(uri, headers).ok_or(Refusal::Host)?;
+    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), GuardError> {
+        let host = self.host(uri, headers).ok_or(GuardError::Host)?;
         if has_foreign_origin(headers, host) || is_foreign_fetch(headers) {
-            return Err(Refusal::Origin);
+            return Err(GuardError::Origin);
         }
         Ok(())
     }
@@ -79,12 +79,12 @@ mod tests {
 
     use super::*;
 
-    fn check(uri: &str, headers: &[(&str, &str)]) -> Result<(), Refusal> {
+    fn check(uri: &str, headers: &[(&str, &str)]) -> Result<(), GuardError> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(HeaderName::try_from(*name).unwrap(), HeaderValue::from_str(value).unwrap());
         }
-        Names::of(4000).check(&uri.parse().unwrap(), &map)
+        AllowedHosts::of(4000).check(&uri.parse().unwrap(), &map)
     }
 
     #[test]
@@ -95,20 +95,20 @@ mod tests {
         for host in
             ["127.0.0.1", "localhost:4001", "localhost:4000.evil.example", "evil.example:4000", "0.0.0.0:4000", ""]
         {
-            assert_eq!(check("/", &[("host", host)]), Err(Refusal::Host), "{host}");
+            assert_eq!(check("/", &[("host", host)]), Err(GuardError::Host), "{host}");
         }
     }
 
     #[test]
     fn refuses_a_missing_or_duplicate_host() {
-        assert_eq!(check("/", &[]), Err(Refusal::Host));
-        assert_eq!(check("/", &[("host", "localhost:4000"), ("host", "localhost:4000")]), Err(Refusal::Host));
+        assert_eq!(check("/", &[]), Err(GuardError::Host));
+        assert_eq!(check("/", &[("host", "localhost:4000"), ("host", "localhost:4000")]), Err(GuardError::Host));
     }
 
     #[test]
     fn absolute_uri_must_match_the_host() {
         assert_eq!(check("http://localhost:4000/", &[("host", "localhost:4000")]), Ok(()));
-        assert_eq!(check("http://evil.example/", &[("host", "localhost:4000")]), Err(Refusal::Host));
+        assert_eq!(check("http://evil.example/", &[("host", "localhost:4000")]), Err(GuardError::Host));
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
             "http://evil.example",
             "tauri://localhost",
         ] {
-            assert_eq!(with(origin), Err(Refusal::Origin), "{origin}");
+            assert_eq!(with(origin), Err(GuardError::Origin), "{origin}");
         }
     }
 
@@ -137,14 +137,14 @@ mod tests {
         assert_eq!(with("same-origin", "cors"), Ok(()));
         assert_eq!(with("none", "navigate"), Ok(()));
         assert_eq!(with("cross-site", "navigate"), Ok(()));
-        assert_eq!(with("cross-site", "no-cors"), Err(Refusal::Origin));
-        assert_eq!(with("same-site", "websocket"), Err(Refusal::Origin));
+        assert_eq!(with("cross-site", "no-cors"), Err(GuardError::Origin));
+        assert_eq!(with("same-site", "websocket"), Err(GuardError::Origin));
     }
 
     #[test]
     fn port_80_may_be_omitted() {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, HeaderValue::from_static("localhost"));
-        assert_eq!(Names::of(80).check(&Uri::from_static("/"), &headers), Ok(()));
+        assert_eq!(AllowedHosts::of(80).check(&Uri::from_static("/"), &headers), Ok(()));
     }
 }

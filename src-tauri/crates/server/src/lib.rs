@@ -13,6 +13,7 @@
 
 mod archive;
 mod body;
+mod connections;
 mod events;
 mod files;
 mod guard;
@@ -21,10 +22,9 @@ mod respond;
 mod routes;
 mod secret;
 mod serving;
-mod strangers;
 mod transfer;
 mod zip;
 
 pub use files::find_ui;
-pub use secret::{Token, WeakToken};
-pub use serving::{ServeError, ServeOptions, Serving, serve};
+pub use secret::{AccessToken, WeakToken};
+pub use serving::{RunningServer, ServeError, ServeOptions, serve};

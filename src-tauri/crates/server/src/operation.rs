@@ -9,8 +9,8 @@ use engine::api::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::respond::{Failure, json_bytes};
-use crate::routes::Shared;
+use crate::respond::{ErrorResponse, json_bytes};
+use crate::routes::SharedState;
 
 /// Maximum body size: a document of 32 MiB in base64, with its surrounding JSON.
 const CAP: usize = 44 * 1024 * 1024;
@@ -19,10 +19,10 @@ const CAP: usize = 44 * 1024 * 1024;
 const QUOTE: usize = 300;
 
 pub(crate) async fn operation(
-    State(shared): State<Shared>,
+    State(shared): State<SharedState>,
     Path(operation): Path<String>,
     body: Body,
-) -> Result<Response, Failure> {
+) -> Result<Response, ErrorResponse> {
     let args = shared.bodies.read(body, CAP).await?;
     let engine = shared.engine.clone();
     // A separate task: the operation completes if the client disconnects, and a panic does not end the server.

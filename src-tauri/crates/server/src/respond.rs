@@ -8,12 +8,12 @@ use serde::Serialize;
 
 /// An error response.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct ErrorResponse {
     status: StatusCode,
     error: ApiError,
 }
 
-impl Failure {
+impl ErrorResponse {
     pub(crate) fn new(status: StatusCode, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { status, error: ApiError::BadInput { message: message.into(), hint: hint.into() } }
     }
@@ -31,13 +31,13 @@ impl Failure {
     }
 }
 
-impl From<ApiError> for Failure {
+impl From<ApiError> for ErrorResponse {
     fn from(error: ApiError) -> Self {
         Self { status: status(&error), error }
     }
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
         (self.status, json(&self.error)).into_response()
     }
@@ -95,7 +95,7 @@ mod tests {
             (ApiError::Keychain { message: message(), hint: hint() }, 503),
             (ApiError::Storage { message: message(), hint: hint() }, 507),
         ] {
-            assert_eq!(Failure::from(error.clone()).into_response().status(), expected, "{error:?}");
+            assert_eq!(ErrorResponse::from(error.clone()).into_response().status(), expected, "{error:?}");
         }
     }
 }

@@ -16,28 +16,28 @@ use engine::Engine;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::body::Bodies;
-use crate::guard::Names;
-use crate::respond::{Failure, json};
-use crate::secret::{Presented, Tickets, Token};
-use crate::strangers::Guest;
+use crate::body::BodySlots;
+use crate::connections::Connection;
+use crate::guard::AllowedHosts;
+use crate::respond::{ErrorResponse, json};
+use crate::secret::{AccessToken, PresentedToken, Tickets};
 use crate::{archive, events, files, operation, transfer};
 
 /// State shared by the handlers.
-pub(crate) struct Server {
+pub(crate) struct ServerState {
     pub(crate) engine: Engine,
-    pub(crate) token: Token,
-    pub(crate) names: Names,
+    pub(crate) token: AccessToken,
+    pub(crate) names: AllowedHosts,
     pub(crate) tickets: Tickets,
-    pub(crate) bodies: Bodies,
+    pub(crate) bodies: BodySlots,
     pub(crate) listeners: Arc<Semaphore>,
     pub(crate) stopping: CancellationToken,
 }
 
-pub(crate) type Shared = Arc<Server>;
+pub(crate) type SharedState = Arc<ServerState>;
 
 /// Builds the router. Layers run from the bottom up: the checks of host and origin come first, for every address.
-pub(crate) fn router(shared: Shared, ui: Option<&Path>) -> Router {
+pub(crate) fn router(shared: SharedState, ui: Option<&Path>) -> Router {
     let with_token = Router::new()
         .route("/api/op/{operation}", post(operation::operation))
         .route("/api/ticket", post(events::ticket))
@@ -61,16 +61,16 @@ pub(crate) fn router(shared: Shared, ui: Option<&Path>) -> Router {
         Some(folder) => files::router(folder),
         None => Router::new().fallback(no_such_route),
     };
-    rest.merge(with_token).merge(others).layer(from_fn_with_state(Arc::clone(&shared), at_the_gate)).with_state(shared)
+    rest.merge(with_token).merge(others).layer(from_fn_with_state(Arc::clone(&shared), check_origin)).with_state(shared)
 }
 
-async fn at_the_gate(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+async fn check_origin(State(shared): State<SharedState>, request: Request, next: Next) -> Response {
     let mut response = match shared.names.check(request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refusal) => {
             tracing::warn!(%refusal, "refused a request");
             let hint = "Open the address that the server printed when it started.";
-            Failure::new(StatusCode::FORBIDDEN, refusal.to_string(), hint).into_response()
+            ErrorResponse::new(StatusCode::FORBIDDEN, refusal.to_string(), hint).into_response()
         }
     };
     harden(response.headers_mut());
@@ -78,38 +78,38 @@ async fn at_the_gate(State(shared): State<Shared>, request: Request, next: Next)
 }
 
 async fn require_token(
-    State(shared): State<Shared>,
-    Extension(guest): Extension<Arc<Guest>>,
+    State(shared): State<SharedState>,
+    Extension(guest): Extension<Arc<Connection>>,
     request: Request,
     next: Next,
 ) -> Response {
     match shared.token.presented(request.headers()) {
-        Presented::Token => {
-            guest.is_known().await;
+        PresentedToken::Token => {
+            guest.mark_authenticated().await;
             next.run(request).await
         }
-        Presented::Nothing | Presented::SomethingElse => Failure::unauthorized().into_response(),
+        PresentedToken::Nothing | PresentedToken::SomethingElse => ErrorResponse::unauthorized().into_response(),
     }
 }
 
 /// Without the token the response only says that the server runs, because the details describe this machine.
 async fn health(
-    State(shared): State<Shared>,
-    Extension(guest): Extension<Arc<Guest>>,
+    State(shared): State<SharedState>,
+    Extension(guest): Extension<Arc<Connection>>,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, ErrorResponse> {
     match shared.token.presented(&headers) {
-        Presented::Token => {
-            guest.is_known().await;
+        PresentedToken::Token => {
+            guest.mark_authenticated().await;
             Ok(json(&shared.engine.health().await?))
         }
-        Presented::Nothing => Ok(json(&serde_json::json!({ "ok": true }))),
-        Presented::SomethingElse => Err(Failure::unauthorized()),
+        PresentedToken::Nothing => Ok(json(&serde_json::json!({ "ok": true }))),
+        PresentedToken::SomethingElse => Err(ErrorResponse::unauthorized()),
     }
 }
 
-async fn no_such_route() -> Failure {
-    Failure::no_such_route()
+async fn no_such_route() -> ErrorResponse {
+    ErrorResponse::no_such_route()
 }
 
 /// Adds strict default headers: no framing, no caching, no content sniffing.

@@ -16,14 +16,14 @@ const TOKEN_LENGTH: usize = 43;
 
 /// The secret that clients send as `Authorization: Bearer <token>`.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct AccessToken(String);
 
 /// The token is too short, or has characters that a header or a URL would have to escape.
 #[derive(Debug, thiserror::Error)]
 #[error("the token is too weak: use at least {TOKEN_LENGTH} letters, digits, `-` or `_`")]
 pub struct WeakToken;
 
-impl Token {
+impl AccessToken {
     /// Creates a token from 256 random bits.
     pub fn random() -> Self {
         Self(random_text())
@@ -44,16 +44,16 @@ impl Token {
         &self.0
     }
 
-    pub(crate) fn presented(&self, headers: &HeaderMap) -> Presented {
+    pub(crate) fn presented(&self, headers: &HeaderMap) -> PresentedToken {
         let mut values = headers.get_all(AUTHORIZATION).iter();
         match (values.next(), values.next()) {
-            (None, _) => Presented::Nothing,
-            (Some(value), None) if self.is_borne_by(value.as_bytes()) => Presented::Token,
-            _ => Presented::SomethingElse,
+            (None, _) => PresentedToken::Nothing,
+            (Some(value), None) if self.matches_header(value.as_bytes()) => PresentedToken::Token,
+            _ => PresentedToken::SomethingElse,
         }
     }
 
-    fn is_borne_by(&self, value: &[u8]) -> bool {
+    fn matches_header(&self, value: &[u8]) -> bool {
         const SCHEME: &[u8] = b"Bearer ";
         value.split_at_checked(SCHEME.len()).is_some_and(|(scheme, token)| {
             scheme.eq_ignore_ascii_case(SCHEME) && bool::from(token.ct_eq(self.0.as_bytes()))
@@ -62,7 +62,7 @@ impl Token {
 }
 
 /// Hides the secret, so that it cannot get into a log.
-impl fmt::Debug for Token {
+impl fmt::Debug for AccessToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(..)")
     }
@@ -70,7 +70,7 @@ impl fmt::Debug for Token {
 
 /// Contents of a request's `Authorization` header.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Presented {
+pub(crate) enum PresentedToken {
     Nothing,
     Token,
     SomethingElse,
@@ -139,22 +139,22 @@ mod tests {
 
     #[test]
     fn tokens_have_256_bits_and_differ() {
-        let (one, other) = (Token::random(), Token::random());
+        let (one, other) = (AccessToken::random(), AccessToken::random());
         assert_eq!(URL_SAFE_NO_PAD.decode(one.reveal()).unwrap().len(), 32);
         assert_ne!(one, other);
-        assert_eq!(Token::parse(one.reveal()).unwrap(), one);
+        assert_eq!(AccessToken::parse(one.reveal()).unwrap(), one);
     }
 
     #[test]
     fn refuses_weak_tokens() {
         for weak in ["", "secret", &"a".repeat(42), &"a b".repeat(20), &"ü".repeat(40)] {
-            assert!(Token::parse(weak).is_err(), "{weak}");
+            assert!(AccessToken::parse(weak).is_err(), "{weak}");
         }
     }
 
     #[test]
     fn debug_output_hides_the_token() {
-        let token = Token::random();
+        let token = AccessToken::random();
         assert!(!format!("{token:?}").contains(token.reveal()));
     }
 }

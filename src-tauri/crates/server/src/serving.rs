@@ -17,17 +17,17 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::body::Bodies;
-use crate::guard::Names;
-use crate::routes::{Server, router};
-use crate::secret::{Tickets, Token};
-use crate::strangers::{Connections, Guest};
+use crate::body::BodySlots;
+use crate::connections::{Connection, Connections};
+use crate::guard::AllowedHosts;
+use crate::routes::{ServerState, router};
+use crate::secret::{AccessToken, Tickets};
 use crate::{events, files};
 
 /// Timeout for the head of a request, and for idle keep-alive connections.
-const HEAD_PATIENCE: Duration = Duration::from_secs(15);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// Timeout for running requests when the server stops.
-const STOP_PATIENCE: Duration = Duration::from_secs(5);
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pause after a failed accept, for example without free file handles.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -41,7 +41,7 @@ pub struct ServeOptions {
     /// Folder of the built UI, for example from [`crate::find_ui`]; `None` serves only the API.
     pub ui: Option<PathBuf>,
     /// Access token; `None` creates a random one.
-    pub token: Option<Token>,
+    pub token: Option<AccessToken>,
 }
 
 /// Reason why the server did not start.
@@ -56,16 +56,16 @@ pub enum ServeError {
 }
 
 /// A running server. It stops when this is dropped.
-pub struct Serving {
+pub struct RunningServer {
     pub addr: SocketAddr,
-    pub token: Token,
+    pub token: AccessToken,
     /// Address for a browser. The token is in the fragment, which browsers do not send.
     pub url: String,
     stopping: DropGuard,
     running: JoinHandle<()>,
 }
 
-impl Serving {
+impl RunningServer {
     /// Accepts no further requests, waits at most five seconds for running ones, and closes the sockets of listeners.
     pub async fn stop(self) {
         drop(self.stopping);
@@ -79,7 +79,7 @@ impl Serving {
 ///
 /// # Errors
 /// `host` is not loopback, the port is not available, or `ui` has no `index.html`.
-pub async fn serve(engine: Engine, options: ServeOptions) -> Result<Serving, ServeError> {
+pub async fn serve(engine: Engine, options: ServeOptions) -> Result<RunningServer, ServeError> {
     let ip = loopback(&options.host)?;
     if let Some(folder) = options.ui.as_ref().filter(|folder| !files::has_index(folder)) {
         return Err(ServeError::NoUi { searched: vec![folder.clone()] });
@@ -89,21 +89,21 @@ pub async fn serve(engine: Engine, options: ServeOptions) -> Result<Serving, Ser
     let listener = TcpListener::bind(wanted).await.map_err(bind)?;
     let addr = listener.local_addr().map_err(bind)?;
 
-    let token = options.token.unwrap_or_else(Token::random);
+    let token = options.token.unwrap_or_else(AccessToken::random);
     let stopping = CancellationToken::new();
-    let server = Server {
+    let server = ServerState {
         engine,
         token: token.clone(),
-        names: Names::of(addr.port()),
+        names: AllowedHosts::of(addr.port()),
         tickets: Tickets::default(),
-        bodies: Bodies::default(),
+        bodies: BodySlots::default(),
         listeners: Arc::new(Semaphore::new(events::LISTENERS)),
         stopping: stopping.clone(),
     };
     let router = router(Arc::new(server), options.ui.as_deref());
     let running = tokio::spawn(accept(listener, router, stopping.clone()));
     let url = format!("http://{addr}/#token={}", token.reveal());
-    Ok(Serving { addr, token, url, stopping: stopping.drop_guard(), running })
+    Ok(RunningServer { addr, token, url, stopping: stopping.drop_guard(), running })
 }
 
 fn loopback(host: &str) -> Result<IpAddr, ServeError> {
@@ -121,7 +121,7 @@ async fn accept(listener: TcpListener, router: Router, stopping: CancellationTok
         while attended.try_join_next().is_some() {}
         match accepted {
             Ok((stream, _)) => {
-                attended.spawn(attend(stream, connections.admit(), router.clone(), stopping.clone()));
+                attended.spawn(handle_connection(stream, connections.admit(), router.clone(), stopping.clone()));
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection");
@@ -130,17 +130,17 @@ async fn accept(listener: TcpListener, router: Router, stopping: CancellationTok
         }
     }
     drop(listener);
-    if timeout(STOP_PATIENCE, async { while attended.join_next().await.is_some() {} }).await.is_err() {
+    if timeout(STOP_TIMEOUT, async { while attended.join_next().await.is_some() {} }).await.is_err() {
         tracing::warn!("requests were aborted when the server stopped");
     }
 }
 
 /// Serves one connection with HTTP/1.1 only, because every wait of it can have a timeout.
-async fn attend(stream: TcpStream, guest: Arc<Guest>, router: Router, stopping: CancellationToken) {
+async fn handle_connection(stream: TcpStream, guest: Arc<Connection>, router: Router, stopping: CancellationToken) {
     let router = router.layer(Extension(Arc::clone(&guest)));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_PATIENCE)
+        .header_read_timeout(HEAD_TIMEOUT)
         // A complete request is executed even if the client has already disconnected. Otherwise the disconnect could be
         // noticed first, and the user's message would be lost.
         .half_close(true)

@@ -15,31 +15,37 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use zip::result::ZipError;
 
-use crate::respond::{Failure, json};
-use crate::routes::Shared;
-use crate::zip::Zip;
+use crate::respond::{ErrorResponse, json};
+use crate::routes::SharedState;
+use crate::zip::ZipStream;
 
 const IMPORT_CAP: usize = 64 * 1024 * 1024;
-/// Maximum size of an id list: fifty thousand characters.
+/// Maximum size of an id list in bytes: the ids of 50,000 cards.
 const LIST_CAP: usize = 2 * 1024 * 1024;
 
 /// The content of a hash never changes.
 const FOREVER: HeaderValue = HeaderValue::from_static("private, max-age=31536000, immutable");
 
 /// `GET /asset/{hash}`.
-pub(crate) async fn asset(State(shared): State<Shared>, Path(hash): Path<String>) -> Result<Response, Failure> {
+pub(crate) async fn asset(
+    State(shared): State<SharedState>,
+    Path(hash): Path<String>,
+) -> Result<Response, ErrorResponse> {
     let asset = shared.engine.asset(hash).await?;
     Ok(([(CONTENT_TYPE, header(&asset.mime)), (CACHE_CONTROL, FOREVER)], asset.bytes).into_response())
 }
 
 /// `GET /thumbnail/{hash}`: a scaled-down picture.
-pub(crate) async fn thumbnail(State(shared): State<Shared>, Path(hash): Path<String>) -> Result<Response, Failure> {
+pub(crate) async fn thumbnail(
+    State(shared): State<SharedState>,
+    Path(hash): Path<String>,
+) -> Result<Response, ErrorResponse> {
     let small = shared.engine.thumbnail(hash).await?;
     Ok(([(CONTENT_TYPE, header(&small.mime)), (CACHE_CONTROL, FOREVER)], small.bytes).into_response())
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Named {
+pub(crate) struct ImportQuery {
     name: String,
     /// The character of an imported chat; absent for other files.
     character: Option<String>,
@@ -50,10 +56,10 @@ pub(crate) struct Named {
 
 /// `POST /api/import?name=&character=&of_many=`, with the file as the body.
 pub(crate) async fn import(
-    State(shared): State<Shared>,
-    Query(Named { name, character, of_many }): Query<Named>,
+    State(shared): State<SharedState>,
+    Query(ImportQuery { name, character, of_many }): Query<ImportQuery>,
     body: Body,
-) -> Result<Response, Failure> {
+) -> Result<Response, ErrorResponse> {
     let bytes = shared.bodies.read(body, IMPORT_CAP).await?;
     let engine = &shared.engine;
     Ok(json(&match (character, of_many) {
@@ -66,55 +72,55 @@ pub(crate) async fn import(
 
 /// `POST /api/tokenizer/{endpoint}`, with the `tokenizer.json` of the endpoint's model as the body.
 pub(crate) async fn tokenizer(
-    State(shared): State<Shared>,
+    State(shared): State<SharedState>,
     Path(endpoint): Path<String>,
     body: Body,
-) -> Result<Response, Failure> {
+) -> Result<Response, ErrorResponse> {
     let bytes = shared.bodies.read(body, IMPORT_CAP).await?;
     Ok(json(&shared.engine.set_endpoint_tokenizer(endpoint, bytes).await?))
 }
 
 /// `GET /api/export/{id}/{format}` with the format `png`, `json-v2`, `json-v3` or `charx`.
 pub(crate) async fn export(
-    State(shared): State<Shared>,
+    State(shared): State<SharedState>,
     Path((id, form)): Path<(String, String)>,
-) -> Result<Response, Failure> {
+) -> Result<Response, ErrorResponse> {
     let form = format::<CardFormat>(&form, "Use `png`, `json-v2`, `json-v3` or `charx`.")?;
     Ok(file(shared.engine.export_character(id, form).await?))
 }
 
 /// `GET /api/export-chat/{id}/{format}` with the format `jsonl`, `text` or `markdown`.
 pub(crate) async fn export_chat(
-    State(shared): State<Shared>,
+    State(shared): State<SharedState>,
     Path((id, form)): Path<(String, String)>,
-) -> Result<Response, Failure> {
+) -> Result<Response, ErrorResponse> {
     let form = format::<ChatFileFormat>(&form, "Use `jsonl`, `text` or `markdown`.")?;
     Ok(file(shared.engine.export_chat(id, form).await?))
 }
 
 /// `GET /api/export-lorebook/{id}/{format}` with the format `native` or `v3`.
 pub(crate) async fn export_lorebook(
-    State(shared): State<Shared>,
+    State(shared): State<SharedState>,
     Path((id, form)): Path<(String, String)>,
-) -> Result<Response, Failure> {
+) -> Result<Response, ErrorResponse> {
     let form = format::<LorebookFormat>(&form, "Use `native` or `v3`.")?;
     Ok(file(shared.engine.export_lorebook(id, form).await?))
 }
 
 /// `GET /api/export-prompt-file/{kind}/{id}`, `kind` being `regexScript`, `quickReplies` or `template`.
 pub(crate) async fn export_prompt_file(
-    State(shared): State<Shared>,
+    State(shared): State<SharedState>,
     Path((kind, id)): Path<(String, String)>,
-) -> Result<Response, Failure> {
+) -> Result<Response, ErrorResponse> {
     let kind = format::<PromptFile>(&kind, "Use `regexScript`, `quickReplies` or `template`.")?;
     Ok(file(shared.engine.export_prompt_file(kind, id).await?))
 }
 
 /// `GET /api/export-memories/{character}`: all memories of a character as JSON.
 pub(crate) async fn export_memories(
-    State(shared): State<Shared>,
+    State(shared): State<SharedState>,
     Path(character): Path<String>,
-) -> Result<Response, Failure> {
+) -> Result<Response, ErrorResponse> {
     Ok(file(shared.engine.export_memories(character).await?))
 }
 
@@ -127,13 +133,22 @@ struct Chosen {
 
 /// `POST /api/export-characters`: cards in a ZIP archive. The archive is built while it is sent, so that its size is
 /// not limited by memory. A text file at its end lists cards that could not be exported.
-pub(crate) async fn export_characters(State(shared): State<Shared>, body: Body) -> Result<Response, Failure> {
+pub(crate) async fn export_characters(
+    State(shared): State<SharedState>,
+    body: Body,
+) -> Result<Response, ErrorResponse> {
     let bytes = shared.bodies.read(body, LIST_CAP).await?;
     let chosen: Chosen = serde_json::from_slice(&bytes).map_err(|_| {
         let hint = "Send the ids as `characters` and one of `png`, `json-v2`, `json-v3` and `charx` as `format`.";
-        Failure::new(StatusCode::BAD_REQUEST, "the list of characters is invalid", hint)
+        ErrorResponse::new(StatusCode::BAD_REQUEST, "the list of characters is invalid", hint)
     })?;
-    let job = Job { shared, left: chosen.characters.into_iter(), format: chosen.format, zip: Zip::new(), failed: None };
+    let job = CharacterExport {
+        shared,
+        left: chosen.characters.into_iter(),
+        format: chosen.format,
+        zip: ZipStream::new(),
+        failed: None,
+    };
     let archive = stream::try_unfold(Some(job), |job| async move {
         match job {
             Some(job) => job.step().await.map(Some),
@@ -145,16 +160,16 @@ pub(crate) async fn export_characters(State(shared): State<Shared>, body: Body) 
 }
 
 /// An archive that is being built.
-struct Job {
-    shared: Shared,
+struct CharacterExport {
+    shared: SharedState,
     left: vec::IntoIter<String>,
     format: CardFormat,
-    zip: Zip,
+    zip: ZipStream,
     /// One line per card that could not be exported.
     failed: Option<String>,
 }
 
-impl Job {
+impl CharacterExport {
     /// Returns the next bytes and the remaining job.
     async fn step(mut self) -> Result<(Vec<u8>, Option<Self>), ZipError> {
         if let Some(id) = self.left.next() {
@@ -177,9 +192,9 @@ impl Job {
     }
 }
 
-fn format<T: DeserializeOwned>(name: &str, hint: &str) -> Result<T, Failure> {
+fn format<T: DeserializeOwned>(name: &str, hint: &str) -> Result<T, ErrorResponse> {
     serde_json::from_value(name.into())
-        .map_err(|_| Failure::new(StatusCode::BAD_REQUEST, "this format does not exist", hint))
+        .map_err(|_| ErrorResponse::new(StatusCode::BAD_REQUEST, "this format does not exist", hint))
 }
 
 fn file(exported: Exported) -> Response {

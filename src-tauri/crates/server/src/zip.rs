@@ -10,19 +10,19 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 /// An archive that is being built.
-pub(crate) struct Zip {
-    writer: ZipWriter<StreamWriter<Unsent>>,
-    unsent: Unsent,
+pub(crate) struct ZipStream {
+    writer: ZipWriter<StreamWriter<PendingBytes>>,
+    unsent: PendingBytes,
     names: HashSet<String>,
 }
 
 /// Bytes that the writer has produced and that were not sent yet.
 #[derive(Clone, Default)]
-struct Unsent(Arc<Mutex<Vec<u8>>>);
+struct PendingBytes(Arc<Mutex<Vec<u8>>>);
 
-impl Zip {
+impl ZipStream {
     pub(crate) fn new() -> Self {
-        let unsent = Unsent::default();
+        let unsent = PendingBytes::default();
         Self { writer: ZipWriter::new_stream(unsent.clone()), unsent, names: HashSet::new() }
     }
 
@@ -54,7 +54,7 @@ impl Zip {
     }
 }
 
-impl Unsent {
+impl PendingBytes {
     fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,7 +64,7 @@ impl Unsent {
     }
 }
 
-impl Write for Unsent {
+impl Write for PendingBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.bytes().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn streamed_bytes_are_an_archive_of_all_files() {
-        let mut zip = Zip::new();
+        let mut zip = ZipStream::new();
         let mut sent = zip.file("Mira.json", b"{}").unwrap();
         assert!(!sent.is_empty(), "each file is sent before the next is added");
         sent.extend(zip.file("mira.json", b"[1]").unwrap());

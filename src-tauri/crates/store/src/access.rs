@@ -17,14 +17,14 @@ use crate::table::endpoint::{Endpoints, EndpointsMut};
 use crate::table::endpoint_dialect::{EndpointDialects, EndpointDialectsMut};
 use crate::table::endpoint_model::{EndpointModels, EndpointModelsMut};
 use crate::table::favourite::{Favourites, FavouritesMut};
-use crate::table::foreign::{Foreign, ForeignMut};
+use crate::table::foreign::{ForeignData, ForeignDataMut};
 use crate::table::group::{Groups, GroupsMut};
 use crate::table::import_report::{ImportReports, ImportReportsMut};
+use crate::table::item_embedding::{ItemEmbeddings, ItemEmbeddingsMut};
 use crate::table::keyframe::{Keyframes, KeyframesMut};
 use crate::table::listing::{Listings, ListingsMut};
 use crate::table::lorebook::{Lorebooks, LorebooksMut};
 use crate::table::manifest::{Manifests, ManifestsMut};
-use crate::table::meaning::{Meanings, MeaningsMut};
 use crate::table::memory::{Memories, MemoriesMut};
 use crate::table::message::{Messages, MessagesMut};
 use crate::table::message_text::MessageTexts;
@@ -42,28 +42,28 @@ use crate::table::trash::{Trash, TrashMut};
 use crate::table::vector::{Vectors, VectorsMut};
 
 /// A consistent snapshot of the store.
-pub struct Read<'c> {
+pub struct ReadTransaction<'c> {
     pub(crate) conn: &'c Connection,
     pub(crate) dir: &'c Path,
 }
 
 /// One transaction. It is rolled back if the closure returns an error.
-pub struct Write<'c> {
-    pub(crate) read: Read<'c>,
+pub struct WriteTransaction<'c> {
+    pub(crate) read: ReadTransaction<'c>,
 }
 
 /// Reads see the transaction's own writes.
-impl<'c> Deref for Write<'c> {
-    type Target = Read<'c>;
+impl<'c> Deref for WriteTransaction<'c> {
+    type Target = ReadTransaction<'c>;
 
-    fn deref(&self) -> &Read<'c> {
+    fn deref(&self) -> &ReadTransaction<'c> {
         &self.read
     }
 }
 
 macro_rules! tables {
     ($($read:ident: $reads:ident, $write:ident: $writes:ident;)*) => {
-        impl Read<'_> {
+        impl ReadTransaction<'_> {
             $(pub fn $read(&self) -> $reads<'_> {
                 $reads { conn: self.conn }
             })*
@@ -76,7 +76,7 @@ macro_rules! tables {
                 Assets { conn: self.conn, dir: self.dir }
             }
         }
-        impl Write<'_> {
+        impl WriteTransaction<'_> {
             $(pub fn $write(&mut self) -> $writes<'_> {
                 $writes { conn: self.read.conn }
             })*
@@ -98,7 +98,7 @@ tables! {
     chat_texts: ChatTexts, chat_texts_mut: ChatTextsMut;
     messages: Messages, messages_mut: MessagesMut;
     swipes: Swipes, swipes_mut: SwipesMut;
-    foreign: Foreign, foreign_mut: ForeignMut;
+    foreign: ForeignData, foreign_mut: ForeignDataMut;
     groups: Groups, groups_mut: GroupsMut;
     pictures: Pictures, pictures_mut: PicturesMut;
     backgrounds: Backgrounds, backgrounds_mut: BackgroundsMut;
@@ -106,7 +106,7 @@ tables! {
     lorebooks: Lorebooks, lorebooks_mut: LorebooksMut;
     vectors: Vectors, vectors_mut: VectorsMut;
     keyframes: Keyframes, keyframes_mut: KeyframesMut;
-    meanings: Meanings, meanings_mut: MeaningsMut;
+    item_embeddings: ItemEmbeddings, item_embeddings_mut: ItemEmbeddingsMut;
     memories: Memories, memories_mut: MemoriesMut;
     manifests: Manifests, manifests_mut: ManifestsMut;
     token_counts: TokenCounts, token_counts_mut: TokenCountsMut;

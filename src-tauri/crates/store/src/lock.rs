@@ -17,7 +17,7 @@ pub(crate) struct Lock {
     file: File,
     dir: PathBuf,
     /// Text that the last owner wrote.
-    left: String,
+    last_owner_text: String,
 }
 
 impl Lock {
@@ -36,18 +36,18 @@ impl Lock {
         }
         let mut left = Vec::new();
         (&mut file).take(256).read_to_end(&mut left).map_err(failed)?;
-        Ok(Self { file, dir: dir.to_owned(), left: String::from_utf8_lossy(&left).into_owned() })
+        Ok(Self { file, dir: dir.to_owned(), last_owner_text: String::from_utf8_lossy(&left).into_owned() })
     }
 
     /// Whether `database` is unchanged since the last owner closed it. A crash, a replaced file or an edit by another
     /// program returns false.
     pub(crate) fn closed_cleanly(&self, database: &Path) -> bool {
-        closed(database).is_ok_and(|closed| closed == self.left)
+        closed(database).is_ok_and(|closed| closed == self.last_owner_text)
     }
 
     /// Whether the next start may create a new database although backups exist.
     pub(crate) fn allows_fresh(&self) -> bool {
-        self.left == FRESH
+        self.last_owner_text == FRESH
     }
 
     pub(crate) fn allow_fresh(&mut self) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use domain::Timestamp;
 use rusqlite::Connection;
 
-use crate::{AssetHash, Read, StoreError, Write, files};
+use crate::{AssetHash, ReadTransaction, StoreError, WriteTransaction, files};
 
 /// Number of items that a purge removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// The deletion time of items that must be purged now ([`TrashMut::condemn`](crate::TrashMut::condemn)).
+    /// The deletion time of items that must be purged now ([`TrashMut::mark_for_purge`](crate::TrashMut::condemn)).
     pub(crate) const CONDEMNED: Timestamp = Timestamp(i64::MIN);
     /// Purges only condemned items.
     pub const ONLY_CONDEMNED: Self = Self::all(Self::CONDEMNED);
@@ -53,19 +53,19 @@ impl Before {
 }
 
 /// Removes all quoted text from a manifest's JSON; `None` if there is none.
-pub type WithoutWords = fn(&str) -> Option<String>;
+pub type RedactManifest = fn(&str) -> Option<String>;
 
 /// Removes deleted items, copies of their text or of edited text, and assets without references.
 pub(crate) fn purge(
     conn: &mut Connection,
     dir: &Path,
     before: Before,
-    without_words: WithoutWords,
+    without_words: RedactManifest,
 ) -> Result<Purged, StoreError> {
     let transaction = conn.transaction()?;
-    let mut write = Write { read: Read { conn: &transaction, dir } };
+    let mut write = WriteTransaction { read: ReadTransaction { conn: &transaction, dir } };
     write.manifests_mut().forget(before, without_words)?;
-    write.messages_mut().forget_quotes(before.rest)?;
+    write.messages_mut().redact_quotes(before.rest)?;
     let referred = write.assets_mut().referred()?;
     let documents = write.documents_mut().purge(before)?;
     let mut purged = Purged {
@@ -80,9 +80,9 @@ pub(crate) fn purge(
     let assets = write.assets_mut().purge(before.assets, &referred)?;
     purged.assets = assets.len();
     // Includes memories that were removed with their character, chat or world.
-    let quoted: Vec<_> = documents.iter().map(|id| id.0).chain(write.memories_mut().rewritten()?).collect();
-    quoted.iter().try_for_each(|id| write.memories_mut().withdraw(*id))?;
-    write.manifests_mut().forget_quotes(&quoted, without_words)?;
+    let quoted: Vec<_> = documents.iter().map(|id| id.0).chain(write.memories_mut().changed_since_purge()?).collect();
+    quoted.iter().try_for_each(|id| write.memories_mut().retract(*id))?;
+    write.manifests_mut().redact_quotes(&quoted, without_words)?;
     let residue = transaction.execute("DELETE FROM rewritten", [])? > 0;
     transaction.commit()?;
     remove_files(dir, &assets)?;

@@ -1,6 +1,6 @@
 //! Builds queries for the full-text indexes: words, and trigrams for scripts without spaces.
 
-use domain::script::{is_spaceless, spaceless};
+use domain::script::{has_unspaced_script, is_unspaced_letter};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::StoreError;
@@ -24,25 +24,25 @@ pub struct Query {
 
 /// A range of index rows, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rows {
+pub(crate) struct RowRange {
     pub(crate) first: i64,
     pub(crate) last: i64,
 }
 
-impl Rows {
+impl RowRange {
     pub(crate) const ALL: Self = Self { first: 1, last: i64::MAX };
 }
 
 /// A query of one index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sought {
+pub(crate) struct IndexQuery {
     /// Query terms, rarest first.
     pub(crate) words: Vec<String>,
     /// Search only these rows.
-    pub(crate) rows: Rows,
+    pub(crate) rows: RowRange,
 }
 
-impl Sought {
+impl IndexQuery {
     /// Returns the query for rows with any of the words.
     pub(crate) fn any(&self) -> String {
         self.words.join(" OR ")
@@ -51,12 +51,12 @@ impl Sought {
 
 impl Query {
     /// `words` are single words of any script. All characters except letters and digits are ignored.
-    pub fn any_of<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
+    pub fn any_word<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
         let (mut plain, mut runs) = (Vec::new(), Vec::new());
         for word in words.into_iter().take(MAX_WORDS) {
             let letters: Vec<char> =
-                word.chars().filter(|letter| letter.is_alphanumeric() || spaceless(*letter)).collect();
-            if letters.iter().copied().any(spaceless) {
+                word.chars().filter(|letter| letter.is_alphanumeric() || is_unspaced_letter(*letter)).collect();
+            if letters.iter().copied().any(is_unspaced_letter) {
                 runs.extend(letters.windows(NGRAM).take(MAX_WORDS).map(|run| run.iter().collect::<String>()));
             } else if !letters.is_empty() {
                 plain.push(letters.iter().collect::<String>());
@@ -68,12 +68,13 @@ impl Query {
 
 /// Returns the queries of the word index and the trigram index for rows that contain every word. Each word matches as a
 /// prefix, because the user may still be typing. Runs shorter than a trigram are ignored.
-pub(crate) fn every_of(words: &[String]) -> (String, String) {
+pub(crate) fn all_words(words: &[String]) -> (String, String) {
     let (mut plain, mut runs) = (Vec::new(), Vec::new());
-    let parts =
-        words.iter().flat_map(|word| word.split(|letter: char| !letter.is_alphanumeric() && !spaceless(letter)));
+    let parts = words
+        .iter()
+        .flat_map(|word| word.split(|letter: char| !letter.is_alphanumeric() && !is_unspaced_letter(letter)));
     for part in parts.filter(|part| !part.is_empty()).take(MAX_WORDS) {
-        if !is_spaceless(part) {
+        if !has_unspaced_script(part) {
             plain.push(format!("\"{part}\"*"));
         } else if part.chars().count() >= NGRAM {
             runs.push(format!("\"{part}\""));
@@ -89,8 +90,8 @@ pub(crate) fn sought(
     conn: &Connection,
     index: &str,
     words: &[String],
-    among: Rows,
-) -> Result<Option<Sought>, StoreError> {
+    among: RowRange,
+) -> Result<Option<IndexQuery>, StoreError> {
     let mut count = conn.prepare_cached(&format!(
         "SELECT count(*) FROM (SELECT 1 FROM {index} WHERE {index} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT {})",
         MAX_ROWS + 1
@@ -103,19 +104,19 @@ pub(crate) fn sought(
     counted.sort();
     let Some((least, rarest)) = counted.first().copied() else { return Ok(None) };
     if least > MAX_ROWS {
-        let rows = Rows { first: newest(conn, index, rarest, among)?, ..among };
-        return Ok(Some(Sought { words: vec![rarest.to_owned()], rows }));
+        let rows = RowRange { first: newest(conn, index, rarest, among)?, ..among };
+        return Ok(Some(IndexQuery { words: vec![rarest.to_owned()], rows }));
     }
     let mut left = MAX_ROWS;
     let kept = counted.iter().map_while(|(rows, word)| {
         left = left.checked_sub(*rows)?;
         Some(*word)
     });
-    Ok(Some(Sought { words: kept.map(str::to_owned).collect(), rows: among }))
+    Ok(Some(IndexQuery { words: kept.map(str::to_owned).collect(), rows: among }))
 }
 
 /// Returns the first of the newest [`MAX_ROWS`] rows that contain `word`.
-fn newest(conn: &Connection, index: &str, word: &str, among: Rows) -> Result<i64, StoreError> {
+fn newest(conn: &Connection, index: &str, word: &str, among: RowRange) -> Result<i64, StoreError> {
     let sql = format!(
         "SELECT rowid FROM {index} WHERE {index} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT 1 OFFSET ?4"
     );
@@ -135,17 +136,17 @@ mod tests {
 
     #[test]
     fn quotes_words_and_splits_spaceless_scripts() {
-        let query = Query::any_of(["nuts", "NOT", "a\"b*", "花生过敏", "猫", ""]);
+        let query = Query::any_word(["nuts", "NOT", "a\"b*", "花生过敏", "猫", ""]);
         assert_eq!(query.words, [r#""nuts""#, r#""NOT""#, r#""ab""#]);
         assert_eq!(query.letters, [r#""花生过""#, r#""生过敏""#]);
-        assert_eq!(Query::any_of(["\"", "*"]), Query::default());
+        assert_eq!(Query::any_word(["\"", "*"]), Query::default());
     }
 
     #[test]
     fn every_typed_word_is_required() {
         let typed =
             ["Half-Elf".to_owned(), "lampl".to_owned(), "\"* OR".to_owned(), "花生过敏".to_owned(), "猫".to_owned()];
-        let (words, letters) = every_of(&typed);
+        let (words, letters) = all_words(&typed);
         assert_eq!(words, r#""Half"* AND "Elf"* AND "lampl"* AND "OR"*"#);
         assert_eq!(letters, r#""花生过敏""#);
     }
@@ -159,8 +160,8 @@ mod tests {
         conn
     }
 
-    fn asked(conn: &Connection, words: &[&str], among: Rows) -> Option<Sought> {
-        sought(conn, "said", &Query::any_of(words.iter().copied()).words, among).unwrap()
+    fn asked(conn: &Connection, words: &[&str], among: RowRange) -> Option<IndexQuery> {
+        sought(conn, "said", &Query::any_word(words.iter().copied()).words, among).unwrap()
     }
 
     #[test]
@@ -171,20 +172,20 @@ mod tests {
             let river = if row % 2 == 0 { "rivers" } else { "roads" };
             format!("{lamp} by the {river} at night")
         }));
-        assert_eq!(asked(&conn, &["zebulon"], Rows::ALL), None);
-        let one = asked(&conn, &["night", "river", "lamp", "zebulon"], Rows::ALL).unwrap();
+        assert_eq!(asked(&conn, &["zebulon"], RowRange::ALL), None);
+        let one = asked(&conn, &["night", "river", "lamp", "zebulon"], RowRange::ALL).unwrap();
         assert_eq!(
             (one.any().as_str(), one.rows),
-            (r#""lamp""#, Rows::ALL),
+            (r#""lamp""#, RowRange::ALL),
             "the other words together exceed the row limit"
         );
-        let most = asked(&conn, &["river", "night"], Rows::ALL).unwrap();
-        assert_eq!((most.any().as_str(), most.rows), (r#""river""#, Rows::ALL));
-        let newest = asked(&conn, &["night"], Rows::ALL).unwrap();
-        assert_eq!((newest.any().as_str(), newest.rows), (r#""night""#, Rows { first: rows + 1, ..Rows::ALL }));
-        let early = Rows { first: 1, last: rows };
+        let most = asked(&conn, &["river", "night"], RowRange::ALL).unwrap();
+        assert_eq!((most.any().as_str(), most.rows), (r#""river""#, RowRange::ALL));
+        let newest = asked(&conn, &["night"], RowRange::ALL).unwrap();
+        assert_eq!((newest.any().as_str(), newest.rows), (r#""night""#, RowRange { first: rows + 1, ..RowRange::ALL }));
+        let early = RowRange { first: 1, last: rows };
         let few = asked(&conn, &["night"], early).unwrap();
         assert_eq!((few.any().as_str(), few.rows), (r#""night""#, early), "later rows are ignored");
-        assert_eq!(asked(&conn, &["lamp"], Rows { first: 11, last: rows }), None);
+        assert_eq!(asked(&conn, &["lamp"], RowRange { first: 11, last: rows }), None);
     }
 }

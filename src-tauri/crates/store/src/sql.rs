@@ -1,7 +1,7 @@
 //! Converts domain types to and from SQL columns.
 
 use domain::chat::{Role, SwipeState};
-use domain::memory::{ArchivedAs, MemoryOrigin, MemoryType};
+use domain::memory::{ArchiveReason, MemoryOrigin, MemoryType};
 use domain::model::ModelChoice;
 use domain::{
     CharacterId, ChatId, DocumentId, EndpointId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId, PersonaId,
@@ -87,16 +87,16 @@ impl FromSql for Col<MemoryOrigin> {
     }
 }
 
-impl ToSql for Col<ArchivedAs> {
+impl ToSql for Col<ArchiveReason> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::from(self.0.as_str()))
     }
 }
 
-impl FromSql for Col<ArchivedAs> {
+impl FromSql for Col<ArchiveReason> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let text = value.as_str()?;
-        let known = ArchivedAs::ALL.into_iter().find(|why| why.as_str() == text);
+        let known = ArchiveReason::ALL.into_iter().find(|why| why.as_str() == text);
         known.map(Self).ok_or(FromSqlError::InvalidType)
     }
 }

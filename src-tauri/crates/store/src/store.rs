@@ -9,15 +9,15 @@ use domain::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 use tempfile::TempDir;
 
-use crate::access::{Read, Write};
+use crate::access::{ReadTransaction, WriteTransaction};
 use crate::connection::{Durability, quick_check, set_durability};
 use crate::lock::Lock;
 use crate::open::{FILE, Opened, Options};
 use crate::pool::Pool;
 use crate::table::asset;
 use crate::{
-    AssetHash, BackupChoices, BackupFile, BackupKind, Before, Differences, Purged, Restored, StoreError, Taken,
-    TrashId, WithoutWords, backup, checksum, files, migrate, open, purge,
+    AssetHash, BackupChoices, BackupFile, BackupKind, Before, Differences, Purged, RedactManifest, Restored,
+    StoreError, TakenBackup, TrashId, backup, checksum, files, migrate, open, purge,
 };
 
 /// A handle on the data folder. Clones share it, and dropping the last one closes the database.
@@ -31,7 +31,7 @@ pub struct Store {
 }
 
 struct Inner {
-    place: Arc<Place>,
+    place: Arc<DataFolder>,
     // Fields are dropped in this order. The writer closes last, which removes the WAL file.
     readers: Pool,
     writer: Pool,
@@ -39,7 +39,7 @@ struct Inner {
     _temporary: Option<TempDir>,
 }
 
-struct Place {
+struct DataFolder {
     dir: PathBuf,
     /// Serialises backups, because two at once would use the same name.
     backing_up: Mutex<()>,
@@ -52,7 +52,7 @@ struct Place {
 /// Records the clean close of the database. It is dropped after the pools.
 struct Closing {
     lock: Lock,
-    place: Arc<Place>,
+    place: Arc<DataFolder>,
 }
 
 impl Store {
@@ -77,7 +77,7 @@ impl Store {
     }
 
     pub(crate) fn new(dir: &Path, writer: Pool, readers: Pool, lock: Lock, changed: bool) -> Self {
-        let place = Arc::new(Place {
+        let place = Arc::new(DataFolder {
             dir: dir.to_owned(),
             backing_up: Mutex::default(),
             changed: AtomicBool::new(changed),
@@ -120,7 +120,7 @@ impl Store {
     pub fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Write<'_>) -> Result<T, StoreError> + Send + 'static,
+        F: FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         self.transact(Durability::Full, work)
     }
@@ -130,7 +130,7 @@ impl Store {
     pub fn checkpoint<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Write<'_>) -> Result<T, StoreError> + Send + 'static,
+        F: FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         self.transact(Durability::Normal, work)
     }
@@ -139,24 +139,24 @@ impl Store {
     pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
-        F: FnOnce(&Read<'_>) -> Result<T, StoreError> + Send + 'static,
+        F: FnOnce(&ReadTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |conn| {
             place.explain(|dir| {
                 let transaction = conn.transaction()?;
-                work(&Read { conn: &transaction, dir })
+                work(&ReadTransaction { conn: &transaction, dir })
             })
         })
     }
 
-    /// Backs up the database and the files it names, here and in the second place, and verifies the copy. Removes
-    /// backups that exceed the ladder or the budget.
+    /// Backs up the database and the files it names, here and in the second place, and verifies the
+    /// copy. Removes backups beyond the retention schedule or the budget.
     pub fn backup(
         &self,
         now: Timestamp,
         kind: BackupKind,
-    ) -> impl Future<Output = Result<Taken, StoreError>> + Send + use<> {
+    ) -> impl Future<Output = Result<TakenBackup, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |conn| {
             let _alone = place.backing_up.lock().unwrap_or_else(PoisonError::into_inner);
@@ -234,7 +234,7 @@ impl Store {
     pub fn purge(
         &self,
         before: Before,
-        without_words: WithoutWords,
+        without_words: RedactManifest,
     ) -> impl Future<Output = Result<Purged, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.writer.run(move |conn| place.explain(|dir| purge::purge(conn, dir, before, without_words)))
@@ -321,7 +321,7 @@ impl Store {
     ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Write<'_>) -> Result<T, StoreError> + Send + 'static,
+        F: FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         let place = Arc::clone(&self.inner.place);
         self.inner.writer.run(move |conn| {
@@ -339,7 +339,7 @@ impl Store {
     }
 }
 
-impl Place {
+impl DataFolder {
     fn explain<T>(&self, work: impl FnOnce(&Path) -> Result<T, StoreError>) -> Result<T, StoreError> {
         work(&self.dir).map_err(|error| {
             let error = error.at(&self.dir);
@@ -372,11 +372,11 @@ fn transact<T>(
     conn: &mut Connection,
     dir: &Path,
     durability: Durability,
-    work: impl FnOnce(&mut Write<'_>) -> Result<T, StoreError>,
+    work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     set_durability(conn, durability)?;
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let result = work(&mut Write { read: Read { conn: &transaction, dir } })?;
+    let result = work(&mut WriteTransaction { read: ReadTransaction { conn: &transaction, dir } })?;
     transaction.commit()?;
     Ok(result)
 }

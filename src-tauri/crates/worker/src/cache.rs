@@ -15,37 +15,37 @@ pub(crate) const SEQUENCE: i32 = 0;
 const WORTH_KEEPING: usize = 64;
 
 /// Contents of the context's KV cache, and the caches that are not in use.
-pub(crate) struct Cache {
+pub(crate) struct SequenceCache {
     key: String,
     tokens: Vec<LlamaToken>,
     /// The cache contains withdrawn text and must not be saved.
-    stale: bool,
+    withdrawn: bool,
     /// Caches of other keys, latest last.
-    aside: Vec<Aside>,
+    inactive: Vec<InactiveCache>,
     /// Maximum bytes of the caches in memory.
     budget: u64,
     disk: Option<Disk>,
 }
 
-struct Aside {
+struct InactiveCache {
     key: String,
     tokens: Vec<LlamaToken>,
-    stale: bool,
+    withdrawn: bool,
     state: SeqState,
     /// Time at which it was put aside.
     used: SystemTime,
 }
 
-impl Aside {
+impl InactiveCache {
     fn bytes(&self) -> u64 {
         self.state.byte_len() as u64
     }
 }
 
-impl Cache {
+impl SequenceCache {
     /// Keeps up to `budget` bytes of other caches in memory. Caches on `disk` outlive the process.
     pub(crate) fn new(budget: u64, disk: Option<Disk>) -> Self {
-        Self { key: String::new(), tokens: Vec::new(), stale: false, aside: Vec::new(), budget, disk }
+        Self { key: String::new(), tokens: Vec::new(), withdrawn: false, inactive: Vec::new(), budget, disk }
     }
 
     /// Prepares the KV cache for `prompt`: it then contains the longest cached prefix and nothing else. Returns the
@@ -59,7 +59,7 @@ impl Cache {
         if known < self.tokens.len() {
             self.truncate(context, known);
         }
-        self.stale = false;
+        self.withdrawn = false;
         self.tokens.len()
     }
 
@@ -89,17 +89,17 @@ impl Cache {
 
     /// Drops the cache of `key`.
     pub(crate) fn forget(&mut self, context: &mut LlamaContext<'_>, key: &str) {
-        self.aside.retain(|aside| aside.key != key);
+        self.inactive.retain(|aside| aside.key != key);
         if self.key == key {
             self.clear(context);
         }
     }
 
-    /// Excludes the caches of `keys` from saving until [`Cache::open`] has used each for another prompt.
-    pub(crate) fn keep_off_disk(&mut self, keys: &[String]) {
-        self.stale |= keys.contains(&self.key);
-        for aside in &mut self.aside {
-            aside.stale |= keys.contains(&aside.key);
+    /// Excludes the caches of `keys` from saving until [`SequenceCache::open`] has used each for another prompt.
+    pub(crate) fn exclude_from_saving(&mut self, keys: &[String]) {
+        self.withdrawn |= keys.contains(&self.key);
+        for aside in &mut self.inactive {
+            aside.withdrawn |= keys.contains(&aside.key);
         }
     }
 
@@ -107,10 +107,10 @@ impl Cache {
     pub(crate) fn save(self, context: &mut LlamaContext<'_>) {
         let Some(disk) = self.disk else { return };
         let mut room = disk.budget();
-        if self.tokens.len() >= WORTH_KEEPING && !self.stale {
+        if self.tokens.len() >= WORTH_KEEPING && !self.withdrawn {
             room -= disk.save(context, &self.key, &self.tokens, SystemTime::now(), room);
         }
-        for aside in self.aside.into_iter().rev().filter(|aside| !aside.stale) {
+        for aside in self.inactive.into_iter().rev().filter(|aside| !aside.withdrawn) {
             context.clear_kv_cache();
             if context.state_seq_set(&aside.state, SEQUENCE).is_ok() {
                 room -= disk.save(context, &aside.key, &aside.tokens, aside.used, room);
@@ -121,10 +121,10 @@ impl Cache {
     /// Puts the current cache aside and activates that of `key`. Keeps the current one if it shares a longer prefix
     /// with `prompt` than the one in memory.
     fn switch(&mut self, context: &mut LlamaContext<'_>, key: &str, prompt: &[LlamaToken]) {
-        let found = self.aside.iter().position(|aside| aside.key == key).map(|at| self.aside.remove(at));
-        self.put_aside(context);
+        let found = self.inactive.iter().position(|aside| aside.key == key).map(|at| self.inactive.remove(at));
+        self.deactivate(context);
         key.clone_into(&mut self.key);
-        let Some(found) = found else { return self.take_up(context) };
+        let Some(found) = found else { return self.load_saved(context) };
         if common(&found.tokens, prompt) <= common(&self.tokens, prompt) {
             return;
         }
@@ -137,31 +137,31 @@ impl Cache {
     }
 
     /// Loads the saved cache of the current key, if there is one.
-    fn take_up(&mut self, context: &mut LlamaContext<'_>) {
+    fn load_saved(&mut self, context: &mut LlamaContext<'_>) {
         let Some(disk) = self.disk.as_ref().filter(|disk| disk.has(&self.key)) else { return };
         context.clear_kv_cache();
-        self.tokens = disk.take_up(context, &self.key).unwrap_or_default();
+        self.tokens = disk.load_saved(context, &self.key).unwrap_or_default();
         if self.tokens.is_empty() {
             self.clear(context);
         }
     }
 
-    fn put_aside(&mut self, context: &LlamaContext<'_>) {
+    fn deactivate(&mut self, context: &LlamaContext<'_>) {
         if self.tokens.len() < WORTH_KEEPING {
             return;
         }
         let flags = LlamaStateSeqFlags::empty();
         if context.state_seq_get_size_ext(SEQUENCE, flags) as u64 > self.budget {
-            if let Some(disk) = self.disk.as_ref().filter(|_| !self.stale) {
+            if let Some(disk) = self.disk.as_ref().filter(|_| !self.withdrawn) {
                 disk.save(context, &self.key, &self.tokens, SystemTime::now(), disk.budget());
             }
             return;
         }
         let Ok(state) = context.state_seq_get(SEQUENCE, flags) else { return };
         let (key, tokens, used) = (self.key.clone(), self.tokens.clone(), SystemTime::now());
-        self.aside.push(Aside { key, tokens, stale: self.stale, state, used });
-        while self.aside.iter().map(Aside::bytes).sum::<u64>() > self.budget {
-            self.aside.remove(0);
+        self.inactive.push(InactiveCache { key, tokens, withdrawn: self.withdrawn, state, used });
+        while self.inactive.iter().map(InactiveCache::bytes).sum::<u64>() > self.budget {
+            self.inactive.remove(0);
         }
     }
 }

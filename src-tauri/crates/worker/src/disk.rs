@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::context::session::LlamaStateSeqFlags;
 use llama_cpp_2::token::LlamaToken;
-use worker::protocol::SavedCaches;
+use worker::protocol::SavedCacheFolder;
 use worker::saved::{self, READING, WRITING};
 
 use crate::cache::SEQUENCE;
@@ -20,7 +20,7 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    pub(crate) fn new(caches: SavedCaches) -> Self {
+    pub(crate) fn new(caches: SavedCacheFolder) -> Self {
         Self { folder: caches.folder.into(), budget: caches.budget }
     }
 
@@ -35,7 +35,7 @@ impl Disk {
 
     /// Loads the saved cache of `key` into the context and returns its tokens. Deletes an unusable file; the context's
     /// contents are then undefined.
-    pub(crate) fn take_up(&self, context: &mut LlamaContext<'_>, key: &str) -> Option<Vec<LlamaToken>> {
+    pub(crate) fn load_saved(&self, context: &mut LlamaContext<'_>, key: &str) -> Option<Vec<LlamaToken>> {
         let path = self.path(key);
         // If llama.cpp aborts on this file, no later worker finds it under its name.
         let reading = path.with_extension(READING);

@@ -9,7 +9,7 @@ use llama_cpp_2::context::params::{LlamaContextParams, LlamaPoolingType};
 use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
-use worker::protocol::{Embedding, ErrorCode, Reply};
+use worker::protocol::{EncodedEmbedding, ErrorCode, WorkerReply};
 
 use crate::vocab::Vocab;
 
@@ -50,17 +50,17 @@ impl<'m> Embedder<'m> {
     }
 
     /// Answers one request.
-    pub(crate) fn answer(&mut self, id: u64, texts: &[String]) -> Reply {
-        let embedded: Result<Vec<Embedding>, String> = texts.iter().map(|text| self.embed(text)).collect();
+    pub(crate) fn answer(&mut self, id: u64, texts: &[String]) -> WorkerReply {
+        let embedded: Result<Vec<EncodedEmbedding>, String> = texts.iter().map(|text| self.embed(text)).collect();
         match embedded {
-            Ok(texts) => Reply::Embeddings { id, texts },
-            Err(message) => Reply::Error { id: Some(id), code: ErrorCode::Compute, message },
+            Ok(texts) => WorkerReply::Embeddings { id, texts },
+            Err(message) => WorkerReply::Error { id: Some(id), code: ErrorCode::Compute, message },
         }
     }
 
-    fn embed(&mut self, text: &str) -> Result<Embedding, String> {
+    fn embed(&mut self, text: &str) -> Result<EncodedEmbedding, String> {
         let limit = self.context.n_ctx().min(LONGEST) as usize;
-        let tokens = self.vocab.marked(text, limit);
+        let tokens = self.vocab.with_markers(text, limit);
         let dimensions = self.dimensions as usize;
         let (mut vectors, mut mean) = (Vec::with_capacity(tokens.len() * dimensions), vec![0.0_f32; dimensions]);
         if !tokens.is_empty() {
@@ -70,13 +70,13 @@ impl<'m> Embedder<'m> {
             let place = i32::try_from(place).map_err(|error| error.to_string())?;
             let vector = self.context.embeddings_ith(place).map_err(|error| error.to_string())?;
             mean.iter_mut().zip(vector).for_each(|(mean, number)| *mean += number);
-            let scale = Embedding::SCALE / length(vector);
+            let scale = EncodedEmbedding::SCALE / length(vector);
             vectors.extend(vector.iter().map(|number| (number * scale).round() as i8 as u8));
         }
         let scale = 1.0 / length(&mean);
         let mean: Vec<u8> = mean.iter().flat_map(|number| (number * scale).to_le_bytes()).collect();
         let tokens = tokens.iter().map(|token| token.0).collect();
-        Ok(Embedding { tokens, vectors: STANDARD.encode(vectors), mean: STANDARD.encode(mean) })
+        Ok(EncodedEmbedding { tokens, vectors: STANDARD.encode(vectors), mean: STANDARD.encode(mean) })
     }
 
     fn read(&mut self, tokens: &[LlamaToken]) -> Result<(), String> {

@@ -13,14 +13,15 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
 use worker::frame::FrameError;
 use worker::protocol::{
-    Done, ErrorCode, FinishReason, Generate, Load, Loaded, Purpose, Reply, Request, Segment, Timings, Usage,
+    Done, ErrorCode, FinishReason, Generate, Load, LoadPurpose, LoadedModelInfo, Timings, Usage, WireSegment,
+    WorkerReply, WorkerRequest,
 };
 
-use crate::cache::Cache;
+use crate::cache::SequenceCache;
 use crate::disk::Disk;
 use crate::embed::Embedder;
-use crate::generate::Session;
-use crate::inbox::{Inbox, Replies};
+use crate::generate::GenerationSession;
+use crate::inbox::{Inbox, ReplyWriter};
 use crate::vocab::Vocab;
 
 /// Error that ends the process.
@@ -47,7 +48,7 @@ impl From<FrameError> for Fatal {
 }
 
 /// Reason why a model was not loaded.
-struct Refusal {
+struct WorkerError {
     code: ErrorCode,
     message: String,
 }
@@ -69,7 +70,7 @@ fn load_backends() {
 }
 
 /// Serves requests until the pipe closes or a shutdown arrives.
-pub(crate) fn run(backend: &LlamaBackend, mut inbox: Inbox, replies: &Arc<Replies>) -> Result<(), Fatal> {
+pub(crate) fn run(backend: &LlamaBackend, mut inbox: Inbox, replies: &Arc<ReplyWriter>) -> Result<(), Fatal> {
     let mut next = without_model(&mut inbox, replies)?;
     while let Some(load) = next {
         next = match load_model(backend, &load, &inbox, replies) {
@@ -81,26 +82,28 @@ pub(crate) fn run(backend: &LlamaBackend, mut inbox: Inbox, replies: &Arc<Replie
 }
 
 fn refuse(
-    Refusal { code, message }: Refusal,
+    WorkerError { code, message }: WorkerError,
     inbox: &mut Inbox,
-    replies: &Replies,
+    replies: &ReplyWriter,
 ) -> Result<Option<Load>, FrameError> {
-    replies.send(&Reply::Error { id: None, code, message })?;
+    replies.send(&WorkerReply::Error { id: None, code, message })?;
     without_model(inbox, replies)
 }
 
 /// Waits for a load request; `None` at the end of the pipe.
-fn without_model(inbox: &mut Inbox, replies: &Replies) -> Result<Option<Load>, FrameError> {
+fn without_model(inbox: &mut Inbox, replies: &ReplyWriter) -> Result<Option<Load>, FrameError> {
     while let Some(request) = inbox.next() {
         let id = match request {
-            Request::Load(load) => return Ok(Some(load)),
-            Request::Shutdown => return Ok(None),
-            Request::Cancel { .. } | Request::Forget { .. } | Request::KeepOffDisk { .. } => continue,
-            Request::Count { id, .. } | Request::Tokenize { id, .. } | Request::Embed { id, .. } => id,
-            Request::Generate(generate) => generate.id,
+            WorkerRequest::Load(load) => return Ok(Some(load)),
+            WorkerRequest::Shutdown => return Ok(None),
+            WorkerRequest::Cancel { .. } | WorkerRequest::Forget { .. } | WorkerRequest::KeepOffDisk { .. } => continue,
+            WorkerRequest::Count { id, .. } | WorkerRequest::Tokenize { id, .. } | WorkerRequest::Embed { id, .. } => {
+                id
+            }
+            WorkerRequest::Generate(generate) => generate.id,
         };
         let message = "no model is loaded".to_owned();
-        replies.send(&Reply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
+        replies.send(&WorkerReply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
     }
     Ok(None)
 }
@@ -109,24 +112,27 @@ fn load_model(
     backend: &LlamaBackend,
     load: &Load,
     inbox: &Inbox,
-    replies: &Arc<Replies>,
-) -> Result<LlamaModel, Refusal> {
+    replies: &Arc<ReplyWriter>,
+) -> Result<LlamaModel, WorkerError> {
     // The crate asserts in debug builds that the file exists.
     if !Path::new(&load.path).is_file() {
-        return Err(Refusal { code: ErrorCode::Missing, message: format!("the file {} does not exist", load.path) });
+        return Err(WorkerError {
+            code: ErrorCode::Missing,
+            message: format!("the file {} does not exist", load.path),
+        });
     }
-    let (leaving, progress, mut shown) = (inbox.leaving(), Arc::clone(replies), -1.0);
+    let (leaving, progress, mut shown) = (inbox.is_closing(), Arc::clone(replies), -1.0);
     let params = LlamaModelParams::default()
         .with_n_gpu_layers(load.gpu_layers)
-        .with_vocab_only(load.purpose == Purpose::Vocabulary)
+        .with_vocab_only(load.purpose == LoadPurpose::Vocabulary)
         .with_progress_callback(move |fraction| {
             if fraction - shown >= 0.02 || fraction >= 1.0 {
                 shown = fraction;
-                return progress.send(&Reply::Loading { fraction }).is_ok() && !leaving.load(Ordering::Acquire);
+                return progress.send(&WorkerReply::Loading { fraction }).is_ok() && !leaving.load(Ordering::Acquire);
             }
             !leaving.load(Ordering::Acquire)
         });
-    LlamaModel::load_from_file(backend, &load.path, &params).map_err(|error| Refusal {
+    LlamaModel::load_from_file(backend, &load.path, &params).map_err(|error| WorkerError {
         code: ErrorCode::Load,
         message: format!("llama.cpp cannot load {}: {error}", load.path),
     })
@@ -138,47 +144,47 @@ fn with_model(
     model: &LlamaModel,
     load: &Load,
     inbox: &mut Inbox,
-    replies: &Replies,
+    replies: &ReplyWriter,
 ) -> Result<Option<Load>, Fatal> {
     let vocab = Vocab::of(model);
-    let loaded = Loaded { context: 0, vocab: vocab.len().max(0) as u32, dimensions: 0, bos: vocab.adds_bos() };
-    if load.purpose == Purpose::Vocabulary {
-        replies.send(&Reply::Loaded(loaded))?;
-        return Ok(serve(&vocab, &mut Serving::Vocabulary, inbox, replies)?);
+    let loaded = LoadedModelInfo { context: 0, vocab: vocab.len().max(0) as u32, dimensions: 0, bos: vocab.adds_bos() };
+    if load.purpose == LoadPurpose::Vocabulary {
+        replies.send(&WorkerReply::Loaded(loaded))?;
+        return Ok(serve(&vocab, &mut LoadedModel::Vocabulary, inbox, replies)?);
     }
     let chunk = chunk(model, load);
     let params = match load.purpose {
-        Purpose::Embeddings => Embedder::params(model, threads(load)),
+        LoadPurpose::Embeddings => Embedder::params(model, threads(load)),
         _ => context_params(load, chunk),
     };
     let Ok(context) = model.new_context(backend, params) else {
         let message = format!("a context of {} tokens does not fit into memory", load.context);
-        return Ok(refuse(Refusal { code: ErrorCode::Memory, message }, inbox, replies)?);
+        return Ok(refuse(WorkerError { code: ErrorCode::Memory, message }, inbox, replies)?);
     };
     let size = context.n_ctx();
     let (mut serving, dimensions) = match load.purpose {
-        Purpose::Embeddings => {
+        LoadPurpose::Embeddings => {
             let embedder = Embedder::new(&vocab, context);
             let dimensions = embedder.dimensions();
-            (Serving::Embeddings(Box::new(embedder)), dimensions)
+            (LoadedModel::Embeddings(Box::new(embedder)), dimensions)
         }
         _ => {
-            let cache = Cache::new(load.aside, load.saved.clone().map(Disk::new));
-            (Serving::Replies(Box::new(Session::new(&vocab, context, cache, chunk))), 0)
+            let cache = SequenceCache::new(load.aside, load.saved.clone().map(Disk::new));
+            (LoadedModel::Replies(Box::new(GenerationSession::new(&vocab, context, cache, chunk))), 0)
         }
     };
-    replies.send(&Reply::Loaded(Loaded { context: size, dimensions, ..loaded }))?;
+    replies.send(&WorkerReply::Loaded(LoadedModelInfo { context: size, dimensions, ..loaded }))?;
     Ok(serve(&vocab, &mut serving, inbox, replies)?)
 }
 
 /// Use of the loaded model.
-enum Serving<'m> {
+enum LoadedModel<'m> {
     Vocabulary,
-    Replies(Box<Session<'m>>),
+    Replies(Box<GenerationSession<'m>>),
     Embeddings(Box<Embedder<'m>>),
 }
 
-impl Serving<'_> {
+impl LoadedModel<'_> {
     fn save(&mut self) {
         if let Self::Replies(session) = std::mem::replace(self, Self::Vocabulary) {
             session.save();
@@ -214,57 +220,71 @@ fn threads(load: &Load) -> i32 {
 
 fn serve(
     vocab: &Vocab<'_>,
-    serving: &mut Serving<'_>,
+    serving: &mut LoadedModel<'_>,
     inbox: &mut Inbox,
-    replies: &Replies,
+    replies: &ReplyWriter,
 ) -> Result<Option<Load>, FrameError> {
     while let Some(request) = inbox.next() {
         match (request, &mut *serving) {
-            (Request::Load(load), serving) => {
+            (WorkerRequest::Load(load), serving) => {
                 serving.save();
                 return Ok(Some(load));
             }
-            (Request::Shutdown, serving) => {
+            (WorkerRequest::Shutdown, serving) => {
                 serving.save();
                 return Ok(None);
             }
-            (Request::Forget { cache_key }, Serving::Replies(session)) => session.forget(&cache_key),
-            (Request::KeepOffDisk { cache_keys }, Serving::Replies(session)) => session.keep_off_disk(&cache_keys),
-            (Request::Generate(generate), Serving::Replies(session)) => session.reply(&generate, inbox, replies)?,
-            (Request::Embed { id, texts }, Serving::Embeddings(embedder)) => {
+            (WorkerRequest::Forget { cache_key }, LoadedModel::Replies(session)) => session.forget(&cache_key),
+            (WorkerRequest::KeepOffDisk { cache_keys }, LoadedModel::Replies(session)) => {
+                session.exclude_from_saving(&cache_keys)
+            }
+            (WorkerRequest::Generate(generate), LoadedModel::Replies(session)) => {
+                session.reply(&generate, inbox, replies)?
+            }
+            (WorkerRequest::Embed { id, texts }, LoadedModel::Embeddings(embedder)) => {
                 replies.send(&embedder.answer(id, &texts))?;
             }
-            (Request::Generate(Generate { id, .. }) | Request::Embed { id, .. }, _) => {
+            (WorkerRequest::Generate(Generate { id, .. }) | WorkerRequest::Embed { id, .. }, _) => {
                 let message = "the model is loaded for another purpose".to_owned();
-                replies.send(&Reply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
+                replies.send(&WorkerReply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
             }
-            (Request::Count { id, texts }, _) => count(vocab, id, &texts, replies)?,
-            (Request::Tokenize { id, texts }, _) => tokenize(vocab, id, &texts, replies)?,
+            (WorkerRequest::Count { id, texts }, _) => count(vocab, id, &texts, replies)?,
+            (WorkerRequest::Tokenize { id, texts }, _) => tokenize(vocab, id, &texts, replies)?,
             // The reply ended before the cancel arrived, or the model has no chat caches.
-            (Request::Cancel { .. } | Request::Forget { .. } | Request::KeepOffDisk { .. }, _) => {}
+            (WorkerRequest::Cancel { .. } | WorkerRequest::Forget { .. } | WorkerRequest::KeepOffDisk { .. }, _) => {}
         }
     }
     Ok(None)
 }
 
-pub(crate) fn count(vocab: &Vocab<'_>, id: u64, texts: &[Segment], replies: &Replies) -> Result<(), FrameError> {
+pub(crate) fn count(
+    vocab: &Vocab<'_>,
+    id: u64,
+    texts: &[WireSegment],
+    replies: &ReplyWriter,
+) -> Result<(), FrameError> {
     let counts = texts.iter().map(|text| u32::try_from(vocab.tokenize(text).len()).unwrap_or(u32::MAX)).collect();
-    replies.send(&Reply::Counts { id, counts })
+    replies.send(&WorkerReply::Counts { id, counts })
 }
 
-pub(crate) fn tokenize(vocab: &Vocab<'_>, id: u64, texts: &[Segment], replies: &Replies) -> Result<(), FrameError> {
+pub(crate) fn tokenize(
+    vocab: &Vocab<'_>,
+    id: u64,
+    texts: &[WireSegment],
+    replies: &ReplyWriter,
+) -> Result<(), FrameError> {
     let tokens = texts.iter().map(|text| vocab.tokenize(text).iter().map(|token| token.0).collect()).collect();
-    match replies.send(&Reply::Tokens { id, tokens }) {
+    match replies.send(&WorkerReply::Tokens { id, tokens }) {
         Err(error @ FrameError::TooLarge { .. }) => {
             let message = format!("the tokens do not fit into one frame: {error}");
-            replies.send(&Reply::Error { id: Some(id), code: ErrorCode::Malformed, message })
+            replies.send(&WorkerReply::Error { id: Some(id), code: ErrorCode::Malformed, message })
         }
         sent => sent,
     }
 }
 
 /// Answers the cancel of a generation that had not started.
-pub(crate) fn never_begun(id: u64) -> Reply {
+pub(crate) fn cancelled_before_start(id: u64) -> WorkerReply {
     let (usage, timings) = (Usage::default(), Timings::default());
-    Reply::Done(Done { id, reason: FinishReason::Cancelled, usage, timings })
+    WorkerReply::Done(Done { id, reason: FinishReason::Cancelled, usage, timings })
 }

@@ -86,7 +86,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::protocol::{ErrorCode, Reply, Request, Segment};
+    use crate::protocol::{ErrorCode, WireSegment, WorkerReply, WorkerRequest};
 
     fn framed(json: &[u8]) -> Vec<u8> {
         let mut bytes = u32::try_from(json.len()).unwrap().to_le_bytes().to_vec();
@@ -97,9 +97,11 @@ mod tests {
     #[test]
     fn reads_frames_in_order_until_the_pipe_ends() {
         let sent = [
-            Request::Count { id: 7, texts: vec![Segment { text: "naïve \u{0} 🦀".into(), control: false }] },
-            Request::Cancel { id: 7 },
-            Request::Shutdown,
+            WorkerRequest::Count {
+                id: 7, texts: vec![WireSegment { text: "naïve \u{0} 🦀".into(), control: false }]
+            },
+            WorkerRequest::Cancel { id: 7 },
+            WorkerRequest::Shutdown,
         ];
         let mut pipe = Vec::new();
         for request in &sent {
@@ -109,45 +111,45 @@ mod tests {
         for request in sent {
             assert_eq!(read(&mut pipe).unwrap(), Some(request));
         }
-        assert_eq!(read::<Request>(&mut pipe).unwrap(), None);
+        assert_eq!(read::<WorkerRequest>(&mut pipe).unwrap(), None);
     }
 
     #[test]
     fn refuses_a_frame_above_the_limit() {
         let text = "x".repeat(9 * 1024 * 1024);
         let mut pipe = Vec::new();
-        let error = write(&mut pipe, &Reply::Text { id: 1, text }).unwrap_err();
+        let error = write(&mut pipe, &WorkerReply::Text { id: 1, text }).unwrap_err();
         assert!(matches!(error, FrameError::TooLarge { bytes } if bytes > 9 * 1024 * 1024));
         assert!(pipe.is_empty());
-        assert!(matches!(read::<Reply>(&mut b"garbage".as_slice()), Err(FrameError::TooLarge { .. })));
+        assert!(matches!(read::<WorkerReply>(&mut b"garbage".as_slice()), Err(FrameError::TooLarge { .. })));
     }
 
     #[test]
     fn next_frame_is_readable_after_a_malformed_one() {
-        let bytes = [framed(b"{\"type\":\"dance\"}"), encode(&Request::Shutdown).unwrap()].concat();
+        let bytes = [framed(b"{\"type\":\"dance\"}"), encode(&WorkerRequest::Shutdown).unwrap()].concat();
         let mut pipe = bytes.as_slice();
-        assert!(matches!(read::<Request>(&mut pipe), Err(FrameError::Malformed(_))));
-        assert_eq!(read(&mut pipe).unwrap(), Some(Request::Shutdown));
+        assert!(matches!(read::<WorkerRequest>(&mut pipe), Err(FrameError::Malformed(_))));
+        assert_eq!(read(&mut pipe).unwrap(), Some(WorkerRequest::Shutdown));
     }
 
     #[test]
     fn deep_nesting_is_malformed_json() {
         let bytes = framed("[".repeat(100_000).as_bytes());
-        assert!(matches!(read::<Request>(&mut bytes.as_slice()), Err(FrameError::Malformed(_))));
+        assert!(matches!(read::<WorkerRequest>(&mut bytes.as_slice()), Err(FrameError::Malformed(_))));
     }
 
     proptest! {
         #[test]
         fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut pipe = bytes.as_slice();
-            while let Ok(Some(_)) | Err(FrameError::Malformed(_)) = read::<Request>(&mut pipe) {}
+            while let Ok(Some(_)) | Err(FrameError::Malformed(_)) = read::<WorkerRequest>(&mut pipe) {}
         }
 
         #[test]
         fn truncated_frame_reports_missing_bytes(keep in 0.0..1.0f64) {
-            let whole = encode(&Reply::Error { id: None, code: ErrorCode::Load, message: "why".into() }).unwrap();
+            let whole = encode(&WorkerReply::Error { id: None, code: ErrorCode::Load, message: "why".into() }).unwrap();
             let cut = &whole[..(whole.len() as f64 * keep) as usize];
-            match read::<Reply>(&mut &*cut) {
+            match read::<WorkerReply>(&mut &*cut) {
                 Ok(None) => prop_assert!(cut.is_empty()),
                 Err(FrameError::Cut { wanted, got }) => prop_assert!(got < wanted),
                 other => prop_assert!(false, "{other:?}"),
@@ -158,12 +160,12 @@ mod tests {
         fn flipped_bytes_never_panic(at in 0usize..400, flip in 1u8..) {
             let mut bytes = Vec::new();
             for id in 0..4 {
-                write(&mut bytes, &Reply::Prefill { id, done: 64, total: 300, reused: 0 }).unwrap();
+                write(&mut bytes, &WorkerReply::Prefill { id, done: 64, total: 300, reused: 0 }).unwrap();
             }
             let at = at % bytes.len();
             bytes[at] ^= flip;
             let mut pipe = bytes.as_slice();
-            while let Ok(Some(_)) | Err(FrameError::Malformed(_)) = read::<Reply>(&mut pipe) {}
+            while let Ok(Some(_)) | Err(FrameError::Malformed(_)) = read::<WorkerReply>(&mut pipe) {}
         }
     }
 }

@@ -6,26 +6,26 @@ use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::token::LlamaToken;
 use worker::frame::FrameError;
-use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Reply, Request, Timings, Usage};
+use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Timings, Usage, WorkerReply, WorkerRequest};
 
-use crate::cache::{Cache, SEQUENCE};
+use crate::cache::{SEQUENCE, SequenceCache};
 use crate::engine;
-use crate::inbox::{Arrived, Inbox, Replies};
-use crate::outlet::{Let, Outlet};
-use crate::sampler::{Draw, Ungrammatical};
+use crate::inbox::{Arrived, Inbox, ReplyWriter};
+use crate::sampler::{GrammarError, TokenSampler};
+use crate::stop_strings::{Released, StopStringFilter};
 use crate::vocab::Vocab;
 
 /// A loaded model with its context.
-pub(crate) struct Session<'model> {
+pub(crate) struct GenerationSession<'model> {
     vocab: &'model Vocab<'model>,
     context: LlamaContext<'model>,
-    cache: Cache,
+    cache: SequenceCache,
     /// Maximum tokens per batch.
     chunk: usize,
 }
 
 /// Reason why a reply ends early.
-enum Break {
+enum ReplyError {
     Cancelled,
     /// The pipe is closed.
     Closed,
@@ -33,43 +33,55 @@ enum Break {
     Pipe(FrameError),
 }
 
-impl From<FrameError> for Break {
+impl From<FrameError> for ReplyError {
     fn from(error: FrameError) -> Self {
         Self::Pipe(error)
     }
 }
 
-impl From<Ungrammatical> for Break {
-    fn from(Ungrammatical(why): Ungrammatical) -> Self {
+impl From<GrammarError> for ReplyError {
+    fn from(GrammarError(why): GrammarError) -> Self {
         Self::Failed(ErrorCode::Grammar, why.to_owned())
     }
 }
 
 /// Usage and timings so far, for the final frame.
 #[derive(Default)]
-struct Progress {
+struct ReplyProgress {
     usage: Usage,
     timings: Timings,
 }
 
-impl<'model> Session<'model> {
-    pub(crate) fn new(vocab: &'model Vocab<'model>, context: LlamaContext<'model>, cache: Cache, chunk: u32) -> Self {
+impl<'model> GenerationSession<'model> {
+    pub(crate) fn new(
+        vocab: &'model Vocab<'model>,
+        context: LlamaContext<'model>,
+        cache: SequenceCache,
+        chunk: u32,
+    ) -> Self {
         Self { vocab, context, cache, chunk: chunk as usize }
     }
 
     /// Generates one reply.
-    pub(crate) fn reply(&mut self, request: &Generate, inbox: &mut Inbox, replies: &Replies) -> Result<(), FrameError> {
-        let mut progress = Progress::default();
+    pub(crate) fn reply(
+        &mut self,
+        request: &Generate,
+        inbox: &mut Inbox,
+        replies: &ReplyWriter,
+    ) -> Result<(), FrameError> {
+        let mut progress = ReplyProgress::default();
         let id = request.id;
         let reason = match self.run(request, &mut progress, inbox, replies) {
             Ok(reason) => reason,
-            Err(Break::Cancelled) => FinishReason::Cancelled,
-            Err(Break::Closed) => return Ok(()),
-            Err(Break::Pipe(error)) => return Err(error),
-            Err(Break::Failed(code, message)) => return replies.send(&Reply::Error { id: Some(id), code, message }),
+            Err(ReplyError::Cancelled) => FinishReason::Cancelled,
+            Err(ReplyError::Closed) => return Ok(()),
+            Err(ReplyError::Pipe(error)) => return Err(error),
+            Err(ReplyError::Failed(code, message)) => {
+                return replies.send(&WorkerReply::Error { id: Some(id), code, message });
+            }
         };
-        let Progress { usage, timings } = progress;
-        replies.send(&Reply::Done(Done { id, reason, usage, timings }))
+        let ReplyProgress { usage, timings } = progress;
+        replies.send(&WorkerReply::Done(Done { id, reason, usage, timings }))
     }
 
     /// Ends the session and saves its caches if there is a folder for them.
@@ -82,21 +94,21 @@ impl<'model> Session<'model> {
         self.cache.forget(&mut self.context, cache_key);
     }
 
-    pub(crate) fn keep_off_disk(&mut self, cache_keys: &[String]) {
-        self.cache.keep_off_disk(cache_keys);
+    pub(crate) fn exclude_from_saving(&mut self, cache_keys: &[String]) {
+        self.cache.exclude_from_saving(cache_keys);
     }
 
     fn run(
         &mut self,
         request: &Generate,
-        progress: &mut Progress,
+        progress: &mut ReplyProgress,
         inbox: &mut Inbox,
-        replies: &Replies,
-    ) -> Result<FinishReason, Break> {
+        replies: &ReplyWriter,
+    ) -> Result<FinishReason, ReplyError> {
         let prompt = self.vocab.prompt(&request.segments);
         self.check_size(prompt.len())?;
         // An invalid grammar is reported before the prompt is evaluated.
-        let drawn = Draw::new(request, self.vocab, &prompt)?;
+        let drawn = TokenSampler::new(request, self.vocab, &prompt)?;
         let start = Instant::now();
         let read = self.read(request, &prompt, progress, inbox, replies);
         progress.timings.prefill_ms = milliseconds(start);
@@ -107,15 +119,15 @@ impl<'model> Session<'model> {
         written
     }
 
-    fn check_size(&self, tokens: usize) -> Result<(), Break> {
+    fn check_size(&self, tokens: usize) -> Result<(), ReplyError> {
         let room = self.context.n_ctx() as usize;
         if tokens == 0 {
-            return Err(Break::Failed(ErrorCode::Empty, "the prompt has no tokens".to_owned()));
+            return Err(ReplyError::Failed(ErrorCode::Empty, "the prompt has no tokens".to_owned()));
         }
         // The reply needs room for at least one token.
         if tokens >= room {
             let message = format!("the prompt has {tokens} tokens, but the context holds {room} including the reply");
-            return Err(Break::Failed(ErrorCode::ContextOverflow, message));
+            return Err(ReplyError::Failed(ErrorCode::ContextOverflow, message));
         }
         Ok(())
     }
@@ -125,19 +137,19 @@ impl<'model> Session<'model> {
         &mut self,
         request: &Generate,
         prompt: &[LlamaToken],
-        progress: &mut Progress,
+        progress: &mut ReplyProgress,
         inbox: &mut Inbox,
-        replies: &Replies,
-    ) -> Result<(), Break> {
+        replies: &ReplyWriter,
+    ) -> Result<(), ReplyError> {
         let (id, total) = (request.id, prompt.len() as u32);
         let reused = self.cache.open(&mut self.context, &request.cache_key, prompt) as u32;
         progress.usage = Usage { prompt: total, reused, ..Usage::default() };
-        replies.send(&Reply::Prefill { id, done: reused, total, reused })?;
+        replies.send(&WorkerReply::Prefill { id, done: reused, total, reused })?;
         for chunk in prompt[reused as usize..].chunks(self.chunk) {
             self.check_inbox(id, inbox, replies)?;
             self.evaluate(chunk)?;
             progress.usage.evaluated += chunk.len() as u32;
-            replies.send(&Reply::Prefill { id, done: reused + progress.usage.evaluated, total, reused })?;
+            replies.send(&WorkerReply::Prefill { id, done: reused + progress.usage.evaluated, total, reused })?;
         }
         Ok(())
     }
@@ -145,105 +157,109 @@ impl<'model> Session<'model> {
     fn write(
         &mut self,
         request: &Generate,
-        drawn: Draw,
-        progress: &mut Progress,
+        drawn: TokenSampler,
+        progress: &mut ReplyProgress,
         inbox: &mut Inbox,
-        replies: &Replies,
-    ) -> Result<FinishReason, Break> {
-        let mut outlet = Outlet::new(&request.stop);
-        let ended = self.draw(request, drawn, &mut outlet, progress, inbox, replies);
-        if !matches!(ended, Ok(Ending::StopSequence) | Err(Break::Closed | Break::Pipe(_))) {
+        replies: &ReplyWriter,
+    ) -> Result<FinishReason, ReplyError> {
+        let mut outlet = StopStringFilter::new(&request.stop);
+        let ended = self.generate(request, drawn, &mut outlet, progress, inbox, replies);
+        if !matches!(ended, Ok(StopCause::StopSequence) | Err(ReplyError::Closed | ReplyError::Pipe(_))) {
             send_text(request.id, outlet.finish(), replies)?;
         }
         Ok(match ended? {
-            Ending::StopSequence | Ending::Turn => FinishReason::Stop,
-            Ending::Length => FinishReason::Length,
+            StopCause::StopSequence | StopCause::Turn => FinishReason::Stop,
+            StopCause::Length => FinishReason::Length,
         })
     }
 
     /// Samples tokens until the reply ends. The tokens stay in the cache for the next turn.
-    fn draw(
+    fn generate(
         &mut self,
         request: &Generate,
-        mut drawn: Draw,
-        outlet: &mut Outlet,
-        progress: &mut Progress,
+        mut drawn: TokenSampler,
+        outlet: &mut StopStringFilter,
+        progress: &mut ReplyProgress,
         inbox: &mut Inbox,
-        replies: &Replies,
-    ) -> Result<Ending, Break> {
+        replies: &ReplyWriter,
+    ) -> Result<StopCause, ReplyError> {
         loop {
             self.check_inbox(request.id, inbox, replies)?;
             if progress.usage.generated >= request.max_tokens || self.cache.len() >= self.context.n_ctx() as usize {
-                return Ok(Ending::Length);
+                return Ok(StopCause::Length);
             }
             let token = drawn.next(&self.context)?;
             if self.vocab.ends_reply(token) {
-                return Ok(Ending::Turn);
+                return Ok(StopCause::Turn);
             }
             progress.usage.generated += 1;
-            let Let { text, stopped } = outlet.push(&self.vocab.piece(token));
-            drawn.said(&text);
+            let Released { text, stopped } = outlet.push(&self.vocab.piece(token));
+            drawn.record_text(&text);
             send_text(request.id, text, replies)?;
             if stopped {
-                return Ok(Ending::StopSequence);
+                return Ok(StopCause::StopSequence);
             }
             self.evaluate(&[token])?;
         }
     }
 
     /// Evaluates tokens at the end of the sequence and provides the logits of the last one.
-    fn evaluate(&mut self, tokens: &[LlamaToken]) -> Result<(), Break> {
+    fn evaluate(&mut self, tokens: &[LlamaToken]) -> Result<(), ReplyError> {
         let mut batch = LlamaBatch::new(tokens.len(), 1);
         for (offset, token) in tokens.iter().enumerate() {
             let position = (self.cache.len() + offset) as i32;
             let added = batch.add(*token, position, &[SEQUENCE], offset + 1 == tokens.len());
-            added.map_err(|error| Break::Failed(ErrorCode::Compute, error.to_string()))?;
+            added.map_err(|error| ReplyError::Failed(ErrorCode::Compute, error.to_string()))?;
         }
         match self.context.decode(&mut batch) {
             Ok(()) => self.cache.extend(tokens),
             Err(error) => {
                 // After a failure the contents of the KV cache are undefined.
                 self.cache.clear(&mut self.context);
-                return Err(Break::Failed(ErrorCode::Compute, format!("llama.cpp failed to compute: {error}")));
+                return Err(ReplyError::Failed(ErrorCode::Compute, format!("llama.cpp failed to compute: {error}")));
             }
         }
         Ok(())
     }
 
     /// Answers requests that can be answered between two steps, and detects a cancel.
-    fn check_inbox(&self, id: u64, inbox: &mut Inbox, replies: &Replies) -> Result<(), Break> {
+    fn check_inbox(&self, id: u64, inbox: &mut Inbox, replies: &ReplyWriter) -> Result<(), ReplyError> {
         loop {
             match inbox.arrived() {
                 Arrived::Nothing => return Ok(()),
-                Arrived::End => return Err(Break::Closed),
-                Arrived::Request(Request::Cancel { id: cancelled }) if cancelled == id => return Err(Break::Cancelled),
-                Arrived::Request(Request::Cancel { id: waiting }) => {
-                    if inbox.take_back(waiting) {
-                        replies.send(&engine::never_begun(waiting))?;
+                Arrived::End => return Err(ReplyError::Closed),
+                Arrived::Request(WorkerRequest::Cancel { id: cancelled }) if cancelled == id => {
+                    return Err(ReplyError::Cancelled);
+                }
+                Arrived::Request(WorkerRequest::Cancel { id: waiting }) => {
+                    if inbox.unqueue(waiting) {
+                        replies.send(&engine::cancelled_before_start(waiting))?;
                     }
                 }
-                Arrived::Request(Request::Shutdown) => {
-                    inbox.put_first(Request::Shutdown);
-                    return Err(Break::Cancelled);
+                Arrived::Request(WorkerRequest::Shutdown) => {
+                    inbox.queue_first(WorkerRequest::Shutdown);
+                    return Err(ReplyError::Cancelled);
                 }
-                Arrived::Request(Request::Count { id, texts }) => engine::count(self.vocab, id, &texts, replies)?,
-                Arrived::Request(Request::Tokenize { id, texts }) => engine::tokenize(self.vocab, id, &texts, replies)?,
-                Arrived::Request(request) => inbox.put_off(request),
+                Arrived::Request(WorkerRequest::Count { id, texts }) => engine::count(self.vocab, id, &texts, replies)?,
+                Arrived::Request(WorkerRequest::Tokenize { id, texts }) => {
+                    engine::tokenize(self.vocab, id, &texts, replies)?
+                }
+                Arrived::Request(request) => inbox.queue(request),
             }
         }
     }
 }
 
 /// Regular end of a reply.
-enum Ending {
+enum StopCause {
     /// The model's own end of turn.
     Turn,
     StopSequence,
     Length,
 }
 
-fn send_text(id: u64, text: String, replies: &Replies) -> Result<(), FrameError> {
-    if text.is_empty() { Ok(()) } else { replies.send(&Reply::Text { id, text }) }
+fn send_text(id: u64, text: String, replies: &ReplyWriter) -> Result<(), FrameError> {
+    if text.is_empty() { Ok(()) } else { replies.send(&WorkerReply::Text { id, text }) }
 }
 
 fn milliseconds(since: Instant) -> f64 {

@@ -2,7 +2,7 @@
 
 /// Disables core dumps, which would contain chats. On Linux it also makes the kernel end this process with its parent,
 /// because the end of stdin is only noticed at the next read.
-pub(crate) fn tie_to_parent() {
+pub(crate) fn set_parent_death_signal() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, setrlimit};

@@ -8,32 +8,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use worker::frame::{self, FrameError};
-use worker::protocol::{ErrorCode, Reply, Request};
+use worker::protocol::{ErrorCode, WorkerReply, WorkerRequest};
 
 /// Stdout, shared by the reading and the inference thread.
-pub(crate) struct Replies(Mutex<Box<dyn Write + Send>>);
+pub(crate) struct ReplyWriter(Mutex<Box<dyn Write + Send>>);
 
-impl Replies {
+impl ReplyWriter {
     pub(crate) fn new(pipe: impl Write + Send + 'static) -> Self {
         Self(Mutex::new(Box::new(pipe)))
     }
 
     /// Sends one frame. An error means that the supervisor has closed the pipe.
-    pub(crate) fn send(&self, reply: &Reply) -> Result<(), FrameError> {
+    pub(crate) fn send(&self, reply: &WorkerReply) -> Result<(), FrameError> {
         frame::write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), reply)
     }
 }
 
 /// Requests in order of arrival.
 pub(crate) struct Inbox {
-    arriving: Receiver<Request>,
-    waiting: VecDeque<Request>,
+    arriving: Receiver<WorkerRequest>,
+    waiting: VecDeque<WorkerRequest>,
     leaving: Arc<AtomicBool>,
 }
 
 impl Inbox {
     /// Starts the reading thread.
-    pub(crate) fn read(pipe: impl Read + Send + 'static, replies: Arc<Replies>) -> Self {
+    pub(crate) fn read(pipe: impl Read + Send + 'static, replies: Arc<ReplyWriter>) -> Self {
         let (sender, arriving) = channel();
         let leaving = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&leaving);
@@ -50,12 +50,12 @@ impl Inbox {
     }
 
     /// True once the pipe is closed or a shutdown has arrived.
-    pub(crate) fn leaving(&self) -> Arc<AtomicBool> {
+    pub(crate) fn is_closing(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.leaving)
     }
 
     /// Waits for the next request; `None` at the end of the pipe.
-    pub(crate) fn next(&mut self) -> Option<Request> {
+    pub(crate) fn next(&mut self) -> Option<WorkerRequest> {
         self.waiting.pop_front().or_else(|| self.arriving.recv().ok())
     }
 
@@ -69,36 +69,36 @@ impl Inbox {
     }
 
     /// Queues a request behind the others until the current one ends.
-    pub(crate) fn put_off(&mut self, request: Request) {
+    pub(crate) fn queue(&mut self, request: WorkerRequest) {
         self.waiting.push_back(request);
     }
 
     /// Queues a request as the next one after the current one.
-    pub(crate) fn put_first(&mut self, request: Request) {
+    pub(crate) fn queue_first(&mut self, request: WorkerRequest) {
         self.waiting.push_front(request);
     }
 
     /// Removes the queued generation `id`. Returns whether it was queued.
-    pub(crate) fn take_back(&mut self, id: u64) -> bool {
+    pub(crate) fn unqueue(&mut self, id: u64) -> bool {
         let before = self.waiting.len();
-        self.waiting.retain(|request| !matches!(request, Request::Generate(waiting) if waiting.id == id));
+        self.waiting.retain(|request| !matches!(request, WorkerRequest::Generate(waiting) if waiting.id == id));
         self.waiting.len() < before
     }
 }
 
 /// See [`Inbox::arrived`].
 pub(crate) enum Arrived {
-    Request(Request),
+    Request(WorkerRequest),
     Nothing,
     End,
 }
 
-fn read_all(mut pipe: impl Read, sender: &Sender<Request>, replies: &Replies, leaving: &AtomicBool) {
+fn read_all(mut pipe: impl Read, sender: &Sender<WorkerRequest>, replies: &ReplyWriter, leaving: &AtomicBool) {
     loop {
         match frame::read(&mut pipe) {
             Ok(None) => return,
             Ok(Some(request)) => {
-                if request == Request::Shutdown {
+                if request == WorkerRequest::Shutdown {
                     leaving.store(true, Ordering::Release);
                 }
                 if sender.send(request).is_err() {
@@ -107,7 +107,7 @@ fn read_all(mut pipe: impl Read, sender: &Sender<Request>, replies: &Replies, le
             }
             Err(error @ FrameError::Malformed(_)) => {
                 let message = error.to_string();
-                if replies.send(&Reply::Error { id: None, code: ErrorCode::Malformed, message }).is_err() {
+                if replies.send(&WorkerReply::Error { id: None, code: ErrorCode::Malformed, message }).is_err() {
                     return;
                 }
             }

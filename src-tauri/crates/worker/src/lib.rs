@@ -2,8 +2,8 @@
 //!
 //! Guarantees
 //! - A frame has at most [`frame::LIMIT`] bytes. A longer, truncated or malformed one is a typed error, never a panic.
-//! - [`Reply::Ready`] is the first frame of a worker and contains the protocol version.
-//! - Each [`Request::Generate`] is answered by exactly one [`Reply::Done`] or [`Reply::Error`] with its id.
+//! - [`WorkerReply::Ready`] is the first frame of a worker and contains the protocol version.
+//! - Each [`WorkerRequest::Generate`] is answered by exactly one [`WorkerReply::Done`] or [`WorkerReply::Error`] with its id.
 //! - A saved cache is used only if it is complete and was saved for the same model and chat.
 //!
 //! Not in this crate's library: llama.cpp (only the binary uses it), processes, async.
@@ -13,4 +13,4 @@ pub mod protocol;
 pub mod saved;
 
 pub use frame::FrameError;
-pub use protocol::{Reply, Request};
+pub use protocol::{WorkerReply, WorkerRequest};

@@ -17,16 +17,16 @@ mod engine;
 mod generate;
 mod guard;
 mod inbox;
-mod outlet;
 mod sampler;
+mod stop_strings;
 mod vocab;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use worker::protocol::{PROTOCOL, Reply};
+use worker::protocol::{PROTOCOL, WorkerReply};
 
-use crate::inbox::{Inbox, Replies};
+use crate::inbox::{Inbox, ReplyWriter};
 
 const BUILD: &str = env!("CARGO_PKG_VERSION");
 
@@ -35,9 +35,9 @@ fn main() -> ExitCode {
         print_version();
         return ExitCode::SUCCESS;
     }
-    guard::tie_to_parent();
+    guard::set_parent_death_signal();
     send_logs_to_stderr();
-    let replies = Arc::new(Replies::new(std::io::stdout()));
+    let replies = Arc::new(ReplyWriter::new(std::io::stdout()));
     match serve(&replies) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -62,8 +62,8 @@ fn send_logs_to_stderr() {
     llama_cpp_2::send_logs_to_tracing(llama_cpp_2::LogOptions::default());
 }
 
-fn serve(replies: &Arc<Replies>) -> Result<(), engine::Fatal> {
+fn serve(replies: &Arc<ReplyWriter>) -> Result<(), engine::Fatal> {
     let (backend, devices) = engine::start()?;
-    replies.send(&Reply::Ready { protocol: PROTOCOL, build: BUILD.to_owned(), devices })?;
+    replies.send(&WorkerReply::Ready { protocol: PROTOCOL, build: BUILD.to_owned(), devices })?;
     engine::run(&backend, Inbox::read(std::io::stdin(), Arc::clone(replies)), replies)
 }

@@ -8,7 +8,7 @@ pub const PROTOCOL: u32 = 6;
 
 /// A run of text. Only `control` text can become control tokens such as `<|im_end|>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Segment {
+pub struct WireSegment {
     pub text: String,
     pub control: bool,
 }
@@ -16,18 +16,18 @@ pub struct Segment {
 /// Requests to the worker. The supervisor assigns increasing ids.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Request {
-    /// Answered by [`Reply::Loading`] frames, then [`Reply::Loaded`] or an error. Replaces the loaded model, whose
+pub enum WorkerRequest {
+    /// Answered by [`WorkerReply::Loading`] frames, then [`WorkerReply::LoadedModelInfo`] or an error. Replaces the loaded model, whose
     /// caches are saved first.
     Load(Load),
-    /// Answered by [`Reply::Counts`], even during a reply.
-    Count { id: u64, texts: Vec<Segment> },
-    /// Answered by [`Reply::Tokens`], even during a reply.
-    Tokenize { id: u64, texts: Vec<Segment> },
-    /// Answered by [`Reply::Prefill`] and [`Reply::Text`] frames, then [`Reply::Done`] or an error. A second generation
+    /// Answered by [`WorkerReply::Counts`], even during a reply.
+    Count { id: u64, texts: Vec<WireSegment> },
+    /// Answered by [`WorkerReply::Tokens`], even during a reply.
+    Tokenize { id: u64, texts: Vec<WireSegment> },
+    /// Answered by [`WorkerReply::Prefill`] and [`WorkerReply::Text`] frames, then [`WorkerReply::Done`] or an error. A second generation
     /// is queued.
     Generate(Generate),
-    /// Answered by [`Reply::Embeddings`]. Requires a model loaded for [`Purpose::Embeddings`].
+    /// Answered by [`WorkerReply::Embeddings`]. Requires a model loaded for [`LoadPurpose::Embeddings`].
     Embed { id: u64, texts: Vec<String> },
     /// Ends the generation `id`, running or queued, with [`FinishReason::Cancelled`].
     Cancel { id: u64 },
@@ -48,19 +48,19 @@ pub struct Load {
     pub context: u32,
     pub threads: u32,
     pub gpu_layers: u32,
-    pub purpose: Purpose,
+    pub purpose: LoadPurpose,
     /// Maximum bytes of memory for the KV caches of chats other than the current one.
     #[serde(default)]
     pub aside: u64,
     /// Folder for caches that outlive the process; `None` keeps them in memory only.
     #[serde(default)]
-    pub saved: Option<SavedCaches>,
+    pub saved: Option<SavedCacheFolder>,
 }
 
 /// Purpose of a loaded model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Purpose {
+pub enum LoadPurpose {
     #[default]
     Replies,
     /// Only counting and tokenizing, without weights.
@@ -72,7 +72,7 @@ pub enum Purpose {
 /// A folder for the caches of exactly one model and context size, because llama.cpp does not check what a cache belongs
 /// to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SavedCaches {
+pub struct SavedCacheFolder {
     /// Absolute path. Created when needed.
     pub folder: String,
     /// Maximum bytes to write on one occasion.
@@ -85,8 +85,8 @@ pub struct Generate {
     pub id: u64,
     /// Requests with the same key share a KV cache. Caches of other keys are put aside, not dropped.
     pub cache_key: String,
-    pub segments: Vec<Segment>,
-    pub sampling: Sampling,
+    pub segments: Vec<WireSegment>,
+    pub sampling: WireSampling,
     /// Texts that end the reply and are not part of it.
     pub stop: Vec<String>,
     /// Maximum tokens of the reply.
@@ -99,7 +99,7 @@ pub struct Generate {
 /// Sampler settings, in the order of application.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Sampling {
+pub struct WireSampling {
     /// 1 is off.
     pub repeat_penalty: f32,
     /// Number of recent tokens for the penalties; 0 is off.
@@ -142,7 +142,7 @@ pub struct Sampling {
 }
 
 /// Greedy sampling without any other sampler.
-impl Default for Sampling {
+impl Default for WireSampling {
     fn default() -> Self {
         Self {
             repeat_penalty: 1.0,
@@ -174,7 +174,7 @@ impl Default for Sampling {
 /// Replies of the worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Reply {
+pub enum WorkerReply {
     /// The first frame.
     Ready {
         protocol: u32,
@@ -185,7 +185,7 @@ pub enum Reply {
     Loading {
         fraction: f32,
     },
-    Loaded(Loaded),
+    Loaded(LoadedModelInfo),
     /// `done` of `total` prompt tokens are processed; `reused` of them came from the cache.
     Prefill {
         id: u64,
@@ -212,7 +212,7 @@ pub enum Reply {
     /// One embedding per text, in order.
     Embeddings {
         id: u64,
-        texts: Vec<Embedding>,
+        texts: Vec<EncodedEmbedding>,
     },
     /// `id` belongs to the request, if it has one.
     Error {
@@ -222,10 +222,10 @@ pub enum Reply {
     },
 }
 
-/// Token embeddings of a text. Each vector has length 1; its numbers are multiplied by [`Embedding::SCALE`] and
+/// Token embeddings of a text. Each vector has length 1; its numbers are multiplied by [`EncodedEmbedding::SCALE`] and
 /// rounded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Embedding {
+pub struct EncodedEmbedding {
     /// Token ids with the model's markers around them; truncated to the context.
     pub tokens: Vec<i32>,
     /// Base64 of the token vectors, concatenated, one signed byte per number.
@@ -234,14 +234,14 @@ pub struct Embedding {
     pub mean: String,
 }
 
-impl Embedding {
-    /// Scale between a number and its byte.
+impl EncodedEmbedding {
+    /// Factor from a vector component, -1 to 1, to its quantized byte.
     pub const SCALE: f32 = 127.0;
 }
 
 /// The loaded model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loaded {
+pub struct LoadedModelInfo {
     /// Context size in tokens; 0 if only the vocabulary is loaded.
     pub context: u32,
     /// Number of tokens in the vocabulary.

@@ -4,7 +4,7 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token_type::LlamaTokenAttr;
 use llama_cpp_2::vocab::LlamaVocab;
-use worker::protocol::Segment;
+use worker::protocol::WireSegment;
 
 /// The loaded model's vocabulary.
 pub(crate) struct Vocab<'model> {
@@ -14,7 +14,7 @@ pub(crate) struct Vocab<'model> {
     /// Tokens that end a reply: end of turn, end of text and others.
     ends: Vec<LlamaToken>,
     /// Role and tool markers that the file declares as user-defined, which llama.cpp would also find in plain text.
-    marks: Vec<(LlamaToken, String)>,
+    markup_tokens: Vec<(LlamaToken, String)>,
 }
 
 impl<'model> Vocab<'model> {
@@ -22,8 +22,8 @@ impl<'model> Vocab<'model> {
         let vocab = model.vocab();
         let bos = Some(vocab.bos()).filter(|bos| vocab.should_add_bos() && bos.0 >= 0);
         let ends = vocab.tokens().filter(|token| vocab.is_eog(*token)).collect();
-        let marks = marks(&vocab);
-        Self { model, vocab, bos, ends, marks }
+        let markup_tokens = markup_tokens(&vocab);
+        Self { model, vocab, bos, ends, markup_tokens }
     }
 
     pub(crate) fn model(&self) -> &'model LlamaModel {
@@ -58,7 +58,7 @@ impl<'model> Vocab<'model> {
     }
 
     /// Returns the tokens of one segment. A prompt is the concatenation of its segments, so counts add up.
-    pub(crate) fn tokenize(&self, segment: &Segment) -> Vec<LlamaToken> {
+    pub(crate) fn tokenize(&self, segment: &WireSegment) -> Vec<LlamaToken> {
         if segment.text.is_empty() {
             return Vec::new();
         }
@@ -66,12 +66,16 @@ impl<'model> Vocab<'model> {
             return self.vocab.tokenize(segment.text.as_bytes(), false, true);
         }
         let tokens = self.plain(&segment.text);
-        if tokens.iter().any(|token| self.is_mark(*token)) { self.plain_without_marks(&segment.text) } else { tokens }
+        if tokens.iter().any(|token| self.is_markup(*token)) {
+            self.plain_without_markup(&segment.text)
+        } else {
+            tokens
+        }
     }
 
     /// Returns the tokens of a whole prompt. Adds the beginning-of-sequence token if the model requires it and the
     /// template did not write it.
-    pub(crate) fn prompt(&self, segments: &[Segment]) -> Vec<LlamaToken> {
+    pub(crate) fn prompt(&self, segments: &[WireSegment]) -> Vec<LlamaToken> {
         let mut tokens = Vec::new();
         for segment in segments {
             tokens.append(&mut self.tokenize(segment));
@@ -84,7 +88,7 @@ impl<'model> Vocab<'model> {
 
     /// Returns the tokens of a complete text with the model's markers around it; at most `limit`, including the last
     /// marker.
-    pub(crate) fn marked(&self, text: &str, limit: usize) -> Vec<LlamaToken> {
+    pub(crate) fn with_markers(&self, text: &str, limit: usize) -> Vec<LlamaToken> {
         let mut tokens = self.vocab.tokenize(text.as_bytes(), true, false);
         if let Some(last) = tokens.last().copied().filter(|_| tokens.len() > limit) {
             tokens.truncate(limit);
@@ -98,14 +102,14 @@ impl<'model> Vocab<'model> {
         self.vocab.tokenize(text.as_bytes(), false, false)
     }
 
-    fn is_mark(&self, token: LlamaToken) -> bool {
-        self.marks.binary_search_by_key(&token, |(mark, _)| *mark).is_ok()
+    fn is_markup(&self, token: LlamaToken) -> bool {
+        self.markup_tokens.binary_search_by_key(&token, |(mark, _)| *mark).is_ok()
     }
 
     /// Splits every marker after its first character, so that the tokenizer does not recognise it.
-    fn plain_without_marks(&self, text: &str) -> Vec<LlamaToken> {
+    fn plain_without_markup(&self, text: &str) -> Vec<LlamaToken> {
         let (mut tokens, mut rest) = (Vec::new(), text);
-        while let Some(at) = self.marks.iter().filter_map(|(_, mark)| rest.find(mark)).min() {
+        while let Some(at) = self.markup_tokens.iter().filter_map(|(_, mark)| rest.find(mark)).min() {
             let (head, tail) = rest.split_at(at + 1);
             tokens.append(&mut self.plain(head));
             rest = tail;
@@ -118,7 +122,7 @@ impl<'model> Vocab<'model> {
 }
 
 /// Returns the user-defined tokens that look like markup, sorted by id.
-fn marks(vocab: &LlamaVocab<'_>) -> Vec<(LlamaToken, String)> {
+fn markup_tokens(vocab: &LlamaVocab<'_>) -> Vec<(LlamaToken, String)> {
     vocab
         .tokens()
         .filter(|token| vocab.attr(*token).contains(LlamaTokenAttr::UserDefined))

@@ -3,7 +3,7 @@
 use crate::models;
 use crate::process::{cargo, run};
 use crate::python;
-use crate::run::with_surroundings;
+use crate::run::with_test_environment;
 use crate::system::{self, Need};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -12,14 +12,14 @@ use clap::{Args, ValueEnum};
 pub(crate) struct Options {
     /// The benchmark to run.
     #[arg(value_enum)]
-    name: Name,
+    name: BenchName,
     /// Arguments for the benchmark, such as `--context 4096 --turns 100` for `reuse`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Name {
+enum BenchName {
     /// Building the prompt of one turn, without model and network.
     Assembly,
     /// Decode speed of the worker compared with llama.cpp's own server.
@@ -36,7 +36,7 @@ enum Name {
     Tokenize,
 }
 
-impl Name {
+impl BenchName {
     /// Package, benchmark, profile.
     fn place(self) -> [&'static str; 3] {
         match self {
@@ -59,12 +59,12 @@ impl Name {
 pub(crate) fn bench(options: &Options) -> Result<()> {
     system::ensure(&[Need::Build])?;
     models::ensure_defaults()?;
-    if matches!(options.name, Name::Decode) {
+    if matches!(options.name, BenchName::Decode) {
         python::ensure_server()?;
     }
     run(cargo("build").args(["--locked", "-p", "worker"]))?;
     let [package, name, profile] = options.name.place();
     let mut call = cargo("bench");
     call.args(["--locked", "--profile", profile, "-p", package, "--bench", name, "--"]).args(&options.arguments);
-    run(python::name_server(with_surroundings(&mut call)?)?)
+    run(python::set_server_variable(with_test_environment(&mut call)?)?)
 }

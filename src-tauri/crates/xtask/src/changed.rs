@@ -2,14 +2,14 @@
 //!
 //! Tests of the window and of the browser are slow and depend on everything, so they run only if `--only` names them.
 
-use crate::process::{command, output, root, words};
+use crate::process::{command, command_line, output, root};
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::fs;
 
 /// Checks to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct ChangePlan {
     pub(crate) rust: Rust,
     pub(crate) ui: bool,
 }
@@ -22,7 +22,7 @@ pub(crate) enum Rust {
     Everything,
 }
 
-impl Plan {
+impl ChangePlan {
     pub(crate) const EVERYTHING: Self = Self { rust: Rust::Everything, ui: true };
     const NOTHING: Self = Self { rust: Rust::Nothing, ui: false };
 
@@ -38,7 +38,7 @@ const GENERATED: [&str; 2] = ["ui/src/lib/api/generated.ts", "ui/tests/mock/sett
 ///
 /// # Errors
 /// Git is missing, or there is no branch `main`.
-pub(crate) fn since_main() -> Result<Plan> {
+pub(crate) fn since_main() -> Result<ChangePlan> {
     let base = ["main", "origin/main"].iter().find_map(|branch| git(&["merge-base", "HEAD", branch]).ok());
     let base = base.context("git finds no common commit with `main`")?;
     // Without renames, because a file that left a crate can break the crate.
@@ -51,7 +51,7 @@ pub(crate) fn since_main() -> Result<Plan> {
 fn git(arguments: &[&str]) -> Result<String> {
     let mut call = command("git");
     call.args(arguments);
-    output(&mut call).with_context(|| format!("{} failed", words(&call)))
+    output(&mut call).with_context(|| format!("{} failed", command_line(&call)))
 }
 
 /// Returns the crates in `src-tauri/crates`, whose folders have the names of their packages.
@@ -63,7 +63,7 @@ fn crates() -> Result<BTreeSet<String>> {
 }
 
 /// Plans for the changed `files`, which are relative to the repository's root.
-fn plan(files: &[&str], crates: &BTreeSet<String>) -> Plan {
+fn plan(files: &[&str], crates: &BTreeSet<String>) -> ChangePlan {
     let (mut packages, mut ui) = (BTreeSet::new(), false);
     for file in files {
         let parts: Vec<&str> = file.split('/').collect();
@@ -74,13 +74,13 @@ fn plan(files: &[&str], crates: &BTreeSet<String>) -> Plan {
             }
             _ if file.ends_with(".md") => {}
             ["src-tauri", "crates", name, ..] if crates.contains(name) => _ = packages.insert(name),
-            // A crate that has been removed or added by halves.
-            ["src-tauri", "crates", ..] => return Plan::EVERYTHING,
+            // A crate that was only partly removed or added.
+            ["src-tauri", "crates", ..] => return ChangePlan::EVERYTHING,
             ["src-tauri", "docs", ..] => {}
             ["src-tauri", ..] => _ = packages.insert("inglenook"),
             ["tests", ..] => _ = packages.insert("tests"),
             // Manifests, configuration and data that programs include.
-            _ => return Plan::EVERYTHING,
+            _ => return ChangePlan::EVERYTHING,
         }
     }
     // These tests start our programs without a dependency on their packages.
@@ -89,19 +89,19 @@ fn plan(files: &[&str], crates: &BTreeSet<String>) -> Plan {
     }
     let filters: Vec<String> = packages.iter().map(|package| format!("rdeps({package})")).collect();
     let rust = if filters.is_empty() { Rust::Nothing } else { Rust::Matching(filters.join(" | ")) };
-    Plan { rust, ui }
+    ChangePlan { rust, ui }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn planned(files: &[&str]) -> Plan {
+    fn planned(files: &[&str]) -> ChangePlan {
         plan(files, &["engine", "store", "xtask"].map(str::to_owned).into())
     }
 
-    fn matching(filter: &str) -> Plan {
-        Plan { rust: Rust::Matching(filter.to_owned()), ui: false }
+    fn matching(filter: &str) -> ChangePlan {
+        ChangePlan { rust: Rust::Matching(filter.to_owned()), ui: false }
     }
 
     #[test]
@@ -122,15 +122,15 @@ mod tests {
 
     #[test]
     fn ui_runs_without_rust_unless_generated() {
-        let ui = Plan { ui: true, ..Plan::NOTHING };
+        let ui = ChangePlan { ui: true, ..ChangePlan::NOTHING };
         assert_eq!(planned(&["ui/src/Root.svelte", "ui/help/en/memory.md"]), ui);
-        assert_eq!(planned(&[GENERATED[0]]), Plan { ui: true, ..matching("rdeps(engine) | rdeps(tests)") });
+        assert_eq!(planned(&[GENERATED[0]]), ChangePlan { ui: true, ..matching("rdeps(engine) | rdeps(tests)") });
     }
 
     #[test]
     fn shared_or_unknown_file_runs_everything() {
         for file in ["Cargo.lock", ".config/nextest.toml", "presets/prompts/modes.json", "src-tauri/crates/gone/a.rs"] {
-            assert_eq!(planned(&["README.md", file]), Plan::EVERYTHING, "{file}");
+            assert_eq!(planned(&["README.md", file]), ChangePlan::EVERYTHING, "{file}");
         }
     }
 }

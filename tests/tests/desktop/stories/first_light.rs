@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, until};
+use crate::desk::{TestEnvironment, until};
 use crate::window::{Shown, Window};
 
-pub(crate) async fn answers_offline(desk: Desk) {
+pub(crate) async fn answers_offline(desk: TestEnvironment) {
     let window = desk.open().await;
     let greeting = greeted(&window).await;
     assert!(greeting.text.split_whitespace().count() > 8, "{greeting:?}");
@@ -36,7 +36,7 @@ pub(crate) async fn answers_offline(desk: Desk) {
     window.close().await;
 }
 
-pub(crate) async fn survives_a_restart(desk: Desk) {
+pub(crate) async fn survives_a_restart(desk: TestEnvironment) {
     let window = desk.open().await;
     greeted(&window).await;
     window.ask("Good evening. May I sit down?").await;

@@ -5,12 +5,12 @@ use domain::card::Card;
 use serde_json::json;
 use tests::tavern::Tavern;
 
-use crate::desk::{Desk, until};
+use crate::desk::{TestEnvironment, until};
 use crate::stories::first_light::greeted;
 use crate::window::Window;
 
 /// A real drop: drags a file from another program over the display onto the window.
-pub(crate) async fn by_drop(desk: Desk) {
+pub(crate) async fn by_drop(desk: TestEnvironment) {
     let card = card(&desk, "Ottilie");
     let window = desk.open().await;
     greeted(&window).await;
@@ -29,7 +29,7 @@ pub(crate) async fn by_drop(desk: Desk) {
     window.close().await;
 }
 
-pub(crate) async fn by_dialog(desk: Desk) {
+pub(crate) async fn by_dialog(desk: TestEnvironment) {
     let card = card(&desk, "Bartholomew");
     let window = desk.open().await;
     greeted(&window).await;
@@ -42,7 +42,7 @@ pub(crate) async fn by_dialog(desk: Desk) {
 }
 
 /// Imports a SillyTavern folder while the window stays usable, and checks the result.
-pub(crate) async fn from_sillytavern(desk: Desk) {
+pub(crate) async fn from_sillytavern(desk: TestEnvironment) {
     let folder = desk.home().join("SillyTavern");
     Tavern::SMALL.write(&folder.join("data/default-user"));
     let window = desk.open().await;
@@ -71,7 +71,7 @@ pub(crate) async fn from_sillytavern(desk: Desk) {
 }
 
 /// Enters `path` in the dialog with this title and takes the screenshot `step`.
-async fn choose(desk: &Desk, title: &str, path: &Path, step: &str) {
+async fn choose(desk: &TestEnvironment, title: &str, path: &Path, step: &str) {
     let dialog = until("the system's dialog", || async { desk.display.windows(title).pop() }).await;
     desk.display.photograph(&desk.picture(step));
     let keys = |keys: &[&str]| desk.display.xdotool(keys);
@@ -91,7 +91,7 @@ async fn choose(desk: &Desk, title: &str, path: &Path, step: &str) {
     .await;
 }
 
-pub(crate) async fn refused(desk: Desk) {
+pub(crate) async fn refused(desk: TestEnvironment) {
     let broken = desk.file("holiday.png", include_bytes!("../../../../src-tauri/icons/32x32.png"));
     let window = desk.open_with(&[broken.to_str().unwrap()]).await;
     greeted(&window).await;
@@ -104,7 +104,7 @@ pub(crate) async fn refused(desk: Desk) {
 }
 
 /// Writes a card as a PNG file in the user's home folder.
-pub(crate) fn card(desk: &Desk, name: &str) -> PathBuf {
+pub(crate) fn card(desk: &TestEnvironment, name: &str) -> PathBuf {
     let mut card = Card::new(name).unwrap();
     card.set_description("Keeps the lighthouse and counts ships.");
     card.set_first_mes("*The lamp turns.* You are late, and the kettle is not.");

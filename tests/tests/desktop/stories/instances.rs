@@ -3,12 +3,12 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::desk::{Desk, until, within};
+use crate::desk::{TestEnvironment, until, within};
 use crate::processes;
 use crate::stories::first_light::greeted;
 use crate::stories::imports::{card, imported};
 
-pub(crate) async fn second_start(desk: Desk) {
+pub(crate) async fn second_start(desk: TestEnvironment) {
     let card = card(&desk, "Wilhelmina");
     let window = desk.open().await;
     greeted(&window).await;
@@ -33,7 +33,7 @@ pub(crate) async fn second_start(desk: Desk) {
 }
 
 /// Closes the window with its own button during a reply.
-pub(crate) async fn closing(desk: Desk) {
+pub(crate) async fn closing(desk: TestEnvironment) {
     let window = desk.open().await;
     greeted(&window).await;
     window.ask("Tell me a long story about the sea.").await;
@@ -57,7 +57,7 @@ pub(crate) async fn closing(desk: Desk) {
     window.close().await;
 }
 
-pub(crate) async fn place(desk: Desk) {
+pub(crate) async fn place(desk: TestEnvironment) {
     let window = desk.open().await;
     greeted(&window).await;
     let id = desk.display.windows("Inglenook").pop().expect("the window");
@@ -100,7 +100,7 @@ pub(crate) async fn place(desk: Desk) {
 }
 
 /// The dialog names the file and offers remedies. Every choice keeps the damaged file.
-pub(crate) async fn damaged_database(desk: Desk) {
+pub(crate) async fn damaged_database(desk: TestEnvironment) {
     let window = desk.open().await;
     greeted(&window).await;
     window.close().await;
@@ -145,7 +145,7 @@ fn files_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 }
 
 /// Returns the database file in the app's data folder.
-pub(crate) fn database(desk: &Desk) -> std::path::PathBuf {
+pub(crate) fn database(desk: &TestEnvironment) -> std::path::PathBuf {
     let files = std::fs::read_dir(desk.data()).unwrap().filter_map(Result::ok).map(|entry| entry.path());
     files.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "db")).expect("a database")
 }

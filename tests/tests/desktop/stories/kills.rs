@@ -5,7 +5,7 @@ use engine::api::CharacterFields;
 use rand::Rng;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, until, within};
+use crate::desk::{TestEnvironment, until, within};
 use crate::processes;
 use crate::stories::first_light::greeted;
 use crate::stories::instances::database;
@@ -46,7 +46,7 @@ struct Acknowledged {
 
 /// Kills the app repeatedly: first while the reply streams, and then at random moments after it accepted the message.
 /// The next start must show everything that was acknowledged.
-pub(crate) async fn app(desk: Desk) {
+pub(crate) async fn app(desk: TestEnvironment) {
     let mut acknowledged: Vec<Acknowledged> = Vec::new();
     let mut character = Value::Null;
     let rounds = Rounds::of_this_run();
@@ -111,7 +111,7 @@ async fn streams(window: &Window<'_>, chat: &Value) -> bool {
 }
 
 /// Kills the worker during a reply, twice in each sitting. The app, the text so far and the next reply must be intact.
-pub(crate) async fn worker(desk: Desk) {
+pub(crate) async fn worker(desk: TestEnvironment) {
     let (wanted, mut sittings) = (Rounds::of_this_run().sittings, 0);
     for tries in 0.. {
         assert!(tries < wanted * 2 + 2, "only {sittings} of {tries} sittings had two replies long enough to be cut");
@@ -126,7 +126,7 @@ pub(crate) async fn worker(desk: Desk) {
 
 /// Sends both signals, each during a reply, and then gets a good reply. Returns `false` if a reply ended before its
 /// signal.
-async fn sitting(desk: &Desk, photograph: bool) -> bool {
+async fn sitting(desk: &TestEnvironment, photograph: bool) -> bool {
     let window = desk.open().await;
     greeted(&window).await;
     for signal in SIGNALS {
@@ -180,7 +180,7 @@ fn brief(name: &str) -> CharacterFields {
     }
 }
 
-fn integrity(desk: &Desk) -> String {
+fn integrity(desk: &TestEnvironment) -> String {
     let database = rusqlite::Connection::open(database(desk)).unwrap();
     database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap()
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::desk::{Desk, until};
+use crate::desk::{TestEnvironment, until};
 use crate::stories::first_light::greeted;
 use crate::stories::walls::Listener;
 
@@ -91,7 +91,7 @@ const CLOBBERS: [&str; 4] = [
     "<form id=test><input name=attributes></form>",
 ];
 
-pub(crate) async fn inert(desk: Desk) {
+pub(crate) async fn inert(desk: TestEnvironment) {
     let window = desk.open().await;
     let greeting = greeted(&window).await;
     let server = Listener::start().await;
@@ -123,7 +123,7 @@ const PATTERNS: [&str; 16] =
     [">", "> ", "- ", "*", "**a ", "_", "[", "[a](", "![", "`", "``` ", "<", "<b>", "| a ", "\\", "1. a\n  "];
 
 /// Reloads the whole page for each message, so that a message that blanks or blocks the page is noticed.
-pub(crate) async fn readable(desk: Desk) {
+pub(crate) async fn readable(desk: TestEnvironment) {
     let window = desk.open().await;
     let greeting = greeted(&window).await;
     for pattern in PATTERNS {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, until};
+use crate::desk::{TestEnvironment, until};
 use crate::stories::first_light::greeted;
 use crate::window::Window;
 
@@ -12,7 +12,7 @@ const CONTROL: &str = "\u{e009}";
 const OFFERS_MENU: &str = "return document.querySelector(arguments[0])
     .dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true }))";
 
-pub(crate) async fn zoom_and_links(desk: Desk) {
+pub(crate) async fn zoom_and_links(desk: TestEnvironment) {
     let window = desk.open().await;
     greeted(&window).await;
     window.say("Look: https://lamps.example/way?at=mill").await;

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, until};
+use crate::desk::{TestEnvironment, until};
 use crate::stories::first_light::greeted;
 use crate::window::Window;
 
@@ -92,7 +92,7 @@ const FLIGHTS: [&str; 6] = [
     "Object.assign(document.createElement('a'), { href: 'https://example.org/' }).click()",
 ];
 
-pub(crate) async fn forbidden(desk: Desk) {
+pub(crate) async fn forbidden(desk: TestEnvironment) {
     let window = desk.open().await;
     let greeting = greeted(&window).await;
     let server = Listener::start().await;
@@ -118,7 +118,7 @@ pub(crate) async fn forbidden(desk: Desk) {
 }
 
 /// A page that reloads in the middle of a reply shows the same chat and joins the stream.
-pub(crate) async fn reload(desk: Desk) {
+pub(crate) async fn reload(desk: TestEnvironment) {
     let window = desk.open().await;
     greeted(&window).await;
     let reply = window.ask("Tell me a long story about the sea.").await;

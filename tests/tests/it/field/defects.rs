@@ -1,15 +1,15 @@
 //! A panic is a bug of ours. It may cost one turn or one row of a list, but never text or the app.
 
 use engine::api::{ApiError, CharacterFields, EndReason};
-use provider::fake::Script;
-use tests::headless::{Headless, ended, shown};
+use provider::fake::ReplyScript;
+use tests::headless::{Headless, ended, selected_text};
 
 #[tokio::test]
 async fn panicked_turn_keeps_the_message_and_reports() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().panic()).play(Script::new().words("One two").panic());
-    let (reply, reason) = app.say(&chat, "Are you there?").await;
+    app.model.play(ReplyScript::new().panic()).play(ReplyScript::new().words("One two").panic());
+    let (reply, reason) = app.send(&chat, "Are you there?").await;
     assert!(matches!(reason, EndReason::Failed { error: ApiError::Internal { .. } }), "{reason:?}");
     assert!(reply.is_none());
     assert_eq!(app.transcript(&chat).await[1..], ["Traveller: Are you there?"]);
@@ -18,17 +18,17 @@ async fn panicked_turn_keeps_the_message_and_reports() {
     app.engine.regenerate(chat.clone()).await.unwrap();
     let (reply, reason) = ended(&mut events, &chat).await;
     assert!(matches!(reason, EndReason::Failed { error: ApiError::Internal { .. } }), "{reason:?}");
-    assert_eq!(shown(&reply.unwrap()), "One two");
+    assert_eq!(selected_text(&reply.unwrap()), "One two");
 }
 
 #[tokio::test]
 async fn next_turn_and_restart_work_after_a_panic() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().panic()).reply("Yes.");
-    app.say(&chat, "Are you there?").await;
-    let (reply, reason) = app.say(&chat, "And now?").await;
-    assert_eq!((shown(&reply.unwrap()), reason), ("Yes.", EndReason::Stop));
+    app.model.play(ReplyScript::new().panic()).reply("Yes.");
+    app.send(&chat, "Are you there?").await;
+    let (reply, reason) = app.send(&chat, "And now?").await;
+    assert_eq!((selected_text(&reply.unwrap()), reason), ("Yes.", EndReason::Stop));
     let app = app.restart().await;
     assert_eq!(app.transcript(&chat).await.last().unwrap(), "Mira: Yes.");
 }
@@ -37,10 +37,10 @@ async fn next_turn_and_restart_work_after_a_panic() {
 async fn panicked_draft_releases_the_chat() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.model.play(Script::new().panic()).reply("Yes.");
+    app.model.play(ReplyScript::new().panic()).reply("Yes.");
     app.engine.impersonate(chat.clone()).await.unwrap();
     app.engine.settle().await;
-    let (_, reason) = app.say(&chat, "Are you there?").await;
+    let (_, reason) = app.send(&chat, "Are you there?").await;
     assert_eq!(reason, EndReason::Stop);
 }
 
@@ -67,7 +67,7 @@ async fn hostile_macros_in_every_text_start_the_app() {
     for _ in 0..2 {
         assert!(app.engine.list_characters().await.unwrap().iter().any(|row| row.name == "Hostile"));
         let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
-        let (_, reason) = app.say(&chat, hostile).await;
+        let (_, reason) = app.send(&chat, hostile).await;
         assert_eq!(reason, EndReason::Stop);
         app = app.restart().await;
     }

@@ -29,7 +29,7 @@ async fn entry_without_room_is_reported() {
     let big = format!("BIG {}", "mill and flour. ".repeat(900));
     let entries = json!([entry(&[], &big, 100), entry(&[], "SMALL-CONST", 50), entry(&["flour"], "SMALL-KEY", 10)]);
     let (chat, _) = chat_with(&app, entries).await;
-    app.say(&chat, "Is there flour?").await;
+    app.send(&chat, "Is there flour?").await;
     let sent = sent(&app);
     assert!(sent.contains("SMALL-CONST") && sent.contains("SMALL-KEY") && !sent.contains("BIG"), "{sent}");
 
@@ -73,6 +73,6 @@ async fn entries_of_wrong_types_are_reported() {
         "content": "LAMP", "enabled": true, "insertion_order": "10", "extensions": null }]);
     let (chat, warnings) = chat_with(&app, entries).await;
     assert_eq!(warnings.iter().filter(|warning| warning.starts_with("its lorebook: entry")).count(), 2, "{warnings:?}");
-    app.say(&chat, "Oil for the lamp of 1984.").await;
+    app.send(&chat, "Oil for the lamp of 1984.").await;
     assert!(sent(&app).contains("OIL") && sent(&app).contains("LAMP"), "{}", sent(&app));
 }

@@ -36,10 +36,10 @@ async fn carriage_returns_never_reach_a_model() {
         app.engine.set_setting(owner.clone(), key.into(), value).await.unwrap();
     }
     app.model.reply("A reply\r\nof two lines.").reply("Another.");
-    app.say(&chat, "The lamp\r\nburns.").await;
+    app.send(&chat, "The lamp\r\nburns.").await;
     let planned = app.engine.preview_prompt(chat.clone(), "More\rwords.".into(), WhatIf::default()).await.unwrap();
     assert!(!planned.text.contains('\r'), "{:?}", planned.text);
-    let (_, reason) = app.say(&chat, "More\rwords.").await;
+    let (_, reason) = app.send(&chat, "More\rwords.").await;
     assert_eq!(reason, EndReason::Stop);
     let sent = sent(&app);
     assert!(!sent.contains('\r'), "{sent:?}");
@@ -61,7 +61,7 @@ async fn examples_stay_apart() {
         "mes_example": "<START>\nAda: Mind the step.\n<START>\nAda: Oil is dear." } });
     let report = app.engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
     let chat = app.engine.new_chat(report.imported[0].id.clone()).await.unwrap().id;
-    app.say(&chat, "Hi.").await;
+    app.send(&chat, "Hi.").await;
     assert!(sent(&app).contains("Ada: Mind the step.\n\nAda: Oil is dear."), "{}", sent(&app));
 }
 
@@ -73,7 +73,7 @@ async fn head_macros_are_fixed_for_the_epoch() {
         "name": "Ada", "description": "Last said: [{{lastMessage}}]", "first_mes": "Hello.", "mes_example": "" } });
     let report = app.engine.import_bytes("ada.json".into(), card.to_string().into_bytes()).await.unwrap();
     let chat = app.engine.new_chat(report.imported[0].id.clone()).await.unwrap().id;
-    app.say(&chat, "Good evening.").await;
+    app.send(&chat, "Good evening.").await;
     let first = sent(&app);
     assert!(first.contains("Last said: [Hello.]") || first.contains("Last said: [Good evening.]"), "{first}");
 }

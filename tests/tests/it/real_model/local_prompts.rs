@@ -4,7 +4,7 @@
 use domain::Timestamp;
 use engine::api::{EndReason, PromptReport, SettingOwner, SettingValue, WhatIf};
 use engine::{Clock, Engine, Options};
-use tests::headless::{NOW, ended, models_dir, shown, worker};
+use tests::headless::{NOW, ended, models_dir, selected_text, worker};
 use tests::model_file::ModelFile;
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
@@ -64,7 +64,7 @@ impl Local {
         let reply = reply.unwrap();
         let manifest = self.engine.manifest(reply.swipes[0].id.clone()).await.unwrap();
         let prompt = reply.swipes[0].figures.as_ref().unwrap().prompt.unwrap();
-        (shown(&reply).to_owned(), manifest, prompt)
+        (selected_text(&reply).to_owned(), manifest, prompt)
     }
 }
 
@@ -177,6 +177,10 @@ async fn stop_texts_of_a_custom_format_end_a_reply() {
     local.engine.regenerate(local.chat.clone()).await.unwrap();
     let (cut, _) = ended(&mut events, &local.chat).await;
     let cut = cut.unwrap();
-    assert!(free.starts_with(shown(&cut)) && !shown(&cut).contains(word), "{free}\n{}", shown(&cut));
+    assert!(
+        free.starts_with(selected_text(&cut)) && !selected_text(&cut).contains(word),
+        "{free}\n{}",
+        selected_text(&cut)
+    );
     local.engine.shutdown().await;
 }

@@ -1,21 +1,21 @@
 //! Short form of `cargo xtask bench reuse`: a full window is not evaluated again on every turn.
 
 use domain::ModelId;
-use local::{LocalHost, Settings, Tokenizer};
-use tests::reuse::{Control, Measure, Replies};
+use local::{LocalHost, Tokenizer, WorkerSettings};
+use tests::reuse::{Control, Measure, ReplySource};
 
 #[tokio::test]
 async fn most_of_a_long_chat_is_reused() {
     let dir = tempfile::tempdir().unwrap();
-    let measure = Measure { context: 2_048, turns: 40, brief: true, replies: Replies::Prepared(1) };
-    let held = measure.hold(dir.path(), |_, _| {}).await;
+    let measure = Measure { context: 2_048, turns: 40, brief: true, replies: ReplySource::Prepared(1) };
+    let held = measure.run(dir.path(), |_, _| {}).await;
     // The first epoch and two more.
     assert!(held.epochs > 2, "too few epochs to prove anything: {}", held.epochs);
 
     let model = measure.model(dir.path());
     let tokenizer = Tokenizer::open(&model).unwrap();
     let control = Control::new(&tokenizer, &held.head, measure.room(), &held.chat);
-    let settings = Settings { worker: tests::headless::worker(), ..Settings::default() };
+    let settings = WorkerSettings { worker: tests::headless::worker(), ..WorkerSettings::default() };
     let host = LocalHost::new(settings).unwrap();
     let provider =
         host.provider(&local::inspect(&model, |_, _| {}).unwrap().into_model(ModelId(Default::default())), 2_048);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use engine::api::{EndReason, Event};
 use engine::{Engine, Options};
 use serde_json::json;
-use tests::headless::{ended, shown};
+use tests::headless::{ended, selected_text};
 
 async fn open(dir: &tempfile::TempDir) -> Engine {
     open_with(dir, &[]).await
@@ -37,7 +37,7 @@ async fn second_turn_evaluates_only_new_tokens() {
         let (reply, reason) = ended(&mut events, &chat).await;
         assert!(matches!(reason, EndReason::Stop | EndReason::Length), "{reason:?}");
         let reply = reply.unwrap();
-        println!("{words}\n  {}\n  {:?}", shown(&reply), reply.swipes[0].figures);
+        println!("{words}\n  {}\n  {:?}", selected_text(&reply), reply.swipes[0].figures);
         let manifest = engine.manifest(reply.swipes[0].id.clone()).await.unwrap();
         let usage = reply.swipes[0].figures.clone().unwrap();
         // The planned token count equals the worker's.
@@ -69,7 +69,7 @@ async fn killed_worker_keeps_text_and_next_reply_works() {
     std::process::Command::new("kill").args(["-KILL", &pid.to_string()]).status().unwrap();
     let (reply, reason) = ended(&mut events, &chat).await;
     assert!(matches!(reason, EndReason::Failed { .. }), "{reason:?}");
-    assert!(!shown(&reply.unwrap()).is_empty());
+    assert!(!selected_text(&reply.unwrap()).is_empty());
 
     engine.regenerate(chat.clone()).await.unwrap();
     let (reply, reason) = ended(&mut events, &chat).await;
@@ -79,7 +79,7 @@ async fn killed_worker_keeps_text_and_next_reply_works() {
     assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
 }
 
-/// A background task only evaluates its own text, and the next turn is not affected.
+/// A job such as a title or a draft only evaluates its own text, and the next turn is not affected.
 #[tokio::test]
 async fn background_tasks_keep_the_chats_cache() {
     let dir = tempfile::tempdir().unwrap();
@@ -163,8 +163,8 @@ async fn no_prefetch_if_disabled() {
     engine.shutdown().await;
 }
 
-/// Background tasks use a separate cache, so the chat's cache is available for the next turn. Arbitrary output of a
-/// tiny model never gets into a prompt by itself.
+/// Background jobs use a separate cache, so the chat's cache is available for the next turn.
+/// Arbitrary output of a tiny model never gets into a prompt by itself.
 #[tokio::test]
 async fn learning_keeps_the_chats_cache() {
     let dir = tempfile::tempdir().unwrap();
@@ -261,7 +261,7 @@ async fn withdrawn_text_leaves_the_saved_cache() {
         let chat = answered(&dir, "Remember that my secret word is Brimblewick.").await;
         let engine = open(&dir).await;
         let page = engine.whole_chat(chat.clone()).await.unwrap().page.messages;
-        let said = page.iter().rfind(|message| shown(message).contains("Brimblewick")).unwrap().id.clone();
+        let said = page.iter().rfind(|message| selected_text(message).contains("Brimblewick")).unwrap().id.clone();
         match how {
             "delete" => engine.delete_message(said).await.unwrap(),
             "edit" => drop(engine.edit_message(said, "Never mind.".into()).await.unwrap()),

@@ -26,7 +26,7 @@ export function headline(error: ApiError): string {
 	return error.kind === "provider" ? t(`provider.${error.class}`) : t(`error.${error.kind}`);
 }
 
-/** What the user can do about it; empty if the engine gives no hint. */
+/** A remedy for the user; empty if the engine gives no hint. */
 export function hint(error: ApiError): string {
 	return "hint" in error ? error.hint : "";
 }

@@ -190,7 +190,7 @@ export function client(call: Call) {
 		pastTurns: (chat: string, before: string | null, limit: number) => call("past_turns", { chat, before, limit }) as Promise<PastTurn[]>,
 		/** The first `pages` pages of a character's memories; with a query, of those that match it, best first. */
 		findMemories: (character: string, query: string, filter: MemoryFilter, pages: number) => call("find_memories", { character, query, filter, pages }) as Promise<FoundMemories>,
-		/** The first sentences of stretches of a character's chats that no model has summarized, newest first, at most 500. */
+		/** The first sentences of message ranges of a character's chats that no model has summarized, newest first, at most 500. */
 		keyframes: (character: string) => call("keyframes", { character }) as Promise<Keyframe[]>,
 		/** An empty `id` creates a new one. */
 		saveMemory: (draft: MemoryDraft) => call("save_memory", { draft }) as Promise<Memory>,
@@ -314,7 +314,7 @@ export type Archived = {
 	by: string | null,
 };
 
-/**  A side task of the chat. Its prompt continues that of the chat. */
+/**  A job of the chat other than a normal reply. Its prompt continues that of the chat. */
 export type Ask = 
 /**  Continues the last reply. The model is asked to only if it cannot extend its own text. */
 "continue" | 
@@ -910,7 +910,7 @@ export type ImportReport = {
 
 /**  The current stage of a folder import. */
 export type ImportStage = 
-/**  Lists what is there. */
+/**  Lists the files in the folder. */
 "looking" | "personas" | "characters" | "chats" | "groupChats" | "lorebooks" | "presets" | "pictures";
 
 /**  Something that was imported. */
@@ -929,7 +929,7 @@ export type Imported = {
 /**  Whether a service needs a key. */
 export type KeyNeed = "none" | "optional" | "required";
 
-/**  The first sentences of a stretch of a chat. */
+/**  The first sentences of a range of messages of a chat. */
 export type Keyframe = {
 	id: string,
 	chat: string,
@@ -978,7 +978,7 @@ export type LayeredSetting = {
 /**  Every setting as it is for one owner. */
 export type LayeredSettings = {
 	settings: LayeredSetting[],
-	/**  Settings that contradict each other, as a text with the sum. The budget keeps within the limit all the same. */
+	/**  Contradictory settings, as a text with the sum. The budget still stays within the limit. */
 	contradictions: string[],
 	/**  The model whose layer applies. */
 	model: ModelRef | null,
@@ -1333,7 +1333,7 @@ export type Model = {
 
 /**  Identifies a model that can answer. */
 export type ModelRef = { kind: "local"; id: string } | 
-/**  The id of an endpoint, which stands for its preset model, or the id of one of its models. */
+/**  The id of an endpoint, which selects its preset model, or the id of one of its models. */
 { kind: "remote"; id: string };
 
 /**  The role in which a card's note is sent. */
@@ -1983,7 +1983,7 @@ export type WhatIf = {
 	template?: string | null,
 	/**  JSON of a template that is not stored; it replaces `template`. */
 	templateJson?: string | null,
-	/**  The prompt of a side task instead of the next turn's. */
+	/**  The prompt of a job instead of the next turn's. */
 	ask?: Ask | null,
 	/**  Pictures that would be sent with the message. */
 	pictures?: Picture[],

@@ -34,7 +34,7 @@ export class Help {
 		this.place = { ...place, focus: place.heading !== "" };
 	}
 
-	/** Opens another topic and remembers the present one. */
+	/** Opens another topic and adds the current one to the history. */
 	follow = (topic: Topic, focus = true): void => {
 		if (this.place) this.past = [...this.past, this.place];
 		this.place = { ...placeOf(topic), focus };

@@ -69,7 +69,7 @@ export class Library {
 		else this.#debounce.run(() => this.#search(typed));
 	}
 
-	/** Loads the cards. Of many calls at once, as during a folder import, only the first and one more reach the engine. */
+	/** Loads the cards. Calls during a load, as in a folder import, are merged into one more load. */
 	load(): Promise<void> {
 		if (this.#loading) {
 			this.#again = true;

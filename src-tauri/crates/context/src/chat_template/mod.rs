@@ -16,7 +16,7 @@ use domain::prompt::PromptRole;
 use self::adapter::{Message, OPENING, Shape, Wants};
 pub use self::formats::{Format, format, formats, guess};
 use crate::hash;
-pub use jinja::{Fault, SyntaxError};
+pub use jinja::{RenderError, SyntaxError};
 
 /// Maximum length of a source in bytes. Real templates have a few thousand.
 const LONGEST_SOURCE: usize = 256 << 10;
@@ -33,7 +33,7 @@ pub enum TemplateError {
     #[error("the model's chat template does not parse: {0}")]
     Syntax(#[from] SyntaxError),
     #[error("the model's chat template failed: {0}")]
-    Render(#[from] Fault),
+    Render(#[from] RenderError),
     #[error("the model's chat template dropped, duplicated or changed a message")]
     Contents,
     #[error("the chat has more messages than a prompt can hold")]
@@ -42,7 +42,7 @@ pub enum TemplateError {
 
 impl TemplateError {
     fn is_costly(&self) -> bool {
-        matches!(self, Self::Render(Fault::Limit(_)))
+        matches!(self, Self::Render(RenderError::Limit(_)))
     }
 }
 

@@ -15,7 +15,7 @@ mod system_prompt;
 
 use std::collections::BTreeMap;
 
-use domain::settings::Value as SettingValue;
+use domain::settings::ConfigValue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -70,7 +70,7 @@ pub struct InstructFormat {
 #[serde(default)]
 pub struct SamplerPreset {
     pub name: String,
-    pub values: BTreeMap<String, SettingValue>,
+    pub values: BTreeMap<String, ConfigValue>,
     /// Original fields, written back on export.
     pub kept: Map<String, Value>,
 }

@@ -9,7 +9,7 @@ use crate::prompt_template::{
     Kind, Line, MAX_SECTIONS, Placement, PromptTemplate, Section, SectionKind, SectionRole, Slot, escape, slug,
 };
 
-/// Character ids that stand for "all characters", newest first.
+/// Reserved character ids that mean "all characters", newest first.
 const EVERYONE: [u64; 2] = [100_001, 100_000];
 /// Default depth of a prompt in the chat.
 const DEPTH: u64 = 4;

@@ -200,7 +200,7 @@ fn depth_of_chat(item: &Value) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use domain::settings::Value as SettingValue;
+    use domain::settings::ConfigValue;
     use serde_json::json;
 
     use crate::convert::{Converted, PresetKind, convert};
@@ -234,10 +234,10 @@ mod tests {
         let nudge = &converted.templates[0].sections[at("Nudge")];
         assert_eq!((nudge.placement, nudge.depth), (Some(Placement::InChat), Some(2)));
         let values = converted.sampling.unwrap().values;
-        assert_eq!(values["temperature"], SettingValue::Number(0.8));
+        assert_eq!(values["temperature"], ConfigValue::Number(0.8));
         assert_eq!(
             (values.contains_key("frequency_penalty"), &values["max_tokens"]),
-            (false, &SettingValue::Whole(300))
+            (false, &ConfigValue::Whole(300))
         );
         let reported: Vec<&str> = converted.report.iter().map(|note| note.field.as_str()).collect();
         assert!(

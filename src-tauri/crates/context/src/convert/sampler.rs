@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::settings::{Kind, Value, setting, silencers};
+use domain::settings::{ConfigValue, ValueType, disablers, setting};
 use serde_json::{Map, Value as Json, json};
 
 use super::{Note, SamplerPreset};
@@ -122,7 +122,7 @@ pub(super) fn convert(
     dynatemp(preset, &mut values);
     // -1 means a random seed, which is our default.
     if let Some((_, seed)) = first(preset, &[SEED]).filter(|(_, seed)| (0.0..=f64::from(u32::MAX)).contains(seed)) {
-        values.insert(SEED.to_owned(), Value::Whole(seed as u32));
+        values.insert(SEED.to_owned(), ConfigValue::Whole(seed as u32));
     }
     report.extend(notes(preset));
     report.extend(lists(preset));
@@ -142,8 +142,8 @@ pub(super) fn convert(
 pub fn write_sampler(preset: &SamplerPreset) -> Map<String, Json> {
     let mut written = preset.kept.clone();
     let number = |key: &str| match preset.values.get(key) {
-        Some(Value::Whole(number)) => Some(json!(number)),
-        Some(Value::Number(number)) => Some(json!(number)),
+        Some(ConfigValue::Whole(number)) => Some(json!(number)),
+        Some(ConfigValue::Number(number)) => Some(json!(number)),
         _ => None,
     };
     for (key, names) in NAMES {
@@ -166,7 +166,7 @@ pub fn write_sampler(preset: &SamplerPreset) -> Map<String, Json> {
 }
 
 /// The value of our setting, clamped to its range.
-fn value(key: &str, field: &str, number: f64, report: &mut Vec<Note>) -> Option<Value> {
+fn value(key: &str, field: &str, number: f64, report: &mut Vec<Note>) -> Option<ConfigValue> {
     let number = match key {
         // 0 means unset here, and -1 leaves the choice to the server.
         "repeat_penalty" | "max_tokens" if number <= 0.0 => return None,
@@ -175,8 +175,8 @@ fn value(key: &str, field: &str, number: f64, report: &mut Vec<Note>) -> Option<
         _ => number,
     };
     let (min, max) = match setting(key)?.kind {
-        Kind::Number { min, max } => (min, max),
-        Kind::Whole { min, max } | Kind::WholeOr { min, max, .. } => (f64::from(min), f64::from(max)),
+        ValueType::Number { min, max } => (min, max),
+        ValueType::Whole { min, max } | ValueType::WholeOr { min, max, .. } => (f64::from(min), f64::from(max)),
         _ => return None,
     };
     let taken = number.clamp(min, max);
@@ -185,24 +185,24 @@ fn value(key: &str, field: &str, number: f64, report: &mut Vec<Note>) -> Option<
         report.push(Note::new(field, format!("{number} is out of range here; {taken} is used")));
     }
     match setting(key)?.kind {
-        Kind::Number { .. } => Some(Value::Number(taken)),
-        _ => Some(Value::Whole(taken as u32)),
+        ValueType::Number { .. } => Some(ConfigValue::Number(taken)),
+        _ => Some(ConfigValue::Whole(taken as u32)),
     }
 }
 
-fn dynatemp(preset: &Map<String, Json>, values: &mut BTreeMap<String, Value>) {
+fn dynatemp(preset: &Map<String, Json>, values: &mut BTreeMap<String, ConfigValue>) {
     let number = |field: &str| first(preset, &[field]).map(|(_, number)| number.clamp(0.0, 4.0));
     if preset.get("dynatemp").and_then(Json::as_bool) != Some(true) {
         if preset.contains_key("dynatemp") {
-            values.insert("dynatemp_range".to_owned(), Value::Number(0.0));
+            values.insert("dynatemp_range".to_owned(), ConfigValue::Number(0.0));
         }
         return;
     }
     let (Some(min), Some(max)) = (number("min_temp"), number("max_temp")) else { return };
-    values.insert("temperature".to_owned(), Value::Number(((min + max) / 2.0).min(2.0)));
-    values.insert("dynatemp_range".to_owned(), Value::Number((max - min).abs() / 2.0));
+    values.insert("temperature".to_owned(), ConfigValue::Number(((min + max) / 2.0).min(2.0)));
+    values.insert("dynatemp_range".to_owned(), ConfigValue::Number((max - min).abs() / 2.0));
     if let Some(exponent) = number("dynatemp_exponent") {
-        values.insert("dynatemp_exponent".to_owned(), Value::Number(exponent));
+        values.insert("dynatemp_exponent".to_owned(), ConfigValue::Number(exponent));
     }
 }
 
@@ -225,16 +225,16 @@ fn notes(preset: &Map<String, Json>) -> Vec<Note> {
 }
 
 /// Reports settings that another value of the same preset overrides.
-fn silenced(values: &BTreeMap<String, Value>) -> Vec<Note> {
+fn silenced(values: &BTreeMap<String, ConfigValue>) -> Vec<Note> {
     let works = |(key, off): &(&str, f64)| match values.get(*key) {
-        Some(Value::Number(number)) => number != off,
-        Some(Value::Whole(number)) => f64::from(*number) != *off,
+        Some(ConfigValue::Number(number)) => number != off,
+        Some(ConfigValue::Whole(number)) => f64::from(*number) != *off,
         _ => false,
     };
     let working: Vec<&str> = CUTS.iter().filter(|cut| works(cut)).map(|(key, _)| *key).collect();
     let silent_by = |by: &str| {
         let holds = |key: &&str| {
-            silencers(key).iter().any(|one| one.key == by && values.get(by).is_some_and(|value| one.holds(value)))
+            disablers(key).iter().any(|one| one.key == by && values.get(by).is_some_and(|value| one.disables(value)))
         };
         working.iter().copied().filter(holds).map(|key| key.replace('_', " ")).collect::<Vec<_>>().join(", ")
     };

@@ -277,7 +277,7 @@ pub struct Rewritten {
     pub scripts: Vec<String>,
 }
 
-/// A point in time.
+/// The current time, as a timestamp and as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Now {
     pub at: Timestamp,

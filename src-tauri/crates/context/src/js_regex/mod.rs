@@ -1,9 +1,9 @@
 //! Translates JavaScript regular expressions, as used by lorebook keys and regex scripts, for Rust engines.
 //!
-//! A pattern is parsed by JavaScript's grammar and rewritten for `regex`, or for `fancy-regex` if it needs
-//! lookaround or backreferences. Without flag `u` JavaScript matches UTF-16 units, so an emoji counts as two
-//! characters. For such patterns, surrogates in the pattern and in the text are mapped to private-use
-//! characters ([`Units`]).
+//! A pattern is parsed by JavaScript's grammar and rewritten for `regex`, or for `fancy-regex` if
+//! it needs lookaround or backreferences. Without flag `u` JavaScript matches UTF-16 units, so an
+//! emoji is two characters. For such patterns, surrogates in the pattern and in the text are mapped
+//! to private-use characters ([`Units`]).
 
 mod case;
 mod parse;

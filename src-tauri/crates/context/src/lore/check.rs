@@ -1,6 +1,6 @@
 //! Decides whether an entry activates in a pass. The first rule that applies decides.
 
-use domain::lorebook::{Entry, Logic};
+use domain::lorebook::{Entry, KeyLogic};
 
 use super::keys::Test;
 use super::outcome::{Found, PassKind, Reason, Rule};
@@ -147,11 +147,11 @@ impl Scan<'_> {
         }
         let mut secondary = prepared.secondary.iter().map(|test| find(test).is_some());
         let selected = prepared.secondary.is_empty()
-            || match entry.logic.unwrap_or(Logic::AndAny) {
-                Logic::AndAny => secondary.any(|hit| hit),
-                Logic::NotAll => secondary.any(|hit| !hit),
-                Logic::NotAny => !secondary.any(|hit| hit),
-                Logic::AndAll => secondary.all(|hit| hit),
+            || match entry.logic.unwrap_or(KeyLogic::AndAny) {
+                KeyLogic::AndAny => secondary.any(|hit| hit),
+                KeyLogic::NotAll => secondary.any(|hit| !hit),
+                KeyLogic::NotAny => !secondary.any(|hit| hit),
+                KeyLogic::AndAll => secondary.all(|hit| hit),
             };
         if selected { Ok(Match { reason: Reason::Key, key, found: Some(found) }) } else { Err(Rule::SecondaryKeys) }
     }
@@ -170,9 +170,9 @@ impl Scan<'_> {
         }
         let (primary, more) = (found(keys), found(secondary));
         match self.books.source(prepared).logic {
-            Some(Logic::AndAny) => primary + more,
+            Some(KeyLogic::AndAny) => primary + more,
             None if !self.compatible => primary + more,
-            Some(Logic::AndAll) if more == secondary.len() => primary + more,
+            Some(KeyLogic::AndAll) if more == secondary.len() => primary + more,
             _ => primary,
         }
     }

@@ -1,6 +1,6 @@
 //! Decorators: lines that begin with `@@` at the start of an entry's text.
 
-use domain::lorebook::Role;
+use domain::lorebook::InsertionRole;
 
 use super::fold;
 use super::outcome::UiPrompt;
@@ -17,7 +17,7 @@ pub(super) struct Decorators {
     pub(super) dont_after_match: bool,
     pub(super) depth: Option<i64>,
     pub(super) reverse_depth: Option<i64>,
-    pub(super) role: Option<Role>,
+    pub(super) role: Option<InsertionRole>,
     pub(super) scan_depth: Option<i64>,
     pub(super) greeting: Option<u32>,
     pub(super) position: Option<Place>,
@@ -87,8 +87,8 @@ fn switch(place: &mut bool, value: &str) -> bool {
     value.is_empty()
 }
 
-/// Keeps the first value of a decorator. A repetition with a valid value counts as valid, so its fallbacks are
-/// not tried.
+/// Keeps the first value of a decorator. A repetition with a valid value is valid too, so its
+/// fallbacks are not tried.
 fn first<T>(place: &mut Option<T>, value: Option<T>) -> bool {
     let good = value.is_some();
     if place.is_none() {
@@ -97,11 +97,11 @@ fn first<T>(place: &mut Option<T>, value: Option<T>) -> bool {
     good
 }
 
-fn role(value: &str) -> Option<Role> {
+fn role(value: &str) -> Option<InsertionRole> {
     match value {
-        "system" => Some(Role::System),
-        "user" => Some(Role::User),
-        "assistant" => Some(Role::Assistant),
+        "system" => Some(InsertionRole::System),
+        "user" => Some(InsertionRole::User),
+        "assistant" => Some(InsertionRole::Assistant),
         _ => None,
     }
 }
@@ -183,7 +183,7 @@ mod tests {
     fn uses_fallback_if_decorator_above_is_invalid() {
         let (found, text) =
             parse("@@unknown\n@@@instruct_depth 3\n@@@depth x\n@@@depth 5\n@@@depth 6\n@@role user\r\n\nHello");
-        assert_eq!((found.depth, found.role, text), (Some(5), Some(Role::User), "Hello"));
+        assert_eq!((found.depth, found.role, text), (Some(5), Some(InsertionRole::User), "Hello"));
         let (found, _) = parse("@@depth 1\n@@@role user\nx");
         assert_eq!((found.depth, found.role), (Some(1), None));
     }

@@ -2,7 +2,7 @@
 
 use crate::js_regex::{self, Dialect, Flags, Units};
 
-/// Backtracking steps per search. Hostile patterns reach the limit and count as not found.
+/// Backtracking steps per search. Hostile patterns reach the limit, which is treated as no match.
 const BACKTRACK_LIMIT: usize = 100_000;
 /// Maximum size of a compiled pattern in bytes.
 const SIZE_LIMIT: usize = 1 << 20;

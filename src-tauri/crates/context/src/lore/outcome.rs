@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::lorebook::{Role, Uid};
+use domain::lorebook::{InsertionRole, Uid};
 use serde::{Serialize, Serializer};
 
 use super::placement::Place;
@@ -45,7 +45,7 @@ pub struct Activated {
     pub found: Option<Found>,
     #[serde(flatten)]
     pub place: Place,
-    pub role: Role,
+    pub role: InsertionRole,
     #[serde(serialize_with = "order")]
     pub order: f64,
     pub content: String,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::lorebook::{Position, Role};
+use domain::lorebook::{InsertionRole, Position};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
@@ -104,11 +104,11 @@ pub struct Placements<'o> {
 #[derive(Debug, PartialEq)]
 pub struct AtDepth<'o> {
     pub depth: i64,
-    pub role: Role,
+    pub role: InsertionRole,
     pub entries: Vec<&'o Activated>,
 }
 
-/// A higher order is lower in the prompt. Of equal entries, the one accepted first is lowest.
+/// A higher order is lower in the prompt. If orders are equal, the entry accepted first is lowest.
 pub fn placements(outcome: &LoreOutcome, profile: Profile) -> Placements<'_> {
     let mut sorted: Vec<&Activated> = outcome.activated.iter().filter(|entry| !entry.content.is_empty()).collect();
     sorted.sort_by(|a, b| b.order.total_cmp(&a.order));

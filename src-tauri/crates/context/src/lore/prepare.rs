@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use domain::lorebook::{Book, Entry, Role, Uid};
+use domain::lorebook::{Book, Entry, InsertionRole, Uid};
 
 use super::decorators::{self, Decorators};
 use super::keys::{KeyRules, Test};
@@ -74,7 +74,7 @@ pub(super) struct Prepared {
     pub(super) order: f64,
     pub(super) priority: Option<f64>,
     pub(super) place: Place,
-    pub(super) role: Role,
+    pub(super) role: InsertionRole,
     pub(super) sticky: Option<i64>,
     pub(super) cooldown: Option<i64>,
     pub(super) delay: Option<i64>,
@@ -217,7 +217,7 @@ impl PreparedBooks {
             order: entry.order,
             priority: entry.priority.filter(|_| !compatible),
             place: place.unwrap_or_else(|| Place::of(entry.position, entry.depth, &entry.outlet)),
-            role: decorators.role.filter(|_| !compatible).or(entry.role).unwrap_or(Role::System),
+            role: decorators.role.filter(|_| !compatible).or(entry.role).unwrap_or(InsertionRole::System),
             sticky: duration(entry.sticky),
             cooldown: duration(entry.cooldown),
             delay: duration(entry.delay),

@@ -30,7 +30,7 @@ pub(super) struct Candidate {
 pub(super) enum Status {
     Waiting,
     Active,
-    /// Applies to the whole turn.
+    /// The probability roll failed. It is not repeated in later passes of this turn.
     FailedRoll,
 }
 

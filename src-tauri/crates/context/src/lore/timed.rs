@@ -111,7 +111,8 @@ impl Timed {
         }
         let unchanged = found.filter(|(_, entry)| entry.hash == effect.hash);
         let Some((index, entry)) = unchanged else {
-            // The book may be unbound only temporarily, but a changed entry counts as another one.
+            // The book may be unbound only temporarily, but a changed entry is treated as a new
+            // one.
             if over || (found.is_some() && !compatible) {
                 self.of(which).remove(id);
             }

@@ -69,8 +69,8 @@ impl<'a> Parsed<'a> {
             parsed.spans[index].head = parsed.head(index);
         }
         if parsed.spans.iter().any(|span| span.head.closing) {
-            // Inner blocks are paired first: a separator inside a block does not split the arguments around it,
-            // and the number of arguments decides whether a macro opens a block.
+            // Inner blocks are paired first, because a separator inside a block does not split the
+            // arguments around it. The number of arguments decides whether a macro opens a block.
             for index in (0..parsed.spans.len()).rev() {
                 parsed.pair_blocks(index + 1..parsed.spans[index].next);
             }
@@ -213,7 +213,8 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// Finds every pair of `{{` and `}}`. Of three or more opening braces the last two are used.
+/// Finds every pair of `{{` and `}}`. If there are three or more opening braces, the last two open
+/// the macro.
 fn spans(source: &str) -> Vec<Span> {
     let bytes = source.as_bytes();
     let (mut open, mut spans, mut at) = (Vec::new(), Vec::new(), 0);

@@ -28,10 +28,10 @@ impl Portion {
     }
 }
 
-/// Tries `items` in `order` and keeps those that fit into `room`; the others are dropped. Items that repeat a
-/// kept item are dropped too. Of many dropped items, all but the best become one row. `group_of` maps a kind to
-/// its index in `shares`; items of other kinds and items dropped earlier stay unchanged. Returns the tokens of
-/// the kept items.
+/// Tries `items` in `order` and keeps those that fit into `room`; the others are dropped. Items
+/// that repeat a kept item are dropped too. If many items are dropped, only the best have rows of
+/// their own; the rest share one row. `group_of` maps a kind to its index in `shares`; items of
+/// other kinds and items dropped earlier stay unchanged. Returns the tokens of the kept items.
 pub(crate) fn fill(
     items: &mut Vec<Item<'_>>,
     order: &[usize],

@@ -93,7 +93,8 @@ impl Draft<'_> {
         self.move_to(least.min(start), anchor, &rest);
     }
 
-    /// Messages of the previous window that would leave it without a summary if it started at `start`.
+    /// Messages of the previous window that no summary covers and that would leave it if the new
+    /// window started at `start`.
     fn uncovered_before(&self, start: usize, anchor: usize) -> Vec<MessageId> {
         let history = &self.frame.history;
         let covered = match self.setup.watermark {

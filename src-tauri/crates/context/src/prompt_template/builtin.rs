@@ -30,8 +30,7 @@ pub(super) const SHIPPED: &[(&str, &str)] = shipped![
 
 /// All built-in templates, parsed once.
 ///
-/// Errors
-/// Never: a test parses every file. The type is that of any template.
+/// Errors Never: a test parses every built-in file. The error type is that of user templates.
 pub fn built_in() -> Result<&'static Library, &'static LoadError> {
     static LIBRARY: LazyLock<Result<Library, LoadError>> = LazyLock::new(read);
     LIBRARY.as_ref()

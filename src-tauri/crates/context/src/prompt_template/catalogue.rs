@@ -4,7 +4,7 @@ use super::variables::Inputs;
 use super::{derive, perspective};
 use crate::display::EPISODE_END;
 
-/// A variable.
+/// A variable that templates can use.
 #[derive(Clone, Copy)]
 pub(super) struct Definition {
     pub(super) name: &'static str,

@@ -10,7 +10,8 @@ pub struct Cycle {
     pub path: Vec<String>,
 }
 
-/// Indices of `nodes`, each after all its inputs. Names that are not nodes count as available.
+/// Indices of `nodes`, each after all its inputs. Names that are not nodes are assumed to be
+/// available.
 pub(super) fn order(nodes: &[(&str, Vec<&str>)]) -> Result<Vec<usize>, Cycle> {
     let index: HashMap<&str, usize> = nodes.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
     let needs: Vec<BTreeSet<usize>> =

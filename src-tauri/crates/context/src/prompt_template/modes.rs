@@ -64,8 +64,7 @@ pub struct UnknownMode {
 
 /// The built-in modes: default, study, chill, creative. Parsed once.
 ///
-/// Errors
-/// Never: a test parses the file. The type is that of any file of modes.
+/// Errors Never: a test parses the built-in file. The error type is that of user files.
 pub fn built_in_modes() -> Result<&'static [Mode], &'static ModeError> {
     static MODES: LazyLock<Result<Vec<Mode>, ModeError>> =
         LazyLock::new(|| modes_from_json(include_str!("../../../../../presets/prompts/modes.json")));

@@ -106,7 +106,8 @@ pub(super) fn may_hold_lore(kind: SectionKind) -> bool {
     matches!(kind, SectionKind::LoreBefore | SectionKind::LoreAfter)
 }
 
-/// The end of the prompt counts as head too, unless placement is classic.
+/// Whether the section is in the head by default. A section after the history is in the head too,
+/// unless the placement setting is `classic`.
 pub(super) fn stands_in_head(placement: Placement) -> bool {
     matches!(placement, Placement::Head | Placement::AfterHistory)
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::regex_script::{Placement, RegexScript, Substitution};
+use domain::regex_script::{RegexScript, ScriptTarget, Substitution};
 use sha2::{Digest, Sha256};
 
 use super::budget::Budget;
@@ -27,7 +27,7 @@ pub enum Channel {
 /// The kind of text that scripts run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occasion {
-    pub placement: Placement,
+    pub placement: ScriptTarget,
     pub channel: Channel,
     /// Number of messages from the end, where the last one is 0; `None` if the text is not a message.
     pub depth: Option<u32>,
@@ -229,12 +229,12 @@ impl Compiled {
             && depth.filter(|_| channel != Channel::Stored).is_none_or(|depth| self.reaches(depth.into()))
     }
 
-    fn is_for(&self, channel: Channel, placement: Placement) -> bool {
+    fn is_for(&self, channel: Channel, placement: ScriptTarget) -> bool {
         let (display, prompt) = (self.source.changes_display(), self.source.changes_prompt());
         match channel {
             Channel::Stored => !display && !prompt,
             Channel::Display => display,
-            Channel::Prompt => prompt || (placement == Placement::Lorebook && !display),
+            Channel::Prompt => prompt || (placement == ScriptTarget::Lorebook && !display),
         }
     }
 

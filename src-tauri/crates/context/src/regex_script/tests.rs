@@ -1,4 +1,4 @@
-use domain::regex_script::{Placement, RegexScript, Substitution};
+use domain::regex_script::{RegexScript, ScriptTarget, Substitution};
 use proptest::prelude::*;
 
 use super::*;
@@ -10,7 +10,7 @@ fn script(find: &str, replace: &str) -> RegexScript {
         script_name: "Script".into(),
         find_regex: find.into(),
         replace_string: replace.into(),
-        placement: vec![Placement::AiOutput],
+        placement: vec![ScriptTarget::AiOutput],
         ..RegexScript::default()
     }
 }
@@ -20,7 +20,7 @@ fn scope() -> MacroScope<'static> {
 }
 
 const SAID: Occasion =
-    Occasion { placement: Placement::AiOutput, channel: Channel::Stored, depth: None, edited: false };
+    Occasion { placement: ScriptTarget::AiOutput, channel: Channel::Stored, depth: None, edited: false };
 
 fn run<'t>(scripts: &[RegexScript], text: &'t str, occasion: Occasion) -> Applied<'t> {
     let set = CompiledScripts::new(scripts, &scope(), &MacroState::default());
@@ -126,8 +126,8 @@ fn patterns_work_as_in_javascript() {
     check_matches("/x*/g", "axb", "[]a[x][]b[]");
 }
 
-/// As for lorebook keys: without flag `u` a character outside the BMP counts as two, and no character is ever
-/// split.
+/// As for lorebook keys: without flag `u` a character outside the BMP is two units, and no
+/// character is ever split.
 #[test]
 fn patterns_count_utf16_units() {
     check_matches("/^.$/", "😀", "😀");
@@ -207,10 +207,10 @@ fn display_and_prompt_scripts_spare_stored_text() {
 
 #[test]
 fn placement_edit_and_depth_select_scripts() {
-    let lore = RegexScript { placement: vec![Placement::Lorebook], ..script("/a/", "b") };
+    let lore = RegexScript { placement: vec![ScriptTarget::Lorebook], ..script("/a/", "b") };
     let on = |script: &RegexScript, occasion| run(std::slice::from_ref(script), "a", occasion).text == "b";
     assert!(!on(&lore, SAID));
-    assert!(on(&lore, Occasion { placement: Placement::Lorebook, channel: Channel::Prompt, ..SAID }));
+    assert!(on(&lore, Occasion { placement: ScriptTarget::Lorebook, channel: Channel::Prompt, ..SAID }));
     let edited = Occasion { edited: true, ..SAID };
     assert!(!on(&script("/a/", "b"), edited));
     assert!(on(&RegexScript { run_on_edit: true, ..script("/a/", "b") }, edited));

@@ -1,6 +1,6 @@
-//! Property test of the invariants of prompts, over chats with all kinds of events: messages, regenerations,
-//! edits, deletions, and changes of model, card, chat format and layout, at several limits, with and without
-//! timely summaries.
+//! Property test of the invariants of prompts. It generates chats with messages, regenerations,
+//! edits, deletions, and changes of model, card, chat format and layout. It uses several limits,
+//! with and without timely summaries.
 
 use std::collections::HashSet;
 
@@ -281,7 +281,8 @@ impl Story {
         let left: Vec<usize> = sent.left.iter().filter_map(place).collect();
         let bare: Vec<usize> = left.iter().copied().filter(|at| Some(*at) > covered).collect();
         let Some(first) = bare.first() else { return };
-        // A reply returns only together with its question.
+        // If the window moves back to include a reply, it also includes the message that the reply
+        // answers.
         let asked = self.history[..=*first].iter().rposition(|message| message.role == Role::User).unwrap_or(0);
         let back = left.iter().filter(|at| **at >= asked);
         let of_context = |block: &frozen::FrozenBlock| Words.count(&plain(&block.text)).unwrap() + 8;

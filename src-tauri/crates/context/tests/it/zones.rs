@@ -45,7 +45,8 @@ fn context_block_precedes_message_and_stays() {
     assert_eq!((again, next.prompt.messages.last().unwrap().text.as_str()), (2, "Go on."), "{}", plan(&next));
 }
 
-/// Of two candidates with the same content, the included one depends on the budget and on visible content.
+/// If two candidates have the same content, the budget and the visible content decide which one is
+/// included.
 #[test]
 fn drops_candidate_that_repeats_included_one() {
     let by = |other: &Candidate, one: Candidate| Candidate {

@@ -28,8 +28,8 @@ pub(super) struct Font<'f> {
 }
 
 impl<'f> Fonts<'f> {
-    /// The fonts of `resources`; of several with one name the first. A font whose codes cannot be decoded is left out,
-    /// and so is the text in it.
+    /// The fonts of `resources`. If several have one name, the first is used. A font whose codes
+    /// cannot be decoded is left out, and so is the text in it.
     pub(super) fn new(
         file: &'f Document,
         resources: &[&'f Dictionary],

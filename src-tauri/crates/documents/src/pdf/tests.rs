@@ -178,7 +178,7 @@ fn endless_nesting_ends() {
 }
 
 proptest! {
-    /// Whatever bytes are wrong, the result is a text or an error.
+    /// For any damaged bytes, the result is a text or an error.
     #[test]
     fn a_damaged_file_is_read_or_refused(at in 0_usize..2_000, byte in any::<u8>(), cut in 0_usize..4_000) {
         let mut file = File::new(&["BT /F1 12 Tf 72 700 Td [(It) -300 (burns)] TJ T* <4142> ' ET", "/X1 Do"]);

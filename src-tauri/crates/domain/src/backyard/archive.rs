@@ -19,7 +19,7 @@ const MAX_KEPT: usize = 4 << 20;
 /// # Errors
 /// [`CardError`] if a document is missing, not valid JSON, or above the limits.
 pub(crate) fn card(mut archive: Archive<'_>) -> Result<(Card, Vec<Warning>), CardError> {
-    let Head { manifest, character, folder } = head(&mut archive)?;
+    let ArchiveHead { manifest, character, folder } = head(&mut archive)?;
     let id = text(&character, "id").to_owned();
     let mut parts = Parts::of_character(&character);
     parts.creator = manifest.get("author").and_then(|author| author.get("name")?.as_str()).unwrap_or_default().into();
@@ -65,28 +65,28 @@ pub fn scenarios(bytes: &[u8]) -> Result<Option<impl Iterator<Item = Scenario>>,
     if archive.has(CARD) || !archive.has(MANIFEST) {
         return Ok(None);
     }
-    let Head { manifest, character, .. } = head(&mut archive)?;
+    let ArchiveHead { manifest, character, .. } = head(&mut archive)?;
     let id = text(&character, "id").to_owned();
     let read = move |path: String| Some(Scenario::read(&document(&mut archive, &path).ok()?, &id));
     Ok(Some(scenario_paths(&manifest).into_iter().filter_map(read).filter(|one| !one.messages.is_empty())))
 }
 
 /// The documents that every archive has exactly once.
-struct Head {
+struct ArchiveHead {
     manifest: Map<String, Value>,
     character: Map<String, Value>,
     /// Folder of the character, with a trailing slash.
     folder: String,
 }
 
-fn head(archive: &mut Archive<'_>) -> Result<Head, CardError> {
+fn head(archive: &mut Archive<'_>) -> Result<ArchiveHead, CardError> {
     let manifest = if archive.has(MANIFEST) { document(archive, MANIFEST)? } else { Map::new() };
     let Some(path) = paths(&manifest, "characters").next().map(str::to_owned) else {
         return Err(CardError::UnknownFormat { looks_like: "a ZIP archive without a `card.json`" });
     };
     let character = document(archive, &path)?;
     let folder = path.rsplit_once('/').map_or_else(String::new, |(folder, _)| format!("{folder}/"));
-    Ok(Head { manifest, character, folder })
+    Ok(ArchiveHead { manifest, character, folder })
 }
 
 fn document(archive: &mut Archive<'_>, path: &str) -> Result<Map<String, Value>, CardError> {

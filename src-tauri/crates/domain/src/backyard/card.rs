@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::scenario::{Sampling, Scenario};
+use super::scenario::{BackyardSampling, Scenario};
 use super::{macros, objects, text};
 use crate::card::{Card, CardError, Warning, parse};
 
@@ -100,7 +100,7 @@ pub(crate) fn legacy(root: &Map<String, Value>) -> Option<Result<(Card, Vec<Warn
         system_prompt: macros(text(character, "basePrompt")),
         examples: if examples.trim().is_empty() { String::new() } else { format!("<START>\n{examples}") },
         greeting: macros(text(character, "firstMessage")),
-        sampling: Sampling::read(character),
+        sampling: BackyardSampling::read(character),
         ..Scenario::default()
     });
     parts.raw = Value::Object(root.clone());
@@ -108,11 +108,11 @@ pub(crate) fn legacy(root: &Map<String, Value>) -> Option<Result<(Card, Vec<Warn
 }
 
 /// Returns the sampler values of a Backyard character, from the documents kept in its card.
-pub fn sampling(card: &Card) -> Option<Sampling> {
+pub fn sampling(card: &Card) -> Option<BackyardSampling> {
     let documents = card.extensions()?.get("backyard")?;
     let scenario = documents.get("scenarios").and_then(|all| all.get(0));
     let own = scenario.or_else(|| documents.get("character")).unwrap_or(documents);
-    own.as_object().map(Sampling::read)
+    own.as_object().map(BackyardSampling::read)
 }
 
 /// Backyard stores all keys in one comma-separated string.

@@ -14,7 +14,7 @@ pub use archive::scenarios;
 pub(crate) use archive::{MANIFEST, card};
 pub(crate) use card::legacy;
 pub use card::sampling;
-pub use scenario::{Sampling, Scenario};
+pub use scenario::{BackyardSampling, Scenario};
 
 /// Replaces Backyard's `{character}` and `{user}` with `{{char}}` and `{{user}}`. Removes the `#` that Backyard puts
 /// before a speaker's name.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{macros, objects, text};
-use crate::chat_file::{By, ChatFile, Said, Version};
+use crate::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 
 /// Maximum number of messages of a scenario.
 const MAX_MESSAGES: usize = 100_000;
@@ -17,14 +17,14 @@ pub struct Scenario {
     pub examples: String,
     /// The opening message; empty if the user writes first.
     pub greeting: String,
-    pub sampling: Sampling,
+    pub sampling: BackyardSampling,
     /// The messages after the greeting, unchanged.
-    pub messages: Vec<Said>,
+    pub messages: Vec<ChatFileMessage>,
 }
 
 /// Sampler values from the file. A missing or non-numeric value is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Sampling {
+pub struct BackyardSampling {
     pub temperature: Option<f64>,
     pub top_k: Option<f64>,
     pub top_p: Option<f64>,
@@ -35,7 +35,7 @@ pub struct Sampling {
     pub repeat_range: Option<f64>,
 }
 
-impl Sampling {
+impl BackyardSampling {
     pub(super) fn read(document: &Map<String, Value>) -> Self {
         let number = |key: &str| document.get(key).and_then(Value::as_f64);
         let off = document.get("minPEnabled").and_then(Value::as_bool) == Some(false);
@@ -76,7 +76,7 @@ impl Scenario {
                 .next()
                 .map(|said| macros(text(said, "text")))
                 .unwrap_or_default(),
-            sampling: Sampling::read(document),
+            sampling: BackyardSampling::read(document),
             messages: objects(document, "messages").filter_map(message).take(MAX_MESSAGES).collect(),
         }
     }
@@ -84,12 +84,12 @@ impl Scenario {
     /// Builds the chat, starting with the greeting. Replaces the name macros in the greeting.
     pub fn into_chat(self, character: &str, user: &str) -> ChatFile {
         let named = self.greeting.replace("{{char}}", character).replace("{{user}}", user);
-        let opening = Said {
-            by: By::Character,
-            versions: vec![Version { text: named, ..Version::default() }],
-            ..Said::default()
+        let opening = ChatFileMessage {
+            by: ChatFileAuthor::Character,
+            versions: vec![MessageVersion { text: named, ..MessageVersion::default() }],
+            ..ChatFileMessage::default()
         };
-        let sent = self.messages.first().map(|said| said.shown().sent.clone()).unwrap_or_default();
+        let sent = self.messages.first().map(|said| said.shown().date.clone()).unwrap_or_default();
         let opening = Some(opening).filter(|_| !self.greeting.trim().is_empty());
         ChatFile {
             user: user.to_owned(),
@@ -112,22 +112,22 @@ fn example(said: &Map<String, Value>, character: &str) -> String {
 }
 
 /// Reads a message; `None` for types other than `human` and `ai`.
-fn message(said: &Map<String, Value>) -> Option<Said> {
-    let version = |said: &Map<String, Value>| Version {
+fn message(said: &Map<String, Value>) -> Option<ChatFileMessage> {
+    let version = |said: &Map<String, Value>| MessageVersion {
         text: text(said, "text").to_owned(),
-        sent: text(said, "createdAt").to_owned(),
-        ..Version::default()
+        date: text(said, "createdAt").to_owned(),
+        ..MessageVersion::default()
     };
     let (by, versions, selected) = match text(said, "type") {
-        "human" => (By::User, vec![version(said)], 0),
+        "human" => (ChatFileAuthor::User, vec![version(said)], 0),
         "ai" => {
             let outputs: Vec<_> = objects(said, "outputs").collect();
             // The output that was active last is shown. The timestamps are ISO 8601, so they sort as strings.
             let active = outputs.iter().enumerate().max_by_key(|(_, output)| text(output, "activeTimestamp"));
             let selected = active.map_or(0, |(at, _)| at);
-            (By::Character, outputs.into_iter().map(version).collect(), selected)
+            (ChatFileAuthor::Character, outputs.into_iter().map(version).collect(), selected)
         }
         _ => return None,
     };
-    (!versions.is_empty()).then(|| Said { by, versions, selected, ..Said::default() })
+    (!versions.is_empty()).then(|| ChatFileMessage { by, versions, selected, ..ChatFileMessage::default() })
 }

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::assets::{MAX_PICTURE, Place};
+use super::assets::{AssetLocation, MAX_PICTURE};
 use super::{Card, CardError, charx, png};
 
 /// One asset, as the card lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asset<'a> {
+pub struct CardAsset<'a> {
     /// `icon`, `background`, `user_icon`, `emotion`, or a custom kind.
     pub kind: &'a str,
     pub name: &'a str,
@@ -23,19 +23,19 @@ pub struct Asset<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssetPlace<'a> {
     /// In the same file as the card, under this path.
-    Beside(&'a str),
+    Embedded(&'a str),
     /// Inline, as a `data:` URI.
-    InText,
+    Inline,
     /// The picture that contains the card (`ccdefault:`).
-    Own,
+    OwnPicture,
     /// At a remote or unknown address. It is never fetched.
-    Elsewhere,
+    External,
 }
 
 impl Card {
     /// Lists the card's assets. An entry that is not an object has no name and an unknown location.
-    pub fn asset_list(&self) -> Vec<Asset<'_>> {
-        self.assets().iter().map(Asset::of).collect()
+    pub fn asset_list(&self) -> Vec<CardAsset<'_>> {
+        self.assets().iter().map(CardAsset::of).collect()
     }
 
     /// Returns the bytes of the asset at `index`, from its `data:` URI or from `file`, the file the card came from.
@@ -45,14 +45,14 @@ impl Card {
     /// [`CardError`] if the file is damaged or the asset is too large.
     pub fn asset_bytes(&self, index: usize, file: Option<&[u8]>) -> Result<Option<Vec<u8>>, CardError> {
         let uri = self.assets().get(index).and_then(|asset| asset.get("uri")?.as_str()).unwrap_or_default();
-        match (Place::of(uri), file) {
-            (Place::Data(base64), _) if base64::decoded_len_estimate(base64.len()) as u64 <= MAX_PICTURE => {
+        match (AssetLocation::of(uri), file) {
+            (AssetLocation::Data(base64), _) if base64::decoded_len_estimate(base64.len()) as u64 <= MAX_PICTURE => {
                 Ok(png::decoded(base64.as_bytes()))
             }
-            (Place::Inside(path), Some(file)) if png::is_png(file) => {
+            (AssetLocation::Inside(path), Some(file)) if png::is_png(file) => {
                 Ok(png::assets(file)?.into_iter().find(|(name, _)| name == path).map(|(_, bytes)| bytes))
             }
-            (Place::Inside(path), Some(file)) if charx::may_be(file) => charx::member(file, path),
+            (AssetLocation::Inside(path), Some(file)) if charx::may_be(file) => charx::member(file, path),
             _ => Ok(None),
         }
     }
@@ -106,11 +106,12 @@ impl Card {
     /// Returns a copy of the card with embedded files as `data:` URIs, for formats that cannot contain other files.
     /// `files` holds path, MIME type and base64 data.
     #[must_use]
-    pub fn with_assets_in_text(&self, files: &[(String, String, String)]) -> Self {
+    pub fn with_inline_assets(&self, files: &[(String, String, String)]) -> Self {
         let mut card = self.clone();
         card.change_assets(|assets| {
             for asset in assets {
-                let Some(Place::Inside(path)) = asset.get("uri").and_then(Value::as_str).map(Place::of) else {
+                let Some(AssetLocation::Inside(path)) = asset.get("uri").and_then(Value::as_str).map(AssetLocation::of)
+                else {
                     continue;
                 };
                 if let Some((_, mime, base64)) = files.iter().find(|(known, ..)| known == path) {
@@ -136,15 +137,15 @@ impl Card {
     }
 }
 
-impl<'a> Asset<'a> {
+impl<'a> CardAsset<'a> {
     fn of(asset: &'a Value) -> Self {
         let text = |field: &str| asset.get(field).and_then(Value::as_str).unwrap_or_default();
         let uri = text("uri");
-        let place = match Place::of(uri) {
-            Place::Inside(path) => AssetPlace::Beside(path),
-            Place::Data(_) => AssetPlace::InText,
-            Place::Elsewhere if uri.starts_with("ccdefault:") => AssetPlace::Own,
-            Place::Elsewhere => AssetPlace::Elsewhere,
+        let place = match AssetLocation::of(uri) {
+            AssetLocation::Inside(path) => AssetPlace::Embedded(path),
+            AssetLocation::Data(_) => AssetPlace::Inline,
+            AssetLocation::Elsewhere if uri.starts_with("ccdefault:") => AssetPlace::OwnPicture,
+            AssetLocation::Elsewhere => AssetPlace::External,
         };
         Self { kind: text("type"), name: text("name"), ext: text("ext"), uri, place }
     }
@@ -182,8 +183,9 @@ mod tests {
             7
         ]));
         let places: Vec<_> = card.asset_list().into_iter().map(|asset| asset.place).collect();
-        let expected = [AssetPlace::Beside("a/joy.png"), AssetPlace::InText, AssetPlace::Own, AssetPlace::Elsewhere];
-        assert_eq!(places, [&expected[..], &[AssetPlace::Elsewhere]].concat());
+        let expected =
+            [AssetPlace::Embedded("a/joy.png"), AssetPlace::Inline, AssetPlace::OwnPicture, AssetPlace::External];
+        assert_eq!(places, [&expected[..], &[AssetPlace::External]].concat());
         assert_eq!(card.asset_bytes(1, None).unwrap(), Some(vec![0, 0, 0]));
         assert_eq!((card.asset_bytes(3, None).unwrap(), card.asset_bytes(9, None).unwrap()), (None, None));
     }
@@ -207,9 +209,9 @@ mod tests {
         let mut card = Card::new("Mira").unwrap();
         card.add_asset("emotion", "joy", "png", "assets/emotion/images/joy.png");
         let listed: Vec<_> = card.asset_list().iter().map(|one| (one.kind, one.name, one.place)).collect();
-        let joy = AssetPlace::Beside("assets/emotion/images/joy.png");
-        assert_eq!(listed, [("icon", "main", AssetPlace::Own), ("emotion", "joy", joy)]);
+        let joy = AssetPlace::Embedded("assets/emotion/images/joy.png");
+        assert_eq!(listed, [("icon", "main", AssetPlace::OwnPicture), ("emotion", "joy", joy)]);
         let files = [("assets/emotion/images/joy.png".to_owned(), "image/png".to_owned(), "AAAA".to_owned())];
-        assert_eq!(card.with_assets_in_text(&files).asset_bytes(1, None).unwrap(), Some(vec![0, 0, 0]));
+        assert_eq!(card.with_inline_assets(&files).asset_bytes(1, None).unwrap(), Some(vec![0, 0, 0]));
     }
 }

@@ -22,21 +22,21 @@ pub fn picture<'a>(file: &'a [u8], card: &Card) -> Result<Option<Cow<'a, [u8]>>,
     if png::is_png(file) {
         return Ok(Some(file.into()));
     }
-    let icon = card.main_icon().and_then(|icon| Some(Place::of(icon.get("uri")?.as_str()?)));
-    if let Some(Place::Data(base64)) = icon {
+    let icon = card.main_icon().and_then(|icon| Some(AssetLocation::of(icon.get("uri")?.as_str()?)));
+    if let Some(AssetLocation::Data(base64)) = icon {
         return Ok(STANDARD.decode(base64.trim()).ok().map(Cow::Owned));
     }
     if !charx::may_be(file) {
         let is_picture = file.starts_with(charx::JPEG) || exif::is_webp(file);
         return Ok(is_picture.then_some(Cow::Borrowed(file)));
     }
-    let path = if let Some(Place::Inside(path)) = icon { Some(path) } else { None };
+    let path = if let Some(AssetLocation::Inside(path)) = icon { Some(path) } else { None };
     charx::picture(file, path)
 }
 
 /// Location of an asset's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place<'a> {
+pub(super) enum AssetLocation<'a> {
     /// In the card's own file, under this path.
     Inside(&'a str),
     /// In the card's JSON, as base64.
@@ -45,7 +45,7 @@ pub(super) enum Place<'a> {
     Elsewhere,
 }
 
-impl<'a> Place<'a> {
+impl<'a> AssetLocation<'a> {
     /// Accepts the specified `embeded://`, the spelling `embedded://`, and `__asset:` from PNG cards.
     pub(super) fn of(uri: &'a str) -> Self {
         let inside = ["embeded://", "embedded://", "__asset:"].iter().find_map(|scheme| uri.strip_prefix(scheme));
@@ -60,19 +60,20 @@ impl<'a> Place<'a> {
 
 impl Card {
     /// Number of assets that are separate files in the card's own file. Formats without room for files lose them.
-    pub fn files_beside(&self) -> usize {
-        self.paths_beside().len()
+    pub fn embedded_file_count(&self) -> usize {
+        self.embedded_paths().len()
     }
 
-    pub(super) fn paths_beside(&self) -> HashSet<&str> {
+    pub(super) fn embedded_paths(&self) -> HashSet<&str> {
         let uris = self.assets().iter().filter_map(|asset| asset.get("uri")?.as_str());
-        uris.filter_map(|uri| if let Place::Inside(path) = Place::of(uri) { Some(path) } else { None }).collect()
+        uris.filter_map(|uri| if let AssetLocation::Inside(path) = AssetLocation::of(uri) { Some(path) } else { None })
+            .collect()
     }
 
     /// Whether the main icon is a separate file in the card's own file.
-    pub fn icon_is_beside(&self) -> bool {
+    pub fn icon_is_embedded(&self) -> bool {
         let uri = self.main_icon().and_then(|icon| icon.get("uri")?.as_str());
-        uri.is_some_and(|uri| matches!(Place::of(uri), Place::Inside(_)))
+        uri.is_some_and(|uri| matches!(AssetLocation::of(uri), AssetLocation::Inside(_)))
     }
 
     /// Name of the card's picture for a user with this name.
@@ -92,7 +93,7 @@ impl Card {
         let Some(assets) = self.fields.get_mut("assets").and_then(Value::as_array_mut) else { return };
         for asset in assets {
             let Some(uri) = asset.get("uri").and_then(Value::as_str) else { continue };
-            if let Place::Inside(path) = Place::of(uri)
+            if let AssetLocation::Inside(path) = AssetLocation::of(uri)
                 && let Some(path) = new_paths.get(path)
             {
                 asset["uri"] = format!("embeded://{path}").into();
@@ -127,16 +128,16 @@ impl Card {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use super::AssetLocation;
 
     #[test]
     fn recognizes_every_spelling_of_embedded_paths() {
         for uri in ["embeded://a/b.png", "embedded://a/b.png", "__asset:a/b.png"] {
-            assert_eq!(Place::of(uri), Place::Inside("a/b.png"));
+            assert_eq!(AssetLocation::of(uri), AssetLocation::Inside("a/b.png"));
         }
-        assert_eq!(Place::of("data:image/png;base64,AAAA"), Place::Data("AAAA"));
+        assert_eq!(AssetLocation::of("data:image/png;base64,AAAA"), AssetLocation::Data("AAAA"));
         for uri in ["ccdefault:", "https://example.org/a.png", "data:text/plain,hello", ""] {
-            assert_eq!(Place::of(uri), Place::Elsewhere);
+            assert_eq!(AssetLocation::of(uri), AssetLocation::Elsewhere);
         }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::assets::{MAX_PICTURE, Place};
+use super::assets::{AssetLocation, MAX_PICTURE};
 use super::{Card, CardError, MAX_JSON, Warning, parse, png};
 use crate::archive::{self, Archive, ArchiveError, MAX_ARCHIVE, MAX_MEMBERS};
 use crate::backyard;
@@ -46,7 +46,7 @@ pub(super) fn read(bytes: &[u8], file: Option<&str>) -> Result<(Card, Vec<Warnin
     if archive.has(MODULE) {
         warnings.push(Warning::ModuleUnused);
     }
-    let mut missing: Vec<&str> = card.paths_beside().into_iter().filter(|path| !archive.has(path)).collect();
+    let mut missing: Vec<&str> = card.embedded_paths().into_iter().filter(|path| !archive.has(path)).collect();
     missing.sort_unstable();
     if let Some(first) = missing.first() {
         let first = first.chars().filter(|letter| !letter.is_control()).take(80).collect();
@@ -107,7 +107,7 @@ impl Card {
             _ => {}
         }
         let mut replaced = None;
-        let listed: HashSet<String> = card.paths_beside().into_iter().map(str::to_owned).collect();
+        let listed: HashSet<String> = card.embedded_paths().into_iter().map(str::to_owned).collect();
         new.extend(files.into_iter().filter(|(path, _)| listed.contains(path)));
         if let Some(picture) = picture {
             let known = |path: &str| archive.as_ref().is_some_and(|archive| archive.has(path));
@@ -121,7 +121,7 @@ impl Card {
             return Err(CardError::TooLarge { what: "the card's JSON", bytes: json.len(), limit: MAX_JSON });
         }
         let whole = archive.as_ref().is_some_and(|archive| archive.has(CARD));
-        let paths = card.paths_beside();
+        let paths = card.embedded_paths();
         let anew: HashSet<&str> = new.iter().map(|(path, _)| path.as_str()).collect();
         let comes_along = |name: &str| match whole {
             _ if anew.contains(name) => false,
@@ -154,7 +154,7 @@ impl Card {
     /// Maps asset paths to the file extensions in the card, if they are valid extensions.
     fn endings(&self) -> HashMap<String, String> {
         let said = |asset: &Value| {
-            let Place::Inside(path) = Place::of(asset.get("uri")?.as_str()?) else { return None };
+            let AssetLocation::Inside(path) = AssetLocation::of(asset.get("uri")?.as_str()?) else { return None };
             let ending = asset.get("ext")?.as_str()?;
             let fits = (1..=8).contains(&ending.len()) && ending.bytes().all(|letter| letter.is_ascii_alphanumeric());
             fits.then(|| (path.to_owned(), ending.to_owned()))
@@ -166,9 +166,9 @@ impl Card {
     fn replace_icon(&mut self, path: &str) -> Option<String> {
         let uri = self.main_icon().and_then(|icon| icon.get("uri")?.as_str()).unwrap_or_default().to_owned();
         self.set_main_icon(path);
-        let Place::Inside(old) = Place::of(&uri) else { return None };
+        let AssetLocation::Inside(old) = AssetLocation::of(&uri) else { return None };
         let mut uris = self.assets().iter().filter_map(|asset| asset.get("uri")?.as_str());
-        (!uris.any(|uri| Place::of(uri) == Place::Inside(old))).then(|| old.to_owned())
+        (!uris.any(|uri| AssetLocation::of(uri) == AssetLocation::Inside(old))).then(|| old.to_owned())
     }
 }
 

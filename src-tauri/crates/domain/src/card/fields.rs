@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::{Card, CardError, MAX_NAME, Version, parse};
+use super::{Card, CardError, CardVersion, MAX_NAME, parse};
 use crate::Timestamp;
 
 /// JSON type that the specification requires for a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FieldType {
     Text,
     Texts,
     List,
@@ -15,7 +15,7 @@ pub(super) enum Kind {
     Number,
 }
 
-impl Kind {
+impl FieldType {
     pub(super) fn fits(self, value: &Value) -> bool {
         match self {
             Self::Text => value.is_string(),
@@ -48,28 +48,28 @@ pub(super) fn found(value: &Value) -> &'static str {
 }
 
 /// All fields that V1 to V3 define, except `name`, which has its own check.
-pub(super) const KNOWN: &[(&str, Kind)] = &[
-    ("description", Kind::Text),
-    ("personality", Kind::Text),
-    ("scenario", Kind::Text),
-    ("first_mes", Kind::Text),
-    ("mes_example", Kind::Text),
-    ("creator_notes", Kind::Text),
-    ("system_prompt", Kind::Text),
-    ("post_history_instructions", Kind::Text),
-    ("alternate_greetings", Kind::Texts),
-    ("tags", Kind::Texts),
-    ("creator", Kind::Text),
-    ("character_version", Kind::Text),
-    ("extensions", Kind::Object),
-    ("character_book", Kind::Object),
-    ("nickname", Kind::Text),
-    ("creator_notes_multilingual", Kind::Object),
-    ("source", Kind::Texts),
-    ("assets", Kind::List),
-    ("group_only_greetings", Kind::Texts),
-    ("creation_date", Kind::Number),
-    ("modification_date", Kind::Number),
+pub(super) const KNOWN: &[(&str, FieldType)] = &[
+    ("description", FieldType::Text),
+    ("personality", FieldType::Text),
+    ("scenario", FieldType::Text),
+    ("first_mes", FieldType::Text),
+    ("mes_example", FieldType::Text),
+    ("creator_notes", FieldType::Text),
+    ("system_prompt", FieldType::Text),
+    ("post_history_instructions", FieldType::Text),
+    ("alternate_greetings", FieldType::Texts),
+    ("tags", FieldType::Texts),
+    ("creator", FieldType::Text),
+    ("character_version", FieldType::Text),
+    ("extensions", FieldType::Object),
+    ("character_book", FieldType::Object),
+    ("nickname", FieldType::Text),
+    ("creator_notes_multilingual", FieldType::Object),
+    ("source", FieldType::Texts),
+    ("assets", FieldType::List),
+    ("group_only_greetings", FieldType::Texts),
+    ("creation_date", FieldType::Number),
+    ("modification_date", FieldType::Number),
 ];
 
 macro_rules! texts {
@@ -161,7 +161,7 @@ impl Card {
     }
 
     /// Value of `{{char}}`: the nickname, or else the name.
-    pub fn spoken_name(&self) -> &str {
+    pub fn display_name(&self) -> &str {
         self.nickname().unwrap_or_else(|| self.name())
     }
 
@@ -246,11 +246,11 @@ impl Card {
 
     /// JSON path of a field, for messages.
     pub(super) fn path(&self, field: &str) -> String {
-        if self.version == Version::V1 { field.to_owned() } else { format!("data.{field}") }
+        if self.version == CardVersion::V1 { field.to_owned() } else { format!("data.{field}") }
     }
 
     pub(super) fn name_path(&self) -> &'static str {
-        if self.version == Version::V1 { "name" } else { "data.name" }
+        if self.version == CardVersion::V1 { "name" } else { "data.name" }
     }
 
     fn text(&self, field: &str) -> &str {
@@ -273,7 +273,7 @@ impl Card {
 
     /// Sets a field. SillyTavern repeats some fields next to `data` for V1 readers; an identical copy is updated too.
     fn set(&mut self, field: &str, value: Value) {
-        if let Some(repeated) = self.around.get_mut(field)
+        if let Some(repeated) = self.outer.get_mut(field)
             && Some(&*repeated) == self.fields.get(field)
         {
             *repeated = value.clone();

@@ -36,17 +36,18 @@ pub(super) fn with_our_names(root: &mut Map<String, Value>) {
     }
 }
 
-/// Reads the card in a YAML file. Returns `None` if the text is not YAML, or lacks a name or any other card field.
+/// Reads the card in a YAML file. Returns `None` if the text is not YAML, is longer than
+/// [`MAX_YAML`], or lacks a name or any other card field.
 ///
 /// # Errors
-/// [`CardError`] if the YAML is nested too deeply, is too large, or uses aliases.
+/// [`CardError`] if the YAML is nested too deeply, has too many values, or uses aliases.
 pub(super) fn from_yaml(text: &str) -> Result<Option<Map<String, Value>>, CardError> {
     // Almost any text is valid YAML, so require a line with a name before parsing.
     let names = |line: &str| ["name:", "char_name:"].iter().any(|key| line.starts_with(key));
     if text.len() > MAX_YAML || !text.lines().any(names) {
         return Ok(None);
     }
-    let Some(Value::Object(root)) = Reading::of(text)? else { return Ok(None) };
+    let Some(Value::Object(root)) = FlatReader::of(text)? else { return Ok(None) };
     let is_card = NAMES
         .iter()
         .skip(1)
@@ -65,13 +66,13 @@ pub(super) fn other_yaml(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// YAML parser state: the open lists and maps, each map with the key that awaits its value.
-struct Reading {
+struct FlatReader {
     open: Vec<(Value, Option<String>)>,
     values: usize,
     whole: Option<Value>,
 }
 
-impl Reading {
+impl FlatReader {
     /// Reads every scalar as a string, because card fields are strings.
     fn of(text: &str) -> Result<Option<Value>, CardError> {
         let mut reading = Self { open: Vec::new(), values: 0, whole: None };

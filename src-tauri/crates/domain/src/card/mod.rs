@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::lenient_json;
 
-pub use asset_list::{Asset, AssetPlace};
+pub use asset_list::{AssetPlace, CardAsset};
 pub use assets::picture;
 pub(crate) use charx::CARD;
 pub use error::{CardError, Warning};
@@ -43,7 +43,7 @@ pub const MAX_NAME: usize = 300;
 
 /// The card format version that a card was read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Version {
+pub enum CardVersion {
     V1,
     V2,
     V3,
@@ -52,11 +52,11 @@ pub enum Version {
 /// A character card. It always has a non-blank name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
-    version: Version,
+    version: CardVersion,
     /// The card fields, such as name and description, including unknown ones.
     fields: Map<String, Value>,
     /// For V2 and V3, the outer object of the file; its `data` is a placeholder for `fields`. Empty for V1.
-    around: Map<String, Value>,
+    outer: Map<String, Value>,
 }
 
 impl Card {
@@ -65,7 +65,7 @@ impl Card {
     /// # Errors
     /// [`CardError::NoName`] for a blank name, [`CardError::NameTooLong`] above [`MAX_NAME`].
     pub fn new(name: &str) -> Result<Self, CardError> {
-        let mut card = Self { version: Version::V1, fields: Map::new(), around: Map::new() };
+        let mut card = Self { version: CardVersion::V1, fields: Map::new(), outer: Map::new() };
         card.set_name(name)?;
         Ok(card.complete())
     }
@@ -133,7 +133,7 @@ impl Card {
     }
 
     fn from_png_as(bytes: &[u8], file: Option<&str>) -> Result<(Self, Vec<Warning>), CardError> {
-        let png::CardTexts { texts, damage } = png::card_texts(bytes)?;
+        let png::PngCardTexts { texts, damage } = png::card_texts(bytes)?;
         let damaged = |reason: &CardError| Warning::DamagedPicture { reason: Box::new(reason.clone()) };
         let mut warnings: Vec<Warning> = damage.iter().map(damaged).collect();
         let (mut first_error, mut unreadable) = (None, 0);
@@ -168,16 +168,16 @@ impl Card {
         }
     }
 
-    pub fn version(&self) -> Version {
+    pub fn version(&self) -> CardVersion {
         self.version
     }
 
     /// The whole card in its own version, with all edits and unknown fields.
     pub fn to_value(&self) -> Value {
-        if self.version == Version::V1 {
+        if self.version == CardVersion::V1 {
             return Value::Object(self.fields.clone());
         }
-        let mut root = self.around.clone();
+        let mut root = self.outer.clone();
         root.insert("data".into(), Value::Object(self.fields.clone()));
         Value::Object(root)
     }
@@ -189,22 +189,22 @@ impl Card {
 
     /// Upgrades the card to V3, with all required fields.
     pub(crate) fn complete(&self) -> Self {
-        Self::from_root(Version::V3, self.upgraded(Version::V3))
+        Self::from_root(CardVersion::V3, self.upgraded_root(CardVersion::V3))
     }
 
-    fn from_root(version: Version, mut root: Map<String, Value>) -> Self {
-        if version == Version::V1 {
-            return Self { version, fields: root, around: Map::new() };
+    fn from_root(version: CardVersion, mut root: Map<String, Value>) -> Self {
+        if version == CardVersion::V1 {
+            return Self { version, fields: root, outer: Map::new() };
         }
         let fields = match root.get_mut("data").map(Value::take) {
             Some(Value::Object(fields)) => fields,
             _ => Map::new(),
         };
-        Self { version, fields, around: root }
+        Self { version, fields, outer: root }
     }
 }
 
-impl Version {
+impl CardVersion {
     /// Value of `spec`. V1 has none.
     fn spec(self) -> &'static str {
         match self {

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::fields::{self, Kind};
-use super::{Card, CardError, MAX_JSON, MAX_NAME, Version, Warning, flat, foreign};
+use super::fields::{self, FieldType};
+use super::{Card, CardError, CardVersion, MAX_JSON, MAX_NAME, Warning, flat, foreign};
 use crate::backyard;
 use crate::lenient_json::{self, Repair};
 
@@ -47,7 +47,7 @@ fn name(card: &mut Card, file: Option<&str>, warnings: &mut Vec<Warning>) -> Res
         Err(error @ CardError::NoName { .. }) => error,
         checked => return checked,
     };
-    let beside = card.around.get("name").and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
+    let beside = card.outer.get("name").and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
     let (name, warning) = if let Some(name) = beside {
         (name.to_owned(), Warning::NameFromRoot { name: shortened(name) })
     } else {
@@ -95,7 +95,7 @@ pub(crate) fn check_complexity(json: &[u8]) -> Result<(), CardError> {
 
 /// Removes an outer card that some exporters wrap around a card, if it has no fields of its own.
 fn unwrapped(mut root: Map<String, Value>, warnings: &mut Vec<Warning>) -> Map<String, Value> {
-    while is_mere_wrapper(&root) {
+    while is_wrapper_only(&root) {
         let Some(Value::Object(inner)) = root.remove("data") else { break };
         root = inner;
         warnings.push(Warning::NestedTwice);
@@ -103,7 +103,7 @@ fn unwrapped(mut root: Map<String, Value>, warnings: &mut Vec<Warning>) -> Map<S
     root
 }
 
-fn is_mere_wrapper(root: &Map<String, Value>) -> bool {
+fn is_wrapper_only(root: &Map<String, Value>) -> bool {
     let nothing_else = root.keys().all(|key| matches!(key.as_str(), "spec" | "spec_version" | "data"));
     let inner = root.get("data").and_then(Value::as_object);
     nothing_else
@@ -111,11 +111,11 @@ fn is_mere_wrapper(root: &Map<String, Value>) -> bool {
 }
 
 /// Detects the format version. An unknown `spec` or version is a warning, not an error.
-fn version(root: &Map<String, Value>, warnings: &mut Vec<Warning>) -> Result<Version, CardError> {
+fn version(root: &Map<String, Value>, warnings: &mut Vec<Warning>) -> Result<CardVersion, CardError> {
     let spec = root.get("spec").and_then(Value::as_str);
     let known = match spec {
-        Some("chara_card_v2") => Some(Version::V2),
-        Some("chara_card_v3") => Some(Version::V3),
+        Some("chara_card_v2") => Some(CardVersion::V2),
+        Some("chara_card_v3") => Some(CardVersion::V3),
         _ => None,
     };
     if !has_data(root, known) {
@@ -123,14 +123,14 @@ fn version(root: &Map<String, Value>, warnings: &mut Vec<Warning>) -> Result<Ver
             check_flat(root)?;
             warnings.push(Warning::MissingData { spec: spec.to_owned() });
         }
-        return Ok(Version::V1);
+        return Ok(CardVersion::V1);
     }
     let Some(version) = known else {
         warnings.push(match spec {
             Some(spec) => Warning::UnknownSpec { spec: shortened(spec) },
             None => Warning::MissingSpec,
         });
-        return Ok(Version::V2);
+        return Ok(CardVersion::V2);
     };
     check_version_number(root.get("spec_version"), version, warnings);
     Ok(version)
@@ -146,19 +146,19 @@ fn check_flat(root: &Map<String, Value>) -> Result<(), CardError> {
 }
 
 /// Whether the fields are in `data`. A V1 card may have an unrelated field of that name.
-fn has_data(root: &Map<String, Value>, known: Option<Version>) -> bool {
+fn has_data(root: &Map<String, Value>, known: Option<CardVersion>) -> bool {
     let data = root.get("data").and_then(Value::as_object);
     data.is_some_and(|data| known.is_some() || data.contains_key("name") || !root.contains_key("name"))
 }
 
 /// Warns about newer versions. An older version needs no warning, because every field is optional anyway.
-fn check_version_number(found: Option<&Value>, version: Version, warnings: &mut Vec<Warning>) {
+fn check_version_number(found: Option<&Value>, version: CardVersion, warnings: &mut Vec<Warning>) {
     let number = match found {
         None => return,
         Some(Value::String(text)) => text.trim().parse().ok(),
         Some(other) => other.as_f64(),
     };
-    let newest = if version == Version::V3 { 3.0 } else { 2.0 };
+    let newest = if version == CardVersion::V3 { 3.0 } else { 2.0 };
     if number.is_none_or(|number: f64| number.is_nan() || number > newest) {
         let found = found.map(|found| found.as_str().map_or_else(|| found.to_string(), str::to_owned));
         let found = shortened(&found.unwrap_or_default());
@@ -176,14 +176,14 @@ fn check_fields(card: &Card, warnings: &mut Vec<Warning>) {
         let Some(value) = card.fields.get(*field) else { continue };
         let path = card.path(field);
         match (kind, value) {
-            (Kind::Texts, Value::String(_)) => warnings.push(Warning::TextForList { path }),
-            (Kind::Texts, Value::Array(items)) => {
+            (FieldType::Texts, Value::String(_)) => warnings.push(Warning::TextForList { path }),
+            (FieldType::Texts, Value::Array(items)) => {
                 let odd = items.iter().enumerate().filter(|(_, item)| !item.is_string());
-                warnings.extend(odd.map(|(i, item)| wrong_type(format!("{path}[{i}]"), Kind::Text, item)));
+                warnings.extend(odd.map(|(i, item)| wrong_type(format!("{path}[{i}]"), FieldType::Text, item)));
             }
-            (Kind::List, Value::Array(items)) => {
+            (FieldType::List, Value::Array(items)) => {
                 let odd = items.iter().enumerate().filter(|(_, item)| !item.is_object());
-                warnings.extend(odd.map(|(i, item)| wrong_type(format!("{path}[{i}]"), Kind::Object, item)));
+                warnings.extend(odd.map(|(i, item)| wrong_type(format!("{path}[{i}]"), FieldType::Object, item)));
             }
             (kind, value) if !kind.fits(value) => warnings.push(wrong_type(path, *kind, value)),
             _ => {}
@@ -191,6 +191,6 @@ fn check_fields(card: &Card, warnings: &mut Vec<Warning>) {
     }
 }
 
-fn wrong_type(path: String, expected: Kind, found: &Value) -> Warning {
+fn wrong_type(path: String, expected: FieldType, found: &Value) -> Warning {
     Warning::WrongType { path, expected: expected.name(), found: fields::found(found) }
 }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD};
 
-use super::png_text::{Text, Unpacked};
+use super::png_text::{InflatedText, PngText};
 use super::{CardError, MAX_FILE, MAX_JSON, MAX_PNG_TEXT, exif};
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
@@ -36,11 +36,11 @@ pub(super) const TOLERANT: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// A card text as stored in the picture.
-pub(super) struct CardText<'a> {
+pub(super) struct PngCardText<'a> {
     /// `ccv3` or `chara`, in the spelling of the file.
     pub(super) keyword: String,
     checksum_ok: bool,
-    text: Text<'a>,
+    text: PngText<'a>,
 }
 
 pub(super) struct Decoded {
@@ -49,7 +49,7 @@ pub(super) struct Decoded {
     pub(super) sound: bool,
 }
 
-impl CardText<'_> {
+impl PngCardText<'_> {
     /// Maximum size after decompression, in bytes; 0 if the text is not compressed.
     pub(super) fn unpacked_limit(&self) -> usize {
         self.text.unpacked_limit()
@@ -59,7 +59,7 @@ impl CardText<'_> {
     pub(super) fn decode(&self) -> Result<Decoded, CardError> {
         let too_large =
             |bytes| CardError::TooLarge { what: "the card text in the picture", bytes, limit: MAX_PNG_TEXT };
-        let Unpacked { bytes, whole } = self.text.unpacked().map_err(|_| too_large(MAX_PNG_TEXT + 1))?;
+        let InflatedText { bytes, whole } = self.text.unpacked().map_err(|_| too_large(MAX_PNG_TEXT + 1))?;
         if bytes.len() > MAX_PNG_TEXT {
             return Err(too_large(bytes.len()));
         }
@@ -82,9 +82,9 @@ impl CardText<'_> {
 }
 
 /// Card texts of a picture, and any damage to the picture around them.
-pub(super) struct CardTexts<'a> {
+pub(super) struct PngCardTexts<'a> {
     /// In order of precedence: `ccv3` before `chara`, each in file order.
-    pub(super) texts: Vec<CardText<'a>>,
+    pub(super) texts: Vec<PngCardText<'a>>,
     pub(super) damage: Option<CardError>,
 }
 
@@ -97,16 +97,16 @@ pub(super) fn is_png(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// [`CardError::TooLarge`] if the file exceeds the size limit.
-pub(super) fn card_texts(png: &[u8]) -> Result<CardTexts<'_>, CardError> {
+pub(super) fn card_texts(png: &[u8]) -> Result<PngCardTexts<'_>, CardError> {
     check_size(png, "the picture")?;
-    let Row { chunks, behind, damage } = row(png);
+    let ChunkRow { chunks, behind, damage } = row(png);
     let mut texts: Vec<_> = chunks.iter().filter_map(card_text).collect();
     if damage.is_some() || texts.is_empty() {
         texts.extend(scattered(behind));
     }
     texts.sort_by_key(|text| !text.keyword.eq_ignore_ascii_case("ccv3"));
     texts.truncate(MAX_COPIES);
-    Ok(CardTexts { texts, damage })
+    Ok(PngCardTexts { texts, damage })
 }
 
 /// Whether the chunk structure is intact, so that a card can be written into the picture.
@@ -117,7 +117,7 @@ pub(super) fn is_whole(png: &[u8]) -> bool {
 /// Returns the assets stored as text chunks: the path that the card uses for each, and its bytes.
 pub(super) fn assets(png: &[u8]) -> Result<Vec<(String, Vec<u8>)>, CardError> {
     let (chunks, _) = chunks(png)?;
-    let found = |chunk: &Chunk<'_>| {
+    let found = |chunk: &PngChunk<'_>| {
         let (path, base64) = asset(chunk)?;
         Some((path.to_owned(), decoded(base64)?))
     };
@@ -138,7 +138,7 @@ pub(super) fn decoded(base64: &[u8]) -> Option<Vec<u8>> {
 /// Returns the lorebook that NovelAI stored in the picture. Returns `None` for any other file.
 pub(crate) fn novelai_lorebook(png: &[u8]) -> Option<Vec<u8>> {
     let (chunks, _) = chunks(png).ok()?;
-    let text = chunks.iter().filter_map(Chunk::text).find(|text| text.keyword == "naidata")?;
+    let text = chunks.iter().filter_map(PngChunk::text).find(|text| text.keyword == "naidata")?;
     let base64 = text.unpacked().ok().filter(|text| text.bytes.len() <= MAX_PNG_TEXT)?.bytes;
     decoded(&base64)
 }
@@ -177,16 +177,16 @@ pub(super) fn with_card_texts(png: &[u8], texts: &[(&str, &str)]) -> Result<Vec<
     Ok(written)
 }
 
-struct Chunk<'a> {
+struct PngChunk<'a> {
     kind: &'a [u8],
     data: &'a [u8],
     /// The whole chunk, including length, type and checksum.
     raw: &'a [u8],
 }
 
-impl<'a> Chunk<'a> {
-    fn text(&self) -> Option<Text<'a>> {
-        Text::of(self.kind, self.data)
+impl<'a> PngChunk<'a> {
+    fn text(&self) -> Option<PngText<'a>> {
+        PngText::of(self.kind, self.data)
     }
 
     fn checksum_ok(&self) -> bool {
@@ -200,23 +200,23 @@ fn checksum_of(kind_and_data: &[u8]) -> [u8; 4] {
 }
 
 /// The readable chunks of a picture.
-struct Row<'a> {
-    chunks: Vec<Chunk<'a>>,
+struct ChunkRow<'a> {
+    chunks: Vec<PngChunk<'a>>,
     /// Bytes after `IEND`, or after the first damage.
     behind: &'a [u8],
     damage: Option<CardError>,
 }
 
 /// Returns the chunks up to `IEND`, and the bytes after it. Reads only the frames, so this is fast.
-fn chunks(png: &[u8]) -> Result<(Vec<Chunk<'_>>, &[u8]), CardError> {
+fn chunks(png: &[u8]) -> Result<(Vec<PngChunk<'_>>, &[u8]), CardError> {
     check_size(png, "the picture")?;
-    let Row { chunks, behind, damage } = row(png);
+    let ChunkRow { chunks, behind, damage } = row(png);
     damage.map_or(Ok((chunks, behind)), Err)
 }
 
-fn row(png: &[u8]) -> Row<'_> {
+fn row(png: &[u8]) -> ChunkRow<'_> {
     let broken = |offset, problem| CardError::BrokenPng { offset, problem };
-    let mut row = Row { chunks: Vec::new(), behind: png, damage: None };
+    let mut row = ChunkRow { chunks: Vec::new(), behind: png, damage: None };
     let Some(mut rest) = png.strip_prefix(SIGNATURE) else {
         row.damage = Some(broken(0, "it does not begin like a PNG"));
         return row;
@@ -250,7 +250,7 @@ fn row(png: &[u8]) -> Row<'_> {
 }
 
 /// Searches unstructured bytes for card texts. Requires a correct CRC, because pixel data can look like a chunk.
-fn scattered(bytes: &[u8]) -> Vec<CardText<'_>> {
+fn scattered(bytes: &[u8]) -> Vec<PngCardText<'_>> {
     let mut found = Vec::new();
     let mut from = 4;
     while let Some(ahead) =
@@ -268,7 +268,7 @@ fn scattered(bytes: &[u8]) -> Vec<CardText<'_>> {
     found
 }
 
-fn chunk(bytes: &[u8], offset: usize) -> Result<(Chunk<'_>, &[u8]), CardError> {
+fn chunk(bytes: &[u8], offset: usize) -> Result<(PngChunk<'_>, &[u8]), CardError> {
     let truncated = |kind: &[u8]| CardError::Truncated { chunk: String::from_utf8_lossy(kind).into_owned() };
     let Some((length, after_length)) = bytes.split_first_chunk::<4>() else { return Err(truncated(b"last")) };
     let Some((kind, _)) = after_length.split_first_chunk::<4>() else { return Err(truncated(b"last")) };
@@ -280,22 +280,22 @@ fn chunk(bytes: &[u8], offset: usize) -> Result<(Chunk<'_>, &[u8]), CardError> {
         return Err(CardError::BrokenPng { offset, problem: "a chunk has an impossible length" });
     }
     let Some((raw, behind)) = bytes.split_at_checked(FRAME + length) else { return Err(truncated(kind)) };
-    Ok((Chunk { kind: &raw[4..8], data: &raw[8..8 + length], raw }, behind))
+    Ok((PngChunk { kind: &raw[4..8], data: &raw[8..8 + length], raw }, behind))
 }
 
-fn card_text<'a>(chunk: &Chunk<'a>) -> Option<CardText<'a>> {
+fn card_text<'a>(chunk: &PngChunk<'a>) -> Option<PngCardText<'a>> {
     let text = chunk.text()?;
     let is_card = ["ccv3", "chara"].iter().any(|known| text.keyword.trim().eq_ignore_ascii_case(known));
-    is_card.then(|| CardText { keyword: text.keyword.trim().to_owned(), checksum_ok: chunk.checksum_ok(), text })
+    is_card.then(|| PngCardText { keyword: text.keyword.trim().to_owned(), checksum_ok: chunk.checksum_ok(), text })
 }
 
 /// Whether the chunk holds a card, as a text chunk or in an EXIF comment.
-fn holds_card(chunk: &Chunk<'_>) -> bool {
+fn holds_card(chunk: &PngChunk<'_>) -> bool {
     card_text(chunk).is_some() || (chunk.kind == b"eXIf" && exif::in_block(chunk.data).is_ok_and(|json| json.is_some()))
 }
 
 /// Returns path and base64 of an asset's text chunk. Some writers omit the colon.
-fn asset<'a>(chunk: &Chunk<'a>) -> Option<(&'a str, &'a [u8])> {
+fn asset<'a>(chunk: &PngChunk<'a>) -> Option<(&'a str, &'a [u8])> {
     let text = chunk.data.strip_prefix(ASSET).filter(|_| chunk.kind == b"tEXt")?;
     let text = text.strip_prefix(b":").unwrap_or(text);
     let end = text.iter().take(MAX_ASSET_NAME).position(|byte| *byte == 0)?;

@@ -16,14 +16,14 @@ const RATIO_APPLIES_FROM: usize = 1 << 20;
 
 /// A text chunk as stored in the picture.
 #[derive(Clone, Copy)]
-pub(super) struct Text<'a> {
+pub(super) struct PngText<'a> {
     pub(super) keyword: &'a str,
     data: &'a [u8],
     packed: bool,
 }
 
 /// A decompressed text.
-pub(super) struct Unpacked<'a> {
+pub(super) struct InflatedText<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
     /// Whether decompression reached the end marker. An incomplete text may still contain the whole card.
     pub(super) whole: bool,
@@ -32,7 +32,7 @@ pub(super) struct Unpacked<'a> {
 /// The decompressed text exceeds the size limit of a card.
 pub(super) struct TooLarge;
 
-impl<'a> Text<'a> {
+impl<'a> PngText<'a> {
     /// Reads a text chunk; `None` for other chunk types.
     pub(super) fn of(kind: &[u8], chunk: &'a [u8]) -> Option<Self> {
         if !matches!(kind, b"tEXt" | b"zTXt" | b"iTXt") {
@@ -57,16 +57,16 @@ impl<'a> Text<'a> {
         }
     }
 
-    pub(super) fn unpacked(&self) -> Result<Unpacked<'a>, TooLarge> {
+    pub(super) fn unpacked(&self) -> Result<InflatedText<'a>, TooLarge> {
         if !self.packed {
-            return Ok(Unpacked { bytes: Cow::Borrowed(self.data), whole: true });
+            return Ok(InflatedText { bytes: Cow::Borrowed(self.data), whole: true });
         }
         let limit = self.unpacked_limit();
         let mut bytes = Vec::new();
         let whole = ZlibDecoder::new(self.data).take(limit as u64 + 1).read_to_end(&mut bytes).is_ok();
         match bytes.len() > limit {
             true => Err(TooLarge),
-            false => Ok(Unpacked { bytes: Cow::Owned(bytes), whole }),
+            false => Ok(InflatedText { bytes: Cow::Owned(bytes), whole }),
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Card, CardError, Version, fields, png};
+use super::{Card, CardError, CardVersion, fields, png};
 
 /// Prepended to the creator's notes in the V2 copy of a V3 card.
 const COPY_NOTICE: &str =
@@ -13,12 +13,12 @@ const COPY_NOTICE: &str =
 impl Card {
     /// Formats the card as indented V3 JSON. V1 and V2 cards are upgraded.
     pub fn to_json_v3(&self) -> String {
-        pretty(self.upgraded(Version::V3))
+        pretty(self.upgraded_root(CardVersion::V3))
     }
 
     /// Formats the card as indented V2 JSON. V3 fields stay in `data`, where V2 readers ignore them.
     pub fn to_json_v2(&self) -> String {
-        pretty(self.upgraded(Version::V2))
+        pretty(self.upgraded_root(CardVersion::V2))
     }
 
     /// Returns the picture with the card in it: V3 as `ccv3`, and a V2 copy as `chara` for older applications. Replaces
@@ -27,16 +27,16 @@ impl Card {
     /// # Errors
     /// [`CardError`] if `picture` is not an intact PNG, or the result exceeds the size limit for reading.
     pub fn to_png(&self, picture: &[u8]) -> Result<Vec<u8>, CardError> {
-        let v3 = Value::Object(self.upgraded(Version::V3)).to_string();
+        let v3 = Value::Object(self.upgraded_root(CardVersion::V3)).to_string();
         let v2 = Value::Object(self.v2_copy()).to_string();
         png::with_card_texts(picture, &[("chara", &v2), ("ccv3", &v3)])
     }
 
     /// Returns the JSON root in the given version, with all fields that it requires.
-    pub(super) fn upgraded(&self, version: Version) -> Map<String, Value> {
-        let (mut fields, mut root) = (self.fields.clone(), self.around.clone());
-        if self.version == Version::V1 {
-            (fields, root) = lifted(fields);
+    pub(super) fn upgraded_root(&self, version: CardVersion) -> Map<String, Value> {
+        let (mut fields, mut root) = (self.fields.clone(), self.outer.clone());
+        if self.version == CardVersion::V1 {
+            (fields, root) = split_v1(fields);
         }
         for (field, default) in required(version) {
             fields.entry(field).or_insert(default);
@@ -52,8 +52,8 @@ impl Card {
 
     /// Returns the copy for older applications. Only V3 cards need the notice and the removal of decorators.
     fn v2_copy(&self) -> Map<String, Value> {
-        let mut root = self.upgraded(Version::V2);
-        if self.version == Version::V3
+        let mut root = self.upgraded_root(CardVersion::V2);
+        if self.version == CardVersion::V3
             && let Some(Value::Object(data)) = root.get_mut("data")
         {
             let notes = [COPY_NOTICE, self.creator_notes()].join("\n\n");
@@ -70,7 +70,7 @@ fn pretty(root: Map<String, Value>) -> String {
 
 /// Splits a V1 card into fields and outer object. Unknown keys go to the outer object, unless they conflict with its
 /// own keys.
-fn lifted(flat: Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) {
+fn split_v1(flat: Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) {
     let (fields, unknown): (Map<_, _>, Map<_, _>) = flat.into_iter().partition(|(key, _)| {
         matches!(key.as_str(), "name" | "spec" | "spec_version" | "data")
             || fields::KNOWN.iter().any(|(field, _)| field == key)
@@ -82,7 +82,7 @@ fn lifted(flat: Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) 
 }
 
 /// Fields that the specification requires in every card, with their defaults.
-fn required(version: Version) -> Vec<(&'static str, Value)> {
+fn required(version: CardVersion) -> Vec<(&'static str, Value)> {
     let texts = [
         "description",
         "personality",
@@ -96,7 +96,7 @@ fn required(version: Version) -> Vec<(&'static str, Value)> {
         "character_version",
     ];
     let lists: &[_] = match version {
-        Version::V3 => &["alternate_greetings", "tags", "group_only_greetings"],
+        CardVersion::V3 => &["alternate_greetings", "tags", "group_only_greetings"],
         _ => &["alternate_greetings", "tags"],
     };
     let mut required: Vec<_> = texts.map(|field| (field, Value::from(""))).into();

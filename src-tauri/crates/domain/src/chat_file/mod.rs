@@ -13,7 +13,7 @@ mod write;
 
 use serde_json::{Map, Value};
 
-pub use other::{OtherChats, Recognised, recognise};
+pub use other::{DetectedChats, OtherChats, detect_chats};
 pub use read::Losses;
 pub use risuai::{Greeting, RisuChat, from_risuai};
 pub use transcript::Transcript;
@@ -37,39 +37,39 @@ pub struct ChatFile {
     /// Unused fields of the first line, unchanged, such as `chat_metadata` with the author's note, variables and
     /// bookmarks.
     pub header: Map<String, Value>,
-    pub messages: Vec<Said>,
+    pub messages: Vec<ChatFileMessage>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct ChatFileMessage {
     pub name: String,
     /// Picture file of the speaker, which identifies members of a group. Empty if unknown.
     pub avatar: String,
-    pub by: By,
+    pub by: ChatFileAuthor,
     /// The user excluded the message from prompts.
     pub hidden: bool,
     /// A note of the app or the user, not part of the conversation.
     pub note: bool,
     /// Never empty; oldest first.
-    pub versions: Vec<Version>,
+    pub versions: Vec<MessageVersion>,
     /// Index into `versions` of the shown one.
     pub selected: usize,
     /// Unused fields of the message's line, unchanged.
-    pub rest: Map<String, Value>,
+    pub unused_fields: Map<String, Value>,
 }
 
-impl Said {
+impl ChatFileMessage {
     /// Returns the shown version.
     ///
     /// # Panics
     /// If there is no version, which the readers never produce.
-    pub fn shown(&self) -> &Version {
+    pub fn shown(&self) -> &MessageVersion {
         &self.versions[self.selected.min(self.versions.len() - 1)]
     }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum By {
+pub enum ChatFileAuthor {
     User,
     #[default]
     Character,
@@ -78,15 +78,15 @@ pub enum By {
 
 /// One of the alternative texts of a message. Unknown values are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Version {
+pub struct MessageVersion {
     pub text: String,
     /// Reasoning text of the model.
     pub thoughts: String,
-    pub sent: String,
+    pub date: String,
     /// Name of the model that wrote it.
     pub model: String,
     /// Unused fields of the version, unchanged: generation times, and `extra` with pictures, translations and so on.
-    pub rest: Map<String, Value>,
+    pub unused_fields: Map<String, Value>,
 }
 
 /// Why a file could not be read as a chat.

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{By, ChatFile, MAX_MESSAGES, RisuChat, Said, Version, from_risuai};
+use super::{ChatFile, ChatFileAuthor, ChatFileMessage, MAX_MESSAGES, MessageVersion, RisuChat, from_risuai};
 
 /// Maximum number of chats per file.
 const MAX_CHATS: usize = 2_000;
@@ -16,7 +16,7 @@ const NO_MESSAGE: &str = "<|BEGIN-VISIBLE-CHAT|>";
 
 /// Kind of a JSON file with chats.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Recognised {
+pub enum DetectedChats {
     /// SillyTavern's lines as one array. Read them with [`ChatFile::from_jsonl`].
     Lines,
     /// RisuAI's chats, and the number of items that are not chats.
@@ -38,33 +38,33 @@ pub struct OtherChats {
 }
 
 /// Detects and reads the chats in a JSON file; `None` for any other JSON.
-pub fn recognise(root: &Value) -> Option<Recognised> {
+pub fn detect_chats(root: &Value) -> Option<DetectedChats> {
     let root = match root {
         Value::Array(all) => {
             let is_line = |value: &Value| value.get("mes").is_some_and(Value::is_string);
-            return all.iter().any(is_line).then_some(Recognised::Lines);
+            return all.iter().any(is_line).then_some(DetectedChats::Lines);
         }
         Value::Object(root) => root,
         _ => return None,
     };
     if let Some((chats, unread)) = from_risuai(root) {
-        return Some(Recognised::Risu(chats, unread));
+        return Some(DetectedChats::Risu(chats, unread));
     }
-    let readers: [(&str, Read); 4] =
+    let readers: [(&str, ChatReader); 4] =
         [("text-generation-webui", webui), ("Agnai", agnai), ("Character.AI", character_ai), ("JanitorAI", janitor)];
     let other = readers.into_iter().find_map(|(app, read)| Some(bounded(app, read(root)?)));
-    other.map(Recognised::Other).or_else(|| unsupported(root).map(Recognised::Unsupported))
+    other.map(DetectedChats::Other).or_else(|| unsupported(root).map(DetectedChats::Unsupported))
 }
 
 /// Reads the chats of one app; `None` if the file is from another app.
-type Read = fn(&Map<String, Value>) -> Option<Found>;
+type ChatReader = fn(&Map<String, Value>) -> Option<TitledChats>;
 
 /// Titles and chats, including chats without messages.
-type Found = Vec<(String, ChatFile)>;
+type TitledChats = Vec<(String, ChatFile)>;
 
-fn bounded(app: &'static str, found: Found) -> OtherChats {
+fn bounded(app: &'static str, found: TitledChats) -> OtherChats {
     let (total, mut left) = (found.len(), MAX_MESSAGES);
-    let chats: Found = found
+    let chats: TitledChats = found
         .into_iter()
         .take(MAX_CHATS)
         .filter(|(_, chat)| {
@@ -78,7 +78,7 @@ fn bounded(app: &'static str, found: Found) -> OtherChats {
 
 /// Reads pairs of a user message and a reply. Uses `internal`, because `visible` is HTML. Newer files also contain
 /// versions.
-fn webui(root: &Map<String, Value>) -> Option<Found> {
+fn webui(root: &Map<String, Value>) -> Option<TitledChats> {
     let pairs = |keys: [&str; 2]| keys.iter().find_map(|key| root.get(*key)?.as_array());
     let (internal, visible) = (pairs(["internal", "data"])?, pairs(["visible", "data_visible"])?);
     let is_pair = |value: &Value| value.as_array().is_some_and(|pair| pair.len() == 2);
@@ -90,55 +90,64 @@ fn webui(root: &Map<String, Value>) -> Option<Found> {
     for (index, pair) in internal.iter().enumerate() {
         let text = |place: usize| pair.get(place).and_then(Value::as_str).unwrap_or_default();
         if !text(0).trim().is_empty() && text(0) != NO_MESSAGE {
-            messages.push(webui_said(By::User, text(0), about("user", index)));
+            messages.push(webui_said(ChatFileAuthor::User, text(0), about("user", index)));
         }
         if !text(1).trim().is_empty() {
-            messages.push(webui_said(By::Character, text(1), about("assistant", index)));
+            messages.push(webui_said(ChatFileAuthor::Character, text(1), about("assistant", index)));
         }
     }
     Some(vec![(String::new(), ChatFile { messages, ..ChatFile::default() })])
 }
 
-fn webui_said(by: By, text: &str, about: Option<&Map<String, Value>>) -> Said {
+fn webui_said(by: ChatFileAuthor, text: &str, about: Option<&Map<String, Value>>) -> ChatFileMessage {
     let dated = |about: &Map<String, Value>| short(about, "timestamp");
     let one = |version: &Value| {
         let version = version.as_object()?;
-        Some(Version { text: version.get("text")?.as_str()?.to_owned(), sent: dated(version), ..Version::default() })
+        Some(MessageVersion {
+            text: version.get("text")?.as_str()?.to_owned(),
+            date: dated(version),
+            ..MessageVersion::default()
+        })
     };
     let listed = about.and_then(|about| about.get("versions")).and_then(Value::as_array);
-    let versions: Vec<Version> = listed.into_iter().flatten().filter_map(one).collect();
-    let shown = Version { text: text.to_owned(), sent: about.map(dated).unwrap_or_default(), ..Version::default() };
+    let versions: Vec<MessageVersion> = listed.into_iter().flatten().filter_map(one).collect();
+    let shown = MessageVersion {
+        text: text.to_owned(),
+        date: about.map(dated).unwrap_or_default(),
+        ..MessageVersion::default()
+    };
     among(by, versions, shown)
 }
 
-fn agnai(root: &Map<String, Value>) -> Option<Found> {
+fn agnai(root: &Map<String, Value>) -> Option<TitledChats> {
     let all = root.get("messages")?.as_array()?;
     if all.is_empty() || !all.iter().all(|message| message.get("msg").is_some_and(Value::is_string)) {
         return None;
     }
-    let mut messages: Vec<Said> = all.iter().filter_map(|message| agnai_said(message.as_object()?)).collect();
+    let mut messages: Vec<ChatFileMessage> =
+        all.iter().filter_map(|message| agnai_said(message.as_object()?)).collect();
     let greeting = text(root, "greeting");
     // The messages already start with the greeting, unless the chat was cut.
-    if !greeting.trim().is_empty() && messages.first().is_some_and(|first| first.by == By::User) {
-        messages.insert(0, one(By::Character, String::new(), greeting, String::new()));
+    if !greeting.trim().is_empty() && messages.first().is_some_and(|first| first.by == ChatFileAuthor::User) {
+        messages.insert(0, one(ChatFileAuthor::Character, String::new(), greeting, String::new()));
     }
     let mut chat = named_by_messages(messages);
     chat.created = date(root.get("createdAt"));
     Some(vec![(short(root, "name"), chat)])
 }
 
-fn agnai_said(message: &Map<String, Value>) -> Option<Said> {
+fn agnai_said(message: &Map<String, Value>) -> Option<ChatFileMessage> {
     let of_user = message.get("userId").is_some_and(|id| !id.is_null() && id != "");
     let of_character = message.get("characterId").is_some_and(|id| !id.is_null() && id != "");
-    let by = if of_user && !of_character { By::User } else { By::Character };
-    let shown = Version { sent: date(message.get("createdAt")), ..version(text(message, "msg")) };
+    let by = if of_user && !of_character { ChatFileAuthor::User } else { ChatFileAuthor::Character };
+    let shown = MessageVersion { date: date(message.get("createdAt")), ..version(text(message, "msg")) };
     let retries = message.get("retries").and_then(Value::as_array).into_iter().flatten();
     let versions = retries.filter_map(Value::as_str).map(version).collect();
-    Some(Said { name: short(message, "handle"), ..among(by, versions, shown) })
+    Some(ChatFileMessage { name: short(message, "handle"), ..among(by, versions, shown) })
 }
 
 /// Reads histories of messages with sources, or turns with candidates.
-fn character_ai(root: &Map<String, Value>) -> Option<Found> {
+fn character_ai(root: &Map<String, Value>) -> Option<TitledChats> {
     let title = || root.get("info")?.get("character")?.get("name")?.as_str().map(str::to_owned);
     if let Some(turns) = root.get("turns").and_then(Value::as_array) {
         let known = |turn: &Value| turn.get("candidates").is_some_and(Value::is_array) && turn.get("author").is_some();
@@ -147,8 +156,8 @@ fn character_ai(root: &Map<String, Value>) -> Option<Found> {
         }
         let mut chat = named_by_messages(turns.iter().filter_map(turn).collect());
         // The service returns the newest turn first.
-        let first = |chat: &ChatFile| chat.messages.first().map(|said| said.shown().sent.clone());
-        let last = |chat: &ChatFile| chat.messages.last().map(|said| said.shown().sent.clone());
+        let first = |chat: &ChatFile| chat.messages.first().map(|said| said.shown().date.clone());
+        let last = |chat: &ChatFile| chat.messages.last().map(|said| said.shown().date.clone());
         if first(&chat) > last(&chat) {
             chat.messages.reverse();
         }
@@ -172,18 +181,22 @@ fn character_ai(root: &Map<String, Value>) -> Option<Found> {
         chat.created = date(history.get("created"));
         (String::new(), chat)
     };
-    let mut found: Found = histories.iter().map(history).collect();
+    let mut found: TitledChats = histories.iter().map(history).collect();
     if let Some(name) = title() {
         found.iter_mut().for_each(|(_, chat)| chat.character = cut(&name));
     }
     Some(found)
 }
 
-fn author(source: &Map<String, Value>) -> By {
-    if source.get("is_human").and_then(Value::as_bool) == Some(true) { By::User } else { By::Character }
+fn author(source: &Map<String, Value>) -> ChatFileAuthor {
+    if source.get("is_human").and_then(Value::as_bool) == Some(true) {
+        ChatFileAuthor::User
+    } else {
+        ChatFileAuthor::Character
+    }
 }
 
-fn turn(turn: &Value) -> Option<Said> {
+fn turn(turn: &Value) -> Option<ChatFileMessage> {
     let turn = turn.as_object()?;
     let source = turn.get("author")?.as_object()?;
     let candidates: Vec<&Map<String, Value>> =
@@ -192,35 +205,35 @@ fn turn(turn: &Value) -> Option<Said> {
     let is_primary = |candidate: &&Map<String, Value>| primary.is_some() && candidate.get("candidate_id") == primary;
     let selected = candidates.iter().position(is_primary).unwrap_or(0);
     let sent = date(turn.get("create_time"));
-    let versions: Vec<Version> = candidates
+    let versions: Vec<MessageVersion> = candidates
         .iter()
-        .map(|candidate| Version { sent: sent.clone(), ..version(text(candidate, "raw_content")) })
+        .map(|candidate| MessageVersion { date: sent.clone(), ..version(text(candidate, "raw_content")) })
         .collect();
-    (!versions.is_empty()).then(|| Said {
+    (!versions.is_empty()).then(|| ChatFileMessage {
         name: short(source, "name"),
         by: author(source),
         versions,
         selected,
-        ..Said::default()
+        ..ChatFileMessage::default()
     })
 }
 
 /// Reads messages. Replies that are not the main one become versions of it.
-fn janitor(root: &Map<String, Value>) -> Option<Found> {
+fn janitor(root: &Map<String, Value>) -> Option<TitledChats> {
     let all = root.get("chatMessages")?.as_array()?;
     let mut listed: Vec<&Map<String, Value>> = all.iter().filter_map(Value::as_object).collect();
     let number = |message: &&Map<String, Value>| message.get("id").and_then(Value::as_i64).unwrap_or_default();
     // The service returns the newest message first.
     listed.sort_by_key(number);
-    let mut messages: Vec<Said> = Vec::new();
+    let mut messages: Vec<ChatFileMessage> = Vec::new();
     for message in listed {
         let Some(words) = message.get("message").and_then(Value::as_str) else { continue };
         let is = |key: &str| message.get(key).and_then(Value::as_bool);
-        let by = if is("is_bot") == Some(true) { By::Character } else { By::User };
-        let version = Version { sent: date(message.get("created_at")), ..version(words) };
+        let by = if is("is_bot") == Some(true) { ChatFileAuthor::Character } else { ChatFileAuthor::User };
+        let version = MessageVersion { date: date(message.get("created_at")), ..version(words) };
         match messages
             .last_mut()
-            .filter(|last| by == By::Character && last.by == by && last.versions.len() < MAX_VERSIONS)
+            .filter(|last| by == ChatFileAuthor::Character && last.by == by && last.versions.len() < MAX_VERSIONS)
         {
             Some(last) => {
                 last.versions.push(version);
@@ -228,7 +241,7 @@ fn janitor(root: &Map<String, Value>) -> Option<Found> {
                     last.selected = last.versions.len() - 1;
                 }
             }
-            None => messages.push(Said { by, versions: vec![version], ..Said::default() }),
+            None => messages.push(ChatFileMessage { by, versions: vec![version], ..ChatFileMessage::default() }),
         }
     }
     let name = |key: &str| root.get(key).and_then(|one| one.get("name")).and_then(Value::as_str).map(cut);
@@ -259,7 +272,7 @@ fn unsupported(root: &Map<String, Value>) -> Option<&'static str> {
 }
 
 /// Selects the shown version among the others, or adds it.
-fn among(by: By, mut versions: Vec<Version>, shown: Version) -> Said {
+fn among(by: ChatFileAuthor, mut versions: Vec<MessageVersion>, shown: MessageVersion) -> ChatFileMessage {
     versions.truncate(MAX_VERSIONS - 1);
     let selected = match versions.iter().rposition(|version| version.text == shown.text) {
         Some(place) => place,
@@ -268,20 +281,30 @@ fn among(by: By, mut versions: Vec<Version>, shown: Version) -> Said {
             versions.len() - 1
         }
     };
-    Said { by, versions, selected, ..Said::default() }
+    ChatFileMessage { by, versions, selected, ..ChatFileMessage::default() }
 }
 
-fn named_by_messages(messages: Vec<Said>) -> ChatFile {
+fn named_by_messages(messages: Vec<ChatFileMessage>) -> ChatFile {
     let first = |by| messages.iter().find(|said| said.by == by).map(|said| said.name.clone()).unwrap_or_default();
-    ChatFile { user: first(By::User), character: first(By::Character), messages, ..ChatFile::default() }
+    ChatFile {
+        user: first(ChatFileAuthor::User),
+        character: first(ChatFileAuthor::Character),
+        messages,
+        ..ChatFile::default()
+    }
 }
 
-fn one(by: By, name: String, text: &str, sent: String) -> Said {
-    Said { name, by, versions: vec![Version { sent, ..version(text) }], ..Said::default() }
+fn one(by: ChatFileAuthor, name: String, text: &str, sent: String) -> ChatFileMessage {
+    ChatFileMessage {
+        name,
+        by,
+        versions: vec![MessageVersion { date: sent, ..version(text) }],
+        ..ChatFileMessage::default()
+    }
 }
 
-fn version(text: &str) -> Version {
-    Version { text: text.to_owned(), ..Version::default() }
+fn version(text: &str) -> MessageVersion {
+    MessageVersion { text: text.to_owned(), ..MessageVersion::default() }
 }
 
 fn date(value: Option<&Value>) -> String {
@@ -311,8 +334,8 @@ mod tests {
     use super::*;
 
     fn check(root: Value) -> Vec<String> {
-        let Some(Recognised::Other(found)) = recognise(&root) else { panic!("{root} is no chat of another app") };
-        let said = |said: &Said| format!("{:?} {}: {}", said.by, said.name, said.shown().text);
+        let Some(DetectedChats::Other(found)) = detect_chats(&root) else { panic!("{root} is no chat of another app") };
+        let said = |said: &ChatFileMessage| format!("{:?} {}: {}", said.by, said.name, said.shown().text);
         found.chats.iter().flat_map(|(_, chat)| chat.messages.iter().map(said)).collect()
     }
 
@@ -321,7 +344,7 @@ mod tests {
         let pairs = json!({ "internal": [[NO_MESSAGE, "Hello."], ["Hi <b>", "Two."]], "visible": [["", "Hello."], ["Hi &lt;b&gt;", "Two."]],
             "metadata": { "assistant_1": { "timestamp": "Jun 05, 2025 12:07", "versions": [{ "text": "One." }, { "text": "Two." }] } } });
         assert_eq!(check(pairs.clone()), ["Character : Hello.", "User : Hi <b>", "Character : Two."]);
-        let Some(Recognised::Other(found)) = recognise(&pairs) else { unreachable!() };
+        let Some(DetectedChats::Other(found)) = detect_chats(&pairs) else { unreachable!() };
         let last = &found.chats[0].1.messages[2];
         assert_eq!((last.versions.len(), last.selected), (2, 1));
         assert_eq!(check(json!({ "data": [["a", "b"]], "data_visible": [["a", "b"]] })), ["User : a", "Character : b"]);
@@ -360,10 +383,10 @@ mod tests {
         for other in
             [json!({}), json!([]), json!({ "messages": [] }), json!({ "internal": 1, "visible": [] }), json!(7)]
         {
-            assert_eq!(recognise(&other), None, "{other}");
+            assert_eq!(detect_chats(&other), None, "{other}");
         }
-        assert_eq!(recognise(&json!([{ "chat_metadata": {} }, { "mes": "x" }])), Some(Recognised::Lines));
-        let named = recognise(&json!({ "messages": [{ "role": "user", "content": "x" }] }));
-        assert!(matches!(named, Some(Recognised::Unsupported(_))), "{named:?}");
+        assert_eq!(detect_chats(&json!([{ "chat_metadata": {} }, { "mes": "x" }])), Some(DetectedChats::Lines));
+        let named = detect_chats(&json!({ "messages": [{ "role": "user", "content": "x" }] }));
+        assert!(matches!(named, Some(DetectedChats::Unsupported(_))), "{named:?}");
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::versions::{OF_VERSION, Versions, shown, versions};
-use super::{By, ChatFile, ChatFileError, MAX_FILE, MAX_MESSAGES, NARRATOR, NOTE, Said};
+use super::{ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, MAX_FILE, MAX_MESSAGES, NARRATOR, NOTE};
 use crate::lenient_json::{self, Repair};
 
 /// Maximum length of a line, in bytes. Some contain pictures.
@@ -71,7 +71,7 @@ impl ChatFile {
         if text.trim().is_empty() {
             return Err(ChatFileError::Empty);
         }
-        let mut reader = Reader { damaged: repair.is_some(), ..Reader::default() };
+        let mut reader = ChatFileReader { damaged: repair.is_some(), ..ChatFileReader::default() };
         match array(&text) {
             Some((all, repairs)) => {
                 reader.losses.repaired.extend(repairs.iter().map(|repair| repair.line));
@@ -91,7 +91,7 @@ impl ChatFile {
     /// Takes names that the first line lacks from the messages.
     fn name_from_messages(&mut self) {
         let first = |by| self.messages.iter().find(|said| said.by == by).map(|said| said.name.clone());
-        let (user, character) = (first(By::User), first(By::Character));
+        let (user, character) = (first(ChatFileAuthor::User), first(ChatFileAuthor::Character));
         if self.user.is_empty() {
             self.user = user.unwrap_or_default();
         }
@@ -103,7 +103,7 @@ impl ChatFile {
 
 /// Builds a chat from its objects.
 #[derive(Default)]
-struct Reader {
+struct ChatFileReader {
     chat: ChatFile,
     losses: Losses,
     /// The file contains invalid bytes.
@@ -114,7 +114,7 @@ struct Reader {
     versions: usize,
 }
 
-impl Reader {
+impl ChatFileReader {
     /// Reads the object in a line. Replaces only invalid bytes and unpaired surrogates, and keeps the rest of the line.
     fn object(&mut self, line: &str, number: usize) -> Option<Map<String, Value>> {
         if line.len() > MAX_LINE {
@@ -202,32 +202,41 @@ fn name_in(header: &Map<String, Value>, key: &str) -> String {
     if name == "unused" { String::new() } else { name }
 }
 
-fn said(mut line: Map<String, Value>, losses: &mut Losses) -> Option<Said> {
+fn said(mut line: Map<String, Value>, losses: &mut Losses) -> Option<ChatFileMessage> {
     let text = line.get("mes")?.as_str()?.to_owned();
     let (kind, apart) = (kind(&line), is(&line, "is_system"));
     // Only system messages have a kind. A message that the user hid keeps its author.
     let note = apart && !matches!(kind.as_str(), "" | NARRATOR);
     let by = match kind.as_str() {
-        NARRATOR => By::Narrator,
-        _ if note => By::Narrator,
-        _ if is(&line, "is_user") => By::User,
-        _ => By::Character,
+        NARRATOR => ChatFileAuthor::Narrator,
+        _ if note => ChatFileAuthor::Narrator,
+        _ if is(&line, "is_user") => ChatFileAuthor::User,
+        _ => ChatFileAuthor::Character,
     };
     let Versions { mut all, selected, cut } = versions(&line, shown(&text, &line));
     losses.cut_versions += cut;
     let told = match (by, note) {
-        (By::Narrator, false) => NARRATOR,
+        (ChatFileAuthor::Narrator, false) => NARRATOR,
         (_, true) => NOTE,
         _ => "",
     };
     for version in &mut all {
-        without_kind(&mut version.rest, told);
-        losses.bound(&mut version.rest, MAX_REST);
+        without_kind(&mut version.unused_fields, told);
+        losses.bound(&mut version.unused_fields, MAX_REST);
     }
     let (name, avatar) = (short(&line, "name"), short(&line, "original_avatar"));
     line.retain(|key, _| !LINE.contains(&key.as_str()) && !OF_VERSION.contains(&key.as_str()));
     losses.bound(&mut line, MAX_REST);
-    Some(Said { name, avatar, by, hidden: apart && !note, note, versions: all, selected, rest: line })
+    Some(ChatFileMessage {
+        name,
+        avatar,
+        by,
+        hidden: apart && !note,
+        note,
+        versions: all,
+        selected,
+        unused_fields: line,
+    })
 }
 
 fn kind(line: &Map<String, Value>) -> String {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{By, ChatFile, MAX_MESSAGES, Said, Version};
+use super::{ChatFile, ChatFileAuthor, ChatFileMessage, MAX_MESSAGES, MessageVersion};
 
 /// Maximum number of chats per file.
 const MAX_CHATS: usize = 2_000;
@@ -21,7 +21,7 @@ pub struct RisuChat {
     pub note: String,
     /// Entries of the chat's own lorebook, in RisuAI's format.
     pub lore: Vec<Value>,
-    pub messages: Vec<Said>,
+    pub messages: Vec<ChatFileMessage>,
 }
 
 /// The card's greeting that a chat started with.
@@ -59,11 +59,11 @@ impl RisuChat {
     /// Builds the chat, starting with the greeting. Replaces the name macros in the greeting.
     pub fn into_chat(self, greeting: &str, character: &str, user: &str) -> ChatFile {
         let named = greeting.replace("{{char}}", character).replace("{{user}}", user);
-        let sent = self.messages.first().map(|said| said.shown().sent.clone()).unwrap_or_default();
-        let opening = Some(named).filter(|text| !text.trim().is_empty()).map(|text| Said {
-            by: By::Character,
-            versions: vec![Version { text, sent: sent.clone(), ..Version::default() }],
-            ..Said::default()
+        let sent = self.messages.first().map(|said| said.shown().date.clone()).unwrap_or_default();
+        let opening = Some(named).filter(|text| !text.trim().is_empty()).map(|text| ChatFileMessage {
+            by: ChatFileAuthor::Character,
+            versions: vec![MessageVersion { text, date: sent.clone(), ..MessageVersion::default() }],
+            ..ChatFileMessage::default()
         });
         ChatFile {
             user: user.to_owned(),
@@ -77,7 +77,7 @@ impl RisuChat {
 
 /// Reads a chat; `None` if it has no messages, or more than `left`.
 fn chat(chat: &Map<String, Value>, left: usize) -> Option<RisuChat> {
-    let messages: Vec<Said> = chat.get("message")?.as_array()?.iter().filter_map(said).collect();
+    let messages: Vec<ChatFileMessage> = chat.get("message")?.as_array()?.iter().filter_map(said).collect();
     let greeting = match chat.get("fmIndex").and_then(Value::as_i64).and_then(|at| usize::try_from(at).ok()) {
         Some(at) => Greeting::Alternate(at),
         None => Greeting::First,
@@ -91,25 +91,25 @@ fn chat(chat: &Map<String, Value>, left: usize) -> Option<RisuChat> {
     })
 }
 
-fn said(message: &Value) -> Option<Said> {
+fn said(message: &Value) -> Option<ChatFileMessage> {
     let message = message.as_object()?;
     let by = match text(message, "role") {
-        "user" => By::User,
-        "char" => By::Character,
+        "user" => ChatFileAuthor::User,
+        "char" => ChatFileAuthor::Character,
         _ => return None,
     };
     let made = message.get("generationInfo").and_then(Value::as_object);
-    let version = Version {
+    let version = MessageVersion {
         text: message.get("data")?.as_str()?.to_owned(),
         thoughts: String::new(),
         // In milliseconds since 1970.
-        sent: message.get("time").and_then(Value::as_f64).map_or_else(String::new, |time| (time as i64).to_string()),
+        date: message.get("time").and_then(Value::as_f64).map_or_else(String::new, |time| (time as i64).to_string()),
         model: made.map(|made| text(made, "model").chars().take(MAX_NAME).collect()).unwrap_or_default(),
-        rest: Map::new(),
+        unused_fields: Map::new(),
     };
     let hidden = message.get("disabled").and_then(Value::as_bool) == Some(true);
     let name = text(message, "name").chars().take(MAX_NAME).collect();
-    Some(Said { name, by, hidden, versions: vec![version], ..Said::default() })
+    Some(ChatFileMessage { name, by, hidden, versions: vec![version], ..ChatFileMessage::default() })
 }
 
 fn text<'v>(object: &'v Map<String, Value>, key: &str) -> &'v str {

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{By, ChatFile, ChatFileError, MAX_FILE, MAX_MESSAGES, Said, Version};
-use crate::lenient_json::{self, Fault};
+use super::{ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, MAX_FILE, MAX_MESSAGES, MessageVersion};
+use crate::lenient_json::{self, RepairKind};
 
 /// Limits of a name, in characters and words. A longer text before a colon is part of a sentence.
 const MAX_NAME: usize = 40;
@@ -24,7 +24,7 @@ impl Transcript {
             return Err(ChatFileError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
         }
         let (text, repair) = lenient_json::text(bytes);
-        if repair.is_some_and(|repair| repair.fault == Fault::NotText) {
+        if repair.is_some_and(|repair| repair.fault == RepairKind::NotText) {
             let offset = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
             return Err(ChatFileError::NotUtf8 { offset });
         }
@@ -64,9 +64,9 @@ impl Transcript {
     /// Builds a chat. Speakers other than `user` become characters.
     pub fn into_chat(self, character: &str, user: &str) -> ChatFile {
         let said = |(name, text): (String, String)| {
-            let by = if name == user { By::User } else { By::Character };
-            let versions = vec![Version { text, ..Version::default() }];
-            Said { name, by, versions, ..Said::default() }
+            let by = if name == user { ChatFileAuthor::User } else { ChatFileAuthor::Character };
+            let versions = vec![MessageVersion { text, ..MessageVersion::default() }];
+            ChatFileMessage { name, by, versions, ..ChatFileMessage::default() }
         };
         ChatFile {
             user: user.to_owned(),
@@ -147,11 +147,11 @@ mod tests {
         /// Plain text exports can be imported again, with the same speakers.
         #[test]
         fn text_exports_can_be_read_again(words in prop::collection::vec("[a-zA-Z灯.,]{1,9}( [a-z灯.]{1,9}){0,4}", 2..9)) {
-            let said = |(at, text): (usize, &String)| Said {
+            let said = |(at, text): (usize, &String)| ChatFileMessage {
                 name: ["Mira", "Tom"][at % 2].to_owned(),
-                by: [By::Character, By::User][at % 2],
-                versions: vec![Version { text: text.clone(), ..Version::default() }],
-                ..Said::default()
+                by: [ChatFileAuthor::Character, ChatFileAuthor::User][at % 2],
+                versions: vec![MessageVersion { text: text.clone(), ..MessageVersion::default() }],
+                ..ChatFileMessage::default()
             };
             let messages = words.iter().enumerate().map(said).collect();
             let chat = ChatFile { user: "Tom".into(), character: "Mira".into(), messages, ..ChatFile::default() };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Version;
+use super::MessageVersion;
 
 /// Maximum number of versions per message.
 pub(super) const MAX_VERSIONS: usize = 500;
@@ -17,7 +17,7 @@ const DATE: &str = "send_date";
 
 pub(super) struct Versions {
     /// Never empty.
-    pub(super) all: Vec<Version>,
+    pub(super) all: Vec<MessageVersion>,
     pub(super) selected: usize,
     /// Number of versions above the limit.
     pub(super) cut: usize,
@@ -25,7 +25,7 @@ pub(super) struct Versions {
 
 /// Reads all versions up to the limit. The message's own text decides which one is shown. `swipe_id` is often missing
 /// or stale, so it only chooses between equal texts. A text that matches no version becomes a new one.
-pub(super) fn versions(line: &Map<String, Value>, mut shown: Version) -> Versions {
+pub(super) fn versions(line: &Map<String, Value>, mut shown: MessageVersion) -> Versions {
     let texts: Vec<String> =
         line.get("swipes").and_then(Value::as_array).into_iter().flatten().map(text_of_version).collect();
     let about = |index: usize| line.get("swipe_info").and_then(|all| all.get(index)).and_then(Value::as_object);
@@ -36,7 +36,7 @@ pub(super) fn versions(line: &Map<String, Value>, mut shown: Version) -> Version
     let total = texts.len() + usize::from(place.is_none());
     let place = place.unwrap_or(texts.len());
     let keep = |index: usize| index < MAX_VERSIONS - usize::from(place >= MAX_VERSIONS);
-    let mut all: Vec<Version> = texts
+    let mut all: Vec<MessageVersion> = texts
         .into_iter()
         .enumerate()
         .filter(|(index, _)| keep(*index) && *index != place)
@@ -69,52 +69,52 @@ fn chosen(line: &Map<String, Value>, texts: &[String], shown: &str) -> Option<us
 }
 
 /// Builds a version that is not shown. It takes the message's date if it has none of its own.
-fn other(text: String, sent: Option<&Value>, about: Option<&Map<String, Value>>) -> Version {
-    let mut version = Version { text, ..Version::default() };
+fn other(text: String, sent: Option<&Value>, about: Option<&Map<String, Value>>) -> MessageVersion {
+    let mut version = MessageVersion { text, ..MessageVersion::default() };
     if let Some(about) = about {
         complete(&mut version, about);
     }
     if about.is_none_or(|about| !about.contains_key(DATE)) {
-        version.sent = date(sent);
+        version.date = date(sent);
     }
     version
 }
 
 /// Builds the shown version from the fields of the line itself.
-pub(super) fn shown(text: &str, line: &Map<String, Value>) -> Version {
+pub(super) fn shown(text: &str, line: &Map<String, Value>) -> MessageVersion {
     let mut about = Map::new();
     for key in OF_VERSION.iter().chain(&["extra"]) {
         if let Some(value) = line.get(*key) {
             about.insert((*key).to_owned(), value.clone());
         }
     }
-    let mut version = Version { text: text.to_owned(), ..Version::default() };
+    let mut version = MessageVersion { text: text.to_owned(), ..MessageVersion::default() };
     complete(&mut version, &about);
     version
 }
 
 /// Fills missing fields of `version` from `about`.
-fn complete(version: &mut Version, about: &Map<String, Value>) {
+fn complete(version: &mut MessageVersion, about: &Map<String, Value>) {
     let extra = about.get("extra").and_then(Value::as_object);
     let text = |key: &str| extra.and_then(|extra| extra.get(key)).and_then(Value::as_str).unwrap_or_default();
-    let dated = !version.sent.is_empty() || version.rest.contains_key(DATE);
+    let dated = !version.date.is_empty() || version.unused_fields.contains_key(DATE);
     if let Some(found) = about.get(DATE).filter(|found| !dated && !found.is_null()) {
-        version.sent = date(Some(found));
+        version.date = date(Some(found));
         if !found.is_string() {
-            version.rest.insert(DATE.to_owned(), found.clone());
+            version.unused_fields.insert(DATE.to_owned(), found.clone());
         }
     }
     fill(&mut version.thoughts, || text("reasoning").to_owned());
     fill(&mut version.model, || text("model").chars().take(MAX_NAME).collect());
     for (key, value) in about.iter().filter(|(key, _)| !matches!(key.as_str(), DATE | "extra")) {
-        version.rest.entry(key.clone()).or_insert_with(|| value.clone());
+        version.unused_fields.entry(key.clone()).or_insert_with(|| value.clone());
     }
     let used = |key: &str, value: &Value| matches!(key, "reasoning" | "model") && value.is_string();
     let unused: Vec<_> = extra.into_iter().flatten().filter(|(key, value)| !used(key, value)).collect();
     if unused.is_empty() {
         return;
     }
-    if let Value::Object(kept) = version.rest.entry("extra").or_insert_with(|| Map::new().into()) {
+    if let Value::Object(kept) = version.unused_fields.entry("extra").or_insert_with(|| Map::new().into()) {
         for (key, value) in unused {
             kept.entry(key.clone()).or_insert_with(|| value.clone());
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::versions::OF_VERSION;
-use super::{By, ChatFile, NARRATOR, NOTE, Said, Version};
+use super::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion, NARRATOR, NOTE};
 
 impl ChatFile {
     /// Formats the chat as SillyTavern JSON lines.
@@ -21,7 +21,7 @@ impl ChatFile {
 
     /// Formats the shown texts as plain text.
     pub fn to_text(&self) -> String {
-        let said = |said: &Said| match said.name.as_str() {
+        let said = |said: &ChatFileMessage| match said.name.as_str() {
             "" => printable(&said.shown().text),
             name => format!("{}: {}", printable(name), printable(&said.shown().text)),
         };
@@ -30,14 +30,14 @@ impl ChatFile {
 
     /// Formats the shown texts as Markdown, with the speaker's name in bold. The texts are already Markdown.
     pub fn to_markdown(&self, title: &str) -> String {
-        let said = |said: &Said| match said.name.as_str() {
+        let said = |said: &ChatFileMessage| match said.name.as_str() {
             "" => printable(&said.shown().text),
             name => format!("**{}**\n\n{}", literal(name), printable(&said.shown().text)),
         };
         paragraphs(std::iter::once(format!("# {}", literal(title))).chain(self.seen().map(said)))
     }
 
-    fn seen(&self) -> impl Iterator<Item = &Said> {
+    fn seen(&self) -> impl Iterator<Item = &ChatFileMessage> {
         self.messages.iter().filter(|said| !said.note && !said.hidden)
     }
 }
@@ -63,23 +63,23 @@ fn literal(text: &str) -> String {
     written
 }
 
-fn line(said: &Said) -> Value {
+fn line(said: &ChatFileMessage) -> Value {
     let shown = said.shown();
     let mut line = Map::from_iter([
         ("name".to_owned(), json!(said.name)),
-        ("is_user".to_owned(), json!(said.by == By::User)),
+        ("is_user".to_owned(), json!(said.by == ChatFileAuthor::User)),
         ("is_system".to_owned(), json!(said.hidden || said.note)),
-        ("send_date".to_owned(), json!(shown.sent)),
+        ("send_date".to_owned(), json!(shown.date)),
         ("mes".to_owned(), json!(shown.text)),
         ("extra".to_owned(), extra(said, shown)),
     ]);
     if !said.avatar.is_empty() {
         line.insert("original_avatar".to_owned(), json!(said.avatar));
     }
-    let own = OF_VERSION.iter().filter_map(|key| Some(((*key).to_owned(), shown.rest.get(*key)?.clone())));
-    line.extend(own.chain(said.rest.clone()));
+    let own = OF_VERSION.iter().filter_map(|key| Some(((*key).to_owned(), shown.unused_fields.get(*key)?.clone())));
+    line.extend(own.chain(said.unused_fields.clone()));
     // SillyTavern writes versions of a user's message only if there are several.
-    if said.by != By::User || said.versions.len() > 1 {
+    if said.by != ChatFileAuthor::User || said.versions.len() > 1 {
         let texts: Vec<&str> = said.versions.iter().map(|version| version.text.as_str()).collect();
         line.insert("swipe_id".to_owned(), json!(said.selected.min(said.versions.len() - 1)));
         line.insert("swipes".to_owned(), json!(texts));
@@ -88,21 +88,21 @@ fn line(said: &Said) -> Value {
     Value::Object(line)
 }
 
-fn about(said: &Said, version: &Version) -> Value {
-    let mut about = Map::from_iter([("send_date".to_owned(), json!(version.sent))]);
-    about.extend(version.rest.clone());
+fn about(said: &ChatFileMessage, version: &MessageVersion) -> Value {
+    let mut about = Map::from_iter([("send_date".to_owned(), json!(version.date))]);
+    about.extend(version.unused_fields.clone());
     about.insert("extra".to_owned(), extra(said, version));
     Value::Object(about)
 }
 
-fn extra(said: &Said, version: &Version) -> Value {
-    let mut extra = match version.rest.get("extra") {
+fn extra(said: &ChatFileMessage, version: &MessageVersion) -> Value {
+    let mut extra = match version.unused_fields.get("extra") {
         Some(Value::Object(extra)) => extra.clone(),
         _ => Map::new(),
     };
     let kind = match (said.note, said.by) {
         (true, _) => NOTE,
-        (false, By::Narrator) => NARRATOR,
+        (false, ChatFileAuthor::Narrator) => NARRATOR,
         _ => "",
     };
     if !kind.is_empty() {

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{foreign, lone_entries, may_be_card, of_damaged};
+use super::{entries_without_book, foreign, guess_damaged_kind, may_be_card};
 
 #[test]
 fn names_unsupported_file_types() {
@@ -48,12 +48,12 @@ fn a_name_alone_is_not_a_card() {
 #[test]
 fn finds_entries_without_a_book() {
     let entry = json!({"uid":0,"key":["mill"],"content":"The mill.","order":100});
-    assert_eq!(lone_entries(&entry).map(|all| all.len()), Some(1));
-    assert_eq!(lone_entries(&json!([entry, entry])).map(|all| all.len()), Some(2));
+    assert_eq!(entries_without_book(&entry).map(|all| all.len()), Some(1));
+    assert_eq!(entries_without_book(&json!([entry, entry])).map(|all| all.len()), Some(2));
     let of_card = json!({"keys":["mill"],"content":"The mill.","insertion_order":1});
-    assert_eq!(lone_entries(&of_card).map(|all| all.len()), Some(1));
+    assert_eq!(entries_without_book(&of_card).map(|all| all.len()), Some(1));
     for other in [json!({"key":["a"],"content":"b"}), json!([entry, 1]), json!([]), Value::Null] {
-        assert_eq!(lone_entries(&other), None, "{other}");
+        assert_eq!(entries_without_book(&other), None, "{other}");
     }
 }
 
@@ -66,6 +66,6 @@ fn guesses_type_of_damaged_files() {
         (r#"[{"findRegex":"#, "regex script"),
         (r#"{"a":"#, "file"),
     ] {
-        assert_eq!(of_damaged(text), kind, "{text}");
+        assert_eq!(guess_damaged_kind(text), kind, "{text}");
     }
 }

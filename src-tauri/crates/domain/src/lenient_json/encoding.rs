@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Fault, Repair, repair};
+use super::{Repair, RepairKind, repair};
 
 /// Decodes the text and removes the byte order mark. Invalid sequences become U+FFFD.
 pub(super) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<Repair>) {
@@ -22,7 +22,7 @@ fn utf8(bytes: &[u8]) -> (Cow<'_, str>, Option<Repair>) {
         Ok(text) => (Cow::Borrowed(text), None),
         Err(first) => {
             let count = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
-            let repair = repair(Fault::NotText, count, bytes, first.valid_up_to());
+            let repair = repair(RepairKind::NotText, count, bytes, first.valid_up_to());
             (String::from_utf8_lossy(bytes), Some(repair))
         }
     }
@@ -40,7 +40,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> (Cow<'_, str>, Option<Repair
         count += usize::from(found.is_err());
         text.push(found.unwrap_or(char::REPLACEMENT_CHARACTER));
     }
-    let halves = (count > 0).then(|| repair(Fault::HalfCharacter, count, text.as_bytes(), first));
-    let cut = (!odd.is_empty()).then(|| repair(Fault::NotText, 1, text.as_bytes(), text.len()));
+    let halves = (count > 0).then(|| repair(RepairKind::HalfCharacter, count, text.as_bytes(), first));
+    let cut = (!odd.is_empty()).then(|| repair(RepairKind::NotText, 1, text.as_bytes(), text.len()));
     (Cow::Owned(text), halves.or(cut))
 }

@@ -27,7 +27,7 @@ pub const MAX_VALUES: usize = 1_200_000;
 /// A replaced fault, which strict JSON does not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repair {
-    pub fault: Fault,
+    pub fault: RepairKind,
     /// Number of occurrences.
     pub count: usize,
     /// Position of the first occurrence, starting at 1. Columns are bytes of UTF-8.
@@ -36,7 +36,7 @@ pub struct Repair {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum RepairKind {
     /// An unpaired surrogate, such as half of an emoji.
     HalfCharacter,
     /// Bytes that are not valid text.
@@ -49,12 +49,12 @@ impl std::fmt::Display for Repair {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { fault, count, line, column } = self;
         let what = match fault {
-            Fault::HalfCharacter => "half of a character (for example of a cut emoji) was replaced by \u{fffd}",
-            Fault::NotText => {
+            RepairKind::HalfCharacter => "half of a character (for example of a cut emoji) was replaced by \u{fffd}",
+            RepairKind::NotText => {
                 "bytes that are not UTF-8 text were replaced by \u{fffd}; if letters are missing, save the file as UTF-8 \
                  and import it again"
             }
-            Fault::NotANumber => "NaN, Infinity or a number that is too large was read as empty",
+            RepairKind::NotANumber => "NaN, Infinity or a number that is too large was read as empty",
         };
         match count {
             1 => write!(f, "line {line}, column {column}: {what}"),
@@ -81,7 +81,7 @@ pub struct Clean<'a> {
     pub repairs: Vec<Repair>,
 }
 
-/// Converts a JSON file to strict UTF-8 without a byte order mark, and replaces each [`Fault`]. The text is not parsed,
+/// Converts a JSON file to strict UTF-8 without a byte order mark, and replaces each [`RepairKind`]. The text is not parsed,
 /// so it may still be invalid JSON.
 ///
 /// # Errors
@@ -153,7 +153,7 @@ fn check_size(bytes: usize) -> Result<(), JsonError> {
 }
 
 /// Creates a repair whose first occurrence is at `offset` in `text`.
-fn repair(fault: Fault, count: usize, text: &[u8], offset: usize) -> Repair {
+fn repair(fault: RepairKind, count: usize, text: &[u8], offset: usize) -> Repair {
     let before = &text[..offset.min(text.len())];
     let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();

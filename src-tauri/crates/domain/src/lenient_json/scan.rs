@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Fault, JsonError, MAX_DEPTH, MAX_VALUES, Repair, repair};
+use super::{JsonError, MAX_DEPTH, MAX_VALUES, Repair, RepairKind, repair};
 
 const WEIGHT_OF_OBJECT: usize = 5;
 /// Length of an escape such as `\ud83d`, in bytes.
@@ -15,7 +15,7 @@ const MAX_PLAIN_DIGITS: usize = 300;
 /// Replaces the faults. Returns the borrowed text if there are none.
 pub(super) fn scan(text: Cow<'_, str>) -> Result<(Cow<'_, str>, Vec<Repair>), JsonError> {
     let mut edits = Edits::default();
-    let mut size = Size::default();
+    let mut size = JsonSize::default();
     let (json, mut at) = (text.as_bytes(), 0);
     while let Some(byte) = json.get(at).copied() {
         size.add(byte)?;
@@ -30,7 +30,7 @@ pub(super) fn scan(text: Cow<'_, str>) -> Result<(Cow<'_, str>, Vec<Repair>), Js
 }
 
 pub(super) fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
-    let (mut size, mut at) = (Size::default(), 0);
+    let (mut size, mut at) = (JsonSize::default(), 0);
     while let Some(byte) = json.get(at).copied() {
         size.add(byte)?;
         at = if byte == b'"' { end_of_string(json, at + 1) } else { at + 1 };
@@ -39,18 +39,18 @@ pub(super) fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
 }
 
 /// Estimated size of the text in memory.
-struct Size {
+struct JsonSize {
     depth: usize,
     values: usize,
 }
 
-impl Default for Size {
+impl Default for JsonSize {
     fn default() -> Self {
         Self { depth: 0, values: 1 }
     }
 }
 
-impl Size {
+impl JsonSize {
     /// Adds a byte outside strings.
     fn add(&mut self, byte: u8) -> Result<(), JsonError> {
         match byte {
@@ -73,7 +73,7 @@ impl Size {
 /// Replacements: offset, length in bytes, and fault.
 #[derive(Default)]
 struct Edits {
-    list: Vec<(usize, usize, Fault)>,
+    list: Vec<(usize, usize, RepairKind)>,
 }
 
 impl Edits {
@@ -81,7 +81,7 @@ impl Edits {
         let (mut written, mut from) = (String::with_capacity(text.len() + self.list.len()), 0);
         for (at, length, fault) in &self.list {
             written.push_str(&text[from..*at]);
-            written.push_str(if *fault == Fault::NotANumber { NULL } else { REPLACEMENT });
+            written.push_str(if *fault == RepairKind::NotANumber { NULL } else { REPLACEMENT });
             from = at + length;
         }
         written.push_str(&text[from..]);
@@ -89,12 +89,12 @@ impl Edits {
     }
 
     fn repairs(&self, json: &[u8]) -> Vec<Repair> {
-        let of = |fault: Fault| {
+        let of = |fault: RepairKind| {
             let mut found = self.list.iter().filter(|edit| edit.2 == fault);
             let first = found.next()?.0;
             Some(repair(fault, 1 + found.count(), json, first))
         };
-        [Fault::HalfCharacter, Fault::NotANumber].into_iter().filter_map(of).collect()
+        [RepairKind::HalfCharacter, RepairKind::NotANumber].into_iter().filter_map(of).collect()
     }
 }
 
@@ -105,7 +105,7 @@ fn string(json: &[u8], mut at: usize, edits: &mut Edits) -> usize {
             (b'"', _) => return at + 1,
             (b'\\', Some(0xd800..=0xdbff)) if matches!(unit(json, at + ESCAPE), Some(0xdc00..=0xdfff)) => 2 * ESCAPE,
             (b'\\', Some(0xd800..=0xdfff)) => {
-                edits.list.push((at, ESCAPE, Fault::HalfCharacter));
+                edits.list.push((at, ESCAPE, RepairKind::HalfCharacter));
                 ESCAPE
             }
             (b'\\', _) => 2,
@@ -141,7 +141,7 @@ fn number(json: &[u8], at: usize, edits: &mut Edits) -> usize {
     let token = &rest[..length];
     let endless = matches!(token, b"NaN" | b"-NaN" | b"Infinity" | b"-Infinity") || is_beyond_double(token);
     if endless {
-        edits.list.push((at, length, Fault::NotANumber));
+        edits.list.push((at, length, RepairKind::NotANumber));
     }
     at + length.max(1)
 }

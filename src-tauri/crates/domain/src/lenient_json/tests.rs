@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{Fault, JsonError, begins_as_json, check_complexity, clean, read};
+use super::{JsonError, RepairKind, begins_as_json, check_complexity, clean, read};
 
 fn value(json: &str) -> Value {
     read(json.as_bytes()).unwrap().0
@@ -23,7 +23,11 @@ fn half_characters_become_replacement_characters() {
     ] {
         let (value, repairs) = read(json.as_bytes()).unwrap();
         assert_eq!(value, expected, "{json}");
-        assert_eq!(repairs.iter().map(|repair| repair.fault).collect::<Vec<_>>(), [Fault::HalfCharacter], "{json}");
+        assert_eq!(
+            repairs.iter().map(|repair| repair.fault).collect::<Vec<_>>(),
+            [RepairKind::HalfCharacter],
+            "{json}"
+        );
     }
 }
 
@@ -40,7 +44,7 @@ fn whole_pairs_and_escaped_backslashes_stay() {
 fn a_repair_has_position_and_count() {
     let (_, repairs) = read(b"{\n \"a\": \"\\ud83d\",\n \"b\": [NaN, NaN]\n}").unwrap();
     let told: Vec<_> = repairs.iter().map(|one| (one.fault, one.count, one.line, one.column)).collect();
-    assert_eq!(told, [(Fault::HalfCharacter, 1, 2, 8), (Fault::NotANumber, 2, 3, 8)]);
+    assert_eq!(told, [(RepairKind::HalfCharacter, 1, 2, 8), (RepairKind::NotANumber, 2, 3, 8)]);
     assert!(repairs[0].to_string().starts_with("line 2, column 8: half of a character"));
 }
 
@@ -86,10 +90,10 @@ fn damaged_text_is_read_with_a_warning() {
     cut.extend(0xd83d_u16.to_le_bytes());
     cut.extend(utf16("\"}", u16::to_le_bytes));
     let (value, repairs) = read(&cut).unwrap();
-    assert_eq!((value, repairs[0].fault), (json!({ "a": "\u{fffd}" }), Fault::HalfCharacter));
+    assert_eq!((value, repairs[0].fault), (json!({ "a": "\u{fffd}" }), RepairKind::HalfCharacter));
     let (value, repairs) = read(b"{\"a\":\"Gr\xfc\xdfe \xed\xa0\xbd\"}").unwrap();
     assert!(value["a"].as_str().unwrap().starts_with("Gr\u{fffd}"));
-    assert_eq!((repairs[0].fault, repairs[0].line, repairs[0].column), (Fault::NotText, 1, 9));
+    assert_eq!((repairs[0].fault, repairs[0].line, repairs[0].column), (RepairKind::NotText, 1, 9));
 }
 
 #[test]

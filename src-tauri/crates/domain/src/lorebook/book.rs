@@ -13,7 +13,7 @@ const MAX_ENTRIES: usize = 100_000;
 
 /// The format a book was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum BookFormat {
     /// SillyTavern's own: `{"entries": {"0": {...}}}`.
     Native,
     /// The `character_book` of a card.
@@ -26,11 +26,11 @@ pub enum Form {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Book {
     pub entries: Vec<Entry>,
-    form: Form,
+    form: BookFormat,
     /// The book without its entries.
     pub(super) raw: Map<String, Value>,
     /// The fields around `data` in a stand-alone file.
-    around: Map<String, Value>,
+    outer: Map<String, Value>,
     /// The map key of each entry in the file. New entries have none.
     names: Vec<(Uid, String)>,
     /// Whether the file stored the entries as a list.
@@ -41,7 +41,7 @@ pub struct Book {
 
 /// A lorebook read from a file, and the problems found in it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Read {
+pub struct ReadBook {
     pub book: Book,
     pub skipped: Vec<Skipped>,
     pub repairs: Vec<Repair>,
@@ -51,7 +51,7 @@ impl Book {
     /// Creates an empty book in SillyTavern's format.
     pub fn new(name: &str) -> Self {
         let raw = Map::from_iter([("name".to_owned(), Value::from(name))]);
-        Self::empty(Form::Native, raw, Map::new(), false)
+        Self::empty(BookFormat::Native, raw, Map::new(), false)
     }
 
     /// Reads a lorebook file in any format: JSON, or a PNG in which NovelAI stored a book.
@@ -60,7 +60,7 @@ impl Book {
     /// [`BookError`] if the file is not valid JSON, not a lorebook, or above the limits. A bad entry is a [`Skipped`],
     /// not an error.
     pub fn read(bytes: &[u8]) -> Result<(Self, Vec<Skipped>), BookError> {
-        let Read { book, skipped, .. } = Self::read_and_tell(bytes)?;
+        let ReadBook { book, skipped, .. } = Self::read_with_repairs(bytes)?;
         Ok((book, skipped))
     }
 
@@ -68,7 +68,7 @@ impl Book {
     ///
     /// # Errors
     /// The errors of [`Book::read`].
-    pub fn read_and_tell(bytes: &[u8]) -> Result<Read, BookError> {
+    pub fn read_with_repairs(bytes: &[u8]) -> Result<ReadBook, BookError> {
         if bytes.len() > MAX_FILE {
             return Err(BookError::TooLarge { bytes: bytes.len(), limit: MAX_FILE });
         }
@@ -76,7 +76,7 @@ impl Book {
         let bytes = inside.as_deref().unwrap_or(bytes);
         let (value, repairs) = lenient_json::read(bytes)?;
         let (book, skipped) = Self::from_value(value)?;
-        Ok(Read { book, skipped, repairs })
+        Ok(ReadBook { book, skipped, repairs })
     }
 
     /// # Errors
@@ -99,10 +99,10 @@ impl Book {
     pub fn from_character_book(book: &Map<String, Value>) -> (Self, Vec<Skipped>) {
         let mut raw = book.clone();
         let entries = raw.get_mut("entries").map(Value::take).unwrap_or_default();
-        Self::empty(Form::Card, raw, Map::new(), !entries.is_object()).filled(entries)
+        Self::empty(BookFormat::Card, raw, Map::new(), !entries.is_object()).filled(entries)
     }
 
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> BookFormat {
         self.form
     }
 
@@ -142,17 +142,17 @@ impl Book {
             false => Value::Object(self.named(Entry::to_own_form)),
         };
         book.insert("entries".into(), entries);
-        if self.form != Form::Standalone {
+        if self.form != BookFormat::Standalone {
             return Value::Object(book);
         }
-        let mut root = self.around.clone();
+        let mut root = self.outer.clone();
         root.insert("data".into(), Value::Object(book));
         Value::Object(root)
     }
 
     /// Converts to SillyTavern's format. Entries with equal ids both survive: the second gets a new key.
     pub fn to_native(&self) -> Value {
-        let entries = if self.form == Form::Native && self.listed {
+        let entries = if self.form == BookFormat::Native && self.listed {
             Value::Array(self.list(Entry::to_native))
         } else {
             Value::Object(self.named(Entry::to_native))
@@ -166,11 +166,11 @@ impl Book {
     pub fn to_character_book(&self) -> Map<String, Value> {
         let mut book = self.raw.clone();
         let entries = match self.form {
-            Form::Card | Form::Standalone if !self.listed => Value::Object(self.named(Entry::to_card)),
+            BookFormat::Card | BookFormat::Standalone if !self.listed => Value::Object(self.named(Entry::to_card)),
             _ => Value::Array(self.list(Entry::to_card)),
         };
         book.insert("entries".into(), entries);
-        if self.form == Form::Native {
+        if self.form == BookFormat::Native {
             book.entry("extensions").or_insert_with(|| json!({}));
             let by_name = [
                 ("scan_depth", self.scan_depth().map(Value::from)),
@@ -187,19 +187,19 @@ impl Book {
 
     /// Converts to a stand-alone `lorebook_v3` file.
     pub fn to_lorebook_v3(&self) -> Value {
-        let mut root = self.around.clone();
+        let mut root = self.outer.clone();
         root.entry("spec").or_insert_with(|| "lorebook_v3".into());
         root.insert("data".into(), Value::Object(self.to_character_book()));
         Value::Object(root)
     }
 
-    fn empty(form: Form, raw: Map<String, Value>, around: Map<String, Value>, listed: bool) -> Self {
-        Self { entries: Vec::new(), form, raw, around, names: Vec::new(), listed, kept: Vec::new() }
+    fn empty(form: BookFormat, raw: Map<String, Value>, outer: Map<String, Value>, listed: bool) -> Self {
+        Self { entries: Vec::new(), form, raw, outer, names: Vec::new(), listed, kept: Vec::new() }
     }
 
     fn from_object(
         mut raw: Map<String, Value>,
-        around: Option<Map<String, Value>>,
+        outer: Option<Map<String, Value>>,
     ) -> Result<(Self, Vec<Skipped>), BookError> {
         let entries = match raw.get_mut("entries").map(Value::take) {
             Some(entries @ (Value::Object(_) | Value::Array(_))) => entries,
@@ -209,12 +209,12 @@ impl Book {
         if count > MAX_ENTRIES {
             return Err(BookError::TooComplex { what: "too many entries", limit: MAX_ENTRIES });
         }
-        let form = match &around {
-            Some(_) => Form::Standalone,
-            None if speaks_card(&entries) => Form::Card,
-            None => Form::Native,
+        let form = match &outer {
+            Some(_) => BookFormat::Standalone,
+            None if is_card_format(&entries) => BookFormat::Card,
+            None => BookFormat::Native,
         };
-        Ok(Self::empty(form, raw, around.unwrap_or_default(), entries.is_array()).filled(entries))
+        Ok(Self::empty(form, raw, outer.unwrap_or_default(), entries.is_array()).filled(entries))
     }
 
     fn filled(mut self, entries: Value) -> (Self, Vec<Skipped>) {
@@ -222,7 +222,7 @@ impl Book {
         for (index, (place, value)) in in_order(entries).into_iter().enumerate() {
             match check(value) {
                 Ok(raw) => {
-                    let entry = if self.speaks_card(&raw) {
+                    let entry = if self.is_card_format(&raw) {
                         Entry::from_card(index, raw)
                     } else {
                         Entry::from_native(&place, raw)
@@ -240,9 +240,9 @@ impl Book {
     }
 
     /// Whether an entry of this book is in card format.
-    pub(super) fn speaks_card(&self, raw: &Map<String, Value>) -> bool {
+    pub(super) fn is_card_format(&self, raw: &Map<String, Value>) -> bool {
         match raw.contains_key("keys") == raw.contains_key("key") {
-            true => self.form != Form::Native,
+            true => self.form != BookFormat::Native,
             false => raw.contains_key("keys"),
         }
     }
@@ -284,7 +284,7 @@ fn is_wrapper(root: &Map<String, Value>) -> bool {
     !root.contains_key("entries") && root.get("data").is_some_and(|data| data.get("entries").is_some())
 }
 
-fn speaks_card(entries: &Value) -> bool {
+fn is_card_format(entries: &Value) -> bool {
     let card = |entry: &Value| entry.get("keys").is_some() && entry.get("key").is_none();
     match entries {
         Value::Array(entries) => entries.is_empty() || entries.iter().any(card),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::book::{Book, Form, check};
+use super::book::{Book, BookFormat, check};
 use super::entry::{Entry, Uid};
 use super::value::Field;
 
@@ -11,8 +11,8 @@ impl Book {
     pub fn add(&mut self, entry: &Entry) -> Uid {
         let (uid, number) = self.free_uid();
         let (name, mut raw) = match self.form() {
-            Form::Native => ("uid", entry.to_native()),
-            Form::Card | Form::Standalone => ("id", entry.to_card()),
+            BookFormat::Native => ("uid", entry.to_native()),
+            BookFormat::Card | BookFormat::Standalone => ("id", entry.to_card()),
         };
         raw.insert(name.to_owned(), number.into());
         let mut added = self.read_entry(uid.as_str(), raw);
@@ -36,7 +36,7 @@ impl Book {
     ///
     /// # Errors
     /// Says why `raw` is not an entry.
-    pub fn put_back(&mut self, index: usize, raw: Map<String, Value>) -> Result<(), &'static str> {
+    pub fn restore_set_aside(&mut self, index: usize, raw: Map<String, Value>) -> Result<(), &'static str> {
         let raw = check(Value::Object(raw)).map_err(|(_, why)| why)?;
         let entry = self.read_entry(&index.to_string(), raw);
         self.entries.insert(index.min(self.entries.len()), entry);
@@ -69,7 +69,7 @@ impl Book {
     }
 
     fn read_entry(&self, name: &str, raw: Map<String, Value>) -> Entry {
-        match self.speaks_card(&raw) {
+        match self.is_card_format(&raw) {
             true => Entry::from_card(name.parse().unwrap_or_default(), raw),
             false => Entry::from_native(name, raw),
         }
@@ -146,11 +146,11 @@ mod tests {
             let mut book = before.clone();
             let taken = book.remove(0).unwrap();
             assert_eq!(book.entries.len(), before.entries.len() - 1);
-            book.put_back(0, taken).unwrap();
+            book.restore_set_aside(0, taken).unwrap();
             assert_eq!(book.to_value(), before.to_value());
         }
         assert_eq!(native().remove(2), None);
-        assert!(native().put_back(0, Map::from_iter([("content".to_owned(), json!([]))])).is_err());
+        assert!(native().restore_set_aside(0, Map::from_iter([("content".to_owned(), json!([]))])).is_err());
     }
 
     /// Edits of a book's own fields use the name in the file.

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::raw::At::{Ext, Not, Own, Root};
 use super::raw::{
-    CARD_FORM, CARD_ROOT, NATIVE_FORM, NATIVE_ROOT, disown, get, put, put_back, restate, set_aside, strangers,
-    without_empty_own,
+    CARD_FORM, CARD_ROOT, NATIVE_FORM, NATIVE_ROOT, convert_field, get, put, remove_own, restore_set_aside, set_aside,
+    unknown_fields, without_empty_own,
 };
 use super::value::Field;
 
@@ -47,7 +47,7 @@ impl Serialize for Uid {
 
 /// How the secondary keys decide after a primary key matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Logic {
+pub enum KeyLogic {
     /// At least one secondary key matches.
     AndAny,
     /// At least one secondary key does not match.
@@ -77,7 +77,7 @@ pub enum Position {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum InsertionRole {
     System = 0,
     User = 1,
     Assistant = 2,
@@ -120,15 +120,15 @@ macro_rules! entry {
             }
 
             /// Converts the card fields that the entry states to SillyTavern's format.
-            fn restate_native(&self, raw: &mut Map<String, Value>) {
-                $(disown(raw, $card);)*
-                $(restate(raw, (&self.raw, $card, $card_absent), $native, &self.$field);)*
+            fn convert_to_native(&self, raw: &mut Map<String, Value>) {
+                $(remove_own(raw, $card);)*
+                $(convert_field(raw, (&self.raw, $card, $card_absent), $native, &self.$field);)*
             }
 
             /// Converts the SillyTavern fields that the entry states to card format.
-            fn restate_card(&self, raw: &mut Map<String, Value>) {
-                $(disown(raw, $native);)*
-                $(restate(raw, (&self.raw, $native, $native_absent), $card, &self.$field);)*
+            fn convert_to_card(&self, raw: &mut Map<String, Value>) {
+                $(remove_own(raw, $native);)*
+                $(convert_field(raw, (&self.raw, $native, $native_absent), $card, &self.$field);)*
             }
         }
     };
@@ -140,20 +140,20 @@ entry! {
     secondary_keys: Vec<String>, Root("keysecondary"), Vec::new(), Root("secondary_keys"), Vec::new();
     /// Whether the secondary keys are used.
     selective: bool, Root("selective"), false, Root("selective"), false;
-    /// `None` behaves like [`Logic::AndAny`], but group scoring ignores the secondary keys.
-    logic: Option<Logic>, Root("selectiveLogic"), None, Ext("selectiveLogic"), Some(Logic::AndAny);
+    /// `None` behaves like [`KeyLogic::AndAny`], but group scoring ignores the secondary keys.
+    logic: Option<KeyLogic>, Root("selectiveLogic"), None, Ext("selectiveLogic"), Some(KeyLogic::AndAny);
     comment: String, Root("comment"), String::new(), Root("comment"), String::new();
     content: String, Root("content"), String::new(), Root("content"), String::new();
     /// Active without keys.
     constant: bool, Root("constant"), false, Root("constant"), false;
     vectorized: bool, Root("vectorized"), false, Ext("vectorized"), false;
-    /// Entries with a higher order are added first within the budget, and stand lower in the prompt.
+    /// Entries with a higher order are added first within the budget, and come later in the prompt.
     order: f64, Root("order"), 100.0, Root("insertion_order"), 100.0;
     /// `None`: active, but not part of the prompt.
     position: Option<Position>, Root("position"), None, Ext("position"), None;
     /// In messages from the end.
     depth: Option<i64>, Root("depth"), None, Ext("depth"), None;
-    role: Option<Role>, Root("role"), None, Ext("role"), None;
+    role: Option<InsertionRole>, Root("role"), None, Ext("role"), None;
     outlet: String, Root("outletName"), String::new(), Ext("outlet_name"), String::new();
     disable: bool, Root("disable"), false, Not("enabled"), false;
     ignore_budget: bool, Root("ignoreBudget"), false, Ext("ignore_budget"), false;
@@ -243,12 +243,12 @@ impl Entry {
     pub fn to_native(&self) -> Map<String, Value> {
         let mut raw = self.raw.clone();
         if !self.native {
-            raw = strangers(&self.raw, CARD_ROOT, NATIVE_ROOT, CARD_FORM);
-            put_back(&mut raw, NATIVE_FORM);
+            raw = unknown_fields(&self.raw, CARD_ROOT, NATIVE_ROOT, CARD_FORM);
+            restore_set_aside(&mut raw, NATIVE_FORM);
             if let Some(odd) = self.raw.get("position").filter(|word| card_position(word).is_none()) {
                 set_aside(&mut raw, CARD_FORM, "position", odd.clone());
             }
-            self.restate_native(&mut raw);
+            self.convert_to_native(&mut raw);
             raw.insert("uid".into(), self.number("id"));
         }
         self.write_native(&mut raw);
@@ -264,8 +264,8 @@ impl Entry {
         if !self.native {
             return self.edited_card();
         }
-        let mut raw = strangers(&self.raw, NATIVE_ROOT, CARD_ROOT, NATIVE_FORM);
-        put_back(&mut raw, CARD_FORM);
+        let mut raw = unknown_fields(&self.raw, NATIVE_ROOT, CARD_ROOT, NATIVE_FORM);
+        restore_set_aside(&mut raw, CARD_FORM);
         raw.insert("id".into(), self.number("uid"));
         for (field, empty) in [
             ("keys", Value::Array(Vec::new())),
@@ -280,7 +280,7 @@ impl Entry {
         }
         raw.entry("extensions").or_insert_with(|| Value::Object(Map::new()));
         let marked = EXPORT_MARKS.map(|mark| in_extensions(&raw, mark));
-        self.restate_card(&mut raw);
+        self.convert_to_card(&mut raw);
         if let Some(Value::Object(extensions)) = raw.get_mut("extensions").filter(|_| self.use_regex) {
             // Readers treat an entry with these keys as SillyTavern's export and then ignore `use_regex`.
             for (mark, _) in EXPORT_MARKS.into_iter().zip(marked).filter(|(_, marked)| !marked) {

@@ -15,8 +15,8 @@ mod raw;
 mod value;
 
 pub use binding::Binding;
-pub use book::{Book, Form, Read};
-pub use entry::{CharacterFilter, Entry, Logic, Position, Role, Uid};
+pub use book::{Book, BookFormat, ReadBook};
+pub use entry::{CharacterFilter, Entry, InsertionRole, KeyLogic, Position, Uid};
 pub use error::{BookError, Skipped};
 
 /// Maximum size of a file, in bytes.

@@ -90,7 +90,12 @@ pub(super) const CARD_FORM: &str = "card";
 
 /// Returns the fields that the other format does not define, including `extensions`. A field without meaning in its own
 /// format, but with one in the other, is set aside under `form`. An example is `depth` at the root of a card's entry.
-pub(super) fn strangers(raw: &Map<String, Value>, known: &[&str], other: &[&str], form: &str) -> Map<String, Value> {
+pub(super) fn unknown_fields(
+    raw: &Map<String, Value>,
+    known: &[&str],
+    other: &[&str],
+    form: &str,
+) -> Map<String, Value> {
     let unknown = raw.iter().filter(|(name, _)| !known.contains(&name.as_str()));
     let (aside, mut carried): (Map<_, _>, Map<_, _>) = unknown
         .map(|(name, value)| (name.clone(), value.clone()))
@@ -106,14 +111,14 @@ pub(super) fn set_aside(raw: &mut Map<String, Value>, form: &str, name: &str, va
 }
 
 /// Restores fields that an earlier conversion set aside.
-pub(super) fn put_back(raw: &mut Map<String, Value>, form: &str) {
+pub(super) fn restore_set_aside(raw: &mut Map<String, Value>, form: &str) {
     if let Some(Value::Object(aside)) = own(raw).and_then(|own| own.shift_remove(form)) {
         raw.extend(aside);
     }
 }
 
 /// Removes a field that was in our part of `extensions` only because the other format does not define it.
-pub(super) fn disown(raw: &mut Map<String, Value>, at: At) {
+pub(super) fn remove_own(raw: &mut Map<String, Value>, at: At) {
     if let Own(name) = at
         && let Some(own) = own(raw)
     {
@@ -158,7 +163,12 @@ pub(super) fn put<T: Field>(raw: &mut Map<String, Value>, at: At, value: &T, abs
 
 /// Converts a field to the other format, even if its value is that format's default, so that no value is lost. Values
 /// keep their spelling, such as `true` for a recursion level. Fields of the specification are normalized.
-pub(super) fn restate<T: Field>(raw: &mut Map<String, Value>, source: (&Map<String, Value>, At, T), to: At, value: &T) {
+pub(super) fn convert_field<T: Field>(
+    raw: &mut Map<String, Value>,
+    source: (&Map<String, Value>, At, T),
+    to: At,
+    value: &T,
+) {
     let (source, from, absent) = source;
     let Some(stated) = find(source, from) else { return };
     let spec_has_it = matches!((from, to), (Root(_), Root(_)) | (Not(_), _) | (_, Not(_)));

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value, json};
 
-use super::entry::{CharacterFilter, Logic, Position, Role};
+use super::entry::{CharacterFilter, InsertionRole, KeyLogic, Position};
 
 /// A field type that can be read from irregular JSON and written back.
 pub(super) trait Field: Sized + PartialEq {
@@ -126,11 +126,11 @@ macro_rules! numbered {
     };
 }
 
-numbered!(Logic: 0 => AndAny, 1 => NotAll, 2 => NotAny, 3 => AndAll);
+numbered!(KeyLogic: 0 => AndAny, 1 => NotAll, 2 => NotAny, 3 => AndAll);
 numbered!(Position: 0 => BeforeChar, 1 => AfterChar, 2 => NoteTop, 3 => NoteBottom, 4 => AtDepth, 5 => ExampleTop,
     6 => ExampleBottom, 7 => Outlet);
 
-impl Field for Role {
+impl Field for InsertionRole {
     fn read(value: &Value) -> Option<Self> {
         match (value.as_str(), i64::read(value)) {
             (Some("system"), _) | (_, Some(0)) => Some(Self::System),

@@ -2,7 +2,7 @@
 
 use super::layers::Resolved;
 use super::list::Values;
-use super::owner::Origin;
+use super::owner::SettingOrigin;
 
 /// Settings that contradict each other. They do not stop a turn, because the budget never exceeds the limit. Setting
 /// such a value is refused.
@@ -61,7 +61,7 @@ impl Resolved {
     fn tail(&self) -> Option<Contradiction> {
         let Values { min_tail_messages, message_ceiling, .. } = self.values;
         let message_ceiling = message_ceiling?;
-        let meant = self.origin("min_tail_messages") != Origin::BuiltIn;
+        let meant = self.origin("min_tail_messages") != SettingOrigin::BuiltIn;
         (meant && message_ceiling < min_tail_messages)
             .then_some(Contradiction::CeilingBelowTail { min_tail_messages, message_ceiling })
     }
@@ -76,7 +76,7 @@ mod tests {
         let (layer, problems) = Layer::read(Scope::Global, stored.iter().copied());
         assert_eq!(problems, []);
         let mut layers = Layers::default();
-        layers.put(Origin::Global, layer);
+        layers.put(SettingOrigin::Global, layer);
         resolve(&layers).contradictions().iter().map(ToString::to_string).collect()
     }
 

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::list::{Setting, Values, setting};
-use super::owner::{Origin, Scope};
-use super::value::Value;
+use super::owner::{Scope, SettingOrigin};
+use super::value::ConfigValue;
 
 /// The values of one layer, by key. Each is valid for its setting.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Layer(BTreeMap<&'static str, Value>);
+pub struct Layer(BTreeMap<&'static str, ConfigValue>);
 
 /// An invalid value. The setting falls back to the layer below, and other settings are unaffected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {reason}; the value is ignored")]
-pub struct Problem {
+pub struct IgnoredValue {
     pub key: &'static str,
     /// A clause without capital letter and full stop.
     pub reason: String,
@@ -21,12 +21,12 @@ pub struct Problem {
 
 impl Layer {
     /// Reads the stored JSON values of a layer. Ignores keys that this version does not know.
-    pub fn read<'a>(scope: Scope, stored: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Self, Vec<Problem>) {
+    pub fn read<'a>(scope: Scope, stored: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Self, Vec<IgnoredValue>) {
         Self::collect(stored.into_iter().filter_map(|(key, json)| Some((setting(key)?, read_json(key, scope, json)))))
     }
 
     /// Reads the environment variables that override settings, and ignores all others.
-    pub fn from_environment<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Self, Vec<Problem>) {
+    pub fn from_environment<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Self, Vec<IgnoredValue>) {
         let ours = |name: &str| super::list::SETTINGS.iter().find(|setting| setting.variable() == name);
         let read = |(name, text): (&str, &str)| {
             let setting = ours(name)?;
@@ -35,12 +35,14 @@ impl Layer {
         Self::collect(variables.into_iter().filter_map(read))
     }
 
-    fn collect(read: impl Iterator<Item = (&'static Setting, Result<Value, String>)>) -> (Self, Vec<Problem>) {
+    fn collect(
+        read: impl Iterator<Item = (&'static Setting, Result<ConfigValue, String>)>,
+    ) -> (Self, Vec<IgnoredValue>) {
         let (mut layer, mut problems) = (Self::default(), Vec::new());
         for (setting, value) in read {
             match value {
                 Ok(value) => drop(layer.0.insert(setting.key, value)),
-                Err(reason) => problems.push(Problem { key: setting.key, reason }),
+                Err(reason) => problems.push(IgnoredValue { key: setting.key, reason }),
             }
         }
         (layer, problems)
@@ -49,12 +51,12 @@ impl Layer {
     /// The layer of a prompt template, which suggests a maximum reply length.
     pub fn of_template(reply_tokens: Option<u32>) -> Self {
         let setting = setting("max_tokens");
-        let value = |setting: &'static Setting| setting.kind.check(Value::Whole(reply_tokens?)).ok();
+        let value = |setting: &'static Setting| setting.kind.check(ConfigValue::Whole(reply_tokens?)).ok();
         Self(setting.and_then(|setting| Some((setting.key, value(setting)?))).into_iter().collect())
     }
 
     /// The layer of a sampler preset. Ignores values that are invalid or not sampler settings.
-    pub fn of_preset<'a>(values: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
+    pub fn of_preset<'a>(values: impl IntoIterator<Item = (&'a str, ConfigValue)>) -> Self {
         let taken = |(key, value)| {
             let setting = super::list::preset_setting(key)?;
             Some((setting.key, setting.kind.check(value).ok()?))
@@ -62,12 +64,12 @@ impl Layer {
         Self(values.into_iter().filter_map(taken).collect())
     }
 
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub fn get(&self, key: &str) -> Option<&ConfigValue> {
         self.0.get(key)
     }
 
     /// Sets a value that must be valid for `setting`. `None` removes it, so the layer below applies.
-    pub fn set(&mut self, setting: &'static Setting, value: Option<Value>) {
+    pub fn set(&mut self, setting: &'static Setting, value: Option<ConfigValue>) {
         match value {
             Some(value) => self.0.insert(setting.key, value),
             None => self.0.remove(setting.key),
@@ -86,12 +88,12 @@ impl Layer {
     }
 
     /// Iterates in key order.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &ConfigValue)> {
         self.0.iter().map(|(key, value)| (*key, value))
     }
 }
 
-fn read_json(key: &str, scope: Scope, json: &str) -> Result<Value, String> {
+fn read_json(key: &str, scope: Scope, json: &str) -> Result<ConfigValue, String> {
     let Some(setting) = setting(key).filter(|setting| setting.scopes.contains(&scope)) else {
         return Err(format!("it cannot be set for a {}", scope.as_str()));
     };
@@ -102,19 +104,19 @@ fn read_json(key: &str, scope: Scope, json: &str) -> Result<Value, String> {
 
 /// The layers that apply in one place, such as a chat.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Layers(BTreeMap<Origin, Layer>);
+pub struct Layers(BTreeMap<SettingOrigin, Layer>);
 
 impl Layers {
-    pub fn put(&mut self, origin: Origin, layer: Layer) {
+    pub fn put(&mut self, origin: SettingOrigin, layer: Layer) {
         self.0.insert(origin, layer);
     }
 
-    pub fn layer(&self, origin: Origin) -> Option<&Layer> {
+    pub fn layer(&self, origin: SettingOrigin) -> Option<&Layer> {
         self.0.get(&origin)
     }
 
     /// Returns the value with the highest precedence and its origin.
-    pub fn find(&self, key: &str) -> Option<(Origin, &Value)> {
+    pub fn find(&self, key: &str) -> Option<(SettingOrigin, &ConfigValue)> {
         self.0.iter().rev().find_map(|(origin, layer)| Some((*origin, layer.get(key)?)))
     }
 }
@@ -123,12 +125,12 @@ impl Layers {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
     pub values: Values,
-    origins: BTreeMap<&'static str, Origin>,
+    origins: BTreeMap<&'static str, SettingOrigin>,
 }
 
 impl Resolved {
-    pub fn origin(&self, key: &str) -> Origin {
-        self.origins.get(key).copied().unwrap_or(Origin::BuiltIn)
+    pub fn origin(&self, key: &str) -> SettingOrigin {
+        self.origins.get(key).copied().unwrap_or(SettingOrigin::BuiltIn)
     }
 }
 
@@ -146,11 +148,17 @@ mod tests {
     use super::super::list::SETTINGS;
     use super::*;
 
-    const ORIGINS: [Origin; 6] =
-        [Origin::Template, Origin::Global, Origin::Model, Origin::Character, Origin::Chat, Origin::Environment];
+    const ORIGINS: [SettingOrigin; 6] = [
+        SettingOrigin::Template,
+        SettingOrigin::Global,
+        SettingOrigin::Model,
+        SettingOrigin::Character,
+        SettingOrigin::Chat,
+        SettingOrigin::Environment,
+    ];
 
     fn capped(cap: u32) -> Layer {
-        Layer([("history_cap", Value::Whole(cap))].into())
+        Layer([("history_cap", ConfigValue::Whole(cap))].into())
     }
 
     /// The topmost layer with a value wins in every combination.
@@ -164,25 +172,26 @@ mod tests {
                 layers.put(*origin, capped(1_000 + bit as u32));
             }
             let resolved = resolve(&layers);
-            let expected = top.map_or((Origin::BuiltIn, None), |(bit, origin)| (*origin, Some(1_000 + bit as u32)));
+            let expected =
+                top.map_or((SettingOrigin::BuiltIn, None), |(bit, origin)| (*origin, Some(1_000 + bit as u32)));
             assert_eq!((resolved.origin("history_cap"), resolved.values.history_cap), expected, "{set:06b}");
         }
     }
 
     #[test]
     fn preset_fills_gaps_and_overrides_lower_layers() {
-        let number = |key, value| (key, Value::Number(value));
-        let context = ("context_limit", Value::Whole(4096));
+        let number = |key, value| (key, ConfigValue::Number(value));
+        let context = ("context_limit", ConfigValue::Whole(4096));
         let preset = Layer::of_preset([number("temperature", 1.2), number("min_p", 0.2), context]);
         let mut of_character = Layer([number("temperature", 0.3)].into());
         assert_eq!(of_character.fill(&preset, Some(Scope::Character)), ["min_p"]);
         let mut layers = Layers::default();
-        layers.put(Origin::Global, Layer([number("min_p", 0.01)].into()));
-        layers.put(Origin::Character, of_character);
+        layers.put(SettingOrigin::Global, Layer([number("min_p", 0.01)].into()));
+        layers.put(SettingOrigin::Character, of_character);
         let resolved = resolve(&layers);
         let Values { temperature, min_p, context_limit, .. } = resolved.values.clone();
         assert_eq!((temperature, min_p, context_limit), (0.3, 0.2, None));
-        assert_eq!(resolved.origin("min_p"), Origin::Character);
+        assert_eq!(resolved.origin("min_p"), SettingOrigin::Character);
         assert_eq!(
             Layer::default().fill(&preset, None),
             ["min_p", "temperature"],
@@ -210,7 +219,7 @@ mod tests {
             ]
         );
         let mut layers = Layers::default();
-        layers.put(Origin::Chat, layer);
+        layers.put(SettingOrigin::Chat, layer);
         let Resolved { values, .. } = resolve(&layers);
         assert_eq!((values.history_cap, values.temperature, values.top_k), (Some(3_000), 0.8, 40));
     }
@@ -248,7 +257,7 @@ mod tests {
             layers.put(scope.into(), layer.clone());
             let resolved = resolve(&layers);
             for setting in SETTINGS {
-                let expected = if layer.get(setting.key).is_some() { scope.into() } else { Origin::BuiltIn };
+                let expected = if layer.get(setting.key).is_some() { scope.into() } else { SettingOrigin::BuiltIn };
                 prop_assert_eq!(resolved.origin(setting.key), expected);
             }
         }
@@ -257,10 +266,10 @@ mod tests {
         #[test]
         fn settings_resolve_independently(cap in 200_u32..9_000, limit in 512_u32..9_000) {
             let mut layers = Layers::default();
-            layers.put(Origin::Chat, capped(cap));
+            layers.put(SettingOrigin::Chat, capped(cap));
             let mut alone = resolve(&layers).values;
-            let limited = Layer([("context_limit", Value::Whole(limit))].into());
-            layers.put(Origin::Model, limited);
+            let limited = Layer([("context_limit", ConfigValue::Whole(limit))].into());
+            layers.put(SettingOrigin::Model, limited);
             let both = resolve(&layers).values;
             alone.context_limit = Some(limit);
             prop_assert_eq!(both, alone);

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use super::owner::Scope;
-use super::value::{FromValue, Kind, Value};
+use super::value::{ConfigValue, FromValue, ValueType};
 use crate::sampling::{Dry, Dynatemp, Mirostat, Sampling, Xtc};
 
 /// Prefix of environment variables: `INGLENOOK_CONTEXT_LIMIT=4096` overrides `context_limit`.
@@ -23,7 +23,7 @@ pub enum Unit {
 
 /// Section of the settings screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub enum SettingSection {
     Context,
     Prompt,
     Story,
@@ -35,10 +35,10 @@ pub enum Group {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     pub key: &'static str,
-    pub group: Group,
-    pub kind: Kind,
+    pub group: SettingSection,
+    pub kind: ValueType,
     pub unit: Unit,
-    pub default: Value,
+    pub default: ConfigValue,
     /// Layers it may be set on.
     pub scopes: &'static [Scope],
 }
@@ -57,7 +57,7 @@ pub fn setting(key: &str) -> Option<&'static Setting> {
 /// Returns the setting if sampler presets can contain it. The context size is excluded, because a preset must not
 /// change how much of a chat is remembered.
 pub fn preset_setting(key: &str) -> Option<&'static Setting> {
-    setting(key).filter(|setting| setting.group == Group::Sampler && setting.key != "sampler_preset")
+    setting(key).filter(|setting| setting.group == SettingSection::Sampler && setting.key != "sampler_preset")
 }
 
 macro_rules! words {
@@ -82,8 +82,8 @@ macro_rules! words {
         }
 
         impl FromValue for $name {
-            fn from_value(value: &Value) -> Option<Self> {
-                let Value::Text(text) = value else { return None };
+            fn from_value(value: &ConfigValue) -> Option<Self> {
+                let ConfigValue::Text(text) = value else { return None };
                 [$(Self::$variant),*].into_iter().find(|each| each.as_str() == text)
             }
         }
@@ -92,7 +92,7 @@ macro_rules! words {
 
 words! {
     /// Placement of lore and notes in the prompt.
-    Placement {
+    PlacementMode {
         /// Near the end, where changes require the least re-reading.
         CacheFirst = "cache-first",
         /// Exactly where SillyTavern would put them.
@@ -182,22 +182,22 @@ const PEOPLE: &[Scope] = &[Scope::Global, Scope::Character, Scope::Chat];
 const BEFORE_A_CHAT: &[Scope] = &[Scope::Global, Scope::Character];
 const WINDOW: &[Scope] = &[Scope::Global];
 
-const fn text(text: &'static str) -> Value {
-    Value::Text(Cow::Borrowed(text))
+const fn text(text: &'static str) -> ConfigValue {
+    ConfigValue::Text(Cow::Borrowed(text))
 }
 
-const fn auto(min: u32) -> Kind {
-    Kind::WholeOr { word: "auto", min, max: 2_000_000 }
+const fn auto(min: u32) -> ValueType {
+    ValueType::WholeOr { word: "auto", min, max: 2_000_000 }
 }
 
-const OFF_OR_TOKENS: Kind = Kind::WholeOr { word: "off", min: 1, max: 2_000_000 };
+const OFF_OR_TOKENS: ValueType = ValueType::WholeOr { word: "off", min: 1, max: 2_000_000 };
 
 macro_rules! settings {
     ($($(#[doc = $doc:literal])* $key:ident: $ty:ty = $default:expr, $kind:expr, $unit:ident, $group:ident, $scopes:ident;)*) => {
         /// All settings, in display order.
         pub static SETTINGS: &[Setting] = &[$(Setting {
             key: stringify!($key),
-            group: Group::$group,
+            group: SettingSection::$group,
             kind: $kind,
             unit: Unit::$unit,
             default: $default,
@@ -212,7 +212,7 @@ macro_rules! settings {
 
         impl Values {
             /// Collects values by key. Keys without a value get the built-in default.
-            pub(crate) fn gather(value: impl Fn(&str) -> Option<Value>) -> Self {
+            pub(crate) fn gather(value: impl Fn(&str) -> Option<ConfigValue>) -> Self {
                 Self {
                     $($key: value(stringify!($key))
                         .and_then(|value| FromValue::from_value(&value))
@@ -238,154 +238,154 @@ settings! {
     /// because re-reading takes time; an eighth for remote models, at least 1,000.
     trim_chunk: Option<u32> = text("auto"), auto(100), Tokens, Context, EVERYWHERE;
     /// Messages that stay in the window if the token limit allows it.
-    min_tail_messages: u32 = Value::Whole(10), Kind::Whole { min: 0, max: 200 }, Messages, Context, EVERYWHERE;
+    min_tail_messages: u32 = ConfigValue::Whole(10), ValueType::Whole { min: 0, max: 200 }, Messages, Context, EVERYWHERE;
     /// Maximum number of messages in the window. `None`: only tokens decide.
-    message_ceiling: Option<u32> = text("off"), Kind::WholeOr { word: "off", min: 1, max: 10_000 }, Messages, Context, EVERYWHERE;
-    placement: Placement = text("cache-first"), Kind::Choice(Placement::WORDS), None, Context, EVERYWHERE;
-    context_retention: ContextRetention = text("append-only"), Kind::Choice(ContextRetention::WORDS), None, Context, EVERYWHERE;
+    message_ceiling: Option<u32> = text("off"), ValueType::WholeOr { word: "off", min: 1, max: 10_000 }, Messages, Context, EVERYWHERE;
+    placement: PlacementMode = text("cache-first"), ValueType::Choice(PlacementMode::WORDS), None, Context, EVERYWHERE;
+    context_retention: ContextRetention = text("append-only"), ValueType::Choice(ContextRetention::WORDS), None, Context, EVERYWHERE;
     /// The model accepts images. If off, it gets a text that mentions the picture. Local models accept no images.
-    sees_images: bool = Value::Switch(false), Kind::Switch, None, Context, MACHINE;
+    sees_images: bool = ConfigValue::Switch(false), ValueType::Switch, None, Context, MACHINE;
     /// Tokens to count for a picture of any size. The default is what OpenAI's models use for 1,024 × 1,024 pixels.
-    image_tokens: u32 = Value::Whole(765), Kind::Whole { min: 0, max: 100_000 }, Tokens, Context, MACHINE;
+    image_tokens: u32 = ConfigValue::Whole(765), ValueType::Whole { min: 0, max: 100_000 }, Tokens, Context, MACHINE;
     /// When idle, a local model pre-reads the prefix of the next turn: the open chat after the start, and a window that
     /// is due for trimming.
-    read_ahead: bool = Value::Switch(true), Kind::Switch, None, Context, MACHINE;
+    read_ahead: bool = ConfigValue::Switch(true), ValueType::Switch, None, Context, MACHINE;
     /// If off, nothing is recalled or learned. Trimming is independent of this: pinned and important messages stay as
     /// verbatim excerpts.
-    memory: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
+    memory: bool = ConfigValue::Switch(true), ValueType::Switch, None, Context, PEOPLE;
     /// If off, recall does not search other chats of the same character and persona.
-    memory_other_chats: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
+    memory_other_chats: bool = ConfigValue::Switch(true), ValueType::Switch, None, Context, PEOPLE;
     /// Which models summarize chats and extract facts when idle. If off, no model is used.
-    memory_learn: MemoryLearning = text("auto"), Kind::Choice(MemoryLearning::WORDS), None, Context, PEOPLE;
+    memory_learn: MemoryLearning = text("auto"), ValueType::Choice(MemoryLearning::WORDS), None, Context, PEOPLE;
     /// Messages per keyframe.
-    keyframe_every_messages: u32 = Value::Whole(20), Kind::Whole { min: 5, max: 50 }, Messages, Context, PEOPLE;
+    keyframe_every_messages: u32 = ConfigValue::Whole(20), ValueType::Whole { min: 5, max: 50 }, Messages, Context, PEOPLE;
     /// Exchanges per run of fact extraction.
-    memory_extract_every_exchanges: u32 = Value::Whole(5), Kind::Whole { min: 1, max: 20 }, Exchanges, Context, PEOPLE;
+    memory_extract_every_exchanges: u32 = ConfigValue::Whole(5), ValueType::Whole { min: 1, max: 20 }, Exchanges, Context, PEOPLE;
     /// Id of the model or endpoint that learns memories. `auto`, or a model that no longer exists, means the chat's own
     /// model.
-    memory_model: String = text("auto"), Kind::NameOr { word: "auto" }, None, Context, PEOPLE;
-    lore_strategy: LoreStrategy = text("character-first"), Kind::Choice(LoreStrategy::WORDS), None, Context, PEOPLE;
-    lore_profile: LoreProfile = text("corrected"), Kind::Choice(LoreProfile::WORDS), None, Context, PEOPLE;
+    memory_model: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Context, PEOPLE;
+    lore_strategy: LoreStrategy = text("character-first"), ValueType::Choice(LoreStrategy::WORDS), None, Context, PEOPLE;
+    lore_profile: LoreProfile = text("corrected"), ValueType::Choice(LoreProfile::WORDS), None, Context, PEOPLE;
     /// Number of recent messages to scan for keys, unless the entry or its book overrides it.
-    lore_scan_depth: u32 = Value::Whole(2), Kind::Whole { min: 0, max: 1_000 }, Messages, Context, PEOPLE;
+    lore_scan_depth: u32 = ConfigValue::Whole(2), ValueType::Whole { min: 0, max: 1_000 }, Messages, Context, PEOPLE;
     /// Maximum share of the context for lore, in percent, excluding the reply.
-    lore_budget_percent: u32 = Value::Whole(25), Kind::Whole { min: 1, max: 100 }, None, Context, PEOPLE;
+    lore_budget_percent: u32 = ConfigValue::Whole(25), ValueType::Whole { min: 1, max: 100 }, None, Context, PEOPLE;
     /// Maximum number of lore tokens, regardless of the share. `None`: only the share applies.
     lore_budget_cap: Option<u32> = text("off"), OFF_OR_TOKENS, Tokens, Context, PEOPLE;
     /// Texts of active entries can activate other entries.
-    lore_recursive: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
+    lore_recursive: bool = ConfigValue::Switch(true), ValueType::Switch, None, Context, PEOPLE;
     /// Maximum number of scan passes, including the first. `None`: no limit.
-    lore_recursion_steps: Option<u32> = text("off"), Kind::WholeOr { word: "off", min: 1, max: 100 }, None, Context, PEOPLE;
-    lore_case_sensitive: bool = Value::Switch(false), Kind::Switch, None, Context, PEOPLE;
+    lore_recursion_steps: Option<u32> = text("off"), ValueType::WholeOr { word: "off", min: 1, max: 100 }, None, Context, PEOPLE;
+    lore_case_sensitive: bool = ConfigValue::Switch(false), ValueType::Switch, None, Context, PEOPLE;
     /// If off, a key also matches inside a word. Languages with many word endings need this.
-    lore_whole_words: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
+    lore_whole_words: bool = ConfigValue::Switch(true), ValueType::Switch, None, Context, PEOPLE;
     /// Also scans the names of the speakers.
-    lore_include_names: bool = Value::Switch(true), Kind::Switch, None, Context, PEOPLE;
+    lore_include_names: bool = ConfigValue::Switch(true), ValueType::Switch, None, Context, PEOPLE;
     /// Scans further back until this many entries are active. 0 turns this off.
-    lore_min_activations: u32 = Value::Whole(0), Kind::Whole { min: 0, max: 100 }, None, Context, PEOPLE;
+    lore_min_activations: u32 = ConfigValue::Whole(0), ValueType::Whole { min: 0, max: 100 }, None, Context, PEOPLE;
     /// Maximum scan depth for that, in messages. `None`: to the start of the chat.
-    lore_min_activations_depth: Option<u32> = text("off"), Kind::WholeOr { word: "off", min: 1, max: 1_000 }, Messages, Context, PEOPLE;
+    lore_min_activations_depth: Option<u32> = text("off"), ValueType::WholeOr { word: "off", min: 1, max: 1_000 }, Messages, Context, PEOPLE;
     /// In an inclusion group, the entries with the most matching keys win.
-    lore_group_scoring: bool = Value::Switch(false), Kind::Switch, None, Context, PEOPLE;
+    lore_group_scoring: bool = ConfigValue::Switch(false), ValueType::Switch, None, Context, PEOPLE;
 
     /// Id of the prompt template; `auto` is the built-in one for role-play.
-    template: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
+    template: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
     /// Name of the mode: the character's mood or style.
-    mode: String = text("default"), Kind::NameOr { word: "default" }, None, Prompt, PEOPLE;
+    mode: String = text("default"), ValueType::NameOr { word: "default" }, None, Prompt, PEOPLE;
     /// Name of a built-in chat format that replaces the model's own; `auto` is the model's own.
-    chat_format: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, MACHINE;
-    continue_by: ContinueBy = text("auto"), Kind::Choice(ContinueBy::WORDS), None, Prompt, MACHINE;
+    chat_format: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, MACHINE;
+    continue_by: ContinueBy = text("auto"), ValueType::Choice(ContinueBy::WORDS), None, Prompt, MACHINE;
     /// Ids of the templates for continuing a reply, writing for the user and naming the chat; `auto` is the built-in
     /// one.
-    continue_prompt: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
-    impersonate_prompt: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
-    title_prompt: String = text("auto"), Kind::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
+    continue_prompt: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
+    impersonate_prompt: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
+    title_prompt: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
     /// The user's own text, appended to the rules unchanged.
-    extra_instructions: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
+    extra_instructions: String = text(""), ValueType::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
     /// Includes date and time in the prompt, and again when they change. Turn off for stories set in another time.
-    tell_time: bool = Value::Switch(true), Kind::Switch, None, Prompt, EVERYWHERE;
+    tell_time: bool = ConfigValue::Switch(true), ValueType::Switch, None, Prompt, EVERYWHERE;
     /// Text repeated periodically in the turn's context block. Empty: no reminder.
-    reminder: String = text(""), Kind::Text { max: 4_000 }, None, Prompt, PEOPLE;
-    remind_every_messages: u32 = Value::Whole(6), Kind::Whole { min: 1, max: 1_000 }, Messages, Prompt, PEOPLE;
+    reminder: String = text(""), ValueType::Text { max: 4_000 }, None, Prompt, PEOPLE;
+    remind_every_messages: u32 = ConfigValue::Whole(6), ValueType::Whole { min: 1, max: 1_000 }, Messages, Prompt, PEOPLE;
     /// The author's note: text inserted at a fixed depth.
-    author_note: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, PEOPLE;
+    author_note: String = text(""), ValueType::Text { max: 20_000 }, None, Prompt, PEOPLE;
     /// In messages from the end; 0 is after the last one.
-    author_note_depth: u32 = Value::Whole(4), Kind::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
+    author_note_depth: u32 = ConfigValue::Whole(4), ValueType::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
     /// Insert the note after every this many user messages; 0 is never.
-    author_note_every_messages: u32 = Value::Whole(1), Kind::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
-    author_note_role: NoteRole = text("system"), Kind::Choice(NoteRole::WORDS), None, Prompt, PEOPLE;
+    author_note_every_messages: u32 = ConfigValue::Whole(1), ValueType::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
+    author_note_role: NoteRole = text("system"), ValueType::Choice(NoteRole::WORDS), None, Prompt, PEOPLE;
     /// Stop strings, one per line. `\\n` is a line break, `\\\\` a backslash.
-    stop_strings: String = text(""), Kind::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
+    stop_strings: String = text(""), ValueType::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
 
     /// The place of the story. `random` draws one for each chat. Empty: the template's own.
-    scene: String = text(""), Kind::Text { max: 4_000 }, None, Story, PEOPLE;
+    scene: String = text(""), ValueType::Text { max: 4_000 }, None, Story, PEOPLE;
     /// The world around the scene. `random` draws one for each chat. Empty: none.
-    setting: String = text(""), Kind::Text { max: 4_000 }, None, Story, PEOPLE;
+    setting: String = text(""), ValueType::Text { max: 4_000 }, None, Story, PEOPLE;
     /// If off, scene and setting are not part of the prompt.
-    include_scene: bool = Value::Switch(true), Kind::Switch, None, Story, PEOPLE;
+    include_scene: bool = ConfigValue::Switch(true), ValueType::Switch, None, Story, PEOPLE;
     /// Persona and character introduce themselves before the first message.
-    introductions: bool = Value::Switch(false), Kind::Switch, None, Story, PEOPLE;
+    introductions: bool = ConfigValue::Switch(false), ValueType::Switch, None, Story, PEOPLE;
     /// The goal that the conversation is steered towards. Empty: none.
-    session_goal: String = text(""), Kind::Text { max: 4_000 }, None, Story, PEOPLE;
+    session_goal: String = text(""), ValueType::Text { max: 4_000 }, None, Story, PEOPLE;
     /// Planned episodes, one per line: the theme, then a colon and its stages, separated by semicolons.
-    episodes: String = text(""), Kind::Text { max: 20_000 }, None, Story, PEOPLE;
+    episodes: String = text(""), ValueType::Text { max: 20_000 }, None, Story, PEOPLE;
     /// Number of the current episode, starting at 1. `None`: the one after the last that a reply has ended.
     episode: Option<u32> = text("auto"), auto(1), None, Story, PEOPLE;
     /// More template variables about the people and the place, one per line: name, colon, value.
-    details: String = text(""), Kind::Text { max: 20_000 }, None, Story, PEOPLE;
-    content_rating: ContentRating = text("unset"), Kind::Choice(ContentRating::WORDS), None, Story, PEOPLE;
+    details: String = text(""), ValueType::Text { max: 20_000 }, None, Story, PEOPLE;
+    content_rating: ContentRating = text("unset"), ValueType::Choice(ContentRating::WORDS), None, Story, PEOPLE;
 
-    chat_titles: ChatTitles = text("auto"), Kind::Choice(ChatTitles::WORDS), None, Chat, EVERYWHERE;
-    start_mode: StartMode = text("character"), Kind::Choice(StartMode::WORDS), None, Chat, BEFORE_A_CHAT;
+    chat_titles: ChatTitles = text("auto"), ValueType::Choice(ChatTitles::WORDS), None, Chat, EVERYWHERE;
+    start_mode: StartMode = text("character"), ValueType::Choice(StartMode::WORDS), None, Chat, BEFORE_A_CHAT;
     /// If off, a reply is shown only when it is complete.
-    show_streaming: bool = Value::Switch(true), Kind::Switch, None, Chat, EVERYWHERE;
+    show_streaming: bool = ConfigValue::Switch(true), ValueType::Switch, None, Chat, EVERYWHERE;
     /// Shows a model's thoughts expanded instead of folded.
-    show_thoughts: bool = Value::Switch(false), Kind::Switch, None, Chat, EVERYWHERE;
+    show_thoughts: bool = ConfigValue::Switch(false), ValueType::Switch, None, Chat, EVERYWHERE;
     /// Approximate number of tokens to load before a chat is usable.
-    eager_load_tokens: u32 = Value::Whole(3_000), Kind::Whole { min: 200, max: 100_000 }, Tokens, Chat, WINDOW;
+    eager_load_tokens: u32 = ConfigValue::Whole(3_000), ValueType::Whole { min: 200, max: 100_000 }, Tokens, Chat, WINDOW;
 
     /// Name of the sampler preset. Its values apply if the same layer sets none of its own. `none` is no preset.
-    sampler_preset: String = text("none"), Kind::NameOr { word: "none" }, None, Sampler, EVERYWHERE;
+    sampler_preset: String = text("none"), ValueType::NameOr { word: "none" }, None, Sampler, EVERYWHERE;
     /// 0 always takes the most likely token.
-    temperature: f32 = Value::Number(0.8), Kind::Number { min: 0.0, max: 2.0 }, None, Sampler, EVERYWHERE;
+    temperature: f32 = ConfigValue::Number(0.8), ValueType::Number { min: 0.0, max: 2.0 }, None, Sampler, EVERYWHERE;
     /// 0 is off.
-    min_p: f32 = Value::Number(0.05), Kind::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
+    min_p: f32 = ConfigValue::Number(0.05), ValueType::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
     /// 1 is off.
-    top_p: f32 = Value::Number(0.95), Kind::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
+    top_p: f32 = ConfigValue::Number(0.95), ValueType::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
     /// 0 is off.
-    top_k: u32 = Value::Whole(40), Kind::Whole { min: 0, max: 1_000 }, None, Sampler, EVERYWHERE;
+    top_k: u32 = ConfigValue::Whole(40), ValueType::Whole { min: 0, max: 1_000 }, None, Sampler, EVERYWHERE;
     /// 1 is off.
-    typical_p: f32 = Value::Number(1.0), Kind::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
+    typical_p: f32 = ConfigValue::Number(1.0), ValueType::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
     /// 0 is off.
-    top_n_sigma: f32 = Value::Number(0.0), Kind::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
+    top_n_sigma: f32 = ConfigValue::Number(0.0), ValueType::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
     /// 1 is off.
-    repeat_penalty: f32 = Value::Number(1.1), Kind::Number { min: 0.5, max: 3.0 }, None, Sampler, EVERYWHERE;
+    repeat_penalty: f32 = ConfigValue::Number(1.1), ValueType::Number { min: 0.5, max: 3.0 }, None, Sampler, EVERYWHERE;
     /// Number of tokens that the three penalties look back; 0 is none.
-    repeat_range: u32 = Value::Whole(64), Kind::Whole { min: 0, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
+    repeat_range: u32 = ConfigValue::Whole(64), ValueType::Whole { min: 0, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
     /// 0 is off.
-    frequency_penalty: f32 = Value::Number(0.0), Kind::Number { min: -2.0, max: 2.0 }, None, Sampler, EVERYWHERE;
+    frequency_penalty: f32 = ConfigValue::Number(0.0), ValueType::Number { min: -2.0, max: 2.0 }, None, Sampler, EVERYWHERE;
     /// 0 is off.
-    presence_penalty: f32 = Value::Number(0.0), Kind::Number { min: -2.0, max: 2.0 }, None, Sampler, EVERYWHERE;
+    presence_penalty: f32 = ConfigValue::Number(0.0), ValueType::Number { min: -2.0, max: 2.0 }, None, Sampler, EVERYWHERE;
     /// 0 is off.
-    dry_multiplier: f32 = Value::Number(0.0), Kind::Number { min: 0.0, max: 5.0 }, None, Sampler, EVERYWHERE;
-    dry_base: f32 = Value::Number(1.75), Kind::Number { min: 1.0, max: 4.0 }, None, Sampler, EVERYWHERE;
-    dry_allowed_length: u32 = Value::Whole(2), Kind::Whole { min: 1, max: 100 }, Tokens, Sampler, EVERYWHERE;
+    dry_multiplier: f32 = ConfigValue::Number(0.0), ValueType::Number { min: 0.0, max: 5.0 }, None, Sampler, EVERYWHERE;
+    dry_base: f32 = ConfigValue::Number(1.75), ValueType::Number { min: 1.0, max: 4.0 }, None, Sampler, EVERYWHERE;
+    dry_allowed_length: u32 = ConfigValue::Whole(2), ValueType::Whole { min: 1, max: 100 }, Tokens, Sampler, EVERYWHERE;
     /// Number of tokens to look back; 0 is all.
-    dry_range: u32 = Value::Whole(0), Kind::Whole { min: 0, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
+    dry_range: u32 = ConfigValue::Whole(0), ValueType::Whole { min: 0, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
     /// 0 is off.
-    xtc_probability: f32 = Value::Number(0.0), Kind::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
-    xtc_threshold: f32 = Value::Number(0.1), Kind::Number { min: 0.0, max: 0.5 }, None, Sampler, EVERYWHERE;
+    xtc_probability: f32 = ConfigValue::Number(0.0), ValueType::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
+    xtc_threshold: f32 = ConfigValue::Number(0.1), ValueType::Number { min: 0.0, max: 0.5 }, None, Sampler, EVERYWHERE;
     /// 0 is off; 1 and 2 are its versions.
-    mirostat: u32 = Value::Whole(0), Kind::Whole { min: 0, max: 2 }, None, Sampler, EVERYWHERE;
-    mirostat_tau: f32 = Value::Number(5.0), Kind::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
-    mirostat_eta: f32 = Value::Number(0.1), Kind::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
+    mirostat: u32 = ConfigValue::Whole(0), ValueType::Whole { min: 0, max: 2 }, None, Sampler, EVERYWHERE;
+    mirostat_tau: f32 = ConfigValue::Number(5.0), ValueType::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
+    mirostat_eta: f32 = ConfigValue::Number(0.1), ValueType::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
     /// 0 is off.
-    dynatemp_range: f32 = Value::Number(0.0), Kind::Number { min: 0.0, max: 2.0 }, None, Sampler, EVERYWHERE;
-    dynatemp_exponent: f32 = Value::Number(1.0), Kind::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
+    dynatemp_range: f32 = ConfigValue::Number(0.0), ValueType::Number { min: 0.0, max: 2.0 }, None, Sampler, EVERYWHERE;
+    dynatemp_exponent: f32 = ConfigValue::Number(1.0), ValueType::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
     /// `None` draws a new seed for each reply. A fixed seed makes the reply to the same prompt reproducible.
-    seed: Option<u32> = text("random"), Kind::WholeOr { word: "random", min: 0, max: u32::MAX }, None, Sampler, EVERYWHERE;
+    seed: Option<u32> = text("random"), ValueType::WholeOr { word: "random", min: 0, max: u32::MAX }, None, Sampler, EVERYWHERE;
     /// Maximum length of a reply, in tokens.
-    max_tokens: u32 = Value::Whole(512), Kind::Whole { min: 1, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
+    max_tokens: u32 = ConfigValue::Whole(512), ValueType::Whole { min: 1, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
 }
 
 /// The built-in defaults.
@@ -453,7 +453,7 @@ mod tests {
             (built_in.min_tail_messages, built_in.remind_every_messages, built_in.eager_load_tokens),
             (10, 6, 3_000)
         );
-        assert_eq!((built_in.placement, built_in.start_mode), (Placement::CacheFirst, StartMode::Character));
+        assert_eq!((built_in.placement, built_in.start_mode), (PlacementMode::CacheFirst, StartMode::Character));
         assert!(built_in.show_streaming && !built_in.show_thoughts);
         assert_eq!(built_in.sampling(7).temperature, 0.8);
         assert_eq!((built_in.sampling(7).seed, Values { seed: Some(3), ..built_in }.sampling(7).seed), (7, 3));

@@ -5,18 +5,19 @@
 //! settings as typed fields. Layers are read value by value, so that one bad value does not affect the others.
 
 mod contradiction;
+mod disabled_by;
 mod layers;
 mod list;
 mod owner;
-mod silence;
 mod value;
 
 pub use contradiction::Contradiction;
-pub use layers::{Layer, Layers, Problem, Resolved, resolve};
+pub use disabled_by::{Disabler, disablers};
+pub use layers::{IgnoredValue, Layer, Layers, Resolved, resolve};
 pub use list::{
-    ChatTitles, ContentRating, ContextRetention, ContinueBy, ENVIRONMENT_PREFIX, Group, LoreProfile, LoreStrategy,
-    MemoryLearning, NoteRole, Placement, SETTINGS, Setting, StartMode, Unit, Values, preset_setting, setting,
+    ChatTitles, ContentRating, ContextRetention, ContinueBy, ENVIRONMENT_PREFIX, LoreProfile, LoreStrategy,
+    MemoryLearning, NoteRole, PlacementMode, SETTINGS, Setting, SettingSection, StartMode, Unit, Values,
+    preset_setting, setting,
 };
-pub use owner::{Origin, Owner, Scope};
-pub use silence::{Silencer, silencers};
-pub use value::{Kind, Refusal, Value};
+pub use owner::{Owner, Scope, SettingOrigin};
+pub use value::{ConfigValue, InvalidValue, ValueType};

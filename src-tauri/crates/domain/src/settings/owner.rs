@@ -60,7 +60,7 @@ impl Owner {
 
 /// Origin of a resolved value. Later variants have precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Origin {
+pub enum SettingOrigin {
     BuiltIn,
     /// Suggested by the selected prompt template.
     Template,
@@ -71,7 +71,7 @@ pub enum Origin {
     Environment,
 }
 
-impl From<Scope> for Origin {
+impl From<Scope> for SettingOrigin {
     fn from(scope: Scope) -> Self {
         match scope {
             Scope::Global => Self::Global,

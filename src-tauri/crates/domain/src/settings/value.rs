@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 /// A setting's value. Storage, API and UI use it as plain JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum ConfigValue {
     Switch(bool),
     Whole(u32),
     Number(f64),
     Text(Cow<'static, str>),
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for ConfigValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Switch(on) => f.write_str(if *on { "on" } else { "off" }),
@@ -28,7 +28,7 @@ impl fmt::Display for Value {
 
 /// Valid values of a setting. Ranges include both ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum ValueType {
     Switch,
     Whole {
         min: u32,
@@ -64,29 +64,32 @@ const QUOTE: usize = 40;
 /// A value that is invalid for its setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not {expected}")]
-pub struct Refusal {
+pub struct InvalidValue {
     /// The start of the invalid value.
     pub given: String,
     /// Description of valid values.
     pub expected: String,
 }
 
-impl Kind {
+impl ValueType {
     /// Validates and normalizes a value. For example, a slider may send a whole number as a decimal.
     ///
     /// # Errors
-    /// [`Refusal`] describes valid values.
-    pub fn check(&self, value: Value) -> Result<Value, Refusal> {
+    /// [`InvalidValue`] describes valid values.
+    pub fn check(&self, value: ConfigValue) -> Result<ConfigValue, InvalidValue> {
         let taken = match (self, &value) {
-            (Self::Switch, Value::Switch(_)) => Some(value.clone()),
-            (Self::Whole { min, max } | Self::WholeOr { min, max, .. }, Value::Whole(_) | Value::Number(_)) => {
-                whole(&value).filter(|number| (min..=max).contains(&number)).map(Value::Whole)
+            (Self::Switch, ConfigValue::Switch(_)) => Some(value.clone()),
+            (
+                Self::Whole { min, max } | Self::WholeOr { min, max, .. },
+                ConfigValue::Whole(_) | ConfigValue::Number(_),
+            ) => whole(&value).filter(|number| (min..=max).contains(&number)).map(ConfigValue::Whole),
+            (Self::WholeOr { word, .. }, ConfigValue::Text(text)) => (text == word).then(|| value.clone()),
+            (Self::Number { min, max }, _) => {
+                number(&value).filter(|it| (min..=max).contains(&it)).map(ConfigValue::Number)
             }
-            (Self::WholeOr { word, .. }, Value::Text(text)) => (text == word).then(|| value.clone()),
-            (Self::Number { min, max }, _) => number(&value).filter(|it| (min..=max).contains(&it)).map(Value::Number),
-            (Self::Choice(words), Value::Text(text)) => words.contains(&text.as_ref()).then(|| value.clone()),
-            (Self::NameOr { .. }, Value::Text(text)) => is_name(text).then(|| value.clone()),
-            (Self::Text { max }, Value::Text(text)) => (text.len() <= *max).then(|| value.clone()),
+            (Self::Choice(words), ConfigValue::Text(text)) => words.contains(&text.as_ref()).then(|| value.clone()),
+            (Self::NameOr { .. }, ConfigValue::Text(text)) => is_name(text).then(|| value.clone()),
+            (Self::Text { max }, ConfigValue::Text(text)) => (text.len() <= *max).then(|| value.clone()),
             _ => None,
         };
         taken.ok_or_else(|| self.refuse(&value.to_string()))
@@ -95,20 +98,20 @@ impl Kind {
     /// Parses a value from the environment or the command line.
     ///
     /// # Errors
-    /// [`Refusal`] describes valid values.
-    pub fn read(&self, text: &str) -> Result<Value, Refusal> {
+    /// [`InvalidValue`] describes valid values.
+    pub fn read(&self, text: &str) -> Result<ConfigValue, InvalidValue> {
         let trimmed = text.trim();
-        let plain = || Value::Text(Cow::Owned(trimmed.to_owned()));
+        let plain = || ConfigValue::Text(Cow::Owned(trimmed.to_owned()));
         let value = match self {
             Self::Switch => match trimmed.to_ascii_lowercase().as_str() {
-                "true" | "on" | "yes" | "1" => Value::Switch(true),
-                "false" | "off" | "no" | "0" => Value::Switch(false),
+                "true" | "on" | "yes" | "1" => ConfigValue::Switch(true),
+                "false" | "off" | "no" | "0" => ConfigValue::Switch(false),
                 _ => return Err(self.refuse(text)),
             },
-            Self::Whole { .. } | Self::WholeOr { .. } => trimmed.parse().map_or_else(|_| plain(), Value::Whole),
-            Self::Number { .. } => trimmed.parse().map_or_else(|_| plain(), Value::Number),
+            Self::Whole { .. } | Self::WholeOr { .. } => trimmed.parse().map_or_else(|_| plain(), ConfigValue::Whole),
+            Self::Number { .. } => trimmed.parse().map_or_else(|_| plain(), ConfigValue::Number),
             Self::Choice(_) | Self::NameOr { .. } => plain(),
-            Self::Text { .. } => Value::Text(Cow::Owned(text.to_owned())),
+            Self::Text { .. } => ConfigValue::Text(Cow::Owned(text.to_owned())),
         };
         self.check(value)
     }
@@ -126,25 +129,25 @@ impl Kind {
         }
     }
 
-    fn refuse(&self, given: &str) -> Refusal {
-        Refusal { given: given.chars().take(QUOTE).collect(), expected: self.expects() }
+    fn refuse(&self, given: &str) -> InvalidValue {
+        InvalidValue { given: given.chars().take(QUOTE).collect(), expected: self.expects() }
     }
 }
 
-fn whole(value: &Value) -> Option<u32> {
+fn whole(value: &ConfigValue) -> Option<u32> {
     match value {
-        Value::Whole(number) => Some(*number),
-        Value::Number(number) if number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number) => {
+        ConfigValue::Whole(number) => Some(*number),
+        ConfigValue::Number(number) if number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number) => {
             Some(*number as u32)
         }
         _ => None,
     }
 }
 
-fn number(value: &Value) -> Option<f64> {
+fn number(value: &ConfigValue) -> Option<f64> {
     match value {
-        Value::Whole(number) => Some(f64::from(*number)),
-        Value::Number(number) => Some(*number),
+        ConfigValue::Whole(number) => Some(f64::from(*number)),
+        ConfigValue::Number(number) => Some(*number),
         _ => None,
     }
 }
@@ -155,37 +158,37 @@ fn is_name(text: &str) -> bool {
 
 /// Converts a validated value to a typed one.
 pub(crate) trait FromValue: Sized + Default {
-    fn from_value(value: &Value) -> Option<Self>;
+    fn from_value(value: &ConfigValue) -> Option<Self>;
 }
 
 impl FromValue for bool {
-    fn from_value(value: &Value) -> Option<Self> {
-        if let Value::Switch(on) = value { Some(*on) } else { None }
+    fn from_value(value: &ConfigValue) -> Option<Self> {
+        if let ConfigValue::Switch(on) = value { Some(*on) } else { None }
     }
 }
 
 impl FromValue for u32 {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &ConfigValue) -> Option<Self> {
         whole(value)
     }
 }
 
 /// `None` for a word such as `auto` or `off`.
 impl FromValue for Option<u32> {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &ConfigValue) -> Option<Self> {
         Some(whole(value))
     }
 }
 
 impl FromValue for f32 {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &ConfigValue) -> Option<Self> {
         number(value).map(|number| number as Self)
     }
 }
 
 impl FromValue for String {
-    fn from_value(value: &Value) -> Option<Self> {
-        if let Value::Text(text) = value { Some(text.clone().into_owned()) } else { None }
+    fn from_value(value: &ConfigValue) -> Option<Self> {
+        if let ConfigValue::Text(text) = value { Some(text.clone().into_owned()) } else { None }
     }
 }
 
@@ -193,17 +196,17 @@ impl FromValue for String {
 mod tests {
     use super::*;
 
-    const LIMIT: Kind = Kind::WholeOr { word: "auto", min: 512, max: 1_000 };
+    const LIMIT: ValueType = ValueType::WholeOr { word: "auto", min: 512, max: 1_000 };
 
-    fn json(kind: Kind, json: &str) -> Result<Value, Refusal> {
+    fn json(kind: ValueType, json: &str) -> Result<ConfigValue, InvalidValue> {
         kind.check(serde_json::from_str(json).unwrap())
     }
 
     #[test]
     fn a_number_may_be_a_word_instead() {
-        assert_eq!(json(LIMIT, "600"), Ok(Value::Whole(600)));
-        assert_eq!(json(LIMIT, "600.0"), Ok(Value::Whole(600)));
-        assert_eq!(json(LIMIT, r#""auto""#), Ok(Value::Text("auto".into())));
+        assert_eq!(json(LIMIT, "600"), Ok(ConfigValue::Whole(600)));
+        assert_eq!(json(LIMIT, "600.0"), Ok(ConfigValue::Whole(600)));
+        assert_eq!(json(LIMIT, r#""auto""#), Ok(ConfigValue::Text("auto".into())));
         for wrong in ["511", "1001", "600.5", "-1", "true", r#""off""#, r#""600""#] {
             assert!(json(LIMIT, wrong).is_err(), "{wrong}");
         }
@@ -213,23 +216,23 @@ mod tests {
     fn a_refusal_describes_valid_values() {
         let refusal = json(LIMIT, "2").unwrap_err();
         assert_eq!(refusal.to_string(), "\"2\" is not a whole number from 512 to 1000, or auto");
-        let long = Kind::Choice(&["a", "b"]).read(&"x".repeat(9_999)).unwrap_err();
+        let long = ValueType::Choice(&["a", "b"]).read(&"x".repeat(9_999)).unwrap_err();
         assert_eq!((long.given.len(), long.expected.as_str()), (QUOTE, "one of a, b"));
     }
 
     #[test]
     fn parses_values_typed_by_people() {
-        assert_eq!(Kind::Switch.read(" Yes "), Ok(Value::Switch(true)));
-        assert_eq!(Kind::Number { min: 0.0, max: 2.0 }.read("1"), Ok(Value::Number(1.0)));
-        assert_eq!(LIMIT.read("auto"), Ok(Value::Text("auto".into())));
+        assert_eq!(ValueType::Switch.read(" Yes "), Ok(ConfigValue::Switch(true)));
+        assert_eq!(ValueType::Number { min: 0.0, max: 2.0 }.read("1"), Ok(ConfigValue::Number(1.0)));
+        assert_eq!(LIMIT.read("auto"), Ok(ConfigValue::Text("auto".into())));
         for wrong in ["NaN", "inf", "2.01", "warm", ""] {
-            assert!(Kind::Number { min: 0.0, max: 2.0 }.read(wrong).is_err(), "{wrong}");
+            assert!(ValueType::Number { min: 0.0, max: 2.0 }.read(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn a_name_is_one_line_and_not_empty() {
-        let name = Kind::NameOr { word: "auto" };
+        let name = ValueType::NameOr { word: "auto" };
         assert!(name.read("My template").is_ok());
         for wrong in ["", "  ", "two\nlines", &"x".repeat(MAX_NAME + 1)] {
             assert!(name.read(wrong).is_err(), "{wrong:?}");

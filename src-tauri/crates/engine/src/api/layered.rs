@@ -147,7 +147,7 @@ pub struct LayeredSetting {
 #[serde(rename_all = "camelCase")]
 pub struct LayeredSettings {
     pub settings: Vec<LayeredSetting>,
-    /// Settings that contradict each other, as a text with the sum. The budget keeps within the limit all the same.
+    /// Contradictory settings, as a text with the sum. The budget still stays within the limit.
     pub contradictions: Vec<String>,
     /// The model whose layer applies.
     pub model: Option<ModelRef>,

@@ -213,7 +213,7 @@ pub struct ImportProgress {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum ImportStage {
-    /// Lists what is there.
+    /// Lists the files in the folder.
     #[default]
     Looking,
     Personas,

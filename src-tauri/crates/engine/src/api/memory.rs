@@ -157,7 +157,7 @@ pub struct MemoryStorage {
     pub by_meaning: bool,
 }
 
-/// The first sentences of a stretch of a chat.
+/// The first sentences of a range of messages of a chat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Keyframe {

@@ -10,7 +10,7 @@ pub enum ModelRef {
     Local {
         id: String,
     },
-    /// The id of an endpoint, which stands for its preset model, or the id of one of its models.
+    /// The id of an endpoint, which selects its preset model, or the id of one of its models.
     Remote {
         id: String,
     },

@@ -346,7 +346,7 @@ pub struct PromptReport {
     pub timings: AssemblyTimings,
 }
 
-/// A side task of the chat. Its prompt continues that of the chat.
+/// A job of the chat other than a normal reply. Its prompt continues that of the chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum Ask {
@@ -371,7 +371,7 @@ pub struct WhatIf {
     pub template: Option<String>,
     /// JSON of a template that is not stored; it replaces `template`.
     pub template_json: Option<String>,
-    /// The prompt of a side task instead of the next turn's.
+    /// The prompt of a job instead of the next turn's.
     pub ask: Option<Ask>,
     /// Pictures that would be sent with the message.
     pub pictures: Vec<Picture>,

@@ -9,7 +9,7 @@ use domain::model::ModelChoice;
 use domain::persona::Persona;
 use domain::settings::Owner;
 use domain::{MessageId, ToolCall};
-use store::{AssetHash, Listed, Listing};
+use store::{AssetHash, CharacterListItem, Listing};
 
 use crate::api;
 use crate::base::clock::rfc3339;
@@ -170,7 +170,7 @@ pub(crate) fn owner(owner: &api::SettingOwner) -> ApiResult<Owner> {
     })
 }
 
-pub(crate) fn summary(listed: Listed) -> api::CharacterSummary {
+pub(crate) fn summary(listed: CharacterListItem) -> api::CharacterSummary {
     let Listing { tagline, creator, tags } = listed.listing.unwrap_or_default();
     api::CharacterSummary {
         id: listed.id.to_string(),
@@ -196,7 +196,7 @@ pub(crate) fn listing(card: &Card) -> (Listing, String) {
 
 fn tagline(card: &Card) -> String {
     let text = if card.creator_notes().trim().is_empty() { card.description() } else { card.creator_notes() };
-    let names = MacroScope { char: card.spoken_name(), user: "you", ..MacroScope::default() };
+    let names = MacroScope { char: card.display_name(), user: "you", ..MacroScope::default() };
     let line = macros::expand(text, &names, &mut MacroState::default()).text;
     let line = line.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     match line.char_indices().nth(TAGLINE) {

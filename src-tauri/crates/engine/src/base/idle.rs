@@ -1,4 +1,5 @@
-//! Idle-time work: what may use the model while no user waits for it, and when all of it has ended.
+//! Idle-time work: gives it permission to use the model while no user waits, and tells when all
+//! work has ended.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,8 +14,8 @@ pub(crate) struct IdleWork {
     at_work: Arc<watch::Sender<usize>>,
 }
 
-/// Counts as work in progress until it is dropped. Tasks drop it after their engine handle, so that the data folder
-/// is free once no work is left.
+/// Marks work in progress until it is dropped. Tasks drop it after their engine handle, so that the
+/// data folder is free once no work is left.
 pub(crate) struct AtWork(Arc<watch::Sender<usize>>);
 
 impl Drop for AtWork {
@@ -44,7 +45,7 @@ impl IdleWork {
         self.leave.lock().unwrap_or_else(PoisonError::into_inner).cancel();
     }
 
-    /// Cancelled when no more idle work may start.
+    /// Cancelled when the engine closes. No idle work may start after that.
     pub(crate) fn ended(&self) -> &CancellationToken {
         &self.ended
     }

@@ -12,7 +12,7 @@ use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
-use store::{Character, NewMessage, NewSwipe, Store, StoreError, Write};
+use store::{Character, NewMessage, NewSwipe, Store, StoreError, WriteTransaction};
 use uuid::Uuid;
 
 use crate::base::clock::Clock;
@@ -104,7 +104,7 @@ pub async fn rank(
         let stretch = MessageRange { chat: conversation.chat, before: i64::MAX };
         let (cache, texts) = (Arc::clone(&cache), Arc::clone(&texts));
         let started = Instant::now();
-        let find = move |store: &store::Read<'_>| {
+        let find = move |store: &store::ReadTransaction<'_>| {
             let words = LexicalSearch::of(store, &texts, &[stretch], &words)?;
             older::find(store, &words, &asked, (&cache, &Clock::stopped(Timestamp(0))))
         };
@@ -167,7 +167,7 @@ impl Conversation {
 }
 
 fn fill(
-    store: &mut Write<'_>,
+    store: &mut WriteTransaction<'_>,
     messages: Vec<CorpusMessage>,
     users: &[String],
 ) -> Result<HashMap<String, Conversation>, StoreError> {
@@ -199,7 +199,11 @@ fn fill(
 }
 
 /// Stores a message. The first of the speakers is the user.
-fn say(store: &mut Write<'_>, mut of: Conversation, message: CorpusMessage) -> Result<Conversation, StoreError> {
+fn say(
+    store: &mut WriteTransaction<'_>,
+    mut of: Conversation,
+    message: CorpusMessage,
+) -> Result<Conversation, StoreError> {
     let speaker = of.speakers.iter().position(|speaker| *speaker == message.speaker).unwrap_or_else(|| {
         of.speakers.push(message.speaker.clone());
         of.speakers.len() - 1

@@ -1,4 +1,4 @@
-//! Rigs that measure recall.
+//! Benchmarks and scenario tests of recall.
 
 pub mod corpus;
 pub mod scenario;

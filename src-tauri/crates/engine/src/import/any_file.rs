@@ -74,7 +74,8 @@ impl Imports {
         Ok(report)
     }
 
-    /// Imports one file. A file that only lies in a chosen folder is ignored if it is of another type.
+    /// Imports one file. A file that the user did not name, but that is in a chosen folder, is
+    /// ignored if its type is not supported.
     pub(crate) async fn import_path(&self, path: &Path, asked_for: bool, report: &mut ImportReport) -> ApiResult<()> {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let ending = path.extension().unwrap_or_default().to_ascii_lowercase();

@@ -1,6 +1,6 @@
-//! Imports what a Backyard character has besides its card: sampler settings and chats.
+//! Imports the parts of a Backyard character other than its card: sampler settings and chats.
 
-use domain::backyard::{self, Sampling, Scenario};
+use domain::backyard::{self, BackyardSampling, Scenario};
 use domain::card::{Card, MAX_FILE};
 use store::Character;
 
@@ -62,7 +62,7 @@ impl Imports {
         &self,
         character: &Character,
         card: &Card,
-        own: Option<Sampling>,
+        own: Option<BackyardSampling>,
         scenario: Scenario,
     ) -> ApiResult<(String, String, Vec<String>)> {
         let title = if scenario.title.is_empty() { character.name.clone() } else { scenario.title.clone() };
@@ -73,7 +73,7 @@ impl Imports {
         ];
         let sampling = scenario.sampling;
         let user = self.library().persona_of(None).await?.name;
-        let chat = scenario.into_chat(card.spoken_name(), &user);
+        let chat = scenario.into_chat(card.display_name(), &user);
         let id = self
             .keep_chat(NewChat { title: title.clone(), ..NewChat::of(chat, character.id, None) })
             .await?
@@ -88,7 +88,7 @@ impl Imports {
         Ok((id, title, warnings))
     }
 
-    async fn set_sampling(&self, owner: &SettingOwner, sampling: &Sampling) -> Vec<String> {
+    async fn set_sampling(&self, owner: &SettingOwner, sampling: &BackyardSampling) -> Vec<String> {
         let mut refused = Vec::new();
         for (key, value) in sampling.values() {
             if let Err(error) =

@@ -215,7 +215,7 @@ impl Imports {
         };
         let place = folder.to_owned();
         // A skipped file may be a lorebook instead of a character.
-        let remember = move |store: &mut store::Write<'_>| {
+        let remember = move |store: &mut store::WriteTransaction<'_>| {
             let is_somebody = store.characters().get(id)?.is_some();
             if is_somebody {
                 store.sources_mut().set_character(&place, &file, id)?;

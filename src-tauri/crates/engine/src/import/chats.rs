@@ -1,9 +1,11 @@
-//! Imports chats of SillyTavern for characters of the library. `import_talk` imports chats of other apps.
+//! Imports chats of SillyTavern for characters of the library. The module `talks` imports chats of
+//! other apps.
 
 use std::path::{Path, PathBuf};
 
 use domain::chat_file::{
-    self, ChatFile, ChatFileError, Losses, OtherChats, Recognised, RisuChat, Said, Transcript, recognise,
+    self, ChatFile, ChatFileError, ChatFileMessage, DetectedChats, Losses, OtherChats, RisuChat, Transcript,
+    detect_chats,
 };
 use domain::{CharacterId, ChatId, PersonaId, lenient_json};
 
@@ -208,16 +210,16 @@ fn look(ending: &str, bytes: &[u8]) -> DetectedChat {
         Err(error) => error,
     };
     match chats_in(bytes) {
-        Some(Recognised::Risu(chats, unread)) => DetectedChat::Risu(chats, unread),
-        Some(Recognised::Other(chats)) => DetectedChat::Other(chats),
-        Some(Recognised::Unsupported(what)) => DetectedChat::Refused("unsupported", unsupported(what)),
-        Some(Recognised::Lines) | None => DetectedChat::Refused(refusal(&lines), lines.to_string()),
+        Some(DetectedChats::Risu(chats, unread)) => DetectedChat::Risu(chats, unread),
+        Some(DetectedChats::Other(chats)) => DetectedChat::Other(chats),
+        Some(DetectedChats::Unsupported(what)) => DetectedChat::Refused("unsupported", unsupported(what)),
+        Some(DetectedChats::Lines) | None => DetectedChat::Refused(refusal(&lines), lines.to_string()),
     }
 }
 
 /// Reads the chats in a file that is one JSON value.
-fn chats_in(bytes: &[u8]) -> Option<Recognised> {
-    recognise(&lenient_json::read(bytes).ok()?.0)
+fn chats_in(bytes: &[u8]) -> Option<DetectedChats> {
+    detect_chats(&lenient_json::read(bytes).ok()?.0)
 }
 
 pub(crate) fn unsupported(what: &str) -> String {
@@ -239,7 +241,7 @@ pub(crate) fn read_chat(path: &Path) -> Result<ChatRead, (&'static str, String)>
 
 /// Warnings about data of the file that is missing or changed in the chat.
 pub(crate) fn differences(chat: &ChatFile, losses: &Losses) -> Vec<String> {
-    let count = |is: fn(&Said) -> bool| chat.messages.iter().filter(|said| is(said)).count();
+    let count = |is: fn(&ChatFileMessage) -> bool| chat.messages.iter().filter(|said| is(said)).count();
     let told = [
         (count(|said| said.note), "notes without a speaker are kept, hidden from the model"),
         (count(|said| said.hidden), "hidden messages stay hidden: the model does not read them"),

@@ -2,8 +2,8 @@
 
 use context::convert::{ConvertError, MAX_BYTES, kind_of};
 use domain::card::CardError;
-use domain::chat_file::{self, Recognised};
-use domain::file_kind::{self, Foreign};
+use domain::chat_file::{self, DetectedChats};
+use domain::file_kind::{self, UnsupportedFile};
 use domain::lenient_json::{self, Clean, JsonError};
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ impl Json {
         let value = serde_json::from_str(&text).map_err(|error| {
             let problem = error.to_string();
             let problem = problem.split(" at line ").next().unwrap_or_default();
-            let (kind, line, column) = (file_kind::of_damaged(&text), error.line(), error.column());
+            let (kind, line, column) = (file_kind::guess_damaged_kind(&text), error.line(), error.column());
             ("malformed", format!("the {kind} is not valid JSON, line {line}, column {column}: {problem}"))
         })?;
         let repairs = repairs.iter().map(ToString::to_string).collect();
@@ -82,8 +82,8 @@ impl Imports {
         if is_lorebook(&value) {
             return self.import_book_file(file, bytes, report).await;
         }
-        match chat_file::recognise(&value) {
-            Some(Recognised::Unsupported(what)) => {
+        match chat_file::detect_chats(&value) {
+            Some(DetectedChats::Unsupported(what)) => {
                 report.refused.push(refused(file, "unsupported", unsupported(what)));
                 return Ok(true);
             }
@@ -98,11 +98,11 @@ impl Imports {
         {
             return Ok(true);
         }
-        if let Some(entries) = file_kind::lone_entries(&value) {
+        if let Some(entries) = file_kind::entries_without_book(&value) {
             let book = json!({ "entries": entries }).to_string();
             return Ok(self.import_lorebook(file, book.as_bytes(), None, report).await?.is_some());
         }
-        if let Some(Foreign { what, instead }) = file_kind::foreign(&value) {
+        if let Some(UnsupportedFile { what, instead }) = file_kind::foreign(&value) {
             let way_out = if instead.is_empty() { String::new() } else { format!(". {instead}") };
             let reason = format!("this is {what}, which is not supported{way_out}");
             report.refused.push(refused(file, "unsupported", reason));

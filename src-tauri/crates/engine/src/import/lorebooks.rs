@@ -1,7 +1,7 @@
 //! Imports lorebook files.
 
 use domain::LorebookId;
-use domain::lorebook::{Book, BookError, Read, Skipped as Unread};
+use domain::lorebook::{Book, BookError, ReadBook, Skipped as Unread};
 use serde_json::Value;
 use store::AssetHash;
 
@@ -25,7 +25,7 @@ impl Imports {
         name: Option<String>,
         report: &mut ImportReport,
     ) -> ApiResult<Option<LorebookId>> {
-        let Ok(Read { book, skipped, repairs }) = read(bytes.to_vec()).await? else { return Ok(None) };
+        let Ok(ReadBook { book, skipped, repairs }) = read(bytes.to_vec()).await? else { return Ok(None) };
         let json = book.to_value().to_string();
         if let Some(known) = self.known_lorebook(AssetHash::of(bytes), &json).await? {
             let reason = format!("the lorebook {} is already in the library", known.name);
@@ -56,7 +56,7 @@ impl Imports {
             let same = store.lorebooks().from_source(source)?.into_iter().find(|row| row.json == json);
             match same {
                 Some(row) => Ok(Some(row)),
-                None => store.lorebooks().saying(&json),
+                None => store.lorebooks().find_identical(&json),
             }
         });
         Ok(known.await?)
@@ -83,8 +83,8 @@ pub(crate) fn beyond_limits(bytes: &[u8]) -> Option<String> {
 }
 
 /// Parses on a blocking thread, because large books take a while.
-async fn read(bytes: Vec<u8>) -> ApiResult<Result<Read, BookError>> {
-    let read = tokio::task::spawn_blocking(move || Book::read_and_tell(&bytes)).await;
+async fn read(bytes: Vec<u8>) -> ApiResult<Result<ReadBook, BookError>> {
+    let read = tokio::task::spawn_blocking(move || Book::read_with_repairs(&bytes)).await;
     read.map_err(|_| internal("a lorebook could not be read"))
 }
 

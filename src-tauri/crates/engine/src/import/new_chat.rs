@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
-use domain::chat_file::{By, ChatFile, Said, Version};
+use domain::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp};
 use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
@@ -39,7 +39,7 @@ impl Imports {
         let created = when;
         let mut messages = Vec::new();
         for said in std::mem::take(&mut file.messages) {
-            let dated = self.library().foreign_date(&said.shown().sent);
+            let dated = self.library().foreign_date(&said.shown().date);
             // Preserves the file's order, regardless of its dates.
             when = dated.unwrap_or(when);
             messages.push(self.message_of(said, id, (when, dated.is_none()), &own));
@@ -82,18 +82,24 @@ impl Imports {
     }
 
     /// Converts a message. Adds a speaker if it is not the chat's own character.
-    fn message_of(&self, said: Said, chat: ChatId, (created, undated): (Timestamp, bool), own: &Own) -> ForeignMessage {
+    fn message_of(
+        &self,
+        said: ChatFileMessage,
+        chat: ChatId,
+        (created, undated): (Timestamp, bool),
+        own: &Own,
+    ) -> ForeignMessage {
         let role = match said.by {
-            By::User => Role::User,
-            By::Character => Role::Character,
-            By::Narrator => Role::Narrator,
+            ChatFileAuthor::User => Role::User,
+            ChatFileAuthor::Character => Role::Character,
+            ChatFileAuthor::Narrator => Role::Narrator,
         };
         let (speaker, kept) = (own.speaker(&said), foreign_chat::of_message(&said));
         let (hidden, selected) = (said.hidden || said.note, u32::try_from(said.selected).unwrap_or_default());
         let mut kept_of_swipes = Vec::new();
-        let swipe = |version: Version| {
+        let swipe = |version: MessageVersion| {
             let (id, created) =
-                (SwipeId(Uuid::now_v7()), self.library().foreign_date(&version.sent).unwrap_or(created));
+                (SwipeId(Uuid::now_v7()), self.library().foreign_date(&version.date).unwrap_or(created));
             kept_of_swipes.extend(foreign_chat::of_version(&version, created).map(|json| (id, json)));
             NewSwipe {
                 id,
@@ -123,7 +129,7 @@ struct ForeignMessage {
 }
 
 impl ForeignMessage {
-    fn insert(&self, store: &mut store::Write<'_>) -> Result<(), store::StoreError> {
+    fn insert(&self, store: &mut store::WriteTransaction<'_>) -> Result<(), store::StoreError> {
         let id = self.new.id;
         store.messages_mut().append(&self.new)?;
         if self.hidden {
@@ -175,12 +181,12 @@ struct Own {
 
 impl Own {
     /// Returns the speaker, unless it is the chat's own character or persona.
-    fn speaker(&self, said: &Said) -> Option<Speaker> {
+    fn speaker(&self, said: &ChatFileMessage) -> Option<Speaker> {
         let named = || Speaker { character: None, name: said.name.clone() };
         match said.by {
-            By::User => return (!said.name.is_empty() && said.name != self.user).then(named),
-            By::Narrator => return (!said.name.is_empty()).then(named),
-            By::Character => {}
+            ChatFileAuthor::User => return (!said.name.is_empty() && said.name != self.user).then(named),
+            ChatFileAuthor::Narrator => return (!said.name.is_empty()).then(named),
+            ChatFileAuthor::Character => {}
         }
         let by_picture = self.voices.get(&composed(&said.avatar)).filter(|_| !said.avatar.is_empty());
         match by_picture.or_else(|| self.voices.get(&composed(&said.name))) {

@@ -3,7 +3,7 @@
 
 use domain::CharacterId;
 use domain::card::Card;
-use domain::chat_file::{By, ChatFile, Greeting, Losses, OtherChats, RisuChat, Transcript};
+use domain::chat_file::{ChatFile, ChatFileAuthor, Greeting, Losses, OtherChats, RisuChat, Transcript};
 use domain::lorebook::{Binding, Book};
 use serde_json::json;
 use store::Character;
@@ -67,7 +67,7 @@ impl Imports {
         }
         .to_owned();
         let (note, lore) = (chat.note.trim().to_owned(), chat.lore.clone());
-        let chat = chat.into_chat(&greeting, card.spoken_name(), user);
+        let chat = chat.into_chat(&greeting, card.display_name(), user);
         let mut warnings = differences(&chat, &Losses::default());
         let id = self.keep_chat(NewChat { title: title.clone(), ..NewChat::of(chat, character.id, None) }).await?;
         let owner = SettingOwner::Chat { id: id.to_string() };
@@ -177,10 +177,10 @@ impl Imports {
         if user.is_none() {
             warnings.push("no speaker is you: all of them are characters here".to_owned());
         }
-        let mut chat: ChatFile = talk.into_chat(card.spoken_name(), user.as_deref().unwrap_or_default());
+        let mut chat: ChatFile = talk.into_chat(card.display_name(), user.as_deref().unwrap_or_default());
         chat.messages.iter_mut().filter(|said| own(&&said.name)).for_each(|said| said.name.clear());
         if OURSELVES.contains(&chat.user.as_str()) {
-            chat.messages.iter_mut().filter(|said| said.by == By::User).for_each(|said| said.name.clear());
+            chat.messages.iter_mut().filter(|said| said.by == ChatFileAuthor::User).for_each(|said| said.name.clear());
             chat.user.clear();
         }
         let new = NewChat { title: title.clone(), ..NewChat::of(chat, character.id, persona) };

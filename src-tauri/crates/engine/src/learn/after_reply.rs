@@ -1,10 +1,11 @@
 //! Learning in idle time: keyframes and facts of the latest chat, then the consolidation of memories.
 //!
-//! There is no queue. What is due follows from the messages and from what is stored about them, so it is still due
-//! after a restart. One job runs at a time, and a new message ends it within one step of the model (`read_ahead`).
+//! There is no queue. The messages and the stored results determine the work that is due, so it is
+//! still due after a restart. One job runs at a time, and a new message ends it within one step of
+//! the model (`read_ahead`).
 
 use domain::ChatId;
-use store::Told;
+use store::SourceText;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Changed;
@@ -67,8 +68,8 @@ impl Learning {
     /// position from which it may begin.
     async fn cover_with_words(&self, learner: &Learner) -> ApiResult<i64> {
         let chat = learner.chat.id;
-        let told: Vec<Told> =
-            self.base().store().read(move |store| store.message_texts().told_after(chat, -1, REACH)).await?;
+        let told: Vec<SourceText> =
+            self.base().store().read(move |store| store.message_texts().texts_after(chat, -1, REACH)).await?;
         let since = told.first().map_or(0, |first| first.position);
         let known = self.base().store().read(move |store| store.keyframes().around(chat, since, 0)).await?;
         let every = every(&learner.answerer.values);

@@ -1,8 +1,8 @@
-//! Runs a background task on a model. The prompt holds a task and some messages of the chat, and nothing else; so the
-//! result depends on these messages only and is deleted with them.
+//! Runs a background job on a model. The prompt holds a task and some messages of the chat, and
+//! nothing else; so the result depends on these messages only and is deleted with them.
 //!
-//! The task has a KV sequence of its own. The chat's sequence is set aside and survives; the task's is dropped when it
-//! ends.
+//! The job has a KV sequence of its own. The chat's sequence is set aside and survives; the job's
+//! is dropped when it ends.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use domain::sampling::SamplerOptions;
 use domain::settings::MemoryLearning;
 use domain::{ChatId, MessageId};
 use futures_util::StreamExt;
-use provider::{FinishReason, GenerationEvent, Request, Shape};
-use store::{Read, Told};
+use provider::{FinishReason, GenerationEvent, Request, ResponseSchema};
+use store::{ReadTransaction, SourceText};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -71,18 +71,18 @@ impl Learner {
         if self.is_scene { MemoryScope::Chat(self.chat.id) } else { pair(&self.chat, self.persona.id) }
     }
 
-    pub(crate) fn name_of(&self, told: &Told) -> &str {
+    pub(crate) fn name_of(&self, told: &SourceText) -> &str {
         self.speakers.of(told.message, told.role)
     }
 
     /// The names of the persona and the character.
     pub(crate) fn names(&self) -> [&str; 3] {
-        [&self.persona.name, self.card.name(), self.card.spoken_name()]
+        [&self.persona.name, self.card.name(), self.card.display_name()]
     }
 
     /// The messages, one paragraph each, cut to `letters` characters.
-    fn transcript(&self, told: &[Told], letters: usize) -> String {
-        let line = |text: &Told| {
+    fn transcript(&self, told: &[SourceText], letters: usize) -> String {
+        let line = |text: &SourceText| {
             let words = said(text.role, text.text.clone());
             let start: String = words.chars().take(letters).collect();
             let cut = if start.len() < words.len() { "…" } else { "" };
@@ -92,17 +92,17 @@ impl Learner {
     }
 }
 
-/// A task for a model.
+/// The task that a job gives to a model.
 pub(crate) struct JobTask<'a> {
     /// Id of the utility template.
     pub(crate) template: &'static str,
     /// Maximum words of a summary.
     pub(crate) words: u32,
-    pub(crate) told: &'a [Told],
-    pub(crate) shape: &'a Shape,
+    pub(crate) told: &'a [SourceText],
+    pub(crate) shape: &'a ResponseSchema,
 }
 
-/// The outcome of a task.
+/// The outcome of a job.
 pub(crate) enum Heard<T> {
     Said(T),
     /// The answer was unreadable twice, or the messages are too long for the model.
@@ -111,7 +111,7 @@ pub(crate) enum Heard<T> {
     Interrupted,
 }
 
-/// Drops the task's KV sequence, however the task ends.
+/// Drops the job's KV sequence, however the job ends.
 struct DropsCache<'e> {
     learning: &'e Learning,
     key: String,
@@ -151,7 +151,7 @@ impl Learning {
             return Ok(None);
         }
         let (Ok(local), Ok(remote)) = (id.parse(), id.parse()) else { return Ok(None) };
-        let known = move |store: &Read<'_>| {
+        let known = move |store: &ReadTransaction<'_>| {
             Ok((store.models().get(local)?.is_some(), store.endpoint_models().resolve(remote)?.is_some()))
         };
         let id = id.to_owned();
@@ -183,7 +183,7 @@ impl Learning {
                 cache_key: forgets.key.clone(),
                 prompt: prompt.clone(),
                 sampling: sampling.resolve(1),
-                shape: Some(task.shape.clone()),
+                response_schema: Some(task.shape.clone()),
             };
             let Some(answer) = listen(learner, request, leave).await? else { return Ok(Heard::Interrupted) };
             if let Some(read) = json(&answer).and_then(&read) {
@@ -208,7 +208,7 @@ impl Learning {
     async fn frame_beside(&self, learner: &Learner, task: &JobTask<'_>, letters: usize) -> ApiResult<(Frame, u32)> {
         let (template, _) = self.config().template_or("auto", task.template).await?;
         let given = Given::default()
-            .text("character.name", learner.card.spoken_name())
+            .text("character.name", learner.card.display_name())
             .text("persona.name", &learner.persona.name)
             .text("summary.words", task.words.to_string())
             // Macros were resolved when the message was written, so none may run here.

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use domain::memory::{Archived, ArchivedAs, Memory, MemoryScope};
+use domain::memory::{ArchiveReason, ArchivedState, Memory, MemoryScope};
 use domain::{MemoryId, Timestamp};
-use store::{Among, Read, StoreError, Write};
+use store::{EmbeddingGroup, ReadTransaction, StoreError, WriteTransaction};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -34,8 +34,9 @@ impl Learning {
     /// Restores archived memories. From then on only the user can archive them.
     pub(crate) async fn unarchive_memories(&self, memories: Vec<String>) -> ApiResult<()> {
         let ids = memories.iter().map(|id| id.parse::<MemoryId>()).collect::<Result<Vec<_>, _>>()?;
-        let restored =
-            move |store: &mut Write<'_>| ids.into_iter().try_for_each(|id| store.memories_mut().unarchive(id));
+        let restored = move |store: &mut WriteTransaction<'_>| {
+            ids.into_iter().try_for_each(|id| store.memories_mut().unarchive(id))
+        };
         self.base().store().write(restored).await?;
         self.library().memories_changed("");
         Ok(())
@@ -54,7 +55,7 @@ impl Learning {
 
     /// Consolidates a scope that has more than [`MOST`] memories.
     pub(crate) async fn keep_to_most(&self, scope: MemoryScope) -> ApiResult<()> {
-        let count = self.base().store().read(move |store| store.memories().count_standing(scope)).await?;
+        let count = self.base().store().read(move |store| store.memories().count_active(scope)).await?;
         if count as usize > MOST {
             self.consolidate_scope(scope, Arc::default()).await?;
         }
@@ -64,7 +65,8 @@ impl Learning {
     /// Consolidates scope by scope; stops between two scopes if `leave` is cancelled.
     async fn consolidate(&self, leave: &CancellationToken) -> ApiResult<Consolidation> {
         let model = self.recall_service().reading().encoder().map(|encoder| encoder.model().to_owned());
-        let read = move |store: &Read<'_>| Ok((store.memories().scopes()?, vectors(store, model.as_deref())?));
+        let read =
+            move |store: &ReadTransaction<'_>| Ok((store.memories().scopes()?, vectors(store, model.as_deref())?));
         let (scopes, vectors) = self.base().store().read(read).await?;
         let vectors = Arc::new(vectors);
         let mut all = Consolidation::default();
@@ -107,21 +109,21 @@ impl Learning {
 }
 
 fn planned(
-    store: &Read<'_>,
+    store: &ReadTransaction<'_>,
     scope: MemoryScope,
     (user, vectors, now): (Vec<String>, Vectors, Timestamp),
-) -> Result<Vec<(Memory, Archived)>, StoreError> {
-    let standing = store.memories().all_standing(scope)?;
+) -> Result<Vec<(Memory, ArchivedState)>, StoreError> {
+    let standing = store.memories().all_active(scope)?;
     let vectors = standing.iter().filter_map(|each| Some((each.number, vectors.get(&each.number)?.clone()))).collect();
     // The lookup reads every message, so it runs only if needed.
     let called_up = match standing.iter().any(|each| is_old_and_unsure(&each.memory, now)) {
-        true => store.memories().called_up()?,
+        true => store.memories().recalled()?,
         false => HashSet::new(),
     };
     let around = Around { user, vectors, called_up, now };
     let mut planned = Vec::new();
     for (memory, archived) in plan(&standing, &around, MOST) {
-        let by = archived.by.filter(|_| archived.why == ArchivedAs::Superseded);
+        let by = archived.replaced_by.filter(|_| archived.reason == ArchiveReason::Superseded);
         let newer = standing.iter().map(|each| &each.memory).find(|newer| Some(newer.id) == by);
         if !newer.map_or(Ok(false), |newer| are_apart(store, &memory, newer))? {
             planned.push((memory, archived));
@@ -132,27 +134,27 @@ fn planned(
 
 /// Archives the memories. Superseded ones are wrong, so they are also removed from stored context blocks and digests.
 /// The others are only not recalled again.
-fn archive(store: &mut Write<'_>, planned: Vec<(Memory, Archived)>) -> Result<Vec<Memory>, StoreError> {
+fn archive(store: &mut WriteTransaction<'_>, planned: Vec<(Memory, ArchivedState)>) -> Result<Vec<Memory>, StoreError> {
     let (mut done, mut wrong) = (Vec::new(), HashSet::<Uuid>::new());
     for (memory, archived) in planned {
         if store.memories_mut().archive(&memory, archived)? {
-            if archived.why == ArchivedAs::Superseded {
+            if archived.reason == ArchiveReason::Superseded {
                 wrong.insert(memory.id.0);
             }
             done.push(Memory { archived: Some(archived), ..memory });
         }
     }
     if !wrong.is_empty() {
-        store.memories_mut().withdraw_all(&wrong)?;
+        store.memories_mut().retract_all(&wrong)?;
     }
     Ok(done)
 }
 
 /// Embeddings of the memories that consist of one part.
-fn vectors(store: &Read<'_>, model: Option<&str>) -> Result<HashMap<i64, Vec<f32>>, StoreError> {
+fn vectors(store: &ReadTransaction<'_>, model: Option<&str>) -> Result<HashMap<i64, Vec<f32>>, StoreError> {
     let Some(model) = model else { return Ok(HashMap::new()) };
     let (mut vectors, mut of_parts) = (HashMap::new(), HashSet::new());
-    for part in store.meanings().of(Among::Memories, model)? {
+    for part in store.item_embeddings().of(EmbeddingGroup::Memories, model)? {
         let vector = part.vector.iter().map(|number| f32::from(*number) * part.scale).collect();
         if vectors.insert(part.owner, vector).is_some() {
             of_parts.insert(part.owner);
@@ -164,11 +166,11 @@ fn vectors(store: &Read<'_>, model: Option<&str>) -> Result<HashMap<i64, Vec<f32
 
 fn tell(all: &mut Consolidation, memory: Memory) {
     let Some(archived) = memory.archived else { return };
-    let list = match archived.why {
-        ArchivedAs::Merged => &mut all.merged,
-        ArchivedAs::Superseded => &mut all.superseded,
-        ArchivedAs::Retired => &mut all.retired,
-        ArchivedAs::Crowded => &mut all.crowded,
+    let list = match archived.reason {
+        ArchiveReason::Merged => &mut all.merged,
+        ArchiveReason::Superseded => &mut all.superseded,
+        ArchiveReason::Retired => &mut all.retired,
+        ArchiveReason::Crowded => &mut all.crowded,
     };
     list.push(shown(memory, None));
 }

@@ -1,16 +1,17 @@
-//! Plans what to archive in a scope: memories that say the same are merged, outdated ones are superseded, old,
-//! uncertain and unused ones are retired, and the lowest-ranked of too many are crowded out. No model is asked and no
-//! text is written: a memory is only marked. It becomes active again if its replacement is deleted.
+//! Plans which memories of a scope to archive. Duplicates are merged, and outdated memories are
+//! superseded. Old, uncertain and unused ones are retired. If there are still too many, the
+//! lowest-ranked are crowded out. Consolidation uses no model and writes no text: it only marks
+//! memories. An archived memory becomes active again if its replacement is deleted.
 //!
-//! Promises
+//! Guarantees
 //! - Memories that the user wrote, pinned or restored stay as they are.
 //! - A second run right after the first does nothing.
 
 use std::collections::{HashMap, HashSet};
 
-use domain::memory::{Archived, ArchivedAs, Memory, MemoryOrigin};
+use domain::memory::{ArchiveReason, ArchivedState, Memory, MemoryOrigin};
 use domain::{MemoryId, Timestamp};
-use store::Standing;
+use store::ActiveMemory;
 
 use crate::recall_service::facts::{SURE, worth};
 use recall::attributes::Attribute;
@@ -39,14 +40,14 @@ pub(crate) struct Around {
 }
 
 struct Compared<'a> {
-    standing: &'a Standing,
+    standing: &'a ActiveMemory,
     saying: Statement,
     attribute: Option<Attribute>,
     vector: Option<&'a [f32]>,
 }
 
 impl<'a> Compared<'a> {
-    fn new(standing: &'a Standing, around: &'a Around) -> Self {
+    fn new(standing: &'a ActiveMemory, around: &'a Around) -> Self {
         let saying = Statement::of(&standing.memory, &around.user);
         let vector = around.vectors.get(&standing.number).map(Vec::as_slice);
         Self { standing, attribute: Attribute::of(&saying), saying, vector }
@@ -58,17 +59,18 @@ impl<'a> Compared<'a> {
 
     /// The memory is a single statement. A summary of messages (keyframe) is not, so it is never merged or superseded.
     fn says_one_thing(&self) -> bool {
-        self.memory().origin != MemoryOrigin::Keyframe && self.saying.is_telling()
+        self.memory().origin != MemoryOrigin::Keyframe && self.saying.is_informative()
     }
 
     fn may_go(&self) -> bool {
-        !self.standing.kept && !self.memory().is_kept()
+        !self.standing.unarchived_by_user && !self.memory().is_protected()
     }
 
     /// Whether this memory may replace `other` without a loss.
     fn stands_for(&self, other: &Self) -> bool {
         let has = self.saying.has(&other.saying) && self.memory().confidence >= other.memory().confidence;
-        has || self.memory().rank() > other.memory().rank() && (self.saying.is(&other.saying) || self.means(other))
+        has || self.memory().duplicate_rank() > other.memory().duplicate_rank()
+            && (self.saying.is(&other.saying) || self.means(other))
     }
 
     fn means(&self, other: &Self) -> bool {
@@ -100,10 +102,10 @@ pub(crate) fn is_old_and_unsure(memory: &Memory, now: Timestamp) -> bool {
 
 /// One step of the plan: the indexes of the memories to archive, and why. The last argument is the maximum number of
 /// memories in a scope.
-type ConsolidationStep = fn(&[Compared<'_>], &Around, usize) -> Vec<(usize, Archived)>;
+type ConsolidationStep = fn(&[Compared<'_>], &Around, usize) -> Vec<(usize, ArchivedState)>;
 
 /// The memories to archive, and why, so that at most `most` of them stay.
-pub(crate) fn plan(standing: &[Standing], around: &Around, most: usize) -> Vec<(Memory, Archived)> {
+pub(crate) fn plan(standing: &[ActiveMemory], around: &Around, most: usize) -> Vec<(Memory, ArchivedState)> {
     let mut held: Vec<Compared<'_>> = standing.iter().map(|each| Compared::new(each, around)).collect();
     let mut planned = Vec::new();
     let steps: [ConsolidationStep; 4] = [superseded, merged, retired, crowded];
@@ -119,54 +121,58 @@ pub(crate) fn plan(standing: &[Standing], around: &Around, most: usize) -> Vec<(
 }
 
 /// Memories that a newer one supersedes; the newest of those replaces it.
-fn superseded(held: &[Compared<'_>], _: &Around, _: usize) -> Vec<(usize, Archived)> {
+fn superseded(held: &[Compared<'_>], _: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
     let mut gone = Vec::new();
     for (at, older) in held.iter().enumerate().filter(|(_, held)| held.may_go() && held.says_one_thing()) {
         let newer = held.iter().filter(|newer| newer.says_one_thing() && newer.supersedes(older));
         if let Some(newest) = newer.max_by_key(|newer| (newer.memory().created, newer.standing.number)) {
             let (since, by) = (newest.memory().created, Some(newest.memory().id));
-            gone.push((at, Archived { why: ArchivedAs::Superseded, since, by }));
+            gone.push((at, ArchivedState { reason: ArchiveReason::Superseded, since, replaced_by: by }));
         }
     }
     gone
 }
 
-/// Memories that another one says as well, lowest rank first.
-fn merged(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, Archived)> {
+/// Memories whose statement another memory contains, lowest rank first.
+fn merged(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
     let mut order: Vec<usize> = (0..held.len()).filter(|at| held[*at].says_one_thing()).collect();
-    order.sort_by_key(|at| held[*at].memory().rank());
-    let mut gone: Vec<(usize, Archived)> = Vec::new();
+    order.sort_by_key(|at| held[*at].memory().duplicate_rank());
+    let mut gone: Vec<(usize, ArchivedState)> = Vec::new();
     let mut left: HashSet<usize> = order.iter().copied().collect();
     for at in order.iter().copied().filter(|at| held[*at].may_go()) {
         let stands_for = |other: &&usize| left.contains(*other) && **other != at && held[**other].stands_for(&held[at]);
         if let Some(other) = order.iter().rev().find(stands_for) {
             let by = Some(held[*other].memory().id);
-            gone.push((at, Archived { why: ArchivedAs::Merged, since: around.now, by }));
+            gone.push((at, ArchivedState { reason: ArchiveReason::Merged, since: around.now, replaced_by: by }));
             left.remove(&at);
         }
     }
     gone
 }
 
-fn retired(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, Archived)> {
+fn retired(held: &[Compared<'_>], around: &Around, _: usize) -> Vec<(usize, ArchivedState)> {
     let old = held.iter().enumerate().filter(|(_, held)| held.may_go() && held.may_retire(around));
-    old.map(|(at, _)| (at, Archived { why: ArchivedAs::Retired, since: around.now, by: None })).collect()
+    old.map(|(at, _)| (at, ArchivedState { reason: ArchiveReason::Retired, since: around.now, replaced_by: None }))
+        .collect()
 }
 
 /// The memories with the lowest worth, as many as there are too many.
-fn crowded(held: &[Compared<'_>], around: &Around, most: usize) -> Vec<(usize, Archived)> {
+fn crowded(held: &[Compared<'_>], around: &Around, most: usize) -> Vec<(usize, ArchivedState)> {
     let mut going: Vec<usize> = (0..held.len()).filter(|at| held[*at].may_go()).collect();
     let worth = |at: &usize| worth(held[*at].memory(), around.now);
     going.sort_by(|one, other| worth(one).total_cmp(&worth(other)).then(one.cmp(other)));
     going.truncate(held.len().saturating_sub(most));
-    going.into_iter().map(|at| (at, Archived { why: ArchivedAs::Crowded, since: around.now, by: None })).collect()
+    going
+        .into_iter()
+        .map(|at| (at, ArchivedState { reason: ArchiveReason::Crowded, since: around.now, replaced_by: None }))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use domain::MemoryId;
-    use domain::memory::{CERTAIN, MemoryOrigin, MemoryScope, MemoryType};
+    use domain::memory::{MAX_CONFIDENCE, MemoryOrigin, MemoryScope, MemoryType};
     use uuid::Uuid;
 
     const DAY: i64 = 86_400_000;
@@ -180,19 +186,19 @@ mod tests {
             scope: MemoryScope::Profile,
             text: text.to_owned(),
             importance: 5,
-            origin: if asked { MemoryOrigin::Rule } else { MemoryOrigin::Model },
-            confidence: if asked { CERTAIN } else { 7 },
+            origin: if asked { MemoryOrigin::Command } else { MemoryOrigin::Model },
+            confidence: if asked { MAX_CONFIDENCE } else { 7 },
             pinned: false,
             sources: Vec::new(),
-            echoes: Vec::new(),
+            merged_sources: Vec::new(),
             archived: None,
             created: Timestamp(number as i64),
             updated: Timestamp(number as i64),
         }
     }
 
-    fn standing(memories: Vec<Memory>) -> Vec<Standing> {
-        (1..).zip(memories).map(|(number, memory)| Standing { number, memory, kept: false }).collect()
+    fn standing(memories: Vec<Memory>) -> Vec<ActiveMemory> {
+        (1..).zip(memories).map(|(number, memory)| ActiveMemory { number, memory, unarchived_by_user: false }).collect()
     }
 
     fn around() -> Around {
@@ -204,11 +210,11 @@ mod tests {
         }
     }
 
-    fn shown(standing: &[Standing], around: &Around, most: usize) -> Vec<String> {
+    fn shown(standing: &[ActiveMemory], around: &Around, most: usize) -> Vec<String> {
         let of = |id| standing.iter().find(|each| each.memory.id == id).unwrap().number;
-        let line = |(memory, archived): &(Memory, Archived)| {
-            let by = archived.by.map(|by| format!(" by {}", of(by))).unwrap_or_default();
-            format!("{} {}{by}", of(memory.id), archived.why.as_str())
+        let line = |(memory, archived): &(Memory, ArchivedState)| {
+            let by = archived.replaced_by.map(|by| format!(" by {}", of(by))).unwrap_or_default();
+            format!("{} {}{by}", of(memory.id), archived.reason.as_str())
         };
         plan(standing, around, most).iter().map(line).collect()
     }
@@ -263,7 +269,8 @@ mod tests {
         assert_eq!(shown(&standing(own), &around(), 1), [""; 0]);
         let pinned = plain.iter().cloned().map(|memory| Memory { pinned: true, ..memory }).collect();
         assert_eq!(shown(&standing(pinned), &around(), 1), [""; 0]);
-        let kept: Vec<Standing> = standing(plain).into_iter().map(|each| Standing { kept: true, ..each }).collect();
+        let kept: Vec<ActiveMemory> =
+            standing(plain).into_iter().map(|each| ActiveMemory { unarchived_by_user: true, ..each }).collect();
         assert_eq!(shown(&kept, &around(), 1), [""; 0]);
     }
 

@@ -8,7 +8,7 @@ use domain::chat::Role;
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{ChatId, MemoryId, MessageId, Timestamp};
 use serde::Deserialize;
-use store::{Query, Read, StoreError, Told, Write};
+use store::{Query, ReadTransaction, SourceText, StoreError, WriteTransaction};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -83,7 +83,7 @@ fn read(answer: &str) -> Option<Vec<Fact>> {
 }
 
 /// The messages of the first `many` exchanges of `told`, and those around them; `None` if there are fewer exchanges.
-fn exchanges(told: &[Told], many: u32) -> Option<&[Told]> {
+fn exchanges(told: &[SourceText], many: u32) -> Option<&[SourceText]> {
     let answered = told.iter().zip(told.iter().skip(1));
     let ends = (1..).zip(answered).filter(|(_, (said, next))| said.role == Role::User && next.role != Role::User);
     let at = ends.map(|(at, _)| at).nth(many.checked_sub(1)? as usize)?;
@@ -98,10 +98,10 @@ fn sentence(fact: &Fact) -> String {
 }
 
 /// The messages that a fact was made from: the one with most of its terms, then those with the missing terms.
-fn sources(terms: &[String], told: &[Told]) -> Vec<MessageId> {
+fn sources(terms: &[String], told: &[SourceText]) -> Vec<MessageId> {
     let (mut left, mut sources) = (terms.to_vec(), BTreeSet::new());
     for _ in 0..SOURCES {
-        let says = |text: &Told| SpokenWords::new([text.text.as_str()]).count(&left);
+        let says = |text: &SourceText| SpokenWords::new([text.text.as_str()]).count(&left);
         // Ties go to the newest message.
         let Some(best) = told.iter().max_by_key(|text| says(text)).filter(|text| says(text) > 0) else { break };
         let said = SpokenWords::new([best.text.as_str()]);
@@ -112,7 +112,7 @@ fn sources(terms: &[String], told: &[Told]) -> Vec<MessageId> {
 }
 
 /// The memories that were recalled for these messages. A model that repeats them has learned nothing.
-fn recalled(told: &[Told]) -> Vec<SpokenWords> {
+fn recalled(told: &[SourceText]) -> Vec<SpokenWords> {
     let blocks = told.iter().filter_map(|text| text.context_block.as_deref()).flat_map(frozen::read);
     blocks.map(|block| SpokenWords::new([block.text.as_str()])).collect()
 }
@@ -138,14 +138,14 @@ impl ExtractionScope {
 /// Checks facts against the messages that they were made from.
 struct Gate<'a> {
     learner: &'a Learner,
-    told: &'a [Told],
+    told: &'a [SourceText],
     said: SpokenWords,
     recalled: Vec<SpokenWords>,
     now: Timestamp,
 }
 
 impl<'a> Gate<'a> {
-    fn new(learner: &'a Learner, told: &'a [Told], now: Timestamp) -> Self {
+    fn new(learner: &'a Learner, told: &'a [SourceText], now: Timestamp) -> Self {
         let said = SpokenWords::new(told.iter().map(|text| text.text.as_str()).chain(names(learner, told)));
         Self { learner, told, said, recalled: recalled(told), now }
     }
@@ -198,7 +198,7 @@ impl<'a> Gate<'a> {
             importance,
             origin: MemoryOrigin::Model,
             confidence: if self.learner.answerer.tiny { TINY } else { CONFIDENCE },
-            echoes: Vec::new(),
+            merged_sources: Vec::new(),
             archived: None,
             pinned: false,
             created: said,
@@ -208,10 +208,15 @@ impl<'a> Gate<'a> {
 }
 
 /// Whether a memory of these scopes says this already in that chat.
-fn known(store: &Read<'_>, chat: ChatId, scopes: &[MemoryScope], terms: &[String]) -> Result<bool, StoreError> {
-    let query = Query::any_of(terms.iter().map(String::as_str));
+fn known(
+    store: &ReadTransaction<'_>,
+    chat: ChatId,
+    scopes: &[MemoryScope],
+    terms: &[String],
+) -> Result<bool, StoreError> {
+    let query = Query::any_word(terms.iter().map(String::as_str));
     let found = store.memories().search(scopes, &query, LOOKED_AT)?;
-    // An outdated memory may become true again, so archived ones do not count as known.
+    // An outdated memory may become true again, so archived ones are not treated as known.
     let found = found.iter().map(|found| &found.memory).filter(|memory| memory.archived.is_none());
     let branches = Branches::of(store, chat)?;
     for memory in found.filter(|memory| SpokenWords::new([memory.text.as_str()]).repeats(terms)) {
@@ -224,13 +229,13 @@ fn known(store: &Read<'_>, chat: ChatId, scopes: &[MemoryScope], terms: &[String
 
 /// Stores the new memories and marks the messages as read, unless the messages have changed meanwhile.
 fn keep(
-    store: &mut Write<'_>,
+    store: &mut WriteTransaction<'_>,
     (chat, scopes): (ChatId, [MemoryScope; 4]),
-    (sought, told): (ExtractionScope, &[Told]),
+    (sought, told): (ExtractionScope, &[SourceText]),
     memories: Vec<(Memory, Vec<String>)>,
 ) -> Result<Vec<Memory>, StoreError> {
     let mut kept = Vec::new();
-    if !store.message_texts().still_say(told)? {
+    if !store.message_texts().all_unchanged(told)? {
         return Ok(kept);
     }
     for (memory, terms) in memories.into_iter().filter(|(memory, _)| sought.wants(memory)) {
@@ -240,8 +245,8 @@ fn keep(
         }
     }
     match (sought, told.last()) {
-        (ExtractionScope::Anew(message), _) => store.messages_mut().learned_anew(message)?,
-        (ExtractionScope::New, Some(last)) => store.messages_mut().learned_to(chat, last.position)?,
+        (ExtractionScope::Anew(message), _) => store.messages_mut().finish_reextraction(message)?,
+        (ExtractionScope::New, Some(last)) => store.messages_mut().extracted_up_to(chat, last.position)?,
         (ExtractionScope::New, None) => {}
     }
     Ok(kept)
@@ -252,9 +257,9 @@ impl Learning {
     pub(crate) async fn extract_facts(&self, learner: &Learner, leave: &CancellationToken) -> ApiResult<bool> {
         let (chat, many) = (learner.chat.id, learner.answerer.values.memory_extract_every_exchanges);
         loop {
-            let unread = move |store: &Read<'_>| {
-                let learned = store.message_texts().learned_to(chat)?;
-                store.message_texts().told_after(chat, learned, REACH * many.max(5))
+            let unread = move |store: &ReadTransaction<'_>| {
+                let learned = store.message_texts().extracted_up_to(chat)?;
+                store.message_texts().texts_after(chat, learned, REACH * many.max(5))
             };
             let told = self.base().store().read(unread).await?;
             let Some(told) = exchanges(&told, many) else { break };
@@ -269,9 +274,9 @@ impl Learning {
     async fn extract_anew(&self, learner: &Learner, leave: &CancellationToken) -> ApiResult<bool> {
         let chat = learner.chat.id;
         loop {
-            let next = move |store: &Read<'_>| {
-                let Some((message, position)) = store.message_texts().to_learn_anew(chat)? else { return Ok(None) };
-                let told = store.message_texts().told_between(chat, position - AROUND, position + AROUND)?;
+            let next = move |store: &ReadTransaction<'_>| {
+                let Some((message, position)) = store.message_texts().next_reextraction(chat)? else { return Ok(None) };
+                let told = store.message_texts().texts_between(chat, position - AROUND, position + AROUND)?;
                 Ok(Some((message, told)))
             };
             let Some((message, told)) = self.base().store().read(next).await? else { return Ok(true) };
@@ -285,7 +290,7 @@ impl Learning {
     async fn extract_from(
         &self,
         learner: &Learner,
-        (sought, told): (ExtractionScope, &[Told]),
+        (sought, told): (ExtractionScope, &[SourceText]),
         leave: &CancellationToken,
     ) -> ApiResult<bool> {
         let task = JobTask { template: "fact-extraction", words: 0, told, shape: &response_schema::FACTS };
@@ -304,7 +309,7 @@ impl Learning {
     async fn keep_facts(
         &self,
         learner: &Learner,
-        (sought, told): (ExtractionScope, Vec<Told>),
+        (sought, told): (ExtractionScope, Vec<SourceText>),
         facts: Vec<Fact>,
     ) -> ApiResult<()> {
         let gate = Gate::new(learner, &told, self.base().now());
@@ -335,14 +340,14 @@ mod tests {
     use super::*;
     use crate::recall_service::keyframes::tests::told;
 
-    fn talk(roles: &str) -> Vec<Told> {
+    fn talk(roles: &str) -> Vec<SourceText> {
         let role = |letter| if letter == 'u' { Role::User } else { Role::Character };
         (0..).zip(roles.chars()).map(|(at, letter)| told(at, role(letter), "We sail on Monday.", false)).collect()
     }
 
     #[test]
     fn reads_five_exchanges_at_a_time() {
-        let length = |roles: &str| exchanges(&talk(roles), 5).map(<[Told]>::len);
+        let length = |roles: &str| exchanges(&talk(roles), 5).map(<[SourceText]>::len);
         assert_eq!(length("cucucucuc"), None);
         assert_eq!(length("cucucucucu"), None, "the fifth has no answer");
         assert_eq!(length("cucucucucuc"), Some(11));
@@ -362,7 +367,7 @@ mod tests {
     #[test]
     fn finds_source_messages_of_fact() {
         let says = ["I own a boat.", "A boat!", "She is called the Zebulon.", "Nice weather."];
-        let told: Vec<Told> = (0..).zip(says).map(|(at, text)| told(at, Role::User, text, false)).collect();
+        let told: Vec<SourceText> = (0..).zip(says).map(|(at, text)| told(at, Role::User, text, false)).collect();
         let of = |fact: &str| sources(&tokens::terms(fact, &["Tom"]), &told);
         assert_eq!(of("Tom owns a boat."), [told[0].message]);
         assert_eq!(of("Tom owns the boat Zebulon."), [told[0].message, told[2].message]);

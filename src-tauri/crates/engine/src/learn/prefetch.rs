@@ -1,5 +1,5 @@
-//! Prefetch: embeds, searches and counts a draft while the user types it, so that nothing has to be waited for when it
-//! is sent.
+//! Prefetch: embeds, searches and counts a draft while the user types it, so that sending it does
+//! not wait for any of these.
 
 use domain::ChatId;
 use domain::chat::Chat;
@@ -43,7 +43,7 @@ impl Learning {
         let (card, persona, last) =
             tokio::try_join!(self.library().chat_card(&chat), self.library().persona_in(&chat), self.likely_words(id))?;
         let said: Vec<&str> = [draft].into_iter().chain(last.as_deref()).collect();
-        let words = hints::plain(&said, &persona.name, [card.card.name(), card.card.spoken_name()]);
+        let words = hints::plain(&said, &persona.name, [card.card.name(), card.card.display_name()]);
         if self.recall_service().reading().lately().of(&words).is_none() {
             self.recall_service().understand(encoder, &words).await?;
             self.look_for_draft(chat, draft).await?;

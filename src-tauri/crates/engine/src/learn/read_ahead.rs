@@ -111,7 +111,7 @@ impl Learning {
         let withdrawals = turn.inputs.withdrawals;
         let kept = self.base().store().checkpoint(move |store| {
             let Some(chat) = store.chats().get(id)?.filter(|chat| chat.window == before) else { return Ok(false) };
-            if !running.none_in(id) || store.memories().withdrawals()? != withdrawals {
+            if !running.none_in(id) || store.memories().retraction_count()? != withdrawals {
                 return Ok(false);
             }
             // The guessed message has no stored block.
@@ -143,7 +143,8 @@ async fn read_prompt(
     leave: CancellationToken,
 ) -> ApiResult<()> {
     let sampling = Sampling { max_tokens: 0, ..answerer.sampling };
-    let request = Request { cache_key: chat.to_string(), prompt: made.assembled.prompt, sampling, shape: None };
+    let request =
+        Request { cache_key: chat.to_string(), prompt: made.assembled.prompt, sampling, response_schema: None };
     let mut reading = answerer.provider.stream(request, leave);
     while let Some(event) = reading.next().await {
         event?;

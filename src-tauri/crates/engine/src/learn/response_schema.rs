@@ -1,16 +1,16 @@
-//! Grammars and JSON schemas of the answers of background tasks. The grammar limits the length of every text, because a
-//! small model may not stop by itself.
+//! Grammars and JSON schemas of the answers of background jobs. The grammar limits the length of
+//! every text, because a small model may not stop by itself.
 
 use std::sync::LazyLock;
 
-use provider::Shape;
+use provider::ResponseSchema;
 use serde_json::{Value, json};
 
 use crate::learn::extraction::KINDS;
 
 /// The answer with a keyframe.
-pub(crate) static KEYFRAME: LazyLock<Shape> = LazyLock::new(|| {
-    Shape {
+pub(crate) static KEYFRAME: LazyLock<ResponseSchema> = LazyLock::new(|| {
+    ResponseSchema {
     grammar: r#"root ::= "{\"summary\": " summary ", \"analysis\": " analysis ", \"rating\": " rating ", \"characters\": [" (name (", " name){0,7})? "]}"
 summary ::= "\"" letter{1,520} "\""
 analysis ::= "\"" letter{0,420} "\""
@@ -29,7 +29,7 @@ letter ::= [^"\\\x00-\x1F\x7F] | "\\" ["\\n]
 });
 
 /// The answer with a list of facts, which may be empty. A schema must describe an object, so there the list is in one.
-pub(crate) static FACTS: LazyLock<Shape> = LazyLock::new(|| {
+pub(crate) static FACTS: LazyLock<ResponseSchema> = LazyLock::new(|| {
     let kinds: Vec<String> = KINDS.iter().map(|kind| format!(r#""\"{}\"""#, kind.as_str())).collect();
     let names: Vec<&str> = KINDS.iter().map(|kind| kind.as_str()).collect();
     let fact = object(json!({
@@ -38,7 +38,7 @@ pub(crate) static FACTS: LazyLock<Shape> = LazyLock::new(|| {
         "type": { "enum": names },
         "importance": { "type": "integer" },
     }));
-    Shape {
+    ResponseSchema {
         grammar: format!(
             "{}kind ::= {}\n",
             r#"root ::= "[]" | "[" fact (", " fact){0,3} "]"

@@ -5,7 +5,7 @@ use domain::MemoryId;
 use domain::keyframe::Keyframe;
 use domain::memory::{Memory, MemoryOrigin, MemoryType};
 use serde::Deserialize;
-use store::{StoreError, Told, Write};
+use store::{SourceText, StoreError, WriteTransaction};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -21,7 +21,7 @@ use crate::recall_service::keyframes::{TOKENS, every, tokens};
 const WORDS: u32 = 70;
 /// Character limits of a summary. They are tried in order until it fits into [`TOKENS`].
 const LETTERS: [usize; 4] = [480, 360, 240, 120];
-/// Maximum characters of the analysis, which says how things stand.
+/// Maximum characters of the analysis, which describes the state of the story.
 const ANALYSIS: usize = 400;
 /// Maximum characters of the memory.
 const MEMORY: usize = 200;
@@ -64,8 +64,13 @@ fn read(answer: &str, keyframe: &Keyframe, said: &SpokenWords) -> Option<Keyfram
 }
 
 /// Stores the summary of `told`, unless these messages have changed meanwhile.
-fn keep(store: &mut Write<'_>, keyframe: &Keyframe, told: &[Told], memory: &Memory) -> Result<bool, StoreError> {
-    if !store.message_texts().still_say(told)? || !store.keyframes_mut().rewrite(keyframe)? {
+fn keep(
+    store: &mut WriteTransaction<'_>,
+    keyframe: &Keyframe,
+    told: &[SourceText],
+    memory: &Memory,
+) -> Result<bool, StoreError> {
+    if !store.message_texts().all_unchanged(told)? || !store.keyframes_mut().rewrite(keyframe)? {
         return Ok(false);
     }
     store.memories_mut().insert(memory)?;
@@ -78,18 +83,19 @@ impl Learning {
     pub(crate) async fn sum_up(&self, learner: &Learner, since: i64, leave: &CancellationToken) -> ApiResult<bool> {
         let (chat, whole) = (learner.chat.id, every(&learner.answerer.values) as u32);
         while let Some(keyframe) =
-            self.base().store().read(move |store| store.keyframes().unread(chat, since, whole)).await?
+            self.base().store().read(move |store| store.keyframes().next_to_summarize(chat, since, whole)).await?
         {
             let (first, last) = (keyframe.first, keyframe.last);
             let told =
-                self.base().store().read(move |store| store.message_texts().told_between(chat, first, last)).await?;
-            let told: Vec<Told> = told.into_iter().filter(|text| keyframe.messages.contains(&text.message)).collect();
+                self.base().store().read(move |store| store.message_texts().texts_between(chat, first, last)).await?;
+            let told: Vec<SourceText> =
+                told.into_iter().filter(|text| keyframe.messages.contains(&text.message)).collect();
             let said = SpokenWords::new(told.iter().map(|text| text.text.as_str()).chain(names(learner, &told)));
             let task = JobTask { template: "keyframe", words: WORDS, told: &told, shape: &response_schema::KEYFRAME };
             match self.ask(learner, &task, |answer| read(answer, &keyframe, &said), leave).await? {
                 Heard::Said(read) => self.keep_keyframe(learner, read, told).await?,
                 Heard::Nothing => {
-                    self.base().store().write(move |store| store.keyframes_mut().give_up(keyframe.id)).await?
+                    self.base().store().write(move |store| store.keyframes_mut().mark_failed(keyframe.id)).await?
                 }
                 Heard::Interrupted => return Ok(false),
             }
@@ -97,7 +103,7 @@ impl Learning {
         Ok(true)
     }
 
-    async fn keep_keyframe(&self, learner: &Learner, keyframe: Keyframe, told: Vec<Told>) -> ApiResult<()> {
+    async fn keep_keyframe(&self, learner: &Learner, keyframe: Keyframe, told: Vec<SourceText>) -> ApiResult<()> {
         let now = self.base().now();
         let memory = Memory {
             id: MemoryId(Uuid::now_v7()),
@@ -107,7 +113,7 @@ impl Learning {
             importance: keyframe.rating,
             origin: MemoryOrigin::Keyframe,
             confidence: CONFIDENCE,
-            echoes: Vec::new(),
+            merged_sources: Vec::new(),
             archived: None,
             pinned: false,
             sources: keyframe.messages.clone(),
@@ -123,7 +129,7 @@ impl Learning {
 }
 
 /// The names of all speakers.
-pub(crate) fn names<'n>(learner: &'n Learner, told: &'n [Told]) -> impl Iterator<Item = &'n str> {
+pub(crate) fn names<'n>(learner: &'n Learner, told: &'n [SourceText]) -> impl Iterator<Item = &'n str> {
     learner.names().into_iter().chain(told.iter().map(|text| learner.name_of(text)))
 }
 

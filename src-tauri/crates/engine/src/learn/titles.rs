@@ -55,8 +55,8 @@ impl Learning {
         let mut turn = self.turns().collect(chat, Aim::Last, &answerer, &options).await?;
         let made = self.turns().make(&mut turn, &answerer, &options).await?;
         if made.assembled.new_epoch.is_some() {
-            // The instruction does not fit behind what the model has read, and a title is not worth reading all of it
-            // again.
+            // The prompt would begin a new epoch, so the model would read all of it again. A title
+            // is not worth that.
             return Ok(());
         }
         let mut passages = Passages::new("Title", made.opened());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use domain::Timestamp;
-use store::{BackupKind, Store, Taken};
+use store::{BackupKind, Store, TakenBackup};
 
 use crate::base::error::{ApiResult, internal};
 use crate::library::handle::Library;
@@ -18,7 +18,7 @@ const AGAIN: Duration = Duration::from_secs(300);
 
 impl Library {
     /// Makes a backup and records whether it failed.
-    pub(crate) async fn back_up(&self, kind: BackupKind) -> ApiResult<Taken> {
+    pub(crate) async fn back_up(&self, kind: BackupKind) -> ApiResult<TakenBackup> {
         let taken = self.base().store().backup(self.base().now(), kind).await;
         self.backup_failure().set(match &taken {
             Ok(taken) => taken.second_failed.as_ref().map(|reason| format!("The second folder has no copy: {reason}.")),

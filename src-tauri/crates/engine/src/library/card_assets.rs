@@ -10,7 +10,7 @@ use domain::card::{self, AssetPlace, Card};
 use image::ImageFormat;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{AssetHash, CardFile, Character, StoreError, Write};
+use store::{AssetHash, CardFile, Character, StoreError, WriteTransaction};
 
 use crate::api::{CardAsset, CardAssetPlace};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
@@ -61,7 +61,7 @@ impl Library {
         let character = self.character(character.parse()?).await?;
         let (card, _) = self.card(&character)?;
         let mut there = self.paths_put(character.id).await?;
-        if card.files_beside() > there.len()
+        if card.embedded_file_count() > there.len()
             && let Some(bytes) = self.source_of(&character).await?
         {
             let found = tokio::task::spawn_blocking(move || Card::files_in(&bytes));
@@ -150,11 +150,11 @@ impl Library {
                 Err(error) => return Ok(Err(error)),
             };
             let path = match card.asset_list().get(at).map(|asset| asset.place) {
-                Some(AssetPlace::Beside(path)) => path.to_owned(),
+                Some(AssetPlace::Embedded(path)) => path.to_owned(),
                 _ => String::new(),
             };
             let asset = card.remove_asset(at).unwrap_or_default();
-            let still = card.asset_list().iter().any(|asset| asset.place == AssetPlace::Beside(&path));
+            let still = card.asset_list().iter().any(|asset| asset.place == AssetPlace::Embedded(&path));
             let known = store.card_files().of(of)?.into_iter().find(|file| file.path == path && !still);
             if known.is_some() {
                 store.card_files_mut().remove(of, &path)?;
@@ -202,7 +202,9 @@ impl Library {
     async fn change_assets<T: Send + 'static>(
         &self,
         character: &str,
-        change: impl FnOnce(&mut Card, CharacterId, &mut Write<'_>) -> Result<ApiResult<T>, StoreError> + Send + 'static,
+        change: impl FnOnce(&mut Card, CharacterId, &mut WriteTransaction<'_>) -> Result<ApiResult<T>, StoreError>
+        + Send
+        + 'static,
     ) -> ApiResult<T> {
         let (id, now) = (character.parse::<CharacterId>()?, self.base().now());
         let changed = self.base().store().write(move |store| {
@@ -230,7 +232,7 @@ impl Library {
 
     /// The asset file at `at`, if it was added in the app.
     async fn file_put(&self, character: &Character, card: &Card, at: usize) -> ApiResult<Option<CardFile>> {
-        let Some(AssetPlace::Beside(path)) = card.asset_list().get(at).map(|asset| asset.place) else {
+        let Some(AssetPlace::Embedded(path)) = card.asset_list().get(at).map(|asset| asset.place) else {
             return Ok(None);
         };
         let (id, path) = (character.id, path.to_owned());
@@ -252,13 +254,13 @@ fn put(
     card: &mut Card,
     of: CharacterId,
     files: &[NewAsset],
-    store: &mut Write<'_>,
+    store: &mut WriteTransaction<'_>,
 ) -> Result<ApiResult<usize>, StoreError> {
     let mut fresh = Vec::new();
     for new in files {
         let NewAsset { kind, name, ext, file, from, .. } = new;
         let path = path(kind, name, ext, *file);
-        let listed = card.asset_list().iter().any(|one| one.place == AssetPlace::Beside(&path));
+        let listed = card.asset_list().iter().any(|one| one.place == AssetPlace::Embedded(&path));
         let came = match from {
             Some((folder, name)) => store.sources().character(folder, name)? == Some(of),
             None => false,
@@ -285,13 +287,13 @@ fn put(
 }
 
 fn shown(card: &Card, there: &HashSet<String>) -> Vec<CardAsset> {
-    let one = |(at, asset): (usize, card::Asset<'_>)| {
+    let one = |(at, asset): (usize, card::CardAsset<'_>)| {
         let place = match asset.place {
-            AssetPlace::Beside(path) if !there.contains(path) => CardAssetPlace::Missing,
-            AssetPlace::Beside(_) | AssetPlace::InText => CardAssetPlace::Here,
-            AssetPlace::Own => CardAssetPlace::Own,
-            AssetPlace::Elsewhere if asset.uri.is_empty() => CardAssetPlace::Missing,
-            AssetPlace::Elsewhere => CardAssetPlace::Elsewhere { uri: asset.uri.chars().take(MAX_URI).collect() },
+            AssetPlace::Embedded(path) if !there.contains(path) => CardAssetPlace::Missing,
+            AssetPlace::Embedded(_) | AssetPlace::Inline => CardAssetPlace::Here,
+            AssetPlace::OwnPicture => CardAssetPlace::Own,
+            AssetPlace::External if asset.uri.is_empty() => CardAssetPlace::Missing,
+            AssetPlace::External => CardAssetPlace::Elsewhere { uri: asset.uri.chars().take(MAX_URI).collect() },
         };
         CardAsset {
             id: id(card, at),

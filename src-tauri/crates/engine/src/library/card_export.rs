@@ -125,7 +125,7 @@ fn write(card: &Card, mut origin: CardOrigin, format: CardFormat) -> ApiResult<E
 fn with_put(card: &Card, added: &[Put]) -> Card {
     let encoded =
         added.iter().map(|Put { path, mime, bytes }| (path.clone(), mime.clone(), BASE64_STANDARD.encode(bytes)));
-    card.with_assets_in_text(&encoded.collect::<Vec<_>>())
+    card.with_inline_assets(&encoded.collect::<Vec<_>>())
 }
 
 impl CardOrigin {
@@ -162,11 +162,11 @@ impl CardOrigin {
             CardFormat::Charx => 0,
             CardFormat::Png if is_card_png => {
                 let listed =
-                    |file: &&Put| card.asset_list().iter().any(|one| one.place == AssetPlace::Beside(&file.path));
+                    |file: &&Put| card.asset_list().iter().any(|one| one.place == AssetPlace::Embedded(&file.path));
                 added.iter().filter(listed).count()
             }
-            CardFormat::Png => card.files_beside() - usize::from(card.icon_is_beside()),
-            CardFormat::JsonV2 | CardFormat::JsonV3 => card.files_beside(),
+            CardFormat::Png => card.embedded_file_count() - usize::from(card.icon_is_embedded()),
+            CardFormat::JsonV2 | CardFormat::JsonV3 => card.embedded_file_count(),
         }
     }
 }

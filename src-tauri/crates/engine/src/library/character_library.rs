@@ -80,8 +80,8 @@ impl Library {
     /// `NotFound` if one of them no longer exists. Nothing changes then.
     pub(crate) async fn delete_characters(&self, characters: Vec<String>) -> ApiResult<()> {
         let now = self.base().now();
-        let delete = move |store: &mut store::Write<'_>, id| {
-            store.stale_caches_mut().note_all_with(id)?;
+        let delete = move |store: &mut store::WriteTransaction<'_>, id| {
+            store.stale_caches_mut().mark_all_with(id)?;
             store.characters_mut().soft_delete(id, now)
         };
         self.change_all(characters, delete).await
@@ -95,7 +95,7 @@ impl Library {
     async fn change_all(
         &self,
         characters: Vec<String>,
-        change: impl Fn(&mut store::Write<'_>, CharacterId) -> Result<(), store::StoreError> + Send + 'static,
+        change: impl Fn(&mut store::WriteTransaction<'_>, CharacterId) -> Result<(), store::StoreError> + Send + 'static,
     ) -> ApiResult<()> {
         if characters.len() > MOST {
             return Err(bad_input(format!("More than {MOST} characters are selected."), "Choose fewer at once."));
@@ -112,7 +112,7 @@ impl Library {
         let new = self.base().store().read(|store| store.listings().undescribed()).await?;
         for some in new.chunks(AT_ONCE) {
             let some = some.to_vec();
-            let describe = move |store: &mut store::Write<'_>| {
+            let describe = move |store: &mut store::WriteTransaction<'_>| {
                 for id in some {
                     if let Some(character) = store.characters().get(id)? {
                         let (listing, words) = described(&character, convert::listing);

@@ -163,9 +163,9 @@ pub(crate) fn is_favourite(card: &Card) -> bool {
 
 pub(crate) fn spec(card: &Card) -> String {
     match card.version() {
-        domain::card::Version::V1 => "chara_card_v1",
-        domain::card::Version::V2 => "chara_card_v2",
-        domain::card::Version::V3 => "chara_card_v3",
+        domain::card::CardVersion::V1 => "chara_card_v1",
+        domain::card::CardVersion::V2 => "chara_card_v2",
+        domain::card::CardVersion::V3 => "chara_card_v3",
     }
     .to_owned()
 }

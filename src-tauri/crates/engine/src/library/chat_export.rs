@@ -1,7 +1,7 @@
 //! Exports chats as SillyTavern JSONL, plain text or Markdown.
 
 use domain::chat::{Message, Role, Swipe};
-use domain::chat_file::{By, ChatFile, Said, Version};
+use domain::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 use domain::document::DocumentOwner;
 use serde_json::Map;
 
@@ -64,24 +64,24 @@ impl Library {
     }
 }
 
-fn said(message: &Message, speakers: &Speakers, left_out: &mut usize) -> Said {
-    Said {
+fn said(message: &Message, speakers: &Speakers, left_out: &mut usize) -> ChatFileMessage {
+    ChatFileMessage {
         name: speakers.of(message.id, message.role).to_owned(),
         by: match message.role {
-            Role::User => By::User,
-            Role::Character => By::Character,
-            Role::Narrator | Role::Tool | Role::Event => By::Narrator,
+            Role::User => ChatFileAuthor::User,
+            Role::Character => ChatFileAuthor::Character,
+            Role::Narrator | Role::Tool | Role::Event => ChatFileAuthor::Narrator,
         },
         hidden: message.hidden,
         note: matches!(message.role, Role::Tool | Role::Event),
         versions: message.swipes.iter().map(|swipe| version(message.role, swipe, left_out)).collect(),
         selected: message.selected as usize,
-        ..Said::default()
+        ..ChatFileMessage::default()
     }
 }
 
 /// Only replies of a model are split into shown text and thoughts.
-fn version(role: Role, swipe: &Swipe, left_out: &mut usize) -> Version {
+fn version(role: Role, swipe: &Swipe, left_out: &mut usize) -> MessageVersion {
     let display = context::display::display(&swipe.text).filter(|_| is_reply(role));
     let hidden = display.as_ref().is_some_and(|display| display.has_metrics || display.has_keyframe);
     *left_out += usize::from(hidden || !swipe.tool_calls.is_empty());
@@ -89,11 +89,11 @@ fn version(role: Role, swipe: &Swipe, left_out: &mut usize) -> Version {
         Some(display) => (display.shown, display.thoughts),
         None => (swipe.text.clone(), String::new()),
     };
-    Version {
+    MessageVersion {
         text,
         thoughts,
-        sent: rfc3339(swipe.created),
+        date: rfc3339(swipe.created),
         model: swipe.model.clone().unwrap_or_default(),
-        rest: Map::new(),
+        unused_fields: Map::new(),
     }
 }

@@ -6,7 +6,7 @@ use context::macros::MacroState;
 use domain::Timestamp;
 use domain::card::Card;
 use domain::chat::Chat;
-use domain::overrides::{CardText, Instructor, Overrides, instructions};
+use domain::overrides::{CardText, InstructionSource, Overrides, instructions};
 use domain::persona::Persona;
 
 use crate::base::convert::Speakers;
@@ -54,7 +54,7 @@ impl ChatSnapshot {
     /// Names under which messages are sent.
     pub(crate) fn speakers(&self) -> Speakers {
         Speakers {
-            character: self.card.spoken_name().to_owned(),
+            character: self.card.display_name().to_owned(),
             persona: self.persona.name.clone(),
             others: self.group.speakers().clone(),
         }
@@ -67,9 +67,9 @@ impl ChatSnapshot {
 
     /// The instructions for the model and their source. A group scene ignores the card's, because they are written
     /// for one character alone.
-    pub(crate) fn instructions(&self) -> (Instructor, &str) {
+    pub(crate) fn instructions(&self) -> (InstructionSource, &str) {
         match instructions(&self.persona, &self.own_texts, &self.card) {
-            (Instructor::Card, _) if self.group.is_scene() => (Instructor::Template, ""),
+            (InstructionSource::Card, _) if self.group.is_scene() => (InstructionSource::Template, ""),
             instructions => instructions,
         }
     }

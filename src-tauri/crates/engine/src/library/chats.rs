@@ -144,8 +144,8 @@ impl Library {
     }
 
     async fn load_chat(&self, id: ChatId, limit: u32) -> ApiResult<api::Chat> {
-        // Read this before the messages. A reply that ends in between is then on the page. One that grows is ahead of
-        // the page, which listeners detect by the sequence number.
+        // Read this before the messages. If the reply ends in between, the page contains it. If it
+        // grows, the page has newer text, which listeners detect by the sequence number.
         let (generating, drafting) = (self.base().running().of(id), self.base().running().draft_of(id));
         let chat = self.chat(id).await?;
         let character = self.character(chat.character).await?;
@@ -230,7 +230,7 @@ impl Library {
         let set = self.base().store().write(move |store| {
             store.chats_mut().set_persona(id, Some(persona))?;
             // Another persona has other memories and lorebooks.
-            if anew { store.memories_mut().withdraw_recalled(id) } else { Ok(()) }
+            if anew { store.memories_mut().retract_recalled(id) } else { Ok(()) }
         });
         set.await?;
         self.base().events().changed(Changed::Messages, Some(id.to_string()));
@@ -248,7 +248,7 @@ impl Library {
     /// Number of memories that [`Self::delete_chat`] would delete and [`Self::delete_chat_but_facts`] would keep.
     pub(crate) async fn learned_in(&self, chat: String) -> ApiResult<u32> {
         let chat = chat.parse()?;
-        Ok(self.base().store().read(move |store| store.memories().learned_in(chat)).await?)
+        Ok(self.base().store().read(move |store| store.memories().count_detachable(chat)).await?)
     }
 
     /// Deletes a chat but keeps the facts learned in it. Its summaries are deleted as well.
@@ -263,7 +263,7 @@ impl Library {
             .store()
             .write(move |store| {
                 if but_facts {
-                    store.memories_mut().outlive(id)?;
+                    store.memories_mut().detach_from_chat(id)?;
                 }
                 store.chats_mut().soft_delete(id, now)?;
                 crate::base::retraction::withdraw_chat(store, id)
@@ -276,9 +276,9 @@ impl Library {
 
     pub(crate) async fn restore_chat(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<ChatId>()?;
-        let restore = move |store: &mut store::Write<'_>| {
+        let restore = move |store: &mut store::WriteTransaction<'_>| {
             store.chats_mut().restore(id)?;
-            store.memories_mut().live_in(id)
+            store.memories_mut().reattach_to_chat(id)
         };
         self.base().store().write(restore).await?;
         self.base().events().changed(Changed::Chats, Some(id.to_string()));
@@ -311,7 +311,7 @@ impl Library {
 
     pub(crate) async fn speakers(&self, chat: &Chat) -> ApiResult<Speakers> {
         let character = self.character(chat.character).await?;
-        let spoken = self.card(&character).map(|(card, _)| card.spoken_name().to_owned()).unwrap_or(character.name);
+        let spoken = self.card(&character).map(|(card, _)| card.display_name().to_owned()).unwrap_or(character.name);
         let id = chat.id;
         let others = self.base().store().read(move |store| store.groups().speakers(id)).await?;
         Ok(Speakers { character: spoken, persona: self.persona_in(chat).await?.name, others })

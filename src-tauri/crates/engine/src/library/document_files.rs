@@ -41,11 +41,11 @@ pub(crate) async fn read(name: String, file: Vec<u8>) -> Result<Vec<Passage>, Do
     }
 }
 
-fn read_now(name: &str, file: &[u8], go_on: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
+fn read_now(name: &str, file: &[u8], should_continue: &dyn Fn() -> bool) -> Result<Vec<Passage>, DocumentError> {
     match DocumentKind::of(name, file) {
         DocumentKind::Text => documents::read(file),
-        DocumentKind::Html => documents::read_html(file, go_on),
-        DocumentKind::Epub => documents::read_epub(file, go_on),
-        DocumentKind::Pdf => documents::read_pdf(file, go_on),
+        DocumentKind::Html => documents::read_html(file, should_continue),
+        DocumentKind::Epub => documents::read_epub(file, should_continue),
+        DocumentKind::Pdf => documents::read_pdf(file, should_continue),
     }
 }

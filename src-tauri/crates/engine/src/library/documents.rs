@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use documents::{DocumentError, MAX_BYTES, MAX_FILE};
 use domain::document::{Document, DocumentOwner};
 use domain::{CharacterId, DocumentId, LorebookId};
-use store::{Company, StoreError};
+use store::{ChatParticipants, StoreError};
 use uuid::Uuid;
 
 use crate::api::{self, ApiError, Changed};
@@ -129,7 +129,7 @@ impl Library {
     /// without documents are left out.
     pub(crate) fn documents_in(
         &self,
-        company: Company,
+        company: ChatParticipants,
     ) -> impl Future<Output = Result<Vec<DocumentOwner>, StoreError>> + Send + use<> {
         self.base().store().read(move |store| {
             let bound = store.lorebooks().bound(company)?;

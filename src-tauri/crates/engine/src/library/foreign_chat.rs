@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use domain::chat_file::{ChatFile, Said, Version};
+use domain::chat_file::{ChatFile, ChatFileMessage, MessageVersion};
 use domain::settings::{Owner, setting};
 use domain::{ChatId, MessageId, SwipeId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use store::{ForeignChat, Read, StoreError, Write};
+use store::{ForeignChat, ReadTransaction, StoreError, WriteTransaction};
 
 use crate::api::SettingOwner;
 use crate::base::clock::rfc3339;
@@ -56,7 +56,12 @@ pub(crate) struct KeptChat {
 }
 
 /// Stores the preserved data of a chat. `user` is the user's name in the chat if the chat has no persona.
-pub(crate) fn keep_chat(store: &mut Write<'_>, id: ChatId, file: &ChatFile, user: &str) -> Result<(), StoreError> {
+pub(crate) fn keep_chat(
+    store: &mut WriteTransaction<'_>,
+    id: ChatId,
+    file: &ChatFile,
+    user: &str,
+) -> Result<(), StoreError> {
     let mut header = file.header.clone();
     if !file.created.is_empty() {
         header.insert(CREATED.to_owned(), json!(file.created));
@@ -69,17 +74,17 @@ pub(crate) fn keep_chat(store: &mut Write<'_>, id: ChatId, file: &ChatFile, user
 }
 
 /// Serializes the preserved data of a message; `None` if there is none.
-pub(crate) fn of_message(said: &Said) -> Option<String> {
-    let kept = KeptMessage { note: said.note, avatar: said.avatar.clone(), rest: said.rest.clone() };
+pub(crate) fn of_message(said: &ChatFileMessage) -> Option<String> {
+    let kept = KeptMessage { note: said.note, avatar: said.avatar.clone(), rest: said.unused_fields.clone() };
     let nothing = !kept.note && kept.avatar.is_empty() && kept.rest.is_empty();
     if nothing { None } else { serde_json::to_string(&kept).ok() }
 }
 
 /// Serializes the preserved data of a version whose stored date is `created`; `None` if there is none.
-pub(crate) fn of_version(version: &Version, created: Timestamp) -> Option<String> {
-    let mut rest = version.rest.clone();
-    if !version.sent.is_empty() && version.sent != rfc3339(created) {
-        rest.entry(SENT).or_insert_with(|| json!(version.sent));
+pub(crate) fn of_version(version: &MessageVersion, created: Timestamp) -> Option<String> {
+    let mut rest = version.unused_fields.clone();
+    if !version.date.is_empty() && version.date != rfc3339(created) {
+        rest.entry(SENT).or_insert_with(|| json!(version.date));
     }
     if rest.is_empty() { None } else { Some(Value::Object(rest).to_string()) }
 }
@@ -147,7 +152,7 @@ impl Library {
 }
 
 impl KeptChat {
-    pub(crate) fn read(store: &Read<'_>, id: ChatId) -> Result<Self, StoreError> {
+    pub(crate) fn read(store: &ReadTransaction<'_>, id: ChatId) -> Result<Self, StoreError> {
         let foreign = store.foreign();
         Ok(Self {
             chat: foreign.chat(id)?,
@@ -201,17 +206,17 @@ impl KeptChat {
     }
 
     /// Adds the preserved data to the export of a message.
-    pub(crate) fn complete_message(&self, id: MessageId, said: &mut Said) {
+    pub(crate) fn complete_message(&self, id: MessageId, said: &mut ChatFileMessage) {
         let Some(kept) = self.messages.get(&id) else { return };
         let KeptMessage { note, avatar, rest } = serde_json::from_str(kept).unwrap_or_default();
         said.note |= note;
         said.hidden &= !said.note;
-        (said.avatar, said.rest) = (avatar, rest);
+        (said.avatar, said.unused_fields) = (avatar, rest);
     }
 
     /// Adds the preserved data to the export of a version. The file's own date stays if it is the same time, or if
     /// neither is known.
-    pub(crate) fn complete_version(&self, id: SwipeId, version: &mut Version, undated: bool, library: &Library) {
+    pub(crate) fn complete_version(&self, id: SwipeId, version: &mut MessageVersion, undated: bool, library: &Library) {
         let mut rest = self.swipes.get(&id).map(|json| object(json)).unwrap_or_default();
         let told = match rest.get(SENT) {
             Some(Value::String(date)) => date.clone(),
@@ -219,16 +224,16 @@ impl KeptChat {
             None => String::new(),
         };
         let same = match library.foreign_date(&told) {
-            Some(at) => rfc3339(at) == version.sent,
+            Some(at) => rfc3339(at) == version.date,
             None => undated,
         };
         if same {
-            version.sent = told;
+            version.date = told;
         }
         if !same || rest.get(SENT).is_some_and(Value::is_string) {
             rest.shift_remove(SENT);
         }
-        version.rest = rest;
+        version.unused_fields = rest;
     }
 }
 

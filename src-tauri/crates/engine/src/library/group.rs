@@ -95,8 +95,9 @@ impl Scene {
         &self.speakers
     }
 
-    /// The next speaker after `lines`, newest first. The order of precedence: whoever was called upon, the speaker of
-    /// a reply that is continued, whoever the user names, the member after the last speaker.
+    /// The next speaker after `lines`, newest first. The order of precedence: the speaker that an
+    /// event calls upon, the speaker of a continued reply, the member that the user names, the
+    /// member after the last speaker.
     pub(crate) fn next<'m>(&self, lines: impl IntoIterator<Item = SpokenLine<'m>>) -> NextSpeaker {
         if !self.is_scene() {
             return NextSpeaker::OWN;
@@ -133,7 +134,7 @@ impl Scene {
     fn turn_of(&self, id: CharacterId) -> Option<NextSpeaker> {
         let at = self.members.iter().position(|member| member.id == id)?;
         let member = &self.members[at];
-        let speaker = Speaker { character: Some(id), name: member.card.spoken_name().to_owned() };
+        let speaker = Speaker { character: Some(id), name: member.card.display_name().to_owned() };
         Some(NextSpeaker { role: Role::Character, speaker: (at > 0).then_some(speaker) })
     }
 
@@ -146,7 +147,7 @@ impl Scene {
     /// The member or narrator whom `text` names first.
     fn named_in(&self, text: &str) -> Option<NextSpeaker> {
         let text = text.to_lowercase();
-        let members = self.members.iter().map(|member| (member.card.spoken_name(), self.turn_of(member.id)));
+        let members = self.members.iter().map(|member| (member.card.display_name(), self.turn_of(member.id)));
         let all = members.chain([(NARRATOR, Some(NextSpeaker::narrator()))]);
         all.filter_map(|(name, turn)| Some((place_of(name, &text)?, turn?)))
             .min_by_key(|(at, _)| *at)
@@ -155,7 +156,7 @@ impl Scene {
 
     /// Names of all members; none unless the chat is a group scene.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.members.iter().map(|member| member.card.spoken_name())
+        self.members.iter().map(|member| member.card.display_name())
     }
 
     /// Stop strings besides those of the template: the start of a line by any other speaker.
@@ -195,7 +196,7 @@ impl Scene {
 
 impl Member {
     fn description(&self) -> String {
-        let (card, name) = (&self.card, self.card.spoken_name());
+        let (card, name) = (&self.card, self.card.display_name());
         let personality = match card.personality().trim() {
             "" => String::new(),
             text => format!("Personality: {text}"),
@@ -206,7 +207,7 @@ impl Member {
     }
 
     fn examples(&self) -> String {
-        named(self.card.mes_example().trim(), self.card.spoken_name())
+        named(self.card.mes_example().trim(), self.card.display_name())
     }
 }
 
@@ -307,7 +308,7 @@ impl Library {
     /// Appends an event that calls upon a speaker.
     pub(crate) async fn call_upon(&self, chat: &Chat, turn: &NextSpeaker) -> ApiResult<Message> {
         let (card, _) = self.card(&self.character(chat.character).await?)?;
-        let own = || Speaker { character: Some(chat.character), name: card.spoken_name().to_owned() };
+        let own = || Speaker { character: Some(chat.character), name: card.display_name().to_owned() };
         let speaker = turn.speaker.clone().unwrap_or_else(own);
         let text = match turn.role {
             Role::Narrator => "(The narrator goes on.)".to_owned(),

@@ -8,7 +8,7 @@ use crate::library::card_cache::CardCache;
 use crate::library::script_run::ScriptCache;
 use crate::settings::handle::Configuration;
 
-/// Everything that the user owns. Clones share one state.
+/// Access to all data that the user owns. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Library {
     inner: Arc<LibraryState>,

@@ -1,6 +1,6 @@
 //! Operations on the entries of a lorebook: save, enable, delete, restore, order and copy.
 
-use domain::lorebook::{Book, Entry, Logic, Position, Role, Uid};
+use domain::lorebook::{Book, Entry, InsertionRole, KeyLogic, Position, Uid};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -83,7 +83,7 @@ impl Library {
         let edited = book.clone();
         self.change_lorebook(book, move |found, _| {
             for Taken { at, entry } in taken.into_iter().rev() {
-                found.book.put_back(at, entry).map_err(|why| refused(why.to_owned()))?;
+                found.book.restore_set_aside(at, entry).map_err(|why| refused(why.to_owned()))?;
             }
             Ok(())
         })
@@ -304,21 +304,21 @@ fn set_sources(entry: &mut Entry, sources: LoreSources) {
     entry.match_creator_notes = sources.creator_notes;
 }
 
-fn logic(logic: Logic) -> LoreLogic {
+fn logic(logic: KeyLogic) -> LoreLogic {
     match logic {
-        Logic::AndAny => LoreLogic::AndAny,
-        Logic::AndAll => LoreLogic::AndAll,
-        Logic::NotAny => LoreLogic::NotAny,
-        Logic::NotAll => LoreLogic::NotAll,
+        KeyLogic::AndAny => LoreLogic::AndAny,
+        KeyLogic::AndAll => LoreLogic::AndAll,
+        KeyLogic::NotAny => LoreLogic::NotAny,
+        KeyLogic::NotAll => LoreLogic::NotAll,
     }
 }
 
-fn kept_logic(logic: LoreLogic) -> Logic {
+fn kept_logic(logic: LoreLogic) -> KeyLogic {
     match logic {
-        LoreLogic::AndAny => Logic::AndAny,
-        LoreLogic::AndAll => Logic::AndAll,
-        LoreLogic::NotAny => Logic::NotAny,
-        LoreLogic::NotAll => Logic::NotAll,
+        LoreLogic::AndAny => KeyLogic::AndAny,
+        LoreLogic::AndAll => KeyLogic::AndAll,
+        LoreLogic::NotAny => KeyLogic::NotAny,
+        LoreLogic::NotAll => KeyLogic::NotAll,
     }
 }
 
@@ -348,19 +348,19 @@ fn kept_position(position: LorePosition) -> Position {
     }
 }
 
-fn role(role: Role) -> LoreRole {
+fn role(role: InsertionRole) -> LoreRole {
     match role {
-        Role::System => LoreRole::System,
-        Role::User => LoreRole::User,
-        Role::Assistant => LoreRole::Character,
+        InsertionRole::System => LoreRole::System,
+        InsertionRole::User => LoreRole::User,
+        InsertionRole::Assistant => LoreRole::Character,
     }
 }
 
-fn kept_role(role: LoreRole) -> Role {
+fn kept_role(role: LoreRole) -> InsertionRole {
     match role {
-        LoreRole::System => Role::System,
-        LoreRole::User => Role::User,
-        LoreRole::Character => Role::Assistant,
+        LoreRole::System => InsertionRole::System,
+        LoreRole::User => InsertionRole::User,
+        LoreRole::Character => InsertionRole::Assistant,
     }
 }
 

@@ -4,8 +4,8 @@ use domain::CharacterId;
 use domain::LorebookId;
 use domain::card::Card;
 use domain::lorebook::{Binding, Book, Skipped};
-use store::{BoundLorebook, Company};
-use store::{Character, Read, StoreError, Write};
+use store::{BoundLorebook, ChatParticipants};
+use store::{Character, ReadTransaction, StoreError, WriteTransaction};
 use uuid::Uuid;
 
 use crate::api::{Changed, Lorebook, LorebookBinding, LorebookFields, LorebookFormat, LorebookSummary};
@@ -25,7 +25,7 @@ pub(crate) struct StoredBook {
     unread: Vec<Skipped>,
 }
 
-/// Where a book is stored.
+/// The place where a book is stored.
 enum BookLocation {
     Library(store::Lorebook),
     Card(Character, Box<Card>),
@@ -39,7 +39,7 @@ impl Library {
     /// Starts to read the books that are bound in such a chat.
     pub(crate) fn bound_in(
         &self,
-        company: Company,
+        company: ChatParticipants,
     ) -> impl Future<Output = Result<Vec<BoundLorebook>, StoreError>> + Send + use<> {
         self.base().store().read(move |store| store.lorebooks().bound(company))
     }
@@ -270,7 +270,7 @@ impl StoredBook {
     }
 
     /// Stores the changed book, unless it could not be read again.
-    fn keep(self, store: &mut Write<'_>, now: domain::Timestamp) -> Result<ApiResult<()>, StoreError> {
+    fn keep(self, store: &mut WriteTransaction<'_>, now: domain::Timestamp) -> Result<ApiResult<()>, StoreError> {
         let too_much = |why: String| bad_input(format!("The lorebook cannot be saved: {why}."), "Shorten it.");
         match self.place {
             BookLocation::Library(row) => {
@@ -330,7 +330,7 @@ impl StoredBook {
 }
 
 /// Finds the library's book with this id, or the book in the card of the character with this id.
-fn find(store: &Read<'_>, id: LorebookId) -> Result<ApiResult<StoredBook>, StoreError> {
+fn find(store: &ReadTransaction<'_>, id: LorebookId) -> Result<ApiResult<StoredBook>, StoreError> {
     if let Some(row) = store.lorebooks().get(id)? {
         return Ok(StoredBook::in_library(row));
     }
@@ -339,7 +339,7 @@ fn find(store: &Read<'_>, id: LorebookId) -> Result<ApiResult<StoredBook>, Store
 }
 
 /// Names of the library's books, except for one.
-fn taken(store: &Read<'_>, but: Option<LorebookId>) -> Result<Vec<String>, StoreError> {
+fn taken(store: &ReadTransaction<'_>, but: Option<LorebookId>) -> Result<Vec<String>, StoreError> {
     let names = store.lorebooks().names()?.into_iter().filter(|(id, _)| Some(*id) != but);
     Ok(names.map(|(_, name)| name).collect())
 }

@@ -70,7 +70,7 @@ impl<'a> MacroNames<'a> {
         let card = self.card;
         MacroScope {
             user: &self.persona.name,
-            char: card.spoken_name(),
+            char: card.display_name(),
             card: CardTexts {
                 description: card.description(),
                 personality: card.personality(),

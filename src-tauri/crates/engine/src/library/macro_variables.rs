@@ -32,7 +32,7 @@ impl Library {
 
 /// Stores the variables that the macros of a text have changed.
 pub(crate) fn keep(
-    store: &mut store::Write<'_>,
+    store: &mut store::WriteTransaction<'_>,
     chat: &Chat,
     before: &MacroState,
     after: &MacroState,
@@ -46,7 +46,7 @@ pub(crate) fn keep(
 
 /// Stores only the changed variables, because another chat may have changed others meanwhile.
 pub(crate) fn keep_global(
-    store: &mut store::Write<'_>,
+    store: &mut store::WriteTransaction<'_>,
     before: &MacroState,
     after: &MacroState,
 ) -> Result<(), StoreError> {
@@ -64,7 +64,7 @@ pub(crate) fn keep_global(
 /// Undoes the variable changes of the old greeting, except for variables changed since, and applies those of the new
 /// one.
 pub(crate) fn show_greeting(
-    store: &mut store::Write<'_>,
+    store: &mut store::WriteTransaction<'_>,
     chat: ChatId,
     before: Option<SwipeId>,
     after: Option<SwipeId>,
@@ -88,7 +88,7 @@ pub(crate) fn show_greeting(
 
 /// Stores the variable changes of a head that is read ahead of its turn.
 pub(crate) fn keep_head(
-    store: &mut store::Write<'_>,
+    store: &mut store::WriteTransaction<'_>,
     chat: &Chat,
     head_at: Timestamp,
     head: VariableChanges,

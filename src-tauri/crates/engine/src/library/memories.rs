@@ -1,8 +1,8 @@
 //! Memories as users see and edit them.
 
-use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
+use domain::memory::{MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, LorebookId, MemoryId, PersonaId};
-use store::{Company, Found, MemoryFilter, Query};
+use store::{ChatParticipants, FoundMemory, MemoryFilter, Query};
 use uuid::Uuid;
 
 use crate::api::{self, Changed, MemoryDraft};
@@ -43,20 +43,21 @@ impl Library {
             return Ok(cut(memories.into_iter().map(|memory| shown(memory, None)).collect(), most));
         }
         let words = tokens::terms(&query, &[]);
-        let query = Query::any_of(words.iter().map(String::as_str));
+        let query = Query::any_word(words.iter().map(String::as_str));
         let most = with_next(SEARCHED);
-        let search =
-            move |store: &store::Read<'_>| store.memories().search_of_character(character, &query, filter, most);
+        let search = move |store: &store::ReadTransaction<'_>| {
+            store.memories().search_of_character(character, &query, filter, most)
+        };
         let found = self.base().store().read(search).await?;
         let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
-        let scored = |found: Found| shown(found.memory, (best > 0.0).then_some((found.score / best) as f32));
+        let scored = |found: FoundMemory| shown(found.memory, (best > 0.0).then_some((found.score / best) as f32));
         Ok(cut(found.into_iter().map(scored).collect(), most))
     }
 
     /// All memories of a character, without a limit; the archived ones come last.
     pub(crate) async fn every_memory(&self, character: String) -> ApiResult<Vec<api::Memory>> {
         let character = character.parse::<CharacterId>()?;
-        let all = move |store: &store::Read<'_>| {
+        let all = move |store: &store::ReadTransaction<'_>| {
             let of = |archived| MemoryFilter { archived, ..MemoryFilter::default() };
             let mut all = store.memories().of_character(character, of(false), u32::MAX)?;
             all.extend(store.memories().of_character(character, of(true), u32::MAX)?);
@@ -79,10 +80,10 @@ impl Library {
             text,
             importance: u8::try_from(draft.importance.clamp(1, 10)).unwrap_or(5),
             origin: MemoryOrigin::User,
-            confidence: CERTAIN,
+            confidence: MAX_CONFIDENCE,
             pinned: draft.pinned,
             sources: known.as_ref().map_or_else(Vec::new, |known| known.sources.clone()),
-            echoes: known.as_ref().map_or_else(Vec::new, |known| known.echoes.clone()),
+            merged_sources: known.as_ref().map_or_else(Vec::new, |known| known.merged_sources.clone()),
             archived: None,
             created: known.as_ref().map_or(now, |known| known.created),
             updated: now,
@@ -98,7 +99,7 @@ impl Library {
                         store.memories_mut().unarchive(memory.id)?;
                     }
                     // No later prompt may contain the old text.
-                    store.memories_mut().withdraw(memory.id.0)
+                    store.memories_mut().retract(memory.id.0)
                 }
             })
             .await?;
@@ -128,7 +129,7 @@ impl Library {
         let was_archived = known.archived.is_some();
         let memory = Memory { pinned, archived: known.archived.filter(|_| !pinned), ..known };
         let row = memory.clone();
-        let pin = move |store: &mut store::Write<'_>| {
+        let pin = move |store: &mut store::WriteTransaction<'_>| {
             store.memories_mut().update(&row)?;
             if was_archived && pinned { store.memories_mut().unarchive(row.id) } else { Ok(()) }
         };
@@ -172,7 +173,7 @@ impl Library {
         chat: Option<String>,
     ) -> ApiResult<Vec<String>> {
         let chat = chat.map_or(Ok(ChatId(Uuid::nil())), |chat| chat.parse())?;
-        let company = Company { character: character.parse()?, chat, persona: persona.parse()? };
+        let company = ChatParticipants { character: character.parse()?, chat, persona: persona.parse()? };
         let mut worlds: Vec<String> =
             self.bound_in(company).await?.into_iter().map(|bound| bound.id.to_string()).collect();
         worlds.dedup();
@@ -222,7 +223,7 @@ fn narrowed(filter: &api::MemoryFilter) -> MemoryFilter {
             api::MemoryScope::Chat => "chat",
             api::MemoryScope::World => "world",
         }),
-        said: filter.made.map(|made| made == api::MadeFrom::Words),
+        from_messages: filter.made.map(|made| made == api::MadeFrom::Words),
         archived: filter.archived,
     }
 }
@@ -248,12 +249,12 @@ pub(crate) fn shown(memory: Memory, score: Option<f32>) -> api::Memory {
         pinned: memory.pinned,
         origin: memory.origin.as_str().to_owned(),
         confidence: u32::from(memory.confidence),
-        sources: memory.sources.iter().chain(&memory.echoes).map(ToString::to_string).collect(),
-        echoes: memory.echoes.iter().map(ToString::to_string).collect(),
+        sources: memory.sources.iter().chain(&memory.merged_sources).map(ToString::to_string).collect(),
+        echoes: memory.merged_sources.iter().map(ToString::to_string).collect(),
         archived: memory.archived.map(|archived| api::Archived {
-            why: archived.why.as_str().to_owned(),
+            why: archived.reason.as_str().to_owned(),
             since: rfc3339(archived.since),
-            by: archived.by.map(|id| id.to_string()),
+            by: archived.replaced_by.map(|id| id.to_string()),
         }),
         created: rfc3339(memory.created),
         updated: rfc3339(memory.updated),

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use domain::memory::{Archived, ArchivedAs, CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
+use domain::memory::{ArchiveReason, ArchivedState, MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, LorebookId, MemoryId, MessageId, PersonaId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Read, StoreError, Write};
+use store::{ReadTransaction, StoreError, WriteTransaction};
 use uuid::Uuid;
 
 use crate::api::{self, MemoryImport};
@@ -73,8 +73,7 @@ impl Library {
     /// Imports the memories of a file for a character. Existing ones stay as they are; one that was forgotten and not
     /// purged yet is restored. References to chats and messages that are not here are dropped.
     ///
-    /// # Errors
-    /// `BadInput` if the file has no memories, or too many.
+    /// # Errors `BadInput` if the file is not a memory file, or has too many memories.
     pub(crate) async fn import_memories(&self, character: String, json: String) -> ApiResult<MemoryImport> {
         let character = self.character(character.parse()?).await?.id;
         let persona = self.persona_of(None).await?.id;
@@ -102,23 +101,27 @@ fn parsed(json: &str) -> serde_json::Result<MemoryFile> {
     let items = file.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten();
     for item in items.filter_map(Value::as_object_mut) {
         item.entry("origin").or_insert_with(|| MemoryOrigin::User.as_str().into());
-        item.entry("confidence").or_insert_with(|| CERTAIN.into());
+        item.entry("confidence").or_insert_with(|| MAX_CONFIDENCE.into());
         item.entry("echoes").or_insert_with(|| Value::Array(Vec::new()));
     }
     serde_json::from_value(file)
 }
 
-fn take(store: &mut Write<'_>, items: Vec<api::Memory>, taking: &Taking) -> Result<MemoryImport, StoreError> {
+fn take(
+    store: &mut WriteTransaction<'_>,
+    items: Vec<api::Memory>,
+    taking: &Taking,
+) -> Result<MemoryImport, StoreError> {
     let mut imported = MemoryImport::default();
     let (mut taken, mut archived) = (HashSet::new(), Vec::new());
     for item in items {
         let line = format!("\u{201c}{}\u{201d}", item.text.chars().take(80).collect::<String>());
-        let of_world = item.scope == api::MemoryScope::World;
+        let ids_by_world = item.scope == api::MemoryScope::World;
         match read(store, item, taking)? {
             Ok(memory) => match keep(store, &memory)? {
                 Taken::New => {
                     imported.added += 1;
-                    if of_world && !matches!(memory.scope, MemoryScope::World(_)) {
+                    if ids_by_world && !matches!(memory.scope, MemoryScope::World(_)) {
                         imported.worldless.push(line);
                     }
                     taken.insert(memory.id);
@@ -131,7 +134,7 @@ fn take(store: &mut Write<'_>, items: Vec<api::Memory>, taking: &Taking) -> Resu
     }
     for (memory, of) in archived {
         // A memory whose replacement was not imported stays active.
-        if of.by.is_none_or(|by| taken.contains(&by) && by != memory.id) {
+        if of.replaced_by.is_none_or(|by| taken.contains(&by) && by != memory.id) {
             store.memories_mut().archive(&memory, of)?;
         }
     }
@@ -139,7 +142,7 @@ fn take(store: &mut Write<'_>, items: Vec<api::Memory>, taking: &Taking) -> Resu
 }
 
 /// A memory of the file as it will be stored, or the reason why it is refused.
-fn read(store: &Read<'_>, item: api::Memory, taking: &Taking) -> Result<Result<Memory, String>, StoreError> {
+fn read(store: &ReadTransaction<'_>, item: api::Memory, taking: &Taking) -> Result<Result<Memory, String>, StoreError> {
     let text = match checked(&item.text) {
         Ok(text) => text,
         Err(error) => return Ok(Err(error.to_string())),
@@ -164,7 +167,7 @@ fn read(store: &Read<'_>, item: api::Memory, taking: &Taking) -> Result<Result<M
         sources,
         origin: MemoryOrigin::ALL.into_iter().find(|origin| origin.as_str() == item.origin).unwrap_or_default(),
         confidence: item.confidence.clamp(1, 10) as u8,
-        echoes: Vec::new(),
+        merged_sources: Vec::new(),
         archived: item.archived.and_then(archived),
         created,
         updated,
@@ -172,16 +175,16 @@ fn read(store: &Read<'_>, item: api::Memory, taking: &Taking) -> Result<Result<M
 }
 
 /// `None` if the file contains what this program would not have written.
-fn archived(of: api::Archived) -> Option<Archived> {
-    let why = ArchivedAs::ALL.into_iter().find(|why| why.as_str() == of.why)?;
+fn archived(of: api::Archived) -> Option<ArchivedState> {
+    let why = ArchiveReason::ALL.into_iter().find(|why| why.as_str() == of.why)?;
     let by = of.by.and_then(|id| id.parse::<MemoryId>().ok());
-    let gave_way = matches!(why, ArchivedAs::Merged | ArchivedAs::Superseded);
+    let gave_way = matches!(why, ArchiveReason::Merged | ArchiveReason::Superseded);
     let since = moment(&of.since).ok()?;
-    (gave_way == by.is_some()).then_some(Archived { why, since, by })
+    (gave_way == by.is_some()).then_some(ArchivedState { reason: why, since, replaced_by: by })
 }
 
 /// The scope here: that of the character that the file is imported for.
-fn scope(store: &Read<'_>, item: &api::Memory, taking: &Taking) -> Result<MemoryScope, StoreError> {
+fn scope(store: &ReadTransaction<'_>, item: &api::Memory, taking: &Taking) -> Result<MemoryScope, StoreError> {
     let character = taking.character;
     let known = match item.persona.as_deref().and_then(|id| id.parse::<PersonaId>().ok()) {
         Some(id) => store.personas().get(id)?.map(|known| known.id),
@@ -204,7 +207,7 @@ fn scope(store: &Read<'_>, item: &api::Memory, taking: &Taking) -> Result<Memory
     })
 }
 
-fn keep(store: &mut Write<'_>, memory: &Memory) -> Result<Taken, StoreError> {
+fn keep(store: &mut WriteTransaction<'_>, memory: &Memory) -> Result<Taken, StoreError> {
     if store.memories().get(memory.id)?.is_some() {
         return Ok(Taken::Known);
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use domain::memory::{Memory, MemoryOrigin};
 use domain::{CharacterId, MemoryId, PersonaId};
-use store::MemoriesOf;
+use store::MemorySet;
 use uuid::Uuid;
 
 use crate::api::{self, MemoryOwner, MemoryStorage};
@@ -34,9 +34,9 @@ impl Library {
                 // The merged memory still uses these source messages, so they stay searchable.
                 let parts = exclusion::with_merged(store, &parts)?;
                 store.memories_mut().soft_delete_all(&parts, now)?;
-                store.memories_mut().withdraw_all(&parts.iter().map(|id| id.0).collect())?;
+                store.memories_mut().retract_all(&parts.iter().map(|id| id.0).collect())?;
                 store.memories_mut().insert(&row)?;
-                store.memories_mut().take_over(&parts, row.id)
+                store.memories_mut().replace_superseding(&parts, row.id)
             })
             .await?;
         self.memories_changed("");
@@ -51,9 +51,9 @@ impl Library {
             .write(move |store| {
                 parts.iter().try_for_each(|id| store.memories_mut().restore(*id).map(drop))?;
                 // A memory that the merged one had superseded is now superseded by its first part.
-                parts.first().map(|part| store.memories_mut().take_over(&[merged], *part)).transpose()?;
+                parts.first().map(|part| store.memories_mut().replace_superseding(&[merged], *part)).transpose()?;
                 store.memories_mut().soft_delete(merged, now)?;
-                store.memories_mut().withdraw(merged.0)
+                store.memories_mut().retract(merged.0)
             })
             .await?;
         self.memories_changed("");
@@ -64,12 +64,12 @@ impl Library {
     /// their ids.
     pub(crate) async fn forget_memories(&self, of: MemoryOwner) -> ApiResult<Vec<String>> {
         let of = match of {
-            MemoryOwner::Character { character } => MemoriesOf::Character(character.parse::<CharacterId>()?),
+            MemoryOwner::Character { character } => MemorySet::Character(character.parse::<CharacterId>()?),
             MemoryOwner::Pair { character, persona } => {
                 let persona = persona.map(|id| id.parse::<PersonaId>()).transpose()?.filter(|id| !id.0.is_nil());
-                MemoriesOf::Pair(character.parse::<CharacterId>()?, persona)
+                MemorySet::Pair(character.parse::<CharacterId>()?, persona)
             }
-            MemoryOwner::Everybody => MemoriesOf::Everybody,
+            MemoryOwner::Everybody => MemorySet::Everybody,
         };
         let now = self.base().now();
         let forgotten = self.base().store().write(move |store| {
@@ -96,7 +96,7 @@ impl Library {
 
     /// The size of all memories and vectors in the database.
     pub(crate) async fn memory_storage(&self) -> ApiResult<MemoryStorage> {
-        let store::MemoryStorage { memories, memory_bytes, vectors, vector_bytes, unread } =
+        let store::MemoryStorage { memories, memory_bytes, vectors, vector_bytes, queued: unread } =
             self.base().store().read(|store| store.memories().storage()).await?;
         let by_meaning = self.config().encoder_model().is_some();
         Ok(MemoryStorage { memories, memory_bytes, vectors, vector_bytes, unread, by_meaning })
@@ -105,7 +105,7 @@ impl Library {
 
 fn merged(first: &Memory, second: &Memory, text: String, id: MemoryId, now: domain::Timestamp) -> Memory {
     let mut seen = HashSet::new();
-    let said = [first, second].into_iter().flat_map(|memory| memory.sources.iter().chain(&memory.echoes));
+    let said = [first, second].into_iter().flat_map(|memory| memory.sources.iter().chain(&memory.merged_sources));
     let sources = said.copied().filter(|source| seen.insert(*source)).collect();
     Memory {
         id,
@@ -113,7 +113,7 @@ fn merged(first: &Memory, second: &Memory, text: String, id: MemoryId, now: doma
         importance: first.importance.max(second.importance),
         pinned: first.pinned || second.pinned,
         sources,
-        echoes: Vec::new(),
+        merged_sources: Vec::new(),
         archived: None,
         created: first.created.min(second.created),
         updated: now,

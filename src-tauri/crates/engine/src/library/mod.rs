@@ -1,4 +1,5 @@
-//! What the user owns: characters, chats, lorebooks, personas, documents, memories, trash and backups.
+//! Data that the user owns: characters, chats, lorebooks, personas, documents, memories, trash and
+//! backups.
 
 pub(crate) mod assets;
 pub(crate) mod backup_failure;

@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use domain::PersonaId;
 use domain::chat::Chat;
 use domain::persona::Persona;
-use store::{Read, StoreError};
+use store::{ReadTransaction, StoreError};
 use uuid::Uuid;
 
 use crate::api::{self, Changed};
@@ -45,7 +45,7 @@ impl Library {
                 }?;
                 // Without a chosen default, the first persona by name is used, which may be another one now.
                 let anew = played_by_default(store, default)? != before;
-                if anew { crate::base::retraction::withdraw_recalled(store, None) } else { Ok(()) }
+                if anew { crate::base::retraction::retract_recalled(store, None) } else { Ok(()) }
             })
             .await?;
         self.base().events().changed(Changed::Personas, Some(id.to_string()));
@@ -91,9 +91,9 @@ impl Library {
         }
         let default = self.default_persona();
         let delete = self.base().store().write(move |store| {
-            crate::base::retraction::withdraw_recalled(store, Some(id))?;
+            crate::base::retraction::retract_recalled(store, Some(id))?;
             if played_by_default(store, default)? == Some(id) {
-                crate::base::retraction::withdraw_recalled(store, None)?;
+                crate::base::retraction::retract_recalled(store, None)?;
             }
             store.personas_mut().delete(id)
         });
@@ -169,7 +169,7 @@ fn find(personas: &[Persona], id: Option<PersonaId>) -> Option<&Persona> {
     personas.iter().find(|persona| Some(persona.id) == id)
 }
 
-fn played_by_default(store: &Read<'_>, default: Option<PersonaId>) -> Result<Option<PersonaId>, StoreError> {
+fn played_by_default(store: &ReadTransaction<'_>, default: Option<PersonaId>) -> Result<Option<PersonaId>, StoreError> {
     Ok(unless_chosen(&store.personas().list()?, default).map(|persona| persona.id))
 }
 

@@ -6,7 +6,7 @@ use context::macros::{MacroScope, MacroState};
 use context::regex_script::{Budget, Channel, CompiledScripts, Occasion};
 use domain::CharacterId;
 use domain::card::Card;
-use domain::regex_script::{self, Placement, RegexScript};
+use domain::regex_script::{self, RegexScript, ScriptTarget};
 use serde_json::Value;
 use store::{Preset, PresetKind};
 use uuid::Uuid;
@@ -157,13 +157,13 @@ pub(crate) fn listed(card: &Card) -> Option<&Value> {
 fn trial(script: &RegexScript, sample: &str, scope: &MacroScope<'_>) -> ScriptTrial {
     let anywhere = RegexScript {
         disabled: false,
-        placement: vec![Placement::AiOutput],
+        placement: vec![ScriptTarget::AiOutput],
         markdown_only: false,
         prompt_only: false,
         ..script.clone()
     };
     let set = CompiledScripts::new(&[anywhere], scope, &MacroState::default());
-    let occasion = Occasion { placement: Placement::AiOutput, channel: Channel::Stored, depth: None, edited: false };
+    let occasion = Occasion { placement: ScriptTarget::AiOutput, channel: Channel::Stored, depth: None, edited: false };
     let until = Instant::now() + TRIAL;
     let late = move || Instant::now() >= until;
     let mut budget = Budget::default().until(&late);

@@ -7,14 +7,15 @@ use context::display::{Passage, PassageFilter};
 use context::frame::Rewritten;
 use context::macros::MacroState;
 use context::regex_script::{Budget, CompiledScripts, Occasion, Why};
-use domain::regex_script::Placement;
+use domain::regex_script::ScriptTarget;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time limit for all scripts of a turn. A [`Budget`] counts their work, so that the result does not depend on the
-/// machine. This limit is for patterns that are slower than their count; if it is reached, the user is told.
+/// Time limit for all scripts of a turn. A [`Budget`] counts their work, so that the result does
+/// not depend on the machine. This limit is for patterns that are slower than their count; if it is
+/// reached, the user gets a notice.
 pub(crate) const AT_LAST: Duration = Duration::from_secs(5);
 
 /// Number of cached results, so that old messages are not processed again on every turn.
@@ -151,8 +152,8 @@ impl<'a> ScriptRun<'a> {
         pieces.extend(filter.finish());
         for piece in pieces {
             let placement = match piece.passage {
-                Passage::Words => Some(Placement::AiOutput),
-                Passage::Thoughts => Some(Placement::Reasoning),
+                Passage::Words => Some(ScriptTarget::AiOutput),
+                Passage::Thoughts => Some(ScriptTarget::Reasoning),
                 Passage::ThoughtsClosed
                 | Passage::Metrics
                 | Passage::Keyframe
@@ -229,7 +230,7 @@ mod tests {
 
     use super::*;
     use crate::library::scripts::SAID;
-    use domain::regex_script::{Placement, RegexScript};
+    use domain::regex_script::{RegexScript, ScriptTarget};
 
     /// Runs the scripts on `text` until `until`. Returns the result and the notices.
     fn run(scripts: &Scripts, text: &str, until: Instant) -> (Rewritten, Vec<String>) {
@@ -251,7 +252,7 @@ mod tests {
             script_name: "Tidy".into(),
             find_regex: find.into(),
             replace_string: "b".into(),
-            placement: vec![Placement::AiOutput],
+            placement: vec![ScriptTarget::AiOutput],
             ..RegexScript::default()
         };
         let set = CompiledScripts::new(&[script], &Default::default(), &MacroState::default());

@@ -7,7 +7,7 @@ use context::macros::MacroState;
 use context::regex_script::{Channel, CompiledScripts, Occasion};
 use domain::CharacterId;
 use domain::chat::{Chat, Message, Role};
-use domain::regex_script::{self, Placement, RegexScript};
+use domain::regex_script::{self, RegexScript, ScriptTarget};
 use serde_json::Value;
 use store::{Preset, PresetKind, StoreError};
 
@@ -20,7 +20,7 @@ use crate::library::script_library::listed;
 
 /// A text that is stored when it is sent.
 pub(crate) const SAID: Occasion =
-    Occasion { placement: Placement::AiOutput, channel: Channel::Stored, depth: None, edited: false };
+    Occasion { placement: ScriptTarget::AiOutput, channel: Channel::Stored, depth: None, edited: false };
 /// A text that replaces a stored one.
 const EDITED: Occasion = Occasion { edited: true, ..SAID };
 
@@ -51,7 +51,7 @@ impl Library {
         let of_card = listed(words.card);
         let of_card = if of_card.is_some() && self.allowed().await?.contains(&character) { of_card } else { None };
         let texts: Vec<&str> = own.iter().map(|preset| preset.json.as_str()).collect();
-        let names = (words.card.spoken_name(), &words.persona.name, words.chat());
+        let names = (words.card.display_name(), &words.persona.name, words.chat());
         let key = hash((texts, of_card.map(Value::to_string), names));
         let mut cache = self.script_cache();
         if let Some((_, known)) = cache.last.as_ref().filter(|(known, _)| *known == key) {
@@ -79,7 +79,7 @@ impl Library {
     /// Applies the scripts for edits to `text`, which replaces the text of `message`.
     pub(crate) async fn stored_edit(&self, message: &Message, text: String) -> ApiResult<String> {
         let chat = self.chat(message.chat).await?;
-        let typed = Occasion { placement: Placement::UserInput, ..EDITED };
+        let typed = Occasion { placement: ScriptTarget::UserInput, ..EDITED };
         self.with_scripts(&chat, |run, state| match message.role {
             Role::User => run.apply(&text, typed, state).text,
             _ => run.reply("", &text, EDITED, state),
@@ -108,9 +108,9 @@ impl Library {
                         None => (swipe.text.clone(), String::new()),
                     };
                     let occasion = |placement| Occasion { placement, channel: Channel::Display, depth, edited: false };
-                    let words = if own { Placement::UserInput } else { Placement::AiOutput };
+                    let words = if own { ScriptTarget::UserInput } else { ScriptTarget::AiOutput };
                     let shown = run.apply(&text, occasion(words), state).text;
-                    let thought = run.apply(&thoughts, occasion(Placement::Reasoning), state).text;
+                    let thought = run.apply(&thoughts, occasion(ScriptTarget::Reasoning), state).text;
                     if shown != text || thought != thoughts {
                         let known = swipe.display.take().unwrap_or_default();
                         swipe.display = Some(api::Display { text: shown, thoughts: thought, ..known });

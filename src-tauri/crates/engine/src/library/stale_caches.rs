@@ -1,8 +1,9 @@
-//! Deletes saved KV caches that contain retracted or edited text, because a cache holds what a model has read of a
-//! chat, token by token. Whatever retracts text notes the affected chats in the store.
+//! Deletes saved KV caches that contain retracted or edited text, because a cache holds every token
+//! that a model has read of a chat. Code that retracts text records the affected chats in the
+//! store.
 
 use domain::ChatId;
-use store::Stale;
+use store::StaleChats;
 use tokio::sync::oneshot;
 
 use crate::api::Event;
@@ -12,7 +13,7 @@ use crate::library::handle::WeakLibrary;
 
 /// Caches whose files are being deleted.
 pub(crate) struct Dropping {
-    stale: Stale,
+    stale: StaleChats,
     gone: oneshot::Receiver<()>,
 }
 
@@ -30,7 +31,7 @@ impl Library {
         if stale.chats.is_empty() {
             return Ok(None);
         }
-        let gone = self.config().local().keep_off_disk(stale.chats.iter().map(ToString::to_string).collect());
+        let gone = self.config().local().exclude_from_saving(stale.chats.iter().map(ToString::to_string).collect());
         Ok(Some(Dropping { stale, gone }))
     }
 
@@ -38,7 +39,7 @@ impl Library {
     pub(crate) async fn dropped(&self, dropping: Option<Dropping>) -> ApiResult<()> {
         let Some(Dropping { stale, gone }) = dropping else { return Ok(()) };
         match gone.await {
-            Ok(()) => self.base().store().write(move |store| store.stale_caches_mut().settle(&stale)).await?,
+            Ok(()) => self.base().store().write(move |store| store.stale_caches_mut().unmark(&stale)).await?,
             Err(_) => tracing::warn!("a saved cache with deleted text could not be removed"),
         }
         Ok(())
@@ -47,8 +48,8 @@ impl Library {
     /// Notes the chat if text was retracted while the prompt was built. To be called after a model has read a prompt
     /// without a stored plan.
     pub(crate) async fn note_if_withdrawn(&self, chat: ChatId, withdrawals: i64) -> ApiResult<()> {
-        if self.base().store().read(|store| store.memories().withdrawals()).await? != withdrawals {
-            self.base().store().write(move |store| store.stale_caches_mut().note(chat)).await?;
+        if self.base().store().read(|store| store.memories().retraction_count()).await? != withdrawals {
+            self.base().store().write(move |store| store.stale_caches_mut().mark(chat)).await?;
         }
         Ok(())
     }

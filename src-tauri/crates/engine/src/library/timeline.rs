@@ -15,8 +15,7 @@ const MOST: u32 = 500;
 impl Library {
     pub(crate) async fn keyframes(&self, character: String) -> ApiResult<Vec<api::Keyframe>> {
         let character = character.parse::<CharacterId>()?;
-        let found =
-            self.base().store().read(move |store| store.keyframes().of_first_sentences(character, MOST)).await?;
+        let found = self.base().store().read(move |store| store.keyframes().fallbacks(character, MOST)).await?;
         let shown = |(Keyframe { id, chat, messages, summary, .. }, said)| {
             Some(api::Keyframe {
                 id: id.to_string(),

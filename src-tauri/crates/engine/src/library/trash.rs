@@ -29,7 +29,7 @@ impl Library {
         }
         let ids = trashed.iter().map(|thing| thing.id).collect();
         let backups = self.base().store().backups_holding(ids).await?;
-        // A backup and its copy in the second folder are one.
+        // A backup and its copy in the second folder are reported as one.
         let holding = |at: usize| {
             let holders = backups.iter().filter(|(backup, held)| backup.own && held.get(at) == Some(&true));
             holders.map(|(backup, _)| name(backup)).collect::<HashSet<_>>().len() as u32
@@ -55,7 +55,7 @@ impl Library {
         let condemned = ids.clone();
         self.base()
             .store()
-            .write(move |store| condemned.iter().try_for_each(|id| store.trash_mut().condemn(*id)))
+            .write(move |store| condemned.iter().try_for_each(|id| store.trash_mut().mark_for_purge(*id)))
             .await?;
         self.purge_now(Before::ONLY_CONDEMNED).await?;
         let things = ids.len() as u32;
@@ -114,11 +114,11 @@ impl Library {
     }
 }
 
-fn restore(store: &mut store::Write<'_>, id: TrashId) -> Result<(), StoreError> {
+fn restore(store: &mut store::WriteTransaction<'_>, id: TrashId) -> Result<(), StoreError> {
     match id {
         TrashId::Chat(id) => {
             store.chats_mut().restore(id)?;
-            store.memories_mut().live_in(id)
+            store.memories_mut().reattach_to_chat(id)
         }
         TrashId::Character(id) => store.characters_mut().restore(id),
         TrashId::Lorebook(id) => store.lorebooks_mut().restore(id),

@@ -48,7 +48,7 @@ impl Engine {
     /// [`OpenError`], with a way to recover.
     pub async fn open(options: Options) -> Result<Self, OpenError> {
         let opened = open_store::open_store(&options).await?;
-        let mut worker = local::Settings::default();
+        let mut worker = local::WorkerSettings::default();
         if let Some(program) = &options.worker {
             worker.worker.clone_from(program);
         }

@@ -210,8 +210,8 @@ macro_rules! operations {
 
             /// The first `pages` pages of a character's memories; with a query, of those that match it, best first.
             library.find_memories(character: String, query: String, filter: MemoryFilter, pages: u32) -> FoundMemories;
-            /// The first sentences of stretches of a character's chats that no model has summarized, newest first, at
-            /// most 500.
+            /// The first sentences of message ranges of a character's chats that no model has
+            /// summarized, newest first, at most 500.
             library.keyframes(character: String) -> Vec<Keyframe>;
             /// An empty `id` creates a new one.
             library.save_memory(draft: MemoryDraft) -> Memory;

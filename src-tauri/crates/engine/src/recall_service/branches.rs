@@ -3,7 +3,7 @@
 
 use domain::memory::{Memory, MemoryOrigin};
 use domain::{ChatId, MessageId};
-use store::{Read, StoreError};
+use store::{ReadTransaction, StoreError};
 
 /// A chat and the other chats that branched from the same beginning.
 pub(crate) struct Branches {
@@ -12,7 +12,7 @@ pub(crate) struct Branches {
 }
 
 impl Branches {
-    pub(crate) fn of(store: &Read<'_>, chat: ChatId) -> Result<Self, StoreError> {
+    pub(crate) fn of(store: &ReadTransaction<'_>, chat: ChatId) -> Result<Self, StoreError> {
         Ok(Self { chat, others: store.chats().branches(chat)? })
     }
 
@@ -22,20 +22,20 @@ impl Branches {
 
     /// Whether a model made the memory, at least in part, from messages that exist only on other branches. Echoes of it
     /// elsewhere keep it.
-    pub(crate) fn have_left(&self, store: &Read<'_>, memory: &Memory) -> Result<bool, StoreError> {
+    pub(crate) fn have_left(&self, store: &ReadTransaction<'_>, memory: &Memory) -> Result<bool, StoreError> {
         if self.are_none() || !matches!(memory.origin, MemoryOrigin::Model | MemoryOrigin::Keyframe) {
             return Ok(false);
         }
         let left = |messages: &[MessageId]| -> Result<usize, StoreError> {
-            let left = messages.iter().map(|message| store.chats().has_left(self.chat, &self.others, *message));
+            let left = messages.iter().map(|message| store.chats().was_abandoned_in(self.chat, &self.others, *message));
             Ok(left.collect::<Result<Vec<bool>, _>>()?.into_iter().filter(|left| *left).count())
         };
-        Ok(left(&memory.sources)? > 0 && left(&memory.echoes)? == memory.echoes.len())
+        Ok(left(&memory.sources)? > 0 && left(&memory.merged_sources)? == memory.merged_sources.len())
     }
 }
 
 /// Whether the two memories come from different branches. Then the newer one does not contradict the older.
-pub(crate) fn are_apart(store: &Read<'_>, older: &Memory, newer: &Memory) -> Result<bool, StoreError> {
+pub(crate) fn are_apart(store: &ReadTransaction<'_>, older: &Memory, newer: &Memory) -> Result<bool, StoreError> {
     let Some(said) = older.sources.first() else { return Ok(false) };
     let Some(message) = store.messages().get(*said)? else { return Ok(false) };
     Branches::of(store, message.chat)?.have_left(store, newer)
@@ -44,9 +44,9 @@ pub(crate) fn are_apart(store: &Read<'_>, older: &Memory, newer: &Memory) -> Res
 #[cfg(test)]
 mod tests {
     use domain::chat::{Role, SwipeState};
-    use domain::memory::{CERTAIN, MemoryScope, MemoryType};
+    use domain::memory::{MAX_CONFIDENCE, MemoryScope, MemoryType};
     use domain::{CharacterId, MemoryId, PersonaId, SwipeId, Timestamp};
-    use store::{Company, NewMessage, NewSwipe, Store, Write};
+    use store::{ChatParticipants, NewMessage, NewSwipe, Store, WriteTransaction};
     use uuid::Uuid;
 
     use super::*;
@@ -63,7 +63,7 @@ mod tests {
         MessageId(Uuid::from_u128(number))
     }
 
-    fn say(store: &mut Write<'_>, chat: ChatId, number: u128, created: i64, text: &str) {
+    fn say(store: &mut WriteTransaction<'_>, chat: ChatId, number: u128, created: i64, text: &str) {
         let (id, created) = (SwipeId(Uuid::from_u128(number)), Timestamp(created));
         let swipe = NewSwipe { id, text: text.to_owned(), state: SwipeState::Finished, created, model: None };
         let (id, swipes) = (message(number), vec![swipe]);
@@ -79,10 +79,10 @@ mod tests {
             text: String::new(),
             importance: 5,
             origin: MemoryOrigin::Model,
-            confidence: CERTAIN,
+            confidence: MAX_CONFIDENCE,
             pinned: false,
             sources: sources.iter().map(|number| message(*number)).collect(),
-            echoes: echoes.iter().map(|number| message(*number)).collect(),
+            merged_sources: echoes.iter().map(|number| message(*number)).collect(),
             archived: None,
             created: Timestamp(0),
             updated: Timestamp(0),
@@ -93,7 +93,7 @@ mod tests {
     /// with the same words on another day: 31.
     async fn furnished() -> Store {
         let store = Store::in_memory().unwrap();
-        let furnish = |store: &mut Write<'_>| {
+        let create_library = |store: &mut WriteTransaction<'_>| {
             store.characters_mut().insert(&nobody(CHARACTER))?;
             for chat in [OWN, BRANCH, STRANGER] {
                 store.chats_mut().insert(&empty(chat, CHARACTER))?;
@@ -107,7 +107,7 @@ mod tests {
             say(store, STRANGER, 31, 900, "Good evening.");
             Ok(())
         };
-        store.write(furnish).await.unwrap();
+        store.write(create_library).await.unwrap();
         store
     }
 
@@ -139,7 +139,7 @@ mod tests {
     #[tokio::test]
     async fn requested_memory_applies_on_every_branch() {
         let store = furnished().await;
-        for origin in [MemoryOrigin::User, MemoryOrigin::Rule] {
+        for origin in [MemoryOrigin::User, MemoryOrigin::Command] {
             assert!(!have_left(&store, Memory { origin, ..learned(&[23], &[]) }).await, "{origin:?}");
         }
         let summary = |sources| Memory { origin: MemoryOrigin::Keyframe, ..learned(sources, &[]) };
@@ -150,7 +150,7 @@ mod tests {
     #[tokio::test]
     async fn other_branches_take_no_room_in_digest() {
         let store = furnished().await;
-        let remember = |store: &mut Write<'_>| {
+        let remember = |store: &mut WriteTransaction<'_>| {
             for number in 0..70 {
                 let id = MemoryId(Uuid::from_u128(100 + number));
                 let text = "The boat is red.".into();
@@ -160,7 +160,7 @@ mod tests {
             store.memories_mut().insert(&Memory { id, text: "The boat is blue.".into(), ..learned(&[13], &[]) })
         };
         store.write(remember).await.unwrap();
-        let company = Company { character: CHARACTER, chat: OWN, persona: PersonaId(Uuid::nil()) };
+        let company = ChatParticipants { character: CHARACTER, chat: OWN, persona: PersonaId(Uuid::nil()) };
         let counting = MemoryScopes { company, scopes: [MemoryScope::Profile; 4], others: true };
         let standing = store.read(move |store| StandingFacts::read(store, &counting)).await.unwrap();
         let facts = Facts::new(standing, Vec::new(), "Tom");
@@ -172,7 +172,7 @@ mod tests {
     async fn branches_do_not_contradict_each_other() {
         let store = furnished().await;
         let apart = async |older: &'static [u128], newer: &'static [u128]| {
-            let look = move |store: &Read<'_>| are_apart(store, &learned(older, &[]), &learned(newer, &[]));
+            let look = move |store: &ReadTransaction<'_>| are_apart(store, &learned(older, &[]), &learned(newer, &[]));
             store.read(look).await.unwrap()
         };
         assert!(apart(&[13], &[23]).await && apart(&[23], &[13]).await);

@@ -13,7 +13,7 @@ use crate::recall_service::hit::Hit;
 /// Properties of the chat and the question that decide how duplicates are merged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct DuplicateRules {
-    /// Several characters take part: the same words of two of them are two things.
+    /// Several characters take part, so the same text by two of them is no duplicate.
     pub(crate) several: bool,
     /// The question names a date, so the time of a message matters.
     pub(crate) timed: bool,
@@ -63,7 +63,7 @@ pub(crate) fn stand_in(hits: &mut [Hit], talk: DuplicateRules, history: &[Histor
 #[cfg(test)]
 mod tests {
     use domain::{MessageId, Timestamp};
-    use store::NamedMessage;
+    use store::MessageKey;
     use uuid::Uuid;
 
     use super::*;
@@ -76,7 +76,7 @@ mod tests {
 
     fn hit(number: u128, role: Role) -> Hit {
         let created = Timestamp(number as i64);
-        let message = NamedMessage { id: id(number), position: 0, role, created, undated: false };
+        let message = MessageKey { id: id(number), position: 0, role, created, undated: false };
         Hit::new(message, 0, 1.0 / number as f32)
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::ChatId;
 use domain::chat::Chat;
-use store::{Store, UnreadText};
+use store::{QueuedText, Store};
 
 use crate::base::convert::Speakers;
 use crate::base::error::ApiResult;
@@ -50,7 +50,9 @@ impl RecallService {
         let Some(encoder) = self.reading().encoder() else { return Ok(0) };
         self.begin_reading(encoder).await?;
         self.look_through_books(|| false).await?;
-        let count = |store: &store::Read<'_>| Ok(store.vectors().count_unread()? + store.meanings().count_unread()?);
+        let count = |store: &store::ReadTransaction<'_>| {
+            Ok(store.vectors().count_queued()? + store.item_embeddings().count_queued()?)
+        };
         let unread = self.base().store().read(count).await?;
         while self.read_some(encoder, || false).await? == Round::Read {}
         Ok(unread)
@@ -59,9 +61,9 @@ impl RecallService {
     /// Queues the texts that another encoder embedded, and those that were skipped.
     async fn begin_reading(&self, encoder: &Encoder) -> ApiResult<()> {
         let model = encoder.model().to_owned();
-        let begin = move |store: &mut store::Write<'_>| {
-            store.vectors_mut().read_anew(&model)?;
-            store.meanings_mut().read_anew(&model)
+        let begin = move |store: &mut store::WriteTransaction<'_>| {
+            store.vectors_mut().queue_all(&model)?;
+            store.item_embeddings_mut().queue_all(&model)
         };
         Ok(self.base().store().write(begin).await?)
     }
@@ -77,14 +79,14 @@ impl RecallService {
             Round::Done => {}
             round => return Ok(round),
         }
-        let unread = self.base().store().read(|store| store.vectors().unread(AT_ONCE)).await?;
+        let unread = self.base().store().read(|store| store.vectors().queued(AT_ONCE)).await?;
         if unread.is_empty() {
             return Ok(Round::Done);
         }
         let speakers = self.heard_in(unread.iter().map(|text| text.chat).collect()).await?;
         let (learned, left): (Vec<_>, Vec<_>) = unread.into_iter().partition(|text| speakers.contains_key(&text.chat));
         for text in left {
-            self.base().store().write(move |store| store.vectors_mut().pass_over(&text)).await?;
+            self.base().store().write(move |store| store.vectors_mut().dequeue(&text)).await?;
         }
         for few in learned.chunks(AT_A_TIME) {
             if !read(self.base().store(), encoder, few, &speakers, &stop).await? {
@@ -113,7 +115,7 @@ impl RecallService {
 async fn read(
     store: &Store,
     encoder: &Encoder,
-    texts: &[UnreadText],
+    texts: &[QueuedText],
     speakers: &HashMap<ChatId, Speakers>,
     stop: impl Fn() -> bool,
 ) -> ApiResult<bool> {
@@ -123,7 +125,7 @@ async fn read(
         read.push((text.clone(), passages));
     }
     let all = read.len() == texts.len();
-    let keep = move |store: &mut store::Write<'_>| {
+    let keep = move |store: &mut store::WriteTransaction<'_>| {
         read.iter().try_for_each(|(text, passages)| store.vectors_mut().keep(text, &model, passages))
     };
     store.write(keep).await?;
@@ -133,7 +135,7 @@ async fn read(
 /// Embeds all messages of a store at once; `speakers` are those of its chats.
 pub(crate) async fn read_all(store: &Store, encoder: &Encoder, speakers: &HashMap<ChatId, Speakers>) -> ApiResult<()> {
     loop {
-        let unread = store.read(|store| store.vectors().unread(AT_ONCE)).await?;
+        let unread = store.read(|store| store.vectors().queued(AT_ONCE)).await?;
         if unread.is_empty() {
             return Ok(());
         }

@@ -4,7 +4,7 @@
 use domain::LorebookId;
 use domain::lorebook::{Book, Entry};
 use recall::similarity::bytes;
-use store::{LoreEntry, MeaningOf, UnreadThing};
+use store::{EmbeddedKind, LoreEntryText, QueuedItem};
 
 use crate::api::EntryMeaning;
 use crate::base::error::{ApiResult, not_found};
@@ -17,11 +17,11 @@ impl RecallService {
     /// Looks through a few changed books, then embeds a few things; calls `stop` between two of them.
     pub(crate) async fn read_things(&self, encoder: &Encoder, stop: impl Fn() -> bool) -> ApiResult<Round> {
         let books = self.look_through_books(&stop).await?;
-        let things = self.base().store().read(|store| store.meanings().unread(AT_ONCE)).await?;
+        let things = self.base().store().read(|store| store.item_embeddings().queued(AT_ONCE)).await?;
         if things.is_empty() {
             return Ok(if books { Round::Read } else { Round::Done });
         }
-        let entries = things.iter().any(|thing| thing.kind == MeaningOf::Entry);
+        let entries = things.iter().any(|thing| thing.kind == EmbeddedKind::Entry);
         for thing in things {
             if stop() {
                 return Ok(Round::Interrupted);
@@ -35,18 +35,18 @@ impl RecallService {
         Ok(Round::Read)
     }
 
-    async fn read_thing(&self, encoder: &Encoder, thing: UnreadThing) -> ApiResult<()> {
+    async fn read_thing(&self, encoder: &Encoder, thing: QueuedItem) -> ApiResult<()> {
         let mut parts = Vec::new();
         for part in parts_of(&thing.text) {
             parts.extend(encoder.understand(&part).await?.map(|part| bytes(&part.mean)));
         }
         let model = encoder.model().to_owned();
-        Ok(self.base().store().write(move |store| store.meanings_mut().keep(&thing, &model, &parts)).await?)
+        Ok(self.base().store().write(move |store| store.item_embeddings_mut().keep(&thing, &model, &parts)).await?)
     }
 
     /// Queues the marked entries of changed books; returns whether there was such a book.
     pub(crate) async fn look_through_books(&self, stop: impl Fn() -> bool) -> ApiResult<bool> {
-        let books = self.base().store().read(|store| store.meanings().unread_books(AT_ONCE)).await?;
+        let books = self.base().store().read(|store| store.item_embeddings().queued_books(AT_ONCE)).await?;
         let some = !books.is_empty();
         for id in books {
             if stop() {
@@ -54,7 +54,7 @@ impl RecallService {
             }
             let entries =
                 self.library().lorebook(id.to_string()).await.map(|found| marked(&found.book)).unwrap_or_default();
-            self.base().store().write(move |store| store.meanings_mut().put_entries(id, &entries)).await?;
+            self.base().store().write(move |store| store.item_embeddings_mut().put_entries(id, &entries)).await?;
         }
         Ok(some)
     }
@@ -67,8 +67,8 @@ impl RecallService {
         }
         let id = book.parse::<LorebookId>().map_err(|_| not_found("lorebook"))?;
         let marked = marked(&self.library().lorebook(book).await?.book);
-        let known = self.base().store().read(move |store| store.meanings().entries(id)).await?;
-        let state = |entry: LoreEntry| {
+        let known = self.base().store().read(move |store| store.item_embeddings().entries(id)).await?;
+        let state = |entry: LoreEntryText| {
             let ready = known.iter().any(|(uid, ready)| *uid == entry.uid && *ready);
             EntryMeaning { entry: entry.uid, ready }
         };
@@ -85,14 +85,15 @@ fn parts_of(text: &str) -> Vec<String> {
     }
 }
 
-/// The entries of a book that are marked for search by meaning; of several with the same uid only the first.
-fn marked(book: &Book) -> Vec<LoreEntry> {
-    let mut marked: Vec<LoreEntry> = Vec::new();
+/// The entries of a book that are marked for search by meaning. If several have the same uid, only
+/// the first is included.
+fn marked(book: &Book) -> Vec<LoreEntryText> {
+    let mut marked: Vec<LoreEntryText> = Vec::new();
     for entry in book.entries.iter().filter(|entry| entry.vectorized && !entry.disable) {
         let uid = entry.uid.to_string();
         let text = told(entry);
         if !text.is_empty() && marked.iter().all(|known| known.uid != uid) {
-            marked.push(LoreEntry { uid, text });
+            marked.push(LoreEntryText { uid, text });
         }
     }
     marked

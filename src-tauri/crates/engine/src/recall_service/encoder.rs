@@ -10,7 +10,7 @@ use domain::embedding::Embedding;
 use local::{LocalHost, gguf};
 use provider::ProviderError;
 use recall::similarity::bytes;
-use store::{NewVector, SaidText, UnreadText};
+use store::{MessageContent, NewVector, QueuedText};
 
 use crate::base::convert::Speakers;
 use crate::recall_service::recent::Recent;
@@ -46,19 +46,20 @@ impl Encoder {
     /// # Errors
     /// The operating system cannot start a thread.
     pub fn find(folders: &[PathBuf]) -> std::io::Result<Option<Self>> {
-        Self::run_by(&local::Settings::default(), folders)
+        Self::run_by(&local::WorkerSettings::default(), folders)
     }
 
     /// [`Encoder::find`] with other settings of the worker.
     ///
     /// # Errors
     /// The operating system cannot start a thread.
-    pub fn run_by(settings: &local::Settings, folders: &[PathBuf]) -> std::io::Result<Option<Self>> {
+    pub fn run_by(settings: &local::WorkerSettings, folders: &[PathBuf]) -> std::io::Result<Option<Self>> {
         let is_encoder = |path: &PathBuf| gguf::read(path).is_ok_and(|header| header.architecture.contains("bert"));
         let Some(path) = folders.iter().flat_map(|folder| gguf_files(folder)).find(is_encoder) else { return Ok(None) };
         let bytes = std::fs::metadata(&path)?.len();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let settings = local::Settings { task: "embeddings", idle: Some(IDLE), state_dir: None, ..settings.clone() };
+        let settings =
+            local::WorkerSettings { task: "embeddings", idle: Some(IDLE), state_dir: None, ..settings.clone() };
         // The name includes the format of the input, so that texts embedded in an older format are embedded again.
         let model = format!("{name}, {bytes} bytes, with speakers, neighbours by half");
         Ok(Some(Self { host: LocalHost::new(settings)?, model, path, lately: Arc::default() }))
@@ -83,12 +84,12 @@ impl Encoder {
     /// page at most. Returns `None` if `stop`, which is called between passages, returns true.
     pub(crate) async fn read(
         &self,
-        unread: &UnreadText,
+        unread: &QueuedText,
         speakers: &Speakers,
         stop: impl Fn() -> bool,
     ) -> Result<Option<Vec<NewVector>>, ProviderError> {
-        let [before, behind] = beside(&unread.said, [unread.before.as_ref(), unread.behind.as_ref()], speakers);
-        let here = passages(&unread.said, speakers);
+        let [before, behind] = beside(&unread.content, [unread.previous.as_ref(), unread.next.as_ref()], speakers);
+        let here = passages(&unread.content, speakers);
         let mut lines = Vec::with_capacity(here.len() + 2);
         for line in before.iter().chain(&here).chain(&behind) {
             if stop() {
@@ -122,18 +123,18 @@ impl Encoder {
 fn kept(passage: &Embedding, beside: [Option<&Embedding>; 2]) -> NewVector {
     let (vector, scale) = bytes(&neighbour_pooling::among(passage, beside));
     let pieces = passage.tokens.iter().map(|piece| u16::try_from(*piece).unwrap_or(u16::MAX)).collect();
-    NewVector { vector, scale, pieces, vectors: passage.vectors.clone() }
+    NewVector { vector, scale, token_ids: pieces, token_vectors: passage.vectors.clone() }
 }
 
 /// The adjacent passages of the messages before and after, if they belong to the same conversation.
-fn beside(said: &SaidText, neighbours: [Option<&SaidText>; 2], speakers: &Speakers) -> [Option<String>; 2] {
-    let same_talk = |beside: &&SaidText| is_same_conversation(beside.created, said.created);
+fn beside(said: &MessageContent, neighbours: [Option<&MessageContent>; 2], speakers: &Speakers) -> [Option<String>; 2] {
+    let same_talk = |beside: &&MessageContent| is_same_conversation(beside.created, said.created);
     let [before, behind] =
         neighbours.map(|beside| beside.filter(same_talk).map_or_else(Vec::new, |beside| passages(beside, speakers)));
     [before.into_iter().next_back(), behind.into_iter().next()]
 }
 
-fn passages(said: &SaidText, speakers: &Speakers) -> Vec<String> {
+fn passages(said: &MessageContent, speakers: &Speakers) -> Vec<String> {
     let text = said.text.trim();
     let passages = match text.len() {
         0 => Vec::new(),
@@ -143,7 +144,7 @@ fn passages(said: &SaidText, speakers: &Speakers) -> Vec<String> {
     passages.iter().map(|passage| line(said, passage, speakers)).collect()
 }
 
-fn line(said: &SaidText, text: &str, speakers: &Speakers) -> String {
+fn line(said: &MessageContent, text: &str, speakers: &Speakers) -> String {
     match speakers.of(said.message, said.role) {
         "" => text.to_owned(),
         speaker => format!("{}: {text}", first_letters(speaker, NAME)),
@@ -176,9 +177,9 @@ mod tests {
 
     use super::*;
 
-    fn said(role: Role, hours: i64, text: &str) -> SaidText {
+    fn said(role: Role, hours: i64, text: &str) -> MessageContent {
         let created = Timestamp(hours * 3_600_000);
-        SaidText { message: MessageId(Uuid::nil()), role, text: text.to_owned(), created }
+        MessageContent { message: MessageId(Uuid::nil()), role, text: text.to_owned(), created }
     }
 
     fn speakers() -> Speakers {

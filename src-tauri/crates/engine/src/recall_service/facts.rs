@@ -11,7 +11,7 @@ use context::frame::{BlockKind, Candidate, Signal, SignalKind};
 use context::reason::{BlockReason, two_decimals};
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{MemoryId, MessageId, Timestamp};
-use store::{Company, Found, Query, Read, StoreError};
+use store::{ChatParticipants, FoundMemory, Query, ReadTransaction, StoreError};
 
 use crate::Clock;
 use crate::recall_service::branches::Branches;
@@ -32,7 +32,7 @@ pub(crate) const LOOKED_AT: usize = 1_000;
 /// Minimum importance of a memory that is included whatever the turn is about.
 const VITAL: u8 = 9;
 const DAY: f32 = 86_400_000.0;
-/// From this importance on, a memory never fades.
+/// Minimum importance of a memory that never fades.
 const LASTING: u8 = 10;
 
 /// The memories found in the scopes that apply.
@@ -51,7 +51,7 @@ pub(crate) struct Facts {
 #[derive(Clone, Copy)]
 pub(crate) struct MemoryScopes {
     /// The chat with its participants. The lorebooks bound to them are the worlds that apply.
-    pub(crate) company: Company,
+    pub(crate) company: ChatParticipants,
     /// The scopes that apply whatever the lorebooks; the second is the pair's.
     pub(crate) scopes: [MemoryScope; 4],
     /// Whether memories made from other chats apply (setting `memory_other_chats`). A memory that the user wrote was
@@ -61,7 +61,7 @@ pub(crate) struct MemoryScopes {
 
 impl MemoryScopes {
     /// All scopes, with the worlds. Worlds are looked up together with the memories, to save a wait.
-    fn everywhere(&self, store: &Read<'_>) -> Result<Vec<MemoryScope>, StoreError> {
+    fn everywhere(&self, store: &ReadTransaction<'_>) -> Result<Vec<MemoryScope>, StoreError> {
         let worlds = store.memories().worlds(self.company)?;
         Ok(self.scopes.into_iter().chain(worlds.into_iter().map(MemoryScope::World)).collect())
     }
@@ -75,7 +75,7 @@ impl MemoryScopes {
     /// The first `most` memories that apply.
     fn first<T>(
         &self,
-        (store, branches): (&Read<'_>, &Branches),
+        (store, branches): (&ReadTransaction<'_>, &Branches),
         most: u32,
         all: Vec<T>,
         of: impl Fn(&T) -> &Memory,
@@ -92,11 +92,15 @@ impl MemoryScopes {
         Ok(kept)
     }
 
-    fn counts(&self, store: &Read<'_>, Memory { sources, echoes, origin, .. }: &Memory) -> Result<bool, StoreError> {
+    fn counts(
+        &self,
+        store: &ReadTransaction<'_>,
+        Memory { sources, merged_sources: echoes, origin, .. }: &Memory,
+    ) -> Result<bool, StoreError> {
         Ok(self.others
             || sources.is_empty() && *origin == MemoryOrigin::User
-            || store.memories().some_said_in(self.company.chat, sources)?
-            || store.memories().some_said_in(self.company.chat, echoes)?)
+            || store.memories().any_in_chat(self.company.chat, sources)?
+            || store.memories().any_in_chat(self.company.chat, echoes)?)
     }
 }
 
@@ -109,10 +113,10 @@ pub(crate) struct StandingFacts {
 }
 
 impl StandingFacts {
-    pub(crate) fn read(store: &Read<'_>, counting: &MemoryScopes) -> Result<Self, StoreError> {
+    pub(crate) fn read(store: &ReadTransaction<'_>, counting: &MemoryScopes) -> Result<Self, StoreError> {
         let (mut memories, branches) = (Vec::new(), Branches::of(store, counting.company.chat)?);
         for scope in counting.everywhere(store)? {
-            let standing = store.memories().standing(scope, counting.among(&branches, STANDING))?;
+            let standing = store.memories().active(scope, counting.among(&branches, STANDING))?;
             memories.extend(counting.first((store, &branches), STANDING, standing, |memory| memory)?);
         }
         let last_session = match counting.others {
@@ -152,7 +156,7 @@ impl MatchedMemory {
 
 /// The memories that match a turn. `near` has the numbers of memories with their cosine similarity, nearest first.
 pub(crate) fn called(
-    store: &Read<'_>,
+    store: &ReadTransaction<'_>,
     counting: &MemoryScopes,
     query: &Query,
     near: &[(i64, f32)],
@@ -163,7 +167,7 @@ pub(crate) fn called(
     let mut called = by_words(counting.first(looked, CALLED, found, |found| &found.memory)?);
     let nearness: HashMap<i64, f32> = near.iter().copied().collect();
     let nearest = near.iter().map(|(number, _)| *number);
-    let nearest = store.memories().numbered(&scopes, nearest, among as usize)?;
+    let nearest = store.memories().by_row_numbers(&scopes, nearest, among as usize)?;
     for (number, memory) in counting.first(looked, CALLED, nearest, |(_, memory)| memory)? {
         let nearness = nearness[&number];
         match called.iter_mut().find(|known| known.memory.id == memory.id) {
@@ -179,7 +183,7 @@ fn is_made_of(memory: &Memory, message: MessageId) -> bool {
 }
 
 /// Scales the lexical scores so that the best match has 1.
-fn by_words(found: Vec<Found>) -> Vec<MatchedMemory> {
+fn by_words(found: Vec<FoundMemory>) -> Vec<MatchedMemory> {
     let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
     let share = |score: f64| if best > 0.0 { (score / best) as f32 } else { 0.0 };
     let called =
@@ -224,7 +228,7 @@ impl Facts {
     /// Messages in which the user asked to remember what one of these memories says.
     pub(crate) fn repeated(&self) -> HashSet<MessageId> {
         let all = self.standing.iter().chain(self.called.iter().map(|called| &called.memory));
-        let all = all.filter(|memory| memory.origin == MemoryOrigin::Rule);
+        let all = all.filter(|memory| memory.origin == MemoryOrigin::Command);
         all.filter_map(|memory| <[MessageId; 1]>::try_from(memory.sources.as_slice()).ok()).flatten().collect()
     }
 
@@ -341,7 +345,7 @@ fn kind(kind: MemoryType) -> BlockKind {
 
 #[cfg(test)]
 mod tests {
-    use domain::memory::{Archived, ArchivedAs, CERTAIN};
+    use domain::memory::{ArchiveReason, ArchivedState, MAX_CONFIDENCE};
     use uuid::Uuid;
 
     use super::*;
@@ -354,11 +358,11 @@ mod tests {
             scope: MemoryScope::Profile,
             text: format!("m{number}"),
             importance,
-            origin: MemoryOrigin::Rule,
-            confidence: CERTAIN,
+            origin: MemoryOrigin::Command,
+            confidence: MAX_CONFIDENCE,
             pinned,
             sources: Vec::new(),
-            echoes: Vec::new(),
+            merged_sources: Vec::new(),
             archived: None,
             created: at,
             updated: at,
@@ -383,8 +387,8 @@ mod tests {
         let facts = Facts {
             standing: vec![memory(1, 10, false, 400), memory(2, 5, false, 0), memory(4, 5, true, 0)],
             called: by_words(vec![
-                Found { memory: memory(3, 3, false, 400), score: 7.0 },
-                Found { memory: memory(5, 3, false, 400), score: 1.0 },
+                FoundMemory { memory: memory(3, 3, false, 400), score: 7.0 },
+                FoundMemory { memory: memory(5, 3, false, 400), score: 1.0 },
             ]),
             ..Facts::default()
         };
@@ -402,9 +406,9 @@ mod tests {
     fn superseded_memory_has_date_and_needs_a_match() {
         let clock = Clock::stopped(Timestamp(0));
         let since = Timestamp(1_795_302_660_000);
-        let archived = Some(Archived { why: ArchivedAs::Superseded, since, by: None });
+        let archived = Some(ArchivedState { reason: ArchiveReason::Superseded, since, replaced_by: None });
         let older = Memory { archived, ..memory(1, 9, false, 0) };
-        let facts = Facts { called: by_words(vec![Found { memory: older, score: 1.0 }]), ..Facts::default() };
+        let facts = Facts { called: by_words(vec![FoundMemory { memory: older, score: 1.0 }]), ..Facts::default() };
         assert_eq!(order(facts.context(Timestamp(0), &clock)), "m1 (until 21 November 2026; not so now)");
     }
 }

@@ -3,7 +3,7 @@
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use context::reason::{BlockReason, Reasons, two_decimals};
 use recall::weights::messages;
-use store::NamedMessage;
+use store::MessageKey;
 
 use crate::base::clock::Clock;
 use crate::base::convert::Speakers;
@@ -19,7 +19,7 @@ use recall::updates::Update;
 /// A message that matches the question.
 #[derive(Debug, Clone)]
 pub(crate) struct Hit {
-    pub(crate) message: NamedMessage,
+    pub(crate) message: MessageKey,
     /// Its text.
     pub(crate) text: String,
     /// Index of the searched range that it is in.
@@ -46,7 +46,7 @@ pub(crate) enum Since {
 }
 
 impl Hit {
-    pub(crate) fn new(message: NamedMessage, stretch: usize, score: f32) -> Self {
+    pub(crate) fn new(message: MessageKey, stretch: usize, score: f32) -> Self {
         Self { message, text: String::new(), stretch, score, signals: Vec::new(), nearest: None, twins: 0, since: None }
     }
 
@@ -125,7 +125,7 @@ mod tests {
             "I saw a stray dog. {}\n\nI have to walk my dog. Come, Zebulon!",
             "It rained on my hat. ".repeat(90)
         );
-        let message = NamedMessage {
+        let message = MessageKey {
             id: MessageId(Uuid::nil()),
             position: 7,
             role: Role::User,

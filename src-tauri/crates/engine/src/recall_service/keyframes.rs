@@ -1,7 +1,7 @@
-//! Keyframes: summaries of stretches of messages, of twenty messages by default. The digest contains the last two whose
-//! messages have left the window; it is fixed from one epoch to the next.
+//! Keyframes: summaries of message ranges, of twenty messages by default. The digest contains the
+//! last two whose messages have left the window; it is fixed from one epoch to the next.
 //!
-//! Promises
+//! Guarantees
 //! - No message leaves the window uncovered. If no keyframe covers it, one is made of first sentences and stored
 //!   together with the cut; that needs no model.
 //! - A keyframe is deleted with the first of its messages that changes; the store does that.
@@ -15,7 +15,7 @@ use domain::keyframe::Keyframe;
 use domain::prompt::Segment;
 use domain::settings::Values;
 use domain::{ChatId, KeyframeId, MessageId, Timestamp};
-use store::{Read, StoreError, Told, Write};
+use store::{ReadTransaction, SourceText, StoreError, WriteTransaction};
 use uuid::Uuid;
 
 use crate::base::convert::Speakers;
@@ -41,7 +41,7 @@ const UNREAD: u8 = 3;
 #[derive(Debug, Clone)]
 pub(crate) struct Cover {
     pub(crate) keyframe: Keyframe,
-    pub(crate) told: Vec<Told>,
+    pub(crate) told: Vec<SourceText>,
 }
 
 /// Number of messages in a keyframe (setting `keyframe_every_messages`).
@@ -49,9 +49,10 @@ pub(crate) fn every(values: &Values) -> usize {
     values.keyframe_every_messages as usize
 }
 
-/// The stretches of `told` that need a keyframe: `every` uncovered messages each, or fewer in front of a covered one.
-/// The newest messages need none until there are `every` of them, including those of `short`.
-pub(crate) fn due(told: Vec<Told>, short: Option<&Keyframe>, every: usize) -> Vec<Vec<Told>> {
+/// The ranges of `told` that need a keyframe: `every` uncovered messages each, or fewer in front of
+/// a covered one. The newest messages need none until there are `every` of them, including those of
+/// `short`.
+pub(crate) fn due(told: Vec<SourceText>, short: Option<&Keyframe>, every: usize) -> Vec<Vec<SourceText>> {
     let (mut due, mut stretch, mut goes_on) = (Vec::new(), Vec::new(), false);
     let begins = short.and_then(|short| short.messages.first().copied());
     for text in told {
@@ -81,7 +82,7 @@ pub(crate) fn short(keyframes: &[Keyframe], every: usize) -> Option<&Keyframe> {
 /// message.
 pub(crate) fn of_words(
     chat: ChatId,
-    told: &[Told],
+    told: &[SourceText],
     short: Option<&Keyframe>,
     (speakers, now): (&Speakers, Timestamp),
 ) -> Option<Keyframe> {
@@ -104,9 +105,9 @@ pub(crate) fn of_words(
 }
 
 /// The first sentences of the most important messages, in order and with their speakers.
-fn first_sentences(told: &[Told], speakers: &Speakers) -> String {
+fn first_sentences(told: &[SourceText], speakers: &Speakers) -> String {
     let names: Vec<&str> = told.iter().map(|text| speakers.of(text.message, text.role)).collect();
-    let line = |text: &Told| {
+    let line = |text: &SourceText| {
         let start = without_unpaired_asterisks(sentences(&said(text.role, text.text.clone()), SENTENCES));
         let says = start.split_whitespace().count() >= TELLING || !start.is_ascii() && start.chars().count() >= TELLING;
         says.then(|| format!("{}: {start}", speakers.of(text.message, text.role)))
@@ -151,7 +152,7 @@ fn candidate(keyframe: &Keyframe) -> Candidate {
 }
 
 /// Stores the keyframes of messages that leave the window, in the transaction that stores the window.
-pub(crate) fn keep(store: &mut Write<'_>, covers: &[Cover]) -> Result<(), StoreError> {
+pub(crate) fn keep(store: &mut WriteTransaction<'_>, covers: &[Cover]) -> Result<(), StoreError> {
     for cover in covers {
         store.keyframes_mut().put(&cover.keyframe, &cover.told)?;
     }
@@ -168,28 +169,29 @@ impl Recalled {
     }
 }
 
-/// The messages of `left` that no keyframe covers, in stretches. The first stretch extends `short` if no other message
-/// is between the two.
+/// The messages of `left` that no keyframe covers, in ranges. The first range extends `short` if no
+/// other message is between the two.
 pub(crate) fn uncovered(
-    store: &Read<'_>,
+    store: &ReadTransaction<'_>,
     chat: ChatId,
     left: &[MessageId],
     short: Option<&Keyframe>,
     every: usize,
-) -> Result<Vec<Vec<Told>>, StoreError> {
+) -> Result<Vec<Vec<SourceText>>, StoreError> {
     let ends = left.first().zip(left.last());
     let Some((first, last)) = ends else { return Ok(Vec::new()) };
     let (first, last) = (store.messages().position(*first)?, store.messages().position(*last)?);
     let Some((first, last)) = first.zip(last) else { return Ok(Vec::new()) };
-    let told = store.message_texts().told_between(chat, first, last)?;
+    let told = store.message_texts().texts_between(chat, first, last)?;
     let stretches = told.chunk_by(|one, next| !one.covered && !next.covered);
     let bare = stretches.filter(|stretch| stretch.iter().all(|text| !text.covered));
-    let mut bare: Vec<Vec<Told>> = bare.flat_map(|stretch| stretch.chunks(every)).map(<[Told]>::to_vec).collect();
+    let mut bare: Vec<Vec<SourceText>> =
+        bare.flat_map(|stretch| stretch.chunks(every)).map(<[SourceText]>::to_vec).collect();
     if let Some((stretch, short)) = bare.first_mut().zip(short.filter(|short| short.last < first))
         && let Some(end) = stretch.last().map(|text| text.position)
         && short.messages.len() + stretch.len() <= every
     {
-        let whole = store.message_texts().told_between(chat, short.first, end)?;
+        let whole = store.message_texts().texts_between(chat, short.first, end)?;
         if whole.len() == short.messages.len() + stretch.len() {
             *stretch = whole;
         }
@@ -203,7 +205,7 @@ impl RecallService {
     pub(crate) async fn keyframes_near(&self, turn: &TurnQuery<'_>) -> ApiResult<Vec<Keyframe>> {
         let Some(first) = turn.history.first().map(|message| message.id) else { return Ok(Vec::new()) };
         let (chat, after) = (turn.chat.id, turn.chat.scene_after.unwrap_or(-1));
-        let read = move |store: &Read<'_>| {
+        let read = move |store: &ReadTransaction<'_>| {
             let position = store.messages().position(first)?.unwrap_or(i64::MAX);
             store.keyframes().around(chat, position, BEFORE)
         };
@@ -219,8 +221,8 @@ pub(crate) mod tests {
     use super::*;
 
     /// A message as the store returns it.
-    pub(crate) fn told(position: i64, role: Role, text: &str, covered: bool) -> Told {
-        Told {
+    pub(crate) fn told(position: i64, role: Role, text: &str, covered: bool) -> SourceText {
+        SourceText {
             number: position,
             message: MessageId(Uuid::from_u128(position as u128 + 1)),
             position,
@@ -238,7 +240,7 @@ pub(crate) mod tests {
         Speakers { character: "Mira".into(), persona: "Tom".into(), others: Default::default() }
     }
 
-    fn talk(covered: &[bool]) -> Vec<Told> {
+    fn talk(covered: &[bool]) -> Vec<SourceText> {
         covered.iter().zip(0..).map(|(covered, at)| told(at, Role::User, "We sail on Monday.", *covered)).collect()
     }
 
@@ -259,7 +261,7 @@ pub(crate) mod tests {
     fn short_keyframe_grows_until_full() {
         let with_short = |covered: &[bool], first: usize| {
             let talk = talk(covered);
-            let of_short: Vec<Told> = talk[first..].iter().take_while(|text| text.covered).cloned().collect();
+            let of_short: Vec<SourceText> = talk[first..].iter().take_while(|text| text.covered).cloned().collect();
             let short = of_words(ChatId(Uuid::nil()), &of_short, None, (&speakers(), Timestamp(1))).unwrap();
             assert_eq!(super::short(std::slice::from_ref(&short), TWENTY), Some(&short));
             due(talk, Some(&short), TWENTY)

@@ -6,9 +6,9 @@ use std::slice;
 use std::sync::Arc;
 
 use domain::chat::Role;
-use domain::script::is_spaceless;
+use domain::script::has_unspaced_script;
 use recall::full_text::TextIndex;
-use store::{NamedMessage, Read, StoreError};
+use store::{MessageKey, ReadTransaction, StoreError};
 
 use crate::recall_service::hit::{Hit, Since};
 use crate::recall_service::text_cache::{ChatTexts, TextCache};
@@ -36,7 +36,7 @@ pub(crate) struct LexicalSearch {
 impl LexicalSearch {
     /// Searches `stretches` for `words`.
     pub(crate) fn of(
-        store: &Read<'_>,
+        store: &ReadTransaction<'_>,
         texts: &TextCache,
         stretches: &[MessageRange],
         words: &[String],
@@ -74,7 +74,7 @@ impl LexicalSearch {
 
     /// The messages that name one of `things`, each with the index of its range. With `several` characters only the
     /// user's messages qualify, because "yours" is ambiguous in the others.
-    fn naming(&self, things: &[Possession], several: bool) -> impl Iterator<Item = (usize, NamedMessage)> {
+    fn naming(&self, things: &[Possession], several: bool) -> impl Iterator<Item = (usize, MessageKey)> {
         let chats = self.stretches.iter().zip(&self.chats).enumerate();
         let naming = chats
             .flat_map(|(stretch, (of, chat))| chat.naming(things, of.before).map(move |message| (stretch, message)));
@@ -104,7 +104,7 @@ impl LexicalSearch {
     }
 
     /// The value of `hint` for each message.
-    pub(crate) fn hints(&self, hint: impl Fn(&NamedMessage) -> f32) -> Scores {
+    pub(crate) fn hints(&self, hint: impl Fn(&MessageKey) -> f32) -> Scores {
         let mut hints = Scores::unknown(&self.stretches);
         for (place, (stretch, chat)) in self.stretches.iter().zip(&self.chats).enumerate() {
             chat.messages(stretch.before).for_each(|message| hints.add((place, message.position), hint(&message)));
@@ -129,7 +129,8 @@ impl LexicalSearch {
 /// are unknown, the answer may use other words, and the embeddings decide. Stop words and everyday verbs such as "go"
 /// do not matter.
 fn lacks(words: &[String], unknown: &[String]) -> bool {
-    let telling = |words: &[String]| words.iter().filter(|word| !is_spaceless(word) && !says_nothing(word)).count();
+    let telling =
+        |words: &[String]| words.iter().filter(|word| !has_unspaced_script(word) && !says_nothing(word)).count();
     let unknown = telling(unknown);
     unknown > 0 && 2 * unknown <= telling(words)
 }

@@ -1,5 +1,6 @@
-//! Maximal marginal relevance (MMR) for recalled messages. Phrases of every evening match many questions a little, and
-//! there are hundreds of them. Two messages may say the same; the third one is penalized. Pure.
+//! Maximal marginal relevance (MMR) for recalled messages. Everyday phrases match many questions
+//! weakly, and a long chat has hundreds of them. Two messages may say the same; the third one is
+//! penalized. Pure.
 
 use recall::weights::mmr;
 use std::collections::HashMap;
@@ -8,7 +9,7 @@ use context::frame::SignalKind;
 use recall::full_text::words;
 
 use crate::recall_service::hit::Hit;
-use recall::excerpt::met_best;
+use recall::excerpt::best_sentence_of;
 
 /// Number of messages that may say the same without a penalty: the second one may say it differently.
 const ALLOWED: usize = 2;
@@ -83,7 +84,7 @@ struct WordIds(HashMap<String, usize>);
 impl WordIds {
     /// Ids of the words in the best sentence of a hit, sorted and unique.
     fn of(&mut self, hit: &Hit) -> Vec<usize> {
-        let phrase = hit.nearest.map_or("", |nearest| met_best(&hit.text, nearest));
+        let phrase = hit.nearest.map_or("", |nearest| best_sentence_of(&hit.text, nearest));
         let number = |word: String| {
             let next = self.0.len();
             *self.0.entry(word).or_insert(next)
@@ -116,7 +117,7 @@ fn likeness(one: &[usize], other: &[usize]) -> f32 {
 mod tests {
     use domain::chat::Role;
     use domain::{MessageId, Timestamp};
-    use store::NamedMessage;
+    use store::MessageKey;
     use uuid::Uuid;
 
     use super::*;
@@ -125,7 +126,7 @@ mod tests {
     fn hits(texts: &[&str], known: bool) -> Vec<Hit> {
         let hit = |(at, text): (i64, &&str)| {
             let id = MessageId(Uuid::from_u128(at as u128));
-            let message = NamedMessage { id, position: at, role: Role::User, created: Timestamp(at), undated: false };
+            let message = MessageKey { id, position: at, role: Role::User, created: Timestamp(at), undated: false };
             let mut hit = Hit::new(message, 0, 0.9 - at as f32 / 100.0);
             hit.text = (*text).to_owned();
             hit.nearest = known.then_some(Nearest { passage: 0, at: 0.0 });

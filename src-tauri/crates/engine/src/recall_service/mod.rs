@@ -1,4 +1,4 @@
-//! What a turn recalls from messages, memories and documents.
+//! Recall: searches messages, memories and documents for a turn.
 
 pub(crate) mod branches;
 pub(crate) mod duplicates;

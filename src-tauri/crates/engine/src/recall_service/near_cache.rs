@@ -1,10 +1,10 @@
 //! Keeps the vectors of memories, passages and entries in memory, and searches them.
 
 use recall::query_embedding::Understood;
-use recall::similarity::Rows;
+use recall::similarity::VectorRows;
 use recall::weights::memories;
 use std::sync::{Arc, Mutex, PoisonError};
-use store::{Among, Read, StoreError, VectorRevision};
+use store::{EmbeddingGroup, ReadTransaction, StoreError, VectorRevision};
 
 /// Number of groups whose vectors stay in memory. Those of ten thousand memories take 4 MiB.
 pub(crate) const GROUPS: usize = 32;
@@ -14,18 +14,18 @@ pub(crate) struct VectorGroup {
     pub(crate) revision: VectorRevision,
     /// The parts of one owner are adjacent.
     pub(crate) owners: Vec<i64>,
-    pub(crate) rows: Rows,
+    pub(crate) rows: VectorRows,
 }
 
 /// Recently searched groups, the latest last.
 #[derive(Default)]
 pub(crate) struct NearCache {
-    pub(crate) groups: Mutex<Vec<(Among, Arc<VectorGroup>)>>,
+    pub(crate) groups: Mutex<Vec<(EmbeddingGroup, Arc<VectorGroup>)>>,
 }
 
 impl NearCache {
     /// Whether a cached group of these has vectors.
-    pub(crate) fn knows_some(&self, groups: &[Among]) -> bool {
+    pub(crate) fn knows_some(&self, groups: &[EmbeddingGroup]) -> bool {
         let known = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().any(|(among, group)| groups.contains(among) && !group.rows.is_empty())
     }
@@ -34,8 +34,8 @@ impl NearCache {
     /// parts has the similarity of its nearest part. Anything below [`memories::MIN_SIMILARITY`] is left out.
     pub(crate) fn near(
         &self,
-        store: &Read<'_>,
-        among: Among,
+        store: &ReadTransaction<'_>,
+        among: EmbeddingGroup,
         understood: &Understood,
         count: usize,
     ) -> Result<Vec<(i64, f32)>, StoreError> {
@@ -57,8 +57,13 @@ impl NearCache {
         Ok(near)
     }
 
-    pub(crate) fn of(&self, store: &Read<'_>, among: Among, model: &str) -> Result<Arc<VectorGroup>, StoreError> {
-        let revision = store.meanings().revision(among)?;
+    pub(crate) fn of(
+        &self,
+        store: &ReadTransaction<'_>,
+        among: EmbeddingGroup,
+        model: &str,
+    ) -> Result<Arc<VectorGroup>, StoreError> {
+        let revision = store.item_embeddings().revision(among)?;
         let group = match self.take(among) {
             Some(known) if known.revision == revision => known,
             _ => Arc::new(read(store, among, model, revision)?),
@@ -71,7 +76,7 @@ impl NearCache {
         Ok(group)
     }
 
-    pub(crate) fn take(&self, among: Among) -> Option<Arc<VectorGroup>> {
+    pub(crate) fn take(&self, among: EmbeddingGroup) -> Option<Arc<VectorGroup>> {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let place = groups.iter().position(|(known, _)| *known == among)?;
         Some(groups.remove(place).1)
@@ -79,13 +84,13 @@ impl NearCache {
 }
 
 pub(crate) fn read(
-    store: &Read<'_>,
-    among: Among,
+    store: &ReadTransaction<'_>,
+    among: EmbeddingGroup,
     model: &str,
     revision: VectorRevision,
 ) -> Result<VectorGroup, StoreError> {
-    let mut group = VectorGroup { revision, owners: Vec::new(), rows: Rows::default() };
-    for meant in store.meanings().of(among, model)? {
+    let mut group = VectorGroup { revision, owners: Vec::new(), rows: VectorRows::default() };
+    for meant in store.item_embeddings().of(among, model)? {
         group.owners.push(meant.owner);
         group.rows.push(&meant.vector, meant.scale);
     }
@@ -104,9 +109,11 @@ mod tests {
     #[tokio::test]
     async fn finds_only_vectors_above_the_threshold() {
         let store = Store::in_memory().unwrap();
-        let (entry, book) =
-            (|uid: &str| store::LoreEntry { uid: uid.into(), text: uid.into() }, domain::LorebookId(uuid::Uuid::nil()));
-        let among = Among::Entries(book);
+        let (entry, book) = (
+            |uid: &str| store::LoreEntryText { uid: uid.into(), text: uid.into() },
+            domain::LorebookId(uuid::Uuid::nil()),
+        );
+        let among = EmbeddingGroup::Entries(book);
         let embedding = Embedding { mean: vec![1.0, 0.0], tokens: Vec::new(), vectors: Vec::new() };
         let asked = Arc::new(QueryEmbedding::new(embedding, "encoder"));
         let cache = Arc::new(NearCache::default());
@@ -116,18 +123,21 @@ mod tests {
             near.into_iter().map(|(number, cosine)| (number, (cosine * 10.0).round() as i32)).collect::<Vec<_>>()
         };
         assert!(near().await.is_empty());
-        store.write(move |w| w.meanings_mut().put_entries(book, &[entry("1"), entry("2"), entry("3")])).await.unwrap();
-        for thing in store.read(|r| r.meanings().unread(9)).await.unwrap() {
+        store
+            .write(move |w| w.item_embeddings_mut().put_entries(book, &[entry("1"), entry("2"), entry("3")]))
+            .await
+            .unwrap();
+        for thing in store.read(|r| r.item_embeddings().queued(9)).await.unwrap() {
             // At 0, 45 and 90 degrees to the question.
             let vector = match thing.text.as_str() {
                 "1" => (vec![127, 0], 1.0 / 127.0),
                 "2" => (vec![90, 90], 1.0 / 127.0),
                 _ => (vec![0, 127], 1.0 / 127.0),
             };
-            store.write(move |w| w.meanings_mut().keep(&thing, "encoder", &[vector])).await.unwrap();
+            store.write(move |w| w.item_embeddings_mut().keep(&thing, "encoder", &[vector])).await.unwrap();
         }
         assert_eq!(near().await, [(1, 10), (2, 7)]);
-        store.write(move |w| w.meanings_mut().put_entries(book, &[entry("2")])).await.unwrap();
+        store.write(move |w| w.item_embeddings_mut().put_entries(book, &[entry("2")])).await.unwrap();
         assert_eq!(near().await, [(2, 7)]);
     }
 }

@@ -34,7 +34,7 @@ use recall::weights::{lexical, messages};
 use std::collections::BTreeMap;
 
 use context::frame::{Candidate, SignalKind};
-use store::{Read, StoreError};
+use store::{ReadTransaction, StoreError};
 
 use crate::base::clock::Clock;
 use crate::recall_service::duplicates::{self, DuplicateRules};
@@ -82,7 +82,7 @@ pub(crate) struct Older {
 /// The messages in the ranges that match the question, best first. The header of this module has the formulas. A
 /// message that is not embedded yet uses its lexical score instead of the similarities.
 pub(crate) fn find(
-    store: &Read<'_>,
+    store: &ReadTransaction<'_>,
     words: &LexicalSearch,
     question: &Question,
     (cache, clock): (&VectorCache, &Clock),
@@ -106,7 +106,7 @@ pub(crate) fn find(
 /// before the older message. The newest message about a possession in the question ranks right after it, because people
 /// often do not say that something has changed.
 fn add_updates(
-    store: &Read<'_>,
+    store: &ReadTransaction<'_>,
     words: &LexicalSearch,
     Question { things, several, .. }: &Question,
     hits: &mut Vec<Hit>,
@@ -132,7 +132,7 @@ fn add_updates(
 }
 
 fn score_by_meaning(
-    store: &Read<'_>,
+    store: &ReadTransaction<'_>,
     words: &LexicalSearch,
     meaning: &Meaning<'_>,
     Question { about, things, several, .. }: &Question,
@@ -187,7 +187,7 @@ fn max_named(things: &[Possession]) -> f32 {
     if things.is_empty() { 0.0 } else { messages::NAMED }
 }
 
-fn read_texts(store: &Read<'_>, stretches: &[MessageRange], hits: &mut [Hit]) -> Result<(), StoreError> {
+fn read_texts(store: &ReadTransaction<'_>, stretches: &[MessageRange], hits: &mut [Hit]) -> Result<(), StoreError> {
     for (number, stretch) in stretches.iter().enumerate() {
         let mut in_it: Vec<&mut Hit> = hits.iter_mut().filter(|hit| hit.stretch == number).collect();
         let positions = in_it.iter().map(|hit| hit.message.position);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use context::frame::{BlockKind, Candidate, HistoryMessage, SignalKind, Source};
 use context::reason::{BlockReason, two_decimals};
 use domain::document::{DocumentOwner, Passage};
-use store::{FoundPassage, Query, Read, StoreError};
+use store::{FoundPassage, Query, ReadTransaction, StoreError};
 
 use crate::recall_service::older::leave_out_the_weak;
 
@@ -26,12 +26,13 @@ impl Fitting {
     }
 }
 
-/// The passages that match, best first: those of the first of `queries` that finds any, and those in `near` (numbers of
-/// passages with their cosine similarity). A document of the chat itself that the window does not quote adds its
-/// beginning as well, so that the model knows of it whatever is asked ("What do you make of this?"). Documents of a
-/// character or a world are only searched.
+/// The passages that match, best first: those of the first of `queries` that finds any, and those
+/// in `near` (numbers of passages with their cosine similarity). A document of the chat itself also
+/// adds its beginning, unless the window quotes it. The model then knows of the document even if
+/// the question shares no word with it ("What do you make of this?"). Documents of a character or a
+/// world are only searched.
 pub(crate) fn find(
-    store: &Read<'_>,
+    store: &ReadTransaction<'_>,
     owners: &[DocumentOwner],
     queries: &[Query],
     near: &[(i64, f32)],

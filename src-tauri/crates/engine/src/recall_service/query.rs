@@ -1,4 +1,4 @@
-//! The facts about a turn that recall searches with.
+//! The input of recall for one turn.
 
 use context::frame::HistoryMessage;
 use domain::MessageId;

@@ -1,4 +1,4 @@
-//! What a turn searches for: the content words of the user's message and the hints in it.
+//! Query analysis of a turn: the content words of the user's message and the hints in it.
 
 use context::frame::HistoryMessage;
 use domain::chat::Role;
@@ -11,7 +11,7 @@ use recall::tokens;
 
 /// A full-text query that matches any of `words`.
 pub(crate) fn query(words: &[String]) -> Query {
-    Query::any_of(words.iter().map(String::as_str))
+    Query::any_word(words.iter().map(String::as_str))
 }
 
 /// The content words of the user's latest message.

@@ -1,14 +1,14 @@
 //! Recall: everything in a prompt that is not in its window. That is memories (`facts`), earlier messages (`older`),
 //! and passages of the documents of the chat, its character and its lorebooks (`passages`).
 //!
-//! Promises
+//! Guarantees
 //! - Recall never fails a turn and delays it only briefly. A part that fails or takes too long is skipped, and the
 //!   turn's notices say so.
 //! - It reads only memories that apply in this chat, none of another character (`scopes`) or another world
 //!   (`MemoryScopes::everywhere`).
-//! - With memory switched off, no memory is read. Pinned and important messages that left the window stay in the prompt
-//!   all the same, because that is how a window is cut. Documents are still searched, because the user attached them
-//!   for that.
+//! - With memory switched off, no memory is read. Pinned and important messages that left the
+//!   window still stay in the prompt, because trimming the window keeps them verbatim. Documents
+//!   are still searched, because the user attached them for that.
 
 use crate::recall_service::duplicates;
 use crate::recall_service::facts;
@@ -29,7 +29,7 @@ use domain::keyframe::Keyframe;
 use domain::memory::MemoryScope;
 use domain::settings::Values;
 use domain::{MessageId, PersonaId};
-use store::{Among, Company, Query, StoreError};
+use store::{ChatParticipants, EmbeddingGroup, Query, StoreError};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
@@ -189,9 +189,9 @@ impl RecallService {
         let queries =
             [query_terms::own_words(turn), query_terms::telling_words(turn)].map(|words| query_terms::query(&words));
         let told = passages::told(turn.history);
-        let groups: Vec<Among> = owners.iter().copied().map(Among::Passages).collect();
+        let groups: Vec<EmbeddingGroup> = owners.iter().copied().map(EmbeddingGroup::Passages).collect();
         let (understood, cache) = (self.understood_for(turn, groups.clone()).await, self.reading().near());
-        let find = move |store: &store::Read<'_>| {
+        let find = move |store: &store::ReadTransaction<'_>| {
             let mut near = Vec::new();
             for (asked, among) in understood.iter().flat_map(|asked| groups.iter().map(move |among| (asked, among))) {
                 near.extend(cache.near(store, *among, asked, passages::PASSAGES)?);
@@ -247,11 +247,12 @@ impl RecallService {
     /// The memories that match this turn.
     async fn called(&self, turn: &TurnQuery<'_>, words: Query) -> ApiResult<Vec<MatchedMemory>> {
         let counting = counting(turn.chat, turn.persona.id, turn.values);
-        let understood = self.understood_for(turn, vec![Among::Memories]).await;
+        let understood = self.understood_for(turn, vec![EmbeddingGroup::Memories]).await;
         let cache = self.reading().near();
-        let find = move |store: &store::Read<'_>| {
-            let near =
-                understood.map(|asked| cache.near(store, Among::Memories, &asked, facts::LOOKED_AT)).transpose()?;
+        let find = move |store: &store::ReadTransaction<'_>| {
+            let near = understood
+                .map(|asked| cache.near(store, EmbeddingGroup::Memories, &asked, facts::LOOKED_AT))
+                .transpose()?;
             facts::called(store, &counting, &words, &near.unwrap_or_default())
         };
         Ok(self.base().store().read(find).await?)
@@ -321,7 +322,7 @@ impl RecallService {
 }
 
 fn counting(chat: &Chat, persona: PersonaId, values: &Values) -> MemoryScopes {
-    let company = Company { character: chat.character, chat: chat.id, persona };
+    let company = ChatParticipants { character: chat.character, chat: chat.id, persona };
     MemoryScopes { company, scopes: scopes(chat, persona), others: values.memory_other_chats }
 }
 

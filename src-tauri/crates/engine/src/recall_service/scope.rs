@@ -7,7 +7,7 @@ use std::sync::Arc;
 use context::frame::HistoryMessage;
 use domain::chat::{Chat, Role};
 use domain::{MessageId, PersonaId};
-use store::{Read, StoreError};
+use store::{ReadTransaction, StoreError};
 
 use crate::base::error::ApiResult;
 use crate::library::personas::unless_chosen;
@@ -39,7 +39,7 @@ struct SearchScope {
 }
 
 impl SearchScope {
-    fn by_words(&self, store: &Read<'_>) -> Result<LexicalSearch, StoreError> {
+    fn by_words(&self, store: &ReadTransaction<'_>) -> Result<LexicalSearch, StoreError> {
         let chat = self.chat.id;
         let before = self.first.map(|first| store.messages().position(first)).transpose()?.flatten();
         let mut stretches = vec![MessageRange { chat, before: before.unwrap_or(0) }];
@@ -65,14 +65,14 @@ impl RecallService {
         // In a group chat "you" may be any of the characters.
         things.retain(|thing| !several || thing.is_users());
         let (cache, clock, wordless) = (self.reading().cache(), self.base().clock().clone(), looking.words.is_empty());
-        let find = move |store: &Read<'_>, found: &LexicalSearch, meaning: Option<Understood>| {
+        let find = move |store: &ReadTransaction<'_>, found: &LexicalSearch, meaning: Option<Understood>| {
             if found.has_no_messages() || wordless && meaning.is_none() {
                 return Ok(Older::default());
             }
             older::find(store, found, &Question { about, things, several, meaning }, (&cache, &clock))
         };
         if let Some(meaning) = self.understood_at_once(turn) {
-            let all_in_one = move |store: &Read<'_>| find(store, &looking.by_words(store)?, meaning);
+            let all_in_one = move |store: &ReadTransaction<'_>| find(store, &looking.by_words(store)?, meaning);
             return Ok(self.base().store().read(all_in_one).await?);
         }
         // The lexical search runs while the encoder embeds the question.

@@ -7,7 +7,7 @@ use provider::ProviderError;
 use std::sync::Arc;
 
 use domain::chat::{Chat, Role};
-use store::{Among, Read, StoreError};
+use store::{EmbeddingGroup, ReadTransaction, StoreError};
 
 use crate::base::error::ApiResult;
 use crate::recall_service::handle::RecallService;
@@ -47,7 +47,7 @@ impl RecallService {
 
     /// [`Self::understood`], if one of `groups` has vectors to compare it with. Falls back to the embedding made in
     /// advance.
-    pub(crate) async fn understood_for(&self, turn: &TurnQuery<'_>, groups: Vec<Among>) -> Option<Understood> {
+    pub(crate) async fn understood_for(&self, turn: &TurnQuery<'_>, groups: Vec<EmbeddingGroup>) -> Option<Understood> {
         self.reading().encoder()?;
         if !self.reading().near().knows_some(&groups) && !self.has_some(groups).await {
             return None;
@@ -56,9 +56,9 @@ impl RecallService {
         understanding.words.as_ref().or(understanding.before.as_ref()).cloned()
     }
 
-    async fn has_some(&self, groups: Vec<Among>) -> bool {
-        let known = move |store: &Read<'_>| {
-            let known = groups.iter().map(|among| Ok(store.meanings().revision(*among)?.passages > 0));
+    async fn has_some(&self, groups: Vec<EmbeddingGroup>) -> bool {
+        let known = move |store: &ReadTransaction<'_>| {
+            let known = groups.iter().map(|among| Ok(store.item_embeddings().revision(*among)?.passages > 0));
             Ok(known.collect::<Result<Vec<bool>, StoreError>>()?.into_iter().any(|known| known))
         };
         self.base().store().read(known).await.unwrap_or_default()
@@ -78,7 +78,7 @@ impl RecallService {
     pub(crate) async fn understand_in_advance(&self, chat: &Chat) -> ApiResult<()> {
         let Some(encoder) = self.reading().encoder() else { return Ok(()) };
         let id = chat.id;
-        let told = self.base().store().read(move |store| store.message_texts().told_after(id, -1, IN_ADVANCE)).await?;
+        let told = self.base().store().read(move |store| store.message_texts().texts_after(id, -1, IN_ADVANCE)).await?;
         let said = told.iter().filter(|text| text.role == Role::User).map(|text| text.text.trim());
         if let Some(understood) = encoder.understand(&said.collect::<Vec<_>>().join("\n")).await? {
             self.reading().in_advance().put(chat, Arc::new(QueryEmbedding::new(understood, encoder.model())));

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::ChatId;
-use recall::full_text::{Text, TextIndex};
-use store::{NamedMessage, Read, ShownText, StoreError, TextRevision};
+use recall::full_text::{IndexedText, TextIndex};
+use store::{MessageKey, ReadTransaction, StoreError, TextRevision, VisibleText};
 
 use recall::possession_index::Naming;
 use recall::possessions::{Possession, things};
-use recall::question_share::{asking_part, told_part};
+use recall::question_share::{question_share, statement_text};
 use recall::updates::Update;
 
 /// Number of chats whose texts stay in memory: all that a turn searches, and some more.
@@ -21,7 +21,7 @@ pub(crate) struct ChatTexts {
     revision: TextRevision,
     pub(crate) index: TextIndex,
     /// By position, each with the number of its last change.
-    messages: BTreeMap<i64, (i64, NamedMessage)>,
+    messages: BTreeMap<i64, (i64, MessageKey)>,
     /// Updates by position, where a message is one.
     news: BTreeMap<i64, Update>,
     /// Share of the message that consists of questions, by position, where it is not 0.
@@ -31,17 +31,17 @@ pub(crate) struct ChatTexts {
 }
 
 impl ChatTexts {
-    pub(crate) fn message(&self, position: i64) -> Option<NamedMessage> {
+    pub(crate) fn message(&self, position: i64) -> Option<MessageKey> {
         self.messages.get(&position).map(|(_, message)| *message)
     }
 
     /// The messages before a position.
-    pub(crate) fn messages(&self, before: i64) -> impl Iterator<Item = NamedMessage> {
+    pub(crate) fn messages(&self, before: i64) -> impl Iterator<Item = MessageKey> {
         self.messages.range(..before).map(|(_, (_, message))| *message)
     }
 
     /// The messages before a position that say something has changed.
-    pub(crate) fn news(&self, before: i64) -> impl Iterator<Item = (NamedMessage, &Update)> {
+    pub(crate) fn news(&self, before: i64) -> impl Iterator<Item = (MessageKey, &Update)> {
         let news = self.news.range(..before);
         news.filter_map(|(position, news)| Some((self.message(*position)?, news)))
     }
@@ -52,7 +52,7 @@ impl ChatTexts {
     }
 
     /// The messages before a position that name one of `things`.
-    pub(crate) fn naming(&self, things: &[Possession], before: i64) -> impl Iterator<Item = NamedMessage> {
+    pub(crate) fn naming(&self, things: &[Possession], before: i64) -> impl Iterator<Item = MessageKey> {
         self.naming.of(things, before).into_iter().filter_map(|position| self.message(position))
     }
 
@@ -66,21 +66,21 @@ impl ChatTexts {
         self.messages.last_key_value().map_or(0, |(position, _)| position + 1)
     }
 
-    fn read(store: &Read<'_>, chat: ChatId, revision: TextRevision) -> Result<Self, StoreError> {
+    fn read(store: &ReadTransaction<'_>, chat: ChatId, revision: TextRevision) -> Result<Self, StoreError> {
         let mut texts = Self::default();
         texts.renew(store, chat, revision)?;
         Ok(texts)
     }
 
-    fn understand(&mut self, changed: &ShownText) {
+    fn understand(&mut self, changed: &VisibleText) {
         let (position, text) = (changed.message.position, changed.text.as_str());
         put(&mut self.news, position, Update::of(text));
-        put(&mut self.asking, position, Some(asking_part(text)).filter(|part| *part > 0.0));
-        self.naming.put(position, things(&told_part(text), changed.message.role));
+        put(&mut self.asking, position, Some(question_share(text)).filter(|part| *part > 0.0));
+        self.naming.put(position, things(&statement_text(text), changed.message.role));
     }
 
     /// Applies the changes since the last revision.
-    fn renew(&mut self, store: &Read<'_>, chat: ChatId, revision: TextRevision) -> Result<(), StoreError> {
+    fn renew(&mut self, store: &ReadTransaction<'_>, chat: ChatId, revision: TextRevision) -> Result<(), StoreError> {
         let changed = store.message_texts().changed(chat, self.revision.last)?;
         let kept = match self.messages.len() + changed.len() == revision.texts as usize {
             true => None,
@@ -94,7 +94,7 @@ impl ChatTexts {
         }
         self.messages.extend(changed.iter().map(|text| (text.message.position, (text.change, text.message))));
         changed.iter().for_each(|text| self.understand(text));
-        let texts = changed.iter().map(|text| Text {
+        let texts = changed.iter().map(|text| IndexedText {
             place: text.message.position,
             stamp: text.change,
             said: text.message.created.0,
@@ -123,7 +123,7 @@ pub(crate) struct TextCache(Mutex<Vec<(ChatId, CachedTexts)>>);
 
 impl TextCache {
     /// The texts of `chat` as `store` sees them.
-    pub(crate) fn of(&self, store: &Read<'_>, chat: ChatId) -> Result<Arc<ChatTexts>, StoreError> {
+    pub(crate) fn of(&self, store: &ReadTransaction<'_>, chat: ChatId) -> Result<Arc<ChatTexts>, StoreError> {
         let known = self.known(chat);
         let mut known = lock(&known);
         let revision = store.message_texts().revision(chat)?;

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::ChatId;
 use domain::embedding::Embedding;
-use recall::similarity::Rows;
-use store::{Read, StoreError, StoredVector, VectorRevision};
+use recall::similarity::VectorRows;
+use store::{ReadTransaction, StoreError, StoredVector, VectorRevision};
 
-use recall::late_interaction::{InPassage, Nearest, TellingPieces, meet, nearest};
+use recall::late_interaction::{Nearest, PassageScore, QueryTokens, max_sim, nearest};
 use recall::query_embedding::QueryEmbedding;
 use recall::scores::Scores;
 use recall::signals::MessagePosition;
@@ -27,7 +27,7 @@ struct ChatVectors {
     numbers: Vec<i64>,
     positions: Vec<i64>,
     /// The neighbour-pooled vectors.
-    rows: Rows,
+    rows: VectorRows,
     /// The tokens of each passage, each once.
     pieces: Vec<Vec<u16>>,
     /// The number of passages that contain a token (document frequency).
@@ -51,7 +51,7 @@ impl ChatVectors {
         self.numbers.push(row.number);
         self.positions.push(row.position);
         self.rows.push(&row.vector, row.scale);
-        let mut pieces = row.pieces;
+        let mut pieces = row.token_ids;
         pieces.sort_unstable();
         pieces.dedup();
         for piece in &pieces {
@@ -78,7 +78,7 @@ pub(crate) struct VectorCache {
 
 impl VectorCache {
     /// The vectors of `chat` as they are in the store.
-    fn of(&self, store: &Read<'_>, chat: ChatId, model: &str) -> Result<Arc<ChatVectors>, StoreError> {
+    fn of(&self, store: &ReadTransaction<'_>, chat: ChatId, model: &str) -> Result<Arc<ChatVectors>, StoreError> {
         let known = self.take(chat);
         let revision = store.vectors().revision(chat)?;
         let vectors = match known {
@@ -102,7 +102,7 @@ impl VectorCache {
 
 /// Reads the new rows, or all of them if some were removed.
 fn renewed(
-    store: &Read<'_>,
+    store: &ReadTransaction<'_>,
     chat: ChatId,
     model: &str,
     known: Option<Arc<ChatVectors>>,
@@ -138,7 +138,7 @@ pub(crate) struct Meaning<'a> {
 
 impl<'a> Meaning<'a> {
     pub(crate) fn of(
-        store: &Read<'_>,
+        store: &ReadTransaction<'_>,
         cache: &VectorCache,
         stretches: &'a [MessageRange],
         asked: &'a QueryEmbedding,
@@ -168,7 +168,12 @@ impl<'a> Meaning<'a> {
 
     /// Compares the question with the first of `places` that have `pieces` tokens together. A message that is not
     /// embedded gets no score.
-    pub(crate) fn met(&self, store: &Read<'_>, places: &[MessagePosition], pieces: usize) -> Result<MetIn, StoreError> {
+    pub(crate) fn met(
+        &self,
+        store: &ReadTransaction<'_>,
+        places: &[MessagePosition],
+        pieces: usize,
+    ) -> Result<MetIn, StoreError> {
         let asked = self.telling_pieces();
         let [mut met, mut sentences] = [(); 2].map(|()| Scores::unknown(self.stretches));
         let mut passages: HashMap<MessagePosition, Vec<(i64, f32, f32)>> = HashMap::new();
@@ -177,7 +182,7 @@ impl<'a> Meaning<'a> {
         }
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
         for (place, number) in self.first_of(places, pieces) {
-            match self.asked.met(&asked.pieces, number) {
+            match self.asked.cached(&asked.pieces, number) {
                 Some(in_passage) => known.push((place, number, in_passage)),
                 None => unknown.push((place, number)),
             }
@@ -186,9 +191,9 @@ impl<'a> Meaning<'a> {
             let vectors = store.vectors().pieces(*number).transpose()?;
             Some(vectors.map(|vectors| (*place, *number, vectors)))
         };
-        let newly = meet(&asked, unknown.iter().filter_map(read))?;
-        self.asked.keep(&asked.pieces, newly.iter().map(|(_, number, in_passage)| (*number, in_passage.clone())));
-        for (place, number, InPassage { best, near, fit, at }) in known.into_iter().chain(newly) {
+        let newly = max_sim(&asked, unknown.iter().filter_map(read))?;
+        self.asked.store(&asked.pieces, newly.iter().map(|(_, number, in_passage)| (*number, in_passage.clone())));
+        for (place, number, PassageScore { best, near, fit, at }) in known.into_iter().chain(newly) {
             met.raise(place, asked.score(&best));
             sentences.raise(place, near);
             passages.entry(place).or_default().push((number, fit, at));
@@ -235,11 +240,11 @@ impl<'a> Meaning<'a> {
 
     /// The question's tokens without common ones. The weight of a token is its IDF over passages: `ln((passages + 1) /
     /// (with the token + 0.5))`.
-    fn telling_pieces(&self) -> TellingPieces {
+    fn telling_pieces(&self) -> QueryTokens {
         let passages: f64 = self.chats.iter().map(|chat| chat.numbers.len() as f64).sum();
         let Embedding { mean, tokens, vectors } = &self.asked.embedding;
         let dimensions = NonZero::new(mean.len()).unwrap_or(NonZero::<usize>::MIN);
-        let mut telling = TellingPieces {
+        let mut telling = QueryTokens {
             mean: mean.clone(),
             dimensions,
             pieces: Vec::new(),
@@ -267,7 +272,7 @@ mod tests {
     use super::*;
 
     fn row(number: i64, position: i64, pieces: &[u16]) -> StoredVector {
-        StoredVector { number, position, vector: vec![number as i8, 1], scale: 1.0, pieces: pieces.to_vec() }
+        StoredVector { number, position, vector: vec![number as i8, 1], scale: 1.0, token_ids: pieces.to_vec() }
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Configuration {
             .write(move |store| {
                 let chosen = rows.iter().filter_map(|(key, json)| Some((key, json.as_deref()?)));
                 chosen.into_iter().try_for_each(|(key, json)| store.settings_mut().set(key, json))?;
-                if anew { crate::base::retraction::withdraw_recalled(store, None) } else { Ok(()) }
+                if anew { crate::base::retraction::retract_recalled(store, None) } else { Ok(()) }
             })
             .await?;
         let settings = self.change_settings(|settings| change.apply(settings));

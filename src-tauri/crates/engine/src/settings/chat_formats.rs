@@ -4,7 +4,7 @@
 use context::ChatTemplate;
 use context::chat_template::formats;
 use context::prompt_template::slug;
-use domain::settings::{Kind, Value};
+use domain::settings::{ConfigValue, ValueType};
 use serde::{Deserialize, Serialize};
 use store::{Preset, PresetKind};
 
@@ -21,7 +21,7 @@ const MAX_STOP: usize = 400;
 const MAX_NUMBER: usize = 5;
 
 /// Values that the setting `chat_format` accepts.
-const CHOSEN: Kind = Kind::NameOr { word: "auto" };
+const CHOSEN: ValueType = ValueType::NameOr { word: "auto" };
 
 /// A user-defined chat format, as it is stored.
 #[derive(Serialize, Deserialize)]
@@ -76,7 +76,7 @@ impl Configuration {
                     "Duplicate it and change the copy.",
                 ));
             }
-            id if CHOSEN.check(Value::Text(id.to_owned().into())).is_err() || id == "auto" => {
+            id if CHOSEN.check(ConfigValue::Text(id.to_owned().into())).is_err() || id == "auto" => {
                 return Err(bad_input("This id is not valid for a chat format.", "Leave the id empty for a new one."));
             }
             id => id.to_owned(),

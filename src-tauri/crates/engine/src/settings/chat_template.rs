@@ -4,7 +4,7 @@ use crate::api::ApiError;
 use crate::base::error::{ApiResult, bad_input};
 use crate::settings::chat_formats::OwnFormat;
 use context::{ChatTemplate, TemplateError, chat_template};
-use local::gguf::{Header, Vocabulary};
+use local::gguf::{GgufHeader, Vocabulary};
 use std::sync::Arc;
 
 /// A chat template with the facts that were probed once. `uncounted` is the number of prompt tokens outside all
@@ -22,7 +22,7 @@ pub(crate) struct KnownTemplate {
 /// Parses the chat template of a model with this `header`. The date is a placeholder: each prompt sets that of its
 /// epoch.
 pub(crate) fn parse(
-    header: &Header,
+    header: &GgufHeader,
     vocabulary: Option<&Vocabulary>,
     chosen: &str,
     own: Option<OwnFormat>,
@@ -50,14 +50,14 @@ pub(crate) fn parse(
     }
 }
 
-pub(crate) fn guessed(header: &Header, vocabulary: Option<&Vocabulary>) -> Option<&'static chat_template::Format> {
+pub(crate) fn guessed(header: &GgufHeader, vocabulary: Option<&Vocabulary>) -> Option<&'static chat_template::Format> {
     let name = header.name.as_deref().unwrap_or_default();
     let has = |token: &str| vocabulary.is_some_and(|words| words.tokens.iter().any(|known| &**known == token));
     chat_template::guess(&header.architecture, name, &has)
 }
 
 /// Notice about a model file without a chat template.
-pub(crate) fn guess_note(header: &Header, vocabulary: Option<&Vocabulary>) -> String {
+pub(crate) fn guess_note(header: &GgufHeader, vocabulary: Option<&Vocabulary>) -> String {
     let format = guessed(header, vocabulary).map_or("ChatML", |format| &format.title);
     format!(
         "The model file has no chat template, so the format \"{format}\" is assumed. If replies look wrong, choose another \

@@ -68,7 +68,7 @@ impl Configuration {
             .await?;
         let mut choices = Choices::built_in();
         choices.add_templates(&self.template_library().await?.0);
-        let models = |store: &store::Read<'_>| Ok((store.models().list()?, store.endpoints().list()?));
+        let models = |store: &store::ReadTransaction<'_>| Ok((store.models().list()?, store.endpoints().list()?));
         let (models, endpoints) = self.base().store().read(models).await?;
         let models = models.into_iter().map(|model| (model.id.to_string(), model.name));
         for (id, name) in models.chain(endpoints.into_iter().map(|endpoint| (endpoint.id.to_string(), endpoint.name))) {

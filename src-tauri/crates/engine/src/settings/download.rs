@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use provider::download::{DownloadError, Source, download};
+use provider::download::{DownloadError, DownloadSource, download};
 use sha2::{Digest as _, Sha256};
 
 use crate::api::{self, ApiError, ProviderClass};
@@ -26,7 +26,7 @@ impl Configuration {
         sha256: Option<&str>,
         progress: impl Fn(u64, Option<u64>),
     ) -> ApiResult<api::Model> {
-        let source = Source::parse(address)?;
+        let source = DownloadSource::parse(address)?;
         let name = source.file_name().filter(|name| name.to_ascii_lowercase().ends_with(".gguf")).ok_or_else(|| {
             bad_input(
                 "This is not the address of a model file: it does not end in .gguf.",

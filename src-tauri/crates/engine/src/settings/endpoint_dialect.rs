@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::EndpointId;
 use domain::model::Endpoint;
 use futures_util::StreamExt;
-use provider::openai::{Dialect, OpenAiClient, Roles};
+use provider::openai::{OpenAiClient, OpenAiDialect, RoleRules};
 use provider::{EventStream, Provider, Request};
 use store::Store;
 use tokio_util::sync::CancellationToken;
@@ -14,14 +14,14 @@ use crate::api::Quirk;
 use crate::base::error::ApiResult;
 
 /// Loads the learned dialect of `endpoint`'s model. An unreadable one resets to the default.
-pub(crate) async fn known(store: &Store, endpoint: &Endpoint) -> ApiResult<Dialect> {
+pub(crate) async fn known(store: &Store, endpoint: &Endpoint) -> ApiResult<OpenAiDialect> {
     let (id, model) = (endpoint.id, endpoint.model.clone());
     let json = store.read(move |store| store.endpoint_dialects().get(id, &model)).await?;
     Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
 }
 
 /// Lists the quirks to show to the user.
-pub(crate) fn quirks(dialect: &Dialect) -> Vec<Quirk> {
+pub(crate) fn quirks(dialect: &OpenAiDialect) -> Vec<Quirk> {
     let left_out = Quirk::LeavesOut { parameters: dialect.left_out.iter().cloned().collect() };
     let all = [
         (!dialect.left_out.is_empty(), left_out),
@@ -29,8 +29,8 @@ pub(crate) fn quirks(dialect: &Dialect) -> Vec<Quirk> {
         (dialect.completion_tokens, Quirk::CompletionTokens),
         (dialect.few_stops, Quirk::FewStops),
         (dialect.no_prefill, Quirk::NoPrefill),
-        (dialect.roles == Roles::Strict, Quirk::StrictRoles),
-        (dialect.roles == Roles::NoSystem, Quirk::NoSystem),
+        (dialect.roles == RoleRules::Strict, Quirk::StrictRoles),
+        (dialect.roles == RoleRules::NoSystem, Quirk::NoSystem),
     ];
     all.into_iter().filter(|(has, _)| *has).map(|(_, quirk)| quirk).collect()
 }
@@ -42,7 +42,7 @@ pub(crate) struct DialectLearner {
     endpoint: EndpointId,
     model: String,
     /// The last stored dialect.
-    kept: Arc<Mutex<Dialect>>,
+    kept: Arc<Mutex<OpenAiDialect>>,
 }
 
 impl DialectLearner {
@@ -72,7 +72,7 @@ impl Provider for DialectLearner {
 }
 
 /// Returns the client's dialect if it has changed since the last call.
-fn news(client: &OpenAiClient, kept: &Mutex<Dialect>) -> Option<Dialect> {
+fn news(client: &OpenAiClient, kept: &Mutex<OpenAiDialect>) -> Option<OpenAiDialect> {
     let dialect = client.dialect();
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
     if *kept == dialect {
@@ -83,7 +83,7 @@ fn news(client: &OpenAiClient, kept: &Mutex<Dialect>) -> Option<Dialect> {
 }
 
 /// Stores the dialect. A failure is only logged, because the reply does not depend on it.
-async fn keep(store: &Store, endpoint: EndpointId, model: String, dialect: &Dialect) {
+async fn keep(store: &Store, endpoint: EndpointId, model: String, dialect: &OpenAiDialect) {
     let Ok(json) = serde_json::to_string(dialect) else { return };
     let kept = store.write(move |store| store.endpoint_dialects_mut().set(endpoint, &model, &json)).await;
     if let Err(error) = kept {

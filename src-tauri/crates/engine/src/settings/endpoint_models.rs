@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use domain::EndpointId;
 use domain::model::{Endpoint, EndpointModel, ModelChoice};
-use provider::openai::{Probe, probe};
+use provider::openai::{EndpointProbe, probe};
 
 use crate::api::{self, Changed, EndpointService, EndpointTest, ModelRef, OfferedModel};
 use crate::base::clock::millis;
@@ -92,8 +92,8 @@ pub(crate) fn without_repeats(models: impl Iterator<Item = OfferedModel>) -> Vec
     rows
 }
 
-pub(crate) fn tested(found: Probe, started: Instant) -> EndpointTest {
-    let Probe { models, context, contexts, .. } = found;
+pub(crate) fn tested(found: EndpointProbe, started: Instant) -> EndpointTest {
+    let EndpointProbe { models, context, contexts, .. } = found;
     let model = |name: String| OfferedModel { context: contexts.get(&name).copied(), name, typed: false };
     EndpointTest { models: models.into_iter().map(model).collect(), context, took_ms: millis(started) }
 }

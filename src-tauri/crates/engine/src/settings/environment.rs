@@ -1,6 +1,6 @@
 //! Settings that environment variables override.
 
-use domain::settings::{ENVIRONMENT_PREFIX, Layer, Problem};
+use domain::settings::{ENVIRONMENT_PREFIX, IgnoredValue, Layer};
 use std::collections::BTreeMap;
 
 /// The variables of this process that may override settings, for [`crate::Options::environment`].
@@ -15,7 +15,7 @@ pub fn environment() -> BTreeMap<String, String> {
 #[derive(Default)]
 pub(crate) struct Environment {
     pub(crate) layer: Layer,
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Vec<IgnoredValue>,
 }
 
 impl Environment {

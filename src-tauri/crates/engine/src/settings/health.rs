@@ -45,7 +45,8 @@ impl Configuration {
         Ok(counted + &error.unwrap_or_default())
     }
 
-    /// Whether recall searches by meaning or by words alone, which finds less.
+    /// Describes the kind of search that recall uses: by meaning, or by words alone, which finds
+    /// less.
     fn found_by(&self) -> &'static str {
         match self.encoder_model() {
             Some(_) => "Search by words and by meaning works",
@@ -73,10 +74,10 @@ impl Configuration {
     }
 }
 
-fn worker(status: &local::Status) -> Result<String, String> {
+fn worker(status: &local::WorkerStatus) -> Result<String, String> {
     match (status.state, &status.last_death) {
-        (local::State::Dead, Some(death)) => Err(death.clone()),
-        (local::State::Absent, _) => Ok("Starts with the first reply".to_owned()),
+        (local::WorkerState::Dead, Some(death)) => Err(death.clone()),
+        (local::WorkerState::Absent, _) => Ok("Starts with the first reply".to_owned()),
         _ if status.deaths == 0 => Ok("No crashes".to_owned()),
         _ => Ok(format!("Crashed {} times and was started again", status.deaths)),
     }

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use domain::chat::Chat;
 use domain::model::ModelChoice;
 use domain::settings::{
-    Layer, Layers, Origin, Owner, Problem, Refusal, Resolved, SETTINGS, Scope, Setting, Value, resolve, setting,
+    ConfigValue, IgnoredValue, InvalidValue, Layer, Layers, Owner, Resolved, SETTINGS, Scope, Setting, SettingOrigin,
+    resolve, setting,
 };
 use domain::{CharacterId, ChatId};
-use store::{Read, StoreError};
+use store::{ReadTransaction, StoreError};
 
 use crate::api::TurnOptions;
 use crate::api::{ApiError, Changed, LayeredSettings, SettingOwner, SettingValue};
@@ -71,11 +72,11 @@ impl Configuration {
         &self,
         owner: Owner,
         setting: &'static Setting,
-        value: Option<Value>,
+        value: Option<ConfigValue>,
     ) -> ApiResult<LayeredSettings> {
         let value = value.map(|value| random_places::drawn_now(owner, setting.key, value));
         let mut stack = self.stack(owner).await?;
-        let origin = Origin::from(owner.scope());
+        let origin = SettingOrigin::from(owner.scope());
         let mut own = stack.layers.layer(origin).cloned().unwrap_or_default();
         own.set(setting, value.clone());
         stack.layers.put(origin, own);
@@ -83,7 +84,7 @@ impl Configuration {
         if value.is_some() {
             refuse_contradiction(setting, &resolve(&stack.layers))?;
         }
-        let on = value == Some(Value::Switch(true));
+        let on = value == Some(ConfigValue::Switch(true));
         let json = value.and_then(|value| serde_json::to_string(&value).ok());
         if setting.key.starts_with("memory") {
             // Stop learning that started with the old settings.
@@ -126,7 +127,7 @@ impl Configuration {
     /// Describes the environment overrides. `Err` names the first problem.
     pub(crate) async fn settings_health(&self) -> Result<String, String> {
         let Environment { layer, problems } = self.environment();
-        if let Some(Problem { key, reason }) = problems.first() {
+        if let Some(IgnoredValue { key, reason }) = problems.first() {
             let variable = setting(key).map(Setting::variable).unwrap_or_default();
             return Err(format!("{variable} is set, but {reason}"));
         }
@@ -134,7 +135,7 @@ impl Configuration {
         if let Some(contradiction) = global.contradictions().first() {
             return Err(contradiction.to_string());
         }
-        let shown = |(key, value): (&'static str, &Value)| {
+        let shown = |(key, value): (&'static str, &ConfigValue)| {
             let value: String = value.to_string().chars().take(40).collect();
             setting(key).map(|setting| format!("{}={value} overrides {key}", setting.variable()))
         };
@@ -182,8 +183,8 @@ impl Configuration {
             layers.put(owner.scope().into(), layer);
         }
         let environment = self.environment();
-        layers.put(Origin::Environment, environment.layer.clone());
-        problems.extend(environment.problems.iter().map(|problem| (Origin::Environment, problem.clone())));
+        layers.put(SettingOrigin::Environment, environment.layer.clone());
+        problems.extend(environment.problems.iter().map(|problem| (SettingOrigin::Environment, problem.clone())));
         let mut stack = SettingsStack { layers, problems, preset: None, owners };
         self.fill_in(&mut stack).await?;
         self.suggest(&mut stack.layers, template).await?;
@@ -192,16 +193,16 @@ impl Configuration {
 
     /// Adds the values of the chosen sampler preset to the layer that chose it, unless that layer sets them itself.
     async fn fill_in(&self, stack: &mut SettingsStack) -> ApiResult<()> {
-        let Some((origin, Value::Text(id))) = stack.layers.find(PRESET) else { return Ok(()) };
+        let Some((origin, ConfigValue::Text(id))) = stack.layers.find(PRESET) else { return Ok(()) };
         if id == "none" {
             return Ok(());
         }
         let Some(preset) = self.sampler_preset(id).await? else {
             let reason = format!("the sampler preset \"{id}\" no longer exists");
-            stack.problems.push((origin, Problem { key: PRESET, reason }));
+            stack.problems.push((origin, IgnoredValue { key: PRESET, reason }));
             return Ok(());
         };
-        let scope = Scope::ALL.into_iter().find(|scope| Origin::from(*scope) == origin);
+        let scope = Scope::ALL.into_iter().find(|scope| SettingOrigin::from(*scope) == origin);
         let mut layer = stack.layers.layer(origin).cloned().unwrap_or_default();
         let keys = layer.fill(&sampler_presets::layer(&preset), scope);
         stack.layers.put(origin, layer);
@@ -213,13 +214,13 @@ impl Configuration {
     async fn suggest(&self, layers: &mut Layers, named: Option<&str>) -> ApiResult<()> {
         let id = named.map_or_else(|| resolve(layers).values.template, str::to_owned);
         let (template, _) = self.template(&id).await?;
-        layers.put(Origin::Template, Layer::of_template(template.reply_tokens()));
+        layers.put(SettingOrigin::Template, Layer::of_template(template.reply_tokens()));
         Ok(())
     }
 }
 
 /// Stored settings of `owner`. A model of an endpoint inherits the endpoint's settings and can override them.
-fn of_owner(store: &Read<'_>, owner: Owner) -> Result<BTreeMap<String, String>, StoreError> {
+fn of_owner(store: &ReadTransaction<'_>, owner: Owner) -> Result<BTreeMap<String, String>, StoreError> {
     let own = store.scoped_settings().of(owner)?;
     let Owner::Model(ModelChoice::Remote(id)) = owner else { return Ok(own) };
     match store.endpoint_models().resolve(id)? {
@@ -252,7 +253,7 @@ fn settable(key: &str, owner: Owner) -> ApiResult<&'static Setting> {
     Err(bad_input(message, format!("It can be set here: {}.", scopes.join(", "))))
 }
 
-pub(crate) fn refused(setting: &Setting, refusal: &Refusal) -> ApiError {
+pub(crate) fn refused(setting: &Setting, refusal: &InvalidValue) -> ApiError {
     let expected = setting.kind.expects();
     bad_input(format!("{} is not valid: {refusal}.", setting.key.replace('_', " ")), format!("Set it to {expected}."))
 }

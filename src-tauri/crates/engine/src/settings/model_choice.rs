@@ -86,7 +86,7 @@ impl Configuration {
     /// Prepares the model that answers in `chat`. See [`Self::choice`] for the order of the choices.
     pub(crate) async fn answerer(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<ModelHandle> {
         let choice = self.choice(chat, options).await;
-        let withdrawals = self.base().store().read(|store| store.memories().withdrawals()).await?;
+        let withdrawals = self.base().store().read(|store| store.memories().retraction_count()).await?;
         let values = self.resolved(chat, choice.as_ref().ok().copied(), options.template.as_deref()).await?.values;
         let sampling = options.sampler.over(values.sampling(crate::seed()));
         let context = options.context.filter(|tokens| *tokens > 0).or(values.context_limit);

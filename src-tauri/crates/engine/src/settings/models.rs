@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use domain::ModelId;
 use domain::model::{LocalModel, ModelChoice};
-use local::gguf::{Fault, GgufError, Header};
+use local::gguf::{GgufError, GgufFault, GgufHeader};
 use local::library::{self, Inspected};
 use uuid::Uuid;
 
@@ -148,7 +148,7 @@ fn inspect(path: &Path) -> ApiResult<Inspected> {
         return Err(unusable(&format!("{} is an embedding model, which cannot chat", path.display())));
     }
     let read = local::gguf::vocabulary(path);
-    if matches!(&read, Err(GgufError { fault: Fault::NoVocabulary, .. })) {
+    if matches!(&read, Err(GgufError { fault: GgufFault::NoVocabulary, .. })) {
         let name = path.display();
         return Err(unusable(&format!(
             "{name} has no vocabulary, so it is part of a model or made for another program"
@@ -189,7 +189,7 @@ fn shown(model: LocalModel, default: Option<&ModelRef>) -> api::Model {
 }
 
 /// Notice about a model file before the user chats, for example that it cannot chat or that its format is a guess.
-fn note(path: &Path, header: &Result<Header, GgufError>) -> Option<String> {
+fn note(path: &Path, header: &Result<GgufHeader, GgufError>) -> Option<String> {
     match header {
         Err(error) => Some(format!("This file {}.", error.fault)),
         Ok(header) if header.embeds => Some("This is an embedding model, which cannot chat.".to_owned()),

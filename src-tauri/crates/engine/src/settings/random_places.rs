@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use domain::settings::{Owner, Value};
+use domain::settings::{ConfigValue, Owner};
 use serde::Deserialize;
 
 /// Value that asks for a random scene or setting.
@@ -21,10 +21,10 @@ static PLACES: LazyLock<Places> = LazyLock::new(|| {
 });
 
 /// `value`, or a newly drawn place if the value is `random` in a chat's own settings.
-pub(crate) fn drawn_now(owner: Owner, key: &str, value: Value) -> Value {
-    let (Owner::Chat(_), Value::Text(written)) = (owner, &value) else { return value };
+pub(crate) fn drawn_now(owner: Owner, key: &str, value: ConfigValue) -> ConfigValue {
+    let (Owner::Chat(_), ConfigValue::Text(written)) = (owner, &value) else { return value };
     match draw(key, written, crate::seed().into()) {
-        Some(place) => Value::Text(place.into()),
+        Some(place) => ConfigValue::Text(place.into()),
         None => value,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use context::convert::{SamplerPreset, write_sampler};
 use context::prompt_template::slug;
-use domain::settings::{Kind, Layer, Value, preset_setting};
+use domain::settings::{ConfigValue, Layer, ValueType, preset_setting};
 
 use crate::api::{self, Changed};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
@@ -103,7 +103,7 @@ impl Configuration {
 
     fn sampler_presets_changed(&self, id: &str) {
         self.base().events().changed(Changed::Presets, Some(id.to_owned()));
-        // Any settings layer may use the format.
+        // Any settings layer may use the preset.
         self.base().events().changed(Changed::Settings, None);
     }
 }
@@ -114,7 +114,7 @@ pub(crate) fn layer(preset: &SamplerPreset) -> Layer {
 }
 
 fn shown((id, preset): (String, SamplerPreset)) -> api::SamplerPreset {
-    let taken = |(key, value): (String, Value)| {
+    let taken = |(key, value): (String, ConfigValue)| {
         let setting = preset_setting(&key)?;
         Some((key, setting.kind.check(value).ok()?.into()))
     };
@@ -128,7 +128,7 @@ fn free_id(name: &str, known: &BTreeMap<String, SamplerPreset>) -> ApiResult<Str
         return Err(bad_input(format!("There are already {MOST} sampler presets."), "Delete some first."));
     }
     let wanted = slug(name);
-    let takes = Kind::NameOr { word: "none" }.check(Value::Text(wanted.clone().into())).is_ok();
+    let takes = ValueType::NameOr { word: "none" }.check(ConfigValue::Text(wanted.clone().into())).is_ok();
     let wanted = if takes && wanted != "none" { wanted } else { "preset".to_owned() };
     let free = |id: &String| !known.contains_key(id);
     let mut names = std::iter::once(wanted.clone()).chain((2..).map(|number| format!("{wanted}-{number}")));

@@ -1,6 +1,8 @@
 //! Converts the layered settings to API types.
 
-use domain::settings::{Group, Kind, Origin, SETTINGS, Scope, Setting, Unit, Value, resolve, silencers};
+use domain::settings::{
+    ConfigValue, SETTINGS, Scope, Setting, SettingOrigin, SettingSection, Unit, ValueType, disablers, resolve,
+};
 
 use crate::api::{
     LayeredSetting, LayeredSettings, SettingAt, SettingGroup, SettingKind, SettingLayer, SettingSilencer, SettingUnit,
@@ -22,9 +24,9 @@ pub(crate) fn view(stack: &SettingsStack, choices: &Choices) -> LayeredSettings 
 impl LayeredSettings {
     /// The setting that currently makes `setting` ineffective, if any.
     pub fn silencer(&self, setting: &LayeredSetting) -> Option<&LayeredSetting> {
-        silencers(&setting.key).iter().find_map(|by| {
+        disablers(&setting.key).iter().find_map(|by| {
             let other = self.settings.iter().find(|other| other.key == by.key)?;
-            by.holds(&other.value.clone().into()).then_some(other)
+            by.disables(&other.value.clone().into()).then_some(other)
         })
     }
 }
@@ -40,9 +42,9 @@ fn one(setting: &'static Setting, stack: &SettingsStack, choices: &Choices) -> L
         value: found.map_or_else(|| setting.default.clone(), |(_, value)| value.clone()).into(),
         origin: found.map_or(SettingLayer::BuiltIn, |(origin, _)| layer(origin)),
         preset: found.and_then(|(origin, _)| stack.preset_of(origin, setting.key)).map(str::to_owned),
-        scopes: setting.scopes.iter().map(|scope| layer(Origin::from(*scope))).collect(),
+        scopes: setting.scopes.iter().map(|scope| layer(SettingOrigin::from(*scope))).collect(),
         layers: at_layers(setting, stack),
-        silencers: silencers(setting.key)
+        silencers: disablers(setting.key)
             .iter()
             .map(|by| SettingSilencer { key: by.key.to_owned(), at_zero: by.at_zero })
             .collect(),
@@ -52,8 +54,8 @@ fn one(setting: &'static Setting, stack: &SettingsStack, choices: &Choices) -> L
 
 /// The layers that set a value or have a problem, lowest first.
 fn at_layers(setting: &Setting, stack: &SettingsStack) -> Vec<SettingAt> {
-    let stored = Scope::ALL.map(Origin::from);
-    let all = [Origin::Template].into_iter().chain(stored).chain([Origin::Environment]);
+    let stored = Scope::ALL.map(SettingOrigin::from);
+    let all = [SettingOrigin::Template].into_iter().chain(stored).chain([SettingOrigin::Environment]);
     all.filter_map(|origin| {
         let said = stack.preset_of(origin, setting.key).is_none();
         let value = stack.layers.layer(origin).filter(|_| said).and_then(|layer| layer.get(setting.key));
@@ -69,13 +71,15 @@ fn at_layers(setting: &Setting, stack: &SettingsStack) -> Vec<SettingAt> {
 
 fn kind(setting: &Setting, choices: &Choices) -> SettingKind {
     match setting.kind {
-        Kind::Switch => SettingKind::Switch,
-        Kind::Whole { min, max } => SettingKind::Whole { word: None, min, max },
-        Kind::WholeOr { word, min, max } => SettingKind::Whole { word: Some(word.to_owned()), min, max },
-        Kind::Number { min, max } => SettingKind::Number { min, max },
-        Kind::Choice(words) => SettingKind::Choice { words: words.iter().map(|word| (*word).to_owned()).collect() },
-        Kind::NameOr { word } => SettingKind::Name { word: word.to_owned(), choices: choices.of(setting.key) },
-        Kind::Text { max } => SettingKind::Text { max: max as u32 },
+        ValueType::Switch => SettingKind::Switch,
+        ValueType::Whole { min, max } => SettingKind::Whole { word: None, min, max },
+        ValueType::WholeOr { word, min, max } => SettingKind::Whole { word: Some(word.to_owned()), min, max },
+        ValueType::Number { min, max } => SettingKind::Number { min, max },
+        ValueType::Choice(words) => {
+            SettingKind::Choice { words: words.iter().map(|word| (*word).to_owned()).collect() }
+        }
+        ValueType::NameOr { word } => SettingKind::Name { word: word.to_owned(), choices: choices.of(setting.key) },
+        ValueType::Text { max } => SettingKind::Text { max: max as u32 },
     }
 }
 
@@ -88,40 +92,40 @@ fn unit(unit: Unit) -> SettingUnit {
     }
 }
 
-fn group(group: Group) -> SettingGroup {
+fn group(group: SettingSection) -> SettingGroup {
     match group {
-        Group::Context => SettingGroup::Context,
-        Group::Prompt => SettingGroup::Prompt,
-        Group::Story => SettingGroup::Story,
-        Group::Chat => SettingGroup::Chat,
-        Group::Sampler => SettingGroup::Sampler,
+        SettingSection::Context => SettingGroup::Context,
+        SettingSection::Prompt => SettingGroup::Prompt,
+        SettingSection::Story => SettingGroup::Story,
+        SettingSection::Chat => SettingGroup::Chat,
+        SettingSection::Sampler => SettingGroup::Sampler,
     }
 }
 
-fn layer(origin: Origin) -> SettingLayer {
+fn layer(origin: SettingOrigin) -> SettingLayer {
     match origin {
-        Origin::BuiltIn => SettingLayer::BuiltIn,
-        Origin::Template => SettingLayer::Template,
-        Origin::Global => SettingLayer::Global,
-        Origin::Model => SettingLayer::Model,
-        Origin::Character => SettingLayer::Character,
-        Origin::Chat => SettingLayer::Chat,
-        Origin::Environment => SettingLayer::Environment,
+        SettingOrigin::BuiltIn => SettingLayer::BuiltIn,
+        SettingOrigin::Template => SettingLayer::Template,
+        SettingOrigin::Global => SettingLayer::Global,
+        SettingOrigin::Model => SettingLayer::Model,
+        SettingOrigin::Character => SettingLayer::Character,
+        SettingOrigin::Chat => SettingLayer::Chat,
+        SettingOrigin::Environment => SettingLayer::Environment,
     }
 }
 
-impl From<Value> for SettingValue {
-    fn from(value: Value) -> Self {
+impl From<ConfigValue> for SettingValue {
+    fn from(value: ConfigValue) -> Self {
         match value {
-            Value::Switch(on) => Self::Switch(on),
-            Value::Whole(number) => Self::Whole(number),
-            Value::Number(number) => Self::Number(number),
-            Value::Text(text) => Self::Text(text.into_owned()),
+            ConfigValue::Switch(on) => Self::Switch(on),
+            ConfigValue::Whole(number) => Self::Whole(number),
+            ConfigValue::Number(number) => Self::Number(number),
+            ConfigValue::Text(text) => Self::Text(text.into_owned()),
         }
     }
 }
 
-impl From<SettingValue> for Value {
+impl From<SettingValue> for ConfigValue {
     fn from(value: SettingValue) -> Self {
         match value {
             SettingValue::Switch(on) => Self::Switch(on),

@@ -1,10 +1,10 @@
-//! Obeys commands to the memory in the user's message, in the transaction that stores the message.
+//! Executes the memory commands in the user's message, in the transaction that stores the message.
 
 use domain::chat::Chat;
-use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryType};
+use domain::memory::{MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryType};
 use domain::persona::Persona;
 use domain::{MemoryId, MessageId, Timestamp};
-use store::{Query, StoreError, Write};
+use store::{Query, StoreError, WriteTransaction};
 use uuid::Uuid;
 
 use crate::api::{Changed, Event};
@@ -41,19 +41,22 @@ pub(crate) struct CommandMessage<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// Obeys the commands in `said`, in order.
-pub(crate) fn obey(store: &mut Write<'_>, said: &CommandMessage<'_>) -> Result<Vec<CommandResult>, StoreError> {
+/// Executes the commands in `said`, in order.
+pub(crate) fn obey(
+    store: &mut WriteTransaction<'_>,
+    said: &CommandMessage<'_>,
+) -> Result<Vec<CommandResult>, StoreError> {
     execute(store, said, asked(said.text))
 }
 
-/// Obeys the commands in `said` that the text before the edit did not have. If a memory of the message still exists, it
-/// stays as it is.
+/// Executes the commands in `said` that the text before the edit did not have. If a memory of the
+/// message still exists, it stays as it is.
 pub(crate) fn obey_edit(
-    store: &mut Write<'_>,
+    store: &mut WriteTransaction<'_>,
     said: &CommandMessage<'_>,
     before: &str,
 ) -> Result<Vec<CommandResult>, StoreError> {
-    let stands = !store.memories_mut().made_from(said.message)?.is_empty();
+    let stands = !store.memories_mut().ids_by_source_message(said.message)?.is_empty();
     let obeyed = asked(before);
     let new = |wish: &MemoryCommand| match wish {
         MemoryCommand::Remember(_) => !stands || !obeyed.contains(wish),
@@ -63,7 +66,7 @@ pub(crate) fn obey_edit(
 }
 
 fn execute(
-    store: &mut Write<'_>,
+    store: &mut WriteTransaction<'_>,
     said: &CommandMessage<'_>,
     wishes: impl IntoIterator<Item = MemoryCommand>,
 ) -> Result<Vec<CommandResult>, StoreError> {
@@ -77,16 +80,20 @@ fn execute(
     Ok(done)
 }
 
-fn remember(store: &mut Write<'_>, said: &CommandMessage<'_>, thing: &str) -> Result<CommandResult, StoreError> {
+fn remember(
+    store: &mut WriteTransaction<'_>,
+    said: &CommandMessage<'_>,
+    thing: &str,
+) -> Result<CommandResult, StoreError> {
     let memory = Memory {
         id: MemoryId(Uuid::now_v7()),
         kind: MemoryType::Fact,
         scope: pair(said.chat, said.persona.id),
         text: format!("{} said: \"{thing}\"", said.persona.name),
         importance: IMPORTANCE,
-        origin: MemoryOrigin::Rule,
-        confidence: CERTAIN,
-        echoes: Vec::new(),
+        origin: MemoryOrigin::Command,
+        confidence: MAX_CONFIDENCE,
+        merged_sources: Vec::new(),
         archived: None,
         pinned: false,
         sources: vec![said.message],
@@ -102,12 +109,16 @@ fn remember(store: &mut Write<'_>, said: &CommandMessage<'_>, thing: &str) -> Re
 
 /// Forgets the best memory that has every content word of the command, or else the messages that say it. In doubt it
 /// forgets nothing.
-fn forget(store: &mut Write<'_>, said: &CommandMessage<'_>, thing: &str) -> Result<Option<CommandResult>, StoreError> {
+fn forget(
+    store: &mut WriteTransaction<'_>,
+    said: &CommandMessage<'_>,
+    thing: &str,
+) -> Result<Option<CommandResult>, StoreError> {
     let words = tokens::terms(thing, &[&said.persona.name]);
     if words.is_empty() {
         return Ok(None);
     }
-    let query = Query::any_of(words.iter().map(String::as_str));
+    let query = Query::any_word(words.iter().map(String::as_str));
     let own = &scopes(said.chat, said.persona.id)[..2];
     let found = store.memories().search(own, &query, LOOKED_AT)?;
     let has_all = |memory: &Memory| {
@@ -124,7 +135,7 @@ fn forget(store: &mut Write<'_>, said: &CommandMessage<'_>, thing: &str) -> Resu
     let Some(memory) = known else { return Ok(None) };
     exclusion::forget(store, memory.id, said.now)?;
     // The command repeats what is to be forgotten, so it is excluded from recall too.
-    store.messages_mut().forget_words_in(said.message, memory.id)?;
+    store.messages_mut().exclude_chat_for_good(said.message, memory.id)?;
     Ok(Some(CommandResult::Forgot(memory)))
 }
 

@@ -3,9 +3,9 @@
 //! nobody asked to remember it.
 
 use domain::chat::Role;
-use domain::memory::{Archived, ArchivedAs, CERTAIN, Memory, MemoryOrigin, MemoryType};
+use domain::memory::{ArchiveReason, ArchivedState, MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryType};
 use domain::{ChatId, MemoryId};
-use store::{NamedMessage, StoreError, Write};
+use store::{MessageKey, StoreError, WriteTransaction};
 use uuid::Uuid;
 
 use crate::recall_service::recall::pair;
@@ -28,14 +28,14 @@ const IMPORTANCE: u8 = 5;
 
 /// A sentence that says what is to be forgotten.
 struct MatchingSentence {
-    message: NamedMessage,
+    message: MessageKey,
     sentence: String,
 }
 
 /// Creates a memory of the messages in which one sentence has all of `words`; `None` if there is none. For a single
 /// word only the user's own messages are searched.
 pub(crate) fn remember(
-    store: &mut Write<'_>,
+    store: &mut WriteTransaction<'_>,
     said: &CommandMessage<'_>,
     words: &[String],
 ) -> Result<Option<Memory>, StoreError> {
@@ -50,9 +50,9 @@ pub(crate) fn remember(
         scope: pair(said.chat, said.persona.id),
         text: quoted(store, said, newest)?,
         importance: IMPORTANCE,
-        origin: MemoryOrigin::Rule,
-        confidence: CERTAIN,
-        echoes: Vec::new(),
+        origin: MemoryOrigin::Command,
+        confidence: MAX_CONFIDENCE,
+        merged_sources: Vec::new(),
         archived: None,
         pinned: false,
         created: newest.message.created,
@@ -60,12 +60,14 @@ pub(crate) fn remember(
         sources: sayings.iter().map(|saying| saying.message.id).collect(),
     };
     store.memories_mut().insert(&memory)?;
-    store.memories_mut().archive(&memory, Archived { why: ArchivedAs::Retired, since: said.now, by: None })?;
+    store
+        .memories_mut()
+        .archive(&memory, ArchivedState { reason: ArchiveReason::Retired, since: said.now, replaced_by: None })?;
     Ok(Some(memory))
 }
 
 fn sayings(
-    store: &Write<'_>,
+    store: &WriteTransaction<'_>,
     said: &CommandMessage<'_>,
     words: &[String],
 ) -> Result<Vec<MatchingSentence>, StoreError> {
@@ -78,10 +80,10 @@ fn sayings(
     Ok(sayings)
 }
 
-fn in_chat(store: &Write<'_>, chat: ChatId, words: &[String]) -> Result<Vec<MatchingSentence>, StoreError> {
+fn in_chat(store: &WriteTransaction<'_>, chat: ChatId, words: &[String]) -> Result<Vec<MatchingSentence>, StoreError> {
     let texts = store.message_texts().changed(chat, -1)?;
     let beginnings: Vec<String> = words.iter().map(|word| word.chars().take(BEGINNING).collect()).collect();
-    let saying = |text: store::ShownText| {
+    let saying = |text: store::VisibleText| {
         // Most messages do not match, and splitting them into sentences would be slow.
         let letters = text.text.to_lowercase();
         beginnings.iter().all(|beginning| letters.contains(beginning)).then_some(())?;
@@ -101,7 +103,11 @@ fn says(sentence: &str, words: &[String]) -> bool {
 }
 
 /// The sentence, with its speaker if that is certain: in a group chat it may be anybody.
-fn quoted(store: &Write<'_>, said: &CommandMessage<'_>, saying: &MatchingSentence) -> Result<String, StoreError> {
+fn quoted(
+    store: &WriteTransaction<'_>,
+    said: &CommandMessage<'_>,
+    saying: &MatchingSentence,
+) -> Result<String, StoreError> {
     let alone = store.groups().members(said.chat.id)?.is_empty();
     let speaker = match saying.message.role {
         Role::User => Some(said.persona.name.clone()),

@@ -7,7 +7,7 @@ use context::prompt_template::{
 };
 use context::reason::BlockReason;
 use domain::Timestamp;
-use domain::overrides::{CardText, Instructor};
+use domain::overrides::{CardText, InstructionSource};
 use domain::prompt::PromptRole;
 use domain::settings::NoteRole;
 use serde_json::Value;
@@ -176,7 +176,7 @@ impl<'a> Builder<'a> {
     }
 
     fn classic(&self) -> bool {
-        self.turn.inputs.values.placement == domain::settings::Placement::Classic
+        self.turn.inputs.values.placement == domain::settings::PlacementMode::Classic
     }
 
     /// Lorebook entries become separate blocks, each with its source. The section sets only their place and the text
@@ -246,7 +246,7 @@ impl<'a> Builder<'a> {
             Some("assistant") => PromptRole::Character,
             _ => PromptRole::System,
         };
-        let source = Source::CardField { card: card.spoken_name().to_owned(), field: "depth_prompt".to_owned() };
+        let source = Source::CardField { card: card.display_name().to_owned(), field: "depth_prompt".to_owned() };
         let candidate = Candidate::new(BlockKind::Note, source, BlockReason::CardNote, text).made_of(written);
         self.place(candidate, number("depth").unwrap_or(4).try_into().unwrap_or(4), role);
     }
@@ -309,7 +309,9 @@ impl<'a> Builder<'a> {
             _ if section.original.is_some() && section.kind == SectionKind::PostHistory => {
                 self.card_text(CardText::PostHistory)
             }
-            _ if section.original.is_some() && self.turn.inputs.snapshot.instructions().0 == Instructor::Persona => {
+            _ if section.original.is_some()
+                && self.turn.inputs.snapshot.instructions().0 == InstructionSource::Persona =>
+            {
                 persona()
             }
             _ if section.original.is_some() => self.card_text(CardText::SystemPrompt),
@@ -332,7 +334,7 @@ impl<'a> Builder<'a> {
         let field = text.as_str().to_owned();
         match self.turn.inputs.snapshot.own_texts.get(text) {
             Some(_) => Source::ChatText { field },
-            None => Source::CardField { card: self.turn.inputs.snapshot.card.spoken_name().to_owned(), field },
+            None => Source::CardField { card: self.turn.inputs.snapshot.card.display_name().to_owned(), field },
         }
     }
 

@@ -11,9 +11,9 @@ use domain::MessageId;
 use domain::card::Card;
 use domain::chat::{Chat, Message, Picture, Role};
 use domain::document::DocumentOwner;
-use domain::settings::{Placement, Values};
+use domain::settings::{PlacementMode, Values};
 use futures_util::future::BoxFuture;
-use store::{Company, MessageCount, StoreError, WindowMessage};
+use store::{ChatParticipants, MessageCount, StoreError, WindowMessage};
 use uuid::Uuid;
 
 use crate::api::{self, Ask, TurnOptions};
@@ -88,7 +88,7 @@ impl Turns {
         let values = values(answerer, options);
         let mode = self.config().mode(options.mode.as_ref().unwrap_or(&values.mode));
         let (mut snapshot, mode) = tokio::try_join!(self.library().snapshot(chat), mode)?;
-        let company = Company { character: snapshot.chat.character, chat: id, persona: snapshot.persona.id };
+        let company = ChatParticipants { character: snapshot.chat.character, chat: id, persona: snapshot.persona.id };
         // Start the reads that do not depend on the messages.
         let bound = self.library().bound_in(company);
         let standing = self.recall_service().standing_facts(&snapshot.chat, snapshot.persona.id, &values);
@@ -99,7 +99,7 @@ impl Turns {
         let swipes = swipes(&aim, newest.as_ref());
         let position = history.last().map_or(0, |message| message.position) + i64::from(matches!(aim, Aim::Words(_)));
         let turn = next_turn(&aim, newest.as_ref(), &history, &snapshot.group);
-        let speaker = turn.name(snapshot.card.spoken_name()).to_owned();
+        let speaker = turn.name(snapshot.card.display_name()).to_owned();
         let (speakers, replaced) = (snapshot.speakers(), aim.replaced());
         let (mut history, mut notes) = sent_messages(history, &speakers);
         if let Aim::Words(text) = aim {
@@ -186,8 +186,8 @@ fn values(answerer: &ModelHandle, options: &TurnOptions) -> Values {
     let mut values = answerer.values.clone();
     if let Some(placement) = options.placement {
         values.placement = match placement {
-            api::Placement::CacheFirst => Placement::CacheFirst,
-            api::Placement::Classic => Placement::Classic,
+            api::Placement::CacheFirst => PlacementMode::CacheFirst,
+            api::Placement::Classic => PlacementMode::Classic,
         };
     }
     values

@@ -72,7 +72,7 @@ impl PreparedTurn {
             cache_key: turn.inputs.snapshot.chat.id.to_string(),
             prompt: turns.library().with_pictures(&made.assembled).await,
             sampling: Sampling { max_tokens, ..answerer.sampling },
-            shape: None,
+            response_schema: None,
         }
     }
 }

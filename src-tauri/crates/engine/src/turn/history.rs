@@ -8,7 +8,7 @@ use context::frozen;
 use context::regex_script::{Channel, Occasion};
 use domain::MessageId;
 use domain::chat::{Picture, Role};
-use domain::regex_script::Placement;
+use domain::regex_script::ScriptTarget;
 use store::{Preset, WindowMessage};
 
 use crate::base::convert::Speakers;
@@ -21,10 +21,10 @@ use crate::turn::inputs::TurnInputs;
 const BYTES_A_TOKEN: usize = 8;
 
 impl Turns {
-    /// Applies the regex scripts that change the prompt, but not the stored text, to the history. Scripts with a
-    /// depth get the exact depth under classic placement. Cache-first keeps the result of the first time that a
-    /// message was sent until a new epoch begins; otherwise the prefix would change whenever a message becomes deep
-    /// enough. `own` are the user's scripts.
+    /// Applies the regex scripts that change the prompt, but not the stored text, to the history.
+    /// Scripts with a depth get the exact depth under classic placement. Cache-first keeps the
+    /// result from when a message was first sent, until a new epoch begins. Otherwise the prefix
+    /// would change whenever a message becomes deep enough. `own` are the user's scripts.
     pub(crate) async fn rewrite(&self, inputs: &mut TurnInputs, own: Vec<Preset>) -> ApiResult<()> {
         let mut history = std::mem::take(&mut inputs.history);
         let words = inputs.snapshot.words();
@@ -42,8 +42,8 @@ impl Turns {
         };
         for (message, (exact, first)) in history.iter_mut().zip(exact.into_iter().zip(first)) {
             let placement = match message.role {
-                Role::User => Placement::UserInput,
-                _ => Placement::AiOutput,
+                Role::User => ScriptTarget::UserInput,
+                _ => ScriptTarget::AiOutput,
             };
             let now = Occasion { placement, channel: Channel::Prompt, depth: Some(exact), edited: false };
             let then = Occasion { depth: Some(first), ..now };

@@ -7,7 +7,7 @@ use std::time::Instant;
 use context::frame::HistoryMessage;
 use context::lore::{Earlier, GenerationKind};
 use context::prompt_template::{Mode, ResolvedTemplate};
-use domain::settings::{Placement, Values};
+use domain::settings::{PlacementMode, Values};
 use domain::{MessageId, Timestamp};
 use store::BoundLorebook;
 
@@ -90,11 +90,11 @@ impl TurnInputs {
         self.history.last().map_or(now, |message| message.created)
     }
 
-    /// Where lore and notes are placed in this turn.
+    /// The placement of lore and notes in this turn.
     pub(crate) fn placement(&self) -> context::Placement {
         match self.values.placement {
-            Placement::CacheFirst => context::Placement::CacheFirst,
-            Placement::Classic => context::Placement::Classic,
+            PlacementMode::CacheFirst => context::Placement::CacheFirst,
+            PlacementMode::Classic => context::Placement::Classic,
         }
     }
 

@@ -15,7 +15,7 @@ use domain::Timestamp;
 use domain::chat::Role;
 use domain::lorebook::{self, Book};
 use domain::prompt::PromptRole;
-use domain::regex_script::Placement;
+use domain::regex_script::ScriptTarget;
 
 use crate::api;
 use crate::base::clock::Clock;
@@ -294,9 +294,9 @@ impl Lore {
             // Later passes match other entries instead of messages, so they rank lower.
             .scored(entry.order as f32 - entry.pass as f32 * 1_000.0);
         let role = match entry.role {
-            lorebook::Role::System => PromptRole::System,
-            lorebook::Role::User => PromptRole::User,
-            lorebook::Role::Assistant => PromptRole::Character,
+            lorebook::InsertionRole::System => PromptRole::System,
+            lorebook::InsertionRole::User => PromptRole::User,
+            lorebook::InsertionRole::Assistant => PromptRole::Character,
         };
         let constant = entry.reason == Reason::Constant;
         self.placed.push(Placed { candidate, place, role, order: entry.order as i32, constant });
@@ -309,7 +309,7 @@ fn occasion(place: &lore::Place) -> Occasion {
         lore::Place::Depth(depth) => u32::try_from(*depth).ok(),
         _ => None,
     };
-    Occasion { placement: Placement::Lorebook, channel: Channel::Prompt, depth, edited: false }
+    Occasion { placement: ScriptTarget::Lorebook, channel: Channel::Prompt, depth, edited: false }
 }
 
 fn shown(entry: &lorebook::Entry) -> api::LoreEntry {

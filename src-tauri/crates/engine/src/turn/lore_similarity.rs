@@ -1,7 +1,7 @@
 //! Finds lorebook entries that are marked as `vectorized` by meaning. Their keys keep working.
 
 use domain::LorebookId;
-use store::{Among, Read, StoreError};
+use store::{EmbeddingGroup, ReadTransaction, StoreError};
 
 use crate::turn::handle::Turns;
 use crate::turn::inputs::TurnInputs;
@@ -23,16 +23,16 @@ impl Turns {
     /// The most similar entries of `books` above the threshold. Without the encoder there are none, and the turn
     /// continues.
     pub(crate) async fn near_entries(&self, inputs: &TurnInputs, books: &[(LorebookId, String)]) -> Vec<NearEntry> {
-        let groups: Vec<Among> = books.iter().map(|(id, _)| Among::Entries(*id)).collect();
+        let groups: Vec<EmbeddingGroup> = books.iter().map(|(id, _)| EmbeddingGroup::Entries(*id)).collect();
         let Some(understood) = self.recall_service().understood_for(&inputs.recall_query(), groups).await else {
             return Vec::new();
         };
         let (books, cache) = (books.to_vec(), self.recall_service().reading().near());
-        let find = move |store: &Read<'_>| {
+        let find = move |store: &ReadTransaction<'_>| {
             let mut near = Vec::new();
             for (id, name) in &books {
-                for (number, nearness) in cache.near(store, Among::Entries(*id), &understood, NEAREST)? {
-                    let uid = store.meanings().entry(number)?;
+                for (number, nearness) in cache.near(store, EmbeddingGroup::Entries(*id), &understood, NEAREST)? {
+                    let uid = store.item_embeddings().entry(number)?;
                     near.extend(uid.map(|uid| NearEntry { book: name.clone(), uid, nearness }));
                 }
             }

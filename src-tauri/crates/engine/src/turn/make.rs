@@ -2,7 +2,7 @@
 
 use domain::MessageId;
 use domain::keyframe::Keyframe;
-use store::Told;
+use store::SourceText;
 
 use crate::api::TurnOptions;
 use crate::base::error::ApiResult;
@@ -71,7 +71,7 @@ impl Turns {
             self.base().store().read(move |store| uncovered(store, chat, &left, shorter.as_ref(), every)).await?
         };
         let (speakers, now) = (&turn.inputs.speakers, self.base().now());
-        let cover = |told: Vec<Told>| {
+        let cover = |told: Vec<SourceText>| {
             of_words(chat, &told, shorter.as_ref(), (speakers, now)).map(|keyframe| Cover { keyframe, told })
         };
         let covers: Vec<Cover> = stretches.into_iter().filter_map(cover).collect();

@@ -16,7 +16,7 @@ impl Turns {
         let (message, place) = self.quiet_message(&message).await?;
         let (id, chat) = (message.id, message.chat);
         let [shown, next] = [message.selected, index].map(|at| message.swipes.get(at as usize).map(|swipe| swipe.id));
-        let select = move |store: &mut store::Write<'_>| {
+        let select = move |store: &mut store::WriteTransaction<'_>| {
             store.swipes_mut().select(id, index)?;
             macro_variables::show_greeting(store, chat, shown, next)
         };
@@ -38,10 +38,10 @@ impl Turns {
         let (persona, row, id, now) =
             (self.library().persona_in(&chat).await?, chat.clone(), message.id, self.base().now());
         let was = message.text().to_owned();
-        let edit = move |store: &mut store::Write<'_>| {
+        let edit = move |store: &mut store::WriteTransaction<'_>| {
             macro_variables::keep(store, &row, &before, &after)?;
             store.messages_mut().edit(id, &text)?;
-            store.stale_caches_mut().note(row.id)?;
+            store.stale_caches_mut().mark(row.id)?;
             let said = CommandMessage { chat: &row, persona: &persona, message: id, text: &text, now };
             if learns { crate::turn::commands::obey_edit(store, &said, &was) } else { Ok(Vec::new()) }
         };
@@ -58,7 +58,7 @@ impl Turns {
             .write(move |store| {
                 store.messages_mut().soft_delete(id, now)?;
                 crate::base::retraction::withdraw(store, id)?;
-                store.stale_caches_mut().note(chat)?;
+                store.stale_caches_mut().mark(chat)?;
                 end_epoch(store, chat)
             })
             .await?;
@@ -70,11 +70,11 @@ impl Turns {
     pub(crate) async fn hide_message(&self, message: String, hidden: bool) -> ApiResult<api::Message> {
         let (message, place) = self.quiet_message(&message).await?;
         let (id, chat) = (message.id, message.chat);
-        let hide = move |store: &mut store::Write<'_>| {
+        let hide = move |store: &mut store::WriteTransaction<'_>| {
             store.messages_mut().set_hidden(id, hidden)?;
             if hidden {
                 crate::base::retraction::withdraw(store, id)?;
-                store.stale_caches_mut().note(chat)?;
+                store.stale_caches_mut().mark(chat)?;
             }
             end_epoch(store, chat)
         };
@@ -114,7 +114,7 @@ impl Turns {
     async fn change<T, F>(&self, message: &Message, place: ChatReservation, work: F) -> ApiResult<T>
     where
         T: Send + 'static,
-        F: FnOnce(&mut store::Write<'_>) -> Result<T, store::StoreError> + Send + 'static,
+        F: FnOnce(&mut store::WriteTransaction<'_>) -> Result<T, store::StoreError> + Send + 'static,
     {
         let (id, chat) = (message.id, message.chat);
         let done = self.base().store().write(move |store| {
@@ -131,7 +131,7 @@ impl Turns {
 }
 
 /// Makes the next prompt start a new epoch.
-fn end_epoch(store: &mut store::Write<'_>, chat: ChatId) -> Result<(), store::StoreError> {
+fn end_epoch(store: &mut store::WriteTransaction<'_>, chat: ChatId) -> Result<(), store::StoreError> {
     let Some(found) = store.chats().get(chat)? else { return Ok(()) };
     store.chats_mut().set_window(chat, &WindowState { fingerprint: String::new(), ..found.window })
 }

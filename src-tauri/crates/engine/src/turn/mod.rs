@@ -1,4 +1,4 @@
-//! From the user's words to the stored reply.
+//! Turns: from the user's message to the stored reply.
 
 pub(crate) mod activated;
 pub(crate) mod collect;

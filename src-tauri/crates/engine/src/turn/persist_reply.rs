@@ -76,7 +76,7 @@ impl Turns {
         self.base()
             .store()
             .checkpoint(move |store| {
-                let undisturbed = store.memories().withdrawals()? == withdrawals;
+                let undisturbed = store.memories().retraction_count()? == withdrawals;
                 for (message, blocks) in blocks.iter().filter(|_| undisturbed) {
                     store.messages_mut().set_context_block(*message, Some(&frozen::write(blocks)))?;
                 }
@@ -92,7 +92,7 @@ impl Turns {
                 if undisturbed {
                     store.chats_mut().set_window(chat.id, &window)
                 } else {
-                    store.stale_caches_mut().note(id)
+                    store.stale_caches_mut().mark(id)
                 }
             })
             .await?;

@@ -1,5 +1,5 @@
-//! Shows what comes back and why: for a trial text, and in the last turn. Both are taken from a prompt report, so they
-//! show exactly what a turn does.
+//! Shows what recall includes and why, for a trial text and for the last turn. Both are taken from
+//! a prompt report, so they show exactly what a turn does.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use context::frame::{BlockKind, Share};
 use domain::chat::Message;
 use domain::memory::Memory;
 use domain::{MemoryId, MessageId};
-use store::{Read, StoreError};
+use store::{ReadTransaction, StoreError};
 
 use crate::api::TurnOptions;
 use crate::api::{self, Origin, PromptBlock, PromptReport, Recollected, Recollection};
@@ -107,7 +107,7 @@ fn was_found(block: &PromptBlock) -> bool {
     block.score.is_some() && kind.is_some_and(|kind| !of_lore(kind) || !block.signals.is_empty())
 }
 
-fn made_of(store: &Read<'_>, origins: &[Origin]) -> Result<Made, StoreError> {
+fn made_of(store: &ReadTransaction<'_>, origins: &[Origin]) -> Result<Made, StoreError> {
     let mut made = Made::default();
     for origin in origins {
         match origin {

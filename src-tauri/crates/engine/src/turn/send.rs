@@ -143,7 +143,7 @@ impl Turns {
         let moment = end.moment(chat, self.base().clock(), self.base().now());
         let words = MacroNames::new(&card, &persona, chat.id).among(&group);
         let scripts = self.library().scripts(chat.character, &words, state).await?;
-        let typed = Occasion { placement: domain::regex_script::Placement::UserInput, ..SAID };
+        let typed = Occasion { placement: domain::regex_script::ScriptTarget::UserInput, ..SAID };
         let text = ScriptRun::new(&scripts, &words, moment).apply(&text, typed, state).text;
         Ok(words.expand(&text, &moment, state).text)
     }

@@ -5,7 +5,7 @@ use context::prompt_template::Given;
 use domain::ChatId;
 use domain::chat::Chat;
 use domain::settings::{Owner, Values};
-use store::{StoreError, Write};
+use store::{StoreError, WriteTransaction};
 
 use crate::base::error::ApiResult;
 use crate::library::macro_scope;
@@ -85,7 +85,11 @@ impl Turns {
 }
 
 /// Stores the drawn values as settings of the chat, so that they do not change later.
-pub(crate) fn keep(store: &mut Write<'_>, chat: ChatId, drawn: &[(&'static str, String)]) -> Result<(), StoreError> {
+pub(crate) fn keep(
+    store: &mut WriteTransaction<'_>,
+    chat: ChatId,
+    drawn: &[(&'static str, String)],
+) -> Result<(), StoreError> {
     for (key, place) in drawn {
         store.scoped_settings_mut().set(
             Owner::Chat(chat),

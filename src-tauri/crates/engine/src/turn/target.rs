@@ -1,8 +1,9 @@
-//! Where a reply's text is stored: in a new message, in a new swipe, or at the end of a swipe.
+//! The place where a reply's text is stored: in a new message, in a new swipe, or at the end of a
+//! swipe.
 
 use domain::chat::{Chat, Message, Swipe, SwipeState};
 use domain::{MessageId, SwipeId, Timestamp, ToolCall};
-use store::{NewMessage, NewSwipe, StoreError, Write};
+use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 
 use crate::api;
 use crate::base::convert::{self, Speakers};
@@ -103,7 +104,7 @@ impl Target {
     /// Creates the rows, with the first text.
     pub(crate) fn insert(
         &self,
-        store: &mut Write<'_>,
+        store: &mut WriteTransaction<'_>,
         chat: &Chat,
         text: &str,
         model: &str,

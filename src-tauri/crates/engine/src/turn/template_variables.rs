@@ -4,7 +4,7 @@ use context::frame::{BlockKind, Place};
 use context::prompt_template::{self as template, Flag, Given, Mode, Variables};
 use domain::card::Card;
 use domain::persona::Persona;
-use domain::settings::{ContentRating, Placement, Values};
+use domain::settings::{ContentRating, PlacementMode, Values};
 
 use crate::base::error::{ApiResult, bad_input};
 use crate::library::chat_snapshot::ChatSnapshot;
@@ -37,9 +37,9 @@ pub(crate) fn of(turn: &ActivatedTurn) -> ApiResult<Variables> {
 
 /// All variables except the instructions and the mode's text.
 fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &Recalled, lore: &Lore) -> Given {
-    let classic = values.placement == Placement::Classic;
+    let classic = values.placement == PlacementMode::Classic;
     Given::default()
-        .text("character.name", card.spoken_name())
+        .text("character.name", card.display_name())
         .text("character.fullName", card.name())
         .text("character.description", card.description())
         .text("character.personality", card.personality())

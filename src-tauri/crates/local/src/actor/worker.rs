@@ -4,20 +4,20 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ::worker::FrameError;
-use ::worker::protocol::{Load, Loaded, Purpose, Reply, Request as Frame};
+use ::worker::protocol::{Load, LoadPurpose, LoadedModelInfo, WorkerReply, WorkerRequest};
 use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
 
-use super::{Actor, Command, ReplyJob};
+use super::{Actor, ActorCommand, WorkerReplyJob};
+use crate::crash_history::CrashHistory;
 use crate::failure;
 use crate::gguf;
-use crate::health::Health;
 use crate::process::Worker;
 use crate::saved::SavedCaches;
-use crate::status::State;
+use crate::status::WorkerState;
 
-/// What a job needs the model for.
+/// The purpose for which a job needs the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Need {
+pub(super) enum ModelNeed {
     /// At least its vocabulary.
     Vocabulary,
     /// Generation, with this context size in tokens.
@@ -25,7 +25,7 @@ pub(super) enum Need {
     Embeddings,
 }
 
-impl Need {
+impl ModelNeed {
     fn context(self) -> Option<u32> {
         match self {
             Self::Replies(context) => Some(context),
@@ -33,41 +33,46 @@ impl Need {
         }
     }
 
-    fn purpose(self) -> Purpose {
+    fn purpose(self) -> LoadPurpose {
         match self {
-            Self::Vocabulary => Purpose::Vocabulary,
-            Self::Replies(_) => Purpose::Replies,
-            Self::Embeddings => Purpose::Embeddings,
+            Self::Vocabulary => LoadPurpose::Vocabulary,
+            Self::Replies(_) => LoadPurpose::Replies,
+            Self::Embeddings => LoadPurpose::Embeddings,
         }
     }
 
-    fn is_met_by(self, load: &Load) -> bool {
+    fn is_satisfied_by(self, load: &Load) -> bool {
         match self {
             Self::Vocabulary => true,
-            Self::Replies(context) => load.purpose == Purpose::Replies && load.context == context,
-            Self::Embeddings => load.purpose == Purpose::Embeddings,
+            Self::Replies(context) => load.purpose == LoadPurpose::Replies && load.context == context,
+            Self::Embeddings => load.purpose == LoadPurpose::Embeddings,
         }
     }
 }
 
 /// Outcome of waiting for the worker.
-enum Turn {
-    Frame(Reply),
+enum WorkerEvent {
+    Frame(WorkerReply),
     /// The data is not a valid frame.
-    Odd(FrameError),
+    InvalidFrame(FrameError),
     /// The pipe was closed.
-    Down,
-    Command(Option<Command>),
+    Closed,
+    Command(Option<ActorCommand>),
     GivenUp,
     Quiet,
 }
 
 impl Actor {
     /// Ensures that a worker runs and has the model at `path` loaded for `need`.
-    pub(super) async fn load(&mut self, path: &Path, need: Need, job: Option<&ReplyJob>) -> Result<(), ProviderError> {
+    pub(super) async fn load(
+        &mut self,
+        path: &Path,
+        need: ModelNeed,
+        job: Option<&WorkerReplyJob>,
+    ) -> Result<(), ProviderError> {
         self.forget_deaths_of_others(path, need.context());
         if self.worker.as_mut().is_some_and(|worker| !worker.is_alive()) {
-            self.bury(None).await;
+            self.end_worker(None).await;
         }
         if self.is_loaded(path, need) {
             return Ok(());
@@ -75,19 +80,19 @@ impl Actor {
         gguf::read(path).map_err(unusable)?;
         self.start().await?;
         let load = self.load_request(path, need);
-        self.note(State::Starting);
+        self.publish(WorkerState::Starting);
         if let Some(worker) = &mut self.worker {
             worker.loaded = None;
         }
-        self.send(&Frame::Load(load.clone())).await?;
-        let patience = self.settings.policy.silence + time_to_read(path);
-        let loaded: Loaded = self
-            .until(job.map(|job| (job, None)), patience, |reply| match reply {
-                Reply::Loading { fraction } => {
-                    job.inspect(|job| job.tell(GenerationEvent::Loading { fraction }));
+        self.send(&WorkerRequest::Load(load.clone())).await?;
+        let limit = self.settings.policy.reply_timeout + time_to_read(path);
+        let loaded: LoadedModelInfo = self
+            .until(job.map(|job| (job, None)), limit, |reply| match reply {
+                WorkerReply::Loading { fraction } => {
+                    job.inspect(|job| job.send_event(GenerationEvent::Loading { fraction }));
                     None
                 }
-                Reply::Loaded(loaded) => Some(Ok(loaded)),
+                WorkerReply::Loaded(loaded) => Some(Ok(loaded)),
                 _ => None,
             })
             .await?;
@@ -95,16 +100,16 @@ impl Actor {
             worker.loaded = Some((load, loaded));
         }
         // The worker has saved the caches of the previous model.
-        self.saved.iter().for_each(SavedCaches::tidy);
+        self.saved.iter().for_each(SavedCaches::enforce_budget);
         Ok(())
     }
 
-    pub(super) fn is_loaded(&self, path: &Path, need: Need) -> bool {
+    pub(super) fn is_loaded(&self, path: &Path, need: ModelNeed) -> bool {
         let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
-        loaded.is_some_and(|(load, _)| Path::new(&load.path) == path && need.is_met_by(load))
+        loaded.is_some_and(|(load, _)| Path::new(&load.path) == path && need.is_satisfied_by(load))
     }
 
-    fn load_request(&self, path: &Path, need: Need) -> Load {
+    fn load_request(&self, path: &Path, need: ModelNeed) -> Load {
         let context = need.context();
         Load {
             path: path.to_string_lossy().into_owned(),
@@ -113,7 +118,7 @@ impl Actor {
             gpu_layers: self.settings.gpu_layers,
             purpose: need.purpose(),
             aside: self.settings.cache_budget,
-            saved: context.and_then(|context| self.saved.as_ref()?.place(path, context, &self.settings.worker)),
+            saved: context.and_then(|context| self.saved.as_ref()?.folder_for(path, context, &self.settings.worker)),
         }
     }
 
@@ -122,7 +127,7 @@ impl Actor {
         let (known, size) = (&self.health_of.0, self.health_of.1);
         if known != path || context.is_some_and(|context| context != size) {
             self.health_of = (path.to_owned(), context.unwrap_or(0));
-            self.health = Health::default();
+            self.health = CrashHistory::default();
         }
     }
 
@@ -131,70 +136,72 @@ impl Actor {
             return Ok(());
         }
         let pause = self.health.pause(Instant::now(), &self.settings.policy)?;
-        self.note(State::Starting);
+        self.publish(WorkerState::Starting);
         tokio::time::sleep(pause).await;
         let started = Worker::start(&self.settings).await;
         if let Err(error) = &started {
-            self.died(&error.message);
+            self.record_death(&error.message);
         }
         self.worker = Some(started?);
-        self.note(State::Starting);
+        self.publish(WorkerState::Starting);
         Ok(())
     }
 
     /// Sends a frame. A failure means that the worker died.
-    pub(super) async fn send(&mut self, frame: &Frame) -> Result<(), ProviderError> {
+    pub(super) async fn send(&mut self, frame: &WorkerRequest) -> Result<(), ProviderError> {
         let Some(worker) = &mut self.worker else { return Err(failure::shut_down()) };
-        match worker.send(frame, self.settings.policy.silence).await {
+        match worker.send(frame, self.settings.policy.reply_timeout).await {
             Ok(()) => Ok(()),
             Err(error @ FrameError::TooLarge { .. }) => {
                 let hint = "shorten the text; it is too large for any local model";
                 Err(ProviderError::new(ProviderErrorKind::BadRequest, error.to_string(), hint))
             }
             Err(FrameError::Pipe(error)) if error.kind() == std::io::ErrorKind::TimedOut => {
-                Err(self.bury(Some("it stopped reading".to_owned())).await)
+                Err(self.end_worker(Some("it stopped reading".to_owned())).await)
             }
-            Err(_) => Err(self.bury(None).await),
+            Err(_) => Err(self.end_worker(None).await),
         }
     }
 
     /// Handles frames until `step` returns a result. Meanwhile it accepts commands and cancels `job`, by its id, when
-    /// the caller gives it up. It reports a worker that is silent, and ends it after `patience`.
+    /// the caller gives it up. It reports a worker that is silent, and ends it after `limit`.
     pub(super) async fn until<T>(
         &mut self,
-        job: Option<(&ReplyJob, Option<u64>)>,
-        patience: Duration,
-        mut step: impl FnMut(Reply) -> Option<Result<T, ProviderError>>,
+        job: Option<(&WorkerReplyJob, Option<u64>)>,
+        limit: Duration,
+        mut step: impl FnMut(WorkerReply) -> Option<Result<T, ProviderError>>,
     ) -> Result<T, ProviderError> {
         let policy = self.settings.policy;
         let (mut last_frame, mut stalls, mut cancelled) = (tokio::time::Instant::now(), 0, false);
         loop {
             let watched = job.filter(|(_, id)| id.is_some() && !cancelled).map(|(job, _)| job);
-            let quiet_until = last_frame + (policy.stall * (stalls + 1)).min(patience);
+            let quiet_until = last_frame + (policy.stall_notice * (stalls + 1)).min(limit);
             match self.turn(watched, quiet_until).await {
-                Turn::Frame(reply) => {
+                WorkerEvent::Frame(reply) => {
                     (last_frame, stalls) = (tokio::time::Instant::now(), 0);
                     if let Some(outcome) = self.handle(reply, job.and_then(|(_, id)| id), &mut step) {
                         return outcome;
                     }
                 }
-                Turn::Command(command) => self.take(command).await,
-                Turn::GivenUp => {
+                WorkerEvent::Command(command) => self.take(command).await,
+                WorkerEvent::GivenUp => {
                     cancelled = true;
                     if let Some((_, Some(id))) = job {
-                        self.send(&Frame::Cancel { id }).await?;
+                        self.send(&WorkerRequest::Cancel { id }).await?;
                     }
                 }
-                Turn::Quiet if last_frame.elapsed() >= patience => {
-                    return Err(self.bury(Some(format!("it sent nothing for {} seconds", patience.as_secs()))).await);
+                WorkerEvent::Quiet if last_frame.elapsed() >= limit => {
+                    return Err(self
+                        .end_worker(Some(format!("it sent nothing for {} seconds", limit.as_secs())))
+                        .await);
                 }
-                Turn::Quiet => {
+                WorkerEvent::Quiet => {
                     stalls += 1;
                     let seconds = u32::try_from(last_frame.elapsed().as_secs()).unwrap_or(u32::MAX);
-                    job.inspect(|(job, _)| job.tell(GenerationEvent::Stalled { seconds }));
+                    job.inspect(|(job, _)| job.send_event(GenerationEvent::Stalled { seconds }));
                 }
-                Turn::Odd(error) => return Err(self.bury(Some(error.to_string())).await),
-                Turn::Down => return Err(self.bury(None).await),
+                WorkerEvent::InvalidFrame(error) => return Err(self.end_worker(Some(error.to_string())).await),
+                WorkerEvent::Closed => return Err(self.end_worker(None).await),
             }
             if self.closing.is_some() {
                 return Err(failure::shut_down());
@@ -202,8 +209,8 @@ impl Actor {
         }
     }
 
-    async fn turn(&mut self, job: Option<&ReplyJob>, quiet_until: tokio::time::Instant) -> Turn {
-        let Some(worker) = &mut self.worker else { return Turn::Down };
+    async fn turn(&mut self, job: Option<&WorkerReplyJob>, quiet_until: tokio::time::Instant) -> WorkerEvent {
+        let Some(worker) = &mut self.worker else { return WorkerEvent::Closed };
         let given_up = async {
             match job {
                 Some(job) => job.given_up().await,
@@ -212,29 +219,32 @@ impl Actor {
         };
         tokio::select! {
             biased;
-            () = given_up => Turn::GivenUp,
+            () = given_up => WorkerEvent::GivenUp,
             frame = worker.frames.recv() => match frame {
-                Some(Ok(reply)) => Turn::Frame(reply),
-                Some(Err(error)) => Turn::Odd(error),
-                None => Turn::Down,
+                Some(Ok(reply)) => WorkerEvent::Frame(reply),
+                Some(Err(error)) => WorkerEvent::InvalidFrame(error),
+                None => WorkerEvent::Closed,
             },
-            command = self.commands.recv() => Turn::Command(command),
-            () = tokio::time::sleep_until(quiet_until) => Turn::Quiet,
+            command = self.commands.recv() => WorkerEvent::Command(command),
+            () = tokio::time::sleep_until(quiet_until) => WorkerEvent::Quiet,
         }
     }
 
     /// Handles errors and results of text jobs, and passes all other frames to `step`.
     fn handle<T>(
         &mut self,
-        reply: Reply,
+        reply: WorkerReply,
         id: Option<u64>,
-        step: &mut impl FnMut(Reply) -> Option<Result<T, ProviderError>>,
+        step: &mut impl FnMut(WorkerReply) -> Option<Result<T, ProviderError>>,
     ) -> Option<Result<T, ProviderError>> {
         match reply {
-            Reply::Error { id: of, code, message } if of == id || of.is_none() => {
+            WorkerReply::Error { id: of, code, message } if of == id || of.is_none() => {
                 Some(Err(failure::from_worker(code, message)))
             }
-            Reply::Error { .. } | Reply::Counts { .. } | Reply::Tokens { .. } | Reply::Embeddings { .. } => {
+            WorkerReply::Error { .. }
+            | WorkerReply::Counts { .. }
+            | WorkerReply::Tokens { .. }
+            | WorkerReply::Embeddings { .. } => {
                 self.answer(reply.clone());
                 step(reply)
             }
@@ -242,34 +252,34 @@ impl Actor {
         }
     }
 
-    /// Ends the worker and fails every job that waits for it. `by_us` is the reason if we end it.
-    pub(super) async fn bury(&mut self, by_us: Option<String>) -> ProviderError {
+    /// Ends the worker and fails every job that waits for it. `killed_because` is the reason if we end it.
+    pub(super) async fn end_worker(&mut self, killed_because: Option<String>) -> ProviderError {
         let Some(mut worker) = self.worker.take() else { return failure::shut_down() };
-        let death = worker.end(by_us).await;
-        self.died(&death.describe());
+        let death = worker.end(killed_because).await;
+        self.record_death(&death.describe());
         for (_, answer) in self.asked.drain() {
             answer.fail(death.error());
         }
         death.error()
     }
 
-    fn died(&mut self, how: &str) {
+    fn record_death(&mut self, how: &str) {
         tracing::warn!(how, "worker died");
-        self.health.died(Instant::now(), how);
+        self.health.record_death(Instant::now(), how);
         self.status.send_modify(|status| {
             status.deaths += 1;
             status.last_death = Some(how.to_owned());
         });
-        self.note(State::Dead);
+        self.publish(WorkerState::Dead);
     }
 
     /// Returns the published state. The guard must not outlive this call, because publishing waits for it.
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> WorkerState {
         self.status.borrow().state
     }
 
     /// Publishes the state.
-    pub(super) fn note(&self, state: State) {
+    pub(super) fn publish(&self, state: WorkerState) {
         let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
         self.status.send_modify(|status| {
             status.state = state;

@@ -13,8 +13,8 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
-pub use purpose::Purpose;
-use reader::Reader;
+pub use purpose::OtherPurpose;
+use reader::GgufReader;
 use value::Metadata;
 pub use vocabulary::{TokenKind, Vocabulary};
 
@@ -25,7 +25,7 @@ const MAX_TENSORS: u64 = 262_144;
 
 /// Header data of a model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Header {
+pub struct GgufHeader {
     pub version: u32,
     pub architecture: String,
     pub name: Option<String>,
@@ -58,16 +58,16 @@ pub struct Header {
 pub struct GgufError {
     pub path: PathBuf,
     #[source]
-    pub fault: Fault,
+    pub fault: GgufFault,
 }
 
 /// Fault of a file. Its text follows the file's name.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum GgufFault {
     #[error("cannot be read: {0}")]
     Io(#[from] std::io::Error),
     #[error("is not a regular file")]
-    NoFile,
+    NotRegularFile,
     #[error("is not a GGUF file: {0}")]
     NotGguf(String),
     #[error("is empty. Download it again")]
@@ -97,7 +97,7 @@ pub enum Fault {
     #[error("has no vocabulary")]
     NoVocabulary,
     #[error("{0}")]
-    Other(Purpose),
+    Other(OtherPurpose),
 }
 
 /// Converts bytes for display. Rounds down, so that a truncated file never looks complete.
@@ -109,7 +109,7 @@ fn mebibytes(bytes: u64) -> u64 {
 ///
 /// # Errors
 /// [`GgufError`], naming the file and the first fault.
-pub fn read(path: &Path) -> Result<Header, GgufError> {
+pub fn read(path: &Path) -> Result<GgufHeader, GgufError> {
     let read = || open(path).and_then(|(file, length)| parse(file, length));
     read().map_err(|fault| GgufError { path: path.to_owned(), fault })
 }
@@ -123,10 +123,10 @@ pub fn vocabulary(path: &Path) -> Result<Vocabulary, GgufError> {
     read().map_err(|fault| GgufError { path: path.to_owned(), fault })
 }
 
-fn open(path: &Path) -> Result<(BufReader<File>, u64), Fault> {
+fn open(path: &Path) -> Result<(BufReader<File>, u64), GgufFault> {
     // Opening a pipe would wait for a writer forever.
     if !std::fs::metadata(path)?.is_file() {
-        return Err(Fault::NoFile);
+        return Err(GgufFault::NotRegularFile);
     }
     let file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -136,19 +136,19 @@ fn open(path: &Path) -> Result<(BufReader<File>, u64), Fault> {
 /// Reads and checks a header from `source`, a file of `length` bytes.
 ///
 /// # Errors
-/// The first [`Fault`].
-pub fn parse(source: impl Read + Seek, length: u64) -> Result<Header, Fault> {
-    let mut reader = Reader::new(source, length);
+/// The first [`GgufFault`].
+pub fn parse(source: impl Read + Seek, length: u64) -> Result<GgufHeader, GgufFault> {
+    let mut reader = GgufReader::new(source, length);
     let version = begin(&mut reader)?;
     let tensors = reader.count("tensors", MAX_TENSORS)?;
     let pairs = reader.count("settings", MAX_PAIRS)?;
     let metadata = Metadata::read(&mut reader, pairs)?;
     if let Some(purpose) = purpose::of_settings(&metadata) {
-        return Err(Fault::Other(purpose));
+        return Err(GgufFault::Other(purpose));
     }
     let (parameters, names) = tensor::check_all(&mut reader, tensors, metadata.alignment()?)?;
     if let Some(purpose) = purpose::of_tensors(&metadata, &names) {
-        return Err(Fault::Other(purpose));
+        return Err(GgufFault::Other(purpose));
     }
     describe(&mut reader, &metadata, version, (tensors, parameters))
 }
@@ -156,9 +156,9 @@ pub fn parse(source: impl Read + Seek, length: u64) -> Result<Header, Fault> {
 /// Reads a vocabulary from `source`, a file of `length` bytes.
 ///
 /// # Errors
-/// The first [`Fault`] before the tensors.
-pub fn parse_vocabulary(source: impl Read + Seek, length: u64) -> Result<Vocabulary, Fault> {
-    let mut reader = Reader::new(source, length);
+/// The first [`GgufFault`] before the tensors.
+pub fn parse_vocabulary(source: impl Read + Seek, length: u64) -> Result<Vocabulary, GgufFault> {
+    let mut reader = GgufReader::new(source, length);
     begin(&mut reader)?;
     reader.count("tensors", MAX_TENSORS)?;
     let pairs = reader.count("settings", MAX_PAIRS)?;
@@ -166,31 +166,31 @@ pub fn parse_vocabulary(source: impl Read + Seek, length: u64) -> Result<Vocabul
     Vocabulary::read(&mut reader, &metadata)
 }
 
-fn begin<R: Read + Seek>(reader: &mut Reader<R>) -> Result<u32, Fault> {
+fn begin<R: Read + Seek>(reader: &mut GgufReader<R>) -> Result<u32, GgufFault> {
     if reader.length() == 0 {
-        return Err(Fault::Empty);
+        return Err(GgufFault::Empty);
     }
     let magic: [u8; 4] = reader.bytes()?;
     if &magic != b"GGUF" {
-        return Err(Fault::NotGguf(purpose::of_magic(magic)));
+        return Err(GgufFault::NotGguf(purpose::of_magic(magic)));
     }
     match reader.u32()? {
         version @ (2 | 3) => Ok(version),
-        version if version.swap_bytes() <= 3 => Err(Fault::BigEndian),
-        version => Err(Fault::Version(version)),
+        version if version.swap_bytes() <= 3 => Err(GgufFault::BigEndian),
+        version => Err(GgufFault::Version(version)),
     }
 }
 
 fn describe<R: Read + Seek>(
-    reader: &mut Reader<R>,
+    reader: &mut GgufReader<R>,
     metadata: &Metadata,
     version: u32,
     (tensors, parameters): (u64, u64),
-) -> Result<Header, Fault> {
-    let architecture = metadata.text("general.architecture").ok_or(Fault::NoArchitecture)?.to_owned();
+) -> Result<GgufHeader, GgufFault> {
+    let architecture = metadata.text("general.architecture").ok_or(GgufFault::NoArchitecture)?.to_owned();
     let of_model = |key: &str| metadata.number(&format!("{architecture}.{key}"));
     let text = |key| metadata.text(key).filter(|text| !text.trim().is_empty()).map(str::to_owned);
-    Ok(Header {
+    Ok(GgufHeader {
         version,
         name: text("general.name"),
         context_length: of_model("context_length").and_then(|length| u32::try_from(length).ok()),

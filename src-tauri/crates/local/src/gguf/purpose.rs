@@ -6,7 +6,7 @@ use super::value::Metadata;
 
 /// Purpose of a file that cannot generate text. Its `Display` text follows the file's name and says what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Purpose {
+pub enum OtherPurpose {
     /// Encodes images or audio for another model (mmproj).
     Projector,
     /// Adapter for a model of this architecture (LoRA).
@@ -26,7 +26,7 @@ pub enum Purpose {
     },
 }
 
-impl fmt::Display for Purpose {
+impl fmt::Display for OtherPurpose {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Projector => out.write_str(
@@ -91,28 +91,28 @@ const PAINTING: [&str; 19] = [
 const SPEAKING: [&str; 5] = ["wavtokenizer-dec", "outetts", "bark", "csm", "kokoro"];
 
 /// Determines the purpose from the file's metadata.
-pub(super) fn of_settings(metadata: &Metadata) -> Option<Purpose> {
+pub(super) fn of_settings(metadata: &Metadata) -> Option<OtherPurpose> {
     let architecture = metadata.text("general.architecture").unwrap_or_default();
     let kind = metadata.text("general.type").unwrap_or_default();
     let parts = metadata.number("split.count").filter(|count| *count > 1);
     match (architecture, kind) {
-        _ if kind == "imatrix" || metadata.number("imatrix.chunk_count").is_some() => Some(Purpose::Statistics),
+        _ if kind == "imatrix" || metadata.number("imatrix.chunk_count").is_some() => Some(OtherPurpose::Statistics),
         _ if kind == "adapter" || metadata.text("adapter.type").is_some() => Some(adapter(architecture)),
-        ("clip", _) | (_, "mmproj") => Some(Purpose::Projector),
-        ("controlvector", _) => Some(Purpose::ControlVector),
-        ("whisper", _) => Some(Purpose::Hearing),
-        ("t5encoder", _) => Some(Purpose::TextEncoder),
-        (name, _) if SPEAKING.contains(&name) => Some(Purpose::Speaking),
-        (name, _) if PAINTING.contains(&name) => Some(Purpose::Painting(name.to_owned())),
+        ("clip", _) | (_, "mmproj") => Some(OtherPurpose::Projector),
+        ("controlvector", _) => Some(OtherPurpose::ControlVector),
+        ("whisper", _) => Some(OtherPurpose::Hearing),
+        ("t5encoder", _) => Some(OtherPurpose::TextEncoder),
+        (name, _) if SPEAKING.contains(&name) => Some(OtherPurpose::Speaking),
+        (name, _) if PAINTING.contains(&name) => Some(OtherPurpose::Painting(name.to_owned())),
         _ => {
             let number = metadata.number("split.no").unwrap_or(0).saturating_add(1);
-            parts.map(|count| Purpose::Part { number, count })
+            parts.map(|count| OtherPurpose::Part { number, count })
         }
     }
 }
 
 /// Determines the purpose from the tensor names, for files whose metadata does not show it.
-pub(super) fn of_tensors(metadata: &Metadata, names: &[String]) -> Option<Purpose> {
+pub(super) fn of_tensors(metadata: &Metadata, names: &[String]) -> Option<OtherPurpose> {
     let any = |test: &dyn Fn(&str) -> bool| names.iter().any(|name| test(name));
     let begins = |starts: &[&str]| any(&|name| starts.iter().any(|start| name.starts_with(start)));
     let architecture = metadata.text("general.architecture").unwrap_or_default();
@@ -124,20 +124,20 @@ pub(super) fn of_tensors(metadata: &Metadata, names: &[String]) -> Option<Purpos
         return None;
     }
     if begins(&["double_blocks.", "model.diffusion_model.", "first_stage_model.", "joint_blocks.", "input_blocks."]) {
-        return Some(Purpose::Painting(String::new()));
+        return Some(OtherPurpose::Painting(String::new()));
     }
     if begins(&["v.patch_embd", "v.blk.", "mm.", "a.blk."]) {
-        return Some(Purpose::Projector);
+        return Some(OtherPurpose::Projector);
     }
     if begins(&["encoder.conv1", "model.encoder.conv1"]) {
-        return Some(Purpose::Hearing);
+        return Some(OtherPurpose::Hearing);
     }
-    begins(&["direction."]).then_some(Purpose::ControlVector)
+    begins(&["direction."]).then_some(OtherPurpose::ControlVector)
 }
 
-fn adapter(architecture: &str) -> Purpose {
+fn adapter(architecture: &str) -> OtherPurpose {
     let an = if architecture.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
-    Purpose::Adapter(if architecture.is_empty() { String::new() } else { format!("{an} {architecture}") })
+    OtherPurpose::Adapter(if architecture.is_empty() { String::new() } else { format!("{an} {architecture}") })
 }
 
 /// Describes a file that is not GGUF by its first bytes.

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::io::{Read, Seek};
 
-use super::Fault;
-use super::reader::Reader;
+use super::GgufFault;
+use super::reader::GgufReader;
 
 /// `GGML_MAX_NAME` is 64, including the terminating zero.
 const MAX_NAME: u64 = 63;
@@ -13,35 +13,35 @@ const MAX_DIMENSIONS: u32 = 4;
 /// Reads `count` tensor descriptions and checks that the file contains their data. Returns the number of values and the
 /// names of the tensors.
 pub(super) fn check_all<R: Read + Seek>(
-    reader: &mut Reader<R>,
+    reader: &mut GgufReader<R>,
     count: u64,
     alignment: u64,
-) -> Result<(u64, Vec<String>), Fault> {
+) -> Result<(u64, Vec<String>), GgufFault> {
     if count == 0 {
-        return Err(Fault::NoTensors);
+        return Err(GgufFault::NoTensors);
     }
     reader.begin("list of tensors");
     let (mut names, mut end, mut values) = (HashSet::new(), 0, 0_u64);
     for _ in 0..count {
         let name = name(reader)?;
-        let fault = |why| Fault::Tensor { name: name.clone(), why };
+        let fault = |why| GgufFault::Tensor { name: name.clone(), why };
         let tensor = check(reader, alignment)?.map_err(fault)?;
         (end, values) = (end.max(tensor.end), values.saturating_add(tensor.values));
         if !names.insert(name.clone()) {
             return Err(fault("occurs twice"));
         }
     }
-    let too_large = || Fault::CutData { have: reader.length(), need: u64::MAX };
+    let too_large = || GgufFault::CutData { have: reader.length(), need: u64::MAX };
     let start = reader.at().checked_next_multiple_of(alignment).ok_or_else(too_large)?;
     let need = start.checked_add(end).ok_or_else(too_large)?;
     if reader.length() < need {
-        return Err(Fault::CutData { have: reader.length(), need });
+        return Err(GgufFault::CutData { have: reader.length(), need });
     }
     Ok((values, names.into_iter().collect()))
 }
 
-fn name<R: Read + Seek>(reader: &mut Reader<R>) -> Result<String, Fault> {
-    let limit = Fault::TooMany { what: "bytes in a tensor's name", count: MAX_NAME + 1, limit: MAX_NAME };
+fn name<R: Read + Seek>(reader: &mut GgufReader<R>) -> Result<String, GgufFault> {
+    let limit = GgufFault::TooMany { what: "bytes in a tensor's name", count: MAX_NAME + 1, limit: MAX_NAME };
     reader.string(MAX_NAME)?.ok_or(limit)
 }
 
@@ -53,7 +53,10 @@ struct Extent {
 }
 
 /// Checks one tensor. The inner error describes a fault of the tensor itself.
-fn check<R: Read + Seek>(reader: &mut Reader<R>, alignment: u64) -> Result<Result<Extent, &'static str>, Fault> {
+fn check<R: Read + Seek>(
+    reader: &mut GgufReader<R>,
+    alignment: u64,
+) -> Result<Result<Extent, &'static str>, GgufFault> {
     let dimensions = reader.u32()?;
     if dimensions > MAX_DIMENSIONS {
         return Ok(Err("has more than four dimensions"));

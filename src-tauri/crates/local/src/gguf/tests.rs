@@ -6,7 +6,7 @@ use super::*;
 
 /// Builder for a test file: settings, then tensors, then data.
 #[derive(Default)]
-struct Sketch {
+struct TestGguf {
     pairs: Vec<Vec<u8>>,
     tensors: Vec<Vec<u8>>,
     data: usize,
@@ -16,7 +16,7 @@ fn string(text: &str) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
 }
 
-impl Sketch {
+impl TestGguf {
     fn pair(mut self, key: &str, kind: u32, value: &[u8]) -> Self {
         self.pairs.push([string(key), kind.to_le_bytes().to_vec(), value.to_vec()].concat());
         self
@@ -60,8 +60,8 @@ impl Sketch {
     }
 }
 
-fn small_model() -> Sketch {
-    Sketch::default()
+fn small_model() -> TestGguf {
+    TestGguf::default()
         .text("general.architecture", "llama")
         .text("general.name", "Tiny")
         .number("general.file_type", 15)
@@ -80,11 +80,11 @@ fn small_model() -> Sketch {
         .data(128)
 }
 
-fn parsed(bytes: &[u8]) -> Result<Header, Fault> {
+fn parsed(bytes: &[u8]) -> Result<GgufHeader, GgufFault> {
     parse(Cursor::new(bytes), bytes.len() as u64)
 }
 
-fn fault(sketch: &Sketch) -> String {
+fn fault(sketch: &TestGguf) -> String {
     parsed(&sketch.bytes()).unwrap_err().to_string()
 }
 
@@ -105,7 +105,7 @@ fn reads_the_fields_of_a_header() {
 
 #[test]
 fn truncated_file_reports_its_length() {
-    let model = Sketch::default()
+    let model = TestGguf::default()
         .text("general.architecture", "llama")
         .tensor("token_embd.weight", &[1024, 1024, 23], 0, 0)
         .data(61 * 1024 * 1024);
@@ -142,18 +142,18 @@ fn explains_files_that_are_not_models() {
         "is a GGUF file of version 1; versions 2 and 3 are supported. Download a newer conversion of the model"
     );
     other[4..8].copy_from_slice(&3u32.to_be_bytes());
-    assert!(matches!(parsed(&other), Err(Fault::BigEndian)));
+    assert!(matches!(parsed(&other), Err(GgufFault::BigEndian)));
     assert_eq!(
-        fault(&Sketch::default().text("general.architecture", "x")),
+        fault(&TestGguf::default().text("general.architecture", "x")),
         "contains only a vocabulary and no weights. Add the complete model file"
     );
-    assert_eq!(fault(&Sketch::default().tensor("t", &[1], 0, 0).data(4)), "does not name its architecture");
+    assert_eq!(fault(&TestGguf::default().tensor("t", &[1], 0, 0).data(4)), "does not name its architecture");
 }
 
 /// The metadata decides the purpose, with or without weights; otherwise the tensor names decide.
 #[test]
 fn explains_models_for_other_tasks() {
-    let of = |architecture: &str| Sketch::default().text("general.architecture", architecture);
+    let of = |architecture: &str| TestGguf::default().text("general.architecture", architecture);
     let part = |number: u16, count: u16| {
         small_model().pair("split.no", 2, &number.to_le_bytes()).pair("split.count", 2, &count.to_le_bytes())
     };
@@ -162,13 +162,13 @@ fn explains_models_for_other_tasks() {
         (of("clip"), "mm.0.weight", "mmproj"),
         (of("llama").text("general.type", "adapter"), "blk.0.attn_q.weight.lora_a", "LoRA) for a llama model"),
         (of("llama"), "blk.0.attn_q.weight.lora_a", "LoRA) for a llama model"),
-        (Sketch::default(), "blk.0.attn_q.weight.lora_a", "LoRA"),
+        (TestGguf::default(), "blk.0.attn_q.weight.lora_a", "LoRA"),
         (of("controlvector"), "direction.1", "a control vector"),
         (of("whisper"), "encoder.conv1.weight", "Whisper"),
         (of("flux"), "double_blocks.0.img_attn.proj.weight", "generates pictures (flux)"),
-        (Sketch::default(), "model.diffusion_model.input_blocks.0.0.weight", "generates pictures"),
+        (TestGguf::default(), "model.diffusion_model.input_blocks.0.0.weight", "generates pictures"),
         (of("t5encoder"), "enc.blk.0.attn_q.weight", "text encoder"),
-        (Sketch::default().text("general.type", "imatrix"), "blk.0.in_sum2", "imatrix"),
+        (TestGguf::default().text("general.type", "imatrix"), "blk.0.in_sum2", "imatrix"),
         (part(0, 2), "more", "part 1 of 2 of a split model"),
         (part(3, 5), "more", "part 4 of 5 of a split model"),
     ] {
@@ -183,16 +183,16 @@ fn explains_models_for_other_tasks() {
 
 #[test]
 fn recognises_embedding_models() {
-    let embeds = |sketch: Sketch| parsed(&sketch.tensor("t", &[1], 0, 0).data(4).bytes()).unwrap().embeds;
-    assert!(embeds(Sketch::default().text("general.architecture", "nomic-bert")));
-    assert!(embeds(Sketch::default().text("general.architecture", "qwen3").number("qwen3.pooling_type", 3)));
-    assert!(!embeds(Sketch::default().text("general.architecture", "qwen3").number("qwen3.pooling_type", 0)));
+    let embeds = |sketch: TestGguf| parsed(&sketch.tensor("t", &[1], 0, 0).data(4).bytes()).unwrap().embeds;
+    assert!(embeds(TestGguf::default().text("general.architecture", "nomic-bert")));
+    assert!(embeds(TestGguf::default().text("general.architecture", "qwen3").number("qwen3.pooling_type", 3)));
+    assert!(!embeds(TestGguf::default().text("general.architecture", "qwen3").number("qwen3.pooling_type", 0)));
 }
 
 #[test]
 fn refuses_false_sizes_before_allocating() {
     let tensor = |shape: &[u64], kind, offset| {
-        fault(&Sketch::default().text("general.architecture", "x").tensor("t", shape, kind, offset).data(64))
+        fault(&TestGguf::default().text("general.architecture", "x").tensor("t", shape, kind, offset).data(64))
     };
     assert_eq!(tensor(&[u64::MAX, 2], 0, 0), "is damaged: the tensor \"t\" is larger than any file");
     assert_eq!(tensor(&[1 << 62], 0, 0), "is damaged: the tensor \"t\" is larger than any file");
@@ -203,20 +203,20 @@ fn refuses_false_sizes_before_allocating() {
     assert!(tensor(&[1], 0, u64::MAX - 31).starts_with("is incomplete: it ends in the tensor data"));
 
     let huge_list = [8u32.to_le_bytes().to_vec(), u64::MAX.to_le_bytes().to_vec()].concat();
-    assert!(fault(&Sketch::default().pair("k", 9, &huge_list)).contains("values in a list"));
-    assert!(fault(&Sketch::default().pair("k", 8, &u64::MAX.to_le_bytes())).starts_with("is incomplete"));
-    assert_eq!(fault(&Sketch::default().pair("k", 99, &[])), "is damaged: \"k\" has a value of an unknown kind (99)");
-    assert_eq!(fault(&Sketch::default().number("k", 1).number("k", 1)), "is damaged: \"k\" occurs twice");
+    assert!(fault(&TestGguf::default().pair("k", 9, &huge_list)).contains("values in a list"));
+    assert!(fault(&TestGguf::default().pair("k", 8, &u64::MAX.to_le_bytes())).starts_with("is incomplete"));
+    assert_eq!(fault(&TestGguf::default().pair("k", 99, &[])), "is damaged: \"k\" has a value of an unknown kind (99)");
+    assert_eq!(fault(&TestGguf::default().number("k", 1).number("k", 1)), "is damaged: \"k\" occurs twice");
     let mut counts = small_model().bytes();
     counts[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
-    assert!(matches!(parsed(&counts), Err(Fault::TooMany { what: "tensors", .. })));
+    assert!(matches!(parsed(&counts), Err(GgufFault::TooMany { what: "tensors", .. })));
 }
 
 #[test]
 fn a_token_id_beyond_the_vocabulary_has_no_text() {
     let model = small_model().number("tokenizer.ggml.padding_token_id", 4);
     assert_eq!(parsed(&model.bytes()).unwrap().bos.as_deref(), Some("<s>"));
-    let odd = Sketch::default()
+    let odd = TestGguf::default()
         .text("general.architecture", "x")
         .texts("tokenizer.ggml.tokens", &["a"])
         .number("tokenizer.ggml.bos_token_id", u32::MAX)

@@ -2,8 +2,8 @@
 
 use std::io::{Read, Seek};
 
-use super::Fault;
-use super::reader::Reader;
+use super::GgufFault;
+use super::reader::GgufReader;
 use super::value::Metadata;
 
 /// Maximum number of tokens; the largest real vocabularies have 262,144.
@@ -64,15 +64,15 @@ impl TokenKind {
 }
 
 impl Vocabulary {
-    pub(super) fn read<R: Read + Seek>(reader: &mut Reader<R>, metadata: &Metadata) -> Result<Self, Fault> {
+    pub(super) fn read<R: Read + Seek>(reader: &mut GgufReader<R>, metadata: &Metadata) -> Result<Self, GgufFault> {
         let of = |key: &str| format!("tokenizer.ggml.{key}");
-        let tokens = metadata.texts(reader, &of("tokens"), MAX_TOKENS)?.ok_or(Fault::NoVocabulary)?;
+        let tokens = metadata.texts(reader, &of("tokens"), MAX_TOKENS)?.ok_or(GgufFault::NoVocabulary)?;
         let kinds = match metadata.list(reader, &of("token_type"), MAX_TOKENS)? {
             Some(kinds) if kinds.len() >= tokens.len() => kinds.into_iter().map(TokenKind::of).collect(),
             _ => vec![TokenKind::Normal; tokens.len()],
         };
         Ok(Self {
-            model: metadata.text(&of("model")).ok_or(Fault::NoVocabulary)?.to_owned(),
+            model: metadata.text(&of("model")).ok_or(GgufFault::NoVocabulary)?.to_owned(),
             pre: metadata.text(&of("pre")).map(str::to_owned),
             scores: metadata.list(reader, &of("scores"), MAX_TOKENS)?.unwrap_or_default(),
             merges: metadata.texts(reader, &of("merges"), MAX_MERGES)?.unwrap_or_default(),

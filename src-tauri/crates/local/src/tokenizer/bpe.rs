@@ -3,7 +3,7 @@
 use ahash::AHashMap;
 
 use super::Unsupported;
-use super::joining::{Join, NO_TOKEN, Symbol, join};
+use super::merging::{Merge, NO_TOKEN, Symbol, merge};
 use super::split::{self, Pre};
 use crate::gguf::Vocabulary;
 
@@ -11,7 +11,7 @@ pub(super) struct BytePairs {
     pre: Pre,
     tokens: AHashMap<Box<str>, u32>,
     /// Result of merging two tokens, by both ids.
-    merges: AHashMap<u64, Join>,
+    merges: AHashMap<u64, Merge>,
     /// Token of each byte, or [`NO_TOKEN`].
     bytes: [u32; 256],
     /// Letter that represents each byte.
@@ -45,7 +45,7 @@ impl BytePairs {
             return found.push(token);
         }
         let mut symbols = if self.pre.byte_letters { self.by_byte(word) } else { self.by_letter(word) };
-        join(&mut symbols, |left, right| self.merges.get(&pair(left.token, right.token)).copied());
+        merge(&mut symbols, |left, right| self.merges.get(&pair(left.token, right.token)).copied());
         for symbol in symbols {
             if symbol.token != NO_TOKEN {
                 found.push(symbol.token);
@@ -82,7 +82,7 @@ fn pair(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
-fn merges(vocabulary: &Vocabulary, tokens: &AHashMap<Box<str>, u32>) -> Result<AHashMap<u64, Join>, Unsupported> {
+fn merges(vocabulary: &Vocabulary, tokens: &AHashMap<Box<str>, u32>) -> Result<AHashMap<u64, Merge>, Unsupported> {
     let mut merges = AHashMap::with_capacity(vocabulary.merges.len());
     for (merge, rank) in vocabulary.merges.iter().zip((0..u32::MAX).rev()) {
         let Some((left, right)) = sides(merge) else { continue };
@@ -90,7 +90,7 @@ fn merges(vocabulary: &Vocabulary, tokens: &AHashMap<Box<str>, u32>) -> Result<A
             let missing = || Unsupported::Vocabulary(format!("the merge result {text:.40?} is not a token"));
             tokens.get(text).copied().ok_or_else(missing)
         };
-        let joined = Join { rank, token: token(&[left, right].concat())? };
+        let joined = Merge { rank, token: token(&[left, right].concat())? };
         // The first of two equal merges applies.
         merges.entry(pair(token(left)?, token(right)?)).or_insert(joined);
     }

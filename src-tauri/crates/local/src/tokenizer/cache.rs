@@ -9,14 +9,14 @@ const WORDS: usize = 1 << 16;
 
 /// Cache of tokens by word.
 #[derive(Default)]
-pub(super) struct Cache {
-    places: AHashMap<Box<str>, (u32, u32)>,
+pub(super) struct WordCache {
+    ranges: AHashMap<Box<str>, (u32, u32)>,
     tokens: Vec<u32>,
     /// Tokens of the last word that was too long to cache.
     long: Vec<u32>,
 }
 
-impl Cache {
+impl WordCache {
     /// Returns the tokens of `word`; `make` computes them if the word is not cached.
     pub(super) fn get(&mut self, word: &str, make: impl FnOnce(&mut Vec<u32>)) -> &[u32] {
         if word.len() > LONGEST {
@@ -24,16 +24,16 @@ impl Cache {
             make(&mut self.long);
             return &self.long;
         }
-        if let Some((at, count)) = self.places.get(word) {
+        if let Some((at, count)) = self.ranges.get(word) {
             return &self.tokens[*at as usize..][..*count as usize];
         }
-        if self.places.len() >= WORDS {
+        if self.ranges.len() >= WORDS {
             *self = Self::default();
         }
         let at = self.tokens.len();
         make(&mut self.tokens);
         // At most one token per byte: 96 times 65,536.
-        self.places.insert(word.into(), (at as u32, (self.tokens.len() - at) as u32));
+        self.ranges.insert(word.into(), (at as u32, (self.tokens.len() - at) as u32));
         &self.tokens[at..]
     }
 }
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn caches_each_word_within_its_limit() {
-        let mut cache = Cache::default();
+        let mut cache = WordCache::default();
         let mut made = 0;
         for word in ["lamp", "quay", "lamp", ""] {
             let tokens = cache.get(word, |tokens| {
@@ -59,7 +59,7 @@ mod tests {
         (0..2 * WORDS).for_each(|word| {
             cache.get(&word.to_string(), |tokens| tokens.push(word as u32));
         });
-        assert!(cache.places.len() <= WORDS);
+        assert!(cache.ranges.len() <= WORDS);
         assert_eq!(cache.get("7", |tokens| tokens.push(7)), [7]);
     }
 }

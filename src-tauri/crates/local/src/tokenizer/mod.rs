@@ -7,13 +7,13 @@ mod bpe;
 mod cache;
 pub(crate) mod check;
 mod class;
-mod joining;
-mod pieces;
+mod merging;
 mod scan;
+mod sentence_piece;
 mod special;
 mod split;
+mod word_rules;
 mod wordpiece;
-mod words;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,9 +23,9 @@ use domain::prompt::Segment;
 
 use crate::gguf::{self, GgufError, Vocabulary};
 use bpe::BytePairs;
-use cache::Cache;
-use pieces::Pieces;
-use special::{Part, Specials};
+use cache::WordCache;
+use sentence_piece::SentencePiece;
+use special::{SpecialSplit, SpecialTokens};
 use wordpiece::WordPieces;
 
 /// Bytes of text per thread; for less text, a thread costs more than it saves.
@@ -50,18 +50,18 @@ impl From<GgufError> for Unsupported {
     }
 }
 
-enum Model {
+enum TokenizerAlgorithm {
     BytePairs(Box<BytePairs>),
-    Pieces(Pieces),
+    SentencePiece(SentencePiece),
     WordPieces(WordPieces),
 }
 
 /// A model's tokenizer. Threads may share it.
 pub struct Tokenizer {
-    model: Model,
-    specials: Specials,
+    model: TokenizerAlgorithm,
+    specials: SpecialTokens,
     /// One cache per thread that counts at the same time.
-    caches: Mutex<Vec<Cache>>,
+    caches: Mutex<Vec<WordCache>>,
 }
 
 impl Tokenizer {
@@ -79,14 +79,14 @@ impl Tokenizer {
     /// [`Unsupported`]; the worker must count then.
     pub fn of(vocabulary: &Vocabulary) -> Result<Self, Unsupported> {
         let model = match vocabulary.model.as_str() {
-            "gpt2" | "gemma4" => Model::BytePairs(Box::new(BytePairs::of(vocabulary)?)),
+            "gpt2" | "gemma4" => TokenizerAlgorithm::BytePairs(Box::new(BytePairs::of(vocabulary)?)),
             // llama.cpp strips the spaces after Phi 3's markers.
             "llama" if is_phi3(&vocabulary.name) => return Err(Unsupported::Rule("phi-3".to_owned())),
-            "llama" => Model::Pieces(Pieces::of(vocabulary)?),
-            "bert" => Model::WordPieces(WordPieces::of(vocabulary)),
+            "llama" => TokenizerAlgorithm::SentencePiece(SentencePiece::of(vocabulary)?),
+            "bert" => TokenizerAlgorithm::WordPieces(WordPieces::of(vocabulary)),
             other => return Err(Unsupported::Kind(other.chars().take(60).collect())),
         };
-        Ok(Self { model, specials: Specials::of(vocabulary), caches: Mutex::default() })
+        Ok(Self { model, specials: SpecialTokens::of(vocabulary), caches: Mutex::default() })
     }
 
     /// Returns the token ids of `segment`. Contents never produce a control token.
@@ -140,34 +140,34 @@ impl Tokenizer {
         self.caches().push(cache);
     }
 
-    fn text(&self, parts: Vec<Part<'_>>, cache: &mut Cache, give: &mut dyn FnMut(&[u32])) {
+    fn text(&self, parts: Vec<SpecialSplit<'_>>, cache: &mut WordCache, give: &mut dyn FnMut(&[u32])) {
         let mut after_token = true;
         for part in parts {
             match part {
-                Part::Token(token) => give(&[token]),
-                Part::Text(text) => self.plain(text, after_token, cache, give),
+                SpecialSplit::Token(token) => give(&[token]),
+                SpecialSplit::Text(text) => self.plain(text, after_token, cache, give),
             }
-            after_token = matches!(part, Part::Token(_));
+            after_token = matches!(part, SpecialSplit::Token(_));
         }
     }
 
-    fn plain(&self, text: &str, after_token: bool, cache: &mut Cache, give: &mut dyn FnMut(&[u32])) {
+    fn plain(&self, text: &str, after_token: bool, cache: &mut WordCache, give: &mut dyn FnMut(&[u32])) {
         match &self.model {
-            Model::BytePairs(model) => {
+            TokenizerAlgorithm::BytePairs(model) => {
                 model.split(text, &mut |word| give(cache.get(word, |tokens| model.word(word, tokens))));
             }
-            Model::Pieces(model) => {
+            TokenizerAlgorithm::SentencePiece(model) => {
                 model.split(text, after_token, &mut |word| {
                     give(cache.get(word, |tokens| model.word(word, tokens)));
                 });
             }
-            Model::WordPieces(model) => {
+            TokenizerAlgorithm::WordPieces(model) => {
                 model.split(text, &mut |word| give(cache.get(word, |tokens| model.word(word, tokens))));
             }
         }
     }
 
-    fn caches(&self) -> std::sync::MutexGuard<'_, Vec<Cache>> {
+    fn caches(&self) -> std::sync::MutexGuard<'_, Vec<WordCache>> {
         self.caches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

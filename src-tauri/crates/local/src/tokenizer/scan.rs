@@ -3,12 +3,12 @@
 use super::class::{Classes, SPACE};
 
 /// A text with its character classes. Positions are byte offsets.
-pub(super) struct Scan<'t> {
+pub(super) struct TextScan<'t> {
     pub(super) text: &'t str,
     classes: Classes,
 }
 
-impl<'t> Scan<'t> {
+impl<'t> TextScan<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Self { text, classes: Classes::get() }
     }
@@ -31,7 +31,7 @@ impl<'t> Scan<'t> {
         at + run.map(char::len_utf8).sum::<usize>()
     }
 
-    /// Like [`Scan::run`], without a limit.
+    /// Like [`TextScan::run`], without a limit.
     pub(super) fn all(&self, at: usize, wanted: impl Fn(char, u8) -> bool) -> usize {
         let rest = self.text.get(at..).unwrap_or_default();
         let end = rest.char_indices().find(|(_, character)| !wanted(*character, self.classes.of(*character)));

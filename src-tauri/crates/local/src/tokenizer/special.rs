@@ -69,7 +69,7 @@ const CONTROL: &[&str] = &[
 /// Texts that llama.cpp always treats as user-defined tokens.
 const USER_DEFINED: &[&str] = &["<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"];
 
-struct Special {
+struct SpecialToken {
     id: u32,
     text: Box<str>,
     /// Not matched in contents.
@@ -79,8 +79,8 @@ struct Special {
 }
 
 /// All special tokens of a vocabulary, longest first.
-pub(super) struct Specials {
-    all: Vec<Special>,
+pub(super) struct SpecialTokens {
+    all: Vec<SpecialToken>,
     /// Finds all special tokens of a text in one pass, because some vocabularies have thousands. `None` if there are
     /// none.
     in_control: Option<AhoCorasick>,
@@ -88,20 +88,20 @@ pub(super) struct Specials {
 }
 
 /// A part of a text: plain text or a special token.
-pub(super) enum Part<'t> {
+pub(super) enum SpecialSplit<'t> {
     Text(&'t str),
     Token(u32),
 }
 
-impl Specials {
+impl SpecialTokens {
     pub(super) fn of(vocabulary: &Vocabulary) -> Self {
         let tokens = vocabulary.tokens.iter().zip(&vocabulary.kinds).zip(0..);
-        let mut all: Vec<Special> = tokens
+        let mut all: Vec<SpecialToken> = tokens
             .filter(|((text, _), _)| !text.is_empty())
             .filter_map(|((text, kind), id)| special(text, *kind, id))
             .collect();
         all.sort_by_key(|special| std::cmp::Reverse(special.text.len()));
-        let finder = |wanted: fn(&Special) -> bool| {
+        let finder = |wanted: fn(&SpecialToken) -> bool| {
             // Unwanted entries get an empty pattern to keep the indexes; `present` skips those.
             let patterns = all.iter().map(|special| if wanted(special) { &special.text } else { "" });
             all.iter().any(wanted).then(|| AhoCorasick::new(patterns).ok()).flatten()
@@ -115,17 +115,17 @@ impl Specials {
     }
 
     /// Splits control text at every special token.
-    pub(super) fn control<'t>(&self, text: &'t str) -> Vec<Part<'t>> {
+    pub(super) fn control<'t>(&self, text: &'t str) -> Vec<SpecialSplit<'t>> {
         self.cut(self.in_control.as_ref(), text)
     }
 
     /// Splits contents at user-defined tokens. Those that look like markup are split after their first character, and
     /// the text on either side is tokenized separately.
-    pub(super) fn contents<'t>(&self, text: &'t str) -> Vec<Vec<Part<'t>>> {
+    pub(super) fn contents<'t>(&self, text: &'t str) -> Vec<Vec<SpecialSplit<'t>>> {
         let whole = self.cut(self.in_contents.as_ref(), text);
-        let mark = |part: &Part<'_>| match part {
-            Part::Token(id) => self.all.iter().any(|special| special.id == *id && special.mark),
-            Part::Text(_) => false,
+        let mark = |part: &SpecialSplit<'_>| match part {
+            SpecialSplit::Token(id) => self.all.iter().any(|special| special.id == *id && special.mark),
+            SpecialSplit::Text(_) => false,
         };
         if !whole.iter().any(mark) {
             return vec![whole];
@@ -141,8 +141,8 @@ impl Specials {
         texts
     }
 
-    fn cut<'t>(&self, finder: Option<&AhoCorasick>, text: &'t str) -> Vec<Part<'t>> {
-        let mut parts = if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] };
+    fn cut<'t>(&self, finder: Option<&AhoCorasick>, text: &'t str) -> Vec<SpecialSplit<'t>> {
+        let mut parts = if text.is_empty() { Vec::new() } else { vec![SpecialSplit::Text(text)] };
         for at in finder.map(|finder| present(finder, text)).unwrap_or_default() {
             parts = parts.into_iter().flat_map(|part| self.all[at].cut(part)).collect();
         }
@@ -156,7 +156,7 @@ fn present(finder: &AhoCorasick, text: &str) -> BTreeSet<usize> {
     found.map(|found| found.pattern().as_usize()).collect()
 }
 
-fn special(text: &str, kind: TokenKind, id: u32) -> Option<Special> {
+fn special(text: &str, kind: TokenKind, id: u32) -> Option<SpecialToken> {
     let user_defined = kind == TokenKind::UserDefined || USER_DEFINED.contains(&text);
     let looks_like_control = CONTROL.contains(&text);
     let control = match kind {
@@ -166,22 +166,22 @@ fn special(text: &str, kind: TokenKind, id: u32) -> Option<Special> {
         _ => return None,
     };
     let mark = user_defined && text.len() > 2 && text.starts_with('<') && text.ends_with('>');
-    Some(Special { id, text: text.into(), control, mark })
+    Some(SpecialToken { id, text: text.into(), control, mark })
 }
 
-impl Special {
-    fn cut<'t>(&self, part: Part<'t>) -> Vec<Part<'t>> {
-        let Part::Text(mut rest) = part else { return vec![part] };
+impl SpecialToken {
+    fn cut<'t>(&self, part: SpecialSplit<'t>) -> Vec<SpecialSplit<'t>> {
+        let SpecialSplit::Text(mut rest) = part else { return vec![part] };
         let mut parts = Vec::new();
         while let Some(at) = rest.find(&*self.text) {
             if at > 0 {
-                parts.push(Part::Text(&rest[..at]));
+                parts.push(SpecialSplit::Text(&rest[..at]));
             }
-            parts.push(Part::Token(self.id));
+            parts.push(SpecialSplit::Token(self.id));
             rest = &rest[at + self.text.len()..];
         }
         if !rest.is_empty() {
-            parts.push(Part::Text(rest));
+            parts.push(SpecialSplit::Text(rest));
         }
         parts
     }

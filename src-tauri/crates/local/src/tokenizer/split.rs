@@ -1,12 +1,12 @@
 //! Pre-tokenizers: stages that split a text into pieces, and each piece into smaller ones.
 
 use super::class::{LETTER, NUMBER, PUNCTUATION, SPACE};
-use super::scan::Scan;
-use super::words::{self, Letters, Rules};
+use super::scan::TextScan;
+use super::word_rules::{self, Letters, Rules};
 
 /// One regular expression of a pre-tokenizer. Each match is a piece, and so is the text between matches.
 #[derive(Clone, Copy)]
-pub(super) enum Stage {
+pub(super) enum SplitStage {
     /// A run of characters of a class with limited length, optionally preceded by a space.
     Run {
         lead: Lead,
@@ -14,7 +14,7 @@ pub(super) enum Stage {
         least: usize,
         most: usize,
     },
-    Words(fn(&Scan<'_>, usize) -> Option<usize>),
+    Words(fn(&TextScan<'_>, usize) -> Option<usize>),
     Rules(Rules),
 }
 
@@ -26,7 +26,7 @@ pub(super) enum Lead {
     Blank,
 }
 
-impl Stage {
+impl SplitStage {
     const fn each(class: fn(char, u8) -> bool) -> Self {
         Self::Run { lead: Lead::None, class, least: 1, most: 1 }
     }
@@ -36,7 +36,7 @@ impl Stage {
     }
 
     /// Returns the end of the match that begins at `at`.
-    fn matched(&self, scan: &Scan<'_>, at: usize) -> Option<usize> {
+    fn matched(&self, scan: &TextScan<'_>, at: usize) -> Option<usize> {
         match self {
             Self::Words(word) => word(scan, at),
             Self::Rules(rules) => rules.word(scan, at),
@@ -58,9 +58,9 @@ impl Stage {
 }
 
 /// Splits `text` by all `stages` and passes the pieces to `each` in order.
-pub(super) fn split<'t>(stages: &[Stage], text: &'t str, each: &mut dyn FnMut(&'t str)) {
+pub(super) fn split<'t>(stages: &[SplitStage], text: &'t str, each: &mut dyn FnMut(&'t str)) {
     let Some((stage, rest)) = stages.split_first() else { return each(text) };
-    let scan = Scan::new(text);
+    let scan = TextScan::new(text);
     let (mut gap, mut at) = (0, 0);
     while let Some((character, _)) = scan.peek(at) {
         let Some(end) = stage.matched(&scan, at) else {
@@ -80,22 +80,23 @@ pub(super) fn split<'t>(stages: &[Stage], text: &'t str, each: &mut dyn FnMut(&'
 
 /// How a byte-pair vocabulary is applied.
 pub(super) struct Pre {
-    pub(super) stages: &'static [Stage],
+    pub(super) stages: &'static [SplitStage],
     /// A word that is a token is not split, whatever the merges say.
     pub(super) whole_words: bool,
     /// The vocabulary represents bytes as letters; otherwise only spaces are replaced.
     pub(super) byte_letters: bool,
 }
 
-const GPT2: Stage = Stage::Words(words::gpt2);
-const DIGIT: Stage = Stage::each(|_, class| class & NUMBER != 0);
-const THREE_DIGITS: Stage = Stage::Run { lead: Lead::None, class: |_, class| class & NUMBER != 0, least: 1, most: 3 };
-const ASCII_TRIPLES: Stage =
-    Stage::Run { lead: Lead::None, class: |character, _| character.is_ascii_digit(), least: 3, most: 3 };
-const KANA_AND_HAN: Stage =
-    Stage::runs(|character, _| matches!(character, '\u{4e00}'..='\u{9fa5}' | '\u{3040}'..='\u{30ff}'));
+const GPT2: SplitStage = SplitStage::Words(word_rules::gpt2);
+const DIGIT: SplitStage = SplitStage::each(|_, class| class & NUMBER != 0);
+const THREE_DIGITS: SplitStage =
+    SplitStage::Run { lead: Lead::None, class: |_, class| class & NUMBER != 0, least: 1, most: 3 };
+const ASCII_TRIPLES: SplitStage =
+    SplitStage::Run { lead: Lead::None, class: |character, _| character.is_ascii_digit(), least: 3, most: 3 };
+const KANA_AND_HAN: SplitStage =
+    SplitStage::runs(|character, _| matches!(character, '\u{4e00}'..='\u{9fa5}' | '\u{3040}'..='\u{30ff}'));
 const NO_WORD: &str = "(|.,!?…。，、।۔،)";
-const BLOOM: Stage = Stage::Run {
+const BLOOM: SplitStage = SplitStage::Run {
     lead: Lead::Space,
     class: |character, class| class & SPACE == 0 && !NO_WORD.contains(character),
     least: 1,
@@ -110,42 +111,46 @@ fn signs(character: char, class: u8) -> bool {
 pub(super) fn pre(name: &str) -> Option<Pre> {
     const ONE_DIGIT: Rules = Rules { digits: 1, ..Rules::LLAMA3 };
     const SLASH: &[char] = &['\r', '\n', '/'];
-    let stages: &'static [Stage] = match name {
+    let stages: &'static [SplitStage] = match name {
         "llama3" | "llama-v3" | "llama-bpe" | "falcon3" | "falcon-h1" | "pixtral" | "midm-2.0" | "lfm2"
         | "jina-v5-nano" | "dbrx" | "smaug-bpe" | "chatglm-bpe" | "glm4" | "glm5" => {
-            &const { [Stage::Rules(Rules::LLAMA3)] }
+            &const { [SplitStage::Rules(Rules::LLAMA3)] }
         }
         "qwen2" | "deepseek-r1-qwen" | "kormo" | "f2llmv2" | "megrez" | "stablelm2" | "hunyuan" | "solar-open"
-        | "grok-2" => &const { [Stage::Rules(ONE_DIGIT)] },
-        "qwen35" => &const { [Stage::Rules(Rules { letters: Letters::Marks, ..ONE_DIGIT })] },
-        "minicpm5" => &const { [THREE_DIGITS, Stage::Rules(Rules { digits: usize::MAX, ..Rules::LLAMA3 })] },
+        | "grok-2" => &const { [SplitStage::Rules(ONE_DIGIT)] },
+        "qwen35" => &const { [SplitStage::Rules(Rules { letters: Letters::Marks, ..ONE_DIGIT })] },
+        "minicpm5" => &const { [THREE_DIGITS, SplitStage::Rules(Rules { digits: usize::MAX, ..Rules::LLAMA3 })] },
         "tekken" => {
             const LETTERS: Letters = Letters::Cased { contractions: false };
-            &const { [Stage::Rules(Rules { contractions: false, digits: 1, letters: LETTERS, tail: SLASH })] }
+            &const { [SplitStage::Rules(Rules { contractions: false, digits: 1, letters: LETTERS, tail: SLASH })] }
         }
         "gpt-4o" | "llama4" | "kanana2" | "talkie" | "minimax-m2" => {
             const LETTERS: Letters = Letters::Cased { contractions: true };
-            &const { [Stage::Rules(Rules { contractions: false, digits: 3, letters: LETTERS, tail: SLASH })] }
+            &const { [SplitStage::Rules(Rules { contractions: false, digits: 3, letters: LETTERS, tail: SLASH })] }
         }
         "deepseek-v3" | "hunyuan-dense" | "joyai-llm" | "hy_v4" => {
-            &const { [THREE_DIGITS, KANA_AND_HAN, Stage::Words(words::deepseek)] }
+            &const { [THREE_DIGITS, KANA_AND_HAN, SplitStage::Words(word_rules::deepseek)] }
         }
         "deepseek-coder" => {
-            const LETTERS: Stage =
-                Stage::Run { lead: Lead::Blank, class: |_, class| class & LETTER != 0, least: 1, most: usize::MAX };
-            const SIGNS: Stage = Stage::Run {
+            const LETTERS: SplitStage = SplitStage::Run {
+                lead: Lead::Blank,
+                class: |_, class| class & LETTER != 0,
+                least: 1,
+                most: usize::MAX,
+            };
+            const SIGNS: SplitStage = SplitStage::Run {
                 lead: Lead::Blank,
                 class: |_, class| class & PUNCTUATION != 0,
                 least: 1,
                 most: usize::MAX,
             };
-            const WIDE: Stage = Stage::runs(|character, class| {
+            const WIDE: SplitStage = SplitStage::runs(|character, class| {
                 class & SPACE == 0 && matches!(character, '\u{800}'..='\u{9fa5}' | '\u{ac00}'..='\u{d7ff}')
             });
-            &const { [Stage::each(|character, _| matches!(character, '\r' | '\n')), LETTERS, SIGNS, WIDE, DIGIT] }
+            &const { [SplitStage::each(|character, _| matches!(character, '\r' | '\n')), LETTERS, SIGNS, WIDE, DIGIT] }
         }
         "falcon" => {
-            const SIGNS: Stage = Stage::runs(|character, class| signs(character, class) || character == '`');
+            const SIGNS: SplitStage = SplitStage::runs(|character, class| signs(character, class) || character == '`');
             &const { [SIGNS, GPT2, ASCII_TRIPLES] }
         }
         "starcoder" | "refact" | "command-r" | "smollm" | "codeshell" | "exaone" | "minerva-7b" | "mellum2" => {
@@ -157,10 +162,10 @@ pub(super) fn pre(name: &str) -> Option<Pre> {
         "poro-chat" | "bloom" | "gpt3-finnish" => &const { [BLOOM] },
         "viking" => &const { [BLOOM, DIGIT] },
         "gemma4" | "granite-embed-multi-311m" | "sarvam-moe" => {
-            &const { [Stage::runs(|character, _| character == '\n')] }
+            &const { [SplitStage::runs(|character, _| character == '\n')] }
         }
         "" | "default" => {
-            &const { [Stage::runs(signs), GPT2, Stage::runs(|_, class| class & NUMBER != 0), ASCII_TRIPLES] }
+            &const { [SplitStage::runs(signs), GPT2, SplitStage::runs(|_, class| class & NUMBER != 0), ASCII_TRIPLES] }
         }
         _ => return None,
     };

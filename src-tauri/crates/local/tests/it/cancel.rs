@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use local::State;
+use local::WorkerState;
 use provider::{FinishReason, GenerationEvent, Provider};
 use tokio_util::sync::CancellationToken;
 
@@ -59,7 +59,7 @@ async fn dropped_stream_frees_the_model() {
     while !matches!(stream.next().await, Some(Ok(GenerationEvent::Text(_)))) {}
     drop(stream);
     let mut status = host.watch();
-    status.wait_for(|status| status.state == State::Idle).await.unwrap();
+    status.wait_for(|status| status.state == WorkerState::Idle).await.unwrap();
     is_well(&*provider).await;
 }
 

@@ -3,11 +3,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use local::{LocalHost, Policy, Settings, State};
+use local::{LocalHost, Policy, WorkerSettings, WorkerState};
 use provider::{GenerationEvent, Provider, ProviderErrorKind};
 use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;
-use worker::protocol::{Generate, Load, Purpose, Reply, Request, Sampling, Segment};
+use worker::protocol::{Generate, Load, LoadPurpose, WireSampling, WireSegment, WorkerReply, WorkerRequest};
 
 use crate::support::*;
 
@@ -46,7 +46,7 @@ async fn recovers_from_a_death_between_requests() {
     let provider = host.provider(&model(), 512);
     is_well(&*provider).await;
     signal(host.status().pid.unwrap(), Signal::KILL);
-    host.watch().wait_for(|status| status.state == State::Dead).await.unwrap();
+    host.watch().wait_for(|status| status.state == WorkerState::Dead).await.unwrap();
     is_well(&*provider).await;
     assert_eq!(host.status().deaths, 1);
 }
@@ -54,7 +54,7 @@ async fn recovers_from_a_death_between_requests() {
 #[tokio::test]
 async fn gives_up_after_three_deaths_per_context_size() {
     let policy = Policy { backoff: Duration::from_millis(1), ..Policy::default() };
-    let host = LocalHost::new(Settings { policy, ..settings() }).unwrap();
+    let host = LocalHost::new(WorkerSettings { policy, ..settings() }).unwrap();
     let provider = host.provider(&model(), 1024);
     for _ in 0..3 {
         let outcome = killed(&host, &*provider, Signal::ABORT, 2).await;
@@ -70,8 +70,9 @@ async fn gives_up_after_three_deaths_per_context_size() {
 
 #[tokio::test]
 async fn silent_worker_is_reported_then_killed() {
-    let policy = Policy { stall: Duration::from_secs(1), silence: Duration::from_secs(4), ..settings().policy };
-    let host = LocalHost::new(Settings { policy, ..settings() }).unwrap();
+    let policy =
+        Policy { stall_notice: Duration::from_secs(1), reply_timeout: Duration::from_secs(4), ..settings().policy };
+    let host = LocalHost::new(WorkerSettings { policy, ..settings() }).unwrap();
     let provider = host.provider(&model(), 512);
     is_well(&*provider).await;
     let outcome = killed(&host, &*provider, Signal::STOP, 2).await;
@@ -92,7 +93,7 @@ async fn no_worker_outlives_its_host() {
     let busy = host();
     let mut status = busy.watch();
     let stream = busy.provider(&model(), 512).stream(endless(), CancellationToken::new());
-    let pid = status.wait_for(|status| status.state == State::Busy).await.unwrap().pid.unwrap();
+    let pid = status.wait_for(|status| status.state == WorkerState::Busy).await.unwrap().pid.unwrap();
     drop(busy);
     let outcome = follow(stream, |_, _| {}).await;
     assert_eq!(outcome.error().kind, ProviderErrorKind::Cut);
@@ -141,18 +142,18 @@ fn worker_exits_when_stdin_closes() {
     let (mut pipe, mut frames) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let path = model_path().to_str().unwrap().to_owned();
     let load =
-        Load { path, context: 4096, threads: 1, gpu_layers: 0, purpose: Purpose::Replies, aside: 0, saved: None };
-    let sampling = Sampling { seed: 1, ..Sampling::default() };
-    let segments = vec![Segment { text: "1, 2, 3, 4,".into(), control: false }];
+        Load { path, context: 4096, threads: 1, gpu_layers: 0, purpose: LoadPurpose::Replies, aside: 0, saved: None };
+    let sampling = WireSampling { seed: 1, ..WireSampling::default() };
+    let segments = vec![WireSegment { text: "1, 2, 3, 4,".into(), control: false }];
     let (stop, max_tokens, grammar) = (vec![], 4_000, None);
     let generate = Generate { id: 1, cache_key: "k".into(), segments, sampling, stop, max_tokens, grammar };
-    worker::frame::write(&mut pipe, &Request::Load(load)).unwrap();
-    worker::frame::write(&mut pipe, &Request::Generate(generate)).unwrap();
-    while !matches!(worker::frame::read(&mut frames).unwrap().unwrap(), Reply::Text { .. }) {}
+    worker::frame::write(&mut pipe, &WorkerRequest::Load(load)).unwrap();
+    worker::frame::write(&mut pipe, &WorkerRequest::Generate(generate)).unwrap();
+    while !matches!(worker::frame::read(&mut frames).unwrap().unwrap(), WorkerReply::Text { .. }) {}
     drop(pipe);
     // A worker that continued would write 4,000 pieces.
     let mut rest = 0;
-    while let Ok(Some(Reply::Text { .. })) = worker::frame::read(&mut frames) {
+    while let Ok(Some(WorkerReply::Text { .. })) = worker::frame::read(&mut frames) {
         rest += 1;
     }
     assert!(rest < 200, "{rest} more pieces");
@@ -164,29 +165,29 @@ fn worker_answers_invalid_frames_with_errors() {
     let settings = settings();
     let mut child = Command::new(&settings.worker).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut pipe, mut frames) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    let mut next = || worker::frame::read::<Reply>(&mut frames).unwrap().unwrap();
-    assert!(matches!(next(), Reply::Ready { .. }));
+    let mut next = || worker::frame::read::<WorkerReply>(&mut frames).unwrap().unwrap();
+    assert!(matches!(next(), WorkerReply::Ready { .. }));
     pipe.write_all(b"\x02\0\0\0{]").unwrap();
-    assert!(matches!(next(), Reply::Error { id: None, .. }));
-    worker::frame::write(&mut pipe, &Request::Count { id: 5, texts: vec![] }).unwrap();
-    assert!(matches!(next(), Reply::Error { id: Some(5), .. }));
+    assert!(matches!(next(), WorkerReply::Error { id: None, .. }));
+    worker::frame::write(&mut pipe, &WorkerRequest::Count { id: 5, texts: vec![] }).unwrap();
+    assert!(matches!(next(), WorkerReply::Error { id: Some(5), .. }));
     drop(pipe);
     assert!(child.wait().unwrap().success());
 }
 
 /// Writes a program that does not speak the worker protocol.
-fn bogus(folder: &tempfile::TempDir, name: &str, script: &str) -> Settings {
+fn bogus(folder: &tempfile::TempDir, name: &str, script: &str) -> WorkerSettings {
     let path = folder.path().join(name);
     std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     let policy = Policy { handshake: Duration::from_millis(500), ..settings().policy };
-    Settings { worker: path, policy, ..settings() }
+    WorkerSettings { worker: path, policy, ..settings() }
 }
 
 #[tokio::test]
 async fn other_programs_give_a_typed_error() {
     let folder = tempfile::tempdir().unwrap();
-    let old = Reply::Ready { protocol: 0, build: String::new(), devices: Vec::new() };
+    let old = WorkerReply::Ready { protocol: 0, build: String::new(), devices: Vec::new() };
     std::fs::write(folder.path().join("old.frame"), worker::frame::encode(&old).unwrap()).unwrap();
     let other = format!("it speaks version 0 of the protocol, not {}", worker::protocol::PROTOCOL);
     for (name, script, why) in [
@@ -202,7 +203,7 @@ async fn other_programs_give_a_typed_error() {
         assert!(outcome.error().message.contains(why), "{name}: {}", outcome.error());
         assert!(host.count(&model(), &[plain("a")]).await.is_err(), "{name}: counting fails too");
     }
-    let missing = Settings { worker: folder.path().join("none"), ..settings() };
+    let missing = WorkerSettings { worker: folder.path().join("none"), ..settings() };
     let host = LocalHost::new(missing).unwrap();
     let outcome = reply(&*host.provider(&model(), 512), endless()).await;
     assert!(

@@ -2,7 +2,7 @@
 
 use domain::embedding::Embedding;
 use futures_util::future::try_join_all;
-use local::{LocalHost, Settings};
+use local::{LocalHost, WorkerSettings};
 
 use crate::support::{models_dir, settings};
 
@@ -47,7 +47,7 @@ async fn embedding_is_independent_of_the_batch() {
 #[tokio::test]
 async fn idle_worker_is_shut_down_and_restarted() {
     let idle = Some(std::time::Duration::from_millis(50));
-    let host = LocalHost::new(Settings { idle, ..settings() }).unwrap();
+    let host = LocalHost::new(WorkerSettings { idle, ..settings() }).unwrap();
     let first = embed(&host, &["Hello"]).await;
     let mut status = host.watch();
     status.wait_for(|status| status.pid.is_none()).await.unwrap();

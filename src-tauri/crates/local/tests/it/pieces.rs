@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use domain::model::LocalModel;
 use domain::prompt::Segment;
-use local::CountedBy;
+use local::CountingMethod;
 use tokenizers::Tokenizer;
 use tokenizers::models::TrainerWrapper;
 use tokenizers::models::bpe::{BPE, BpeTrainer};
@@ -150,6 +150,6 @@ async fn agrees_with_the_worker_on_llama2_and_gemma() {
         let model = LocalModel { sha256: "0c".into(), ..model_at(path) };
         let host = host();
         host.count(&model, &texts()[..4]).await.unwrap();
-        assert_eq!(host.counted_by(&model), CountedBy::ThisProcess, "{name}");
+        assert_eq!(host.counted_by(&model), CountingMethod::ThisProcess, "{name}");
     }
 }

@@ -1,6 +1,6 @@
 use domain::sampling::SamplerOptions;
-use local::State;
-use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind, Shape};
+use local::WorkerState;
+use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind, ResponseSchema};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::*;
@@ -213,7 +213,7 @@ async fn counts_texts_during_a_reply() {
     let count = async {
         written.await.unwrap();
         let counts = host.count(&model(), &[plain("Hello there")]).await.unwrap();
-        assert_eq!(host.status().state, State::Busy, "the reply is still running");
+        assert_eq!(host.status().state, WorkerState::Busy, "the reply is still running");
         cancel.cancel();
         counts
     };
@@ -247,7 +247,7 @@ async fn reply_follows_its_grammar() {
     let grammar = r#"root ::= "{\"ship\":" name ",\"masts\":" [1-4] "}"
 name ::= "\"" [A-Z] [a-z]{2,9} "\"""#;
     let mut request = request(chat(&["Tell me about a ship."]), 60);
-    request.shape = Some(Shape { grammar: grammar.to_owned(), schema: serde_json::Value::Null });
+    request.response_schema = Some(ResponseSchema { grammar: grammar.to_owned(), schema: serde_json::Value::Null });
     let outcome = reply(&*provider, request).await;
     assert_eq!(outcome.reason(), FinishReason::Stop, "{outcome:?}");
     let read: serde_json::Value = serde_json::from_str(&outcome.text).unwrap();
@@ -278,7 +278,7 @@ async fn broken_grammar_is_an_error() {
     ];
     for grammar in broken {
         let mut request = request(chat(&["Who are you?"]), 4);
-        request.shape = Some(Shape { grammar: grammar.to_owned(), schema: serde_json::Value::Null });
+        request.response_schema = Some(ResponseSchema { grammar: grammar.to_owned(), schema: serde_json::Value::Null });
         let outcome = reply(&*provider, request).await;
         if let Err(error) = &outcome.end {
             assert_eq!(error.kind, ProviderErrorKind::BadRequest, "{grammar}: {error}");

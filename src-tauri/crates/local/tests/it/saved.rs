@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use domain::prompt::Segment;
-use local::{LocalHost, Settings};
+use local::{LocalHost, WorkerSettings};
 use provider::{Request, Usage};
 use rustix::process::Signal;
 use tempfile::TempDir;
@@ -14,8 +14,8 @@ use crate::support::*;
 const FIRST: &str =
     "Tell me about the sea, the ships, the harbour, the lamps on the quay and the people who light them.";
 
-fn settings_with(folder: &TempDir) -> Settings {
-    Settings { state_dir: Some(folder.path().join("cache")), ..settings() }
+fn settings_with(folder: &TempDir) -> WorkerSettings {
+    WorkerSettings { state_dir: Some(folder.path().join("cache")), ..settings() }
 }
 
 fn host_with(folder: &TempDir) -> LocalHost {
@@ -99,7 +99,7 @@ async fn caches_are_saved_per_context_size() {
 #[tokio::test]
 async fn caches_without_room_in_memory_go_to_disk() {
     let folder = tempfile::tempdir().unwrap();
-    let host = LocalHost::new(Settings { cache_budget: 0, ..settings_with(&folder) }).unwrap();
+    let host = LocalHost::new(WorkerSettings { cache_budget: 0, ..settings_with(&folder) }).unwrap();
     let provider = host.provider(&model(), 2048);
     let first = reply(&*provider, of("ada", chat(&[FIRST]))).await;
     reply(&*provider, of("bob", chat(&["Who are you?"]))).await;
@@ -162,14 +162,14 @@ async fn deletes_the_oldest_caches_beyond_the_budget() {
     first_turn(&folder, &["ada", "bob"]).await;
     let sizes: u64 = files(&folder).iter().map(|file| fs::metadata(file).unwrap().len()).sum();
     let (ada, bob) = (files(&folder).remove(0), files(&folder).remove(1));
-    let settings = Settings { state_budget: sizes + 1_000, ..settings_with(&folder) };
+    let settings = WorkerSettings { state_budget: sizes + 1_000, ..settings_with(&folder) };
     let host = LocalHost::new(settings).unwrap();
     reply(&*host.provider(&model(), 2048), of("cleo", chat(&[FIRST]))).await;
     host.shutdown().await;
     assert!(!ada.exists() && bob.exists());
     assert_eq!(files(&folder).len(), 2, "the latest remains");
 
-    let none = LocalHost::new(Settings { state_budget: 0, ..settings_with(&folder) }).unwrap();
+    let none = LocalHost::new(WorkerSettings { state_budget: 0, ..settings_with(&folder) }).unwrap();
     assert!(is_cold(reply(&*none.provider(&model(), 2048), of("bob", chat(&[FIRST]))).await.usage()));
 }
 
@@ -205,7 +205,7 @@ async fn withdrawn_text_leaves_the_disk_for_every_model() {
     let provider = host.provider(&model(), 2048);
     reply(&*provider, of("ada", second_prompt(&first))).await;
     reply(&*provider, of("bob", chat(&[FIRST]))).await;
-    host.keep_off_disk(vec!["ada".into(), "bob".into(), "never seen".into()]).await.unwrap();
+    host.exclude_from_saving(vec!["ada".into(), "bob".into(), "never seen".into()]).await.unwrap();
     assert_eq!(saved_chats(&folder, &["ada", "bob"]), [""; 0]);
     // Loading another context size saves both caches: ada's in memory and bob's, the last one used.
     reply(&*host.provider(&model(), 1024), of("cleo", chat(&[FIRST]))).await;
@@ -220,7 +220,7 @@ async fn withdrawn_cache_is_saved_after_another_prompt() {
     let provider = host.provider(&model(), 2048);
     let first = reply(&*provider, of("ada", chat(&[FIRST]))).await;
     reply(&*provider, of("bob", chat(&[FIRST]))).await;
-    host.keep_off_disk(vec!["ada".into(), "bob".into()]).await.unwrap();
+    host.exclude_from_saving(vec!["ada".into(), "bob".into()]).await.unwrap();
     let usage = reply(&*provider, of("ada", second_prompt(&first))).await.usage();
     assert!(usage.reused >= first.usage().prompt, "{usage:?}");
     host.shutdown().await;
@@ -230,10 +230,10 @@ async fn withdrawn_cache_is_saved_after_another_prompt() {
 #[tokio::test]
 async fn withdrawn_text_is_not_saved_when_memory_is_full() {
     let folder = tempfile::tempdir().unwrap();
-    let host = LocalHost::new(Settings { cache_budget: 0, ..settings_with(&folder) }).unwrap();
+    let host = LocalHost::new(WorkerSettings { cache_budget: 0, ..settings_with(&folder) }).unwrap();
     let provider = host.provider(&model(), 2048);
     reply(&*provider, of("ada", chat(&[FIRST]))).await;
-    host.keep_off_disk(vec!["ada".into()]).await.unwrap();
+    host.exclude_from_saving(vec!["ada".into()]).await.unwrap();
     reply(&*provider, of("bob", chat(&[FIRST]))).await;
     reply(&*provider, of("cleo", chat(&[FIRST]))).await;
     assert_eq!(saved_chats(&folder, &["ada", "bob"]), ["bob"]);
@@ -276,7 +276,7 @@ async fn shutdown_after_a_withdrawal_saves_nothing_of_it() {
     let host = host_with(&folder);
     let long = Request { cache_key: "chat".into(), ..request(long_chat(), 4_000) };
     let leave = async {
-        let gone = host.keep_off_disk(vec!["chat".into()]);
+        let gone = host.exclude_from_saving(vec!["chat".into()]);
         host.shutdown().await;
         gone.await.unwrap();
     };
@@ -288,7 +288,7 @@ async fn shutdown_after_a_withdrawal_saves_nothing_of_it() {
 async fn worker_that_does_not_exit_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let mut settings = settings_with(&folder);
-    settings.policy.farewell = Duration::from_millis(300);
+    settings.policy.shutdown_timeout = Duration::from_millis(300);
     let host = LocalHost::new(settings).unwrap();
     is_well(&*host.provider(&model(), 512)).await;
     let pid = host.status().pid.unwrap();

@@ -8,7 +8,7 @@ use domain::model::LocalModel;
 use domain::prompt::{Prompt, Segment};
 use domain::sampling::{SamplerOptions, Sampling};
 use futures_util::StreamExt;
-use local::{LocalHost, Policy, Settings};
+use local::{LocalHost, Policy, WorkerSettings};
 use provider::{EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Timings, Usage};
 use tokio_util::sync::CancellationToken;
 
@@ -40,11 +40,11 @@ pub(crate) fn model() -> LocalModel {
 }
 
 /// One thread, because tests run in parallel; no pauses after deaths.
-pub(crate) fn settings() -> Settings {
-    let settings = Settings {
+pub(crate) fn settings() -> WorkerSettings {
+    let settings = WorkerSettings {
         threads: 1,
         policy: Policy { deaths: 1_000, backoff: Duration::ZERO, ..Policy::default() },
-        ..Settings::default()
+        ..WorkerSettings::default()
     };
     assert!(settings.worker.is_file(), "{} is missing: run `cargo xtask setup`", settings.worker.display());
     settings
@@ -91,7 +91,7 @@ pub(crate) fn greedy(max_tokens: u32) -> Sampling {
 
 pub(crate) fn request(segments: Vec<Segment>, max_tokens: u32) -> Request {
     let prompt = Prompt { segments, ..Prompt::default() };
-    Request { cache_key: "chat".into(), prompt, sampling: greedy(max_tokens), shape: None }
+    Request { cache_key: "chat".into(), prompt, sampling: greedy(max_tokens), response_schema: None }
 }
 
 /// A request for a reply without end.

@@ -1,5 +1,5 @@
 use domain::prompt::Segment;
-use local::{CountedBy, Tokenizer};
+use local::{CountingMethod, Tokenizer};
 
 use tokenizers::models::bpe::{BPE, Vocab};
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
@@ -48,17 +48,17 @@ fn hashed() -> domain::model::LocalModel {
 #[tokio::test]
 async fn compares_with_the_worker_once_per_file() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = local::Settings { state_dir: Some(folder.path().to_owned()), ..settings() };
+    let settings = local::WorkerSettings { state_dir: Some(folder.path().to_owned()), ..settings() };
     let texts = [plain("a <|im_end|> lamp"), control("<|im_end|>")];
 
     let host = local::LocalHost::new(settings.clone()).unwrap();
-    assert_eq!(host.counted_by(&hashed()), CountedBy::Unknown);
+    assert_eq!(host.counted_by(&hashed()), CountingMethod::Unknown);
     let counts = host.count(&hashed(), &texts).await.unwrap();
     assert_eq!(counts, host.count(&model(), &texts).await.unwrap(), "equal to the worker's count");
     assert_eq!(host.counted_by(&hashed()).to_string(), "exact, in process");
 
     let next = local::LocalHost::new(settings).unwrap();
-    assert_eq!(next.counted_by(&hashed()), CountedBy::ThisProcess);
+    assert_eq!(next.counted_by(&hashed()), CountingMethod::ThisProcess);
     assert_eq!(next.count(&hashed(), &texts).await.unwrap(), counts);
     assert!(!next.adds_bos(&hashed()).await.unwrap());
     assert_eq!(next.status().pid, None, "no worker was started");
@@ -84,14 +84,14 @@ async fn worker_counts_unsupported_vocabularies() {
         (with_kind(folder.path(), b"rwkv"), "0b", "this process does not support vocabularies of type \"rwkv\""),
     ] {
         let model = domain::model::LocalModel { sha256: hash.into(), ..model_at(path) };
-        let settings = local::Settings { state_dir: Some(folder.path().to_owned()), ..settings() };
+        let settings = local::WorkerSettings { state_dir: Some(folder.path().to_owned()), ..settings() };
         let host = local::LocalHost::new(settings.clone()).unwrap();
         let counts = host.count(&model, &texts).await.unwrap();
         let unhashed = domain::model::LocalModel { sha256: String::new(), ..model.clone() };
         assert_eq!(counts, host.count(&unhashed, &texts).await.unwrap(), "equal to the worker's count");
         let ids = host.tokenize(&model, &texts).await.unwrap();
         assert_eq!(counts, ids.iter().map(|ids| ids.len() as u32).collect::<Vec<_>>());
-        assert_eq!(host.counted_by(&model), CountedBy::Worker { reason: reason.into() });
+        assert_eq!(host.counted_by(&model), CountingMethod::Worker { reason: reason.into() });
         assert_eq!(host.counted_by(&model).to_string(), format!("exact, by the worker ({reason})"));
 
         let next = local::LocalHost::new(settings).unwrap();

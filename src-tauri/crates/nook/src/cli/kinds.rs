@@ -20,7 +20,7 @@ pub(crate) enum ExportKind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum ExportFormat {
     /// A character in a picture
     Png,
     JsonV2,

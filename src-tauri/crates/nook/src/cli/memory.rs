@@ -132,7 +132,7 @@ pub(crate) struct MemoryArgs {
     /// Where the memory is used: everywhere, with the character, with the character and one persona, in one chat, or
     /// with one lorebook
     #[arg(long, default_value = "pair")]
-    pub(crate) scope: ScopeWord,
+    pub(crate) scope: ScopeArg,
     /// For scope pair: name or id of the persona [default: the default persona]
     #[arg(long)]
     pub(crate) persona: Option<String>,
@@ -150,7 +150,7 @@ pub(crate) struct MemoryArgs {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ScopeWord {
+pub(crate) enum ScopeArg {
     Profile,
     Character,
     Pair,
@@ -158,14 +158,14 @@ pub(crate) enum ScopeWord {
     World,
 }
 
-impl From<ScopeWord> for MemoryScope {
-    fn from(word: ScopeWord) -> Self {
+impl From<ScopeArg> for MemoryScope {
+    fn from(word: ScopeArg) -> Self {
         match word {
-            ScopeWord::Profile => Self::Profile,
-            ScopeWord::Character => Self::Character,
-            ScopeWord::Pair => Self::Pair,
-            ScopeWord::Chat => Self::Chat,
-            ScopeWord::World => Self::World,
+            ScopeArg::Profile => Self::Profile,
+            ScopeArg::Character => Self::Character,
+            ScopeArg::Pair => Self::Pair,
+            ScopeArg::Chat => Self::Chat,
+            ScopeArg::World => Self::World,
         }
     }
 }

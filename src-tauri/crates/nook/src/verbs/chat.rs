@@ -8,14 +8,14 @@ use engine::{Engine, MAX_PICTURE_BYTES, TurnOptions};
 use tokio::sync::mpsc;
 
 use super::library::shown;
-use super::turn::{Ended, Talk};
+use super::turn::{Talk, TurnOutcome};
 use crate::cli::ChatArgs;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::find;
 use crate::interrupts::Interrupts;
 use crate::output::Output;
 
-pub(crate) async fn chat(engine: &Engine, args: ChatArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn chat(engine: &Engine, args: ChatArgs, out: &Output) -> Result<(), CommandError> {
     let options = options(engine, &args).await?;
     let chat = open(engine, &args).await?;
     let interrupts = Interrupts::listen()?;
@@ -26,7 +26,7 @@ pub(crate) async fn chat(engine: &Engine, args: ChatArgs, out: &Output) -> Resul
     }
 }
 
-async fn options(engine: &Engine, args: &ChatArgs) -> Result<TurnOptions, Failure> {
+async fn options(engine: &Engine, args: &ChatArgs) -> Result<TurnOptions, CommandError> {
     let mut options = find::options(engine, &args.answering).await?;
     options.sampler.seed = args.seed;
     options.sampler.temperature = args.temperature;
@@ -37,18 +37,18 @@ async fn options(engine: &Engine, args: &ChatArgs) -> Result<TurnOptions, Failur
     Ok(options)
 }
 
-async fn picture(engine: &Engine, file: &Path) -> Result<Picture, Failure> {
+async fn picture(engine: &Engine, file: &Path) -> Result<Picture, CommandError> {
     // One byte above the limit is enough for the engine to refuse a larger file.
     let limit = MAX_PICTURE_BYTES as u64 + 1;
     let mut bytes = Vec::new();
     std::fs::File::open(file)
         .and_then(|opened| opened.take(limit).read_to_end(&mut bytes))
-        .map_err(|error| Failure::because("badInput", format!("cannot read {}: {error}", file.display())))?;
+        .map_err(|error| CommandError::because("badInput", format!("cannot read {}: {error}", file.display())))?;
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok(engine.add_picture_bytes(name, bytes).await?)
 }
 
-async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, Failure> {
+async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, CommandError> {
     // Looked up first, so that a wrong name does not leave an empty chat.
     let persona = match &args.persona {
         Some(name) => Some(find::persona(engine, name).await?.id),
@@ -62,7 +62,7 @@ async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, Failure> {
         (Some(chat), Some(character)) => engine.open_chat(with(engine, chat, &character).await?).await?,
         (Some(chat), None) => engine.open_chat(find::chat(engine, chat).await?.id).await?,
         (None, Some(character)) => engine.new_chat(character).await?,
-        (None, None) => return Err(Failure::because("usage", "specify --chat or --character")),
+        (None, None) => return Err(CommandError::because("usage", "specify --chat or --character")),
     };
     if let Some(persona) = persona {
         engine.set_chat_persona(chat.id.clone(), persona).await?;
@@ -71,21 +71,21 @@ async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, Failure> {
 }
 
 /// Returns the id of the chat if it is with this character.
-pub(super) async fn with(engine: &Engine, chat: &str, character: &str) -> Result<String, Failure> {
+pub(super) async fn with(engine: &Engine, chat: &str, character: &str) -> Result<String, CommandError> {
     let found = find::chat(engine, chat).await?;
     if found.character != character {
         let message =
             format!("the chat \"{}\" is with {}, not with the given character", found.title, found.character_name);
-        return Err(Failure::because("badInput", message));
+        return Err(CommandError::because("badInput", message));
     }
     Ok(found.id)
 }
 
 /// Sends every line of stdin until it ends, or until Ctrl-C between replies.
-async fn converse(talk: &mut Talk<'_>, chat: &Chat) -> Result<(), Failure> {
+async fn converse(talk: &mut Talk<'_>, chat: &Chat) -> Result<(), CommandError> {
     let on_terminal = std::io::stdin().is_terminal();
     if let (true, Some(last)) = (on_terminal, chat.page.messages.last()) {
-        talk.out.say(&format!("{}: {}\n", last.name, shown(last)))?;
+        talk.out.print(&format!("{}: {}\n", last.name, shown(last)))?;
     }
     let mut lines = stdin_lines();
     loop {
@@ -101,9 +101,11 @@ async fn converse(talk: &mut Talk<'_>, chat: &Chat) -> Result<(), Failure> {
             continue;
         }
         match talk.turn(line).await {
-            Ok(Ended::Quit) => return Ok(()),
-            Ok(Ended::Well | Ended::Stopped) => {}
-            Ok(Ended::Badly(reason)) | Err(Failure::Because(reason)) if on_terminal => talk.out.complain(&reason),
+            Ok(TurnOutcome::Quit) => return Ok(()),
+            Ok(TurnOutcome::Finished | TurnOutcome::Stopped) => {}
+            Ok(TurnOutcome::Failed(reason)) | Err(CommandError::Because(reason)) if on_terminal => {
+                talk.out.print_error(&reason)
+            }
             Ok(ended) => ended.into_result()?,
             Err(failure) => return Err(failure),
         }

@@ -7,37 +7,37 @@ use engine::{Engine, Options};
 use serde::Serialize;
 
 use super::doctor;
-use super::library::{Items, lines};
-use crate::failure::Failure;
+use super::library::{ItemList, lines};
+use crate::failure::CommandError;
 use crate::output::Output;
 
-pub(crate) async fn backup(engine: &Engine, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn backup(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     out.answer(&engine.backup().await?, |made| format!("wrote {}", line(made)))
 }
 
-pub(crate) async fn list(engine: &Engine, out: &Output) -> Result<(), Failure> {
-    lines(Items { items: engine.list_backups().await? }, out, line)
+pub(crate) async fn list(engine: &Engine, out: &Output) -> Result<(), CommandError> {
+    lines(ItemList { items: engine.list_backups().await? }, out, line)
 }
 
 #[derive(Serialize)]
-struct Written {
+struct ArchiveFile {
     file: String,
 }
 
-pub(crate) async fn export(engine: &Engine, file: PathBuf, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn export(engine: &Engine, file: PathBuf, out: &Output) -> Result<(), CommandError> {
     engine.export_archive(file.clone()).await?;
-    out.answer(&Written { file: file.display().to_string() }, |written| format!("wrote {}", written.file))
+    out.answer(&ArchiveFile { file: file.display().to_string() }, |written| format!("wrote {}", written.file))
 }
 
-pub(crate) async fn import(engine: &Engine, file: PathBuf, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn import(engine: &Engine, file: PathBuf, out: &Output) -> Result<(), CommandError> {
     let made = engine.import_archive(file).await?;
     out.answer(&made, |made| format!("imported {}; restore it with `nook restore {}`", line(made), made.file))
 }
 
-pub(crate) async fn second_place(engine: &Engine, folder: PathBuf, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn second_place(engine: &Engine, folder: PathBuf, out: &Output) -> Result<(), CommandError> {
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     engine.set_second_place(folder.clone()).await?;
-    out.answer(&Written { file: folder.display().to_string() }, |at| {
+    out.answer(&ArchiveFile { file: folder.display().to_string() }, |at| {
         format!("every backup is also copied to {}", at.file)
     })
 }
@@ -54,7 +54,7 @@ fn line(backup: &Backup) -> String {
 }
 
 /// Requires that no process uses the data folder.
-pub(crate) async fn restore(options: &Options, file: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn restore(options: &Options, file: Option<PathBuf>, out: &Output) -> Result<(), CommandError> {
     let restored = Engine::restore(options, file.as_deref()).await?;
     out.answer(&restored, |restored| {
         let skipped = restored.skipped.iter().map(|why| format!("skipped: {why}\n")).collect::<String>();
@@ -74,7 +74,7 @@ struct Fresh {
 }
 
 /// Requires that no process uses the data folder.
-pub(crate) async fn fresh(options: &Options, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn fresh(options: &Options, out: &Output) -> Result<(), CommandError> {
     let aside = Engine::set_aside(options).await?;
     out.answer(&Fresh { aside: aside.map(|folder| folder.display().to_string()) }, |fresh| match &fresh.aside {
         Some(folder) => format!("the next start begins with an empty database; the previous one is in {folder}"),
@@ -83,11 +83,11 @@ pub(crate) async fn fresh(options: &Options, out: &Output) -> Result<(), Failure
 }
 
 /// Previews the newest backup if no file is given.
-pub(crate) async fn preview(engine: &Engine, file: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn preview(engine: &Engine, file: Option<PathBuf>, out: &Output) -> Result<(), CommandError> {
     let newest =
         engine.list_backups().await?.into_iter().find(|backup| !backup.foreign && backup.kind != BackupKind::SetAside);
     let file = file.map(|file| file.display().to_string()).or(newest.map(|backup| backup.file));
-    let file = file.ok_or_else(|| Failure::not_found("There is no backup."))?;
+    let file = file.ok_or_else(|| CommandError::not_found("There is no backup."))?;
     out.answer(&engine.preview_restore(file).await?, changes)
 }
 
@@ -113,18 +113,18 @@ fn changes(preview: &RestorePreview) -> String {
 }
 
 /// Actions on items in the trash. Without any, the items are listed.
-pub(crate) struct Sorting {
+pub(crate) struct TrashActions {
     pub(crate) restore: Vec<String>,
     pub(crate) delete: Vec<String>,
     pub(crate) empty: bool,
     pub(crate) backups: bool,
 }
 
-pub(crate) async fn trash(engine: &Engine, sorting: Sorting, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn trash(engine: &Engine, sorting: TrashActions, out: &Output) -> Result<(), CommandError> {
     let items = engine.trash().await?;
     if !sorting.restore.is_empty() {
         engine.restore_from_trash(chosen(&items, &sorting.restore)?).await?;
-        return lines(Items { items: engine.trash().await? }, out, deleted);
+        return lines(ItemList { items: engine.trash().await? }, out, deleted);
     }
     if sorting.empty || !sorting.delete.is_empty() {
         let gone = match sorting.empty {
@@ -134,13 +134,13 @@ pub(crate) async fn trash(engine: &Engine, sorting: Sorting, out: &Output) -> Re
         return out
             .answer(&gone, |gone| format!("permanently deleted {} items and {} backups", gone.things, gone.backups));
     }
-    lines(Items { items }, out, deleted)
+    lines(ItemList { items }, out, deleted)
 }
 
-fn chosen(items: &[TrashItem], ids: &[String]) -> Result<Vec<TrashRef>, Failure> {
+fn chosen(items: &[TrashItem], ids: &[String]) -> Result<Vec<TrashRef>, CommandError> {
     let find = |id: &String| {
         let item = items.iter().find(|item| item.id == *id);
-        let item = item.ok_or_else(|| Failure::not_found(format!("Nothing in the trash has the id {id}.")))?;
+        let item = item.ok_or_else(|| CommandError::not_found(format!("Nothing in the trash has the id {id}.")))?;
         Ok(TrashRef { kind: item.kind, id: item.id.clone() })
     };
     ids.iter().map(find).collect()
@@ -155,6 +155,6 @@ fn deleted(item: &TrashItem) -> String {
     format!("{} {kind} \"{}\" (deleted {}, in {} backups)", item.id, item.name, item.deleted, item.backups)
 }
 
-pub(crate) async fn check(engine: &Engine, out: &Output) -> Result<(), Failure> {
-    doctor::tell(&engine.check_data().await?, out)
+pub(crate) async fn check(engine: &Engine, out: &Output) -> Result<(), CommandError> {
+    doctor::report(&engine.check_data().await?, out)
 }

@@ -3,11 +3,15 @@
 use engine::api::{ApiError, Health, HealthCheck};
 use engine::{Engine, OpenError};
 
-use crate::failure::{Failure, Reason};
+use crate::failure::{CommandError, ErrorReason};
 use crate::output::Output;
 
 /// Makes no network requests unless `endpoints` is set.
-pub(crate) async fn doctor(opened: Result<Engine, OpenError>, endpoints: bool, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn doctor(
+    opened: Result<Engine, OpenError>,
+    endpoints: bool,
+    out: &Output,
+) -> Result<(), CommandError> {
     let health = match opened {
         Ok(engine) => {
             let health = match endpoints {
@@ -19,7 +23,7 @@ pub(crate) async fn doctor(opened: Result<Engine, OpenError>, endpoints: bool, o
         }
         Err(error) => closed(error),
     };
-    tell(&health, out)
+    report(&health, out)
 }
 
 async fn with_endpoints(engine: &Engine) -> Result<Health, ApiError> {
@@ -36,9 +40,9 @@ async fn with_endpoints(engine: &Engine) -> Result<Health, ApiError> {
     Ok(health)
 }
 
-pub(super) fn tell(health: &Health, out: &Output) -> Result<(), Failure> {
+pub(super) fn report(health: &Health, out: &Output) -> Result<(), CommandError> {
     out.answer(health, text)?;
-    if health.ok { Ok(()) } else { Err(Failure::reported("unhealthy", "some checks failed; see the list")) }
+    if health.ok { Ok(()) } else { Err(CommandError::reported("unhealthy", "some checks failed; see the list")) }
 }
 
 /// Returns the health report for a data folder that cannot be opened.
@@ -47,9 +51,11 @@ fn closed(error: OpenError) -> Health {
         OpenError::Damaged { .. } => "database",
         OpenError::InUse { .. } | OpenError::Storage { .. } => "data folder",
     };
-    let reason = match Failure::from(error) {
-        Failure::Because(Reason { message, .. }) | Failure::Reported(Reason { message, .. }) => message,
-        Failure::ReaderGone => String::new(),
+    let reason = match CommandError::from(error) {
+        CommandError::Because(ErrorReason { message, .. }) | CommandError::Reported(ErrorReason { message, .. }) => {
+            message
+        }
+        CommandError::PipeClosed => String::new(),
     };
     let check = HealthCheck { name: name.to_owned(), ok: false, reason };
     Health { ok: false, version: env!("CARGO_PKG_VERSION").to_owned(), checks: vec![check] }

@@ -8,20 +8,20 @@ use engine::api::{
     Endpoint, EndpointDraft, EndpointService, HeaderDraft, KeyNeed, ModelRef, OfferedModel, SettingsChange,
 };
 
-use super::library::{Items, lines};
+use super::library::{ItemList, lines};
 use crate::cli::{EndpointArgs, EndpointVerb};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
-pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output) -> Result<(), CommandError> {
     match verb {
-        EndpointVerb::List => lines(Items { items: engine.list_endpoints().await? }, out, line),
-        EndpointVerb::Services => lines(Items { items: engine.endpoint_services().await? }, out, service),
+        EndpointVerb::List => lines(ItemList { items: engine.list_endpoints().await? }, out, line),
+        EndpointVerb::Services => lines(ItemList { items: engine.endpoint_services().await? }, out, service),
         EndpointVerb::Add(args) => out.answer(&add(engine, args).await?, line),
         EndpointVerb::Models { name } => {
             let found = find::endpoint(engine, &name).await?;
-            lines(Items { items: found.models }, out, |model| match model.context {
+            lines(ItemList { items: found.models }, out, |model| match model.context {
                 Some(context) => format!("{}  {} ({context} tokens)", model.id, model.name),
                 None => format!("{}  {}", model.id, model.name),
             })
@@ -51,7 +51,7 @@ pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output)
     }
 }
 
-async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, Failure> {
+async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, CommandError> {
     let EndpointArgs { name, url, service, model, context, key_from, headers_from } = args;
     let services = engine.endpoint_services().await?;
     let known = match &service {
@@ -59,7 +59,7 @@ async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, Failure> {
             services
                 .into_iter()
                 .find(|one| one.id == *wanted || one.name.eq_ignore_ascii_case(wanted))
-                .ok_or_else(|| Failure::not_found(format!("there is no service named \"{wanted}\"")))?,
+                .ok_or_else(|| CommandError::not_found(format!("there is no service named \"{wanted}\"")))?,
         ),
         None => None,
     };
@@ -79,22 +79,25 @@ async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, Failure> {
 }
 
 /// Reads a secret from a file, or from stdin for `-`. Other users of the machine can see command-line arguments.
-fn secret(file: &Path) -> Result<String, Failure> {
+fn secret(file: &Path) -> Result<String, CommandError> {
     let mut text = String::new();
     let read = match file.as_os_str() == "-" {
         true => std::io::stdin().read_to_string(&mut text).map(drop),
         false => std::fs::read_to_string(file).map(|read| text = read),
     };
-    read.map_err(|error| Failure::because("badInput", format!("cannot read {}: {error}", file.display())))?;
+    read.map_err(|error| CommandError::because("badInput", format!("cannot read {}: {error}", file.display())))?;
     Ok(text.trim().to_owned())
 }
 
 /// Parses lines such as `X-Team: lamps`.
-fn headers(file: &Path) -> Result<Vec<HeaderDraft>, Failure> {
+fn headers(file: &Path) -> Result<Vec<HeaderDraft>, CommandError> {
     let text = secret(file)?;
     let header = |line: &str| {
         let (name, value) = line.split_once(':').ok_or_else(|| {
-            Failure::because("badInput", "each header line needs a name, a colon and a value, such as X-Team: lamps")
+            CommandError::because(
+                "badInput",
+                "each header line needs a name, a colon and a value, such as X-Team: lamps",
+            )
         })?;
         Ok(HeaderDraft { name: name.trim().to_owned(), value: Some(value.trim().to_owned()) })
     };

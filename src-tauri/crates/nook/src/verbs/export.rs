@@ -8,14 +8,14 @@ use engine::{Engine, Exported};
 use serde::Serialize;
 
 use super::presets;
-use crate::cli::{ExportKind, Format};
-use crate::failure::Failure;
+use crate::cli::{ExportFormat, ExportKind};
+use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
 /// The file written to `--out`.
 #[derive(Serialize)]
-struct Written {
+struct ExportedFile {
     file: String,
     bytes: usize,
     warnings: Vec<String>,
@@ -23,27 +23,32 @@ struct Written {
 
 pub(crate) async fn export(
     engine: &Engine,
-    (kind, format): (ExportKind, Format),
+    (kind, format): (ExportKind, ExportFormat),
     name: &str,
     file: &Path,
     out: &Output,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let exported = exported(engine, kind, format, name).await?;
     keep(file, &exported.bytes, exported.warnings, out)
 }
 
 /// Writes a file and reports it.
-pub(super) fn keep(file: &Path, bytes: &[u8], warnings: Vec<String>, out: &Output) -> Result<(), Failure> {
+pub(super) fn keep(file: &Path, bytes: &[u8], warnings: Vec<String>, out: &Output) -> Result<(), CommandError> {
     write_whole(file, bytes)?;
-    let written = Written { file: file.display().to_string(), bytes: bytes.len(), warnings };
+    let written = ExportedFile { file: file.display().to_string(), bytes: bytes.len(), warnings };
     out.answer(&written, |written| {
         let warnings: String = written.warnings.iter().map(|warning| format!("\n    {warning}")).collect();
         format!("wrote {} ({} bytes){warnings}", written.file, written.bytes)
     })
 }
 
-async fn exported(engine: &Engine, kind: ExportKind, format: Format, name: &str) -> Result<Exported, Failure> {
-    let unfit = |forms: &str| Failure::because("usage", format!("this kind can be exported as {forms}"));
+async fn exported(
+    engine: &Engine,
+    kind: ExportKind,
+    format: ExportFormat,
+    name: &str,
+) -> Result<Exported, CommandError> {
+    let unfit = |forms: &str| CommandError::because("usage", format!("this kind can be exported as {forms}"));
     Ok(match kind {
         ExportKind::Character => {
             let format = card_format(format).ok_or_else(|| unfit("png, json-v2, json-v3 or charx"))?;
@@ -57,62 +62,63 @@ async fn exported(engine: &Engine, kind: ExportKind, format: Format, name: &str)
             let format = chat_format(format).ok_or_else(|| unfit("jsonl, text or markdown"))?;
             engine.export_chat(find::chat(engine, name).await?.id, format).await?
         }
-        ExportKind::Preset if format == Format::Sillytavern => presets::export(engine, name).await?,
-        ExportKind::Script if format == Format::Sillytavern => {
+        ExportKind::Preset if format == ExportFormat::Sillytavern => presets::export(engine, name).await?,
+        ExportKind::Script if format == ExportFormat::Sillytavern => {
             let id = presets::id(engine, "regexScript", name).await?;
             engine.export_prompt_file(PromptFile::RegexScript, id).await?
         }
-        ExportKind::QuickReplies if format == Format::Sillytavern => {
+        ExportKind::QuickReplies if format == ExportFormat::Sillytavern => {
             let id = presets::id(engine, "quickReplies", name).await?;
             engine.export_prompt_file(PromptFile::QuickReplies, id).await?
         }
         ExportKind::Preset | ExportKind::Script | ExportKind::QuickReplies => return Err(unfit("sillytavern")),
-        ExportKind::Template if format == Format::Json => {
+        ExportKind::Template if format == ExportFormat::Json => {
             engine.export_prompt_file(PromptFile::Template, find::template(engine, name).await?).await?
         }
         ExportKind::Template => return Err(unfit("json")),
-        ExportKind::Background if format == Format::Original => background(engine, name).await?,
+        ExportKind::Background if format == ExportFormat::Original => background(engine, name).await?,
         ExportKind::Background => return Err(unfit("original")),
     })
 }
 
-async fn background(engine: &Engine, name: &str) -> Result<Exported, Failure> {
+async fn background(engine: &Engine, name: &str) -> Result<Exported, CommandError> {
     let all = engine.list_backgrounds().await?;
     let found = find::pick("background", all, name, |one| (one.picture.as_str(), vec![one.name.as_str()]))?;
     let bytes = engine.asset(found.picture).await?.bytes;
     Ok(Exported { file_name: found.name, mime: "application/octet-stream", bytes, warnings: Vec::new() })
 }
 
-fn card_format(format: Format) -> Option<CardFormat> {
+fn card_format(format: ExportFormat) -> Option<CardFormat> {
     match format {
-        Format::Png => Some(CardFormat::Png),
-        Format::JsonV2 => Some(CardFormat::JsonV2),
-        Format::JsonV3 => Some(CardFormat::JsonV3),
-        Format::Charx => Some(CardFormat::Charx),
+        ExportFormat::Png => Some(CardFormat::Png),
+        ExportFormat::JsonV2 => Some(CardFormat::JsonV2),
+        ExportFormat::JsonV3 => Some(CardFormat::JsonV3),
+        ExportFormat::Charx => Some(CardFormat::Charx),
         _ => None,
     }
 }
 
-fn book_format(format: Format) -> Option<LorebookFormat> {
+fn book_format(format: ExportFormat) -> Option<LorebookFormat> {
     match format {
-        Format::Native => Some(LorebookFormat::Native),
-        Format::V3 => Some(LorebookFormat::V3),
+        ExportFormat::Native => Some(LorebookFormat::Native),
+        ExportFormat::V3 => Some(LorebookFormat::V3),
         _ => None,
     }
 }
 
-fn chat_format(format: Format) -> Option<ChatFileFormat> {
+fn chat_format(format: ExportFormat) -> Option<ChatFileFormat> {
     match format {
-        Format::Jsonl => Some(ChatFileFormat::Jsonl),
-        Format::Text => Some(ChatFileFormat::Text),
-        Format::Markdown => Some(ChatFileFormat::Markdown),
+        ExportFormat::Jsonl => Some(ChatFileFormat::Jsonl),
+        ExportFormat::Text => Some(ChatFileFormat::Text),
+        ExportFormat::Markdown => Some(ChatFileFormat::Markdown),
         _ => None,
     }
 }
 
 /// Writes a file atomically: a full disk leaves the old file unchanged.
-pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    write(file, bytes).map_err(|error| Failure::because("storage", format!("cannot write {}: {error}", file.display())))
+pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    write(file, bytes)
+        .map_err(|error| CommandError::because("storage", format!("cannot write {}: {error}", file.display())))
 }
 
 fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {

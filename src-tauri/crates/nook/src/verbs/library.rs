@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{models, presets};
 use crate::cli::{ListKind, ShowKind};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::find;
 use crate::interrupts::Interrupts;
 use crate::output::Output;
@@ -22,7 +22,7 @@ pub(crate) async fn import(
     paths: Vec<PathBuf>,
     sillytavern: Option<PathBuf>,
     out: &Output,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let mut report = match sillytavern {
         Some(folder) => import_folder(engine, folder, out).await?,
         None => ImportReport::default(),
@@ -36,17 +36,17 @@ pub(crate) async fn import(
     out.answer(&report, import_text)?;
     if report.cancelled {
         let hint = "Imported items are kept; run the same command again to import the rest.";
-        return Err(Failure::reported("cancelled", format!("The import was cancelled. {hint}")));
+        return Err(CommandError::reported("cancelled", format!("The import was cancelled. {hint}")));
     }
     match report.refused.len() {
         0 => Ok(()),
-        1 => Err(Failure::reported("refused", format!("{} was refused", report.refused[0].file))),
-        count => Err(Failure::reported("refused", format!("{count} files were refused"))),
+        1 => Err(CommandError::reported("refused", format!("{} was refused", report.refused[0].file))),
+        count => Err(CommandError::reported("refused", format!("{count} files were refused"))),
     }
 }
 
 /// Imports a folder and shows the progress. Ctrl-C ends it after the current item.
-async fn import_folder(engine: &Engine, folder: PathBuf, out: &Output) -> Result<ImportReport, Failure> {
+async fn import_folder(engine: &Engine, folder: PathBuf, out: &Output) -> Result<ImportReport, CommandError> {
     let (mut interrupts, mut events) = (Interrupts::listen()?, engine.subscribe());
     let mut import = pin!(engine.import_sillytavern(folder));
     loop {
@@ -92,7 +92,7 @@ fn import_text(report: &ImportReport) -> String {
 }
 
 #[derive(Serialize)]
-pub(super) struct Items<T> {
+pub(super) struct ItemList<T> {
     pub(super) items: Vec<T>,
 }
 
@@ -104,22 +104,22 @@ struct NamedChat {
     chat: ChatSummary,
 }
 
-pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Result<(), CommandError> {
     match kind {
         ListKind::Characters => {
             let items = engine.list_characters().await?;
-            lines(Items { items }, out, |one| format!("{}  {}", one.id, one.name))
+            lines(ItemList { items }, out, |one| format!("{}  {}", one.id, one.name))
         }
         ListKind::Chats => {
             let chats = engine.list_chats().await?;
             let items = chats.into_iter().map(|chat| NamedChat { name: chat.title.clone(), chat }).collect();
-            lines(Items { items }, out, |NamedChat { name, chat }| {
+            lines(ItemList { items }, out, |NamedChat { name, chat }| {
                 format!("{}  {name} ({}, {} messages)", chat.id, chat.character_name, chat.message_count)
             })
         }
         ListKind::Lorebooks => {
             let items = engine.list_lorebooks().await?;
-            lines(Items { items }, out, |one| {
+            lines(ItemList { items }, out, |one| {
                 let of = match &one.character {
                     Some(_) => format!("of {}, ", one.character_name),
                     None if one.bindings.is_empty() => "not used anywhere, ".to_owned(),
@@ -130,26 +130,30 @@ pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Resul
         }
         ListKind::Personas => {
             let items = engine.list_personas().await?;
-            lines(Items { items }, out, |one| format!("{}  {}", one.id, one.name))
+            lines(ItemList { items }, out, |one| format!("{}  {}", one.id, one.name))
         }
         ListKind::Models => models::list(engine, out).await,
         ListKind::Templates => {
             let items = engine.list_templates().await?;
-            lines(Items { items }, out, |one| format!("{}  {}", one.id, one.name))
+            lines(ItemList { items }, out, |one| format!("{}  {}", one.id, one.name))
         }
         ListKind::Presets => presets::list(engine, out).await,
         ListKind::Backgrounds => {
             let items = engine.list_backgrounds().await?;
-            lines(Items { items }, out, |one| format!("{}  {}", one.picture, one.name))
+            lines(ItemList { items }, out, |one| format!("{}  {}", one.picture, one.name))
         }
     }
 }
 
-pub(super) fn lines<T: Serialize>(items: Items<T>, out: &Output, line: impl Fn(&T) -> String) -> Result<(), Failure> {
+pub(super) fn lines<T: Serialize>(
+    items: ItemList<T>,
+    out: &Output,
+    line: impl Fn(&T) -> String,
+) -> Result<(), CommandError> {
     out.answer(&items, |items| items.items.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 
-pub(crate) async fn show(engine: &Engine, kind: ShowKind, name: &str, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn show(engine: &Engine, kind: ShowKind, name: &str, out: &Output) -> Result<(), CommandError> {
     match kind {
         ShowKind::Character => {
             let found = find::character(engine, name).await?;
@@ -170,7 +174,7 @@ pub(crate) async fn show(engine: &Engine, kind: ShowKind, name: &str, out: &Outp
             out.answer(&engine.get_template(found).await?, |found| found.json.clone())
         }
         ShowKind::Preset => presets::show(engine, name, out).await,
-        ShowKind::Settings => Err(Failure::because("usage", "`show settings` takes no name")),
+        ShowKind::Settings => Err(CommandError::because("usage", "`show settings` takes no name")),
     }
 }
 
@@ -182,7 +186,7 @@ struct WholeBook {
     entries: Vec<LorebookEntry>,
 }
 
-async fn lorebook(engine: &Engine, name: &str, out: &Output) -> Result<(), Failure> {
+async fn lorebook(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
     let book = find::lorebook(engine, name).await?;
     let entries = engine.get_lorebook(book.id.clone()).await?.entries;
     out.answer(&WholeBook { book, entries }, |whole| {

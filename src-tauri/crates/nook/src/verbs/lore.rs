@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::cli::{LoreProfile, LoreTestArgs, LoreVerb};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::output::Output;
 
-pub(crate) fn lore(verb: LoreVerb, out: &Output) -> Result<(), Failure> {
+pub(crate) fn lore(verb: LoreVerb, out: &Output) -> Result<(), CommandError> {
     let LoreVerb::Test(args) = verb;
     match (&args.vectors, &args.out) {
         (Some(vectors), Some(file)) => run_cases(vectors, file, args.profile, out),
@@ -38,13 +38,13 @@ impl From<LoreProfile> for Profile {
     }
 }
 
-fn run_cases(vectors: &Path, file: &Path, profile: Option<LoreProfile>, out: &Output) -> Result<(), Failure> {
-    let bad = |error: cases::CaseError| Failure::because("badInput", format!("{}: {error}", vectors.display()));
+fn run_cases(vectors: &Path, file: &Path, profile: Option<LoreProfile>, out: &Output) -> Result<(), CommandError> {
+    let bad = |error: cases::CaseError| CommandError::because("badInput", format!("{}: {error}", vectors.display()));
     let (header, cases) = cases::read(&text(vectors)?).map_err(bad)?;
     let profile = profile.map_or(Profile::Compatible, Profile::from);
     let runs: Vec<_> = cases.iter().map(|case| cases::run(&header, case, profile)).collect();
     let lines: String = runs.iter().map(|run| format!("{}\n", run.to_value())).collect();
-    fs::write(file, lines).map_err(|error| Failure::because("io", format!("{}: {error}", file.display())))?;
+    fs::write(file, lines).map_err(|error| CommandError::because("io", format!("{}: {error}", file.display())))?;
     let differing: Vec<&str> = runs.iter().filter(|run| !run.agrees).map(|run| run.id.as_str()).collect();
     let agree = runs.len() - differing.len();
     let answer = json!({ "cases": runs.len(), "agree": agree, "differing": differing, "profile": profile });
@@ -71,8 +71,8 @@ struct Report {
     skipped: Vec<String>,
 }
 
-fn test(args: &LoreTestArgs, out: &Output) -> Result<(), Failure> {
-    let mut world = World::read(args)?;
+fn test(args: &LoreTestArgs, out: &Output) -> Result<(), CommandError> {
+    let mut world = LoreTest::read(args)?;
     let settings = settings(args)?;
     let books = PreparedBooks::new(&world.books, &world.bindings, &settings);
     let outcome = world.run(&books, args);
@@ -90,12 +90,12 @@ fn test(args: &LoreTestArgs, out: &Output) -> Result<(), Failure> {
     out.answer(&report, shown)
 }
 
-fn settings(args: &LoreTestArgs) -> Result<LoreSettings, Failure> {
+fn settings(args: &LoreTestArgs) -> Result<LoreSettings, CommandError> {
     let profile = args.profile.map_or(Profile::Corrected, Profile::from);
     let settings = LoreSettings { profile, ..LoreSettings::default() };
     let Some(file) = &args.settings else { return Ok(settings) };
     let values: Map<String, Value> = serde_json::from_str(&text(file)?).map_err(|error| {
-        Failure::because("badInput", format!("{} does not contain settings: {error}", file.display()))
+        CommandError::because("badInput", format!("{} does not contain settings: {error}", file.display()))
     })?;
     // SillyTavern nests them one level deeper in its settings file.
     let inner = values.get("world_info_settings").and_then(Value::as_object);
@@ -103,7 +103,7 @@ fn settings(args: &LoreTestArgs) -> Result<LoreSettings, Failure> {
 }
 
 /// The files of one test.
-struct World {
+struct LoreTest {
     books: Vec<NamedBook>,
     bindings: Bindings,
     skipped: Vec<String>,
@@ -111,11 +111,11 @@ struct World {
     file: String,
     user: String,
     character: String,
-    chat: Vec<Message>,
+    chat: Vec<ChatLine>,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct ChatLine {
     #[serde(default)]
     name: String,
     #[serde(default)]
@@ -127,16 +127,16 @@ struct Message {
 
 /// Header line of a chat, if present.
 #[derive(Default, Deserialize)]
-struct Header {
+struct ChatHeader {
     #[serde(default)]
     user_name: String,
     #[serde(default)]
     character_name: String,
 }
 
-impl World {
-    fn read(args: &LoreTestArgs) -> Result<Self, Failure> {
-        let (header, chat) = args.chat.as_deref().map_or_else(|| Ok((Header::default(), Vec::new())), chat)?;
+impl LoreTest {
+    fn read(args: &LoreTestArgs) -> Result<Self, CommandError> {
+        let (header, chat) = args.chat.as_deref().map_or_else(|| Ok((ChatHeader::default(), Vec::new())), chat)?;
         let mut world = Self {
             books: Vec::new(),
             bindings: Bindings::default(),
@@ -156,8 +156,9 @@ impl World {
         Ok(world)
     }
 
-    fn add_book(&mut self, file: &Path) -> Result<(), Failure> {
-        let bad = |error: &dyn std::fmt::Display| Failure::because("badInput", format!("{}: {error}", file.display()));
+    fn add_book(&mut self, file: &Path) -> Result<(), CommandError> {
+        let bad =
+            |error: &dyn std::fmt::Display| CommandError::because("badInput", format!("{}: {error}", file.display()));
         let (book, skipped) = Book::read(&bytes(file)?).map_err(|error| bad(&error))?;
         self.skipped.extend(skipped.iter().map(|skipped| format!("{}: {skipped}", file.display())));
         let name = self.free_name(stem(file));
@@ -166,8 +167,9 @@ impl World {
         Ok(())
     }
 
-    fn add_card(&mut self, file: &Path) -> Result<(), Failure> {
-        let bad = |error: &dyn std::fmt::Display| Failure::because("badInput", format!("{}: {error}", file.display()));
+    fn add_card(&mut self, file: &Path) -> Result<(), CommandError> {
+        let bad =
+            |error: &dyn std::fmt::Display| CommandError::because("badInput", format!("{}: {error}", file.display()));
         let (card, _) = Card::read(&bytes(file)?).map_err(|error| bad(&error))?;
         if let Some(book) = card.character_book() {
             let (book, skipped) = Book::from_character_book(book);
@@ -177,7 +179,7 @@ impl World {
             self.bindings.character.push(name.clone());
             self.books.push(NamedBook { name: name.into(), book: Arc::new(book) });
         }
-        self.character = card.spoken_name().to_owned();
+        self.character = card.display_name().to_owned();
         self.card = Some(card);
         Ok(())
     }
@@ -251,29 +253,30 @@ impl World {
 
 /// Parses a chat into its header, if the first line is not a message, and its messages. The error names an invalid
 /// line.
-fn chat(file: &Path) -> Result<(Header, Vec<Message>), Failure> {
+fn chat(file: &Path) -> Result<(ChatHeader, Vec<ChatLine>), CommandError> {
     let text = text(file)?;
-    let (mut header, mut messages) = (Header::default(), Vec::new());
+    let (mut header, mut messages) = (ChatHeader::default(), Vec::new());
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match serde_json::from_str(line.trim_start_matches('\u{feff}')) {
             Ok(message) => messages.push(message),
             Err(_) if number == 0 => header = serde_json::from_str(line).unwrap_or_default(),
             Err(error) => {
                 let reason = format!("{}, line {} is not a message: {error}", file.display(), number + 1);
-                return Err(Failure::because("badInput", reason));
+                return Err(CommandError::because("badInput", reason));
             }
         }
     }
     Ok((header, messages))
 }
 
-fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(file).map_err(|error| Failure::because("badInput", format!("cannot read {}: {error}", file.display())))
+fn bytes(file: &Path) -> Result<Vec<u8>, CommandError> {
+    fs::read(file)
+        .map_err(|error| CommandError::because("badInput", format!("cannot read {}: {error}", file.display())))
 }
 
-fn text(file: &Path) -> Result<String, Failure> {
+fn text(file: &Path) -> Result<String, CommandError> {
     String::from_utf8(bytes(file)?)
-        .map_err(|_| Failure::because("badInput", format!("{} is not UTF-8 text", file.display())))
+        .map_err(|_| CommandError::because("badInput", format!("{} is not UTF-8 text", file.display())))
 }
 
 fn stem(file: &Path) -> String {

@@ -7,13 +7,13 @@ use engine::api::{Memory, MemoryDraft, MemoryFilter, Recollected};
 use serde_json::json;
 
 use super::export::keep;
-use super::library::{Items, lines};
+use super::library::{ItemList, lines};
 use crate::cli::{MemoryArgs, MemoryVerb};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
-pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> Result<(), CommandError> {
     match verb {
         MemoryVerb::List { character, archived } => list(engine, &character, String::new(), archived, out).await,
         MemoryVerb::Search { character: Some(character), words, .. } => {
@@ -59,27 +59,27 @@ pub(crate) async fn memory(engine: &Engine, verb: MemoryVerb, out: &Output) -> R
     }
 }
 
-async fn learn(engine: &Engine, out: &Output) -> Result<(), Failure> {
+async fn learn(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     let read = engine.learn().await?;
     out.answer(&json!({ "read": read }), |_| format!("indexed {read} messages"))
 }
 
-async fn recall(engine: &Engine, chat: &str, words: String, out: &Output) -> Result<(), Failure> {
+async fn recall(engine: &Engine, chat: &str, words: String, out: &Output) -> Result<(), CommandError> {
     let chat = find::chat(engine, chat).await?.id;
     let items = engine.try_recall(chat, words).await?.items;
-    lines(Items { items }, out, recollected)
+    lines(ItemList { items }, out, recollected)
 }
 
-async fn export(engine: &Engine, character: &str, file: &Path, out: &Output) -> Result<(), Failure> {
+async fn export(engine: &Engine, character: &str, file: &Path, out: &Output) -> Result<(), CommandError> {
     let character = find::character(engine, character).await?.id;
     let exported = engine.export_memories(character).await?;
     keep(file, &exported.bytes, exported.warnings, out)
 }
 
-async fn import(engine: &Engine, character: &str, file: &Path, out: &Output) -> Result<(), Failure> {
+async fn import(engine: &Engine, character: &str, file: &Path, out: &Output) -> Result<(), CommandError> {
     let character = find::character(engine, character).await?.id;
     let json = std::fs::read_to_string(file)
-        .map_err(|error| Failure::because("badInput", format!("cannot read {}: {error}", file.display())))?;
+        .map_err(|error| CommandError::because("badInput", format!("cannot read {}: {error}", file.display())))?;
     let imported = engine.import_memories(character, json).await?;
     out.answer(&imported, |imported| {
         let worldless = imported
@@ -92,7 +92,7 @@ async fn import(engine: &Engine, character: &str, file: &Path, out: &Output) -> 
     })
 }
 
-async fn consolidate(engine: &Engine, out: &Output) -> Result<(), Failure> {
+async fn consolidate(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     let done = engine.consolidate_memories().await?;
     out.answer(&done, |done| {
         let lists = [&done.merged, &done.superseded, &done.retired, &done.crowded];
@@ -101,14 +101,20 @@ async fn consolidate(engine: &Engine, out: &Output) -> Result<(), Failure> {
     })
 }
 
-async fn list(engine: &Engine, character: &str, words: String, archived: bool, out: &Output) -> Result<(), Failure> {
+async fn list(
+    engine: &Engine,
+    character: &str,
+    words: String,
+    archived: bool,
+    out: &Output,
+) -> Result<(), CommandError> {
     let character = find::character(engine, character).await?.id;
     let filter = MemoryFilter { archived, ..MemoryFilter::default() };
     let items = engine.find_memories(character, words, filter, u32::MAX).await?.memories;
-    lines(Items { items }, out, line)
+    lines(ItemList { items }, out, line)
 }
 
-async fn draft(engine: &Engine, what: MemoryArgs, text: String) -> Result<MemoryDraft, Failure> {
+async fn draft(engine: &Engine, what: MemoryArgs, text: String) -> Result<MemoryDraft, CommandError> {
     let MemoryArgs { character, scope, persona, chat, world, kind, importance } = what;
     let persona = match persona {
         Some(name) => Some(find::persona(engine, &name).await?.id),
@@ -137,13 +143,15 @@ async fn draft(engine: &Engine, what: MemoryArgs, text: String) -> Result<Memory
     })
 }
 
-async fn known(engine: &Engine, character: &str, id: &str) -> Result<Memory, Failure> {
+async fn known(engine: &Engine, character: &str, id: &str) -> Result<Memory, CommandError> {
     let character = find::character(engine, character).await?.id;
     let all = engine.every_memory(character).await?;
-    all.into_iter().find(|memory| memory.id == id).ok_or_else(|| Failure::not_found(format!("there is no memory {id}")))
+    all.into_iter()
+        .find(|memory| memory.id == id)
+        .ok_or_else(|| CommandError::not_found(format!("there is no memory {id}")))
 }
 
-fn one(memory: &Memory, out: &Output) -> Result<(), Failure> {
+fn one(memory: &Memory, out: &Output) -> Result<(), CommandError> {
     out.answer(memory, line)
 }
 

@@ -25,11 +25,11 @@ use engine::{Engine, Options};
 #[cfg(feature = "evaluation")]
 use crate::cli::MemoryVerb;
 use crate::cli::{Cli, ShowKind, Verb};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::folders;
 use crate::output::Output;
 
-pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
     if let Verb::Lore { verb } = cli.verb {
         return lore::lore(verb, out);
     }
@@ -60,7 +60,7 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), Failure> {
     result
 }
 
-async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> {
+async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandError> {
     match verb {
         Verb::Import { paths, sillytavern } => library::import(engine, paths, sillytavern, out).await,
         Verb::Export { kind, name, format, out: file } => {
@@ -85,7 +85,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), Failure> 
         Verb::Backup { .. } => data::backup(engine, out).await,
         Verb::Restore { file, .. } => data::preview(engine, file, out).await,
         Verb::Trash { restore, delete, empty, backups } => {
-            data::trash(engine, data::Sorting { restore, delete, empty, backups }, out).await
+            data::trash(engine, data::TrashActions { restore, delete, empty, backups }, out).await
         }
         Verb::Check => data::check(engine, out).await,
         Verb::Doctor { .. } | Verb::Lore { .. } => Ok(()),

@@ -8,13 +8,13 @@ use engine::api::{Fits, Model, ModelRef, SettingsChange};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::library::{Items, lines};
+use super::library::{ItemList, lines};
 use crate::cli::ModelVerb;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
-pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Result<(), CommandError> {
     match verb {
         ModelVerb::List => list(engine, out).await,
         ModelVerb::Add { file } => out.answer(&engine.add_model(file).await?, line),
@@ -36,7 +36,7 @@ pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Re
 }
 
 /// Sets the tokenizer of an endpoint; without a file, removes it.
-async fn tokenizer(engine: &Engine, endpoint: &str, file: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
+async fn tokenizer(engine: &Engine, endpoint: &str, file: Option<PathBuf>, out: &Output) -> Result<(), CommandError> {
     let id = find::endpoint(engine, endpoint).await?.id;
     let endpoint = match file {
         Some(file) => engine.set_endpoint_tokenizer_file(id, file).await?,
@@ -45,8 +45,8 @@ async fn tokenizer(engine: &Engine, endpoint: &str, file: Option<PathBuf>, out: 
     out.answer(&endpoint, |endpoint| format!("tokens of {} are counted with {}", endpoint.name, endpoint.counted_with))
 }
 
-pub(super) async fn list(engine: &Engine, out: &Output) -> Result<(), Failure> {
-    lines(Items { items: engine.list_models().await? }, out, line)
+pub(super) async fn list(engine: &Engine, out: &Output) -> Result<(), CommandError> {
+    lines(ItemList { items: engine.list_models().await? }, out, line)
 }
 
 fn line(model: &Model) -> String {
@@ -80,7 +80,7 @@ pub(super) fn whole(model: &Model) -> String {
     )
 }
 
-async fn make_default(engine: &Engine, name: &str, out: &Output) -> Result<(), Failure> {
+async fn make_default(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
     let model = find::model(engine, name).await?;
     let default_model = Some(ModelRef::Local { id: model.id.clone() });
     engine.update_settings(SettingsChange { default_model, ..SettingsChange::default() }).await?;
@@ -89,7 +89,7 @@ async fn make_default(engine: &Engine, name: &str, out: &Output) -> Result<(), F
 }
 
 #[derive(Serialize)]
-struct Checked {
+struct CheckedModel {
     #[serde(flatten)]
     model: Model,
     ok: bool,
@@ -97,18 +97,22 @@ struct Checked {
     reason: String,
 }
 
-async fn check(engine: &Engine, out: &Output) -> Result<(), Failure> {
+async fn check(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     let mut items = Vec::new();
     for model in engine.list_models().await? {
         out.progress(&format!("reading {}", model.name));
         let fault = fault(&model).await;
-        items.push(Checked { model, ok: fault.is_none(), reason: fault.unwrap_or_default() });
+        items.push(CheckedModel { model, ok: fault.is_none(), reason: fault.unwrap_or_default() });
     }
     let bad = items.iter().filter(|one| !one.ok).count();
-    lines(Items { items }, out, |one| {
+    lines(ItemList { items }, out, |one| {
         if one.ok { format!("ok  {}", one.model.name) } else { format!("NO  {}: {}", one.model.name, one.reason) }
     })?;
-    if bad == 0 { Ok(()) } else { Err(Failure::reported("unhealthy", format!("{bad} of the models cannot be used"))) }
+    if bad == 0 {
+        Ok(())
+    } else {
+        Err(CommandError::reported("unhealthy", format!("{bad} of the models cannot be used")))
+    }
 }
 
 async fn fault(model: &Model) -> Option<String> {

@@ -7,19 +7,19 @@ use engine::api::{Change, ChangedText, Counted, ModelRef, Placement, PromptStage
 use engine::{Engine, TurnOptions};
 use serde_json::json;
 
-use crate::cli::{Placing, PromptArgs, Stage};
-use crate::failure::Failure;
+use crate::cli::{PlacementArg, PromptArgs, StageArg};
+use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
 /// Maximum bytes of text to count.
 const COUNTED: u64 = 64 * 1024 * 1024;
 
-pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> Result<(), CommandError> {
     let of = subject(engine, &args).await?;
     let placement = args.placement.map(|placing| match placing {
-        Placing::CacheFirst => Placement::CacheFirst,
-        Placing::Classic => Placement::Classic,
+        PlacementArg::CacheFirst => Placement::CacheFirst,
+        PlacementArg::Classic => Placement::Classic,
     });
     let asked = find::options(engine, &args.answering).await?;
     let options = TurnOptions {
@@ -32,7 +32,9 @@ pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> R
     let report = match of {
         Subject::Chat(chat) => engine.preview_with(chat, args.message, options).await?,
         Subject::NewChat(_) if args.regenerate || args.ask.is_some() => {
-            return Err(Failure::not_found("there is no chat with this character yet; start one with `nook chat`"));
+            return Err(CommandError::not_found(
+                "there is no chat with this character yet; start one with `nook chat`",
+            ));
         }
         Subject::NewChat(character) => engine.preview_first(character, args.message, options).await?,
     };
@@ -44,17 +46,17 @@ pub(crate) async fn prompt(engine: &Engine, args: PromptArgs, out: &Output) -> R
     let about = if tokens.exact { "" } else { "about " };
     let counted = tokens.counted.filter(|_| !tokens.exact).map(counted).unwrap_or_default();
     let (total, limit, reserve) = (tokens.total, tokens.limit, tokens.reserve);
-    out.note(&format!("{about}{total} of {limit} tokens{counted}, {reserve} reserved for the reply"));
+    out.print_note(&format!("{about}{total} of {limit} tokens{counted}, {reserve} reserved for the reply"));
     Ok(())
 }
 
-impl From<Stage> for PromptStage {
-    fn from(stage: Stage) -> Self {
+impl From<StageArg> for PromptStage {
+    fn from(stage: StageArg) -> Self {
         match stage {
-            Stage::Sources => Self::Sources,
-            Stage::Filled => Self::Filled,
-            Stage::Budget => Self::Budget,
-            Stage::Sent => Self::Sent,
+            StageArg::Sources => Self::Sources,
+            StageArg::Filled => Self::Filled,
+            StageArg::Budget => Self::Budget,
+            StageArg::Sent => Self::Sent,
         }
     }
 }
@@ -85,7 +87,7 @@ enum Subject {
     NewChat(String),
 }
 
-async fn subject(engine: &Engine, args: &PromptArgs) -> Result<Subject, Failure> {
+async fn subject(engine: &Engine, args: &PromptArgs) -> Result<Subject, CommandError> {
     let character = match &args.character {
         Some(name) => Some(find::character(engine, name).await?),
         None => None,
@@ -98,7 +100,7 @@ async fn subject(engine: &Engine, args: &PromptArgs) -> Result<Subject, Failure>
             let newest = chats.max_by(|one, other| one.updated.cmp(&other.updated));
             Ok(newest.map_or(Subject::NewChat(character.id), |chat| Subject::Chat(chat.id)))
         }
-        (None, None) => Err(Failure::because("usage", "specify --chat or --character")),
+        (None, None) => Err(CommandError::because("usage", "specify --chat or --character")),
     }
 }
 
@@ -108,7 +110,7 @@ pub(crate) async fn tokens(
     ids: bool,
     file: Option<PathBuf>,
     out: &Output,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let model = match model {
         Some(name) => Some(ModelRef::Local { id: find::model(engine, &name).await?.id }),
         None => None,
@@ -125,9 +127,9 @@ pub(crate) async fn tokens(
 }
 
 /// Reads the text of `file`, or of stdin.
-fn text(file: Option<PathBuf>) -> Result<String, Failure> {
+fn text(file: Option<PathBuf>) -> Result<String, CommandError> {
     let name = file.as_ref().map_or("stdin".into(), |file| file.display().to_string());
-    let unreadable = |error: std::io::Error| Failure::because("badInput", format!("cannot read {name}: {error}"));
+    let unreadable = |error: std::io::Error| CommandError::because("badInput", format!("cannot read {name}: {error}"));
     let mut bytes = Vec::new();
     match &file {
         Some(file) => std::fs::File::open(file).map_err(unreadable)?.take(COUNTED + 1).read_to_end(&mut bytes),
@@ -135,7 +137,7 @@ fn text(file: Option<PathBuf>) -> Result<String, Failure> {
     }
     .map_err(unreadable)?;
     if bytes.len() as u64 > COUNTED {
-        return Err(Failure::because("badInput", format!("{name} is longer than 64 MiB; count it in parts")));
+        return Err(CommandError::because("badInput", format!("{name} is longer than 64 MiB; count it in parts")));
     }
-    String::from_utf8(bytes).map_err(|_| Failure::because("badInput", format!("{name} is not UTF-8 text")))
+    String::from_utf8(bytes).map_err(|_| CommandError::because("badInput", format!("{name} is not UTF-8 text")))
 }

@@ -12,11 +12,11 @@ use serde_json::json;
 
 use super::export::write_whole;
 use crate::cli::RankArgs;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::folders;
 use crate::output::Output;
 
-pub(crate) async fn rank(args: &RankArgs, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn rank(args: &RankArgs, out: &Output) -> Result<(), CommandError> {
     let encoder = if args.words_only { None } else { encoder()? };
     let messages: Vec<CorpusMessage> = read(&args.messages)?;
     let mut rankings = corpus::rank(messages.clone(), read(&args.queries)?, &args.user, encoder.as_ref()).await?;
@@ -26,7 +26,7 @@ pub(crate) async fn rank(args: &RankArgs, out: &Output) -> Result<(), Failure> {
     let mut lines = String::new();
     for ranking in &rankings {
         let line = serde_json::to_string(ranking)
-            .map_err(|error| Failure::because("internal", format!("cannot serialise a ranking: {error}")))?;
+            .map_err(|error| CommandError::because("internal", format!("cannot serialise a ranking: {error}")))?;
         lines.push_str(&line);
         lines.push('\n');
     }
@@ -39,9 +39,9 @@ pub(crate) async fn rank(args: &RankArgs, out: &Output) -> Result<(), Failure> {
 }
 
 /// Returns the encoder that a turn would use, if there is one.
-fn encoder() -> Result<Option<Encoder>, Failure> {
+fn encoder() -> Result<Option<Encoder>, CommandError> {
     let found = Encoder::find(&folders::models());
-    found.map_err(|error| Failure::because("storage", format!("cannot create a thread: {error}")))
+    found.map_err(|error| CommandError::because("storage", format!("cannot create a thread: {error}")))
 }
 
 fn percentile(rankings: &[CorpusRanking], percent: usize) -> Duration {
@@ -52,15 +52,15 @@ fn percentile(rankings: &[CorpusRanking], percent: usize) -> Duration {
 }
 
 /// Reads a file of JSON lines.
-pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Failure> {
-    let unreadable = |error: std::io::Error| Failure::because("io", format!("{}: {error}", path.display()));
+pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, CommandError> {
+    let unreadable = |error: std::io::Error| CommandError::because("io", format!("{}: {error}", path.display()));
     let mut items = Vec::new();
     for (number, line) in (1..).zip(BufReader::new(File::open(path).map_err(unreadable)?).lines()) {
         let line = line.map_err(unreadable)?;
         if line.trim().is_empty() {
             continue;
         }
-        let bad = |error| Failure::because("badInput", format!("{}, line {number}: {error}", path.display()));
+        let bad = |error| CommandError::because("badInput", format!("{}, line {number}: {error}", path.display()));
         items.push(serde_json::from_str(&line).map_err(bad)?);
     }
     Ok(items)

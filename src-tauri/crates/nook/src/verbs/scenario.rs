@@ -9,11 +9,11 @@ use serde_json::json;
 use super::export::write_whole;
 use super::rank::read;
 use crate::cli::ScenarioArgs;
-use crate::failure::{Failure, Reason};
+use crate::failure::{CommandError, ErrorReason};
 use crate::folders;
 use crate::output::Output;
 
-pub(crate) async fn scenario(args: &ScenarioArgs, data_dir: Option<PathBuf>, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn scenario(args: &ScenarioArgs, data_dir: Option<PathBuf>, out: &Output) -> Result<(), CommandError> {
     let steps = read(&args.file)?;
     let own = tempfile::tempdir()?;
     let options = Options {
@@ -33,22 +33,22 @@ pub(crate) async fn scenario(args: &ScenarioArgs, data_dir: Option<PathBuf>, out
     }
 }
 
-impl From<ScenarioError> for Failure {
+impl From<ScenarioError> for CommandError {
     fn from(error: ScenarioError) -> Self {
         match error {
             ScenarioError::Open(error) => error.into(),
             ScenarioError::Step { step, error } => {
-                let Reason { kind, message } = Reason::from(&error);
+                let ErrorReason { kind, message } = ErrorReason::from(&error);
                 Self::because(&kind, format!("step {step}: {message}"))
             }
         }
     }
 }
 
-fn lines(answers: &[Probed]) -> Result<String, Failure> {
+fn lines(answers: &[Probed]) -> Result<String, CommandError> {
     let line = |answer: &Probed| {
         let line = serde_json::to_string(answer);
-        line.map_err(|error| Failure::because("internal", format!("cannot serialise an answer: {error}")))
+        line.map_err(|error| CommandError::because("internal", format!("cannot serialise an answer: {error}")))
     };
     let lines: Vec<String> = answers.iter().map(line).collect::<Result<_, _>>()?;
     Ok(lines.into_iter().map(|line| line + "\n").collect())

@@ -4,20 +4,26 @@ use std::env;
 
 use engine::Engine;
 use serde_json::json;
-use server::{ServeOptions, Token, find_ui};
+use server::{AccessToken, ServeOptions, find_ui};
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::interrupts::Interrupts;
 use crate::output::Output;
 
 /// Access token of a service that keeps it across restarts; without it each start creates a new one.
 const TOKEN_VARIABLE: &str = "INGLENOOK_TOKEN";
 
-pub(crate) async fn serve(engine: &Engine, host: String, port: u16, ui: bool, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn serve(
+    engine: &Engine,
+    host: String,
+    port: u16,
+    ui: bool,
+    out: &Output,
+) -> Result<(), CommandError> {
     let mut interrupts = Interrupts::listen()?;
     let ui = if ui { Some(find_ui()?) } else { None };
     let seen = ui.is_some();
-    let token = env::var(TOKEN_VARIABLE).ok().map(|token| Token::parse(&token)).transpose()?;
+    let token = env::var(TOKEN_VARIABLE).ok().map(|token| AccessToken::parse(&token)).transpose()?;
     let serving = server::serve(engine.clone(), ServeOptions { host, port, ui, token }).await?;
     let started = json!({
         "url": serving.url,

@@ -3,12 +3,12 @@
 use engine::Engine;
 use engine::api::{LayeredSetting, LayeredSettings, SettingLayer, SettingOwner, SettingUnit, SettingValue};
 
-use crate::cli::{Answering, Whose};
-use crate::failure::Failure;
+use crate::cli::{ModelArgs, SettingsOwnerArgs};
+use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
-pub(crate) async fn show(engine: &Engine, whose: Whose, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn show(engine: &Engine, whose: SettingsOwnerArgs, out: &Output) -> Result<(), CommandError> {
     let owner = owner(engine, whose).await?;
     out.answer(&engine.layered_settings(owner).await?, text)
 }
@@ -16,11 +16,11 @@ pub(crate) async fn show(engine: &Engine, whose: Whose, out: &Output) -> Result<
 /// Sets a value; without one, removes it, so that the next layer applies.
 pub(crate) async fn set(
     engine: &Engine,
-    whose: Whose,
+    whose: SettingsOwnerArgs,
     key: String,
     value: Option<String>,
     out: &Output,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let owner = owner(engine, whose).await?;
     let all = match value {
         Some(text) => engine.set_setting_in_words(owner, key.clone(), text).await?,
@@ -32,8 +32,8 @@ pub(crate) async fn set(
     }
 }
 
-async fn owner(engine: &Engine, whose: Whose) -> Result<SettingOwner, Failure> {
-    let answering = Answering { model: whose.model, endpoint: whose.endpoint, ..Answering::default() };
+async fn owner(engine: &Engine, whose: SettingsOwnerArgs) -> Result<SettingOwner, CommandError> {
+    let answering = ModelArgs { model: whose.model, endpoint: whose.endpoint, ..ModelArgs::default() };
     Ok(match (whose.chat, whose.character, find::answering(engine, &answering).await?) {
         (Some(chat), _, _) => SettingOwner::Chat { id: find::chat(engine, &chat).await?.id },
         (_, Some(name), _) => SettingOwner::Character { id: find::character(engine, &name).await?.id },

@@ -7,21 +7,21 @@ use engine::api::{Severity, TemplateProblem};
 use serde::Serialize;
 
 use crate::cli::TemplateVerb;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
 #[derive(Serialize)]
-struct Checked {
+struct CheckedTemplate {
     problems: Vec<TemplateProblem>,
 }
 
-pub(crate) async fn templates(engine: &Engine, verb: TemplateVerb, out: &Output) -> Result<(), Failure> {
+pub(crate) async fn templates(engine: &Engine, verb: TemplateVerb, out: &Output) -> Result<(), CommandError> {
     match verb {
         TemplateVerb::Check { file } => {
             let problems = engine.check_template(read(&file)?).await?;
             let count = errors(&problems);
-            out.answer(&Checked { problems }, |checked| listed(&checked.problems))?;
+            out.answer(&CheckedTemplate { problems }, |checked| listed(&checked.problems))?;
             failed(count, &file)
         }
         TemplateVerb::Render { file, chat } => {
@@ -36,9 +36,9 @@ pub(crate) async fn templates(engine: &Engine, verb: TemplateVerb, out: &Output)
     }
 }
 
-fn read(file: &Path) -> Result<String, Failure> {
+fn read(file: &Path) -> Result<String, CommandError> {
     std::fs::read_to_string(file)
-        .map_err(|error| Failure::because("unreadable", format!("cannot read {}: {error}", file.display())))
+        .map_err(|error| CommandError::because("unreadable", format!("cannot read {}: {error}", file.display())))
 }
 
 fn listed(problems: &[TemplateProblem]) -> String {
@@ -60,9 +60,9 @@ fn errors(problems: &[TemplateProblem]) -> usize {
     problems.iter().filter(|problem| problem.severity == Severity::Error).count()
 }
 
-fn failed(count: usize, file: &Path) -> Result<(), Failure> {
+fn failed(count: usize, file: &Path) -> Result<(), CommandError> {
     match count {
         0 => Ok(()),
-        count => Err(Failure::reported("refused", format!("{}: {count} problems", file.display()))),
+        count => Err(CommandError::reported("refused", format!("{}: {count} problems", file.display()))),
     }
 }

@@ -7,7 +7,7 @@ use engine::{Engine, Events, TurnOptions};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::failure::{Failure, Reason};
+use crate::failure::{CommandError, ErrorReason};
 use crate::interrupts::{Interrupt, Interrupts};
 use crate::output::Output;
 
@@ -23,29 +23,29 @@ pub(super) struct Talk<'a> {
 }
 
 /// How a turn ended; its output is complete.
-pub(super) enum Ended {
-    Well,
+pub(super) enum TurnOutcome {
+    Finished,
     /// Stopped by Ctrl-C; the text so far is kept.
     Stopped,
     /// Ended by SIGTERM or a second Ctrl-C.
     Quit,
-    Badly(Reason),
+    Failed(ErrorReason),
 }
 
-impl Ended {
-    pub(super) fn into_result(self) -> Result<(), Failure> {
+impl TurnOutcome {
+    pub(super) fn into_result(self) -> Result<(), CommandError> {
         match self {
-            Self::Well => Ok(()),
+            Self::Finished => Ok(()),
             Self::Stopped | Self::Quit => {
-                Err(Failure::reported("cancelled", "the reply was stopped; the text so far is kept"))
+                Err(CommandError::reported("cancelled", "the reply was stopped; the text so far is kept"))
             }
-            Self::Badly(reason) => Err(Failure::Reported(reason)),
+            Self::Failed(reason) => Err(CommandError::Reported(reason)),
         }
     }
 }
 
 impl Talk<'_> {
-    pub(super) async fn turn(&mut self, text: String) -> Result<Ended, Failure> {
+    pub(super) async fn turn(&mut self, text: String) -> Result<TurnOutcome, CommandError> {
         // Subscribes first, so that no event of this turn is missed.
         let mut events = self.engine.subscribe();
         let started = self.engine.send_with(self.chat.clone(), text, self.options.clone()).await?;
@@ -55,21 +55,21 @@ impl Talk<'_> {
             self.out.event(&json!({ "event": "sent", "chat": self.chat, "message": sent.id }))?;
         }
         let followed = self.follow(&mut events).await;
-        if matches!(followed, Err(_) | Ok(Ended::Quit)) {
+        if matches!(followed, Err(_) | Ok(TurnOutcome::Quit)) {
             // The reader has closed the pipe or the process must exit, so the reply must not continue unseen.
             let _ = timeout(STOP_PATIENCE, self.engine.stop(self.chat.clone())).await;
         }
         followed
     }
 
-    async fn follow(&mut self, events: &mut Events) -> Result<Ended, Failure> {
+    async fn follow(&mut self, events: &mut Events) -> Result<TurnOutcome, CommandError> {
         let mut stopping = false;
         loop {
             let event = tokio::select! {
                 event = events.next() => event,
                 interrupt = self.interrupts.next() => {
                     if stopping || interrupt == Interrupt::Quit {
-                        return Ok(Ended::Quit);
+                        return Ok(TurnOutcome::Quit);
                     }
                     stopping = true;
                     self.engine.stop(self.chat.clone()).await?;
@@ -77,7 +77,7 @@ impl Talk<'_> {
                 }
             };
             let Some(event) = event else {
-                return Err(Failure::because("internal", "the engine stopped"));
+                return Err(CommandError::because("internal", "the engine stopped"));
             };
             let event = if event == Event::Missed { self.caught_up().await? } else { Some(event) };
             if let Some(ended) = event.map(|event| self.show(event)).transpose()?.flatten() {
@@ -87,7 +87,7 @@ impl Talk<'_> {
     }
 
     /// Returns the final event if the reply ended while events were lost on a slow reader.
-    async fn caught_up(&self) -> Result<Option<Event>, Failure> {
+    async fn caught_up(&self) -> Result<Option<Event>, CommandError> {
         self.out.event(&json!({ "event": "missed" }))?;
         let chat = self.engine.open_chat(self.chat.clone()).await?;
         let ended = chat.generating.is_none();
@@ -96,10 +96,10 @@ impl Talk<'_> {
     }
 
     /// Shows an event of this chat. The end of the reply ends the turn.
-    fn show(&self, event: Event) -> Result<Option<Ended>, Failure> {
+    fn show(&self, event: Event) -> Result<Option<TurnOutcome>, CommandError> {
         match event {
             Event::Token { chat, text, message, swipe, seq } if chat == self.chat => {
-                self.out.piece(&text)?;
+                self.out.print_piece(&text)?;
                 self.out.event(&Event::Token { chat, text, message, swipe, seq })?;
             }
             Event::Ended { chat, message, reason, .. } if chat == self.chat => {
@@ -110,7 +110,7 @@ impl Talk<'_> {
             }
             Event::Thought { ref chat, .. } if *chat == self.chat => self.out.event(&event)?,
             Event::ThoughtsClosed { ref chat, .. } if *chat == self.chat => {
-                self.out.piece("\n(So far the model was thinking. Its reply follows.)\n\n")?;
+                self.out.print_piece("\n(So far the model was thinking. Its reply follows.)\n\n")?;
                 self.out.event(&event)?;
             }
             event if self.watch(&event) => self.out.event(&event)?,
@@ -135,19 +135,19 @@ impl Talk<'_> {
         *of == self.chat
     }
 
-    fn end(&self, message: Option<&Message>, reason: EndReason) -> Result<Ended, Failure> {
-        self.out.piece("\n")?;
+    fn end(&self, message: Option<&Message>, reason: EndReason) -> Result<TurnOutcome, CommandError> {
+        self.out.print_piece("\n")?;
         for call in tool_calls(message) {
-            self.out.say(&format!("(requested the tool {}({}))", call.name, call.arguments))?;
+            self.out.print(&format!("(requested the tool {}({}))", call.name, call.arguments))?;
         }
         self.out.event(&end_line(&self.chat, message, &reason))?;
         if let Some(figures) = figures(message) {
-            self.out.note(&figures_line(figures));
+            self.out.print_note(&figures_line(figures));
         }
         Ok(match reason {
-            EndReason::Stop | EndReason::Length => Ended::Well,
-            EndReason::Cancelled => Ended::Stopped,
-            EndReason::Failed { error } => Ended::Badly(Reason::from(&error)),
+            EndReason::Stop | EndReason::Length => TurnOutcome::Finished,
+            EndReason::Cancelled => TurnOutcome::Stopped,
+            EndReason::Failed { error } => TurnOutcome::Failed(ErrorReason::from(&error)),
         })
     }
 }
@@ -171,7 +171,7 @@ fn end_line(chat: &str, message: Option<&Message>, reason: &EndReason) -> Value 
         "timings": { "first_text_ms": figures.first_text_ms, "decode_ms": figures.decode_ms },
     });
     if let Some(error) = error {
-        let Reason { kind, message } = error.into();
+        let ErrorReason { kind, message } = error.into();
         line["error"] = json!({ "kind": kind, "message": message });
     }
     line

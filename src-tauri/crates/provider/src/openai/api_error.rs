@@ -32,7 +32,7 @@ const NO_COMPLAINT: [&str; 6] = ["input", "ctx", "request", "body", "url", "avai
 
 /// A failure as reported by the endpoint.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct ApiError {
+pub(super) struct EndpointError {
     pub(super) message: String,
     /// `type`, `code` and `error_type`, joined.
     pub(super) class: String,
@@ -43,20 +43,20 @@ pub(super) struct ApiError {
     /// Context length of the model in tokens, if the prompt is too long.
     pub(super) limit: Option<u64>,
     /// Parameters named by a list or a map of errors.
-    pub(super) refused: Vec<Refused>,
+    pub(super) refused: Vec<RefusedParameter>,
     /// The `param` field of an OpenAI error.
     pub(super) parameter: Option<String>,
 }
 
 /// A refused parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(super) struct RefusedParameter {
     pub(super) name: String,
     /// The endpoint's reason, in lower case.
     pub(super) why: String,
 }
 
-impl ApiError {
+impl EndpointError {
     /// Parses an error body. Plain text becomes the message; a web page yields an empty error.
     pub(super) fn read(body: &str) -> Self {
         match serde_json::from_str::<Value>(body) {
@@ -289,7 +289,7 @@ fn parameter(name: &str) -> Option<String> {
 }
 
 /// Collects the parameters that lists and maps in `account` report.
-fn complaints(account: &Value, depth: usize, found: &mut Vec<Refused>) {
+fn complaints(account: &Value, depth: usize, found: &mut Vec<RefusedParameter>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     match account {
         Value::String(text) => {
@@ -323,9 +323,9 @@ fn complaints(account: &Value, depth: usize, found: &mut Vec<Refused>) {
     }
 }
 
-fn add(found: &mut Vec<Refused>, name: String, why: &str) {
+fn add(found: &mut Vec<RefusedParameter>, name: String, why: &str) {
     if found.iter().all(|known| known.name != name) {
-        found.push(Refused { name, why: why.to_lowercase() });
+        found.push(RefusedParameter { name, why: why.to_lowercase() });
     }
 }
 
@@ -335,7 +335,7 @@ mod tests {
 
     use super::*;
 
-    fn named(error: &ApiError) -> Vec<&str> {
+    fn named(error: &EndpointError) -> Vec<&str> {
         error.refused.iter().map(|one| one.name.as_str()).collect()
     }
 
@@ -343,16 +343,16 @@ mod tests {
     fn reads_known_error_formats() {
         let llama = r#"{"error":{"code":400,"message":"request (3031 tokens) exceeds the available context size (1024
             tokens)","type":"exceed_context_size_error","n_prompt_tokens":3031,"n_ctx":1024}}"#;
-        let error = ApiError::read(&llama.replace('\n', " "));
+        let error = EndpointError::read(&llama.replace('\n', " "));
         assert!(error.is_overflow());
         assert_eq!((error.needed, error.limit, error.status), (Some(3031), Some(1024), Some(400)));
 
         let fastapi =
-            ApiError::read(r#"{"detail":[{"loc":["body"],"msg":"Field required","input":{"messages":"a"}}]}"#);
+            EndpointError::read(r#"{"detail":[{"loc":["body"],"msg":"Field required","input":{"messages":"a"}}]}"#);
         assert_eq!((fastapi.message.as_str(), named(&fastapi).len()), ("Field required", 0));
-        assert_eq!(ApiError::read("<html>Bad gateway</html>").message, "");
-        assert_eq!(ApiError::read("upstream gone").message, "upstream gone");
-        assert!(ApiError::read(r#"{"error":{"code":"context_length_exceeded"}}"#).is_overflow());
+        assert_eq!(EndpointError::read("<html>Bad gateway</html>").message, "");
+        assert_eq!(EndpointError::read("upstream gone").message, "upstream gone");
+        assert!(EndpointError::read(r#"{"error":{"code":"context_length_exceeded"}}"#).is_overflow());
     }
 
     #[test]
@@ -372,7 +372,7 @@ mod tests {
             json!([{"instancePath": "", "params": {"additionalProperty": "top_k"}, "message": "must NOT have additional properties"},
                 {"instancePath": "/min_p", "message": "must be a string"}]),
         ] {
-            let error = ApiError::of(&body);
+            let error = EndpointError::of(&body);
             assert_eq!(named(&error), ["top_k", "min_p"], "{body}");
             assert!(error.message.contains("top_k"), "{body}: {}", error.message);
         }
@@ -412,11 +412,11 @@ mod tests {
             (json!({"type": "ping"}), None),
             (json!([1]), None),
         ] {
-            let found = ApiError::within(&body, false).map(|error| error.message);
+            let found = EndpointError::within(&body, false).map(|error| error.message);
             assert_eq!(found.as_deref(), expected, "{body}");
         }
         let beside = json!({"choices": [{}], "message": "hello", "detail": "x", "code": 7});
-        assert_eq!(ApiError::within(&beside, true), None);
+        assert_eq!(EndpointError::within(&beside, true), None);
     }
 
     #[test]
@@ -428,7 +428,7 @@ mod tests {
             ("Rate limit: input tokens per minute exceeded", false),
             ("messages must not be empty", false),
         ] {
-            let error = ApiError { message: message.to_owned(), ..ApiError::default() };
+            let error = EndpointError { message: message.to_owned(), ..EndpointError::default() };
             assert_eq!(error.is_overflow(), expected, "{message}");
         }
     }

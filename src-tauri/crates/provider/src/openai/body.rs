@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::dialect::Dialect;
-use super::samplers::{Rare, Sent};
-use super::turns::{Message, messages};
+use super::dialect::OpenAiDialect;
+use super::samplers::{ExtraSamplers, ParameterFilter};
+use super::turns::{RequestMessage, messages};
 use crate::Request;
 
 /// OpenAI's limit on stop texts.
@@ -16,7 +16,7 @@ const MAX_STOPS: usize = 16;
 pub(super) struct Body<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     model: &'a str,
-    messages: Vec<Message<'a>>,
+    messages: Vec<RequestMessage<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
@@ -75,7 +75,7 @@ struct Extras {
     #[serde(skip_serializing_if = "Option::is_none")]
     repetition_penalty: Option<f32>,
     #[serde(flatten)]
-    rare: Rare,
+    rare: ExtraSamplers,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_prompt: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,47 +88,47 @@ struct Extras {
 }
 
 /// Builds the body without the parameters that `dialect` excludes.
-pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: &Dialect) -> Body<'a> {
+pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: &OpenAiDialect) -> Body<'a> {
     let (sampling, prompt) = (request.sampling, &request.prompt);
     let messages = messages(prompt, dialect.roles);
     let prefill = prompt.continues && messages.last().is_some_and(|last| last.role == "assistant");
-    let sent = Sent { dialect };
+    let sent = ParameterFilter { dialect };
     let limit = dialect.sends("max_tokens").then_some(sampling.max_tokens);
     Body {
         model,
         messages,
         stream: true,
-        stream_options: sent.given("stream_options", StreamOptions { include_usage: true }),
-        temperature: sent.given("temperature", sampling.temperature),
-        top_p: sent.working("top_p", sampling.top_p, 1.0),
-        frequency_penalty: sent.working("frequency_penalty", sampling.frequency_penalty, 0.0),
-        presence_penalty: sent.working("presence_penalty", sampling.presence_penalty, 0.0),
+        stream_options: sent.unless_refused("stream_options", StreamOptions { include_usage: true }),
+        temperature: sent.unless_refused("temperature", sampling.temperature),
+        top_p: sent.unless_neutral("top_p", sampling.top_p, 1.0),
+        frequency_penalty: sent.unless_neutral("frequency_penalty", sampling.frequency_penalty, 0.0),
+        presence_penalty: sent.unless_neutral("presence_penalty", sampling.presence_penalty, 0.0),
         max_tokens: limit.filter(|_| !dialect.completion_tokens),
         max_completion_tokens: limit.filter(|_| dialect.completion_tokens),
-        seed: sent.given("seed", sampling.seed),
+        seed: sent.unless_refused("seed", sampling.seed),
         stop: stops(&prompt.stop, dialect),
-        response_format: request.shape.as_ref().filter(|_| dialect.sends("response_format")).map(|shape| {
+        response_format: request.response_schema.as_ref().filter(|_| dialect.sends("response_format")).map(|shape| {
             ResponseFormat::JsonSchema {
                 json_schema: NamedSchema { name: "answer", strict: true, schema: &shape.schema },
             }
         }),
         extras: Extras {
-            top_k: sent.working("top_k", sampling.top_k, 0),
-            min_p: sent.working("min_p", sampling.min_p, 0.0),
-            repeat_penalty: sent.working("repeat_penalty", sampling.repeat_penalty, 1.0),
-            repetition_penalty: sent.working("repetition_penalty", sampling.repeat_penalty, 1.0),
-            rare: Rare::of(&sampling, sent),
-            cache_prompt: sent.given("cache_prompt", true),
-            return_progress: sent.given("return_progress", true),
-            add_generation_prompt: sent.given("add_generation_prompt", false).filter(|_| prefill),
-            continue_final_message: sent.given("continue_final_message", true).filter(|_| prefill),
+            top_k: sent.unless_neutral("top_k", sampling.top_k, 0),
+            min_p: sent.unless_neutral("min_p", sampling.min_p, 0.0),
+            repeat_penalty: sent.unless_neutral("repeat_penalty", sampling.repeat_penalty, 1.0),
+            repetition_penalty: sent.unless_neutral("repetition_penalty", sampling.repeat_penalty, 1.0),
+            rare: ExtraSamplers::of(&sampling, sent),
+            cache_prompt: sent.unless_refused("cache_prompt", true),
+            return_progress: sent.unless_refused("return_progress", true),
+            add_generation_prompt: sent.unless_refused("add_generation_prompt", false).filter(|_| prefill),
+            continue_final_message: sent.unless_refused("continue_final_message", true).filter(|_| prefill),
         },
     }
 }
 
 /// Returns the stop texts to send. Some endpoints refuse whitespace-only ones; the client applies all stop texts
 /// itself.
-fn stops<'a>(stops: &'a [String], dialect: &Dialect) -> Vec<&'a str> {
+fn stops<'a>(stops: &'a [String], dialect: &OpenAiDialect) -> Vec<&'a str> {
     let most = match (dialect.sends("stop"), dialect.plain || dialect.few_stops) {
         (false, _) => 0,
         (true, true) => PLAIN_STOPS,
@@ -144,7 +144,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::openai::api_error::ApiError;
+    use crate::openai::api_error::EndpointError;
 
     fn request(messages: &[(PromptRole, &str)]) -> Request {
         let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
@@ -152,15 +152,15 @@ mod tests {
             cache_key: "chat".to_owned(),
             prompt: domain::prompt::Prompt { messages, ..domain::prompt::Prompt::default() },
             sampling: SamplerOptions::default().resolve(7),
-            shape: None,
+            response_schema: None,
         }
     }
 
-    fn learn(dialect: &Dialect, message: &str) -> Option<Dialect> {
-        dialect.learn(&ApiError { message: message.to_owned(), ..ApiError::default() }, false)
+    fn learn(dialect: &OpenAiDialect, message: &str) -> Option<OpenAiDialect> {
+        dialect.learn(&EndpointError { message: message.to_owned(), ..EndpointError::default() }, false)
     }
 
-    fn sent(request: &Request, dialect: &Dialect) -> Value {
+    fn sent(request: &Request, dialect: &OpenAiDialect) -> Value {
         serde_json::from_str(&serde_json::to_string(&body("m", request, dialect)).unwrap()).unwrap()
     }
 
@@ -177,7 +177,7 @@ mod tests {
             (User, "are you?"),
         ]);
         assert_eq!(
-            sent(&request, &Dialect::default())["messages"],
+            sent(&request, &OpenAiDialect::default())["messages"],
             json!([
                 {"role": "system", "content": "Rules.\n\nCard."},
                 {"role": "user", "content": "Hi."},
@@ -190,13 +190,13 @@ mod tests {
     #[test]
     fn sends_response_format_until_refused() {
         let schema = json!({"type": "object"});
-        let shape = crate::Shape { grammar: "root ::= \"{}\"".to_owned(), schema: schema.clone() };
+        let shape = crate::ResponseSchema { grammar: "root ::= \"{}\"".to_owned(), schema: schema.clone() };
         let mut request = request(&[(PromptRole::User, "Hi.")]);
-        assert_eq!(sent(&request, &Dialect::default()).get("response_format"), None);
-        request.shape = Some(shape);
+        assert_eq!(sent(&request, &OpenAiDialect::default()).get("response_format"), None);
+        request.response_schema = Some(shape);
         let asked = json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}});
-        assert_eq!(sent(&request, &Dialect::default())["response_format"], asked);
-        let refused = learn(&Dialect::default(), "This response_format type is unavailable now").unwrap();
+        assert_eq!(sent(&request, &OpenAiDialect::default())["response_format"], asked);
+        let refused = learn(&OpenAiDialect::default(), "This response_format type is unavailable now").unwrap();
         assert_eq!(sent(&request, &refused).get("response_format"), None);
     }
 
@@ -209,7 +209,7 @@ mod tests {
         request.prompt.pictures = vec![picture(0, "data:a"), picture(0, "data:b"), picture(2, "data:c")];
         let shown = |url| json!({"type": "image_url", "image_url": {"url": url}});
         assert_eq!(
-            sent(&request, &Dialect::default())["messages"],
+            sent(&request, &OpenAiDialect::default())["messages"],
             json!([
                 {"role": "user", "content": [{"type": "text", "text": "Look."}, shown("data:a"), shown("data:b")]},
                 {"role": "assistant", "content": "At what?"},
@@ -222,7 +222,7 @@ mod tests {
     fn sends_every_parameter_until_refused() {
         let request = request(&[(PromptRole::User, "Hi.")]);
         assert_eq!(
-            sent(&request, &Dialect::default()),
+            sent(&request, &OpenAiDialect::default()),
             json!({
                 "model": "m", "messages": [{"role": "user", "content": "Hi."}], "stream": true,
                 "stream_options": {"include_usage": true}, "temperature": 0.8, "top_p": 0.95, "max_tokens": 512,
@@ -238,7 +238,8 @@ mod tests {
             "seed: Extra inputs are not permitted",
             "unknown field stream_options",
         ];
-        let dialect = refusals.iter().fold(Dialect::default(), |dialect, refusal| learn(&dialect, refusal).unwrap());
+        let dialect =
+            refusals.iter().fold(OpenAiDialect::default(), |dialect, refusal| learn(&dialect, refusal).unwrap());
         assert_eq!(
             sent(&request, &dialect),
             json!({
@@ -266,7 +267,7 @@ mod tests {
             dynatemp: Dynatemp { range: 0.25, exponent: 2.0 },
             ..request.sampling
         };
-        let known = sent(&request, &Dialect::default());
+        let known = sent(&request, &OpenAiDialect::default());
         let rare = json!({
             "typical_p": 0.75, "top_n_sigma": 1.5, "repeat_last_n": 256, "dry_multiplier": 0.75, "dry_base": 1.75,
             "dry_allowed_length": 3, "dry_penalty_last_n": -1, "xtc_probability": 0.5, "xtc_threshold": 0.25,
@@ -275,7 +276,8 @@ mod tests {
         for (name, value) in rare.as_object().unwrap() {
             assert_eq!(&known[name], value, "{name}");
         }
-        let plain = learn(&Dialect::default(), "Unrecognized request arguments supplied: mirostat_tau, top_k").unwrap();
+        let plain =
+            learn(&OpenAiDialect::default(), "Unrecognized request arguments supplied: mirostat_tau, top_k").unwrap();
         assert!(!plain.plain && !plain.sends("mirostat_tau") && plain.sends("mirostat"));
         let plain = learn(&plain, "Unknown field xtc_threshold").unwrap();
         assert_eq!(
@@ -303,10 +305,10 @@ mod tests {
         request.sampling = off.resolve(7);
         let names =
             ["top_p", "top_k", "min_p", "repeat_penalty", "repetition_penalty", "typical_p", "frequency_penalty"];
-        let plain = sent(&request, &Dialect::default());
+        let plain = sent(&request, &OpenAiDialect::default());
         assert_eq!(names.map(|name| plain.get(name).is_some()), [false; 7]);
         // llama.cpp uses its own defaults for absent values.
-        let llama = sent(&request, &Dialect { own_defaults: true, ..Dialect::default() });
+        let llama = sent(&request, &OpenAiDialect { own_defaults: true, ..OpenAiDialect::default() });
         assert_eq!((&llama["top_k"], &llama["min_p"], &llama["top_p"]), (&json!(0), &json!(0.0), &json!(1.0)));
     }
 
@@ -314,15 +316,15 @@ mod tests {
     fn does_not_send_blank_stop_texts() {
         let mut request = request(&[(PromptRole::User, "Hi.")]);
         request.prompt.stop = vec!["\n".to_owned(), "\nTom:".to_owned(), " ".to_owned()];
-        assert_eq!(sent(&request, &Dialect::default())["stop"], json!(["\nTom:"]));
+        assert_eq!(sent(&request, &OpenAiDialect::default())["stop"], json!(["\nTom:"]));
     }
 
     #[test]
     fn sends_an_unfinished_reply_as_prefill() {
         let mut request = request(&[(PromptRole::User, "Hi."), (PromptRole::Character, "Well,")]);
-        assert_eq!(sent(&request, &Dialect::default()).get("continue_final_message"), None);
+        assert_eq!(sent(&request, &OpenAiDialect::default()).get("continue_final_message"), None);
         request.prompt.continues = true;
-        let body = sent(&request, &Dialect::default());
+        let body = sent(&request, &OpenAiDialect::default());
         assert_eq!(body["messages"][1], json!({"role": "assistant", "content": "Well,"}));
         assert_eq!((&body["continue_final_message"], &body["add_generation_prompt"]), (&json!(true), &json!(false)));
     }
@@ -331,8 +333,8 @@ mod tests {
     fn strict_endpoints_get_four_stop_texts() {
         let mut request = request(&[(PromptRole::User, "Hi.")]);
         request.prompt.stop = (0..20).map(|n| format!("stop {n}")).collect();
-        assert_eq!(sent(&request, &Dialect::default())["stop"].as_array().unwrap().len(), 16);
-        let strict = learn(&Dialect::default(), "'stop': array too long. Expected maximum length 4").unwrap();
+        assert_eq!(sent(&request, &OpenAiDialect::default())["stop"].as_array().unwrap().len(), 16);
+        let strict = learn(&OpenAiDialect::default(), "'stop': array too long. Expected maximum length 4").unwrap();
         assert_eq!(sent(&request, &strict)["stop"].as_array().unwrap().len(), 4);
     }
 }

@@ -8,7 +8,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use url::{Host, Url};
 
-use super::dialect::Dialect;
+use super::dialect::OpenAiDialect;
 use super::{headers, key};
 use crate::{ProviderError, ProviderErrorKind};
 
@@ -22,24 +22,24 @@ pub struct EndpointConfig {
     authorization: Option<HeaderValue>,
     /// Sent with each request in addition to the key.
     headers: HeaderMap,
-    pub patience: Patience,
+    pub timeouts: Timeouts,
     /// Known refusals of the endpoint.
-    pub(super) dialect: Dialect,
+    pub(super) dialect: OpenAiDialect,
 }
 
 /// Timeouts and retry pauses for one endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct Timeouts {
     /// Timeout of the TCP and TLS handshakes.
     pub connect: Duration,
     /// Silence before each `Stalled` event.
     pub notice: Duration,
     /// Maximum silence before the first text. A slow machine processes a large prompt for minutes.
-    pub first: Duration,
+    pub first_text: Duration,
     /// Maximum silence between two pieces of text.
-    pub idle: Duration,
+    pub between_texts: Duration,
     /// Maximum wait for the usage after the end of the reply.
-    pub tail: Duration,
+    pub usage: Duration,
     /// Pause before the first retry; it doubles with each further retry.
     pub backoff: Duration,
     /// Maximum pause between retries.
@@ -48,14 +48,14 @@ pub struct Patience {
     pub retry_after_cap: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
             notice: Duration::from_secs(10),
-            first: Duration::from_secs(300),
-            idle: Duration::from_secs(60),
-            tail: Duration::from_secs(2),
+            first_text: Duration::from_secs(300),
+            between_texts: Duration::from_secs(60),
+            usage: Duration::from_secs(2),
             backoff: Duration::from_millis(500),
             backoff_cap: Duration::from_secs(8),
             retry_after_cap: Duration::from_secs(60),
@@ -73,13 +73,13 @@ impl EndpointConfig {
         let url = parse_address(url)?;
         let key = key.as_ref().map(key::read).transpose()?.flatten();
         let authorization = key.as_ref().map(bearer).transpose()?;
-        let dialect = Dialect::of_host(url.host_str().unwrap_or_default());
-        let (model, headers, patience) = (model.into(), HeaderMap::new(), Patience::default());
-        Ok(Self { url, model, key, authorization, headers, patience, dialect })
+        let dialect = OpenAiDialect::of_host(url.host_str().unwrap_or_default());
+        let (model, headers, timeouts) = (model.into(), HeaderMap::new(), Timeouts::default());
+        Ok(Self { url, model, key, authorization, headers, timeouts: timeouts, dialect })
     }
 
     /// Adds a dialect that was learned earlier.
-    pub fn with_dialect(self, learned: Dialect) -> Self {
+    pub fn with_dialect(self, learned: OpenAiDialect) -> Self {
         Self { dialect: self.dialect.or(learned), ..self }
     }
 
@@ -89,8 +89,8 @@ impl EndpointConfig {
     }
 
     /// Returns the same endpoint with other timeouts.
-    pub fn with_patience(self, patience: Patience) -> Self {
-        Self { patience, ..self }
+    pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
+        Self { timeouts: timeouts, ..self }
     }
 
     /// Adds `headers` to each request. Their values are secrets.
@@ -145,7 +145,7 @@ impl EndpointConfig {
     }
 
     /// Returns the URL of a call outside the API: `path` replaces the trailing `/v1`.
-    pub(super) fn beside(&self, path: &str) -> Url {
+    pub(super) fn outside_api(&self, path: &str) -> Url {
         let mut url = self.url.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty();
@@ -186,7 +186,7 @@ impl fmt::Debug for EndpointConfig {
             .field("address", &self.address())
             .field("model", &self.model)
             .field("key", &self.key)
-            .field("patience", &self.patience)
+            .field("patience", &self.timeouts)
             .finish_non_exhaustive()
     }
 }
@@ -298,9 +298,9 @@ mod tests {
 
     #[test]
     fn calls_outside_the_api_have_no_version() {
-        assert_eq!(config("http://h:1/v1").beside("props").as_str(), "http://h:1/props");
-        assert_eq!(config("http://h:1").beside("props").as_str(), "http://h:1/props");
-        assert_eq!(config("http://h:1/llama/v1").beside("props").as_str(), "http://h:1/llama/props");
+        assert_eq!(config("http://h:1/v1").outside_api("props").as_str(), "http://h:1/props");
+        assert_eq!(config("http://h:1").outside_api("props").as_str(), "http://h:1/props");
+        assert_eq!(config("http://h:1/llama/v1").outside_api("props").as_str(), "http://h:1/llama/props");
     }
 
     #[test]

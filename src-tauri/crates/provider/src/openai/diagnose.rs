@@ -5,10 +5,10 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-use super::api_error::ApiError;
+use super::api_error::EndpointError;
 use super::config::EndpointConfig;
-use super::retry::{Again, Failure};
-use super::unpack::Packed;
+use super::decompress::DecompressionError;
+use super::retry::{RequestFailure, RetryPolicy};
 use crate::{FinishReason, ProviderError, ProviderErrorKind as Kind};
 
 /// Maximum characters quoted from an endpoint's error message.
@@ -16,65 +16,65 @@ const EXCERPT: usize = 300;
 
 /// A response with an error status.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct EndpointRefusal {
     pub(super) status: u16,
     /// Target of a redirect.
     pub(super) location: Option<String>,
     /// Pause that the endpoint requested.
     pub(super) pause: Option<Duration>,
-    pub(super) error: ApiError,
+    pub(super) error: EndpointError,
 }
 
 /// Explains a connection that failed or broke.
-pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Failure {
+pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> RequestFailure {
     let (authority, address) = (config.authority(), config.address());
     let error = error.without_url();
-    let failure = |again: Again, kind, message: String, hint: String| Failure {
+    let failure = |again: RetryPolicy, kind, message: String, hint: String| RequestFailure {
         error: ProviderError::new(kind, message, hint),
-        again,
-        told: false,
+        retry: again,
+        reported_by_endpoint: false,
     };
     let mut failure = if let Some(tls) = tls_cause(&error) {
         let (message, hint) = explain_tls(config, tls);
-        failure(Again::Never, Kind::Tls, message, hint)
+        failure(RetryPolicy::Never, Kind::Tls, message, hint)
     } else if error.is_connect() && error.is_timeout() {
         failure(
-            Again::Never,
+            RetryPolicy::Never,
             Kind::Timeout,
-            format!("{authority} did not answer within {} s ({address})", config.patience.connect.as_secs_f32()),
+            format!("{authority} did not answer within {} s ({address})", config.timeouts.connect.as_secs_f32()),
             "Check the address, the port and the firewall.".to_owned(),
         )
     } else if error.is_dns() {
         failure(
-            Again::Never,
+            RetryPolicy::Never,
             Kind::Unreachable,
             format!("the host name in {address} cannot be resolved ({authority})"),
             "Check the spelling and the internet connection.".to_owned(),
         )
     } else if io_cause(&error) == Some(io::ErrorKind::ConnectionRefused) {
         failure(
-            Again::Later,
+            RetryPolicy::Later,
             Kind::Unreachable,
             format!("nothing listens on {authority} ({address})"),
             "Start the server, or check the port.".to_owned(),
         )
     } else if error.is_connect() && config.is_https() && hung_up(&error) {
         failure(
-            Again::Never,
+            RetryPolicy::Never,
             Kind::Tls,
             format!("{authority} closed the connection during the TLS handshake"),
             format!("If the server has no TLS, try {}.", address.replacen("https:", "http:", 1)),
         )
     } else if error.is_connect() {
         failure(
-            Again::Later,
+            RetryPolicy::Later,
             Kind::Unreachable,
             format!("{authority} cannot be reached ({address})"),
             "Check the address and the internet connection.".to_owned(),
         )
     } else if is_not_http(&error) {
         failure(
-            Again::Never,
+            RetryPolicy::Never,
             Kind::Malformed,
             if config.is_https() {
                 format!("the server on {authority} does not speak HTTP")
@@ -100,8 +100,8 @@ pub(super) fn transport(config: &EndpointConfig, error: reqwest::Error) -> Failu
 }
 
 /// The connection ended before the reply did.
-pub(super) fn cut(config: &EndpointConfig) -> Failure {
-    Failure::later(ProviderError::new(
+pub(super) fn cut(config: &EndpointConfig) -> RequestFailure {
+    RequestFailure::later(ProviderError::new(
         Kind::Cut,
         format!("the connection to {} ended before the reply did", config.address()),
         "What has arrived is kept; continue the reply or try again.",
@@ -109,8 +109,8 @@ pub(super) fn cut(config: &EndpointConfig) -> Failure {
 }
 
 /// The endpoint started a new reply instead of continuing the unfinished one.
-pub(super) fn no_prefill(config: &EndpointConfig) -> Failure {
-    Failure::never(ProviderError::new(
+pub(super) fn no_prefill(config: &EndpointConfig) -> RequestFailure {
+    RequestFailure::never(ProviderError::new(
         Kind::NoPrefill,
         format!("{} cannot continue an unfinished reply", config.address()),
         "Set \"Continue replies by\" to asking for this model.",
@@ -118,8 +118,8 @@ pub(super) fn no_prefill(config: &EndpointConfig) -> Failure {
 }
 
 /// The endpoint sent nothing for `silence`.
-pub(super) fn silent(config: &EndpointConfig, silence: Duration) -> Failure {
-    Failure::never(ProviderError::new(
+pub(super) fn silent(config: &EndpointConfig, silence: Duration) -> RequestFailure {
+    RequestFailure::never(ProviderError::new(
         Kind::Timeout,
         format!("{} has sent nothing for {} s", config.address(), silence.as_secs_f32()),
         "The server may be overloaded or stuck. Check its log, then try again.",
@@ -127,8 +127,8 @@ pub(super) fn silent(config: &EndpointConfig, silence: Duration) -> Failure {
 }
 
 /// The response does not follow the API.
-pub(super) fn malformed(config: &EndpointConfig, why: &str) -> Failure {
-    Failure::never(ProviderError::new(
+pub(super) fn malformed(config: &EndpointConfig, why: &str) -> RequestFailure {
+    RequestFailure::never(ProviderError::new(
         Kind::Malformed,
         format!("{} sent something that is not a chat completion: {why}", config.address()),
         format!("Is this the address of an OpenAI-compatible API? {}", suggest_version(config)).trim_end(),
@@ -136,8 +136,8 @@ pub(super) fn malformed(config: &EndpointConfig, why: &str) -> Failure {
 }
 
 /// The endpoint answered with a web page and status 200.
-pub(super) fn web_page(config: &EndpointConfig) -> Failure {
-    Failure::never(ProviderError {
+pub(super) fn web_page(config: &EndpointConfig) -> RequestFailure {
+    RequestFailure::never(ProviderError {
         status: Some(200),
         ..ProviderError::new(
             Kind::NotFound,
@@ -148,8 +148,8 @@ pub(super) fn web_page(config: &EndpointConfig) -> Failure {
 }
 
 /// The endpoint's content filter ended the reply.
-pub(super) fn filtered(config: &EndpointConfig) -> Failure {
-    Failure::never(ProviderError::new(
+pub(super) fn filtered(config: &EndpointConfig) -> RequestFailure {
+    RequestFailure::never(ProviderError::new(
         Kind::BadRequest,
         format!("the content filter of {} ended the reply", config.address()),
         "Reword the message, or use another endpoint.",
@@ -157,13 +157,13 @@ pub(super) fn filtered(config: &EndpointConfig) -> Failure {
 }
 
 /// The endpoint ended the reply as failed and gave no message.
-pub(super) fn broken_off(config: &EndpointConfig) -> Failure {
+pub(super) fn aborted(config: &EndpointConfig) -> RequestFailure {
     let error = ProviderError::new(
         Kind::Server,
         format!("{} aborted the reply", config.address()),
         "What has arrived is kept; continue the reply or try again.",
     );
-    Failure { told: true, ..Failure::never(error) }
+    RequestFailure { reported_by_endpoint: true, ..RequestFailure::never(error) }
 }
 
 /// The reply contains thoughts, but no answer.
@@ -186,21 +186,21 @@ pub(super) fn only_thoughts(config: &EndpointConfig, reason: FinishReason) -> Pr
 }
 
 /// The body's compression is unknown, or its data is damaged.
-pub(super) fn packed(config: &EndpointConfig, packed: &Packed) -> Failure {
+pub(super) fn packed(config: &EndpointConfig, packed: &DecompressionError) -> RequestFailure {
     let address = config.address();
     let message = match packed {
-        Packed::Unknown(kind) => {
+        DecompressionError::Unknown(kind) => {
             format!("{address} sent a reply compressed as \"{kind}\", although no compression was requested")
         }
-        Packed::Damaged => format!("{address} sent a compressed reply that cannot be decompressed"),
+        DecompressionError::Damaged => format!("{address} sent a compressed reply that cannot be decompressed"),
     };
     let hint = "Turn off compression in the server, or in the proxy in front of it.";
-    Failure::never(ProviderError::new(Kind::Malformed, message, hint))
+    RequestFailure::never(ProviderError::new(Kind::Malformed, message, hint))
 }
 
 /// The response to `/models` is not a list of models.
-pub(super) fn no_list(config: &EndpointConfig) -> Failure {
-    Failure::never(ProviderError::new(
+pub(super) fn no_list(config: &EndpointConfig) -> RequestFailure {
+    RequestFailure::never(ProviderError::new(
         Kind::NotFound,
         format!("{}/models answers, but not with a list of models", config.address()),
         format!("Check the address. {}", suggest_version(config)).trim_end(),
@@ -208,7 +208,7 @@ pub(super) fn no_list(config: &EndpointConfig) -> Failure {
 }
 
 /// This address has no API. `found` is another address that was tried and answers.
-pub(super) fn elsewhere(config: &EndpointConfig, found: &EndpointConfig) -> ProviderError {
+pub(super) fn api_at_other_address(config: &EndpointConfig, found: &EndpointConfig) -> ProviderError {
     ProviderError::new(
         Kind::NotFound,
         format!("there is no API at {}, but there is one at {}", config.address(), found.address()),
@@ -217,7 +217,7 @@ pub(super) fn elsewhere(config: &EndpointConfig, found: &EndpointConfig) -> Prov
 }
 
 /// An error inside a stream that started well. An error code in it has the meaning of an HTTP status.
-pub(super) fn in_stream(config: &EndpointConfig, error: ApiError) -> Failure {
+pub(super) fn in_stream(config: &EndpointConfig, error: EndpointError) -> RequestFailure {
     let no_call = [
         "unexpected endpoint",
         "unknown endpoint",
@@ -230,17 +230,21 @@ pub(super) fn in_stream(config: &EndpointConfig, error: ApiError) -> Failure {
     let status = error.status.or(error.is_overflow().then_some(400));
     let status = status.or(has_words(&error.message, &no_call).then_some(404));
     if let Some(status) = status {
-        return refused(config, Refusal { status, location: None, pause: None, error });
+        return refused(config, EndpointRefusal { status, location: None, pause: None, error });
     }
-    let again = if has_words(&error.message, &["overload", "capacity", "busy"]) { Again::Later } else { Again::Never };
+    let again = if has_words(&error.message, &["overload", "capacity", "busy"]) {
+        RetryPolicy::Later
+    } else {
+        RetryPolicy::Never
+    };
     let message = format!("{} aborted the reply with an error{}", config.address(), said(config, &error.message));
     let hint = "The server failed. Check its log, or try again.";
-    Failure { error: ProviderError::new(Kind::Server, message, hint), again, told: true }
+    RequestFailure { error: ProviderError::new(Kind::Server, message, hint), retry: again, reported_by_endpoint: true }
 }
 
 /// Explains a response with an error status.
-pub(super) fn refused(config: &EndpointConfig, refusal: Refusal) -> Failure {
-    let Refusal { status, location, pause, error } = &refusal;
+pub(super) fn refused(config: &EndpointConfig, refusal: EndpointRefusal) -> RequestFailure {
+    let EndpointRefusal { status, location, pause, error } = &refusal;
     let address = config.address();
     let said = said(config, &error.message);
     let (kind, message, hint) = match status {
@@ -285,23 +289,23 @@ pub(super) fn refused(config: &EndpointConfig, refusal: Refusal) -> Failure {
         ),
     };
     let again = again(*status, kind, error, *pause);
-    Failure {
+    RequestFailure {
         error: ProviderError { status: Some(*status), ..ProviderError::new(kind, message, hint) },
-        again,
-        told: true,
+        retry: again,
+        reported_by_endpoint: true,
     }
 }
 
-fn again(status: u16, kind: Kind, error: &ApiError, pause: Option<Duration>) -> Again {
-    let passes = matches!(status, 408 | 409 | 429 | 500 | 502..=599) && kind != Kind::ContextOverflow;
+fn again(status: u16, kind: Kind, error: &EndpointError, pause: Option<Duration>) -> RetryPolicy {
+    let is_plain = matches!(status, 408 | 409 | 429 | 500 | 502..=599) && kind != Kind::ContextOverflow;
     // A used-up quota does not recover within a retry.
-    if !passes || has_words(&error.class, &["insufficient_quota", "billing"]) {
-        return Again::Never;
+    if !is_plain || has_words(&error.class, &["insufficient_quota", "billing"]) {
+        return RetryPolicy::Never;
     }
-    pause.map_or(Again::Later, Again::After)
+    pause.map_or(RetryPolicy::Later, RetryPolicy::After)
 }
 
-fn overflow(config: &EndpointConfig, error: &ApiError) -> (Kind, String, String) {
+fn overflow(config: &EndpointConfig, error: &EndpointError) -> (Kind, String, String) {
     let message = match (error.needed, error.limit) {
         (Some(needed), Some(limit)) => format!("the prompt needs {needed} tokens, but the model allows {limit}"),
         _ => format!("the prompt is longer than the model's context{}", said(config, &error.message)),
@@ -320,7 +324,7 @@ fn unauthorized(config: &EndpointConfig, status: u16, said: &str) -> (Kind, Stri
     }
 }
 
-fn not_found(config: &EndpointConfig, status: u16, error: &ApiError, said: &str) -> (Kind, String, String) {
+fn not_found(config: &EndpointConfig, status: u16, error: &EndpointError, said: &str) -> (Kind, String, String) {
     let address = config.address();
     if has_words(&error.message, &["model"]) || has_words(&error.class, &["model"]) {
         let hint = "Test the connection to see which models it has.".to_owned();

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::api_error::ApiError;
+use super::api_error::EndpointError;
 
 /// Refusals of an endpoint so far. Parameters outside OpenAI's API are sent until the endpoint refuses them. Local
 /// servers support them and most others ignore them. The rest reject them with a 400 or 422.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Dialect {
+pub struct OpenAiDialect {
     /// Parameters that are not sent.
     pub left_out: BTreeSet<String>,
     /// Only parameters of OpenAI's API are sent.
@@ -22,7 +22,7 @@ pub struct Dialect {
     pub few_stops: bool,
     /// An unfinished reply at the end is refused.
     pub no_prefill: bool,
-    pub roles: Roles,
+    pub roles: RoleRules,
     /// The server has its own defaults for samplers that are not sent, so disabled samplers are sent explicitly.
     pub own_defaults: bool,
 }
@@ -30,7 +30,7 @@ pub struct Dialect {
 /// The message order that an endpoint accepts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Roles {
+pub enum RoleRules {
     #[default]
     Free,
     /// One system message at the start, then alternating turns that begin with the user.
@@ -159,7 +159,7 @@ const NO_SYSTEM: [&str; 14] = [
     "be one of 'user', 'assistant'",
 ];
 
-impl Dialect {
+impl OpenAiDialect {
     /// Known restrictions of widely used services, applied before their first refusal.
     pub(super) fn of_host(host: &str) -> Self {
         let is = |name: &str| host == name || host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
@@ -171,7 +171,7 @@ impl Dialect {
             known.left_out.extend(["seed", "stream_options"].map(str::to_owned));
         }
         if is("api.perplexity.ai") {
-            known.roles = Roles::Strict;
+            known.roles = RoleRules::Strict;
         }
         known
     }
@@ -189,7 +189,7 @@ impl Dialect {
 
     /// Returns the dialect after a refusal, if the refused part can be omitted. `continues` says that the request ended
     /// with an unfinished reply.
-    pub(super) fn learn(&self, error: &ApiError, continues: bool) -> Option<Self> {
+    pub(super) fn learn(&self, error: &EndpointError, continues: bool) -> Option<Self> {
         let mut words = error.message.to_lowercase();
         if let Some(parameter) = &error.parameter {
             words = format!("{words} {parameter}");
@@ -287,9 +287,9 @@ impl Dialect {
             return;
         }
         if says(words, &NO_SYSTEM) {
-            self.roles = Roles::NoSystem;
+            self.roles = RoleRules::NoSystem;
         } else if last || says(words, &ORDER) {
-            self.roles = if self.roles == Roles::Free { Roles::Strict } else { Roles::NoSystem };
+            self.roles = if self.roles == RoleRules::Free { RoleRules::Strict } else { RoleRules::NoSystem };
         }
     }
 
@@ -328,14 +328,14 @@ fn names(words: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn after(refusals: &[&str]) -> Dialect {
-        refusals.iter().fold(Dialect::default(), |dialect, message| {
-            let error = ApiError { message: (*message).to_owned(), ..ApiError::default() };
+    fn after(refusals: &[&str]) -> OpenAiDialect {
+        refusals.iter().fold(OpenAiDialect::default(), |dialect, message| {
+            let error = EndpointError { message: (*message).to_owned(), ..EndpointError::default() };
             dialect.learn(&error, false).unwrap_or_else(|| panic!("nothing is learned of: {message}"))
         })
     }
 
-    fn left_out(dialect: &Dialect) -> Vec<&str> {
+    fn left_out(dialect: &OpenAiDialect) -> Vec<&str> {
         dialect.left_out.iter().map(String::as_str).collect()
     }
 
@@ -362,24 +362,24 @@ mod tests {
     #[test]
     fn learns_role_restrictions() {
         for (message, roles) in [
-            ("System message must be at the beginning.", Roles::Strict),
-            ("Conversation roles must alternate user/assistant/user/assistant/...", Roles::Strict),
+            ("System message must be at the beginning.", RoleRules::Strict),
+            ("Conversation roles must alternate user/assistant/user/assistant/...", RoleRules::Strict),
             (
                 "After the optional system message(s), user or tool message(s) should alternate with assistant",
-                Roles::Strict,
+                RoleRules::Strict,
             ),
-            ("The first message must have the role user", Roles::Strict),
-            ("Multiple system messages are unsupported", Roles::Strict),
-            ("Expected last role User or Tool for serving but got system", Roles::Strict),
-            ("Only user and assistant roles are supported!", Roles::NoSystem),
-            ("messages.0.role: Input should be 'user' or 'assistant'", Roles::NoSystem),
-            ("System role not supported", Roles::NoSystem),
-            ("Developer instruction is not enabled for models/gemma-3", Roles::NoSystem),
+            ("The first message must have the role user", RoleRules::Strict),
+            ("Multiple system messages are unsupported", RoleRules::Strict),
+            ("Expected last role User or Tool for serving but got system", RoleRules::Strict),
+            ("Only user and assistant roles are supported!", RoleRules::NoSystem),
+            ("messages.0.role: Input should be 'user' or 'assistant'", RoleRules::NoSystem),
+            ("System role not supported", RoleRules::NoSystem),
+            ("Developer instruction is not enabled for models/gemma-3", RoleRules::NoSystem),
         ] {
             assert_eq!(after(&[message]).roles, roles, "{message}");
         }
         let twice = after(&["roles must alternate", "System message must be at the beginning."]);
-        assert_eq!(twice.roles, Roles::NoSystem, "a second refusal escalates");
+        assert_eq!(twice.roles, RoleRules::NoSystem, "a second refusal escalates");
     }
 
     #[test]
@@ -391,29 +391,30 @@ mod tests {
             "model is required",
             "",
         ] {
-            let error = ApiError { message: message.to_owned(), ..ApiError::default() };
-            assert_eq!(Dialect::default().learn(&error, false), None, "{message}");
+            let error = EndpointError { message: message.to_owned(), ..EndpointError::default() };
+            assert_eq!(OpenAiDialect::default().learn(&error, false), None, "{message}");
         }
     }
 
     #[test]
     fn keeps_a_parameter_reported_as_missing() {
-        let error = ApiError::read(r#"{"detail":[{"type":"missing","loc":["body","top_k"],"msg":"Field required"}]}"#);
-        assert_eq!(Dialect::default().learn(&error, false), None);
+        let error =
+            EndpointError::read(r#"{"detail":[{"type":"missing","loc":["body","top_k"],"msg":"Field required"}]}"#);
+        assert_eq!(OpenAiDialect::default().learn(&error, false), None);
     }
 
     #[test]
     fn known_services_start_with_their_dialect() {
-        assert!(Dialect::of_host("api.openai.com").plain);
-        assert_eq!(Dialect::of_host("api.perplexity.ai").roles, Roles::Strict);
-        assert_eq!(Dialect::of_host("notapi.openai.com"), Dialect::default());
+        assert!(OpenAiDialect::of_host("api.openai.com").plain);
+        assert_eq!(OpenAiDialect::of_host("api.perplexity.ai").roles, RoleRules::Strict);
+        assert_eq!(OpenAiDialect::of_host("notapi.openai.com"), OpenAiDialect::default());
     }
 
     #[test]
     fn survives_serialisation() {
         let learned = after(&["top_k must be at least 1", "Only user and assistant roles are supported!"]);
         let json = serde_json::to_string(&learned).unwrap();
-        assert_eq!(serde_json::from_str::<Dialect>(&json).unwrap(), learned);
-        assert_eq!(serde_json::from_str::<Dialect>("{}").unwrap(), Dialect::default());
+        assert_eq!(serde_json::from_str::<OpenAiDialect>(&json).unwrap(), learned);
+        assert_eq!(serde_json::from_str::<OpenAiDialect>("{}").unwrap(), OpenAiDialect::default());
     }
 }

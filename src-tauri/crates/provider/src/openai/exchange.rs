@@ -9,15 +9,15 @@ use futures_util::Stream;
 use reqwest::header::LOCATION;
 use reqwest::{Response, Url};
 
-use super::Shared;
-use super::api_error::ApiError;
+use super::ClientState;
+use super::api_error::EndpointError;
 use super::body;
-use super::diagnose::{self, Refusal};
-use super::dialect::Dialect;
-use super::retry::{Again, Failure, asked_pause};
+use super::decompress::{DecompressionError, Decompressor};
+use super::diagnose::{self, EndpointRefusal};
+use super::dialect::OpenAiDialect;
+use super::retry::{RequestFailure, RetryPolicy, asked_pause};
 use super::sse::{SseEvent, SseParser};
-use super::unpack::{Packed, Unpacker};
-use super::wire::{self, Chunk};
+use super::wire::{self, StreamChunk};
 use crate::Request;
 
 /// Maximum bytes of a response that is not streamed.
@@ -27,30 +27,33 @@ const MAX_ERROR: usize = 64 << 10;
 
 /// Item of one attempt.
 #[derive(Debug)]
-pub(super) enum Frame {
+pub(super) enum StreamItem {
     /// Data without content, such as a keep-alive comment.
-    Alive,
-    Chunk(Box<Chunk>),
+    KeepAlive,
+    Chunk(Box<StreamChunk>),
     /// The endpoint's end marker.
     Done,
 }
 
 /// The content of an event and the failure that it reports.
-type Read = (Option<Frame>, Option<Failure>);
+type ReadItem = (Option<StreamItem>, Option<RequestFailure>);
 
 /// A response whose body is read as it arrives.
 #[derive(Debug)]
-struct Body {
+struct ResponseBody {
     response: Response,
-    unpacker: Unpacker,
+    unpacker: Decompressor,
 }
 
 /// Sends `request` once. Ends after the first failure. If it ends without `Done` or a finish reason, the caller decides
 /// whether the reply is complete.
-pub(super) fn exchange(shared: Arc<Shared>, request: Arc<Request>) -> impl Stream<Item = Result<Frame, Failure>> {
+pub(super) fn exchange(
+    shared: Arc<ClientState>,
+    request: Arc<Request>,
+) -> impl Stream<Item = Result<StreamItem, RequestFailure>> {
     try_stream! {
         let response = shared.complete(&request).await?;
-        yield Frame::Alive;
+        yield StreamItem::KeepAlive;
         let mut response = shared.body(response)?;
         let first = shared.first_bytes(&mut response).await?;
         match first.trim_ascii_start().first() {
@@ -68,7 +71,7 @@ pub(super) fn exchange(shared: Arc<Shared>, request: Arc<Request>) -> impl Strea
             _ => {
                 let mut parser = SseParser::default();
                 let mut events = Vec::new();
-                let mut next: Result<_, Failure> = Ok(Some(first));
+                let mut next: Result<_, RequestFailure> = Ok(Some(first));
                 loop {
                     let bytes = match next {
                         Ok(Some(bytes)) => bytes,
@@ -92,7 +95,7 @@ pub(super) fn exchange(shared: Arc<Shared>, request: Arc<Request>) -> impl Strea
                         failure.map_or(Ok(()), Err)?;
                     }
                     if parser.lines > lines {
-                        yield Frame::Alive;
+                        yield StreamItem::KeepAlive;
                     }
                     if overlong.is_err() {
                         Err(diagnose::malformed(&shared.config, "a line exceeds the size limit"))?;
@@ -104,9 +107,9 @@ pub(super) fn exchange(shared: Arc<Shared>, request: Arc<Request>) -> impl Strea
     }
 }
 
-impl Shared {
+impl ClientState {
     /// Requests the reply and returns a successful response.
-    async fn complete(&self, request: &Request) -> Result<Response, Failure> {
+    async fn complete(&self, request: &Request) -> Result<Response, RequestFailure> {
         let dialect = self.dialect();
         if request.prompt.continues && !dialect.prefills() {
             return Err(diagnose::no_prefill(&self.config));
@@ -122,13 +125,13 @@ impl Shared {
             && self.learn(&refusal.error, refusal.status, request.prompt.continues);
         let mut failure = diagnose::refused(&self.config, refusal);
         if adapts {
-            failure.again = Again::Adapted;
+            failure.retry = RetryPolicy::Adapted;
         }
         Err(failure)
     }
 
     /// Learns from a refusal. Returns true if an adapted request may succeed.
-    fn learn(&self, error: &ApiError, status: u16, continues: bool) -> bool {
+    fn learn(&self, error: &EndpointError, status: u16, continues: bool) -> bool {
         if error.is_overflow() {
             return false;
         }
@@ -144,12 +147,12 @@ impl Shared {
         true
     }
 
-    pub(super) async fn send(&self, request: reqwest::RequestBuilder) -> Result<Response, Failure> {
+    pub(super) async fn send(&self, request: reqwest::RequestBuilder) -> Result<Response, RequestFailure> {
         self.config.authorize(request).send().await.map_err(|error| diagnose::transport(&self.config, error))
     }
 
     /// Reads a response with an error status.
-    pub(super) async fn refusal(&self, response: &mut Response) -> Refusal {
+    pub(super) async fn refusal(&self, response: &mut Response) -> EndpointRefusal {
         let headers = response.headers();
         let location = headers.get(LOCATION).and_then(|value| value.to_str().ok());
         // The query is removed because it may contain a secret.
@@ -160,27 +163,27 @@ impl Shared {
         let pause = asked_pause(headers, SystemTime::now());
         let status = response.status().as_u16();
         let mut body = BytesMut::new();
-        let mut unpacker = Unpacker::of(headers).ok();
+        let mut unpacker = Decompressor::of(headers).ok();
         // A truncated error body is good enough.
         while let (Some(unpacker), Ok(Some(bytes))) = (&mut unpacker, response.chunk().await) {
             let taken = unpacker.push(&bytes, |bytes| {
                 body.extend_from_slice(&bytes[..bytes.len().min(MAX_ERROR - body.len())]);
-                Ok::<_, Packed>(())
+                Ok::<_, DecompressionError>(())
             });
             if taken.is_err() || body.len() == MAX_ERROR {
                 break;
             }
         }
-        Refusal { status, location, pause, error: ApiError::read(&String::from_utf8_lossy(&body)) }
+        EndpointRefusal { status, location, pause, error: EndpointError::read(&String::from_utf8_lossy(&body)) }
     }
 
-    pub(super) async fn whole(&self, response: Response) -> Result<String, Failure> {
+    pub(super) async fn whole(&self, response: Response) -> Result<String, RequestFailure> {
         let mut body = self.body(response)?;
         self.rest(Bytes::new(), &mut body).await
     }
 
     /// Reads the rest of the body and puts `first` in front.
-    async fn rest(&self, first: Bytes, response: &mut Body) -> Result<String, Failure> {
+    async fn rest(&self, first: Bytes, response: &mut ResponseBody) -> Result<String, RequestFailure> {
         let mut whole = BytesMut::from(first);
         while let Some(bytes) = self.more(response).await? {
             if whole.len() + bytes.len() > MAX_WHOLE {
@@ -191,22 +194,23 @@ impl Shared {
         Ok(String::from_utf8_lossy(&whole).into_owned())
     }
 
-    fn body(&self, response: Response) -> Result<Body, Failure> {
-        let unpacker = Unpacker::of(response.headers()).map_err(|packed| diagnose::packed(&self.config, &packed))?;
-        Ok(Body { response, unpacker })
+    fn body(&self, response: Response) -> Result<ResponseBody, RequestFailure> {
+        let unpacker =
+            Decompressor::of(response.headers()).map_err(|packed| diagnose::packed(&self.config, &packed))?;
+        Ok(ResponseBody { response, unpacker })
     }
 
-    async fn more(&self, body: &mut Body) -> Result<Option<Bytes>, Failure> {
+    async fn more(&self, body: &mut ResponseBody) -> Result<Option<Bytes>, RequestFailure> {
         let Some(bytes) = body.response.chunk().await.map_err(|error| diagnose::transport(&self.config, error))? else {
             return Ok(None);
         };
-        if body.unpacker.passes(&bytes) {
+        if body.unpacker.is_plain(&bytes) {
             return Ok(Some(bytes));
         }
         let mut unpacked = BytesMut::new();
         let taken = body.unpacker.push(&bytes, |bytes| {
             unpacked.extend_from_slice(bytes);
-            if unpacked.len() > MAX_WHOLE { Err(Packed::Damaged) } else { Ok(()) }
+            if unpacked.len() > MAX_WHOLE { Err(DecompressionError::Damaged) } else { Ok(()) }
         });
         taken.map_err(|packed| diagnose::packed(&self.config, &packed))?;
         Ok(Some(unpacked.freeze()))
@@ -215,7 +219,7 @@ impl Shared {
     /// Returns the first bytes that are not only whitespace. They distinguish a stream, a complete response and a web
     /// page. Content types do not: some servers stream as `text/plain`, and some proxies send pages as
     /// `text/event-stream`.
-    async fn first_bytes(&self, body: &mut Body) -> Result<Bytes, Failure> {
+    async fn first_bytes(&self, body: &mut ResponseBody) -> Result<Bytes, RequestFailure> {
         while let Some(bytes) = self.more(body).await? {
             if !bytes.trim_ascii().is_empty() {
                 return Ok(bytes);
@@ -225,16 +229,16 @@ impl Shared {
     }
 
     /// Parses an event into its content and the failure that it reports.
-    fn read(&self, event: &SseEvent) -> Read {
+    fn read(&self, event: &SseEvent) -> ReadItem {
         let mut data = event.data.trim();
         // Some proxies wrap one event stream in another.
         while let Some(inner) = data.strip_prefix("data:") {
             data = inner.trim_start();
         }
         match data {
-            _ if event.fails => (None, Some(self.failed(ApiError::read(data)))),
-            "" => (Some(Frame::Alive), None),
-            "[DONE]" => (Some(Frame::Done), None),
+            _ if event.fails => (None, Some(self.failed(EndpointError::read(data)))),
+            "" => (Some(StreamItem::KeepAlive), None),
+            "[DONE]" => (Some(StreamItem::Done), None),
             data => match wire::parse(data) {
                 Ok(chunk) => self.frame(chunk),
                 Err(error) => (None, Some(diagnose::malformed(&self.config, &error.to_string()))),
@@ -242,26 +246,30 @@ impl Shared {
         }
     }
 
-    fn frame(&self, mut chunk: Chunk) -> Read {
+    fn frame(&self, mut chunk: StreamChunk) -> ReadItem {
         let failure = chunk.error.take().map(|error| self.failed(error));
         // The failure message is more specific than the finish reason.
         chunk.end = chunk.end.filter(|_| failure.is_none());
         if chunk.timings.is_some() || chunk.progress.is_some() {
             self.dialect.lock().unwrap_or_else(PoisonError::into_inner).own_defaults = true;
         }
-        (Some(Frame::Chunk(Box::new(chunk))), failure)
+        (Some(StreamItem::Chunk(Box::new(chunk))), failure)
     }
 
     /// Handles a failure that the endpoint reports inside a response with a success status.
-    fn failed(&self, error: ApiError) -> Failure {
+    fn failed(&self, error: EndpointError) -> RequestFailure {
         let status = error.status.unwrap_or(400);
         let adapts = matches!(status, 400 | 422 | 500) && self.learn(&error, status, false);
         let failure = diagnose::in_stream(&self.config, error);
-        Failure { again: if adapts { Again::Adapted } else { failure.again }, told: true, ..failure }
+        RequestFailure {
+            retry: if adapts { RetryPolicy::Adapted } else { failure.retry },
+            reported_by_endpoint: true,
+            ..failure
+        }
     }
 
     /// Reads the response of a server that does not stream.
-    fn read_whole(&self, body: &str) -> Read {
+    fn read_whole(&self, body: &str) -> ReadItem {
         match wire::parse(body) {
             Err(error) if error.is_cut() => (None, Some(diagnose::cut(&self.config))),
             Err(error) => (None, Some(diagnose::malformed(&self.config, &error.to_string()))),
@@ -272,7 +280,7 @@ impl Shared {
         }
     }
 
-    pub(super) fn dialect(&self) -> Dialect {
+    pub(super) fn dialect(&self) -> OpenAiDialect {
         self.dialect.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

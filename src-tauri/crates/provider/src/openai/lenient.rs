@@ -6,28 +6,28 @@ use serde_json::Value;
 /// Start of the private-use range whose characters represent lone surrogates, which a `String` cannot hold.
 const KEPT: u32 = 0x10_F800;
 
-/// Parsed JSON. If `halves` is set, its texts may contain placeholders for surrogates; [`Halves`] and [`settle`]
+/// Parsed JSON. If `halves` is set, its texts may contain placeholders for surrogates; [`SurrogateJoiner`] and [`replace_lone_surrogates`]
 /// resolve them.
 #[derive(Debug)]
-pub(super) struct Parsed {
+pub(super) struct ParsedChunk {
     pub(super) value: Value,
-    pub(super) halves: bool,
+    pub(super) has_surrogates: bool,
 }
 
 /// Parses `data`, and repairs it only if parsing fails.
-pub(super) fn parse(data: &str) -> Result<Parsed, serde_json::Error> {
-    let marked = keep_halves(data);
+pub(super) fn parse(data: &str) -> Result<ParsedChunk, serde_json::Error> {
+    let marked = mark_lone_surrogates(data);
     let (text, halves) = (marked.as_deref().unwrap_or(data), marked.is_some());
     let value = match serde_json::from_str(text) {
         Ok(value) => value,
         Err(error) if error.is_eof() => return Err(error),
         Err(error) => repaired(text).and_then(|repaired| serde_json::from_str(&repaired).ok()).ok_or(error)?,
     };
-    Ok(Parsed { value, halves })
+    Ok(ParsedChunk { value, has_surrogates: halves })
 }
 
 /// Replaces each escaped lone surrogate with its placeholder. Returns `None` if there is none.
-fn keep_halves(data: &str) -> Option<String> {
+fn mark_lone_surrogates(data: &str) -> Option<String> {
     let bytes = data.as_bytes();
     let half = |at: usize| {
         let digits = data.get(at + 2..at + 6).filter(|_| bytes.get(at..at + 2) == Some(b"\\u"))?;
@@ -90,12 +90,12 @@ fn kept_half(letter: char) -> Option<u16> {
 
 /// Joins surrogate pairs that are split across texts. An unpaired surrogate becomes U+FFFD.
 #[derive(Debug, Default)]
-pub(super) struct Halves {
+pub(super) struct SurrogateJoiner {
     /// High surrogate whose low surrogate may come with the next text.
     first: Option<u16>,
 }
 
-impl Halves {
+impl SurrogateJoiner {
     /// Joins the surrogates in `text`. `marked` says that it may contain placeholders.
     pub(super) fn join(&mut self, text: String, marked: bool) -> String {
         if text.is_empty() || (!marked && self.first.is_none()) {
@@ -128,15 +128,15 @@ impl Halves {
 }
 
 /// Joins or replaces every placeholder in `value`.
-pub(super) fn settle(value: &mut Value) {
+pub(super) fn replace_lone_surrogates(value: &mut Value) {
     match value {
         Value::String(text) => {
-            let mut halves = Halves::default();
+            let mut halves = SurrogateJoiner::default();
             let joined = halves.join(std::mem::take(text), true);
             *text = joined + &halves.rest();
         }
-        Value::Array(items) => items.iter_mut().for_each(settle),
-        Value::Object(fields) => fields.values_mut().for_each(settle),
+        Value::Array(items) => items.iter_mut().for_each(replace_lone_surrogates),
+        Value::Object(fields) => fields.values_mut().for_each(replace_lone_surrogates),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -146,11 +146,11 @@ mod tests {
     use super::*;
 
     fn joined(pieces: &[&str]) -> String {
-        let mut halves = Halves::default();
+        let mut halves = SurrogateJoiner::default();
         let mut text = String::new();
         for piece in pieces {
             let parsed = parse(&format!("{{\"t\":\"{piece}\"}}")).unwrap();
-            text += &halves.join(parsed.value["t"].as_str().unwrap().to_owned(), parsed.halves);
+            text += &halves.join(parsed.value["t"].as_str().unwrap().to_owned(), parsed.has_surrogates);
         }
         text + &halves.rest()
     }
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn settle_reaches_nested_texts() {
         let mut parsed = parse(r#"{"a":[{"b":"x\ud83d"}]}"#).unwrap();
-        settle(&mut parsed.value);
+        replace_lone_surrogates(&mut parsed.value);
         assert_eq!(parsed.value["a"][0]["b"], "x\u{FFFD}");
     }
 }

@@ -16,26 +16,26 @@
 
 mod api_error;
 mod body;
-mod calls;
 mod config;
-mod cut;
+mod decompress;
+mod delta_assembler;
 mod diagnose;
 mod dialect;
 mod exchange;
 mod headers;
-mod joined;
+mod idle_timer;
 mod key;
 mod lenient;
 mod probe;
 mod reply;
+mod reply_state;
 mod retry;
 mod samplers;
-mod silence;
 mod sse;
-mod tally;
+mod stop_filter;
 mod text;
+mod tool_calls;
 mod turns;
-mod unpack;
 mod wire;
 
 use std::sync::{Arc, Mutex};
@@ -45,22 +45,22 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{EventStream, Provider, ProviderError, ProviderErrorKind, Request, tls};
 
-pub use config::{EndpointConfig, Patience};
-pub use dialect::{Dialect, Roles};
-pub use probe::{Probe, probe};
+pub use config::{EndpointConfig, Timeouts};
+pub use dialect::{OpenAiDialect, RoleRules};
+pub use probe::{EndpointProbe, probe};
 
 /// Client for one endpoint and one model. Clones share connections and the learned dialect.
 #[derive(Debug, Clone)]
 pub struct OpenAiClient {
-    shared: Arc<Shared>,
+    shared: Arc<ClientState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct ClientState {
     http: reqwest::Client,
     config: EndpointConfig,
     /// Known refusals of the endpoint.
-    dialect: Mutex<Dialect>,
+    dialect: Mutex<OpenAiDialect>,
 }
 
 impl OpenAiClient {
@@ -69,11 +69,11 @@ impl OpenAiClient {
     /// # Errors
     /// `Tls` when the system has no usable root certificates.
     pub fn new(config: EndpointConfig) -> Result<Self, ProviderError> {
-        Ok(Self { shared: Arc::new(Shared::new(config)?) })
+        Ok(Self { shared: Arc::new(ClientState::new(config)?) })
     }
 
     /// Returns the learned dialect, which the next client of the endpoint can reuse.
-    pub fn dialect(&self) -> Dialect {
+    pub fn dialect(&self) -> OpenAiDialect {
         self.shared.dialect()
     }
 }
@@ -84,11 +84,11 @@ impl Provider for OpenAiClient {
     }
 }
 
-impl Shared {
+impl ClientState {
     fn new(config: EndpointConfig) -> Result<Self, ProviderError> {
         tls::install();
         let mut builder = reqwest::Client::builder()
-            .connect_timeout(config.patience.connect)
+            .connect_timeout(config.timeouts.connect)
             .redirect(Policy::none())
             .user_agent(concat!("inglenook/", env!("CARGO_PKG_VERSION")));
         if config.is_loopback() {

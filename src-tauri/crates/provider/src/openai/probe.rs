@@ -10,19 +10,19 @@ use reqwest::Url;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::api_error::ApiError;
-use super::config::{EndpointConfig, Patience};
+use super::api_error::EndpointError;
+use super::config::{EndpointConfig, Timeouts};
 use super::diagnose;
-use super::retry::Failure;
-use super::{Shared, reply};
+use super::retry::RequestFailure;
+use super::{ClientState, reply};
 use crate::{ProviderError, ProviderErrorKind, Request};
 
-/// Larger than any known list.
+/// Maximum number of models in a list. It is larger than any known list.
 const MAX_MODELS: usize = 2000;
 
 /// Result of a connection test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Probe {
+pub struct EndpointProbe {
     /// Model names in the endpoint's order; empty if it has no list.
     pub models: Vec<String>,
     /// Context length in tokens of the configured model, if the endpoint reports it.
@@ -37,23 +37,23 @@ pub struct Probe {
 ///
 /// # Errors
 /// Every class that a reply can fail with, except `ContextOverflow` and `Cut` in the middle of a text.
-pub async fn probe(config: &EndpointConfig) -> Result<Probe, ProviderError> {
-    let patience = config.patience;
+pub async fn probe(config: &EndpointConfig) -> Result<EndpointProbe, ProviderError> {
+    let timeouts = config.timeouts;
     // A short reply comes sooner than one to a long prompt, and the user is waiting for the test.
-    let patience = Patience { first: patience.first.min(patience.idle), ..patience };
-    let shared = Arc::new(Shared::new(config.clone().with_patience(patience))?);
+    let timeouts = Timeouts { first_text: timeouts.first_text.min(timeouts.between_texts), ..timeouts };
+    let shared = Arc::new(ClientState::new(config.clone().with_timeouts(timeouts))?);
     match shared.models().await {
         Ok((models, list)) => {
             let context = match listed_context(&list, &config.model) {
                 Some(context) => Some(context),
                 None => shared.llama_context().await,
             };
-            Ok(Probe { models, context, contexts: contexts(&list) })
+            Ok(EndpointProbe { models, context, contexts: contexts(&list) })
         }
         Err(failure) if failure.error.kind == ProviderErrorKind::NotFound && !config.ends_with_version() => {
-            let below = Shared::new(config.with_version().with_patience(patience))?;
+            let below = ClientState::new(config.with_version().with_timeouts(timeouts))?;
             if below.models().await.is_ok() {
-                return Err(diagnose::elsewhere(config, &below.config));
+                return Err(diagnose::api_at_other_address(config, &below.config));
             }
             without_list(shared, failure.error).await
         }
@@ -62,26 +62,26 @@ pub async fn probe(config: &EndpointConfig) -> Result<Probe, ProviderError> {
 }
 
 /// An endpoint without a list may still generate replies.
-async fn without_list(shared: Arc<Shared>, error: ProviderError) -> Result<Probe, ProviderError> {
+async fn without_list(shared: Arc<ClientState>, error: ProviderError) -> Result<EndpointProbe, ProviderError> {
     if !has_no_list(&error) {
         return Err(error);
     }
     one_token(shared).await?;
-    Ok(Probe::default())
+    Ok(EndpointProbe::default())
 }
 
-impl Shared {
+impl ClientState {
     /// Fetches JSON within the timeouts of a connection and one silence.
-    async fn get(&self, url: Url) -> Result<Value, Failure> {
-        let limit = self.config.patience.connect + self.config.patience.notice;
+    async fn get(&self, url: Url) -> Result<Value, RequestFailure> {
+        let limit = self.config.timeouts.connect + self.config.timeouts.notice;
         let fetched = tokio::time::timeout(limit, self.fetch(url)).await;
         fetched.unwrap_or_else(|_| Err(diagnose::silent(&self.config, limit)))
     }
 
     /// Returns the names of the models and the list that contains them.
-    async fn models(&self) -> Result<(Vec<String>, Value), Failure> {
+    async fn models(&self) -> Result<(Vec<String>, Value), RequestFailure> {
         let list = self.get(self.config.call(&["models"])).await?;
-        if let Some(error) = ApiError::within(&list, false) {
+        if let Some(error) = EndpointError::within(&list, false) {
             return Err(diagnose::in_stream(&self.config, error));
         }
         match names(&list) {
@@ -90,7 +90,7 @@ impl Shared {
         }
     }
 
-    async fn fetch(&self, url: Url) -> Result<Value, Failure> {
+    async fn fetch(&self, url: Url) -> Result<Value, RequestFailure> {
         let mut response = self.send(self.http.get(url)).await?;
         if !response.status().is_success() {
             let refusal = self.refusal(&mut response).await;
@@ -105,7 +105,7 @@ impl Shared {
 
     /// Returns the context length that llama.cpp reports at `/props`. Other servers have no such path.
     async fn llama_context(&self) -> Option<u32> {
-        let props = self.get(self.config.beside("props")).await.ok()?;
+        let props = self.get(self.config.outside_api("props")).await.ok()?;
         tokens(&props["default_generation_settings"]["n_ctx"])
     }
 }
@@ -155,13 +155,13 @@ fn has_no_list(error: &ProviderError) -> bool {
     error.kind == ProviderErrorKind::NotFound && matches!(error.status, Some(404 | 405)) || error.status == Some(501)
 }
 
-async fn one_token(shared: Arc<Shared>) -> Result<(), ProviderError> {
+async fn one_token(shared: Arc<ClientState>) -> Result<(), ProviderError> {
     let message = PromptMessage { role: PromptRole::User, text: "Hi".to_owned() };
     let request = Request {
         cache_key: String::new(),
         prompt: Prompt { messages: vec![message], ..Prompt::default() },
         sampling: SamplerOptions { max_tokens: Some(1), ..SamplerOptions::default() }.resolve(0),
-        shape: None,
+        response_schema: None,
     };
     let mut events = Box::pin(reply::reply(shared, request, CancellationToken::new()));
     while let Some(event) = events.next().await {

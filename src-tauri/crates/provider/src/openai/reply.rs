@@ -8,30 +8,30 @@ use async_stream::stream;
 use futures_util::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::Shared;
+use super::ClientState;
 use super::diagnose;
-use super::exchange::{Frame, exchange};
-use super::retry::{Again, Failure, pause};
-use super::silence::{Silence, Waited};
-use super::tally::{Ended, Tally};
+use super::exchange::{StreamItem, exchange};
+use super::idle_timer::{IdleTimer, Waited};
+use super::reply_state::{ReplyEnd, ReplyState};
+use super::retry::{RequestFailure, RetryPolicy, pause};
 use crate::{FinishReason, GenerationEvent, ProviderError, Request};
 
 pub(super) fn reply(
-    shared: Arc<Shared>,
+    shared: Arc<ClientState>,
     request: Request,
     cancel: CancellationToken,
 ) -> impl Stream<Item = Result<GenerationEvent, ProviderError>> {
     let request = Arc::new(request);
     stream! {
-        let patience = shared.config.patience;
-        let mut tally = Tally::new(&request);
+        let timeouts = shared.config.timeouts;
+        let mut tally = ReplyState::new(&request);
         let mut retries = 0;
         loop {
             let mut frames = pin!(exchange(Arc::clone(&shared), Arc::clone(&request)));
-            let mut silence = Silence::new(patience.notice, patience.first);
+            let mut silence = IdleTimer::new(timeouts.notice, timeouts.first_text);
             let failure = loop {
                 let next = match silence.wait(&cancel, frames.next()).await {
-                    Waited::Quiet(seconds) => {
+                    Waited::Notice(seconds) => {
                         yield Ok(GenerationEvent::Stalled { seconds });
                         continue;
                     }
@@ -41,11 +41,11 @@ pub(super) fn reply(
                         }
                         return;
                     }
-                    Waited::TooLong => Next::Failed(diagnose::silent(&shared.config, silence.limit)),
+                    Waited::TimedOut => Next::Failed(diagnose::silent(&shared.config, silence.limit)),
                     Waited::Ready(None) => Next::on_hang_up(&shared, &mut tally),
                     Waited::Ready(Some(Err(failure))) => Next::Failed(failure),
                     Waited::Ready(Some(Ok(frame))) => {
-                        silence.broken();
+                        silence.reset();
                         let mut events = Vec::new();
                         let next = take(&shared, &mut tally, frame, &mut events);
                         for event in events {
@@ -61,7 +61,7 @@ pub(super) fn reply(
                 }
             };
             // A failure after the end of a reply is ignored unless the endpoint itself reports it.
-            let failure = failure.filter(|failure| tally.ended.is_none() || failure.told);
+            let failure = failure.filter(|failure| tally.ended.is_none() || failure.reported_by_endpoint);
             let Some(failure) = failure else {
                 let reason = tally.ended.unwrap_or(FinishReason::Stop);
                 if tally.only_thought() {
@@ -73,10 +73,10 @@ pub(super) fn reply(
                 }
                 return;
             };
-            if failure.again == Again::Adapted && !tally.spoke() {
+            if failure.retry == RetryPolicy::Adapted && !tally.has_output() {
                 continue;
             }
-            let Some(wait) = next_pause(&shared, &tally, retries, failure.again) else {
+            let Some(wait) = next_pause(&shared, &tally, retries, failure.retry) else {
                 for event in tally.rest() {
                     yield Ok(event);
                 }
@@ -100,12 +100,12 @@ pub(super) fn reply(
 enum Next {
     Goes,
     Ended,
-    Failed(Failure),
+    Failed(RequestFailure),
 }
 
 impl Next {
     /// Handles a stream that closed without an end marker.
-    fn on_hang_up(shared: &Shared, tally: &mut Tally) -> Self {
+    fn on_hang_up(shared: &ClientState, tally: &mut ReplyState) -> Self {
         tally.ended = tally.hung_up();
         match tally.ended {
             Some(_) => Self::Ended,
@@ -114,11 +114,11 @@ impl Next {
     }
 }
 
-fn take(shared: &Shared, tally: &mut Tally, frame: Frame, events: &mut Vec<GenerationEvent>) -> Next {
+fn take(shared: &ClientState, tally: &mut ReplyState, frame: StreamItem, events: &mut Vec<GenerationEvent>) -> Next {
     match frame {
-        Frame::Alive => Next::Goes,
-        Frame::Done => Next::Ended,
-        Frame::Chunk(chunk) => match tally.take(&shared.config, *chunk, events) {
+        StreamItem::KeepAlive => Next::Goes,
+        StreamItem::Done => Next::Ended,
+        StreamItem::Chunk(chunk) => match tally.take(&shared.config, *chunk, events) {
             Err(failure) => Next::Failed(failure),
             Ok(()) if tally.is_cut() => {
                 tally.ended = Some(FinishReason::Stop);
@@ -129,23 +129,23 @@ fn take(shared: &Shared, tally: &mut Tally, frame: Frame, events: &mut Vec<Gener
     }
 }
 
-fn limit(shared: &Shared, tally: &Tally) -> Duration {
-    let patience = &shared.config.patience;
-    match (tally.has_ended(), tally.spoke()) {
-        (Ended::Surely, _) => patience.tail,
-        (Ended::Perhaps, _) | (Ended::No, true) => patience.idle,
-        (Ended::No, false) => patience.first,
+fn limit(shared: &ClientState, tally: &ReplyState) -> Duration {
+    let timeouts = &shared.config.timeouts;
+    match (tally.has_ended(), tally.has_output()) {
+        (ReplyEnd::Yes, _) => timeouts.usage,
+        (ReplyEnd::Maybe, _) | (ReplyEnd::No, true) => timeouts.between_texts,
+        (ReplyEnd::No, false) => timeouts.first_text,
     }
 }
 
-fn next_pause(shared: &Shared, tally: &Tally, retries: u32, again: Again) -> Option<Duration> {
-    if tally.spoke() {
+fn next_pause(shared: &ClientState, tally: &ReplyState, retries: u32, again: RetryPolicy) -> Option<Duration> {
+    if tally.has_output() {
         return None;
     }
-    pause(&shared.config.patience, retries + 1, again, rand::random())
+    pause(&shared.config.timeouts, retries + 1, again, rand::random())
 }
 
-fn retrying(attempt: u32, wait: Duration, failure: &Failure) -> GenerationEvent {
+fn retrying(attempt: u32, wait: Duration, failure: &RequestFailure) -> GenerationEvent {
     let after_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
     GenerationEvent::Retrying { attempt, after_ms, why: failure.error.message.clone() }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use reqwest::header::HeaderMap;
 
-use super::config::Patience;
+use super::config::Timeouts;
 use crate::ProviderError;
 
 /// Maximum number of retries per request.
@@ -12,16 +12,16 @@ pub(super) const MAX_RETRIES: u32 = 2;
 
 /// A failed attempt.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct RequestFailure {
     pub(super) error: ProviderError,
-    pub(super) again: Again,
+    pub(super) retry: RetryPolicy,
     /// The endpoint itself reported the failure, so it is valid even after the end of a reply.
-    pub(super) told: bool,
+    pub(super) reported_by_endpoint: bool,
 }
 
 /// Whether another attempt may succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Again {
+pub(super) enum RetryPolicy {
     /// No; it would fail the same way.
     Never,
     /// Yes, after a pause.
@@ -32,27 +32,27 @@ pub(super) enum Again {
     Adapted,
 }
 
-impl Failure {
+impl RequestFailure {
     pub(super) fn never(error: ProviderError) -> Self {
-        Self { error, again: Again::Never, told: false }
+        Self { error, retry: RetryPolicy::Never, reported_by_endpoint: false }
     }
 
     pub(super) fn later(error: ProviderError) -> Self {
-        Self { error, again: Again::Later, told: false }
+        Self { error, retry: RetryPolicy::Later, reported_by_endpoint: false }
     }
 }
 
 /// Returns the pause before retry number `attempt` (from 1), or `None` to give up. `jitter` (0 to 1) shortens the pause
 /// by up to a quarter, so that clients that failed together do not retry together.
-pub(super) fn pause(patience: &Patience, attempt: u32, again: Again, jitter: f64) -> Option<Duration> {
+pub(super) fn pause(timeouts: &Timeouts, attempt: u32, again: RetryPolicy, jitter: f64) -> Option<Duration> {
     if attempt > MAX_RETRIES {
         return None;
     }
     match again {
-        Again::Never | Again::Adapted => None,
-        Again::After(pause) => (pause <= patience.retry_after_cap).then_some(pause),
-        Again::Later => {
-            let full = patience.backoff.saturating_mul(1 << (attempt - 1)).min(patience.backoff_cap);
+        RetryPolicy::Never | RetryPolicy::Adapted => None,
+        RetryPolicy::After(pause) => (pause <= timeouts.retry_after_cap).then_some(pause),
+        RetryPolicy::Later => {
+            let full = timeouts.backoff.saturating_mul(1 << (attempt - 1)).min(timeouts.backoff_cap);
             Some(full.mul_f64(1.0 - jitter.clamp(0.0, 1.0) / 4.0))
         }
     }
@@ -79,23 +79,23 @@ mod tests {
 
     use super::*;
 
-    fn pauses(patience: &Patience, again: Again, jitter: f64) -> Vec<u128> {
-        (1..5).map_while(|attempt| pause(patience, attempt, again, jitter)).map(|pause| pause.as_millis()).collect()
+    fn pauses(timeouts: &Timeouts, again: RetryPolicy, jitter: f64) -> Vec<u128> {
+        (1..5).map_while(|attempt| pause(timeouts, attempt, again, jitter)).map(|pause| pause.as_millis()).collect()
     }
 
     #[test]
     fn pauses_double_and_stop_after_two() {
-        assert_eq!(pauses(&Patience::default(), Again::Later, 0.0), [500, 1000]);
-        assert_eq!(pauses(&Patience::default(), Again::Later, 1.0), [375, 750]);
-        assert_eq!(pauses(&Patience::default(), Again::Never, 0.0), []);
+        assert_eq!(pauses(&Timeouts::default(), RetryPolicy::Later, 0.0), [500, 1000]);
+        assert_eq!(pauses(&Timeouts::default(), RetryPolicy::Later, 1.0), [375, 750]);
+        assert_eq!(pauses(&Timeouts::default(), RetryPolicy::Never, 0.0), []);
     }
 
     #[test]
     fn pauses_respect_their_caps() {
-        let patience = Patience { backoff: Duration::from_secs(7), ..Patience::default() };
-        assert_eq!(pauses(&patience, Again::Later, 0.0), [7000, 8000]);
-        assert_eq!(pauses(&patience, Again::After(Duration::from_secs(60)), 0.0), [60_000, 60_000]);
-        assert_eq!(pauses(&patience, Again::After(Duration::from_secs(61)), 0.0), []);
+        let timeouts = Timeouts { backoff: Duration::from_secs(7), ..Timeouts::default() };
+        assert_eq!(pauses(&timeouts, RetryPolicy::Later, 0.0), [7000, 8000]);
+        assert_eq!(pauses(&timeouts, RetryPolicy::After(Duration::from_secs(60)), 0.0), [60_000, 60_000]);
+        assert_eq!(pauses(&timeouts, RetryPolicy::After(Duration::from_secs(61)), 0.0), []);
     }
 
     #[test]

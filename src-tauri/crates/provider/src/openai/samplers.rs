@@ -3,37 +3,37 @@
 use domain::sampling::Sampling;
 use serde::Serialize;
 
-use super::dialect::Dialect;
+use super::dialect::OpenAiDialect;
 
 /// Default penalty range of llama.cpp, in tokens.
 const DEFAULT_RANGE: u32 = 64;
 
 /// Selects the parameters to send by the endpoint's dialect.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sent<'a> {
-    pub(super) dialect: &'a Dialect,
+pub(super) struct ParameterFilter<'a> {
+    pub(super) dialect: &'a OpenAiDialect,
 }
 
-impl Sent<'_> {
+impl ParameterFilter<'_> {
     /// Returns the value unless the endpoint refuses the parameter.
-    pub(super) fn given<T>(self, name: &str, value: T) -> Option<T> {
+    pub(super) fn unless_refused<T>(self, name: &str, value: T) -> Option<T> {
         self.dialect.sends(name).then_some(value)
     }
 
-    /// Like `given`, but omits the neutral value `off` unless the server has its own defaults. Some endpoints do not
+    /// Like `unless_refused`, but omits the neutral value `off` unless the server has its own defaults. Some endpoints do not
     /// treat it as neutral.
-    pub(super) fn working<T: PartialEq>(self, name: &str, value: T, off: T) -> Option<T> {
-        self.given(name, value).filter(|value| *value != off || self.dialect.own_defaults)
+    pub(super) fn unless_neutral<T: PartialEq>(self, name: &str, value: T, off: T) -> Option<T> {
+        self.unless_refused(name, value).filter(|value| *value != off || self.dialect.own_defaults)
     }
 
-    fn part<T>(self, name: &str, works: bool, value: T) -> Option<T> {
-        self.given(name, value).filter(|_| works)
+    fn if_active<T>(self, name: &str, works: bool, value: T) -> Option<T> {
+        self.unless_refused(name, value).filter(|_| works)
     }
 }
 
 /// Samplers that few servers support, by llama.cpp's names. Inactive ones are not sent.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Rare {
+pub(super) struct ExtraSamplers {
     #[serde(skip_serializing_if = "Option::is_none")]
     typical_p: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,8 +65,8 @@ pub(super) struct Rare {
     dynatemp_exponent: Option<f32>,
 }
 
-impl Rare {
-    pub(super) fn of(sampling: &Sampling, sent: Sent<'_>) -> Self {
+impl ExtraSamplers {
+    pub(super) fn of(sampling: &Sampling, sent: ParameterFilter<'_>) -> Self {
         let Sampling { dry, xtc, mirostat, dynatemp, .. } = *sampling;
         let dry_active = dry.multiplier > 0.0;
         let dry_range = if dry.range == 0 { -1 } else { i64::from(dry.range) };
@@ -74,20 +74,24 @@ impl Rare {
         let mirostat_active = mirostat.version > 0;
         let dynatemp_active = dynatemp.range > 0.0;
         Self {
-            typical_p: sent.part("typical_p", sampling.typical_p < 1.0, sampling.typical_p),
-            top_n_sigma: sent.part("top_n_sigma", sampling.top_n_sigma > 0.0, sampling.top_n_sigma),
-            repeat_last_n: sent.part("repeat_last_n", sampling.repeat_range != DEFAULT_RANGE, sampling.repeat_range),
-            dry_multiplier: sent.part("dry_multiplier", dry_active, dry.multiplier),
-            dry_base: sent.part("dry_base", dry_active, dry.base),
-            dry_allowed_length: sent.part("dry_allowed_length", dry_active, dry.allowed_length),
-            dry_penalty_last_n: sent.part("dry_penalty_last_n", dry_active, dry_range),
-            xtc_probability: sent.part("xtc_probability", xtc_active, xtc.probability),
-            xtc_threshold: sent.part("xtc_threshold", xtc_active, xtc.threshold),
-            mirostat: sent.part("mirostat", mirostat_active, mirostat.version),
-            mirostat_tau: sent.part("mirostat_tau", mirostat_active, mirostat.tau),
-            mirostat_eta: sent.part("mirostat_eta", mirostat_active, mirostat.eta),
-            dynatemp_range: sent.part("dynatemp_range", dynatemp_active, dynatemp.range),
-            dynatemp_exponent: sent.part("dynatemp_exponent", dynatemp_active, dynatemp.exponent),
+            typical_p: sent.if_active("typical_p", sampling.typical_p < 1.0, sampling.typical_p),
+            top_n_sigma: sent.if_active("top_n_sigma", sampling.top_n_sigma > 0.0, sampling.top_n_sigma),
+            repeat_last_n: sent.if_active(
+                "repeat_last_n",
+                sampling.repeat_range != DEFAULT_RANGE,
+                sampling.repeat_range,
+            ),
+            dry_multiplier: sent.if_active("dry_multiplier", dry_active, dry.multiplier),
+            dry_base: sent.if_active("dry_base", dry_active, dry.base),
+            dry_allowed_length: sent.if_active("dry_allowed_length", dry_active, dry.allowed_length),
+            dry_penalty_last_n: sent.if_active("dry_penalty_last_n", dry_active, dry_range),
+            xtc_probability: sent.if_active("xtc_probability", xtc_active, xtc.probability),
+            xtc_threshold: sent.if_active("xtc_threshold", xtc_active, xtc.threshold),
+            mirostat: sent.if_active("mirostat", mirostat_active, mirostat.version),
+            mirostat_tau: sent.if_active("mirostat_tau", mirostat_active, mirostat.tau),
+            mirostat_eta: sent.if_active("mirostat_eta", mirostat_active, mirostat.eta),
+            dynatemp_range: sent.if_active("dynatemp_range", dynatemp_active, dynatemp.range),
+            dynatemp_exponent: sent.if_active("dynatemp_exponent", dynatemp_active, dynatemp.exponent),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Incremental parser for server-sent events.
 //!
-//! Replaces `eventsource-stream`, which does not limit the size of a line or an event, rescans its whole buffer with
-//! every chunk, stops at invalid UTF-8, and drops a last event without its blank line.
+//! It replaces `eventsource-stream`, which does not limit the size of a line or an event and
+//! rescans its whole buffer with every chunk. That crate also stops at invalid UTF-8 and drops a
+//! last event without its blank line.
 
 /// Maximum bytes of one line and of one event's data. Normal chunks have about 1 % of this.
 pub(super) const MAX_EVENT: usize = 1 << 20;

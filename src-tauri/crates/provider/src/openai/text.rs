@@ -2,39 +2,39 @@
 
 use domain::prompt::Prompt;
 
-use super::cut::Cutter;
-use super::joined::{Echo, Joined};
-use super::lenient::Halves;
-use super::wire::Said;
+use super::delta_assembler::{DeltaAssembler, EchoFilter};
+use super::lenient::SurrogateJoiner;
+use super::stop_filter::StopFilter;
+use super::wire::TextPiece;
 
 #[derive(Debug)]
-pub(super) struct Text {
-    halves: Halves,
-    joined: Joined,
-    echo: Echo,
-    cutter: Cutter,
+pub(super) struct TextPipeline {
+    halves: SurrogateJoiner,
+    joined: DeltaAssembler,
+    echo: EchoFilter,
+    cutter: StopFilter,
 }
 
-impl Text {
+impl TextPipeline {
     pub(super) fn of(prompt: &Prompt) -> Self {
         let base = prompt.messages.last().filter(|_| prompt.continues).map_or("", |last| last.text.as_str());
         Self {
-            halves: Halves::default(),
-            joined: Joined::default(),
-            echo: Echo::of(base),
-            cutter: Cutter::new(&prompt.stop),
+            halves: SurrogateJoiner::default(),
+            joined: DeltaAssembler::default(),
+            echo: EchoFilter::of(base),
+            cutter: StopFilter::new(&prompt.stop),
         }
     }
 
     /// Takes new text and returns the part that is final. `halves` says that it may contain surrogate placeholders.
     /// `ends` says that the endpoint ended the reply with it.
-    pub(super) fn push(&mut self, said: Said, halves: bool, ends: bool) -> String {
+    pub(super) fn push(&mut self, said: TextPiece, halves: bool, ends: bool) -> String {
         let new = match said {
-            Said::Delta(text) => {
+            TextPiece::Delta(text) => {
                 let text = self.halves.join(text, halves);
                 self.joined.piece(text, ends)
             }
-            Said::Message(text) => {
+            TextPiece::Message(text) => {
                 let text = self.halves.join(text, halves);
                 self.joined.message(text, ends)
             }

@@ -4,7 +4,7 @@
 use domain::prompt::{Prompt, PromptRole};
 use serde::Serialize;
 
-use super::dialect::Roles;
+use super::dialect::RoleRules;
 
 /// User message after a character's text, for endpoints that require the user last.
 const TURN: &str = "[Go on.]";
@@ -12,7 +12,7 @@ const TURN: &str = "[Go on.]";
 const OPENING: &str = "[The chat begins.]";
 
 #[derive(Debug, Serialize)]
-pub(super) struct Message<'a> {
+pub(super) struct RequestMessage<'a> {
     pub(super) role: &'static str,
     content: Content<'a>,
 }
@@ -22,12 +22,12 @@ pub(super) struct Message<'a> {
 #[serde(untagged)]
 enum Content<'a> {
     Text(String),
-    Parts(Vec<Part<'a>>),
+    Parts(Vec<ContentPart<'a>>),
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Part<'a> {
+enum ContentPart<'a> {
     Text { text: String },
     ImageUrl { image_url: ImageUrl<'a> },
 }
@@ -43,8 +43,8 @@ impl<'a> Content<'a> {
         let before = match self {
             Self::Text(before) => before,
             Self::Parts(parts) => {
-                let Some(Part::Text { text: before }) = parts.last_mut() else {
-                    return parts.push(Part::Text { text: text.to_owned() });
+                let Some(ContentPart::Text { text: before }) = parts.last_mut() else {
+                    return parts.push(ContentPart::Text { text: text.to_owned() });
                 };
                 before
             }
@@ -58,18 +58,18 @@ impl<'a> Content<'a> {
     fn show(&mut self, url: &'a str) {
         if let Self::Text(text) = self {
             let text = std::mem::take(text);
-            let words = (!text.is_empty()).then_some(Part::Text { text });
+            let words = (!text.is_empty()).then_some(ContentPart::Text { text });
             *self = Self::Parts(words.into_iter().collect());
         }
         if let Self::Parts(parts) = self {
-            parts.push(Part::ImageUrl { image_url: ImageUrl { url } });
+            parts.push(ContentPart::ImageUrl { image_url: ImageUrl { url } });
         }
     }
 }
 
 /// Merges messages into one per turn, because many endpoints require alternating roles and refuse empty content.
-pub(super) fn messages(prompt: &Prompt, roles: Roles) -> Vec<Message<'_>> {
-    let mut merged: Vec<Message<'_>> = Vec::with_capacity(prompt.messages.len() + 1);
+pub(super) fn messages(prompt: &Prompt, roles: RoleRules) -> Vec<RequestMessage<'_>> {
+    let mut merged: Vec<RequestMessage<'_>> = Vec::with_capacity(prompt.messages.len() + 1);
     // True while only system messages have come.
     let mut head = true;
     for (index, message) in prompt.messages.iter().enumerate() {
@@ -80,28 +80,28 @@ pub(super) fn messages(prompt: &Prompt, roles: Roles) -> Vec<Message<'_>> {
         head &= message.role == PromptRole::System;
         let role = match (message.role, roles) {
             (PromptRole::Character, _) => "assistant",
-            (PromptRole::System, Roles::Free) => "system",
-            (PromptRole::System, Roles::Strict) if head => "system",
+            (PromptRole::System, RoleRules::Free) => "system",
+            (PromptRole::System, RoleRules::Strict) if head => "system",
             (PromptRole::System | PromptRole::User, _) => "user",
         };
         let first = merged.iter().all(|message| message.role == "system");
-        if roles != Roles::Free && first && role == "assistant" {
-            merged.push(Message { role: "user", content: Content::Text(OPENING.to_owned()) });
+        if roles != RoleRules::Free && first && role == "assistant" {
+            merged.push(RequestMessage { role: "user", content: Content::Text(OPENING.to_owned()) });
         }
         if merged.last().is_none_or(|last| last.role != role) {
-            merged.push(Message { role, content: Content::Text(String::new()) });
+            merged.push(RequestMessage { role, content: Content::Text(String::new()) });
         }
-        let Some(Message { content, .. }) = merged.last_mut() else { continue };
+        let Some(RequestMessage { content, .. }) = merged.last_mut() else { continue };
         if !message.text.is_empty() {
             content.say(&message.text);
         }
         pictures.for_each(|picture| content.show(&picture.url));
     }
-    if roles != Roles::Free && merged.iter().all(|message| message.role == "system") {
-        merged.push(Message { role: "user", content: Content::Text(OPENING.to_owned()) });
+    if roles != RoleRules::Free && merged.iter().all(|message| message.role == "system") {
+        merged.push(RequestMessage { role: "user", content: Content::Text(OPENING.to_owned()) });
     }
-    if roles != Roles::Free && !prompt.continues && merged.last().is_some_and(|last| last.role == "assistant") {
-        merged.push(Message { role: "user", content: Content::Text(TURN.to_owned()) });
+    if roles != RoleRules::Free && !prompt.continues && merged.last().is_some_and(|last| last.role == "assistant") {
+        merged.push(RequestMessage { role: "user", content: Content::Text(TURN.to_owned()) });
     }
     merged
 }
@@ -112,10 +112,10 @@ mod tests {
 
     use super::*;
 
-    fn sent(messages: &[(PromptRole, &str)], roles: Roles) -> Vec<String> {
+    fn sent(messages: &[(PromptRole, &str)], roles: RoleRules) -> Vec<String> {
         let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
         let prompt = Prompt { messages, ..Prompt::default() };
-        let line = |message: &Message<'_>| match &message.content {
+        let line = |message: &RequestMessage<'_>| match &message.content {
             Content::Text(text) => format!("{}: {}", message.role, text.replace("\n\n", " / ")),
             Content::Parts(_) => message.role.to_owned(),
         };
@@ -136,7 +136,7 @@ mod tests {
             (S, "Be brief."),
         ];
         assert_eq!(
-            sent(&chat, Roles::Strict),
+            sent(&chat, RoleRules::Strict),
             [
                 "system: Rules. / Card.",
                 "user: [The chat begins.]",
@@ -146,11 +146,11 @@ mod tests {
                 "user: Be brief.",
             ]
         );
-        assert_eq!(sent(&chat, Roles::NoSystem)[0], "user: Rules. / Card.");
-        assert_eq!(sent(&chat, Roles::Free).len(), 6);
-        assert_eq!(sent(&[(S, "Rules.")], Roles::Strict), ["system: Rules.", "user: [The chat begins.]"]);
-        assert_eq!(sent(&[(S, "Rules."), (U, "Hi.")], Roles::NoSystem), ["user: Rules. / Hi."]);
-        assert_eq!(sent(&[(U, "Hi."), (C, "Ada: Oh.")], Roles::Strict)[2], "user: [Go on.]");
-        assert_eq!(sent(&[(U, " \n"), (C, "Hi.")], Roles::Free), ["assistant: Hi."]);
+        assert_eq!(sent(&chat, RoleRules::NoSystem)[0], "user: Rules. / Card.");
+        assert_eq!(sent(&chat, RoleRules::Free).len(), 6);
+        assert_eq!(sent(&[(S, "Rules.")], RoleRules::Strict), ["system: Rules.", "user: [The chat begins.]"]);
+        assert_eq!(sent(&[(S, "Rules."), (U, "Hi.")], RoleRules::NoSystem), ["user: Rules. / Hi."]);
+        assert_eq!(sent(&[(U, "Hi."), (C, "Ada: Oh.")], RoleRules::Strict)[2], "user: [Go on.]");
+        assert_eq!(sent(&[(U, " \n"), (C, "Hi.")], RoleRules::Free), ["assistant: Hi."]);
     }
 }

@@ -2,40 +2,40 @@
 
 use serde_json::Value;
 
-use super::api_error::{ApiError, number};
-use super::lenient::{self, Parsed};
+use super::api_error::{EndpointError, number};
+use super::lenient::{self, ParsedChunk};
 
 /// One stream event, or a complete reply that was not streamed.
 #[derive(Debug, Default)]
-pub(super) struct Chunk {
+pub(super) struct StreamChunk {
     /// The payload has choices, so it is part of a reply.
     pub(super) replies: bool,
-    pub(super) said: Option<Said>,
+    pub(super) text: Option<TextPiece>,
     /// The text may contain surrogates whose pair is split across chunks.
-    pub(super) halves: bool,
+    pub(super) has_surrogates: bool,
     /// The payload contains thoughts outside its text.
     pub(super) thinks: bool,
-    /// Parsed by [`Calls`](super::calls::Calls).
+    /// Parsed by [`ToolCallAssembler`](super::tool_calls::ToolCallAssembler).
     pub(super) tool_calls: Option<Value>,
     pub(super) end: Option<End>,
     pub(super) usage: Option<WireUsage>,
     /// llama.cpp only.
     pub(super) timings: Option<WireTimings>,
     /// llama.cpp only, on request.
-    pub(super) progress: Option<Progress>,
+    pub(super) progress: Option<PromptProgress>,
     /// A failure that the event reports in addition to other content.
-    pub(super) error: Option<ApiError>,
+    pub(super) error: Option<EndpointError>,
 }
 
 /// Text and its kind; never empty.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum TextPiece {
     Delta(String),
     /// From a `message`: the whole reply, even if its pieces came before.
     Message(String),
 }
 
-impl Said {
+impl TextPiece {
     pub(super) fn len(&self) -> usize {
         let (Self::Delta(text) | Self::Message(text)) = self;
         text.len()
@@ -73,7 +73,7 @@ pub(super) struct WireTimings {
 
 /// `processed` includes `cache`.
 #[derive(Debug, PartialEq)]
-pub(super) struct Progress {
+pub(super) struct PromptProgress {
     pub(super) total: f64,
     pub(super) cache: f64,
     pub(super) processed: f64,
@@ -97,8 +97,8 @@ impl Unreadable {
 }
 
 /// Parses one payload.
-pub(super) fn parse(data: &str) -> Result<Chunk, Unreadable> {
-    let Parsed { mut value, halves } = lenient::parse(data)?;
+pub(super) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
+    let ParsedChunk { mut value, has_surrogates: halves } = lenient::parse(data)?;
     if !value.is_object() {
         return Err(Unreadable::Shape("it is JSON, but not an object"));
     }
@@ -109,9 +109,16 @@ pub(super) fn parse(data: &str) -> Result<Chunk, Unreadable> {
         Value::Array(choices) => !choices.is_empty(),
         _ => return Err(Unreadable::Shape("its choices are not a list")),
     };
-    let error = ApiError::within(&value, replies);
-    let mut chunk =
-        Chunk { replies: value["choices"].is_array(), halves, usage, timings, progress, error, ..Chunk::default() };
+    let error = EndpointError::within(&value, replies);
+    let mut chunk = StreamChunk {
+        replies: value["choices"].is_array(),
+        has_surrogates: halves,
+        usage,
+        timings,
+        progress,
+        error,
+        ..StreamChunk::default()
+    };
     if let Some(choice) = choice(value["choices"].take()) {
         chunk.take(choice);
     }
@@ -127,23 +134,23 @@ fn choice(choices: Value) -> Option<Value> {
     (!choices.is_empty()).then(|| choices.swap_remove(first.unwrap_or(0)))
 }
 
-impl Chunk {
+impl StreamChunk {
     fn take(&mut self, mut choice: Value) {
         let (mut delta, mut message) = (choice["delta"].take(), choice["message"].take());
         self.thinks = thinks(&delta) || thinks(&message);
         self.end = end(&choice["finish_reason"]);
         let tools = [&mut delta, &mut message].into_iter().map(|part| part.get_mut("tool_calls").map(Value::take));
         self.tool_calls = tools.flatten().find(Value::is_array);
-        if let Some(tools) = self.tool_calls.as_mut().filter(|_| self.halves) {
-            lenient::settle(tools);
+        if let Some(tools) = self.tool_calls.as_mut().filter(|_| self.has_surrogates) {
+            lenient::replace_lone_surrogates(tools);
         }
         let of_delta = match delta {
             Value::String(_) => text(delta),
             mut delta => delta.get_mut("content").map(Value::take).and_then(text),
         };
-        let of_message = || message.get_mut("content").map(Value::take).and_then(text).map(Said::Message);
-        let of_text = |choice: &mut Value| text(choice["text"].take()).map(Said::Delta);
-        self.said = of_delta.map(Said::Delta).or_else(of_message).or_else(|| of_text(&mut choice));
+        let of_message = || message.get_mut("content").map(Value::take).and_then(text).map(TextPiece::Message);
+        let of_text = |choice: &mut Value| text(choice["text"].take()).map(TextPiece::Delta);
+        self.text = of_delta.map(TextPiece::Delta).or_else(of_message).or_else(|| of_text(&mut choice));
     }
 }
 
@@ -244,9 +251,9 @@ fn timings(timings: &Value) -> Option<WireTimings> {
     })
 }
 
-fn progress(progress: &Value) -> Option<Progress> {
+fn progress(progress: &Value) -> Option<PromptProgress> {
     let of = |name: &str| progress.get(name).and_then(number);
-    Some(Progress { total: of("total")?, cache: of("cache").unwrap_or(0.0), processed: of("processed")? })
+    Some(PromptProgress { total: of("total")?, cache: of("cache").unwrap_or(0.0), processed: of("processed")? })
 }
 
 #[cfg(test)]
@@ -255,9 +262,9 @@ mod tests {
 
     fn text(data: &str) -> Option<String> {
         let chunk = parse(data).unwrap();
-        match (chunk.error, chunk.said) {
+        match (chunk.error, chunk.text) {
             (Some(error), _) => Some(format!("error: {}", error.message)),
-            (None, said) => said.map(|(Said::Delta(text) | Said::Message(text))| text),
+            (None, said) => said.map(|(TextPiece::Delta(text) | TextPiece::Message(text))| text),
         }
     }
 

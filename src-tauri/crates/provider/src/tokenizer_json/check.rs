@@ -26,9 +26,9 @@ pub(super) fn check(json: &[u8]) -> Result<(), TokenizerJsonError> {
         return Err(TokenizerJsonError::TooLarge { mebibytes: json.len() >> 20 });
     }
     survey(json)?;
-    let file: File = serde_json::from_slice(json).map_err(TokenizerJsonError::NotOne)?;
+    let file: TokenizerFile = serde_json::from_slice(json).map_err(TokenizerJsonError::NotTokenizerJson)?;
     if file.model.dropout.is_some_and(|share| share != 0.0) {
-        return Err(TokenizerJsonError::ByChance);
+        return Err(TokenizerJsonError::Dropout);
     }
     if file.model.max_input_chars_per_word.is_some_and(|most| most > WORD) {
         return Err(excessive("the maximum word length"));
@@ -50,8 +50,8 @@ pub(super) fn check(json: &[u8]) -> Result<(), TokenizerJsonError> {
 
 /// The checked fields of a file.
 #[derive(Deserialize)]
-struct File {
-    model: Model,
+struct TokenizerFile {
+    model: MergeModel,
     #[serde(default)]
     normalizer: Value,
     #[serde(default)]
@@ -63,7 +63,7 @@ struct File {
 }
 
 #[derive(Deserialize)]
-struct Model {
+struct MergeModel {
     dropout: Option<f64>,
     merges: Option<serde::de::IgnoredAny>,
     continuing_subword_prefix: Option<String>,

@@ -20,11 +20,11 @@ pub enum TokenizerJsonError {
     #[error("the file has {mebibytes} MiB; a tokenizer.json may have at most {}", TokenizerJson::MAX_BYTES >> 20)]
     TooLarge { mebibytes: usize },
     #[error("this file is not a tokenizer.json: {0}")]
-    NotOne(#[source] serde_json::Error),
+    NotTokenizerJson(#[source] serde_json::Error),
     #[error("this tokenizer.json exceeds a safety limit: {what}")]
     Excessive { what: &'static str },
     #[error("this tokenizer.json splits text at random (`dropout`), so its counts are not repeatable")]
-    ByChance,
+    Dropout,
     #[error("this tokenizer.json cannot be used: {reason}")]
     Unusable { reason: String },
     #[error("this tokenizer.json is damaged: its parts do not fit together; download it again")]

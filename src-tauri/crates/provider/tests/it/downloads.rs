@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
-use provider::download::{DownloadError, Source, download};
+use provider::download::{DownloadError, DownloadSource, download};
 
 /// Answers each request with the next of `answers` and records the requests.
 fn serve(answers: Vec<Vec<u8>>) -> (String, Arc<Mutex<Vec<String>>>) {
@@ -36,7 +36,7 @@ async fn resumes_an_interrupted_download() {
         answer("200 OK\r\nETag: \"one\"", 10, "01234"),
         answer("206 Partial Content\r\nContent-Range: bytes 5-9/10", 5, "56789"),
     ]);
-    let source = Source::parse(&address).unwrap();
+    let source = DownloadSource::parse(&address).unwrap();
     assert_eq!(source.file_name().as_deref(), Some("tiny-20one.gguf"));
     let broke = download(&source, &part, |_, _| ()).await.unwrap_err();
     assert!(matches!(broke, DownloadError::Broken { bytes: 5, .. }), "{broke:?}");
@@ -56,7 +56,7 @@ async fn restarts_if_the_file_has_changed() {
     let part = folder.path().join("tiny.part");
     let (address, _) =
         serve(vec![answer("200 OK\r\nETag: \"one\"", 10, "01234"), answer("200 OK\r\nETag: \"two\"", 3, "new")]);
-    let source = Source::parse(&address).unwrap();
+    let source = DownloadSource::parse(&address).unwrap();
     assert!(download(&source, &part, |_, _| ()).await.is_err());
     download(&source, &part, |_, _| ()).await.unwrap();
     assert_eq!(std::fs::read_to_string(&part).unwrap(), "new");
@@ -67,7 +67,7 @@ async fn restarts_without_an_etag() {
     let folder = tempfile::tempdir().unwrap();
     let part = folder.path().join("tiny.part");
     let (address, asked) = serve(vec![answer("200 OK", 10, "01234"), answer("200 OK", 3, "new")]);
-    let source = Source::parse(&address).unwrap();
+    let source = DownloadSource::parse(&address).unwrap();
     assert!(download(&source, &part, |_, _| ()).await.is_err());
     download(&source, &part, |_, _| ()).await.unwrap();
     assert_eq!(std::fs::read_to_string(&part).unwrap(), "new");
@@ -80,7 +80,7 @@ async fn reports_refusals_and_ignores_plain_redirects() {
     let part = folder.path().join("tiny.part");
     let (address, _) =
         serve(vec![answer("404 Not Found", 0, ""), answer("302 Found\r\nLocation: http://192.0.2.1/tiny.gguf", 0, "")]);
-    let source = Source::parse(&address).unwrap();
+    let source = DownloadSource::parse(&address).unwrap();
     for expected in ["404 Not Found", "302 Found"] {
         let refused = download(&source, &part, |_, _| ()).await.unwrap_err();
         assert_eq!(refused.to_string(), format!("127.0.0.1 answered {expected}"));
@@ -88,7 +88,7 @@ async fn reports_refusals_and_ignores_plain_redirects() {
     for wrong in
         ["tiny.gguf", "http://models.example/tiny.gguf", "ftp://models.example/tiny.gguf", "file:///etc/passwd"]
     {
-        assert!(matches!(Source::parse(wrong), Err(DownloadError::Address { .. })), "{wrong}");
+        assert!(matches!(DownloadSource::parse(wrong), Err(DownloadError::Address { .. })), "{wrong}");
     }
-    assert_eq!(Source::parse("https://models.example/a/").unwrap().file_name(), None);
+    assert_eq!(DownloadSource::parse("https://models.example/a/").unwrap().file_name(), None);
 }

@@ -9,8 +9,8 @@ use domain::prompt::{Prompt, PromptMessage, PromptRole};
 use domain::sampling::SamplerOptions;
 use futures_util::StreamExt;
 use provider::{
-    EndpointConfig, FinishReason, GenerationEvent, OpenAiClient, Patience, Provider, ProviderError, ProviderErrorKind,
-    Request, Timings, Usage, conformance, probe,
+    EndpointConfig, FinishReason, GenerationEvent, OpenAiClient, Provider, ProviderError, ProviderErrorKind, Request,
+    Timeouts, Timings, Usage, conformance, probe,
 };
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -53,8 +53,8 @@ impl Server {
 
     fn config(&self, key: &str) -> EndpointConfig {
         // A busy machine may need long for the first text; these tests do not check timing.
-        let patience = Patience { idle: Duration::from_secs(300), ..Patience::default() };
-        EndpointConfig::new(&self.url, MODEL, Some(key.into())).unwrap().with_patience(patience)
+        let timeouts = Timeouts { between_texts: Duration::from_secs(300), ..Timeouts::default() };
+        EndpointConfig::new(&self.url, MODEL, Some(key.into())).unwrap().with_timeouts(timeouts)
     }
 
     fn client(&self) -> OpenAiClient {
@@ -78,7 +78,7 @@ fn request(messages: &[(PromptRole, &str)], max_tokens: u32) -> Request {
         cache_key: "chat".to_owned(),
         prompt: Prompt { messages, ..Prompt::default() },
         sampling: options.resolve(1),
-        shape: None,
+        response_schema: None,
     }
 }
 

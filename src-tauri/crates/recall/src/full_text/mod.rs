@@ -6,7 +6,7 @@ mod words;
 
 use std::collections::{HashMap, HashSet};
 
-pub use search::{Fits, Searched, search};
+pub use search::{LexicalScores, Searched, search};
 pub use words::{Terms, parts, words};
 
 /// Maximum time between neighbouring texts of one conversation, in milliseconds: eight hours.
@@ -17,7 +17,7 @@ const REACH: usize = 2;
 
 /// A text to index.
 #[derive(Debug, Clone, Copy)]
-pub struct Text<'t> {
+pub struct IndexedText<'t> {
     /// Position in the chat; unique.
     pub place: i64,
     /// Identifies the text and its version; never reused.
@@ -80,7 +80,7 @@ impl TextIndex {
     }
 
     /// Adds `texts`. If `kept` is given, first removes the texts whose stamps are not in it.
-    pub fn renew<'t>(&mut self, texts: impl IntoIterator<Item = Text<'t>>, kept: Option<&HashSet<i64>>) {
+    pub fn renew<'t>(&mut self, texts: impl IntoIterator<Item = IndexedText<'t>>, kept: Option<&HashSet<i64>>) {
         if let Some(kept) = kept {
             let mut next = 0;
             let mut stays = |text: &Indexed| {

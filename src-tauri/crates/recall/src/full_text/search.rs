@@ -1,7 +1,7 @@
 //! BM25 search over several indexes as if they were one.
 
 use crate::weights::bm25;
-use domain::script::is_spaceless;
+use domain::script::has_unspaced_script;
 
 use super::{Terms, TextIndex};
 
@@ -9,15 +9,15 @@ use super::{Terms, TextIndex};
 const LEAST: f64 = 1e-6;
 
 /// Scores per index and text; 0 if no term matches.
-pub type Fits = Vec<Vec<f64>>;
+pub type LexicalScores = Vec<Vec<f64>>;
 
 /// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Searched {
     /// Scores of the texts by themselves.
-    pub own: Fits,
+    pub own: LexicalScores,
     /// Scores of the texts together with their neighbours.
-    pub around: Fits,
+    pub around: LexicalScores,
     /// Words without any match. Words of scripts without spaces are not listed, because most character n-grams
     /// are not words.
     pub unknown: Vec<String>,
@@ -44,7 +44,7 @@ pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item =
             found |= having > 0;
             terms.push((having, term));
         }
-        if !found && !is_spaceless(word) {
+        if !found && !has_unspaced_script(word) {
             unknown.push(word.to_owned());
         }
     }
@@ -57,7 +57,7 @@ pub fn search<'w>(indexes: &[(&TextIndex, i64)], words: impl IntoIterator<Item =
     }
     // Unmatched n-grams of scripts without spaces are not part of the query, because most of them are not
     // words.
-    let sought = terms.iter().filter(|(having, term)| *having > 0 || !is_spaceless(term));
+    let sought = terms.iter().filter(|(having, term)| *having > 0 || !has_unspaced_script(term));
     let sought: f64 = sought.map(|(having, _)| searching.rarity(*having)).sum();
     let best = searching.own.iter().flatten().copied().fold(0.0, f64::max);
     let covered = if sought > 0.0 { (best / sought).min(1.0) } else { 0.0 };
@@ -73,8 +73,8 @@ struct Searching<'i> {
     mean_length: f64,
     /// Mean number of terms in a text with its neighbours.
     mean_window: f64,
-    own: Fits,
-    around: Fits,
+    own: LexicalScores,
+    around: LexicalScores,
     /// Occurrences of the current term in the neighbourhood of each text.
     times: Vec<Vec<u32>>,
 }

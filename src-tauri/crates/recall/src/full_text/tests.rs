@@ -2,8 +2,8 @@ use super::*;
 
 const DAY: i64 = 24 * 3_600_000;
 
-fn text(place: i64, text: &str) -> Text<'_> {
-    Text { place, stamp: place + 100, said: 0, text }
+fn text(place: i64, text: &str) -> IndexedText<'_> {
+    IndexedText { place, stamp: place + 100, said: 0, text }
 }
 
 fn index(texts: &[&str]) -> TextIndex {
@@ -13,7 +13,7 @@ fn index(texts: &[&str]) -> TextIndex {
 }
 
 /// The matching positions, best first.
-fn ranked(index: &TextIndex, fits: &Fits) -> Vec<i64> {
+fn ranked(index: &TextIndex, fits: &LexicalScores) -> Vec<i64> {
     let mut found: Vec<(i64, f64)> =
         index.places().zip(fits[0].iter().copied()).filter(|(_, fit)| *fit > 0.0).collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -54,7 +54,7 @@ fn finds_answer_next_to_question() {
 fn texts_hours_apart_are_not_neighbours() {
     let mut index = TextIndex::default();
     let evenings = [(0, "A parrot!"), (1, "Nice."), (2, "Good morning.")];
-    index.renew(evenings.map(|(place, said)| Text { said: place / 2 * DAY, ..text(place, said) }), None);
+    index.renew(evenings.map(|(place, said)| IndexedText { said: place / 2 * DAY, ..text(place, said) }), None);
     let searched = search(&[(&index, i64::MAX)], ["parrot"]);
     assert!(searched.around[0][1] > 0.0);
     assert_eq!(searched.around[0][2], 0.0);
@@ -92,8 +92,8 @@ fn finds_words_of_scripts_without_spaces() {
 fn updated_index_equals_new_index() {
     let mut renewed = index(&["It rained.", "A lamp.", "Zebulon.", "A parrot."]);
     let kept = HashSet::from([100, 102, 103]);
-    renewed.renew([Text { stamp: 200, ..text(1, "What was the parrot called?") }], Some(&kept));
-    renewed.renew([Text { stamp: 201, ..text(4, "And it rained again.") }], None);
+    renewed.renew([IndexedText { stamp: 200, ..text(1, "What was the parrot called?") }], Some(&kept));
+    renewed.renew([IndexedText { stamp: 201, ..text(4, "And it rained again.") }], None);
     let new = index(&["It rained.", "What was the parrot called?", "Zebulon.", "A parrot.", "And it rained again."]);
     assert_eq!(renewed.places().collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
     for words in [["parrot", "rain"], ["zebulon", "lamp"]] {

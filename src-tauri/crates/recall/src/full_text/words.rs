@@ -1,6 +1,6 @@
 //! Splits texts into words, and words into search terms.
 
-use domain::script::is_spaceless;
+use domain::script::has_unspaced_script;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -24,7 +24,7 @@ fn joins(letter: char) -> bool {
 
 /// The word itself, or its character n-grams in scripts without spaces.
 pub fn parts(word: &str) -> Vec<String> {
-    if !is_spaceless(word) {
+    if !has_unspaced_script(word) {
         return vec![word.to_owned()];
     }
     let letters: Vec<char> = word.chars().collect();
@@ -46,7 +46,7 @@ impl Default for Terms {
 impl Terms {
     pub fn of(&self, word: &str) -> Vec<String> {
         match word.is_ascii() {
-            _ if is_spaceless(word) || word.len() > LONGEST => parts(word),
+            _ if has_unspaced_script(word) || word.len() > LONGEST => parts(word),
             true => vec![self.stemmer.stem(word).into_owned()],
             false => vec![self.stemmer.stem(&without_accents(word)).into_owned()],
         }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
+mod connections;
 mod matrix;
 mod routes;
-mod strangers;
 mod world;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
-use provider::fake::{Gate, Script};
+use provider::fake::{ReplyGate, ReplyScript};
 use serde_json::{Value, json};
 use server::{ServeError, ServeOptions, serve};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -377,8 +377,8 @@ async fn reply_streams_to_every_listener() {
 async fn second_message_during_a_reply_is_a_conflict() {
     let world = World::new().await;
     let chat = first_chat(&world).await;
-    let gate = Gate::new();
-    world.model.play(Script::new().words("Half a ").gate(&gate).words("reply."));
+    let gate = ReplyGate::new();
+    world.model.play(ReplyScript::new().words("Half a ").gate(&gate).words("reply."));
     let args = json!({ "chat": chat, "text": "Hello" }).to_string();
     assert_eq!(world.call("send_message", &args).await.status, 200);
     gate.reached().await;

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use engine::{Engine, Options};
 use provider::fake::FakeProvider;
-use server::{ServeOptions, Serving, serve};
+use server::{RunningServer, ServeOptions, serve};
 use tempfile::TempDir;
 
 pub(crate) struct World {
     pub(crate) engine: Engine,
-    pub(crate) serving: Serving,
+    pub(crate) serving: RunningServer,
     /// Answers every turn.
     pub(crate) model: FakeProvider,
     folder: TempDir,

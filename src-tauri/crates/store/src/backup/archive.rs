@@ -96,13 +96,13 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
 }
 
 /// Indexes of the members in the archive.
-struct Members {
+struct ArchiveMembers {
     database: usize,
     assets: BTreeMap<AssetHash, usize>,
 }
 
 /// Checks every name and size before anything is unpacked.
-fn list(archive: &Path) -> Result<Members, String> {
+fn list(archive: &Path) -> Result<ArchiveMembers, String> {
     let file = File::open(archive).map_err(|error| error.to_string())?;
     let mut entries = ZipIterable::try_new(BufReader::new(file), Config::default())
         .map_err(|_| "it is not an archive, or it is damaged".to_owned())?;
@@ -130,7 +130,7 @@ fn list(archive: &Path) -> Result<Members, String> {
         }
     }
     let database = database.ok_or_else(|| "it is not an archive that Inglenook exported".to_owned())?;
-    Ok(Members { database, assets })
+    Ok(ArchiveMembers { database, assets })
 }
 
 /// Copies a member with a size limit, because the size in the directory may be wrong.

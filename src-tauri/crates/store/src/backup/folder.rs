@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
 
-use super::ladder::{Cost, Rung, ladder, within};
+use super::ladder::{BackupCost, Rung, ladder, within};
 use super::manifest::{self, Manifest};
 use super::{BackupFile, BackupKind, BackupPlace, pool, verify};
 use crate::{AssetHash, files};
@@ -45,8 +45,7 @@ impl Folder {
                 kind: manifest.as_ref().map_or(BackupKind::Automatic, |manifest| manifest.kind),
                 place,
                 checked: manifest.as_ref().is_some_and(|manifest| manifest.bytes == bytes),
-                own: place == BackupPlace::DataFolder
-                    || manifest.as_ref().is_some_and(|manifest| manifest.origin == origin),
+                own: place == BackupPlace::Place || manifest.as_ref().is_some_and(|manifest| manifest.origin == origin),
                 // Backups of earlier versions have no manifest. They are older than all backups with one.
                 sequence: manifest.map_or(0, |manifest| manifest.sequence),
                 path,
@@ -63,10 +62,10 @@ impl Folder {
         (now.0..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(now.0))
     }
 
-    /// Removes backups that exceed the ladder or the budget, then files that no backup names. In a shared place, only
-    /// backups of this origin are removed.
+    /// Removes backups beyond the retention schedule or the budget, then files that no backup
+    /// names. In a shared place, only backups of this origin are removed.
     pub(crate) fn prune(&self, budget: u64, origin: Option<&str>) -> io::Result<()> {
-        let place = origin.map_or(BackupPlace::DataFolder, |_| BackupPlace::Second);
+        let place = origin.map_or(BackupPlace::Place, |_| BackupPlace::Second);
         let mut all = self.list(place, origin.unwrap_or_default())?;
         all.retain(|backup| backup.own);
         let rungs: Vec<_> = all.iter().map(|backup| rung(backup, &all)).collect();
@@ -120,7 +119,7 @@ impl Folder {
             }
         }
         let mut named = HashSet::new();
-        for backup in self.list(BackupPlace::DataFolder, "")? {
+        for backup in self.list(BackupPlace::Place, "")? {
             match assets_of(&backup.path) {
                 Some(assets) => named.extend(assets.into_iter().map(|(hash, _)| hash)),
                 None => return Ok(()),
@@ -130,7 +129,7 @@ impl Folder {
     }
 
     pub(crate) fn size(&self) -> u64 {
-        let copies = self.list(BackupPlace::DataFolder, "").unwrap_or_default();
+        let copies = self.list(BackupPlace::Place, "").unwrap_or_default();
         copies.iter().map(|backup| backup.bytes).sum::<u64>() + pool::size(&pool::of(&self.path))
     }
 }
@@ -161,8 +160,8 @@ fn rung(backup: &BackupFile, all: &[BackupFile]) -> Rung {
     Rung { sequence, taken: backup.taken, kind: backup.kind }
 }
 
-fn cost((backup, rung): (&BackupFile, &Rung)) -> Cost {
-    Cost { sequence: rung.sequence, bytes: backup.bytes, assets: assets_of(&backup.path).unwrap_or_default() }
+fn cost((backup, rung): (&BackupFile, &Rung)) -> BackupCost {
+    BackupCost { sequence: rung.sequence, bytes: backup.bytes, assets: assets_of(&backup.path).unwrap_or_default() }
 }
 
 pub(super) fn utc(time: Timestamp) -> String {

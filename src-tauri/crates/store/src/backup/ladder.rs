@@ -1,5 +1,5 @@
-//! Decides which backups to keep, without I/O. Sequence numbers give the order, so a wrong clock can never remove the
-//! newest copy.
+//! The retention schedule: decides which backups to keep, without I/O. Sequence numbers give the
+//! order, so a wrong clock can never remove the newest copy.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -20,7 +20,7 @@ const BY_HAND: usize = 5;
 /// Backups before an upgrade that are kept in addition to the periods.
 const UPGRADES: usize = 2;
 
-/// The properties of a backup that the ladder uses.
+/// The properties of a backup that decide whether to keep it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rung {
     pub(crate) sequence: u64,
@@ -31,8 +31,9 @@ pub(crate) struct Rung {
 /// Maps a time to the number of its hour, day, week or month.
 type Period = fn(Timestamp) -> i64;
 
-/// The sequence numbers to keep. Each rung keeps the newest copy of each period. Periods without a copy are skipped, so a
-/// long pause removes nothing.
+/// The sequence numbers to keep: the newest backup of each of the latest hours, days, weeks and
+/// months, and some manual and upgrade backups. Periods without a backup are skipped, so a long
+/// pause removes nothing.
 pub(crate) fn ladder(rungs: &[Rung]) -> BTreeSet<u64> {
     let mut newest_first = rungs.to_vec();
     newest_first.sort_by_key(|rung| std::cmp::Reverse((rung.sequence, rung.taken)));
@@ -54,15 +55,15 @@ pub(crate) fn ladder(rungs: &[Rung]) -> BTreeSet<u64> {
 
 /// The disk space of a backup: its database, and the files it shares with other backups.
 #[derive(Debug, Clone)]
-pub(crate) struct Cost {
+pub(crate) struct BackupCost {
     pub(crate) sequence: u64,
     pub(crate) bytes: u64,
     pub(crate) assets: Vec<(AssetHash, u64)>,
 }
 
 /// The sequence numbers of the newest backups that fit into `budget`. The newest backup is always included.
-pub(crate) fn within(budget: u64, costs: &[Cost]) -> BTreeSet<u64> {
-    let mut newest_first: Vec<&Cost> = costs.iter().collect();
+pub(crate) fn within(budget: u64, costs: &[BackupCost]) -> BTreeSet<u64> {
+    let mut newest_first: Vec<&BackupCost> = costs.iter().collect();
     newest_first.sort_by_key(|cost| std::cmp::Reverse(cost.sequence));
     let (mut kept, mut used, mut stored) = (BTreeSet::new(), 0_u64, HashMap::new());
     for cost in newest_first {
@@ -154,7 +155,7 @@ mod tests {
     #[test]
     fn a_tight_budget_keeps_only_the_newest() {
         let picture = (AssetHash::of(b"picture"), 50);
-        let costs: Vec<_> = (1..=3).map(|sequence| Cost { sequence, bytes: 10, assets: vec![picture] }).collect();
+        let costs: Vec<_> = (1..=3).map(|sequence| BackupCost { sequence, bytes: 10, assets: vec![picture] }).collect();
         let kept = |budget| within(budget, &costs).into_iter().collect::<Vec<_>>();
         assert_eq!((kept(0), kept(69), kept(70), kept(80)), (vec![3], vec![3], vec![2, 3], vec![1, 2, 3]));
     }

@@ -57,7 +57,7 @@ pub enum BackupKind {
 /// The place of a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackupPlace {
-    DataFolder,
+    Place,
     /// The folder that the user chose for a second copy.
     Second,
 }
@@ -82,7 +82,7 @@ pub struct BackupFile {
 
 /// The result of making a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenBackup {
     pub path: PathBuf,
     /// The error of the copy to the second place, if it failed.
     pub second_failed: Option<String>,
@@ -106,8 +106,14 @@ pub(crate) fn size(dir: &Path) -> u64 {
     Folder::home(dir).size()
 }
 
-/// Backs up `source` to `dir` and the second place, and removes backups that exceed the ladder or the budget.
-pub(crate) fn take(source: &Connection, dir: &Path, now: Timestamp, kind: BackupKind) -> Result<Taken, StoreError> {
+/// Backs up `source` to `dir` and the second place, and removes backups beyond the retention
+/// schedule or the budget.
+pub(crate) fn take(
+    source: &Connection,
+    dir: &Path,
+    now: Timestamp,
+    kind: BackupKind,
+) -> Result<TakenBackup, StoreError> {
     let home = Folder::home(dir);
     let choices = BackupChoices::named(dir, now).map_err(|error| StoreError::file(error, dir, dir))?;
     let path = home.free_path(now, &choices.origin);
@@ -127,7 +133,7 @@ pub(crate) fn take(source: &Connection, dir: &Path, now: Timestamp, kind: Backup
         let copied = Folder::at(second).take_over(&path, &manifest, &home, choices.budget);
         copied.err().map(|error| error.to_string())
     });
-    Ok(Taken { path, second_failed })
+    Ok(TakenBackup { path, second_failed })
 }
 
 /// Whether the database is newer than the last backup, or no backup exists.
@@ -150,7 +156,7 @@ pub(crate) fn remove(dir: &Path, backup: &BackupFile) -> Result<(), StoreError> 
         return fs::remove_dir_all(folder).map_err(failed);
     }
     let folder = match backup.place {
-        BackupPlace::DataFolder => Folder::home(dir),
+        BackupPlace::Place => Folder::home(dir),
         BackupPlace::Second => Folder::at(backup.path.parent().unwrap_or(dir).to_owned()),
     };
     folder.remove(&backup.path).and_then(|()| folder.sweep()).map_err(failed)
@@ -168,7 +174,7 @@ pub(crate) fn choose(dir: &Path, choices: &BackupChoices) -> Result<(), StoreErr
 /// The folders that are available.
 fn places(dir: &Path) -> Vec<(BackupPlace, Folder)> {
     let second = BackupChoices::read(dir).second_folder().map(Folder::at);
-    let all = [(BackupPlace::DataFolder, Some(Folder::home(dir))), (BackupPlace::Second, second)];
+    let all = [(BackupPlace::Place, Some(Folder::home(dir))), (BackupPlace::Second, second)];
     all.into_iter().filter_map(|(place, folder)| Some((place, folder.filter(|folder| folder.path.is_dir())?))).collect()
 }
 

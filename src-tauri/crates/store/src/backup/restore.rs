@@ -95,7 +95,7 @@ pub(super) fn set_aside_copies(dir: &Path) -> Vec<BackupFile> {
         if bytes == 0 {
             return None;
         }
-        let place = BackupPlace::DataFolder;
+        let place = BackupPlace::Place;
         Some(BackupFile {
             path,
             taken,

@@ -32,8 +32,8 @@ pub(crate) fn verify_with_files(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Checks that the structure is intact, the database is Inglenook's in a known format, every message text matches its
-/// checksum, and the file is unchanged since it was written.
+/// Checks that the structure is intact and that the database is Inglenook's in a known format.
+/// Every message text must match its checksum, and the file must be unchanged since it was written.
 pub(crate) fn verify(path: &Path) -> Result<(), StoreError> {
     let bad = |detail: String| StoreError::BadBackup { path: path.to_owned(), detail };
     let conn = read_only(path).map_err(|error| bad(error.to_string()))?;

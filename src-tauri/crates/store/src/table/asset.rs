@@ -77,8 +77,8 @@ pub struct AssetsMut<'a> {
 }
 
 impl AssetsMut<'_> {
-    /// Stores `bytes` and returns their hash. Known content is not written again, but its age starts anew because it
-    /// may have no references yet.
+    /// Stores `bytes` and returns their hash. Known content is not written again, but its age
+    /// restarts because it may have no references yet.
     ///
     /// The file is written before the row. If the transaction fails, a later `put` reuses the file.
     pub fn put(&mut self, bytes: &[u8], mime: &str, now: Timestamp) -> Result<AssetHash, StoreError> {

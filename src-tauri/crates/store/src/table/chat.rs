@@ -64,8 +64,9 @@ impl Chats<'_> {
         Ok(row)
     }
 
-    /// Other one-to-one chats of the same persona and character, last changed first, excluding branches of the same
-    /// chat ([`Chats::branches`]). With `or_unset`, chats without a persona count as chats of this persona.
+    /// Other one-to-one chats of the same persona and character, last changed first, excluding
+    /// branches of the same chat ([`Chats::branches`]). With `or_unset`, chats without a persona
+    /// are included.
     pub fn of_pair(
         &self,
         chat: &Chat,

@@ -33,7 +33,7 @@ impl Chats<'_> {
     }
 
     /// Whether the message is in one of `branches` and `chat` has no copy of it near the same position.
-    pub fn has_left(&self, chat: ChatId, branches: &[ChatId], message: MessageId) -> Result<bool, StoreError> {
+    pub fn was_abandoned_in(&self, chat: ChatId, branches: &[ChatId], message: MessageId) -> Result<bool, StoreError> {
         let mut said = self.conn.prepare_cached(
             "SELECT message.chat, EXISTS (
                  SELECT 1 FROM message AS own

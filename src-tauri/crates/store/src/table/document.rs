@@ -9,7 +9,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use crate::query::{Rows, sought};
+use crate::query::{RowRange, sought};
 use crate::sql::{Col, one};
 use crate::{Before, Query, StoreError};
 
@@ -31,10 +31,10 @@ pub struct Documents<'a> {
 }
 
 /// A document and the range of its passage numbers.
-struct Stretch {
+struct PassageRange {
     document: DocumentId,
     name: String,
-    rows: Rows,
+    rows: RowRange,
 }
 
 impl Documents<'_> {
@@ -113,7 +113,7 @@ impl Documents<'_> {
 
     fn hits(
         &self,
-        stretch: &Stretch,
+        stretch: &PassageRange,
         index: &str,
         words: &[String],
         limit: u32,
@@ -137,7 +137,7 @@ impl Documents<'_> {
         Ok(found)
     }
 
-    fn stretches(&self, owners: &[DocumentOwner]) -> Result<Vec<Stretch>, StoreError> {
+    fn stretches(&self, owners: &[DocumentOwner]) -> Result<Vec<PassageRange>, StoreError> {
         let mut stretches = Vec::new();
         for owner in owners {
             let (column, id) = column(*owner);
@@ -147,8 +147,8 @@ impl Documents<'_> {
                  FROM document WHERE {column} = ?1 AND deleted IS NULL"
             );
             let stretch = |row: &Row<'_>| {
-                let rows = Rows { first: row.get(2)?, last: row.get(3)? };
-                Ok(Stretch { document: row.get::<_, Col<_>>(0)?.0, name: row.get(1)?, rows })
+                let rows = RowRange { first: row.get(2)?, last: row.get(3)? };
+                Ok(PassageRange { document: row.get::<_, Col<_>>(0)?.0, name: row.get(1)?, rows })
             };
             let mut query = self.conn.prepare_cached(&sql)?;
             for found in query.query_map([id.as_bytes()], stretch)? {

@@ -18,11 +18,11 @@ pub struct ForeignChat {
     pub json: String,
 }
 
-pub struct Foreign<'a> {
+pub struct ForeignData<'a> {
     pub(crate) conn: &'a Connection,
 }
 
-impl Foreign<'_> {
+impl ForeignData<'_> {
     /// `None` for a chat that was not imported.
     pub fn chat(&self, chat: ChatId) -> Result<Option<ForeignChat>, StoreError> {
         let row = self
@@ -65,11 +65,11 @@ impl Foreign<'_> {
     }
 }
 
-pub struct ForeignMut<'a> {
+pub struct ForeignDataMut<'a> {
     pub(crate) conn: &'a Connection,
 }
 
-impl ForeignMut<'_> {
+impl ForeignDataMut<'_> {
     pub fn set_chat(&mut self, chat: ChatId, foreign: &ForeignChat) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::StoreError;
 use crate::sql::Col;
 use crate::table::message_text::MessageTexts;
-use crate::table::message_told::Told;
+use crate::table::source_text::SourceText;
 
 pub struct Keyframes<'a> {
     pub(crate) conn: &'a Connection,
@@ -36,7 +36,7 @@ impl Keyframes<'_> {
 
     /// Returns the newest keyframe from `position` on that no model has summarized yet. It must be complete: it has
     /// `whole` messages, or another keyframe follows. Excludes keyframes that a model failed on.
-    pub fn unread(&self, chat: ChatId, position: i64, whole: u32) -> Result<Option<Keyframe>, StoreError> {
+    pub fn next_to_summarize(&self, chat: ChatId, position: i64, whole: u32) -> Result<Option<Keyframe>, StoreError> {
         let found = self
             .conn
             .prepare_cached(
@@ -53,11 +53,7 @@ impl Keyframes<'_> {
 
     /// Keyframes of a character's chats that no model has summarized, with the time of their last message. Returns up
     /// to `limit`, newest first.
-    pub fn of_first_sentences(
-        &self,
-        character: CharacterId,
-        limit: u32,
-    ) -> Result<Vec<(Keyframe, Timestamp)>, StoreError> {
+    pub fn fallbacks(&self, character: CharacterId, limit: u32) -> Result<Vec<(Keyframe, Timestamp)>, StoreError> {
         let rows: Vec<((i64, Keyframe), Timestamp)> = self
             .conn
             .prepare_cached(
@@ -97,12 +93,12 @@ pub struct KeyframesMut<'a> {
 impl KeyframesMut<'_> {
     /// Stores a keyframe made from `told`, the texts of its messages, and replaces a previous version. Returns false if
     /// one of the texts has changed meanwhile or is part of another keyframe.
-    pub fn put(&mut self, keyframe: &Keyframe, told: &[Told]) -> Result<bool, StoreError> {
+    pub fn put(&mut self, keyframe: &Keyframe, told: &[SourceText]) -> Result<bool, StoreError> {
         let mut covered = self.conn.prepare_cached(
             "SELECT 1 FROM keyframe_source JOIN keyframe ON keyframe.number = keyframe_source.keyframe
              WHERE keyframe_source.text = ?1 AND keyframe.id <> ?2",
         )?;
-        if !(MessageTexts { conn: self.conn }).still_say(told)? {
+        if !(MessageTexts { conn: self.conn }).all_unchanged(told)? {
             return Ok(false);
         }
         for text in told {
@@ -185,7 +181,7 @@ impl KeyframesMut<'_> {
     }
 
     /// Records that a model failed on a keyframe, so that none tries again.
-    pub fn give_up(&mut self, id: KeyframeId) -> Result<(), StoreError> {
+    pub fn mark_failed(&mut self, id: KeyframeId) -> Result<(), StoreError> {
         self.conn.prepare_cached("UPDATE keyframe SET tried = 1 WHERE id = ?1")?.execute([Col(id)])?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Data for lists of characters, and search terms to find them. Both are derived from the cards, so that lists and
 //! searches read no whole cards.
 
-use domain::script::is_spaceless;
+use domain::script::has_unspaced_script;
 use domain::{CharacterId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -18,7 +18,7 @@ pub struct Listing {
 
 /// A character in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct CharacterListItem {
     pub id: CharacterId,
     pub name: String,
     pub picture: Option<AssetHash>,
@@ -36,7 +36,7 @@ pub struct Listings<'a> {
 
 impl Listings<'_> {
     /// Characters that are not deleted, sorted by last chat, then by name.
-    pub fn all(&self) -> Result<Vec<Listed>, StoreError> {
+    pub fn all(&self) -> Result<Vec<CharacterListItem>, StoreError> {
         Ok(self.conn.prepare_cached(ALL)?.query_map([], from_row)?.collect::<Result<_, _>>()?)
     }
 
@@ -53,7 +53,7 @@ impl Listings<'_> {
     /// Finds characters, except deleted ones, whose card contains all of `words`: as the start of a word, or, in
     /// scripts without spaces, as at least three letters anywhere. Returns none for an empty search.
     pub fn find(&self, words: &[String]) -> Result<Vec<CharacterId>, StoreError> {
-        let (plain, runs) = query::every_of(words);
+        let (plain, runs) = query::all_words(words);
         let sql = match (plain.is_empty(), runs.is_empty()) {
             (true, true) => return Ok(Vec::new()),
             (false, true) => format!("{FIND} AND {WORDS} AND ?2 = ''"),
@@ -105,7 +105,7 @@ impl ListingsMut<'_> {
             self.conn.prepare_cached(&sql)?.execute(params![number, text])
         };
         index("listing_words")?;
-        if is_spaceless(text) {
+        if has_unspaced_script(text) {
             index("listing_letters")?;
         }
         Ok(())
@@ -116,7 +116,7 @@ fn tags_json(tags: &[String]) -> String {
     serde_json::Value::from(tags).to_string()
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Listed> {
+fn from_row(row: &Row<'_>) -> rusqlite::Result<CharacterListItem> {
     let tags: Option<String> = row.get("tags")?;
     let listing = match tags {
         Some(tags) => Some(Listing {
@@ -126,7 +126,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Listed> {
         }),
         None => None,
     };
-    Ok(Listed {
+    Ok(CharacterListItem {
         id: row.get::<_, Col<_>>("id")?.0,
         name: row.get("name")?,
         picture: row.get::<_, Option<Col<_>>>("picture")?.map(|Col(hash)| hash),

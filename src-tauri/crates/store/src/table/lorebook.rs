@@ -28,7 +28,7 @@ pub struct Lorebook {
 
 /// The participants of a chat, which decide the lorebooks that apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Company {
+pub struct ChatParticipants {
     pub character: CharacterId,
     pub chat: ChatId,
     pub persona: PersonaId,
@@ -44,7 +44,7 @@ pub struct BoundLorebook {
 }
 
 /// SQL condition: the book applies for character `?1`, chat `?2` and persona `?3`.
-pub(crate) const COUNTS_IN: &str =
+pub(crate) const APPLIES_IN: &str =
     "lorebook.enabled AND lorebook.deleted IS NULL AND (lorebook_binding.scope = 'global'
     OR lorebook_binding.scope = 'character' AND owner = ?1 OR lorebook_binding.scope = 'chat' AND owner = ?2
     OR lorebook_binding.scope = 'persona' AND owner = ?3)";
@@ -95,7 +95,7 @@ impl Lorebooks<'_> {
     }
 
     /// The oldest lorebook with identical JSON.
-    pub fn saying(&self, json: &str) -> Result<Option<Lorebook>, StoreError> {
+    pub fn find_identical(&self, json: &str) -> Result<Option<Lorebook>, StoreError> {
         let row = self
             .conn
             .prepare_cached("SELECT * FROM lorebook WHERE json = ?1 AND deleted IS NULL ORDER BY id LIMIT 1")?
@@ -128,12 +128,12 @@ impl Lorebooks<'_> {
     }
 
     /// Lorebooks that apply in this chat, sorted by age, then by binding. Excludes disabled and deleted ones.
-    pub fn bound(&self, company: Company) -> Result<Vec<BoundLorebook>, StoreError> {
-        let Company { character, chat, persona } = company;
+    pub fn bound(&self, company: ChatParticipants) -> Result<Vec<BoundLorebook>, StoreError> {
+        let ChatParticipants { character, chat, persona } = company;
         let sql = format!(
             "SELECT id, name, updated, scope, owner
              FROM lorebook_binding JOIN lorebook ON lorebook.id = lorebook_binding.lorebook
-             WHERE {COUNTS_IN} ORDER BY id, scope"
+             WHERE {APPLIES_IN} ORDER BY id, scope"
         );
         let rows = self
             .conn
@@ -177,11 +177,11 @@ impl LorebooksMut<'_> {
     /// Replaces all bindings of a lorebook.
     pub fn bind(&mut self, id: LorebookId, bindings: &[Binding]) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM lorebook_binding WHERE lorebook = ?1")?.execute([Col(id)])?;
-        bindings.iter().try_for_each(|binding| self.bind_also(id, *binding))
+        bindings.iter().try_for_each(|binding| self.add_binding(id, *binding))
     }
 
     /// Adds a binding to a lorebook.
-    pub fn bind_also(&mut self, id: LorebookId, binding: Binding) -> Result<(), StoreError> {
+    pub fn add_binding(&mut self, id: LorebookId, binding: Binding) -> Result<(), StoreError> {
         let (scope, owner) = columns(binding);
         self.conn
             .prepare_cached("INSERT OR IGNORE INTO lorebook_binding (lorebook, scope, owner) VALUES (?1, ?2, ?3)")?

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use crate::sql::Col;
-use crate::{Before, StoreError, WithoutWords};
+use crate::{Before, RedactManifest, StoreError};
 
 /// A manifest with the reply it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,8 +103,8 @@ impl ManifestsMut<'_> {
 
     /// Removes quoted text from all manifests that may quote removed text: messages deleted at or before `before`,
     /// messages in chats deleted by then, and edited messages.
-    pub(crate) fn forget(&mut self, before: Before, without_words: WithoutWords) -> Result<(), StoreError> {
-        let mut gone = Gone::default();
+    pub(crate) fn forget(&mut self, before: Before, without_words: RedactManifest) -> Result<(), StoreError> {
+        let mut gone = RemovedContent::default();
         let mut rows = self.conn.prepare_cached(
             "SELECT message.id, message.chat, message.position, chat.character
              FROM message JOIN chat ON chat.id = message.chat
@@ -126,12 +126,12 @@ impl ManifestsMut<'_> {
         for (chat, position) in self.quoted(&gone)? {
             note_first(&mut gone.first, chat, position);
         }
-        gone.first.iter().try_for_each(|(chat, position)| self.forget_words(*chat, *position, without_words))
+        gone.first.iter().try_for_each(|(chat, position)| self.redact_from(*chat, *position, without_words))
     }
 
     /// Returns the first position in other chats that quotes one of these messages. Chats of one character can recall
     /// each other, and only their manifests show that.
-    fn quoted(&self, gone: &Gone) -> Result<Vec<(ChatId, i64)>, StoreError> {
+    fn quoted(&self, gone: &RemovedContent) -> Result<Vec<(ChatId, i64)>, StoreError> {
         let mut manifests = self.conn.prepare_cached(
             "SELECT message.chat, message.position, manifest.json FROM manifest
              JOIN swipe ON swipe.id = manifest.swipe JOIN message ON message.id = swipe.message
@@ -153,7 +153,7 @@ impl ManifestsMut<'_> {
 
     /// Removes quoted text from the manifests that quote these memories and documents, and from all later ones of the
     /// same chats, which may depend on them.
-    pub(crate) fn forget_quotes(&mut self, quoted: &[Uuid], without_words: WithoutWords) -> Result<(), StoreError> {
+    pub(crate) fn redact_quotes(&mut self, quoted: &[Uuid], without_words: RedactManifest) -> Result<(), StoreError> {
         let mut quoting = self.conn.prepare_cached(
             "SELECT message.chat, min(message.position) FROM manifest
              JOIN swipe ON swipe.id = manifest.swipe JOIN message ON message.id = swipe.message
@@ -166,11 +166,11 @@ impl ManifestsMut<'_> {
                 note_first(&mut first, row.get::<_, Col<_>>(0)?.0, row.get(1)?);
             }
         }
-        first.into_iter().try_for_each(|(chat, position)| self.forget_words(chat, position, without_words))
+        first.into_iter().try_for_each(|(chat, position)| self.redact_from(chat, position, without_words))
     }
 
     /// Removes quoted text from the manifests of a chat, starting at `position`.
-    fn forget_words(&self, chat: ChatId, position: i64, without_words: WithoutWords) -> Result<(), StoreError> {
+    fn redact_from(&self, chat: ChatId, position: i64, without_words: RedactManifest) -> Result<(), StoreError> {
         let mut manifests = self.conn.prepare_cached(
             "SELECT manifest.swipe, manifest.json FROM manifest
              JOIN swipe ON swipe.id = manifest.swipe JOIN message ON message.id = swipe.message
@@ -191,7 +191,7 @@ impl ManifestsMut<'_> {
 
 /// Removed content that no stored prompt may quote.
 #[derive(Default)]
-struct Gone {
+struct RemovedContent {
     messages: HashSet<Uuid>,
     characters: HashSet<CharacterId>,
     /// For each chat, the first position whose prompt may quote it.

@@ -7,16 +7,16 @@ use domain::{CharacterId, ChatId, MemoryId, MessageId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
 
-use crate::query::{Rows, sought};
+use crate::query::{RowRange, sought};
 use crate::sql::{Col, one};
-use crate::table::memory_many::MemoryFilter;
-use crate::table::memory_row::{COLUMN_COUNT, COLUMNS, COUNTS, OF_SCOPE, Owners, SCOPE, STANDS, from_row};
-use crate::table::memory_world::WORLDS_OF;
+use crate::table::memory_bulk::MemoryFilter;
+use crate::table::memory_row::{ACTIVE, COLUMN_COUNT, COLUMNS, OF_SCOPE, Owners, SCOPE, VALID, from_row};
+use crate::table::memory_world::WORLDS_OF_CHARACTER;
 use crate::{Before, Query, StoreError};
 
 /// A memory found by a search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundMemory {
     pub memory: Memory,
     /// BM25 score; higher is better, 0 is the minimum. Comparable only within one search.
     pub score: f64,
@@ -29,15 +29,15 @@ pub struct Memories<'a> {
 impl Memories<'_> {
     /// `None` if the memory does not exist or is not valid. It may be archived.
     pub fn get(&self, id: MemoryId) -> Result<Option<Memory>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM memory WHERE id = ?1 AND {STANDS}");
+        let sql = format!("SELECT {COLUMNS} FROM memory WHERE id = ?1 AND {VALID}");
         let row = self.conn.prepare_cached(&sql)?.query_row([Col(id)], from_row).optional()?;
         Ok(self.with_sources(row.into_iter().collect())?.pop())
     }
 
     /// Returns up to `limit` active memories of a scope: pinned ones first, then by importance, then newest.
-    pub fn standing(&self, scope: MemoryScope, limit: u32) -> Result<Vec<Memory>, StoreError> {
+    pub fn active(&self, scope: MemoryScope, limit: u32) -> Result<Vec<Memory>, StoreError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM memory WHERE {OF_SCOPE} AND {COUNTS}
+            "SELECT {COLUMNS} FROM memory WHERE {OF_SCOPE} AND {ACTIVE}
              ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?6"
         );
         let Owners { scope, character, persona, chat, world } = Owners::of(scope);
@@ -58,11 +58,11 @@ impl Memories<'_> {
         filter: MemoryFilter,
         limit: u32,
     ) -> Result<Vec<Memory>, StoreError> {
-        let which = if filter.archived { format!("{STANDS} AND NOT ({COUNTS})") } else { COUNTS.to_owned() };
+        let which = if filter.archived { format!("{VALID} AND NOT ({ACTIVE})") } else { ACTIVE.to_owned() };
         let sql = format!(
             "SELECT {COLUMNS} FROM memory
              WHERE ({SCOPE} = 'profile' OR character = ?1 OR chat IN (SELECT id FROM chat WHERE character = ?1)
-                     OR world IN ({WORLDS_OF})) AND {which}
+                     OR world IN ({WORLDS_OF_CHARACTER})) AND {which}
                  AND (?3 IS NULL OR type = ?3) AND (?4 IS NULL OR {SCOPE} = ?4)
                  AND (?5 IS NULL OR ?5 = EXISTS (SELECT 1 FROM memory_source WHERE memory_source.memory = memory.number))
              ORDER BY pinned DESC, importance DESC, updated DESC, number DESC LIMIT ?2"
@@ -70,15 +70,18 @@ impl Memories<'_> {
         let rows = self
             .conn
             .prepare_cached(&sql)?
-            .query_map(params![Col(character), limit, filter.kind.map(Col), filter.scope, filter.said], from_row)?
+            .query_map(
+                params![Col(character), limit, filter.kind.map(Col), filter.scope, filter.from_messages],
+                from_row,
+            )?
             .collect::<Result<_, _>>()?;
         self.with_sources(rows)
     }
 
     /// Returns up to `limit` best matches for `query` among the recallable memories of `scopes`, best first. Equal
     /// scores are sorted newest first.
-    pub fn search(&self, scopes: &[MemoryScope], query: &Query, limit: u32) -> Result<Vec<Found>, StoreError> {
-        self.found(query, limit, |_, memory| memory.may_be_told() && scopes.contains(&memory.scope))
+    pub fn search(&self, scopes: &[MemoryScope], query: &Query, limit: u32) -> Result<Vec<FoundMemory>, StoreError> {
+        self.found(query, limit, |_, memory| memory.is_recallable() && scopes.contains(&memory.scope))
     }
 
     /// Like [`Self::search`], among all memories that are available to a character.
@@ -88,7 +91,7 @@ impl Memories<'_> {
         query: &Query,
         filter: MemoryFilter,
         limit: u32,
-    ) -> Result<Vec<Found>, StoreError> {
+    ) -> Result<Vec<FoundMemory>, StoreError> {
         let mut chats = self.conn.prepare_cached("SELECT 1 FROM chat WHERE id = ?1 AND character = ?2")?;
         let mut of_chat = |chat: ChatId| chats.exists(params![Col(chat), Col(character)]).unwrap_or(false);
         let worlds = self.worlds_of(character)?;
@@ -101,7 +104,7 @@ impl Memories<'_> {
                 MemoryScope::Chat(chat) => of_chat(chat),
                 MemoryScope::World(world) => worlds.contains(&world),
             };
-            counts && filter.fits(memory) && filter.said.is_none_or(|said| said == was_said(number))
+            counts && filter.fits(memory) && filter.from_messages.is_none_or(|said| said == was_said(number))
         })
     }
 
@@ -112,13 +115,13 @@ impl Memories<'_> {
         query: &Query,
         limit: u32,
         mut counts: impl FnMut(i64, &Memory) -> bool,
-    ) -> Result<Vec<Found>, StoreError> {
+    ) -> Result<Vec<FoundMemory>, StoreError> {
         let mut found: HashMap<i64, (Memory, f64)> = HashMap::new();
         for (index, words) in [("memory_words", &query.words), ("memory_letters", &query.letters)] {
-            let Some(sought) = sought(self.conn, index, words, Rows::ALL)? else { continue };
+            let Some(sought) = sought(self.conn, index, words, RowRange::ALL)? else { continue };
             let sql = format!(
                 "SELECT {COLUMNS}, -{index}.rank FROM {index} JOIN memory ON memory.number = {index}.rowid
-                 WHERE {index} MATCH ?1 AND {index}.rowid >= ?2 AND {STANDS} ORDER BY {index}.rank"
+                 WHERE {index} MATCH ?1 AND {index}.rowid >= ?2 AND {VALID} ORDER BY {index}.rank"
             );
             let mut statement = self.conn.prepare_cached(&sql)?;
             let ranked = statement.query_map(params![sought.any(), sought.rows.first], |row| {
@@ -142,7 +145,7 @@ impl Memories<'_> {
         found.truncate(limit as usize);
         let scores: Vec<f64> = found.iter().map(|(_, (_, score))| *score).collect();
         let memories = self.with_sources(found.into_iter().map(|(number, (memory, _))| (number, memory)).collect())?;
-        Ok(memories.into_iter().zip(scores).map(|(memory, score)| Found { memory, score }).collect())
+        Ok(memories.into_iter().zip(scores).map(|(memory, score)| FoundMemory { memory, score }).collect())
     }
 
     pub(crate) fn with_sources(&self, rows: Vec<(i64, Memory)>) -> Result<Vec<Memory>, StoreError> {
@@ -151,7 +154,7 @@ impl Memories<'_> {
             "WITH RECURSIVE part (whole, number) AS (
                  SELECT value, value FROM json_each(?1)
                  UNION SELECT part.whole, memory.number FROM part JOIN memory ON memory.replaced_by = part.number
-                     WHERE memory.archived = 'merged' AND {STANDS})
+                     WHERE memory.archived = 'merged' AND {VALID})
              SELECT part.whole, memory_source.message, part.whole = part.number
              FROM part JOIN memory_source ON memory_source.memory = part.number
              ORDER BY part.whole, part.whole <> part.number, memory_source.message"
@@ -169,7 +172,7 @@ impl Memories<'_> {
         }
         let whole = |(number, memory)| {
             let (sources, echoes) = made.remove(&number).unwrap_or_default();
-            Memory { sources, echoes, ..memory }
+            Memory { sources, merged_sources: echoes, ..memory }
         };
         Ok(rows.into_iter().map(whole).collect())
     }
@@ -279,7 +282,7 @@ impl MemoriesMut<'_> {
     }
 
     /// Memories made from a message, including invalid ones.
-    pub fn made_from(&self, message: MessageId) -> Result<Vec<MemoryId>, StoreError> {
+    pub fn ids_by_source_message(&self, message: MessageId) -> Result<Vec<MemoryId>, StoreError> {
         let rows = self
             .conn
             .prepare_cached(
@@ -328,7 +331,7 @@ impl MemoriesMut<'_> {
     }
 
     /// Memories made from messages of a chat, including invalid ones.
-    pub fn made_in(&self, chat: ChatId) -> Result<Vec<MemoryId>, StoreError> {
+    pub fn ids_by_chat(&self, chat: ChatId) -> Result<Vec<MemoryId>, StoreError> {
         let rows = self
             .conn
             .prepare_cached(
@@ -345,10 +348,10 @@ impl MemoriesMut<'_> {
     /// Removes quotes of a memory, message or document from all context blocks and digests, so that no later prompt
     /// contains them. Chats with such quotes start a new epoch, and their caches are marked as stale. This does not
     /// mark the chat of a quoted message; a caller that removes the message must do that.
-    pub fn withdraw(&mut self, quoted: Uuid) -> Result<(), StoreError> {
+    pub fn retract(&mut self, quoted: Uuid) -> Result<(), StoreError> {
         self.count_withdrawal()?;
         let id = quoted.to_string();
-        self.begin_anew(
+        self.end_epochs(
             "UPDATE chat SET window_fingerprint = '', window_frozen = '' WHERE instr(window_frozen, ?1)
                  OR id IN (SELECT chat FROM message WHERE instr(context_block, ?1)) RETURNING id",
             &id,

@@ -4,23 +4,23 @@
 use std::collections::HashSet;
 
 use domain::MemoryId;
-use domain::memory::{Archived, ArchivedAs, Memory, MemoryScope};
+use domain::memory::{ArchiveReason, ArchivedState, Memory, MemoryScope};
 use rusqlite::params;
 use uuid::Uuid;
 
 use crate::StoreError;
 use crate::sql::{Col, one};
 use crate::table::memory::{Memories, MemoriesMut};
-use crate::table::memory_row::{COLUMN_COUNT, COLUMNS, COUNTS, OF_SCOPE, Owners, from_row, scope};
+use crate::table::memory_row::{ACTIVE, COLUMN_COUNT, COLUMNS, OF_SCOPE, Owners, from_row, scope};
 
 /// An active memory, for consolidation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing {
+pub struct ActiveMemory {
     /// Row number, which increases with each write.
     pub number: i64,
     pub memory: Memory,
     /// The user has restored it from the archive.
-    pub kept: bool,
+    pub unarchived_by_user: bool,
 }
 
 impl Memories<'_> {
@@ -34,10 +34,10 @@ impl Memories<'_> {
     }
 
     /// All active memories of a scope, in creation order.
-    pub fn all_standing(&self, scope: MemoryScope) -> Result<Vec<Standing>, StoreError> {
+    pub fn all_active(&self, scope: MemoryScope) -> Result<Vec<ActiveMemory>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS}, memory.kept FROM memory
-             WHERE {OF_SCOPE} AND {COUNTS} ORDER BY number"
+             WHERE {OF_SCOPE} AND {ACTIVE} ORDER BY number"
         );
         let Owners { scope, character, persona, chat, world } = Owners::of(scope);
         let rows: Vec<((i64, Memory), bool)> = self
@@ -50,19 +50,19 @@ impl Memories<'_> {
         let (rows, kept): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
         let numbers: Vec<i64> = rows.iter().map(|(number, _)| *number).collect();
         let memories = self.with_sources(rows)?.into_iter().zip(numbers).zip(kept);
-        Ok(memories.map(|((memory, number), kept)| Standing { number, memory, kept }).collect())
+        Ok(memories.map(|((memory, number), kept)| ActiveMemory { number, memory, unarchived_by_user: kept }).collect())
     }
 
     /// Number of active memories of a scope.
-    pub fn count_standing(&self, scope: MemoryScope) -> Result<u32, StoreError> {
-        let sql = format!("SELECT count(*) FROM memory WHERE {OF_SCOPE} AND {COUNTS}");
+    pub fn count_active(&self, scope: MemoryScope) -> Result<u32, StoreError> {
+        let sql = format!("SELECT count(*) FROM memory WHERE {OF_SCOPE} AND {ACTIVE}");
         let Owners { scope, character, persona, chat, world } = Owners::of(scope);
         let of = params![scope, character, persona, chat, world];
         Ok(self.conn.prepare_cached(&sql)?.query_row(of, |row| row.get(0))?)
     }
 
     /// Memories that context blocks of any message contain.
-    pub fn called_up(&self) -> Result<HashSet<MemoryId>, StoreError> {
+    pub fn recalled(&self) -> Result<HashSet<MemoryId>, StoreError> {
         let ids: Vec<String> = self
             .conn
             .prepare_cached(
@@ -96,26 +96,26 @@ impl Memories<'_> {
 impl MemoriesMut<'_> {
     /// Archives a memory. Returns false if its text has changed meanwhile, if it is pinned, or if its replacement no
     /// longer exists.
-    pub fn archive(&mut self, memory: &Memory, archived: Archived) -> Result<bool, StoreError> {
+    pub fn archive(&mut self, memory: &Memory, archived: ArchivedState) -> Result<bool, StoreError> {
         let gone = "UPDATE memory SET archived = ?2, archived_at = ?3, raised_from = NULL,
                  replaced_by = (SELECT newer.number FROM memory AS newer WHERE newer.id = ?4 AND newer.deleted IS NULL)
              WHERE id = ?1 AND deleted IS NULL AND pinned = 0 AND text = ?5
                  AND (?4 IS NULL OR EXISTS (SELECT 1 FROM memory AS newer WHERE newer.id = ?4 AND newer.deleted IS NULL))";
         let rows = self.conn.prepare_cached(gone)?.execute(params![
             Col(memory.id),
-            Col(archived.why),
+            Col(archived.reason),
             Col(archived.since),
-            archived.by.map(Col),
+            archived.replaced_by.map(Col),
             memory.text
         ])?;
-        if rows == 1 && archived.why == ArchivedAs::Merged {
-            self.raise(memory)?;
+        if rows == 1 && archived.reason == ArchiveReason::Merged {
+            self.raise_importance(memory)?;
         }
         Ok(rows == 1)
     }
 
     /// Raises the importance of the memory that `merged` was merged into, unless the user wrote that one.
-    fn raise(&mut self, merged: &Memory) -> Result<(), StoreError> {
+    fn raise_importance(&mut self, merged: &Memory) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "UPDATE memory SET raised_from = (
@@ -134,7 +134,7 @@ impl MemoriesMut<'_> {
     }
 
     /// Makes `by` the replacement of memories that one of `those` superseded.
-    pub fn take_over(&mut self, those: &[MemoryId], by: MemoryId) -> Result<(), StoreError> {
+    pub fn replace_superseding(&mut self, those: &[MemoryId], by: MemoryId) -> Result<(), StoreError> {
         let mut take = self.conn.prepare_cached(
             "UPDATE memory SET replaced_by = (SELECT newer.number FROM memory AS newer WHERE newer.id = ?2)
              WHERE archived = 'superseded' AND replaced_by = (SELECT newer.number FROM memory AS newer WHERE newer.id = ?1)",

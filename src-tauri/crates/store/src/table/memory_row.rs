@@ -1,6 +1,6 @@
 //! SQL for rows of memories, and the conditions for valid and active ones.
 
-use domain::memory::{Archived, ArchivedAs, Memory, MemoryScope};
+use domain::memory::{ArchiveReason, ArchivedState, Memory, MemoryScope};
 use domain::{CharacterId, ChatId, LorebookId, PersonaId};
 use rusqlite::Row;
 use rusqlite::types::Value;
@@ -29,11 +29,11 @@ macro_rules! stands {
 
 /// SQL condition for a valid memory: neither it nor its world is deleted, and all of its sources are present and
 /// unchanged.
-pub(crate) const STANDS: &str = stands!("memory");
+pub(crate) const VALID: &str = stands!("memory");
 
 /// SQL condition for an active memory: valid and not archived. A merged or superseded memory is active again when its
 /// replacement is no longer valid.
-pub(crate) const COUNTS: &str = concat!(
+pub(crate) const ACTIVE: &str = concat!(
     stands!("memory"),
     " AND (memory.archived IS NULL OR memory.archived IN ('merged', 'superseded') AND NOT EXISTS (
         SELECT 1 FROM memory AS newer WHERE newer.number = memory.replaced_by AND ",
@@ -96,7 +96,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
         importance: row.get(8)?,
         pinned: row.get(9)?,
         sources: Vec::new(),
-        echoes: Vec::new(),
+        merged_sources: Vec::new(),
         archived: archived(row)?,
         created: row.get::<_, Col<_>>(10)?.0,
         updated: row.get::<_, Col<_>>(11)?.0,
@@ -107,13 +107,13 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<(i64, Memory)> {
 }
 
 /// Reads the archived state. A memory whose replacement is not valid is not archived.
-fn archived(row: &Row<'_>) -> rusqlite::Result<Option<Archived>> {
+fn archived(row: &Row<'_>) -> rusqlite::Result<Option<ArchivedState>> {
     let why = row.get::<_, Option<Col<_>>>(14)?.map(|Col(why)| why);
     let since = row.get::<_, Option<Col<_>>>(15)?.map(|Col(since)| since);
     let by = row.get::<_, Option<Col<_>>>(17)?.map(|Col(id)| id);
     let Some((why, since)) = why.zip(since) else { return Ok(None) };
-    let gave_way = matches!(why, ArchivedAs::Merged | ArchivedAs::Superseded);
-    Ok((by.is_some() || !gave_way).then_some(Archived { why, since, by }))
+    let gave_way = matches!(why, ArchiveReason::Merged | ArchiveReason::Superseded);
+    Ok((by.is_some() || !gave_way).then_some(ArchivedState { reason: why, since, replaced_by: by }))
 }
 
 pub(crate) fn scope(row: &Row<'_>) -> rusqlite::Result<MemoryScope> {

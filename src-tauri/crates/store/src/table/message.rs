@@ -348,7 +348,7 @@ impl MessagesMut<'_> {
 
     /// Clears the context blocks and digests of chats with messages deleted at or before `before`, because they may
     /// quote them. These chats start a new epoch.
-    pub(crate) fn forget_quotes(&mut self, before: Timestamp) -> Result<(), StoreError> {
+    pub(crate) fn redact_quotes(&mut self, before: Timestamp) -> Result<(), StoreError> {
         self.conn.execute(
             "UPDATE message SET context_block = '[]' WHERE context_block IS NOT NULL
                  AND chat IN (SELECT chat FROM message WHERE deleted <= ?1)",

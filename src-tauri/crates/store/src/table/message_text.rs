@@ -20,16 +20,16 @@ pub struct TextRevision {
 
 /// The visible text of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShownText {
+pub struct VisibleText {
     /// Number of the change that wrote it, unique in the chat.
     pub change: i64,
-    pub message: NamedMessage,
+    pub message: MessageKey,
     pub text: String,
 }
 
 /// Identifies a message, with its author and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NamedMessage {
+pub struct MessageKey {
     pub id: MessageId,
     pub position: i64,
     pub role: Role,
@@ -53,7 +53,7 @@ impl MessageTexts<'_> {
     }
 
     /// Texts of a chat that changed after change `after`, sorted by position.
-    pub fn changed(&self, chat: ChatId, after: i64) -> Result<Vec<ShownText>, StoreError> {
+    pub fn changed(&self, chat: ChatId, after: i64) -> Result<Vec<VisibleText>, StoreError> {
         let texts = self
             .conn
             .prepare_cached(
@@ -63,14 +63,14 @@ impl MessageTexts<'_> {
                  WHERE text.chat = ?1 AND text.change > ?2 ORDER BY text.position",
             )?
             .query_map(params![Col(chat), after], |row| {
-                let message = NamedMessage {
+                let message = MessageKey {
                     id: row.get::<_, Col<_>>(1)?.0,
                     position: row.get(2)?,
                     role: row.get::<_, Col<_>>(3)?.0,
                     created: row.get::<_, Col<_>>(4)?.0,
                     undated: row.get(6)?,
                 };
-                Ok(ShownText { change: row.get(0)?, message, text: row.get(5)? })
+                Ok(VisibleText { change: row.get(0)?, message, text: row.get(5)? })
             })?
             .collect::<Result<_, _>>()?;
         Ok(texts)

@@ -102,7 +102,7 @@ impl SourcesMut<'_> {
             .prepare_cached("INSERT OR IGNORE INTO lorebook_granted (lorebook, scope, owner) VALUES (?1, ?2, ?3)")?
             .execute(params![Col(book), scope, owner])?;
         if new == 1 {
-            LorebooksMut { conn: self.conn }.bind_also(book, to)?;
+            LorebooksMut { conn: self.conn }.add_binding(book, to)?;
         }
         Ok(new == 1)
     }

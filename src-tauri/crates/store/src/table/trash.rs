@@ -70,7 +70,7 @@ pub struct TrashMut<'a> {
 
 impl TrashMut<'_> {
     /// Marks an item in the trash, so that the next purge with [`Before::ONLY_CONDEMNED`](crate::Before) removes it.
-    pub fn condemn(&mut self, id: TrashId) -> Result<(), StoreError> {
+    pub fn mark_for_purge(&mut self, id: TrashId) -> Result<(), StoreError> {
         let (table, id) = id.row();
         let sql = format!("UPDATE {table} SET deleted = ?2 WHERE id = ?1 AND deleted IS NOT NULL");
         one(self.conn.prepare_cached(&sql)?.execute(params![id.as_bytes(), crate::Before::CONDEMNED.0])?, table)

@@ -9,19 +9,19 @@ use crate::sql::Col;
 
 /// A message text that needs embeddings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnreadText {
+pub struct QueuedText {
     pub(crate) number: i64,
     pub(crate) position: i64,
     pub chat: ChatId,
-    pub said: SaidText,
+    pub content: MessageContent,
     /// The previous and the next visible message.
-    pub before: Option<SaidText>,
-    pub behind: Option<SaidText>,
+    pub previous: Option<MessageContent>,
+    pub next: Option<MessageContent>,
 }
 
 /// The text of a message, with its author and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SaidText {
+pub struct MessageContent {
     pub message: MessageId,
     pub role: Role,
     pub text: String,
@@ -36,9 +36,9 @@ pub struct NewVector {
     pub vector: Vec<i8>,
     pub scale: f32,
     /// Token ids of the passage, in order.
-    pub pieces: Vec<u16>,
+    pub token_ids: Vec<u16>,
     /// One quantized vector per token, concatenated.
-    pub vectors: Vec<i8>,
+    pub token_vectors: Vec<i8>,
 }
 
 /// A stored embedding of a passage.
@@ -49,7 +49,7 @@ pub struct StoredVector {
     pub position: i64,
     pub vector: Vec<i8>,
     pub scale: f32,
-    pub pieces: Vec<u16>,
+    pub token_ids: Vec<u16>,
 }
 
 /// Identifies the state of the embeddings of a chat or another group. Equal revisions mean equal embeddings.
@@ -75,7 +75,7 @@ pub struct Vectors<'a> {
 
 impl Vectors<'_> {
     /// Returns up to `limit` texts without embeddings, newest first.
-    pub fn unread(&self, limit: u32) -> Result<Vec<UnreadText>, StoreError> {
+    pub fn queued(&self, limit: u32) -> Result<Vec<QueuedText>, StoreError> {
         let numbers: Vec<i64> = self
             .conn
             .prepare_cached("SELECT text FROM message_unread ORDER BY text DESC LIMIT ?1")?
@@ -86,7 +86,7 @@ impl Vectors<'_> {
     }
 
     /// Number of texts without embeddings.
-    pub fn count_unread(&self) -> Result<u32, StoreError> {
+    pub fn count_queued(&self) -> Result<u32, StoreError> {
         Ok(self.conn.query_row("SELECT count(*) FROM message_unread", [], |row| row.get(0))?)
     }
 
@@ -108,7 +108,7 @@ impl Vectors<'_> {
                     position: row.get(1)?,
                     vector: signed(row.get_ref(2)?.as_blob()?),
                     scale: row.get(3)?,
-                    pieces: pieces(row.get_ref(4)?.as_blob()?),
+                    token_ids: pieces(row.get_ref(4)?.as_blob()?),
                 })
             })?
             .collect::<Result<_, _>>()?;
@@ -129,7 +129,7 @@ pub struct VectorsMut<'a> {
 impl VectorsMut<'_> {
     /// Stores the embeddings of a text by `model`. Does nothing if the text or a neighbour has changed, so the text
     /// stays queued.
-    pub fn keep(&mut self, unread: &UnreadText, model: &str, passages: &[NewVector]) -> Result<(), StoreError> {
+    pub fn keep(&mut self, unread: &QueuedText, model: &str, passages: &[NewVector]) -> Result<(), StoreError> {
         if text(self.conn, unread.number)?.as_ref() != Some(unread) {
             return Ok(());
         }
@@ -141,7 +141,7 @@ impl VectorsMut<'_> {
         let mut insert_pieces =
             self.conn.prepare_cached("INSERT INTO message_pieces (number, vectors) VALUES (?1, ?2)")?;
         for (place, passage) in passages.iter().enumerate() {
-            let pieces: Vec<u8> = passage.pieces.iter().flat_map(|piece| piece.to_le_bytes()).collect();
+            let pieces: Vec<u8> = passage.token_ids.iter().flat_map(|piece| piece.to_le_bytes()).collect();
             let number = insert.insert(params![
                 unread.number,
                 Col(unread.chat),
@@ -152,20 +152,20 @@ impl VectorsMut<'_> {
                 bytes(&passage.vector),
                 pieces
             ])?;
-            insert_pieces.execute(params![number, bytes(&passage.vectors)])?;
+            insert_pieces.execute(params![number, bytes(&passage.token_vectors)])?;
         }
         self.conn.prepare_cached("DELETE FROM message_unread WHERE text = ?1")?.execute([unread.number])?;
         Ok(())
     }
 
-    /// Removes a text from the queue without embeddings, until [`Self::read_anew`].
-    pub fn pass_over(&mut self, unread: &UnreadText) -> Result<(), StoreError> {
+    /// Removes a text from the queue without embeddings, until [`Self::queue_all`].
+    pub fn dequeue(&mut self, unread: &QueuedText) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM message_unread WHERE text = ?1")?.execute([unread.number])?;
         Ok(())
     }
 
     /// Queues every text without an embedding by `model`, and deletes embeddings of other models.
-    pub fn read_anew(&mut self, model: &str) -> Result<(), StoreError> {
+    pub fn queue_all(&mut self, model: &str) -> Result<(), StoreError> {
         self.conn.execute("DELETE FROM message_vector WHERE model <> ?1", [model])?;
         self.conn.execute(
             "INSERT OR IGNORE INTO message_unread (text) SELECT number FROM message_text
@@ -177,7 +177,7 @@ impl VectorsMut<'_> {
 }
 
 /// Reads the current text and its neighbours.
-fn text(conn: &Connection, number: i64) -> Result<Option<UnreadText>, StoreError> {
+fn text(conn: &Connection, number: i64) -> Result<Option<QueuedText>, StoreError> {
     let mut statement = conn.prepare_cached(
         "SELECT text.message, message.role, text.text, message.created, text.number, text.position, text.chat
          FROM message_text AS text JOIN message ON message.id = text.message WHERE text.number = ?1",
@@ -193,20 +193,20 @@ fn text(conn: &Connection, number: i64) -> Result<Option<UnreadText>, StoreError
     };
     let read = |row: &Row<'_>| {
         let (position, chat) = (row.get(5)?, row.get::<_, Col<_>>(6)?.0);
-        Ok(UnreadText {
+        Ok(QueuedText {
             number: row.get(4)?,
             position,
             chat,
-            said: said(row)?,
-            before: beside("<", "DESC", chat, position)?,
-            behind: beside(">", "ASC", chat, position)?,
+            content: said(row)?,
+            previous: beside("<", "DESC", chat, position)?,
+            next: beside(">", "ASC", chat, position)?,
         })
     };
     Ok(statement.query_row([number], read).optional()?)
 }
 
-fn said(row: &Row<'_>) -> rusqlite::Result<SaidText> {
-    Ok(SaidText {
+fn said(row: &Row<'_>) -> rusqlite::Result<MessageContent> {
+    Ok(MessageContent {
         message: row.get::<_, Col<_>>(0)?.0,
         role: row.get::<_, Col<_>>(1)?.0,
         text: row.get(2)?,

@@ -141,7 +141,7 @@ async fn referenced_assets_are_not_purged() {
     assert_eq!((files[0].path.as_str(), files[0].asset, files[0].bytes), ("assets/joy.png", sprite, 6));
     assert_eq!((faces[&persona], backgrounds[0].name.as_str()), (face, "sea.png"));
 
-    let gone = move |w: &mut crate::Write<'_>| {
+    let gone = move |w: &mut crate::WriteTransaction<'_>| {
         w.personas_mut().delete(persona)?;
         w.characters_mut().soft_delete(CHARACTER, Timestamp(9))
     };

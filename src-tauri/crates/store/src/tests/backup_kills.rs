@@ -66,7 +66,7 @@ async fn pictures_come_back(dir: &Path) {
 async fn kills_lose_no_backup_and_no_picture() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
-    super::furnish(&store).await;
+    super::create_library(&store).await;
     store.backup(Timestamp(0), BackupKind::ByHand).await.unwrap();
     drop(store);
     for round in 0..kills() {

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
 
-use super::{CHARACTER, CHAT, OPTIONS, emptied, furnish, message_id, open, say, shown};
+use super::{CHARACTER, CHAT, OPTIONS, create_library, emptied, message_id, open, say, shown};
 use crate::{AssetHash, BackupChoices, BackupKind, Before, Notice, Store, StoreError};
 
 const HOUR: i64 = 3_600_000;
 
 async fn with_picture(dir: &Path) -> (Store, AssetHash) {
     let store = open(dir).store;
-    furnish(&store).await;
+    create_library(&store).await;
     say(&store, 1, "then").await;
     let hash = store
         .write(|w| {
@@ -177,7 +177,7 @@ async fn a_shared_second_place_keeps_all_backups() {
     for dir in &dirs {
         let all = Store::backups(dir.path()).unwrap();
         let count = |wanted: fn(&crate::BackupFile) -> bool| all.iter().filter(|backup| wanted(backup)).count();
-        let here = count(|backup| backup.place == crate::BackupPlace::DataFolder);
+        let here = count(|backup| backup.place == crate::BackupPlace::Place);
         assert_eq!(count(|backup| backup.place == crate::BackupPlace::Second && backup.own), here);
         assert_eq!(count(|backup| !backup.own), here);
         for backup in &all {
@@ -402,8 +402,8 @@ async fn hostile_archives_are_refused_and_leave_nothing() {
         std::fs::read(path).unwrap()
     };
     let face = AssetHash::of(b"a face");
-    type Members<'m> = Vec<(String, &'m [u8])>;
-    let cases: Vec<(&str, Members<'_>)> = vec![
+    type ArchiveMembers<'m> = Vec<(String, &'m [u8])>;
+    let cases: Vec<(&str, ArchiveMembers<'_>)> = vec![
         ("traversal", vec![("inglenook.db".into(), &database), ("../evil".into(), b"x")]),
         ("deep", vec![("inglenook.db".into(), &database), (format!("assets/../{face}"), b"x")]),
         ("two", vec![("inglenook.db".into(), &database), ("INGLENOOK.DB".into(), &database)]),

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use domain::Timestamp;
 use domain::chat::{Role, SwipeState};
 
-use super::{CHAT, OPTIONS, furnish, message, swipe_id};
+use super::{CHAT, OPTIONS, create_library, message, swipe_id};
 use crate::{Store, StoreError};
 
 const TASK: &str = "STORE_TEST_TASK";
@@ -47,7 +47,7 @@ fn run_task() {
 /// Repeatedly adds a message with a picture and backs up, one day later each time.
 async fn back_up(dir: &Path) {
     let store = Store::open(dir, OPTIONS).unwrap().store;
-    furnish(&store).await;
+    create_library(&store).await;
     let from = u128::from(store.read(|r| r.messages().count(CHAT)).await.unwrap());
     for number in from.. {
         let new = message(number, Role::User, &format!("word {number}"));
@@ -81,7 +81,7 @@ fn restore(dir: &Path) {
 /// Repeatedly deletes and purges a message, with backups in between.
 async fn purge(dir: &Path) {
     let store = Store::open(dir, OPTIONS).unwrap().store;
-    furnish(&store).await;
+    create_library(&store).await;
     // These ids must not repeat those of an earlier process.
     let from = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
     for number in from.. {
@@ -99,7 +99,7 @@ async fn purge(dir: &Path) {
 /// Appends messages until it is killed or an append fails. Acknowledges each message after the store has written it.
 async fn talk(dir: &Path, length: usize) {
     let store = Store::open(dir, OPTIONS).unwrap().store;
-    furnish(&store).await;
+    create_library(&store).await;
     let from = u128::from(store.read(|r| r.messages().count(CHAT)).await.unwrap());
     for number in from.. {
         let text = format!("{number} {}", "x".repeat(length));

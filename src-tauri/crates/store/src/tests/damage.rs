@@ -4,14 +4,14 @@ use std::path::Path;
 
 use domain::Timestamp;
 
-use super::{OPTIONS, furnish, open, say, shown};
+use super::{OPTIONS, create_library, open, say, shown};
 use crate::{Notice, Store, StoreError};
 
 const PAGE: usize = 4096;
 
 async fn long_chat(dir: &Path) {
     let store = open(dir).store;
-    furnish(&store).await;
+    create_library(&store).await;
     for number in 1..=120 {
         say(&store, number, &"word ".repeat(60)).await;
     }

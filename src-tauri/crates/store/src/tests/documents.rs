@@ -45,7 +45,7 @@ async fn with_another_chat() -> Store {
 
 /// Searches the documents of one owner. Returns matches as `document/place heading: text`, best first.
 async fn found(store: &Store, of: DocumentOwner, words: &str) -> Vec<String> {
-    let query = Query::any_of(words.split(' '));
+    let query = Query::any_word(words.split(' '));
     let hits = store.read(move |r| r.documents().search(&[of], &query, 9)).await.unwrap();
     hits.iter().map(|hit| format!("{}/{} {}: {}", hit.name, hit.place, hit.passage.heading, hit.passage.text)).collect()
 }
@@ -110,7 +110,7 @@ async fn removed_documents_can_be_restored_until_purged() {
 async fn purged_document_text_is_gone_from_the_files() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
-    super::furnish(&store).await;
+    super::create_library(&store).await;
     let holds = |needle: &str| {
         let files = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
         let mut bytes = files.filter(|path| path.is_file()).map(|path| std::fs::read(path).unwrap());
@@ -160,7 +160,7 @@ async fn documents_are_purged_with_their_chat() {
 async fn documents_work_after_upgrading_an_older_file() {
     let dir = tempfile::tempdir().unwrap();
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..8]).unwrap();
-    super::furnish(&old.store).await;
+    super::create_library(&old.store).await;
     drop(old);
     let opened = open(dir.path());
     assert!(matches!(opened.notices[..], [Notice::Upgraded { from: 8, .. }]), "{:?}", opened.notices);
@@ -183,7 +183,7 @@ async fn every_owner_has_its_own_documents() {
         assert_eq!(all.iter().map(|one| (one.name.as_str(), one.owner)).collect::<Vec<_>>(), [(shown, owner)]);
     }
     assert!(found(&store, OTHER, "lamp").await.is_empty());
-    let both = store.read(|r| r.documents().search(&[HERS, WORLD], &Query::any_of(["lamp"]), 9)).await.unwrap();
+    let both = store.read(|r| r.documents().search(&[HERS, WORLD], &Query::any_word(["lamp"]), 9)).await.unwrap();
     assert_eq!(both.iter().map(|hit| hit.name.as_str()).collect::<Vec<_>>(), ["d2", "d3"]);
     let numbered =
         async |owners: Vec<DocumentOwner>| store.read(move |r| r.documents().numbered(&owners, 2)).await.unwrap();
@@ -238,22 +238,22 @@ async fn upgrade_to_owners_keeps_documents_with_their_chats() {
     let dir = tempfile::tempdir().unwrap();
     let before = migrate::MIGRATIONS.iter().position(|sql| sql.contains("CREATE TABLE document_kept")).unwrap();
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
-    super::furnish(&old.store).await;
+    super::create_library(&old.store).await;
     attach(&old.store, 1, HERE, "The lamp: It burns whale oil.\nThe stairs: 灯塔看守人对花生过敏。").await;
     attach(&old.store, 2, HERE, "Gone.").await;
     old.store.write(|w| w.documents_mut().soft_delete(id(2), Timestamp(5))).await.unwrap();
-    for thing in old.store.read(|r| r.meanings().unread(9)).await.unwrap() {
-        old.store.write(move |w| w.meanings_mut().keep(&thing, "encoder", &[(vec![1], 1.0)])).await.unwrap();
+    for thing in old.store.read(|r| r.item_embeddings().queued(9)).await.unwrap() {
+        old.store.write(move |w| w.item_embeddings_mut().keep(&thing, "encoder", &[(vec![1], 1.0)])).await.unwrap();
     }
     drop(old);
     let store = open(dir.path()).store;
     assert_eq!(store.read(|r| r.documents().of(HERE)).await.unwrap(), [document(1, HERE, "d1")]);
     assert_eq!(found(&store, HERE, "whales").await, ["d1/0 The lamp: It burns whale oil."]);
     assert_eq!(found(&store, HERE, "花生过敏").await, ["d1/1 The stairs: 灯塔看守人对花生过敏。"]);
-    let read = store.read(|r| r.meanings().revision(crate::Among::Passages(HERE))).await.unwrap();
+    let read = store.read(|r| r.item_embeddings().revision(crate::EmbeddingGroup::Passages(HERE))).await.unwrap();
     assert_eq!(read.passages, 3, "existing embeddings stay");
     attach(&store, 3, HERS, "Her lamp.").await;
-    let unread = store.read(|r| r.meanings().unread(9)).await.unwrap();
+    let unread = store.read(|r| r.item_embeddings().queued(9)).await.unwrap();
     assert_eq!(unread.iter().map(|thing| thing.text.as_str()).collect::<Vec<_>>(), ["Her lamp."]);
     store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
     assert!(store.write(|w| w.documents_mut().restore(id(2))).await.is_err());

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use super::{CHAT, child, furnish, message, open, say, shown, was_checked};
+use super::{CHAT, child, create_library, message, open, say, shown, was_checked};
 use crate::{Store, StoreError};
 
 fn this_program() -> std::path::PathBuf {
@@ -48,7 +48,7 @@ async fn twenty_kills_lose_no_acknowledged_message() {
 async fn a_full_disk_fails_whole_writes_until_space_is_free() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
-    furnish(&store).await;
+    create_library(&store).await;
     let limit = |pages: &'static str| {
         store.on_writer(move |conn| {
             let now: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
@@ -156,7 +156,7 @@ fn open_without_privileges(shared: &Path, dir: &Path) -> String {
 #[tokio::test]
 async fn a_duplicate_id_is_a_conflict() {
     let store = Store::in_memory().unwrap();
-    furnish(&store).await;
+    create_library(&store).await;
     say(&store, 1, "one").await;
     let new = message(1, domain::chat::Role::User, "two");
     let refused = store.write(move |w| w.messages_mut().append(&new)).await;

@@ -5,15 +5,15 @@ use domain::{KeyframeId, Timestamp};
 use uuid::Uuid;
 
 use super::{CHAT, furnished, message_id, say};
-use crate::{Store, Told};
+use crate::{SourceText, Store};
 
 const ID: KeyframeId = KeyframeId(Uuid::from_u128(0x00c0_ffee_0000_4000_8000_0000_0000_0001));
 
-async fn told(store: &Store) -> Vec<Told> {
-    store.read(|r| r.message_texts().told_after(CHAT, -1, 100)).await.unwrap()
+async fn told(store: &Store) -> Vec<SourceText> {
+    store.read(|r| r.message_texts().texts_after(CHAT, -1, 100)).await.unwrap()
 }
 
-fn keyframe(told: &[Told]) -> Keyframe {
+fn keyframe(told: &[SourceText]) -> Keyframe {
     Keyframe {
         id: ID,
         chat: CHAT,
@@ -29,7 +29,7 @@ fn keyframe(told: &[Told]) -> Keyframe {
     }
 }
 
-async fn keep(store: &Store, told: Vec<Told>) -> bool {
+async fn keep(store: &Store, told: Vec<SourceText>) -> bool {
     store.write(move |w| w.keyframes_mut().put(&keyframe(&told), &told)).await.unwrap()
 }
 
@@ -82,7 +82,7 @@ async fn a_changed_message_deletes_its_keyframe() {
             .write(move |w| match change {
                 0 => w.messages_mut().edit(message_id(1), "I own a horse."),
                 1 => w.messages_mut().soft_delete(message_id(2), Timestamp(9)),
-                2 => w.messages_mut().tell_no_more(message_id(3)),
+                2 => w.messages_mut().exclude(message_id(3)),
                 _ => w.swipes_mut().add(message_id(3), &super::swipe(33, "No.")).map(|_| ()),
             })
             .await
@@ -101,7 +101,7 @@ async fn a_keyframe_can_grow() {
     let [grown] = &kept(&store).await[..] else { panic!("not one keyframe") };
     assert_eq!((grown.messages.len(), grown.last), (4, 3));
     assert!(!frozen(&store).await.is_empty(), "text that was sent is unchanged");
-    let unread = |whole| store.read(move |r| r.keyframes().unread(CHAT, 0, whole));
+    let unread = |whole| store.read(move |r| r.keyframes().next_to_summarize(CHAT, 0, whole));
     assert!(unread(4).await.unwrap().is_some());
     assert!(unread(5).await.unwrap().is_none(), "it may grow still");
 }
@@ -119,9 +119,9 @@ async fn a_keyframe_of_changed_texts_is_not_stored() {
 #[tokio::test]
 async fn a_model_replaces_first_sentences_once() {
     let store = covered().await;
-    let unread = store.read(|r| r.keyframes().unread(CHAT, 0, 3)).await.unwrap().unwrap();
-    store.write(move |w| w.keyframes_mut().give_up(unread.id)).await.unwrap();
-    assert_eq!(store.read(|r| r.keyframes().unread(CHAT, 0, 3)).await.unwrap(), None);
+    let unread = store.read(|r| r.keyframes().next_to_summarize(CHAT, 0, 3)).await.unwrap().unwrap();
+    store.write(move |w| w.keyframes_mut().mark_failed(unread.id)).await.unwrap();
+    assert_eq!(store.read(|r| r.keyframes().next_to_summarize(CHAT, 0, 3)).await.unwrap(), None);
     let better = Keyframe { summary: "A boat is sold.".into(), fallback: false, ..kept(&store).await.remove(0) };
     let written = better.clone();
     store.write(move |w| w.keyframes_mut().rewrite(&written)).await.unwrap();

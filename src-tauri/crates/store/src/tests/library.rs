@@ -359,14 +359,14 @@ async fn a_calibration_is_removed_with_its_endpoint() {
 fn store_dialect(
     id: EndpointId,
     model: &'static str,
-) -> impl FnOnce(&crate::Read<'_>) -> Result<Option<String>, StoreError> {
+) -> impl FnOnce(&crate::ReadTransaction<'_>) -> Result<Option<String>, StoreError> {
     move |read| read.endpoint_dialects().get(id, model)
 }
 
 fn store_get(
     id: EndpointId,
     model: &'static str,
-) -> impl FnOnce(&crate::Read<'_>) -> Result<Option<String>, StoreError> {
+) -> impl FnOnce(&crate::ReadTransaction<'_>) -> Result<Option<String>, StoreError> {
     move |read| read.calibrations().get(id, model)
 }
 

@@ -5,13 +5,13 @@ use uuid::Uuid;
 
 use super::{CHARACTER, character, chat, emptied, furnished};
 use crate::table::listing;
-use crate::{Listed, Listing, Store};
+use crate::{CharacterListItem, Listing, Store};
 
 fn about(tagline: &str, tags: &[&str]) -> Listing {
     Listing { tagline: tagline.into(), creator: "Kit".into(), tags: tags.iter().map(|tag| (*tag).to_owned()).collect() }
 }
 
-async fn all(store: &Store) -> Vec<Listed> {
+async fn all(store: &Store) -> Vec<CharacterListItem> {
     store.read(|r| r.listings().all()).await.unwrap()
 }
 

@@ -5,11 +5,11 @@ use uuid::Uuid;
 
 use super::opening::open_with;
 use super::{CHARACTER, CHAT, chat, emptied, furnished, open, shown};
-use crate::{Company, Lorebook, Notice, Purged, Store, StoreError, migrate};
+use crate::{ChatParticipants, Lorebook, Notice, Purged, Store, StoreError, migrate};
 
 const OTHER: ChatId = ChatId(Uuid::from_u128(70));
 const PERSONA: PersonaId = PersonaId(Uuid::from_u128(80));
-const HERE: Company = Company { character: CHARACTER, chat: CHAT, persona: PERSONA };
+const HERE: ChatParticipants = ChatParticipants { character: CHARACTER, chat: CHAT, persona: PERSONA };
 
 fn id(number: u128) -> LorebookId {
     LorebookId(Uuid::from_u128(number))
@@ -43,7 +43,7 @@ async fn with_books(bindings: &[(&str, &[Binding])]) -> Store {
 }
 
 /// Lorebooks that apply, each with its binding.
-async fn counting(store: &Store, company: Company) -> Vec<String> {
+async fn counting(store: &Store, company: ChatParticipants) -> Vec<String> {
     let bound = store.read(move |r| r.lorebooks().bound(company)).await.unwrap();
     let word = |binding| match binding {
         Binding::Global => "everywhere",
@@ -65,11 +65,11 @@ async fn a_book_applies_only_where_it_is_bound() {
     ])
     .await;
     assert_eq!(counting(&store, HERE).await, ["World everywhere", "Hers with her", "Hers here", "His as him"]);
-    let other = Company { chat: OTHER, persona: PersonaId(Uuid::nil()), ..HERE };
+    let other = ChatParticipants { chat: OTHER, persona: PersonaId(Uuid::nil()), ..HERE };
     assert_eq!(counting(&store, other).await, ["World everywhere", "Hers with her", "Elsewhere here"]);
 
     store.write(|w| w.lorebooks_mut().bind(id(2), &[Binding::Chat(CHAT)])).await.unwrap();
-    store.write(|w| w.lorebooks_mut().bind_also(id(2), Binding::Chat(CHAT))).await.unwrap();
+    store.write(|w| w.lorebooks_mut().add_binding(id(2), Binding::Chat(CHAT))).await.unwrap();
     assert_eq!(counting(&store, HERE).await[1], "Hers here");
     assert_eq!(store.read(|r| r.lorebooks().bindings_of(id(2))).await.unwrap(), [Binding::Chat(CHAT)]);
     assert_eq!(store.read(|r| r.lorebooks().bindings()).await.unwrap().len(), 4);
@@ -148,7 +148,7 @@ async fn an_upgraded_older_file_has_no_lorebooks() {
     let dir = tempfile::tempdir().unwrap();
     let before = 9;
     let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
-    super::furnish(&old.store).await;
+    super::create_library(&old.store).await;
     super::say_without_checksum(&old.store, 1, "hello").await;
     drop(old);
     let opened = open(dir.path());

@@ -1,12 +1,12 @@
 //! Memories: storage, search and deletion.
 
 use domain::chat::{Role, SwipeState};
-use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
+use domain::memory::{MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{CharacterId, ChatId, MemoryId, PersonaId, Timestamp};
 use uuid::Uuid;
 
 use super::{CHARACTER, CHAT, emptied, furnished, message, message_id, say, swipe_id};
-use crate::{MemoriesOf, MemoryFilter, NewSwipe, Query, Store};
+use crate::{MemoryFilter, MemorySet, NewSwipe, Query, Store};
 
 const PAIR: MemoryScope = MemoryScope::Pair { character: CHARACTER, persona: None };
 
@@ -22,8 +22,8 @@ pub(super) fn memory(number: u128, scope: MemoryScope, text: &str) -> Memory {
         text: text.into(),
         importance: 5,
         origin: MemoryOrigin::Model,
-        confidence: CERTAIN,
-        echoes: Vec::new(),
+        confidence: MAX_CONFIDENCE,
+        merged_sources: Vec::new(),
         archived: None,
         pinned: false,
         sources: Vec::new(),
@@ -40,13 +40,13 @@ async fn learn(store: &Store, number: u128, text: &str, from: u128) {
     remember(store, Memory { sources: vec![message_id(from)], ..memory(number, PAIR, text) }).await;
 }
 
-pub(super) async fn standing(store: &Store, scope: MemoryScope) -> Vec<String> {
-    let found = store.read(move |r| r.memories().standing(scope, 100)).await.unwrap();
+pub(super) async fn active(store: &Store, scope: MemoryScope) -> Vec<String> {
+    let found = store.read(move |r| r.memories().active(scope, 100)).await.unwrap();
     found.into_iter().map(|memory| memory.text).collect()
 }
 
 async fn found(store: &Store, scopes: &[MemoryScope], words: &[&str]) -> Vec<String> {
-    let (scopes, query) = (scopes.to_vec(), Query::any_of(words.iter().copied()));
+    let (scopes, query) = (scopes.to_vec(), Query::any_word(words.iter().copied()));
     let found = store.read(move |r| r.memories().search(&scopes, &query, 10)).await.unwrap();
     found.into_iter().map(|found| found.memory.text).collect()
 }
@@ -57,10 +57,10 @@ async fn memories_are_sorted_by_pin_importance_and_age() {
     for (number, importance, pinned) in [(1, 5, false), (2, 9, false), (3, 2, true), (4, 5, false)] {
         remember(&store, Memory { importance, pinned, ..memory(number, PAIR, &format!("m{number}")) }).await;
     }
-    assert_eq!(standing(&store, PAIR).await, ["m3", "m2", "m4", "m1"]);
+    assert_eq!(active(&store, PAIR).await, ["m3", "m2", "m4", "m1"]);
     // Importance affects the order.
     store.write(|w| w.memories_mut().update(&Memory { importance: 10, ..memory(1, PAIR, "m1") })).await.unwrap();
-    assert_eq!(standing(&store, PAIR).await, ["m3", "m1", "m2", "m4"]);
+    assert_eq!(active(&store, PAIR).await, ["m3", "m1", "m2", "m4"]);
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn a_scope_sees_only_its_own_memories() {
         remember(&store, memory(number, scope, &format!("canary {number}"))).await;
     }
     for (number, scope) in (0..).zip(scopes) {
-        assert_eq!(standing(&store, scope).await, [format!("canary {number}")]);
+        assert_eq!(active(&store, scope).await, [format!("canary {number}")]);
     }
     let mut ours = found(&store, &scopes[..4], &["canary"]).await;
     ours.sort();
@@ -102,8 +102,8 @@ async fn a_scope_sees_only_its_own_memories() {
     assert_eq!(all.len(), 5);
     store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(9))).await.unwrap();
     store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
-    assert_eq!(standing(&store, MemoryScope::Chat(CHAT)).await, [""; 0]);
-    assert_eq!(standing(&store, PAIR).await, ["canary 2"]);
+    assert_eq!(active(&store, MemoryScope::Chat(CHAT)).await, [""; 0]);
+    assert_eq!(active(&store, PAIR).await, ["canary 2"]);
 }
 
 /// A memory is hidden and restored together with its source message, whatever removes that.
@@ -112,8 +112,7 @@ async fn a_memory_is_valid_only_while_its_source_is() {
     let store = furnished().await;
     say(&store, 1, "I have a dog.").await;
     learn(&store, 1, "has a dog", 1).await;
-    let stands =
-        async || !standing(&store, PAIR).await.is_empty() && !found(&store, &[PAIR], &["dog"]).await.is_empty();
+    let stands = async || !active(&store, PAIR).await.is_empty() && !found(&store, &[PAIR], &["dog"]).await.is_empty();
     assert!(stands().await);
     store.write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(5))).await.unwrap();
     assert!(!stands().await);
@@ -160,7 +159,7 @@ async fn a_forgotten_memory_is_gone_from_the_files() {
     const CANARY: &str = "zanzibarcanary";
     let dir = tempfile::tempdir().unwrap();
     let store = super::open(dir.path()).store;
-    super::furnish(&store).await;
+    super::create_library(&store).await;
     say(&store, 2, "plain").await;
     for number in 0..40_u128 {
         remember(&store, memory(number, PAIR, &format!("filler {number} {}", "q ".repeat(20)))).await;
@@ -192,7 +191,7 @@ async fn a_forgotten_memory_is_gone_from_the_files() {
     store
         .write(|w| {
             w.memories_mut().soft_delete(id(77), Timestamp(100))?;
-            w.memories_mut().withdraw(id(77).0)
+            w.memories_mut().retract(id(77).0)
         })
         .await
         .unwrap();
@@ -212,7 +211,7 @@ async fn a_deleted_message_takes_its_memories_from_the_files() {
     const CANARY: &str = "zanzibarcanary";
     let dir = tempfile::tempdir().unwrap();
     let store = super::open(dir.path()).store;
-    super::furnish(&store).await;
+    super::create_library(&store).await;
     for number in 0..60 {
         say(&store, number, &format!("filler {number} {}", "q ".repeat(30))).await;
     }
@@ -253,10 +252,13 @@ async fn filters_memories_by_type_scope_and_source() {
     assert_eq!(listed(&store, all).await.len(), 3);
     assert_eq!(listed(&store, MemoryFilter { kind: Some(MemoryType::Rule), ..all }).await, ["rule of tea"]);
     assert_eq!(listed(&store, MemoryFilter { scope: Some("profile"), ..all }).await, ["wrote tea"]);
-    let said = MemoryFilter { said: Some(true), ..all };
+    let said = MemoryFilter { from_messages: Some(true), ..all };
     assert_eq!(listed(&store, said).await, ["said tea"]);
-    assert_eq!(listed(&store, MemoryFilter { said: Some(false), scope: Some("pair"), ..all }).await, ["rule of tea"]);
-    let query = Query::any_of(["tea"]);
+    assert_eq!(
+        listed(&store, MemoryFilter { from_messages: Some(false), scope: Some("pair"), ..all }).await,
+        ["rule of tea"]
+    );
+    let query = Query::any_word(["tea"]);
     let found = store.read(move |r| r.memories().search_of_character(CHARACTER, &query, said, 9)).await.unwrap();
     assert_eq!(found.into_iter().map(|found| found.memory.text).collect::<Vec<_>>(), ["said tea"]);
 }
@@ -271,10 +273,10 @@ async fn bulk_retraction_clears_all_context_blocks() {
     {
         remember(&store, memory(number, scope, "tea")).await;
     }
-    let all_of = async |of: MemoriesOf| store.read(move |r| r.memories().all_of(of)).await.unwrap();
-    assert_eq!(all_of(MemoriesOf::Everybody).await, [id(1), id(2), id(3), id(4)]);
-    assert_eq!(all_of(MemoriesOf::Character(CHARACTER)).await, [id(2), id(3), id(4)]);
-    assert_eq!(all_of(MemoriesOf::Pair(CHARACTER, None)).await, [id(3)]);
+    let all_of = async |of: MemorySet| store.read(move |r| r.memories().all_of(of)).await.unwrap();
+    assert_eq!(all_of(MemorySet::Everybody).await, [id(1), id(2), id(3), id(4)]);
+    assert_eq!(all_of(MemorySet::Character(CHARACTER)).await, [id(2), id(3), id(4)]);
+    assert_eq!(all_of(MemorySet::Pair(CHARACTER, None)).await, [id(3)]);
     let quote =
         |number| format!(r#"{{"kind":"fact","source":{{"type":"memory","id":"{}"}},"text":"tea"}}"#, id(number));
     let blocks = format!(r#"[{},{{"kind":"clock"}},{},{}]"#, quote(1), quote(2), quote(3));
@@ -286,7 +288,7 @@ async fn bulk_retraction_clears_all_context_blocks() {
             w.chats_mut().insert(&super::chat(ChatId(Uuid::from_u128(90)), CHARACTER, 2))?;
             w.chats_mut().set_window(CHAT, &window)?;
             w.memories_mut().soft_delete_all(&[id(2), id(3), id(3)], Timestamp(9))?;
-            w.memories_mut().withdraw_all(&[id(2).0, id(3).0].into())
+            w.memories_mut().retract_all(&[id(2).0, id(3).0].into())
         })
         .await
         .unwrap();
@@ -296,9 +298,9 @@ async fn bulk_retraction_clears_all_context_blocks() {
     assert_eq!(store.read(|r| r.chats().get(CHAT)).await.unwrap().unwrap().window.fingerprint, "");
     let stale = store.read(|r| r.stale_caches().all()).await.unwrap();
     assert_eq!(stale.chats, [CHAT], "and no other chat");
-    assert_eq!(all_of(MemoriesOf::Everybody).await, [id(1), id(4)]);
+    assert_eq!(all_of(MemorySet::Everybody).await, [id(1), id(4)]);
     let storage = store.read(|r| r.memories().storage()).await.unwrap();
-    assert_eq!((storage.memories, storage.memory_bytes, storage.vectors, storage.unread), (2, 6, 0, 5));
+    assert_eq!((storage.memories, storage.memory_bytes, storage.vectors, storage.queued), (2, 6, 0, 5));
 }
 
 /// Two memories share a source message. Restoring one does not end the exclusion that the other requires.
@@ -312,18 +314,18 @@ async fn exclusion_ends_when_no_memory_is_forgotten() {
     store.write(|w| w.memories_mut().soft_delete(id(3), Timestamp(50))).await.unwrap();
     let told = async || !store.read(|r| r.message_texts().at(CHAT, [0])).await.unwrap().is_empty();
     let forget = async |number: u128, at: i64| {
-        let forget = move |w: &mut crate::Write<'_>| {
-            w.messages_mut().forget_words_of(id(number))?;
+        let forget = move |w: &mut crate::WriteTransaction<'_>| {
+            w.messages_mut().exclude_sources_of(id(number))?;
             w.memories_mut().soft_delete(id(number), Timestamp(at))?;
-            w.messages_mut().tell_no_more(message_id(1))
+            w.messages_mut().exclude(message_id(1))
         };
         store.write(forget).await.unwrap();
     };
     let bring_back = async |number: u128| {
-        let bring_back = move |w: &mut crate::Write<'_>| {
+        let bring_back = move |w: &mut crate::WriteTransaction<'_>| {
             w.memories_mut().restore(id(number))?;
-            w.messages_mut().remember_words_of(id(number))?;
-            w.messages_mut().tell_again(message_id(1))
+            w.messages_mut().include_sources_of(id(number))?;
+            w.messages_mut().include(message_id(1))
         };
         store.write(bring_back).await.unwrap();
     };
@@ -350,17 +352,17 @@ async fn a_later_stale_mark_survives_settling() {
     let store = furnished().await;
     let other = ChatId(Uuid::from_u128(90));
     store.write(move |w| w.chats_mut().insert(&super::chat(other, CHARACTER, 2))).await.unwrap();
-    let note = async |chat: ChatId| store.write(move |w| w.stale_caches_mut().note(chat)).await.unwrap();
+    let note = async |chat: ChatId| store.write(move |w| w.stale_caches_mut().mark(chat)).await.unwrap();
     let stale = async || store.read(|r| r.stale_caches().all()).await.unwrap();
     note(CHAT).await;
     note(other).await;
     let before = stale().await;
     assert_eq!(before.chats, [CHAT, other]);
     note(CHAT).await;
-    store.write(move |w| w.stale_caches_mut().settle(&before)).await.unwrap();
+    store.write(move |w| w.stale_caches_mut().unmark(&before)).await.unwrap();
     let after = stale().await;
     assert_eq!(after.chats, [CHAT]);
-    store.write(move |w| w.stale_caches_mut().settle(&after)).await.unwrap();
+    store.write(move |w| w.stale_caches_mut().unmark(&after)).await.unwrap();
     note(CHAT).await;
     assert_eq!(stale().await.chats, [CHAT], "a number is never given twice");
 }

@@ -1,7 +1,7 @@
 //! Messages and swipes: order, paging, the window, edits, deletion.
 
 use domain::chat::{Role, SwipeState};
-use domain::{Arguments, Timestamp, ToolCall};
+use domain::{Timestamp, ToolArguments, ToolCall};
 
 use super::{CHAT, furnished, message, message_id, say, shown, swipe, swipe_id};
 use crate::{Store, StoreError};
@@ -166,7 +166,7 @@ async fn tool_calls_are_stored_with_their_swipe() {
     let calls = [("weather", "{\"city\":\"Oslo\"}"), ("time", "{\"zo")].map(|(name, text)| ToolCall {
         id: None,
         name: name.into(),
-        arguments: Arguments::read(text),
+        arguments: ToolArguments::read(text),
     });
     let kept = calls.clone();
     store.write(move |w| w.swipes_mut().set_tool_calls(swipe_id(2), &kept)).await.unwrap();
@@ -182,10 +182,10 @@ async fn an_excluded_message_stays_in_its_chat() {
     let store = furnished().await;
     say(&store, 1, "The key is under the mat.").await;
     let told = async || !store.read(|r| r.message_texts().at(CHAT, [0])).await.unwrap().is_empty();
-    store.write(|w| w.messages_mut().tell_no_more(message_id(1))).await.unwrap();
+    store.write(|w| w.messages_mut().exclude(message_id(1))).await.unwrap();
     assert!(!told().await);
     assert_eq!(shown(&store).await, ["The key is under the mat."]);
-    store.write(|w| w.messages_mut().tell_again(message_id(1))).await.unwrap();
+    store.write(|w| w.messages_mut().include(message_id(1))).await.unwrap();
     assert!(told().await);
     store.check().await.unwrap();
 }
@@ -194,7 +194,7 @@ async fn an_excluded_message_stays_in_its_chat() {
 async fn an_excluded_message_stays_excluded() {
     let store = talk(2).await;
     let told = async || !store.read(|r| r.message_texts().at(CHAT, [1])).await.unwrap().is_empty();
-    store.write(|w| w.messages_mut().tell_no_more(message_id(2))).await.unwrap();
+    store.write(|w| w.messages_mut().exclude(message_id(2))).await.unwrap();
     store.write(|w| w.swipes_mut().add(message_id(2), &swipe(22, "Other words.")).map(|_| ())).await.unwrap();
     assert!(told().await, "a new text is not excluded");
     store.write(|w| w.swipes_mut().select(message_id(2), 0)).await.unwrap();

@@ -10,11 +10,11 @@ mod documents;
 mod endpoint_models;
 mod faults;
 mod groups;
+mod item_embeddings;
 mod keyframes;
 mod library;
 mod listings;
 mod lorebooks;
-mod meanings;
 mod memories;
 mod messages;
 mod opening;
@@ -72,7 +72,7 @@ fn chat(id: ChatId, with: CharacterId, updated: i64) -> Chat {
 }
 
 /// Creates a character and a chat with her, unless they exist.
-async fn furnish(store: &Store) {
+async fn create_library(store: &Store) {
     store
         .write(|w| {
             if w.chats().get(CHAT)?.is_none() {
@@ -87,7 +87,7 @@ async fn furnish(store: &Store) {
 
 async fn furnished() -> Store {
     let store = Store::in_memory().unwrap();
-    furnish(&store).await;
+    create_library(&store).await;
     store
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use domain::Timestamp;
 use domain::chat::SwipeState;
 
-use super::{CHAT, OPTIONS, furnish, message_id, open, say, shown, swipe_id, was_checked};
+use super::{CHAT, OPTIONS, create_library, message_id, open, say, shown, swipe_id, was_checked};
 use crate::{Notice, Opened, Store, StoreError, migrate, open as opening};
 
 /// The current format.
@@ -24,7 +24,7 @@ fn newer(last: &'static str) -> Vec<&'static str> {
 
 async fn some_chat(dir: &Path) {
     let store = open(dir).store;
-    furnish(&store).await;
+    create_library(&store).await;
     say(&store, 1, "hello").await;
 }
 
@@ -82,7 +82,7 @@ async fn files_in_a_folder_that_others_can_read_are_private() {
     std::fs::write(dir.path().join("inglenook.db"), "").unwrap();
     std::fs::set_permissions(dir.path().join("inglenook.db"), PermissionsExt::from_mode(0o644)).unwrap();
     let store = open(dir.path()).store;
-    furnish(&store).await;
+    create_library(&store).await;
     store.keep_file(b"a card").unwrap();
     store.keep_thumbnail(crate::AssetHash::of(b"a card"), b"small").unwrap();
     store.backup(domain::Timestamp(5), crate::BackupKind::ByHand).await.unwrap();
@@ -97,7 +97,7 @@ async fn files_in_a_folder_that_others_can_read_are_private() {
 async fn a_second_open_is_refused_without_harm() {
     let dir = tempfile::tempdir().unwrap();
     let first = open(dir.path()).store;
-    furnish(&first).await;
+    create_library(&first).await;
     let second = Store::open(dir.path(), OPTIONS);
     assert!(matches!(second, Err(StoreError::InUse { dir: named }) if named == dir.path()));
     let aside = Store::set_aside(dir.path(), Timestamp(0));
@@ -124,7 +124,7 @@ fn only_one_of_many_concurrent_opens_succeeds() {
 async fn a_reply_that_was_streaming_is_interrupted_and_keeps_its_text() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
-    furnish(&store).await;
+    create_library(&store).await;
     say(&store, 1, "").await;
     store.checkpoint(|w| w.swipes_mut().set_text(swipe_id(1), "Once upon a", SwipeState::Streaming)).await.unwrap();
     drop(store);
@@ -187,7 +187,7 @@ async fn data_of_a_newer_app_is_refused_unchanged() {
 async fn backups_are_whole_and_newest_first() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
-    furnish(&store).await;
+    create_library(&store).await;
     for number in 1..=5 {
         say(&store, number, "m").await;
         store.backup(Timestamp(number as i64 * 1000 + 7), crate::BackupKind::ByHand).await.unwrap();
@@ -205,7 +205,7 @@ async fn backups_are_whole_and_newest_first() {
 async fn a_restore_sets_the_old_database_aside() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
-    furnish(&store).await;
+    create_library(&store).await;
     say(&store, 1, "then").await;
     store.backup(Timestamp(1000), crate::BackupKind::ByHand).await.unwrap();
     say(&store, 2, "later").await;

@@ -2,7 +2,7 @@ use domain::Timestamp;
 use domain::chat::{Role, SwipeState};
 
 use super::{CHARACTER, CHAT, emptied, furnished, message, message_id, open, say, shown, swipe_id};
-use crate::{Purged, Store, StoreError, Write};
+use crate::{Purged, Store, StoreError, WriteTransaction};
 
 const CANARY: &[u8] = b"the-canary-sings-at-dawn";
 
@@ -20,7 +20,7 @@ fn found(store_dir: &std::path::Path) -> Vec<String> {
 }
 
 async fn talk_about_it(store: &Store) {
-    super::furnish(store).await;
+    super::create_library(store).await;
     for number in 0..60 {
         let text = format!("{} {number} {}", "plain ".repeat(30), String::from_utf8_lossy(CANARY));
         say(store, number, &text).await;
@@ -56,7 +56,7 @@ async fn often_rewritten_text_is_gone_after_a_purge() {
     for seed in 1..=12 {
         let dir = tempfile::tempdir().unwrap();
         let store = open(dir.path()).store;
-        super::furnish(&store).await;
+        super::create_library(&store).await;
         store.write(move |w| rewrite_at_random(w, seed)).await.unwrap();
         store.purge(crate::Before::all(Timestamp(200)), emptied).await.unwrap();
         assert_eq!(found(dir.path()), [""; 0], "seed {seed}");
@@ -66,7 +66,7 @@ async fn often_rewritten_text_is_gone_after_a_purge() {
 
 /// Every second message contains the canary and is deleted at the end. The others have the same length and different
 /// text.
-fn rewrite_at_random(w: &mut Write<'_>, mut seed: u64) -> Result<(), StoreError> {
+fn rewrite_at_random(w: &mut WriteTransaction<'_>, mut seed: u64) -> Result<(), StoreError> {
     let mut next = |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % below

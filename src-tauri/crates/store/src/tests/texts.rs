@@ -3,7 +3,7 @@
 use domain::Timestamp;
 use domain::chat::SwipeState;
 
-use super::{CHAT, OPTIONS, furnish, furnished, message_id, open, say, say_without_checksum, swipe, swipe_id};
+use super::{CHAT, OPTIONS, create_library, furnished, message_id, open, say, say_without_checksum, swipe, swipe_id};
 use crate::{NewSwipe, Store, TextRevision, migrate, open as opening};
 
 async fn shown(store: &Store) -> Vec<String> {
@@ -59,7 +59,7 @@ async fn every_change_has_its_own_number() {
 async fn texts_of_an_older_folder_are_counted_after_its_upgrade() {
     let dir = tempfile::tempdir().unwrap();
     let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..20]).unwrap().store;
-    furnish(&before).await;
+    create_library(&before).await;
     say_without_checksum(&before, 1, "A lamp.").await;
     say_without_checksum(&before, 2, "A parrot.").await;
     drop(before);
@@ -78,7 +78,7 @@ async fn texts_of_an_older_folder_are_counted_after_its_upgrade() {
 async fn an_upgrade_creates_texts_of_older_messages() {
     let dir = tempfile::tempdir().unwrap();
     let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..1]).unwrap().store;
-    furnish(&before).await;
+    create_library(&before).await;
     say_without_checksum(&before, 1, "The lighthouse is dark.").await;
     drop(before);
     assert_eq!(shown(&open(dir.path()).store).await, ["The lighthouse is dark."]);

@@ -97,7 +97,7 @@ async fn writes_run_in_call_order_even_if_not_awaited() {
 async fn closing_finishes_queued_work() {
     let dir = tempfile::tempdir().unwrap();
     let store = super::open(dir.path()).store;
-    super::furnish(&store).await;
+    super::create_library(&store).await;
     let pending = store.write(|w| w.messages_mut().append(&message(1, Role::User, "last words")));
     drop(store);
     assert_eq!(pending.await.unwrap().id, message_id(1));

@@ -44,7 +44,7 @@ async fn condemned_items_are_purged_with_their_pictures() {
             w.characters_mut().insert(&second)?;
             w.characters_mut().soft_delete(second.id, Timestamp(10))?;
             w.chats_mut().soft_delete(other, Timestamp(10))?;
-            w.trash_mut().condemn(TrashId::Character(second.id))?;
+            w.trash_mut().mark_for_purge(TrashId::Character(second.id))?;
             Ok((face, kept))
         })
         .await
@@ -59,5 +59,5 @@ async fn condemned_items_are_purged_with_their_pictures() {
 #[tokio::test]
 async fn only_items_in_the_trash_can_be_condemned() {
     let store = furnished().await;
-    store.write(|w| w.trash_mut().condemn(TrashId::Chat(CHAT))).await.unwrap_err();
+    store.write(|w| w.trash_mut().mark_for_purge(TrashId::Chat(CHAT))).await.unwrap_err();
 }

@@ -1,16 +1,21 @@
 //! Embeddings of messages are removed with their texts.
 
-use super::{CHAT, OPTIONS, furnish, furnished, message_id, open, say, say_without_checksum};
-use crate::{NewVector, Store, UnreadText, VectorRevision, migrate, open as opening};
+use super::{CHAT, OPTIONS, create_library, furnished, message_id, open, say, say_without_checksum};
+use crate::{NewVector, QueuedText, Store, VectorRevision, migrate, open as opening};
 
 const MODEL: &str = "encoder";
 
 fn passage(number: i8) -> NewVector {
-    NewVector { vector: vec![number, -number], scale: 0.5, pieces: vec![101, 30_521], vectors: vec![1, 2, 3, -128] }
+    NewVector {
+        vector: vec![number, -number],
+        scale: 0.5,
+        token_ids: vec![101, 30_521],
+        token_vectors: vec![1, 2, 3, -128],
+    }
 }
 
-async fn unread(store: &Store) -> Vec<UnreadText> {
-    store.read(|r| r.vectors().unread(10)).await.unwrap()
+async fn unread(store: &Store) -> Vec<QueuedText> {
+    store.read(|r| r.vectors().queued(10)).await.unwrap()
 }
 
 async fn read_all(store: &Store) {
@@ -28,13 +33,13 @@ async fn texts_are_queued_until_their_embeddings_are_stored() {
     let store = furnished().await;
     say(&store, 1, "My parrot is called Zebulon.").await;
     say(&store, 2, "What a name.").await;
-    let texts: Vec<String> = unread(&store).await.into_iter().map(|text| text.said.text).collect();
+    let texts: Vec<String> = unread(&store).await.into_iter().map(|text| text.content.text).collect();
     assert_eq!(texts, ["What a name.", "My parrot is called Zebulon."], "the newest first");
     read_all(&store).await;
     assert!(unread(&store).await.is_empty());
     let kept = store.read(|r| r.vectors().of_chat(CHAT, MODEL, 0)).await.unwrap();
     assert_eq!(kept.len(), 4);
-    assert_eq!((&kept[0].vector, kept[0].scale, &kept[0].pieces), (&vec![1, -1], 0.5, &vec![101, 30_521]));
+    assert_eq!((&kept[0].vector, kept[0].scale, &kept[0].token_ids), (&vec![1, -1], 0.5, &vec![101, 30_521]));
     let (first, last) = (kept[0].number, kept[3].number);
     assert_eq!(store.read(move |r| r.vectors().pieces(first)).await.unwrap(), Some(vec![1, 2, 3, -128]));
     assert_eq!(revision(&store).await, VectorRevision { passages: 4, last });
@@ -50,7 +55,7 @@ async fn embeddings_are_removed_with_their_texts() {
     read_all(&store).await;
     store.write(|w| w.messages_mut().soft_delete(message_id(1), domain::Timestamp(9))).await.unwrap();
     assert_eq!(revision(&store).await.passages, 2, "deleted texts have no embeddings");
-    let late = before.into_iter().find(|text| text.said.message == message_id(1)).unwrap();
+    let late = before.into_iter().find(|text| text.content.message == message_id(1)).unwrap();
     store.write(move |w| w.vectors_mut().keep(&late, MODEL, &[passage(9)])).await.unwrap();
     assert_eq!(revision(&store).await.passages, 2, "nor comes it back by a job that was late");
 }
@@ -60,7 +65,7 @@ async fn embeddings_are_removed_with_their_texts() {
 async fn vectors_of_an_older_folder_are_counted_after_its_upgrade() {
     let dir = tempfile::tempdir().unwrap();
     let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..19]).unwrap().store;
-    furnish(&before).await;
+    create_library(&before).await;
     say_without_checksum(&before, 1, "My parrot is called Zebulon.").await;
     read_all(&before).await;
     drop(before);
@@ -80,8 +85,8 @@ async fn a_changed_neighbour_queues_a_text_again() {
     for (number, text) in [(1, "Look!"), (2, "A parrot."), (3, "It is green.")] {
         say(&store, number, text).await;
     }
-    let beside = |text: &UnreadText| {
-        [&text.before, &text.behind].map(|beside| beside.as_ref().map_or(String::new(), |beside| beside.text.clone()))
+    let beside = |text: &QueuedText| {
+        [&text.previous, &text.next].map(|beside| beside.as_ref().map_or(String::new(), |beside| beside.text.clone()))
     };
     let texts = unread(&store).await;
     assert_eq!(
@@ -90,12 +95,12 @@ async fn a_changed_neighbour_queues_a_text_again() {
     );
     read_all(&store).await;
     say(&store, 4, "And loud.").await;
-    let again = |texts: Vec<UnreadText>| texts.into_iter().map(|text| text.said.text).collect::<Vec<_>>();
+    let again = |texts: Vec<QueuedText>| texts.into_iter().map(|text| text.content.text).collect::<Vec<_>>();
     assert_eq!(again(unread(&store).await), ["And loud.", "It is green."]);
     read_all(&store).await;
     store.write(|w| w.messages_mut().soft_delete(message_id(2), domain::Timestamp(9))).await.unwrap();
     assert_eq!(again(unread(&store).await), ["It is green.", "Look!"]);
-    let late = texts.into_iter().find(|text| text.said.message == message_id(1)).unwrap();
+    let late = texts.into_iter().find(|text| text.content.message == message_id(1)).unwrap();
     store.write(move |w| w.vectors_mut().keep(&late, MODEL, &[passage(9)])).await.unwrap();
     assert_eq!(again(unread(&store).await), ["It is green.", "Look!"], "its neighbour was deleted");
 }
@@ -105,12 +110,12 @@ async fn another_model_queues_everything_again() {
     let store = furnished().await;
     say(&store, 1, "My parrot is called Zebulon.").await;
     read_all(&store).await;
-    store.write(|w| w.vectors_mut().read_anew(MODEL)).await.unwrap();
+    store.write(|w| w.vectors_mut().queue_all(MODEL)).await.unwrap();
     assert!(unread(&store).await.is_empty());
-    store.write(|w| w.vectors_mut().read_anew("another")).await.unwrap();
+    store.write(|w| w.vectors_mut().queue_all("another")).await.unwrap();
     assert_eq!(revision(&store).await, VectorRevision::default());
     assert_eq!(unread(&store).await.len(), 1);
     let text = unread(&store).await.remove(0);
-    store.write(move |w| w.vectors_mut().pass_over(&text)).await.unwrap();
-    assert_eq!(store.read(|r| r.vectors().count_unread()).await.unwrap(), 0);
+    store.write(move |w| w.vectors_mut().dequeue(&text)).await.unwrap();
+    assert_eq!(store.read(|r| r.vectors().count_queued()).await.unwrap(), 0);
 }

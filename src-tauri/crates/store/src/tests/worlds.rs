@@ -1,22 +1,22 @@
 //! World memories apply where their lorebook applies, and are removed with it.
 
 use domain::lorebook::Binding;
-use domain::memory::{Archived, ArchivedAs, MemoryScope};
+use domain::memory::{ArchiveReason, ArchivedState, MemoryScope};
 use domain::{CharacterId, ChatId, LorebookId, PersonaId, Timestamp};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use super::memories::{memory, standing};
+use super::memories::{active, memory};
 use super::opening::open_with;
-use super::{CHARACTER, CHAT, character, chat, emptied, furnish, furnished, open};
-use crate::{Company, Lorebook, MemoriesOf, MemoryFilter, Query, Store, migrate};
+use super::{CHARACTER, CHAT, character, chat, create_library, emptied, furnished, open};
+use crate::{ChatParticipants, Lorebook, MemoryFilter, MemorySet, Query, Store, migrate};
 
 const COAST: LorebookId = LorebookId(Uuid::from_u128(31));
 const TOWN: LorebookId = LorebookId(Uuid::from_u128(32));
 const BO: CharacterId = CharacterId(Uuid::from_u128(9));
 const BOS_CHAT: ChatId = ChatId(Uuid::from_u128(10));
 const PERSONA: PersonaId = PersonaId(Uuid::from_u128(80));
-const HERE: Company = Company { character: CHARACTER, chat: CHAT, persona: PERSONA };
+const HERE: ChatParticipants = ChatParticipants { character: CHARACTER, chat: CHAT, persona: PERSONA };
 const SCOPES: [MemoryScope; 3] = [MemoryScope::World(COAST), MemoryScope::World(TOWN), MemoryScope::Profile];
 
 /// Two worlds without bindings, memories of each, and profile memories.
@@ -55,7 +55,7 @@ async fn bind(store: &Store, book: LorebookId, bindings: &[Binding]) {
 async fn listed(store: &Store, of: CharacterId, filter: MemoryFilter) -> Vec<String> {
     let (listed, found) = store
         .read(move |r| {
-            let query = Query::any_of(["canary"]);
+            let query = Query::any_word(["canary"]);
             let found = r.memories().search_of_character(of, &query, filter, 100)?;
             Ok((r.memories().of_character(of, filter, 100)?, found))
         })
@@ -77,13 +77,13 @@ fn of_kind(scope: &'static str) -> MemoryFilter {
 async fn worlds_and_profile_do_not_share_memories() {
     let store = with_worlds().await;
     for (scope, text) in SCOPES.into_iter().zip(["coast canary", "town canary", "canary"]) {
-        assert_eq!(standing(&store, scope).await, [text]);
+        assert_eq!(active(&store, scope).await, [text]);
         let (counted, all) = store
-            .read(move |r| Ok((r.memories().count_standing(scope)?, r.memories().all_standing(scope)?)))
+            .read(move |r| Ok((r.memories().count_active(scope)?, r.memories().all_active(scope)?)))
             .await
             .unwrap();
         assert_eq!((counted, all.len(), all[0].memory.scope), (1, 1, scope));
-        let found = store.read(move |r| r.memories().search(&[scope], &Query::any_of(["canary"]), 10)).await.unwrap();
+        let found = store.read(move |r| r.memories().search(&[scope], &Query::any_word(["canary"]), 10)).await.unwrap();
         assert_eq!(found.iter().map(|found| found.memory.text.as_str()).collect::<Vec<_>>(), [text]);
     }
     let scopes = store.read(|r| r.memories().scopes()).await.unwrap();
@@ -96,7 +96,7 @@ async fn a_memory_can_move_between_worlds_and_profile() {
     for scope in [MemoryScope::World(TOWN), MemoryScope::Profile, MemoryScope::World(COAST)] {
         store.write(move |w| w.memories_mut().update(&memory(1, scope, "coast canary"))).await.unwrap();
         for each in SCOPES {
-            let has_it = standing(&store, each).await.contains(&"coast canary".to_owned());
+            let has_it = active(&store, each).await.contains(&"coast canary".to_owned());
             assert_eq!(has_it, each == scope, "{each:?} of {scope:?}");
         }
     }
@@ -105,7 +105,7 @@ async fn a_memory_can_move_between_worlds_and_profile() {
 #[tokio::test]
 async fn worlds_of_a_chat_are_its_books_with_memories() {
     let store = with_worlds().await;
-    let worlds = async |company: Company| store.read(move |r| r.memories().worlds(company)).await.unwrap();
+    let worlds = async |company: ChatParticipants| store.read(move |r| r.memories().worlds(company)).await.unwrap();
     assert_eq!(worlds(HERE).await, []);
     bind(&store, COAST, &[Binding::Character(CHARACTER), Binding::Chat(CHAT)]).await;
     bind(&store, TOWN, &[Binding::Persona(PERSONA)]).await;
@@ -118,8 +118,8 @@ async fn worlds_of_a_chat_are_its_books_with_memories() {
         .await
         .unwrap();
     assert_eq!(worlds(HERE).await, [COAST, TOWN]);
-    assert_eq!(worlds(Company { persona: PersonaId(Uuid::nil()), ..HERE }).await, [COAST]);
-    assert_eq!(worlds(Company { character: BO, chat: BOS_CHAT, ..HERE }).await, [TOWN]);
+    assert_eq!(worlds(ChatParticipants { persona: PersonaId(Uuid::nil()), ..HERE }).await, [COAST]);
+    assert_eq!(worlds(ChatParticipants { character: BO, chat: BOS_CHAT, ..HERE }).await, [TOWN]);
     store.write(|w| w.lorebooks_mut().update(&Lorebook { enabled: false, ..book(COAST, "The coast") })).await.unwrap();
     assert_eq!(worlds(HERE).await, [TOWN], "a disabled book applies nowhere");
 }
@@ -140,11 +140,11 @@ async fn world_memories_are_listed_where_their_book_applies() {
     assert_eq!(listed(&store, CHARACTER, of_kind("world")).await, ["coast canary"]);
     assert_eq!(listed(&store, CHARACTER, of_kind("profile")).await, ["canary"]);
     let known = memory(1, SCOPES[0], "coast canary");
-    let archived = Archived { why: ArchivedAs::Retired, since: Timestamp(9), by: None };
+    let archived = ArchivedState { reason: ArchiveReason::Retired, since: Timestamp(9), replaced_by: None };
     store.write(move |w| w.memories_mut().archive(&known, archived).map(drop)).await.unwrap();
     assert_eq!(listed(&store, CHARACTER, all).await, ["canary"]);
     assert_eq!(listed(&store, CHARACTER, MemoryFilter { archived: true, ..all }).await, ["coast canary"]);
-    let hers = store.read(|r| r.memories().all_of(MemoriesOf::Character(CHARACTER))).await.unwrap();
+    let hers = store.read(|r| r.memories().all_of(MemorySet::Character(CHARACTER))).await.unwrap();
     assert!(hers.is_empty(), "other characters can use it too: {hers:?}");
 }
 
@@ -153,7 +153,7 @@ async fn world_memories_are_listed_where_their_book_applies() {
 async fn a_world_memory_is_purged_with_its_book() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path()).store;
-    furnish(&store).await;
+    create_library(&store).await;
     store
         .write(|w| {
             w.lorebooks_mut().insert(&book(COAST, "The coast"))?;
@@ -169,7 +169,7 @@ async fn a_world_memory_is_purged_with_its_book() {
             .await
             .unwrap();
         let listed = listed(&store, CHARACTER, MemoryFilter::default()).await;
-        (worlds.len(), known.is_some(), listed.len(), standing(&store, scope).await.len())
+        (worlds.len(), known.is_some(), listed.len(), active(&store, scope).await.len())
     };
     assert_eq!(seen().await, (1, true, 1, 1));
     store.write(|w| w.lorebooks_mut().soft_delete(COAST, Timestamp(5))).await.unwrap();
@@ -195,7 +195,7 @@ async fn upgraded_memories_stay_in_the_profile_scope() {
     before.write(move |w| Ok(w.conn.execute(old, [])?)).await.unwrap();
     drop(before);
     let store = open(dir.path()).store;
-    assert_eq!(standing(&store, MemoryScope::Profile).await, ["an old canary"]);
+    assert_eq!(active(&store, MemoryScope::Profile).await, ["an old canary"]);
     let scopes = store.read(|r| r.memories().scopes()).await.unwrap();
     assert_eq!(scopes, [MemoryScope::Profile]);
 }

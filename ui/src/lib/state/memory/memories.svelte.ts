@@ -73,7 +73,7 @@ export class Memories {
 	on = $state(true);
 	/** Whether memory is enabled for this chat, its character and globally; empty until loaded. */
 	switches = $state.raw<Partial<Record<SettingOwner["scope"], boolean>>>({});
-	/** Receipts by message id: where each source message is. */
+	/** The receipts (speaker, chat and time) of the source messages, by message id. */
 	readonly receipts = new SvelteMap<string, Receipt>();
 	/** The target is not in the list, because the memory or its source messages were deleted. */
 	readonly missing = $derived(this.loaded && this.query === "" && !this.filtered && this.target !== null && !this.items.some(({ id }) => id === this.target?.id));

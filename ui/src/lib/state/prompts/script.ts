@@ -2,7 +2,7 @@
 export const PLACES = { user: 1, reply: 2, lore: 5, thoughts: 6 } as const;
 export type ScriptPlace = keyof typeof PLACES;
 
-/** What a script changes: the stored text, or only the displayed or the sent text. */
+/** The text that a script changes: the stored one, or only the displayed or the sent one. */
 export const EFFECTS = ["stored", "shown", "sent", "shownAndSent"] as const;
 export type Effect = (typeof EFFECTS)[number];
 

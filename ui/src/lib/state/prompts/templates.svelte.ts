@@ -10,7 +10,7 @@ export class Templates {
 	all = $state.raw<TemplateSummary[]>([]);
 	failure = $state.raw<ApiError | null>(null);
 	loaded = $state(false);
-	/** Templates for chats. The others are for background tasks such as summaries. */
+	/** Templates for chats. The others are for background jobs such as summaries. */
 	readonly forChats = $derived(this.all.filter(({ kind }) => kind === "roleplay"));
 	readonly utility = $derived(this.all.filter(({ kind }) => kind === "utility"));
 

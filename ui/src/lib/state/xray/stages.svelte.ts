@@ -19,7 +19,7 @@ export class Stages extends DiffState<StageComparison> {
 		return this.showStored(`${stage} of ${swipe}`, () => this.api.promptStage(swipe, stage));
 	}
 
-	/** Compares the prompt that `text` would send, or the prompt of a background task. */
+	/** Compares the prompt that `text` would send, or the prompt of a job such as a title. */
 	next(chat: string, text: string, ask: Ask | null): Promise<void> {
 		const { stage } = this;
 		return this.show(`${stage} of ${ask ?? "next"} of ${chat}`, () => this.api.nextStage(chat, text, ask ? { ask } : {}, stage));

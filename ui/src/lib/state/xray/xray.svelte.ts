@@ -8,7 +8,7 @@ import { Stages } from "./stages.svelte";
 import { Trial } from "./trial.svelte";
 import { PastTurns } from "./turns.svelte";
 
-/** The prompt to show: the next one with the text in the composer, one of a background task, or one of a reply. */
+/** The prompt to show: the next one with the text in the composer, one of a job such as a title, or one of a reply. */
 export type Subject = { of: "next"; chat: string } | { of: "ask"; chat: string; ask: Ask } | { of: "reply"; chat: string; swipe: string };
 
 export const TABS = ["blocks", "stages", "raw", "diff", "whatIf"] as const;
@@ -46,7 +46,7 @@ export class Xray {
 		return this.#show({ of: "next", chat });
 	}
 
-	/** Shows the prompt that a background task of the chat would send now. */
+	/** Shows the prompt that a job of the chat, such as a title, would send now. */
 	ask(chat: string, ask: Ask): Promise<void> {
 		return this.#show({ of: "ask", chat, ask });
 	}

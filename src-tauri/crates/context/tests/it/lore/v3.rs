@@ -1,7 +1,7 @@
 //! Character Card V3 rules for lorebooks and decorators, in the corrected profile.
 
 use context::lore::{Place, Profile, Rule, UiPrompt, placements};
-use domain::lorebook::Role;
+use domain::lorebook::InsertionRole;
 use serde_json::json;
 
 use super::support::{Turn, uids};
@@ -177,11 +177,11 @@ fn depth_reverse_depth_and_role() {
         let outcome = decorated(content).run(Profile::Corrected);
         (outcome.activated[0].place.clone(), outcome.activated[0].role)
     };
-    assert_eq!(place("@@depth 3\n@@role assistant\nx"), (Place::Depth(3), Role::Assistant));
-    assert_eq!(place("@@depth -1\nx"), (Place::Depth(0), Role::System));
-    assert_eq!(place("@@reverse_depth 1\nx"), (Place::FromStart(1), Role::System));
-    assert_eq!(place("@@instruct_depth 9\nx"), (Place::BeforeChar, Role::System));
-    assert_eq!(place("@@reverse_instruct_depth 9\n@@@depth 2\nx"), (Place::Depth(2), Role::System));
+    assert_eq!(place("@@depth 3\n@@role assistant\nx"), (Place::Depth(3), InsertionRole::Assistant));
+    assert_eq!(place("@@depth -1\nx"), (Place::Depth(0), InsertionRole::System));
+    assert_eq!(place("@@reverse_depth 1\nx"), (Place::FromStart(1), InsertionRole::System));
+    assert_eq!(place("@@instruct_depth 9\nx"), (Place::BeforeChar, InsertionRole::System));
+    assert_eq!(place("@@reverse_instruct_depth 9\n@@@depth 2\nx"), (Place::Depth(2), InsertionRole::System));
 }
 
 #[test]

@@ -1,12 +1,12 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::Version;
+use super::super::MessageVersion;
 use super::*;
 
 fn check(lines: &[&str]) -> (Vec<String>, Vec<usize>) {
     let (chat, losses) = ChatFile::from_jsonl(lines.join("\n").as_bytes()).unwrap();
-    let line = |said: &Said| {
+    let line = |said: &ChatFileMessage| {
         let others = said.versions.iter().map(|version| version.text.as_str()).collect::<Vec<_>>().join(" | ");
         let hidden = if said.hidden { " (hidden)" } else { "" };
         let note = if said.note { " (note)" } else { "" };
@@ -129,14 +129,14 @@ fn versions_inherit_missing_data_from_the_message() {
     let (chat, _) = ChatFile::from_jsonl(line.as_bytes()).unwrap();
     let shown = chat.messages[0].shown();
     assert_eq!((shown.thoughts.as_str(), shown.model.as_str()), ("why", "m"));
-    assert_eq!(Value::Object(shown.rest.clone()), json!({ "extra": { "bookmark_link": "B1", "gen_id": 1 } }));
+    assert_eq!(Value::Object(shown.unused_fields.clone()), json!({ "extra": { "bookmark_link": "B1", "gen_id": 1 } }));
 }
 
 #[test]
 fn unused_data_above_the_limit_is_counted() {
     let line = json!({ "mes": "x", "extra": { "image": "a".repeat(MAX_REST) } }).to_string();
     let (chat, losses) = ChatFile::from_jsonl(line.as_bytes()).unwrap();
-    assert_eq!((losses.oversized, chat.messages[0].shown().rest.len()), (1, 0));
+    assert_eq!((losses.oversized, chat.messages[0].shown().unused_fields.len()), (1, 0));
 }
 
 #[test]
@@ -190,26 +190,27 @@ fn refuses_files_that_are_not_chats() {
     }
 }
 
-fn version(text: &str) -> Version {
-    Version { text: text.into(), sent: "2024-01-15T12:30:15Z".into(), ..Version::default() }
+fn version(text: &str) -> MessageVersion {
+    MessageVersion { text: text.into(), date: "2024-01-15T12:30:15Z".into(), ..MessageVersion::default() }
 }
 
 fn small() -> ChatFile {
-    let said = |name: &str, by, versions: Vec<Version>| {
+    let said = |name: &str, by, versions: Vec<MessageVersion>| {
         let selected = versions.len() - 1;
-        Said { name: name.into(), by, versions, selected, ..Said::default() }
+        ChatFileMessage { name: name.into(), by, versions, selected, ..ChatFileMessage::default() }
     };
-    let reply = Version { thoughts: "Who is it?".into(), model: "tiny".into(), ..version("*waves*\n\nCome in.") };
+    let reply =
+        MessageVersion { thoughts: "Who is it?".into(), model: "tiny".into(), ..version("*waves*\n\nCome in.") };
     ChatFile {
         user: "Tom".into(),
         character: "Mira_Q".into(),
         created: "2024-01-15T12:00:00Z".into(),
         header: Map::from_iter([("chat_metadata".to_owned(), json!({ "tainted": true }))]),
         messages: vec![
-            said("Mira_Q", By::Character, vec![version("Hello?"), reply]),
-            said("Tom", By::User, vec![version("Thanks.\u{2028}\"Really.\"")]),
-            said("", By::Narrator, vec![version("The door closes.")]),
-            Said { note: true, ..said("", By::Narrator, vec![version("called by the user")]) },
+            said("Mira_Q", ChatFileAuthor::Character, vec![version("Hello?"), reply]),
+            said("Tom", ChatFileAuthor::User, vec![version("Thanks.\u{2028}\"Really.\"")]),
+            said("", ChatFileAuthor::Narrator, vec![version("The door closes.")]),
+            ChatFileMessage { note: true, ..said("", ChatFileAuthor::Narrator, vec![version("called by the user")]) },
         ],
     }
 }
@@ -220,26 +221,35 @@ fn written_chats_can_be_read_again() {
     assert_eq!((read, losses), (small(), Losses::default()));
 }
 
-fn any_version() -> impl Strategy<Value = Version> {
-    ("(?s).{0,24}", ".{0,8}", ".{0,8}", ".{0,8}").prop_map(|(text, thoughts, sent, model)| Version {
+fn any_version() -> impl Strategy<Value = MessageVersion> {
+    ("(?s).{0,24}", ".{0,8}", ".{0,8}", ".{0,8}").prop_map(|(text, thoughts, sent, model)| MessageVersion {
         text,
         thoughts,
-        sent,
+        date: sent,
         model,
-        rest: Map::new(),
+        unused_fields: Map::new(),
     })
 }
 
-fn any_said() -> impl Strategy<Value = Said> {
-    let by = prop_oneof![Just(By::User), Just(By::Character), Just(By::Narrator)];
+fn any_said() -> impl Strategy<Value = ChatFileMessage> {
+    let by = prop_oneof![Just(ChatFileAuthor::User), Just(ChatFileAuthor::Character), Just(ChatFileAuthor::Narrator)];
     let versions = proptest::collection::vec(any_version(), 1..3);
     let named = (".{0,40}", ".{0,40}");
     (named, by, 0..3_u8, versions, any::<prop::sample::Index>()).prop_map(
         |((name, avatar), by, apart, versions, one)| {
             let note = apart == 1;
-            let by = if note { By::Narrator } else { by };
+            let by = if note { ChatFileAuthor::Narrator } else { by };
             let selected = one.index(versions.len());
-            Said { name, avatar, by, hidden: apart == 2, note, versions, selected, rest: Map::new() }
+            ChatFileMessage {
+                name,
+                avatar,
+                by,
+                hidden: apart == 2,
+                note,
+                versions,
+                selected,
+                unused_fields: Map::new(),
+            }
         },
     )
 }

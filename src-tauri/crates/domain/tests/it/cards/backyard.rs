@@ -1,8 +1,8 @@
 //! BYAF: converts a Backyard character to a card, and its scenarios to chats.
 
-use domain::backyard::{Sampling, Scenario, sampling, scenarios};
-use domain::card::{Card, CardError, Version, Warning, picture as picture_of};
-use domain::chat_file::By;
+use domain::backyard::{BackyardSampling, Scenario, sampling, scenarios};
+use domain::card::{Card, CardError, CardVersion, Warning, picture as picture_of};
+use domain::chat_file::ChatFileAuthor;
 use serde_json::{Value, json};
 
 use super::archives::{archive, members};
@@ -56,8 +56,8 @@ fn with(mut scenario: Value, key: &str, value: Value) -> Value {
 #[test]
 fn the_character_becomes_a_card_with_our_macros() {
     let (card, warnings) = Card::read(&byaf(&[scenario("mill", "Come in, {user}.")])).unwrap();
-    assert_eq!((card.version(), warnings), (Version::V3, vec![]));
-    assert_eq!((card.name(), card.spoken_name(), card.creator()), ("Wren Hollow", "Wren", "Ann"));
+    assert_eq!((card.version(), warnings), (CardVersion::V3, vec![]));
+    assert_eq!((card.name(), card.display_name(), card.creator()), ("Wren Hollow", "Wren", "Ann"));
     assert_eq!(card.description(), "{{char}} keeps {{user}}'s letters.");
     assert_eq!((card.scenario(), card.system_prompt()), ("{{user}} comes to the mill.", "Write as {{char}}."));
     assert_eq!((card.first_mes(), card.alternate_greetings()), ("Come in, {{user}}.", vec![]));
@@ -98,10 +98,17 @@ fn chats_include_replies_that_were_not_chosen() {
 
     let chat = pier.clone().into_chat("Wren", "Ann");
     let told: Vec<_> = chat.messages.iter().map(|said| (said.by, said.shown().text.as_str())).collect();
-    assert_eq!(told, [(By::Character, "Ahoy, Ann, says Wren."), (By::User, "Hello."), (By::Character, "Two.")]);
+    assert_eq!(
+        told,
+        [
+            (ChatFileAuthor::Character, "Ahoy, Ann, says Wren."),
+            (ChatFileAuthor::User, "Hello."),
+            (ChatFileAuthor::Character, "Two.")
+        ]
+    );
     let texts: Vec<_> = chat.messages[2].versions.iter().map(|version| version.text.as_str()).collect();
     assert_eq!(texts, ["One.", "Two.", "Three."]);
-    assert_eq!(chat.messages[2].versions[0].sent, "2025-06-12T19:02:00.000Z");
+    assert_eq!(chat.messages[2].versions[0].date, "2025-06-12T19:02:00.000Z");
 }
 
 #[test]
@@ -114,7 +121,7 @@ fn sampler_values_are_read_and_min_p_can_be_off() {
     let found = sampling(&Card::read(&byaf(&[off])).unwrap().0).unwrap();
     assert_eq!((found.min_p, found.temperature), (Some(0.0), None));
     let other = Card::new("Mira").unwrap();
-    assert_eq!(sampling(&other), None::<Sampling>);
+    assert_eq!(sampling(&other), None::<BackyardSampling>);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! CHARX: reading archives, copying members, and writing.
 
-use domain::card::{Card, CardError, Version, Warning, picture as picture_of};
+use domain::card::{Card, CardError, CardVersion, Warning, picture as picture_of};
 use serde_json::{Value, json};
 
 use super::archives::{Listed, all_but_the_card, archive, listed, members};
@@ -23,7 +23,7 @@ const JPEG: &[u8] = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00 and pixels \xff\xd9";
 #[test]
 fn reads_the_card_at_the_root_of_an_archive() {
     let (card, warnings) = Card::read(&archive(&[("notes.txt", b"x"), ("card.json", v3("Mira").as_bytes())])).unwrap();
-    assert_eq!((card.name(), card.version(), warnings), ("Mira", Version::V3, vec![]));
+    assert_eq!((card.name(), card.version(), warnings), ("Mira", CardVersion::V3, vec![]));
     // Archivers add one top-level folder if the user packs a folder.
     let error = Card::read(&archive(&[("all/cards/card.json", v3("Mira").as_bytes())])).unwrap_err();
     assert!(matches!(error, CardError::UnknownFormat { .. }) && error.to_string().contains("card.json"), "{error}");
@@ -50,7 +50,7 @@ fn the_main_icon_is_the_picture() {
         let file = archive(&[("card.json", card.as_bytes()), ("Assets/a.png", &main), ("assets/a.png", &other)]);
         let (card, _) = Card::read(&file).unwrap();
         assert_eq!(picture_of(&file, &card).unwrap().as_deref(), Some(&main[..]), "{uri}");
-        assert_eq!(card.files_beside(), 2);
+        assert_eq!(card.embedded_file_count(), 2);
     }
 }
 
@@ -146,7 +146,7 @@ fn png_assets_become_archive_members() {
         text_chunk("chara-ext-asset_:2", "***"),
     ]);
     let (card, _) = Card::read(&png).unwrap();
-    assert_eq!(card.files_beside(), 2);
+    assert_eq!(card.embedded_file_count(), 2);
 
     let made = card.to_charx(Some(&png), Some(&png)).unwrap();
 

@@ -4,7 +4,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::card::{Card, Warning};
-use domain::lenient_json::{self, Fault};
+use domain::lenient_json::{self, RepairKind};
 use domain::lorebook::Book;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -124,7 +124,7 @@ fn card_with(odd: &str) -> String {
 }
 
 fn halves(text: &str) -> bool {
-    lenient_json::clean(text.as_bytes()).unwrap().repairs.iter().any(|one| one.fault == Fault::HalfCharacter)
+    lenient_json::clean(text.as_bytes()).unwrap().repairs.iter().any(|one| one.fault == RepairKind::HalfCharacter)
 }
 
 proptest! {
@@ -138,7 +138,7 @@ proptest! {
         prop_assert_eq!(card.alternate_greetings()[0], "Hello.");
         let (book, _) = Book::from_character_book(card.character_book().unwrap());
         prop_assert_eq!(book.entries[0].content.as_str(), "whole");
-        let told = warnings.iter().any(|warning| matches!(warning, Warning::Repaired(one) if one.fault == Fault::HalfCharacter));
+        let told = warnings.iter().any(|warning| matches!(warning, Warning::Repaired(one) if one.fault == RepairKind::HalfCharacter));
         prop_assert_eq!(told, halves(&json));
         let (again, warnings) = Card::from_json(card.to_json().as_bytes()).unwrap();
         prop_assert_eq!(&again, &card);

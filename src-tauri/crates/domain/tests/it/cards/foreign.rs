@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::backyard::sampling;
-use domain::card::{Card, CardError, Version, picture as picture_of};
+use domain::card::{Card, CardError, CardVersion, picture as picture_of};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -56,14 +56,14 @@ fn pygmalion_json_gains_v1_fields_and_keeps_its_own() {
     let json = json!({"char_name": "Wren", "char_persona": "A bird.", "world_scenario": "A mill.", "char_greeting": "Hm.",
         "example_dialogue": "You: Hi\nWren: Hm.", "metadata": {"version": 1, "tool": null}});
     let card = read_clean(&json.to_string());
-    assert_eq!((card.version(), card.name(), card.description()), (Version::V1, "Wren", "A bird."));
+    assert_eq!((card.version(), card.name(), card.description()), (CardVersion::V1, "Wren", "A bird."));
     assert_eq!((card.scenario(), card.first_mes(), card.mes_example()), ("A mill.", "Hm.", "You: Hi\nWren: Hm."));
     assert_keeps(&json, &serde_json::from_str(&card.to_json_v3()).unwrap());
     // Existing V1 fields are not overwritten, and a V2 card is not converted.
     let both = read_clean(r#"{"name":"Mira","char_name":"Wren","description":"","context":"A","greeting":"Hm."}"#);
     assert_eq!((both.name(), both.description(), both.first_mes()), ("Mira", "", "Hm."));
     let v2 = read_clean(&v2("Mira").replace("\"spec\"", "\"context\":\"x\",\"spec\""));
-    assert_eq!((v2.description(), v2.version()), ("", Version::V2));
+    assert_eq!((v2.description(), v2.version()), ("", CardVersion::V2));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn reads_old_backyard_cards_from_exif_comments() {
             let block = exif(little, comment.as_bytes());
             for file in [png_with(&block), jpeg_with(&block)] {
                 let (card, warnings) = Card::read(&file).unwrap();
-                assert_eq!((card.name(), card.spoken_name(), warnings), ("Wren Hollow", "Wren", vec![]));
+                assert_eq!((card.name(), card.display_name(), warnings), ("Wren Hollow", "Wren", vec![]));
                 assert_eq!((card.description(), card.first_mes()), ("{{char}} is a bird.", "Hello {{user}}."));
                 assert_eq!(card.mes_example(), "<START>\n{{user}}: Hey.\n{{char}}: Hm.");
                 assert_eq!(card.character_book().unwrap()["entries"][0]["keys"], json!(["lamp"]));

@@ -1,15 +1,15 @@
 //! JSON files: versions, odd fields and errors.
 
-use domain::card::{Card, CardError, Version, Warning};
+use domain::card::{Card, CardError, CardVersion, Warning};
 use serde_json::{Value, json};
 
 use super::support::{assert_keeps, leaves, read, read_clean, read_error, v2, v3};
 
 #[test]
 fn recognizes_each_version() {
-    assert_eq!(read_clean(r#"{"name":"Mira","description":"d"}"#).version(), Version::V1);
-    assert_eq!(read_clean(&v2("Mira")).version(), Version::V2);
-    assert_eq!(read_clean(&v3("Mira")).version(), Version::V3);
+    assert_eq!(read_clean(r#"{"name":"Mira","description":"d"}"#).version(), CardVersion::V1);
+    assert_eq!(read_clean(&v2("Mira")).version(), CardVersion::V2);
+    assert_eq!(read_clean(&v3("Mira")).version(), CardVersion::V3);
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn a_byte_order_mark_does_not_matter() {
 #[test]
 fn an_unknown_spec_is_read_as_v2_with_a_warning() {
     let (card, warnings) = read(r#"{"spec":"chara_card_v9","spec_version":"9.0","data":{"name":"Mira"}}"#);
-    assert_eq!(card.version(), Version::V2);
+    assert_eq!(card.version(), CardVersion::V2);
     assert_eq!(warnings, [Warning::UnknownSpec { spec: "chara_card_v9".into() }]);
     let (_, warnings) = read(r#"{"data":{"name":"Mira"}}"#);
     assert_eq!(warnings, [Warning::MissingSpec]);
@@ -49,14 +49,14 @@ fn a_newer_version_is_read_with_a_warning() {
 #[test]
 fn a_flat_card_that_claims_a_spec_is_read_as_v1() {
     let (card, warnings) = read(r#"{"spec":"chara_card_v2","name":"Mira"}"#);
-    assert_eq!(card.version(), Version::V1);
+    assert_eq!(card.version(), CardVersion::V1);
     assert_eq!(warnings, [Warning::MissingData { spec: "chara_card_v2".into() }]);
 }
 
 #[test]
 fn a_card_in_a_card_is_unwrapped() {
     let (card, warnings) = read(&format!(r#"{{"spec":"chara_card_v2","data":{}}}"#, v3("Mira")));
-    assert_eq!((card.name(), card.version()), ("Mira", Version::V3));
+    assert_eq!((card.name(), card.version()), ("Mira", CardVersion::V3));
     assert_eq!(warnings, [Warning::NestedTwice]);
 }
 
@@ -113,7 +113,7 @@ fn refuses_hostile_json_before_allocation() {
     assert_eq!(read_error(&wide), CardError::TooComplex { what: "too many values", limit: 1_200_000 });
     let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(domain::card::MAX_JSON));
     assert!(matches!(read_error(&long), CardError::TooLarge { limit: domain::card::MAX_JSON, .. }));
-    // Brackets inside strings do not count as nesting.
+    // Brackets inside strings do not increase the nesting depth.
     assert_eq!(read_clean(&format!(r#"{{"name":"x","scenario":"\"{}"}}"#, "[".repeat(300))).name(), "x");
 }
 
@@ -190,7 +190,7 @@ fn a_new_card_is_complete() {
     card.set_first_mes("Come in.");
     card.set_alternate_greetings(&["Sit down.", " "]);
     card.set_nickname("Mi");
-    assert_eq!((card.name(), card.spoken_name(), card.version()), ("Mira", "Mi", Version::V3));
+    assert_eq!((card.name(), card.display_name(), card.version()), ("Mira", "Mi", CardVersion::V3));
     assert_eq!(card.greetings(), ["Come in.", "Sit down."]);
     assert_eq!(read_clean(&card.to_json()), card);
     assert_eq!(card.to_value()["data"]["group_only_greetings"], Value::Array(vec![]));
@@ -215,6 +215,6 @@ fn dates_are_seconds_in_the_file() {
 fn a_blank_nickname_does_not_replace_the_name() {
     for (nickname, spoken) in [("\"Mi\"", "Mi"), ("\" \"", "Mira"), ("\"\"", "Mira")] {
         let card = read_clean(&format!(r#"{{"name":"Mira","nickname":{nickname}}}"#));
-        assert_eq!(card.spoken_name(), spoken);
+        assert_eq!(card.display_name(), spoken);
     }
 }

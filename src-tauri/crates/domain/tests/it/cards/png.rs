@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use domain::card::{Card, CardError, MAX_FILE, MAX_PNG_TEXT, Version, Warning};
+use domain::card::{Card, CardError, CardVersion, MAX_FILE, MAX_PNG_TEXT, Warning};
 
 use super::support::{card_chunk, chunk, chunks, deflated, in_kind, picture, text_chunk, v2, v3};
 
@@ -22,7 +22,7 @@ fn prefers_v3_in_any_order_and_spelling() {
 #[test]
 fn reads_a_v1_card_from_a_picture() {
     let (card, warnings) = Card::read(&picture(&[card_chunk("chara", r#"{"name":"Mira"}"#)])).unwrap();
-    assert_eq!((card.name(), card.version(), warnings), ("Mira", Version::V1, vec![]));
+    assert_eq!((card.name(), card.version(), warnings), ("Mira", CardVersion::V1, vec![]));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::card::{Card, CardError, Version};
+use domain::card::{Card, CardError, CardVersion};
 use serde_json::Value;
 
 use super::archives::all_but_the_card;
@@ -143,7 +143,7 @@ fn the_newer_of_two_copies_is_read() {
         let bytes = fs::read(&file).unwrap();
         let two = chunks(&bytes).iter().any(|(_, data)| data.starts_with(b"ccv3\0"));
         let (card, _) = Card::read(&bytes).unwrap();
-        assert_eq!(card.version(), if two { Version::V3 } else { Version::V2 }, "{}", file.display());
+        assert_eq!(card.version(), if two { CardVersion::V3 } else { CardVersion::V2 }, "{}", file.display());
     }
 }
 

@@ -38,7 +38,7 @@ fn sources_are_kept_unchanged() {
 #[test]
 fn without_assets_the_picture_is_the_icon() {
     let card = card(json!({ "name": "Mira" }));
-    assert_eq!((card.assets().len(), card.files_beside()), (0, 0));
+    assert_eq!((card.assets().len(), card.embedded_file_count()), (0, 0));
     let png = card.to_png(&picture(&[])).unwrap();
     assert_eq!(domain::card::picture(&png, &card).unwrap().unwrap(), png);
 }
@@ -59,7 +59,7 @@ fn assets_of_every_type_are_kept() {
     ]);
     let card = card(json!({ "name": "Mira", "assets": assets }));
     assert_eq!(domain::card::picture(b"{}", &card).unwrap().unwrap().as_ref(), b"\x89PNG");
-    assert_eq!((card.files_beside(), card.icon_is_beside()), (2, false));
+    assert_eq!((card.embedded_file_count(), card.icon_is_embedded()), (2, false));
     for written in [card.to_json_v2(), card.to_json_v3()] {
         let written: Value = serde_json::from_str(&written).unwrap();
         assert_eq!(leaves(&written["data"]["assets"]), leaves(&assets));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::card::{Card, Version};
+use domain::card::{Card, CardVersion};
 
 fn samples() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../presets/characters");
@@ -18,7 +18,7 @@ fn every_sample_is_a_clean_v3_card_with_a_picture() {
     for file in samples {
         let bytes = fs::read(&file).unwrap();
         let (card, warnings) = Card::read(&bytes).unwrap();
-        assert_eq!((card.version(), warnings), (Version::V3, vec![]), "{}", file.display());
+        assert_eq!((card.version(), warnings), (CardVersion::V3, vec![]), "{}", file.display());
         assert_eq!(card.to_json_v3() + "\n", String::from_utf8(bytes).unwrap(), "{}", file.display());
         assert!(fs::read_to_string(file.with_extension("svg")).unwrap().contains("viewBox=\"0 0 600 800\""));
     }

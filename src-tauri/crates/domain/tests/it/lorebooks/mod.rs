@@ -7,7 +7,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use domain::lorebook::{Book, BookError, CharacterFilter, Form, Logic, Position, Role, Skipped, Uid};
+use domain::lorebook::{Book, BookError, BookFormat, CharacterFilter, InsertionRole, KeyLogic, Position, Skipped, Uid};
 use serde_json::{Value, json};
 
 fn read(value: Value) -> Book {
@@ -44,7 +44,7 @@ fn every_native_field_is_read() {
     assert_eq!(entry.uid, Uid::from("4"));
     assert_eq!(
         (entry.logic, entry.position, entry.role),
-        (Some(Logic::AndAll), Some(Position::AtDepth), Some(Role::User))
+        (Some(KeyLogic::AndAll), Some(Position::AtDepth), Some(InsertionRole::User))
     );
     assert_eq!((entry.depth, entry.scan_depth, entry.delay_until_recursion), (Some(2), Some(7), 1));
     assert_eq!((entry.sticky, entry.cooldown, entry.delay), (Some(3), Some(2), Some(1)));
@@ -107,7 +107,7 @@ fn card_entries_follow_sillytavern_rules() {
     assert_eq!(positions, [after, before, Position::AtDepth, after, before]);
     let first = &book.entries[0];
     assert_eq!((first.selective, first.order, first.disable), (false, 7.0, false));
-    assert_eq!((first.use_probability, first.probability, first.logic), (true, Some(100.0), Some(Logic::AndAny)));
+    assert_eq!((first.use_probability, first.probability, first.logic), (true, Some(100.0), Some(KeyLogic::AndAny)));
     assert!(book.entries[1].disable && !book.entries[2].use_probability && book.entries[3].selective);
 }
 
@@ -186,7 +186,7 @@ fn added_fields_use_our_own_key() {
 fn reads_and_writes_lorebook_v3_files() {
     let book = read(json!({"spec": "lorebook_v3", "data": {"name": "W", "scan_depth": 3, "token_budget": 99,
         "recursive_scanning": false, "entries": []}}));
-    assert_eq!((book.form(), book.name(), book.scan_depth()), (Form::Standalone, "W", Some(3)));
+    assert_eq!((book.form(), book.name(), book.scan_depth()), (BookFormat::Standalone, "W", Some(3)));
     assert_eq!((book.token_budget(), book.recursive_scanning()), (Some(99), Some(false)));
     let made = Book::new("New").to_lorebook_v3();
     assert_eq!(
@@ -227,7 +227,7 @@ fn odd_values_are_read_tolerantly() {
     assert_eq!((a.uid.as_str(), &a.keys, a.order), ("7", &vec!["a".to_owned(), "b".to_owned()], 50.0));
     assert_eq!((a.depth, a.scan_depth, a.disable), (None, Some(3), false));
     assert_eq!((b.uid.as_str(), &b.keys, b.delay_until_recursion), ("x", &a.keys, 3));
-    assert_eq!((b.role, b.probability), (Some(Role::User), None));
+    assert_eq!((b.role, b.probability), (Some(InsertionRole::User), None));
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn a_damaged_entry_affects_only_itself() {
         "0":{"uid":0,"key":["lamp\udc00"],"content":"One \ud83d.","order":NaN},"1":7,"2":{"uid":2,"key":["pier"],"content":["x"]},
         "3":{"uid":3,"key":["oil"],"content":"Three."}}}"#;
     for bytes in [json.as_bytes().to_vec(), utf16(json)] {
-        let read = Book::read_and_tell(&bytes).unwrap();
+        let read = Book::read_with_repairs(&bytes).unwrap();
         let contents: Vec<&str> = read.book.entries.iter().map(|entry| entry.content.as_str()).collect();
         assert_eq!(contents, ["One \u{fffd}.", "Three."]);
         assert_eq!((read.book.name(), read.skipped.len(), read.repairs.len()), ("Sea \u{fffd}", 2, 2));

@@ -3,7 +3,7 @@
 use domain::chat::{Chat, Role, Speaker, SwipeState};
 use domain::persona::Persona;
 use domain::{ChatId, MessageId, SwipeId, Timestamp};
-use store::{NewMessage, NewSwipe, StoreError, Write};
+use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 use uuid::Uuid;
 
 use super::stage::Stage;
@@ -29,7 +29,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    fn keep(&self, store: &mut Write<'_>, chat: &Chat, persona: &Persona) -> Result<(), StoreError> {
+    fn keep(&self, store: &mut WriteTransaction<'_>, chat: &Chat, persona: &Persona) -> Result<(), StoreError> {
         let message = store.messages_mut().append(&self.message)?;
         if let Some(speaker) = &self.speaker {
             store.groups_mut().set_speaker(message.id, speaker)?;

@@ -1,5 +1,5 @@
-//! Tests of memory from end to end, without a model as a judge: a scenario says what happens in chats, and its probes
-//! show what prompts then contain.
+//! End-to-end tests of memory, without a model as a judge. A scenario describes events in chats,
+//! and its probes show what prompts then contain.
 //!
 //! A scenario is a file of JSON lines. Each is a [`Step`] with its name: `{"step":"say","pair":"p1","chat":"main",
 //! "who":"user","text":"My boat is the Zebulon.","time":"2026-03-01T20:15"}`. The steps are
@@ -24,8 +24,9 @@
 //!
 //! Each step may have a `time`, to which the engine's clock is set for it and the steps after it.
 //!
-//! Promises
-//! - Everything goes the way of the app: steps call the same operations, and a probe is the same preview.
+//! Guarantees
+//! - The tests use the code of the app: steps call the same operations, and a probe is the same
+//!   preview.
 //! - The same scenario in an empty folder gives the same answers, except for the milliseconds.
 
 mod lines;

@@ -71,7 +71,7 @@ pub struct Where {
     pub chat: String,
 }
 
-/// A message, stored as an import does. Commands of the user ("remember that ...") are obeyed.
+/// A message, stored as an import does. Commands of the user ("remember that ...") are executed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Say {
     pub pair: String,

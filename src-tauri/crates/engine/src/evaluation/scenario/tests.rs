@@ -113,8 +113,8 @@ async fn edits_of_shared_messages_keep_the_branch() {
     }
 }
 
-/// No message says that something has changed, but a newer one names the dog. Of that long message, the sentence with
-/// the name is included.
+/// No message says that something has changed, but a newer one names the dog. The prompt includes
+/// the sentence of that long message that has the name.
 #[tokio::test]
 async fn old_value_comes_with_latest_mention() {
     let first = r#"

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use domain::chat_file::{By, ChatFile};
+use domain::chat_file::{ChatFile, ChatFileAuthor};
 use domain::lorebook::Binding;
 use domain::{CharacterId, ChatId, lenient_json};
 use serde_json::Value;
@@ -76,7 +76,8 @@ impl GroupFile {
     /// A group whose own file is missing. All speakers are members.
     fn heard_in(chat: &ChatFile) -> Self {
         let mut members = Vec::new();
-        for said in chat.messages.iter().filter(|said| said.by == By::Character && !said.avatar.is_empty()) {
+        for said in chat.messages.iter().filter(|said| said.by == ChatFileAuthor::Character && !said.avatar.is_empty())
+        {
             if !members.contains(&said.avatar) {
                 members.push(said.avatar.clone());
             }
@@ -228,7 +229,7 @@ impl Participants {
     /// Names of speakers who are not in the library.
     fn unheard<'c>(&self, chat: &'c ChatFile) -> Vec<&'c str> {
         let mut names = Vec::new();
-        for said in chat.messages.iter().filter(|said| said.by == By::Character && !said.name.is_empty()) {
+        for said in chat.messages.iter().filter(|said| said.by == ChatFileAuthor::Character && !said.name.is_empty()) {
             let known = [&said.avatar, &said.name].into_iter().any(|voice| self.voices.contains_key(&composed(voice)));
             if !known && !names.contains(&said.name.as_str()) {
                 names.push(&said.name);

@@ -114,7 +114,7 @@ impl Imports {
                 None => leave(report, &book),
             }
         }
-        let grant = move |store: &mut store::Write<'_>| {
+        let grant = move |store: &mut store::WriteTransaction<'_>| {
             let mut any = false;
             for (book, to) in granted {
                 any |= store.sources_mut().grant(book, to)?;

@@ -26,9 +26,9 @@ async fn say(store: &Store, number: u128, text: &str) {
 }
 
 /// Fills a chat with the messages of [`SAID`], numbered from 0.
-async fn furnish(store: &Store) {
+async fn create_library(store: &Store) {
     let character = CharacterId(Uuid::from_u128(2));
-    let begin = move |w: &mut store::Write<'_>| {
+    let begin = move |w: &mut store::WriteTransaction<'_>| {
         w.characters_mut().insert(&nobody(character))?;
         w.chats_mut().insert(&empty(CHAT, character))
     };
@@ -63,7 +63,7 @@ fn seen(texts: &ChatTexts) -> Seen {
 /// Whether the cache has what a new one reads.
 async fn is_current(store: &Store, cache: &Arc<TextCache>) -> bool {
     let cache = Arc::clone(cache);
-    let both = move |read: &Read<'_>| Ok((cache.of(read, CHAT)?, TextCache::default().of(read, CHAT)?));
+    let both = move |read: &ReadTransaction<'_>| Ok((cache.of(read, CHAT)?, TextCache::default().of(read, CHAT)?));
     let (known, anew) = store.read(both).await.unwrap();
     seen(&known) == seen(&anew) && known.index.len() == anew.index.len()
 }
@@ -72,7 +72,7 @@ async fn is_current(store: &Store, cache: &Arc<TextCache>) -> bool {
 async fn index_follows_all_changes_of_a_chat() {
     let (store, cache) = (Store::in_memory().unwrap(), Arc::new(TextCache::default()));
     assert!(is_current(&store, &cache).await, "an unknown chat has no texts");
-    furnish(&store).await;
+    create_library(&store).await;
     assert!(is_current(&store, &cache).await);
     store
         .write(|w| w.messages_mut().edit(message_id(3), "Is it your gull? My gull lives. I live in Oak Lane now."))
@@ -96,9 +96,9 @@ async fn index_follows_all_changes_of_a_chat() {
     say(&store, 4, "Another lamp.").await;
     store.write(|w| w.messages_mut().restore(&[message_id(1)])).await.unwrap();
     assert!(is_current(&store, &cache).await, "restored, and a message added");
-    store.write(|w| w.messages_mut().tell_no_more(message_id(2))).await.unwrap();
+    store.write(|w| w.messages_mut().exclude(message_id(2))).await.unwrap();
     assert!(is_current(&store, &cache).await, "excluded from recall");
-    store.write(|w| w.messages_mut().tell_again(message_id(2))).await.unwrap();
+    store.write(|w| w.messages_mut().include(message_id(2))).await.unwrap();
     store.write(|w| w.messages_mut().soft_delete(message_id(4), Timestamp(9))).await.unwrap();
     assert!(is_current(&store, &cache).await, "one added and one deleted");
 }
@@ -109,13 +109,13 @@ async fn older_snapshot_leaves_the_cache_intact() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path(), store::Options { now: Timestamp(0) }).unwrap().store;
     let cache = Arc::new(TextCache::default());
-    furnish(&store).await;
+    create_library(&store).await;
     assert!(is_current(&store, &cache).await);
 
     let ((begun, begins), (changed, changes)) = (mpsc::channel(), mpsc::channel());
     let (late_store, late_cache) = (store.clone(), Arc::clone(&cache));
     let late = tokio::spawn(async move {
-        let look = move |read: &Read<'_>| {
+        let look = move |read: &ReadTransaction<'_>| {
             read.message_texts().revision(CHAT)?;
             begun.send(()).unwrap();
             changes.recv().unwrap();
@@ -135,9 +135,9 @@ async fn older_snapshot_leaves_the_cache_intact() {
 #[tokio::test]
 async fn evicted_chat_is_read_again() {
     let (store, cache) = (Store::in_memory().unwrap(), Arc::new(TextCache::default()));
-    furnish(&store).await;
+    create_library(&store).await;
     let others = Arc::clone(&cache);
-    let look = move |read: &Read<'_>| {
+    let look = move |read: &ReadTransaction<'_>| {
         let before = others.of(read, CHAT)?;
         assert!(Arc::ptr_eq(&before, &others.of(read, CHAT)?));
         for other in 0..CHATS as u128 {

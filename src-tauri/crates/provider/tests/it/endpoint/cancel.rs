@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use provider::{FinishReason, Gate, GenerationEvent, Patience, Provider, ProviderErrorKind};
+use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind, ReplyGate, Timeouts};
 use tokio_util::sync::CancellationToken;
 
 use super::support::*;
@@ -12,7 +12,7 @@ use super::support::*;
 async fn cancelled_reply_ends_and_disconnects() {
     let server = FaultServer::start(vec![[stream(says("Hello ")), vec![Step::UntilHungUp]].concat()]).await;
     let cancel = CancellationToken::new();
-    let mut events = client(&server.url(), patience()).stream(request(), cancel.clone());
+    let mut events = client(&server.url(), timeouts()).stream(request(), cancel.clone());
     assert_eq!(events.next().await.unwrap().unwrap(), GenerationEvent::Text("Hello ".to_owned()));
     cancel.cancel();
     let last = events.next().await.unwrap().unwrap();
@@ -24,7 +24,7 @@ async fn cancelled_reply_ends_and_disconnects() {
 #[tokio::test]
 async fn dropping_the_stream_disconnects() {
     let server = FaultServer::start(vec![[stream(says("Hello ")), vec![Step::UntilHungUp]].concat()]).await;
-    let mut events = start(&server.url(), patience());
+    let mut events = start(&server.url(), timeouts());
     events.next().await.unwrap().unwrap();
     drop(events);
     server.client_hung_up().await;
@@ -32,10 +32,10 @@ async fn dropping_the_stream_disconnects() {
 
 #[tokio::test]
 async fn cancels_before_the_response() {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let server = FaultServer::start(vec![vec![Step::Gate(gate.clone())]]).await;
     let cancel = CancellationToken::new();
-    let reply = tokio::spawn(watch(client(&server.url(), patience()).stream(request(), cancel.clone())));
+    let reply = tokio::spawn(watch(client(&server.url(), timeouts()).stream(request(), cancel.clone())));
     gate.reached().await;
     cancel.cancel();
     assert_eq!(reply.await.unwrap().line, "[Cancelled]");
@@ -45,7 +45,7 @@ async fn cancels_before_the_response() {
 async fn cancels_a_retry_pause() {
     let server = FaultServer::start(vec![answer("503 Service Unavailable", "Retry-After: 50\r\n", "{}")]).await;
     let cancel = CancellationToken::new();
-    let mut events = client(&server.url(), patience()).stream(request(), cancel.clone());
+    let mut events = client(&server.url(), timeouts()).stream(request(), cancel.clone());
     let event = events.next().await.unwrap().unwrap();
     let GenerationEvent::Retrying { attempt: 1, after_ms: 50_000, why } = event else { panic!("{event:?}") };
     assert!(why.contains("503"), "{why}");
@@ -59,7 +59,7 @@ async fn request_cancelled_before_start_is_never_sent() {
     let server = FaultServer::start(vec![healthy()]).await;
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let events = client(&server.url(), patience()).stream(request(), cancel);
+    let events = client(&server.url(), timeouts()).stream(request(), cancel);
     assert_eq!(watch(events).await.line, "[Cancelled]");
     assert_eq!(server.received().len(), 0);
 }
@@ -67,8 +67,8 @@ async fn request_cancelled_before_start_is_never_sent() {
 #[tokio::test]
 async fn cancels_while_the_endpoint_is_unreachable() {
     let cancel = CancellationToken::new();
-    let patience = Patience { backoff: Duration::from_secs(50), backoff_cap: Duration::from_secs(50), ..patience() };
-    let mut events = client("http://127.0.0.1:1/v1", patience).stream(request(), cancel.clone());
+    let timeouts = Timeouts { backoff: Duration::from_secs(50), backoff_cap: Duration::from_secs(50), ..timeouts() };
+    let mut events = client("http://127.0.0.1:1/v1", timeouts).stream(request(), cancel.clone());
     let event = events.next().await.unwrap();
     assert!(matches!(event, Ok(GenerationEvent::Retrying { .. })), "{event:?}");
     cancel.cancel();

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use provider::{Gate, GenerationEvent, Patience};
+use provider::{GenerationEvent, ReplyGate, Timeouts};
 use serde_json::{Value, json};
 
 use super::support::*;
@@ -47,12 +47,12 @@ async fn check_errors(cases: &[(&str, String, &str, &str)]) {
 
 /// Plays `before`, waits until the client has noticed the silence, then plays `after`.
 async fn paused(before: &str, after: &str) -> String {
-    let gate = Gate::new();
+    let gate = ReplyGate::new();
     let play = [stream(before), vec![Step::Gate(gate.clone()), Step::Bytes(after.as_bytes().to_vec())]].concat();
     let server = FaultServer::start(vec![play]).await;
     // A client that treats the reply as ended would stop before it notices the silence.
-    let patience = Patience { notice: Duration::from_millis(120), tail: Duration::from_millis(20), ..patience() };
-    let mut events = start(&server.url(), patience);
+    let timeouts = Timeouts { notice: Duration::from_millis(120), usage: Duration::from_millis(20), ..timeouts() };
+    let mut events = start(&server.url(), timeouts);
     let mut text = String::new();
     loop {
         match events.next().await.unwrap().unwrap() {

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use provider::{Patience, ProviderErrorKind};
+use provider::{ProviderErrorKind, Timeouts};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use super::support::*;
@@ -16,7 +16,7 @@ async fn dead_port() -> u16 {
 #[tokio::test]
 async fn names_address_and_cause_of_a_stopped_server() {
     let port = dead_port().await;
-    let seen = watch(start(&format!("http://127.0.0.1:{port}/v1"), patience())).await;
+    let seen = watch(start(&format!("http://127.0.0.1:{port}/v1"), timeouts())).await;
     assert_eq!(seen.line, "~~[Unreachable]");
     let error = seen.error.unwrap();
     assert_eq!(error.message, format!("nothing listens on 127.0.0.1:{port} (http://127.0.0.1:{port}/v1)"));
@@ -25,7 +25,7 @@ async fn names_address_and_cause_of_a_stopped_server() {
 
 #[tokio::test]
 async fn names_a_host_that_does_not_resolve() {
-    let seen = watch(start("http://no-such-host.invalid:8080/v1", patience())).await;
+    let seen = watch(start("http://no-such-host.invalid:8080/v1", timeouts())).await;
     assert_eq!(seen.line, "[Unreachable]");
     assert!(seen.error.unwrap().message.contains("no-such-host.invalid:8080"));
 }
@@ -41,8 +41,8 @@ async fn connection_attempt_times_out() {
     while let Ok(stream) = tokio::time::timeout(Duration::from_millis(200), TcpStream::connect(address)).await {
         waiting.push(stream.unwrap());
     }
-    let patience = Patience { connect: Duration::from_millis(100), ..patience() };
-    let seen = watch(start(&format!("http://{address}/v1"), patience)).await;
+    let timeouts = Timeouts { connect: Duration::from_millis(100), ..timeouts() };
+    let seen = watch(start(&format!("http://{address}/v1"), timeouts)).await;
     assert_eq!(seen.line, "[Timeout]");
     let error = seen.error.unwrap();
     assert!(error.message.contains(&address.to_string()) && error.message.contains("within 0.1 s"), "{error}");
@@ -62,7 +62,7 @@ async fn https_to_a_plain_server_suggests_http() {
         tokio::io::AsyncWriteExt::write_all(&mut stream, answer).await.unwrap();
         tokio::io::AsyncReadExt::read(&mut stream, &mut greeting).await.ok();
     });
-    let seen = watch(start(&format!("https://127.0.0.1:{port}/v1"), patience())).await;
+    let seen = watch(start(&format!("https://127.0.0.1:{port}/v1"), timeouts())).await;
     assert_eq!(seen.line, "[Tls]");
     assert!(seen.error.unwrap().hint.contains(&format!("http://127.0.0.1:{port}/v1")));
     drop(server);
@@ -73,7 +73,7 @@ async fn http_to_a_tls_server_suggests_https() {
     // The alert that a TLS server sends in response to plain text.
     let alert = vec![Step::Bytes(vec![0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46])];
     let server = FaultServer::start(vec![alert]).await;
-    let seen = watch(start(&server.url(), patience())).await;
+    let seen = watch(start(&server.url(), timeouts())).await;
     assert_eq!(seen.line, "[Malformed]");
     assert!(seen.error.unwrap().hint.contains(&server.url().replace("http:", "https:")));
 }
@@ -88,11 +88,11 @@ async fn explains_a_connection_closed_during_tls() {
             tokio::io::AsyncReadExt::read(&mut stream, &mut greeting).await.ok();
         }
     });
-    let seen = watch(start(&format!("https://127.0.0.1:{port}/v1"), patience())).await;
+    let seen = watch(start(&format!("https://127.0.0.1:{port}/v1"), timeouts())).await;
     assert_eq!(seen.line, "[Tls]");
     assert!(seen.error.unwrap().hint.contains(&format!("http://127.0.0.1:{port}/v1")));
     // A TLS server may also close the connection after a plain request.
-    let seen = watch(start(&format!("http://127.0.0.1:{port}/v1"), patience())).await;
+    let seen = watch(start(&format!("http://127.0.0.1:{port}/v1"), timeouts())).await;
     assert_eq!(seen.line, "~~[Cut]");
     assert!(seen.error.unwrap().hint.contains(&format!("https://127.0.0.1:{port}/v1")));
 }
@@ -112,7 +112,7 @@ async fn explains_an_untrusted_certificate() {
         let (stream, _) = listener.accept().await.unwrap();
         acceptor.accept(stream).await.ok();
     });
-    let seen = watch(start(&format!("https://127.0.0.1:{port}/v1"), patience())).await;
+    let seen = watch(start(&format!("https://127.0.0.1:{port}/v1"), timeouts())).await;
     assert_eq!(seen.line, "[Tls]");
     assert!(seen.error.unwrap().message.contains("certificate"));
 }
@@ -123,7 +123,7 @@ const CHILD: &str = "PROVIDER_TEST_PROXY_CHILD";
 async fn loopback_requests_bypass_the_proxy() {
     if std::env::var_os(CHILD).is_some() {
         assert_eq!(run(vec![healthy()]).await.0.line, "Hello there.[Stop]");
-        let elsewhere = watch(start("http://no-such-host.invalid/v1", patience())).await;
+        let elsewhere = watch(start("http://no-such-host.invalid/v1", timeouts())).await;
         assert_eq!(elsewhere.error.unwrap().kind, ProviderErrorKind::Unreachable);
         return;
     }

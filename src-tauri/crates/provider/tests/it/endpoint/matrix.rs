@@ -244,7 +244,7 @@ async fn errors_say_cause_place_and_remedy() {
 
     let server = FaultServer::start(vec![refusal("404 Not Found", "Not Found")]).await;
     let bare = format!("http://127.0.0.1:{}", server.port);
-    let error = watch(start(&bare, patience())).await.error.unwrap();
+    let error = watch(start(&bare, timeouts())).await.error.unwrap();
     assert!(error.hint.contains(&format!("{bare}/v1")), "{}", error.hint);
 
     let (seen, _) = run(vec![refusal("400 Bad Request", &"long ".repeat(100_000))]).await;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use provider::{EndpointConfig, Probe, ProviderError, ProviderErrorKind, probe};
+use provider::{EndpointConfig, EndpointProbe, ProviderError, ProviderErrorKind, probe};
 
 use super::support::*;
 
@@ -10,21 +10,25 @@ fn json(body: &str) -> Play {
     answer("200 OK", "Content-Type: application/json\r\n", body)
 }
 
-async fn probed(plays: Vec<Play>) -> (Result<Probe, ProviderErrorKind>, Vec<String>) {
+async fn probed(plays: Vec<Play>) -> (Result<EndpointProbe, ProviderErrorKind>, Vec<String>) {
     let server = FaultServer::start(plays).await;
-    let config = EndpointConfig::new(&server.url(), "tiny", Some(KEY.into())).unwrap().with_patience(patience());
+    let config = EndpointConfig::new(&server.url(), "tiny", Some(KEY.into())).unwrap().with_timeouts(timeouts());
     let found = probe(&config).await.map_err(|error| {
         assert!(!format!("{error:?}").contains(KEY));
         error.kind
     });
     let asked = |head: &str| head.lines().next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
     // Another test covers the context lengths in the list.
-    let found = found.map(|found| Probe { contexts: BTreeMap::new(), ..found });
+    let found = found.map(|found| EndpointProbe { contexts: BTreeMap::new(), ..found });
     (found, server.received().iter().map(|received| asked(&received.head)).collect())
 }
 
-fn models(names: &[&str], context: Option<u32>) -> Result<Probe, ProviderErrorKind> {
-    Ok(Probe { models: names.iter().map(|&name| name.to_owned()).collect(), context, ..Probe::default() })
+fn models(names: &[&str], context: Option<u32>) -> Result<EndpointProbe, ProviderErrorKind> {
+    Ok(EndpointProbe {
+        models: names.iter().map(|&name| name.to_owned()).collect(),
+        context,
+        ..EndpointProbe::default()
+    })
 }
 
 #[tokio::test]
@@ -40,7 +44,7 @@ async fn lists_models_and_context() {
 async fn reads_the_context_of_each_listed_model() {
     let list = r#"{"data":[{"id":"a","context_length":4096},{"id":"b","max_model_len":9},{"id":"c"}]}"#;
     let server = FaultServer::start(vec![json(list), answer("404 Not Found", "", "")]).await;
-    let config = EndpointConfig::new(&server.url(), "", None).unwrap().with_patience(patience());
+    let config = EndpointConfig::new(&server.url(), "", None).unwrap().with_timeouts(timeouts());
     let headers = [("X-Team".to_owned(), "lamps".into())];
     let found = probe(&config.with_headers(headers).unwrap()).await.unwrap();
     assert_eq!(found.contexts, BTreeMap::from([("a".into(), 4096), ("b".into(), 9)]));
@@ -90,7 +94,7 @@ async fn refused(path: &str, script: impl Fn(&str) -> Play + Send + Sync + 'stat
     })
     .await;
     let address = format!("http://127.0.0.1:{}{path}", server.port);
-    let config = EndpointConfig::new(&address, "tiny", None).unwrap().with_patience(patience());
+    let config = EndpointConfig::new(&address, "tiny", None).unwrap().with_timeouts(timeouts());
     (probe(&config).await.unwrap_err(), server)
 }
 
@@ -148,7 +152,7 @@ async fn reply_at_a_wrong_path_names_the_right_one() {
     let body = r#"{"error":"Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway"}"#;
     let server = FaultServer::start(vec![json(body)]).await;
     let address = format!("http://127.0.0.1:{}", server.port);
-    let error = watch(start(&address, patience())).await.error.unwrap();
+    let error = watch(start(&address, timeouts())).await.error.unwrap();
     assert_eq!(error.kind, ProviderErrorKind::NotFound);
     assert!(error.hint.contains(&format!("{address}/v1")), "{}", error.hint);
 }

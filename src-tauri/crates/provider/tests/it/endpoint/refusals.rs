@@ -14,7 +14,7 @@ fn json_answer(status: &str, body: &Value) -> Play {
 }
 
 async fn ask(server: &FaultServer, request: &Request) -> (Seen, OpenAiClient) {
-    let client = client(&server.url(), patience());
+    let client = client(&server.url(), timeouts());
     (watch(client.stream(request.clone(), CancellationToken::new())).await, client)
 }
 
@@ -24,8 +24,9 @@ async fn learned(server: &FaultServer, request: &Request, most: usize) -> Value 
     assert_eq!(seen.line, "Hello there.[Stop]", "{:?}", seen.error);
     let asked = server.received().len();
     assert!(asked <= most, "{asked} requests");
-    let kept: provider::Dialect = serde_json::from_str(&serde_json::to_string(&first.dialect()).unwrap()).unwrap();
-    let config = EndpointConfig::new(&server.url(), "tiny", None).unwrap().with_patience(patience()).with_dialect(kept);
+    let kept: provider::OpenAiDialect =
+        serde_json::from_str(&serde_json::to_string(&first.dialect()).unwrap()).unwrap();
+    let config = EndpointConfig::new(&server.url(), "tiny", None).unwrap().with_timeouts(timeouts()).with_dialect(kept);
     let next = OpenAiClient::new(config).unwrap();
     let seen = watch(next.stream(request.clone(), CancellationToken::new())).await;
     assert_eq!(

@@ -16,7 +16,7 @@ async fn sends_key_and_prompt() {
     request.prompt.messages.push(said(PromptRole::Character, "Well, I"));
     request.prompt.continues = true;
     request.prompt.stop = vec!["\nUser:".to_owned()];
-    watch(client(&server.url(), patience()).stream(request, CancellationToken::new())).await;
+    watch(client(&server.url(), timeouts()).stream(request, CancellationToken::new())).await;
 
     let received = server.received().remove(0);
     assert!(received.head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{}", received.head);
@@ -47,7 +47,7 @@ async fn omits_refused_parameters_from_then_on() {
         healthy(),
     ])
     .await;
-    let client = client(&server.url(), patience());
+    let client = client(&server.url(), timeouts());
     for _ in 0..2 {
         let seen = watch(client.stream(request(), CancellationToken::new())).await;
         assert_eq!(seen.line, "Hello there.[Stop]", "adapting does not use up a retry");
@@ -70,7 +70,7 @@ async fn reports_missing_prefill_support_before_sending() {
     ] {
         let body = json!({"error": {"message": refusal}}).to_string();
         let server = FaultServer::start(vec![answer("400 Bad Request", "", &body), healthy()]).await;
-        let client = client(&server.url(), patience());
+        let client = client(&server.url(), timeouts());
         let mut request = request();
         request.prompt.messages.push(PromptMessage { role: PromptRole::Character, text: "Well, I".to_owned() });
         request.prompt.continues = true;
@@ -96,7 +96,7 @@ async fn client_conforms() {
                  \"prompt_tokens_details\":{\"cached_tokens\":4}}}\n\n";
     let play = stream(says("Hello ") + &says("there.") + &ends("stop") + usage + DONE);
     let server = FaultServer::start(vec![play; 4]).await;
-    conformance::check(&client(&server.url(), patience()), &request()).await.unwrap();
+    conformance::check(&client(&server.url(), timeouts()), &request()).await.unwrap();
     assert_eq!(server.received().len(), 3, "a request cancelled before its start is not sent");
 }
 

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use provider::{Gate, GenerationEvent, Patience, ProviderErrorKind};
+use provider::{GenerationEvent, ProviderErrorKind, ReplyGate, Timeouts};
 
 use super::support::*;
 
 const SOON: Duration = Duration::from_millis(30);
 
-fn gated(before: Play, after: Play) -> (Gate, Play) {
-    let gate = Gate::new();
+fn gated(before: Play, after: Play) -> (ReplyGate, Play) {
+    let gate = ReplyGate::new();
     (gate.clone(), [before, vec![Step::Gate(gate)], after].concat())
 }
 
@@ -22,8 +22,8 @@ fn bytes(text: &str) -> Play {
 async fn reports_silence_then_times_out() {
     let (_gate, play) = gated(vec![], vec![]);
     let server = FaultServer::start(vec![play]).await;
-    let patience = Patience { notice: SOON, first: SOON * 7 / 2, ..patience() };
-    let seen = watch(start(&server.url(), patience)).await;
+    let timeouts = Timeouts { notice: SOON, first_text: SOON * 7 / 2, ..timeouts() };
+    let seen = watch(start(&server.url(), timeouts)).await;
     assert_eq!(seen.line, "zzz[Timeout]");
     assert!(server.received().len() <= 1, "our own timeout is not retried");
 }
@@ -32,7 +32,7 @@ async fn reports_silence_then_times_out() {
 async fn silence_within_a_reply_keeps_the_text() {
     let (_gate, play) = gated(stream(says("Hello ")), vec![]);
     let server = FaultServer::start(vec![play]).await;
-    let seen = watch(start(&server.url(), Patience { idle: SOON, ..patience() })).await;
+    let seen = watch(start(&server.url(), Timeouts { between_texts: SOON, ..timeouts() })).await;
     assert_eq!((seen.line.as_str(), server.received().len()), ("Hello [Timeout]", 1));
     assert!(seen.error.unwrap().message.ends_with("has sent nothing for 0.03 s"));
 }
@@ -41,16 +41,16 @@ async fn silence_within_a_reply_keeps_the_text() {
 async fn reply_ends_without_done_marker() {
     let (_gate, play) = gated(stream(says("Hello.") + &ends("stop")), vec![]);
     let server = FaultServer::start(vec![play]).await;
-    let seen = watch(start(&server.url(), Patience { tail: SOON, ..patience() })).await;
+    let seen = watch(start(&server.url(), Timeouts { usage: SOON, ..timeouts() })).await;
     assert_eq!(seen.line, "Hello.[Stop]");
 }
 
 #[tokio::test]
 async fn endless_line_is_silence() {
-    let gates: Vec<Gate> = (0..50).map(|_| Gate::new()).collect();
+    let gates: Vec<ReplyGate> = (0..50).map(|_| ReplyGate::new()).collect();
     let drips = gates.iter().flat_map(|gate| [Step::Gate(gate.clone()), Step::Bytes(b"x".to_vec())]);
     let server = FaultServer::start(vec![stream("data: ").into_iter().chain(drips).collect()]).await;
-    let mut events = start(&server.url(), Patience { notice: SOON, first: SOON * 7 / 2, ..patience() });
+    let mut events = start(&server.url(), Timeouts { notice: SOON, first_text: SOON * 7 / 2, ..timeouts() });
     let mut notices = 0;
     let error = loop {
         match events.next().await.unwrap() {
@@ -72,7 +72,7 @@ async fn endless_error_is_silence() {
     let head = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 100\r\n\r\n{\"err";
     let (_gate, play) = gated(bytes(head), vec![]);
     let server = FaultServer::start(vec![play]).await;
-    let seen = watch(start(&server.url(), Patience { first: SOON, ..patience() })).await;
+    let seen = watch(start(&server.url(), Timeouts { first_text: SOON, ..timeouts() })).await;
     assert_eq!(seen.line, "[Timeout]");
 }
 
@@ -80,7 +80,7 @@ async fn endless_error_is_silence() {
 async fn reply_continues_after_a_silence() {
     let (gate, play) = gated(stream(says("Hello ")), bytes(&(says("there.") + DONE)));
     let server = FaultServer::start(vec![play]).await;
-    let mut events = start(&server.url(), Patience { notice: SOON, ..patience() });
+    let mut events = start(&server.url(), Timeouts { notice: SOON, ..timeouts() });
     // Thirty milliseconds are less than a second.
     let quiet = GenerationEvent::Stalled { seconds: 0 };
     let mut next = events.next().await.unwrap().unwrap();

@@ -7,7 +7,7 @@ use domain::prompt::{Prompt, PromptMessage, PromptRole};
 use domain::sampling::SamplerOptions;
 use futures_util::StreamExt;
 use provider::{
-    EndpointConfig, EventStream, Gate, GenerationEvent, OpenAiClient, Patience, Provider, ProviderError, Request,
+    EndpointConfig, EventStream, GenerationEvent, OpenAiClient, Provider, ProviderError, ReplyGate, Request, Timeouts,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -21,7 +21,7 @@ pub(crate) const KEY: &str = "sk-lamplighter-4711";
 pub(crate) enum Step {
     Bytes(Vec<u8>),
     /// Waits until the test opens the gate.
-    Gate(Gate),
+    Gate(ReplyGate),
     /// Closes with an RST instead of a FIN.
     Reset,
     /// Waits until the client has disconnected.
@@ -162,23 +162,23 @@ pub(crate) fn healthy() -> Play {
 }
 
 /// Timeouts that never expire in a test, and no pauses between attempts.
-pub(crate) fn patience() -> Patience {
+pub(crate) fn timeouts() -> Timeouts {
     let long = Duration::from_secs(30);
-    Patience {
+    Timeouts {
         connect: long,
         notice: long,
-        first: long,
-        idle: long,
-        tail: long,
+        first_text: long,
+        between_texts: long,
+        usage: long,
         backoff: Duration::from_millis(1),
         backoff_cap: Duration::from_millis(4),
         retry_after_cap: Duration::from_secs(60),
     }
 }
 
-pub(crate) fn client(url: &str, patience: Patience) -> OpenAiClient {
+pub(crate) fn client(url: &str, timeouts: Timeouts) -> OpenAiClient {
     let config = EndpointConfig::new(url, "tiny", Some(KEY.into())).unwrap();
-    OpenAiClient::new(config.with_patience(patience)).unwrap()
+    OpenAiClient::new(config.with_timeouts(timeouts)).unwrap()
 }
 
 pub(crate) fn request() -> Request {
@@ -187,12 +187,12 @@ pub(crate) fn request() -> Request {
         cache_key: "chat".to_owned(),
         prompt: Prompt { messages: vec![message], ..Prompt::default() },
         sampling: SamplerOptions::default().resolve(1),
-        shape: None,
+        response_schema: None,
     }
 }
 
-pub(crate) fn start(url: &str, patience: Patience) -> EventStream {
-    client(url, patience).stream(request(), CancellationToken::new())
+pub(crate) fn start(url: &str, timeouts: Timeouts) -> EventStream {
+    client(url, timeouts).stream(request(), CancellationToken::new())
 }
 
 /// Events of a reply in one line: text as is, tool calls with their arguments (`?` if malformed), `~` for a retry, `z`
@@ -251,6 +251,6 @@ pub(crate) async fn watch(mut events: EventStream) -> Seen {
 /// Plays `plays` and returns the events of one reply and the number of requests.
 pub(crate) async fn run(plays: Vec<Play>) -> (Seen, usize) {
     let server = FaultServer::start(plays).await;
-    let seen = watch(start(&server.url(), patience())).await;
+    let seen = watch(start(&server.url(), timeouts())).await;
     (seen, server.received().len())
 }

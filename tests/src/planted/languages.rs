@@ -1,7 +1,7 @@
 //! Group L: facts in other languages and scripts.
 
-use super::story::Who;
-use super::{Case, Making, Wants};
+use super::story::StorySpeaker;
+use super::{Expectation, ExpectedRecall, PlanBuilder};
 
 /// Language, statements and questions; each question shares some words with its statement.
 const LANGUAGES: [(&str, [(&str, &str); 2]); 5] = [
@@ -42,14 +42,14 @@ const LANGUAGES: [(&str, [(&str, &str); 2]); 5] = [
     ),
 ];
 
-pub(super) fn plant(making: &mut Making) {
-    for pair in 0..making.pairs() {
+pub(super) fn plant(builder: &mut PlanBuilder) {
+    for pair in 0..builder.pairs() {
         for (language, facts) in LANGUAGES {
             let (told, asked) = facts[pair % 2];
-            let answer = making.answer(pair);
-            making.plant(pair, Who::User, told.replace("{x}", &answer));
-            let wants = Wants::All(vec![answer]);
-            making.ask(pair, asked, Case { name: format!("L {language}"), goal: 80, wants });
+            let answer = builder.answer(pair);
+            builder.plant(pair, StorySpeaker::User, told.replace("{x}", &answer));
+            let wants = ExpectedRecall::All(vec![answer]);
+            builder.ask(pair, asked, Expectation { name: format!("L {language}"), goal: 80, wants });
         }
     }
 }

@@ -4,7 +4,7 @@ use domain::ChatId;
 use rusqlite::params;
 
 use super::memory::{Memories, MemoriesMut};
-use super::memory_row::{COUNTS, STANDS};
+use super::memory_row::{ACTIVE, VALID};
 use crate::StoreError;
 use crate::sql::Col;
 
@@ -15,22 +15,22 @@ const LEARNED: &str = "memory.origin <> 'keyframe' AND memory.scope <> 'chat' AN
 
 impl Memories<'_> {
     /// Number of active memories that could be kept when the chat is deleted.
-    pub fn learned_in(&self, chat: ChatId) -> Result<u32, StoreError> {
-        let sql = format!("SELECT count(*) FROM memory WHERE {LEARNED} AND {COUNTS}");
+    pub fn count_detachable(&self, chat: ChatId) -> Result<u32, StoreError> {
+        let sql = format!("SELECT count(*) FROM memory WHERE {LEARNED} AND {ACTIVE}");
         Ok(self.conn.prepare_cached(&sql)?.query_row([Col(chat)], |row| row.get(0))?)
     }
 }
 
 impl MemoriesMut<'_> {
     /// Detaches the memories of a chat from their source messages, before these are deleted.
-    pub fn outlive(&mut self, chat: ChatId) -> Result<(), StoreError> {
+    pub fn detach_from_chat(&mut self, chat: ChatId) -> Result<(), StoreError> {
         self.conn.execute(
             &format!(
                 "INSERT OR IGNORE INTO outlived (memory, message, swipe)
                  SELECT memory_source.memory, memory_source.message, memory_source.swipe
                  FROM memory_source JOIN message ON message.id = memory_source.message
                  WHERE message.chat = ?1
-                     AND memory_source.memory IN (SELECT memory.number FROM memory WHERE {LEARNED} AND {STANDS})"
+                     AND memory_source.memory IN (SELECT memory.number FROM memory WHERE {LEARNED} AND {VALID})"
             ),
             [Col(chat)],
         )?;
@@ -42,8 +42,8 @@ impl MemoriesMut<'_> {
         Ok(())
     }
 
-    /// Reverts [`Self::outlive`].
-    pub fn live_in(&mut self, chat: ChatId) -> Result<(), StoreError> {
+    /// Reverts [`Self::detach_from_chat`].
+    pub fn reattach_to_chat(&mut self, chat: ChatId) -> Result<(), StoreError> {
         for sql in [
             "INSERT OR IGNORE INTO memory_source (memory, message, swipe)
                  SELECT memory, message, swipe FROM outlived WHERE message IN (SELECT id FROM message WHERE chat = ?1)",

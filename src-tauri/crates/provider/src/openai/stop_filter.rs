@@ -81,7 +81,7 @@ const STRIKE: (&str, &str) = ("<s>", "</s>");
 
 /// Forwards a reply up to its end.
 #[derive(Debug)]
-pub(super) struct Cutter {
+pub(super) struct StopFilter {
     stops: Vec<String>,
     held: String,
     /// The text so far may be a header or an opening thought tag.
@@ -98,7 +98,7 @@ pub(super) struct Cutter {
     pub(super) ended: bool,
 }
 
-enum Found {
+enum StopMatch {
     /// A stop text or a control token begins here.
     End(usize),
     /// The thoughts end before this byte.
@@ -108,7 +108,7 @@ enum Found {
     Nothing,
 }
 
-impl Cutter {
+impl StopFilter {
     pub(super) fn new(stops: &[String]) -> Self {
         Self {
             stops: stops.iter().filter(|stop| !stop.is_empty()).cloned().collect(),
@@ -135,21 +135,21 @@ impl Cutter {
         }
         loop {
             match self.find() {
-                Found::End(at) => {
+                StopMatch::End(at) => {
                     self.release(at, &mut out);
                     self.held.clear();
                     self.ended = true;
                     return out;
                 }
-                Found::Closed(at) => {
+                StopMatch::Closed(at) => {
                     self.release(at, &mut out);
                     self.inside = None;
                 }
-                Found::Maybe(at) => {
+                StopMatch::Maybe(at) => {
                     self.release(at, &mut out);
                     return out;
                 }
-                Found::Nothing => {
+                StopMatch::Nothing => {
                     self.release(self.held.len(), &mut out);
                     return out;
                 }
@@ -191,33 +191,33 @@ impl Cutter {
     }
 
     /// Finds the first position in the held text where something ends or may end.
-    fn find(&self) -> Found {
+    fn find(&self) -> StopMatch {
         for (at, letter) in self.held.char_indices() {
             let rest = &self.held[at..];
             if let Some(close) = self.inside {
                 if starts(rest, close) {
-                    return Found::Closed(at + close.len());
+                    return StopMatch::Closed(at + close.len());
                 }
                 if starts(close, rest) {
-                    return Found::Maybe(at);
+                    return StopMatch::Maybe(at);
                 }
             } else if self.stops.iter().any(|stop| rest.starts_with(stop.as_str()) && self.stops_here(stop, at)) {
-                return Found::End(at);
+                return StopMatch::End(at);
             } else if self.stops.iter().any(|stop| stop.starts_with(rest)) {
-                return Found::Maybe(at);
+                return StopMatch::Maybe(at);
             }
             if !matches!(letter, '<' | '[') || self.is_quoted(at) {
                 continue;
             }
             let token = TOKENS.iter().find(|token| rest.starts_with(**token));
             if token.is_some_and(|token| self.is_control(token, at)) {
-                return Found::End(at);
+                return StopMatch::End(at);
             }
             if token.is_none() && TOKENS.iter().chain([&HARMONY]).any(|token| token.starts_with(rest)) {
-                return Found::Maybe(at);
+                return StopMatch::Maybe(at);
             }
         }
-        Found::Nothing
+        StopMatch::Nothing
     }
 
     /// A whitespace-only stop text is ignored before the first visible character.
@@ -263,7 +263,7 @@ mod tests {
 
     fn cut(stops: &[&str], pieces: &[&str]) -> (String, bool) {
         let stops: Vec<String> = stops.iter().map(|stop| (*stop).to_owned()).collect();
-        let mut cutter = Cutter::new(&stops);
+        let mut cutter = StopFilter::new(&stops);
         let mut text: String = pieces.iter().map(|piece| cutter.push(piece)).collect();
         text += &cutter.rest();
         (text, cutter.ended)

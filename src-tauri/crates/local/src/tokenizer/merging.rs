@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 
 /// Result of merging two neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Join {
+pub(super) struct Merge {
     /// The highest rank merges first, the left-most among equals.
     pub(super) rank: u32,
     pub(super) token: u32,
@@ -24,23 +24,23 @@ pub(super) const NO_TOKEN: u32 = u32::MAX;
 const SHORT: usize = 48;
 
 /// Merges `symbols`; `joined` returns the result of merging two neighbours.
-pub(super) fn join(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Join>) {
+pub(super) fn merge(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Merge>) {
     if symbols.len() <= SHORT { by_scan(symbols, joined) } else { by_queue(symbols, joined) }
 }
 
-fn by_scan(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Join>) {
-    let mut joins: Vec<Option<Join>> = symbols.windows(2).map(|pair| joined(&pair[0], &pair[1])).collect();
+fn by_scan(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Merge>) {
+    let mut joins: Vec<Option<Merge>> = symbols.windows(2).map(|pair| joined(&pair[0], &pair[1])).collect();
     loop {
-        let mut best: Option<(usize, Join)> = None;
-        for (at, join) in joins.iter().enumerate() {
-            if let Some(join) = join
-                && best.is_none_or(|(_, best)| join.rank > best.rank)
+        let mut best: Option<(usize, Merge)> = None;
+        for (at, merge) in joins.iter().enumerate() {
+            if let Some(merge) = merge
+                && best.is_none_or(|(_, best)| merge.rank > best.rank)
             {
-                best = Some((at, *join));
+                best = Some((at, *merge));
             }
         }
-        let Some((at, join)) = best else { return };
-        symbols[at] = Symbol { start: symbols[at].start, end: symbols[at + 1].end, token: join.token };
+        let Some((at, merge)) = best else { return };
+        symbols[at] = Symbol { start: symbols[at].start, end: symbols[at + 1].end, token: merge.token };
         symbols.remove(at + 1);
         joins.remove(at);
         if at > 0 {
@@ -56,7 +56,7 @@ const NONE: usize = usize::MAX;
 
 /// A queued pair of neighbours.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Pair {
+struct MergeCandidate {
     rank: u32,
     left: std::cmp::Reverse<usize>,
     right: usize,
@@ -65,16 +65,17 @@ struct Pair {
     token: u32,
 }
 
-fn by_queue(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Join>) {
+fn by_queue(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Option<Merge>) {
     let mut before: Vec<usize> = (0..symbols.len()).map(|at| at.wrapping_sub(1)).collect();
     let mut after: Vec<usize> = (1..=symbols.len()).map(|at| if at < symbols.len() { at } else { NONE }).collect();
     let pair = |symbols: &[Symbol], left: usize, right: usize| {
         let (from, to) = (symbols.get(left)?, symbols.get(right)?);
-        let Join { rank, token } = joined(from, to)?;
-        Some(Pair { rank, left: std::cmp::Reverse(left), right, length: to.end - from.start, token })
+        let Merge { rank, token } = joined(from, to)?;
+        Some(MergeCandidate { rank, left: std::cmp::Reverse(left), right, length: to.end - from.start, token })
     };
-    let mut queue: BinaryHeap<Pair> = (1..symbols.len()).filter_map(|right| pair(symbols, right - 1, right)).collect();
-    while let Some(Pair { left: std::cmp::Reverse(left), right, length, token, .. }) = queue.pop() {
+    let mut queue: BinaryHeap<MergeCandidate> =
+        (1..symbols.len()).filter_map(|right| pair(symbols, right - 1, right)).collect();
+    while let Some(MergeCandidate { left: std::cmp::Reverse(left), right, length, token, .. }) = queue.pop() {
         let (from, to) = (symbols[left], symbols[right]);
         let gone = from.start == from.end || to.start == to.end;
         if gone || to.end - from.start != length {
@@ -107,7 +108,7 @@ mod tests {
         #[test]
         fn scan_and_queue_agree(word in "[abc]{1,90}", known in proptest::collection::hash_map("[abc]{2,5}", 0..9u32, 0..40)) {
             let joined = |left: &Symbol, right: &Symbol| {
-                known.get(&word[left.start..right.end]).map(|rank| Join { rank: *rank, token: *rank })
+                known.get(&word[left.start..right.end]).map(|rank| Merge { rank: *rank, token: *rank })
             };
             let (mut looking, mut queue) = (letters(word.len()), letters(word.len()));
             by_scan(&mut looking, joined);
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn merges_a_long_word_in_linear_time() {
         let mut symbols = letters(200_000);
-        join(&mut symbols, |left, right| (right.end - left.start <= 16).then_some(Join { rank: 1, token: 0 }));
+        merge(&mut symbols, |left, right| (right.end - left.start <= 16).then_some(Merge { rank: 1, token: 0 }));
         assert_eq!(symbols.len(), 12_500);
     }
 }

@@ -4,10 +4,10 @@
 //! The rules follow `unicode.cpp` of the llama.cpp version that the worker links, which is the reference.
 
 use super::class::{LETTER, MARK, NUMBER, PUNCTUATION, SPACE, SYMBOL};
-use super::scan::Scan;
+use super::scan::TextScan;
 
 /// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
-pub(super) fn gpt2(scan: &Scan<'_>, at: usize) -> Option<usize> {
+pub(super) fn gpt2(scan: &TextScan<'_>, at: usize) -> Option<usize> {
     let (first, class) = scan.peek(at)?;
     if first == '\''
         && let Some(end) = contraction(scan.text, at, false)
@@ -54,7 +54,7 @@ impl Rules {
     pub(super) const LLAMA3: Self =
         Self { contractions: true, digits: 3, letters: Letters::Plain, tail: &['\r', '\n'] };
 
-    pub(super) fn word(&self, scan: &Scan<'_>, at: usize) -> Option<usize> {
+    pub(super) fn word(&self, scan: &TextScan<'_>, at: usize) -> Option<usize> {
         let (first, class) = scan.peek(at)?;
         if self.contractions
             && first == '\''
@@ -72,7 +72,7 @@ impl Rules {
     }
 
     /// `[^\r\n\p{L}\p{N}]?` and letters.
-    fn letters(&self, scan: &Scan<'_>, at: usize, first: char, class: u8) -> Option<usize> {
+    fn letters(&self, scan: &TextScan<'_>, at: usize, first: char, class: u8) -> Option<usize> {
         let letter = if self.letters == Letters::Marks { LETTER | MARK } else { LETTER };
         let leads = class & (LETTER | NUMBER) == 0 && !matches!(first, '\r' | '\n');
         let start = match leads && scan.is(at + first.len_utf8(), |_, class| class & letter != 0) {
@@ -90,7 +90,7 @@ impl Rules {
     }
 
     /// ` ?[^\s\p{L}\p{N}]+[\r\n]*`
-    fn punctuation(&self, scan: &Scan<'_>, at: usize, first: char) -> Option<usize> {
+    fn punctuation(&self, scan: &TextScan<'_>, at: usize, first: char) -> Option<usize> {
         let words =
             if self.letters == Letters::Marks { LETTER | NUMBER | SPACE | MARK } else { LETTER | NUMBER | SPACE };
         let start = at + usize::from(first == ' ');
@@ -100,7 +100,7 @@ impl Rules {
 }
 
 /// Upper-case letters, then lower-case ones; letters outside ASCII match both.
-fn cased(scan: &Scan<'_>, start: usize) -> usize {
+fn cased(scan: &TextScan<'_>, start: usize) -> usize {
     let lower = |character: char, class: u8| class & LETTER != 0 && !character.is_ascii_uppercase();
     let upper = scan.all(start, |character, class| class & LETTER != 0 && !character.is_ascii_lowercase());
     let end = scan.all(upper, lower);
@@ -114,7 +114,7 @@ fn cased(scan: &Scan<'_>, start: usize) -> usize {
 }
 
 /// DeepSeek V3: punctuation before Latin letters, words with marks, punctuation with symbols.
-pub(super) fn deepseek(scan: &Scan<'_>, at: usize) -> Option<usize> {
+pub(super) fn deepseek(scan: &TextScan<'_>, at: usize) -> Option<usize> {
     let (first, class) = scan.peek(at)?;
     let after = at + first.len_utf8();
     let in_word = |_: char, class: u8| class & (LETTER | MARK) != 0;

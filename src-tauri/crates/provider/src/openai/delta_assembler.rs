@@ -10,12 +10,12 @@ const TELLING: usize = 12;
 const SHORT: usize = 8;
 /// Consecutive pieces that must each extend the text before the client treats the stream as cumulative.
 const STEPS: usize = 3;
-/// Enough such pieces if [`Joined::tells`] is true or the reply ends.
+/// Enough such pieces if [`DeltaAssembler::proves_cumulative`] is true or the reply ends.
 const FEW_STEPS: usize = 2;
 
 /// Assembles the text of a reply.
 #[derive(Debug, Default)]
-pub(super) struct Joined {
+pub(super) struct DeltaAssembler {
     /// Text that was returned to the caller.
     whole: String,
     pieces: usize,
@@ -23,12 +23,12 @@ pub(super) struct Joined {
     deltas: bool,
     /// Every piece contains the whole text so far.
     cumulative: bool,
-    held: Held,
+    held: HeldText,
 }
 
 /// Pieces that may be repetitions.
 #[derive(Debug, Default)]
-enum Held {
+enum HeldText {
     #[default]
     Nothing,
     /// The whole text once more. It is dropped if the reply ends here.
@@ -37,7 +37,7 @@ enum Held {
     Growing(Vec<String>),
 }
 
-impl Joined {
+impl DeltaAssembler {
     /// Takes a delta and returns the new text. `ends` says that the endpoint ended the reply with it.
     pub(super) fn piece(&mut self, text: String, ends: bool) -> String {
         self.deltas = true;
@@ -59,9 +59,9 @@ impl Joined {
     /// Returns the held text when the reply ends.
     pub(super) fn rest(&mut self) -> String {
         match std::mem::take(&mut self.held) {
-            Held::Nothing | Held::Again(_) => String::new(),
-            Held::Growing(mut pieces) => {
-                self.cumulative = pieces.len() >= FEW_STEPS || self.tells();
+            HeldText::Nothing | HeldText::Again(_) => String::new(),
+            HeldText::Growing(mut pieces) => {
+                self.cumulative = pieces.len() >= FEW_STEPS || self.proves_cumulative();
                 match pieces.pop() {
                     Some(last) if self.cumulative => self.replace(last),
                     last => self.add(pieces.into_iter().chain(last).collect()),
@@ -72,7 +72,7 @@ impl Joined {
 
     /// Whether one piece that begins with the text so far proves a cumulative stream. A model does not repeat such text
     /// without a break.
-    fn tells(&self) -> bool {
+    fn proves_cumulative(&self) -> bool {
         let mut letters: Vec<char> = self.whole.chars().take(TELLING).collect();
         let unbroken = |edge: Option<&char>| edge.is_some_and(|letter| letter.is_alphanumeric());
         if letters.len() == TELLING {
@@ -89,26 +89,26 @@ impl Joined {
             return text;
         }
         match std::mem::take(&mut self.held) {
-            Held::Nothing => self.next(text, ends),
-            Held::Again(again) => {
+            HeldText::Nothing => self.next(text, ends),
+            HeldText::Again(again) => {
                 let before = self.add(again);
                 before + &self.next(text, ends)
             }
-            Held::Growing(mut pieces) => {
+            HeldText::Growing(mut pieces) => {
                 let last = pieces.last().map_or("", String::as_str);
                 if !text.starts_with(last) {
-                    self.held = Held::Growing(pieces);
+                    self.held = HeldText::Growing(pieces);
                     let before = self.rest();
                     return before + &self.next(text, ends);
                 }
                 if text.len() > last.len() {
                     pieces.push(text.clone());
                 }
-                if pieces.len() >= STEPS || (pieces.len() >= FEW_STEPS && self.tells()) {
+                if pieces.len() >= STEPS || (pieces.len() >= FEW_STEPS && self.proves_cumulative()) {
                     self.cumulative = true;
                     return self.replace(text);
                 }
-                self.held = Held::Growing(pieces);
+                self.held = HeldText::Growing(pieces);
                 String::new()
             }
         }
@@ -129,11 +129,11 @@ impl Joined {
             return String::new();
         }
         if again && self.pieces > 1 && text.len() >= TELLING {
-            self.held = Held::Again(text);
+            self.held = HeldText::Again(text);
             return String::new();
         }
         if self.pieces > 0 && !self.whole.trim().is_empty() && extends(&text, &self.whole) {
-            self.held = Held::Growing(vec![text]);
+            self.held = HeldText::Growing(vec![text]);
             return String::new();
         }
         self.add(text)
@@ -158,7 +158,7 @@ fn extends(text: &str, before: &str) -> bool {
 
 /// Removes the unfinished reply if an endpoint repeats it before the continuation.
 #[derive(Debug, Default)]
-pub(super) struct Echo {
+pub(super) struct EchoFilter {
     base: String,
     /// Received text while it may still be the base.
     held: Option<String>,
@@ -175,7 +175,7 @@ const SHORTEST_ECHO: usize = 5;
 /// Minimum length in bytes at which whitespace may precede the repetition and a partial repetition is dropped.
 const LONG_ECHO: usize = 24;
 
-impl Echo {
+impl EchoFilter {
     /// Creates the filter for a reply that continues `base`.
     pub(super) fn of(base: &str) -> Self {
         let base = base.trim_end().to_owned();
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     fn pieces(pieces: &[&str]) -> String {
-        let mut joined = Joined::default();
+        let mut joined = DeltaAssembler::default();
         let last = pieces.len() - 1;
         let mut text: String =
             pieces.iter().enumerate().map(|(at, piece)| joined.piece((*piece).to_owned(), at == last)).collect();
@@ -268,17 +268,17 @@ mod tests {
 
     #[test]
     fn message_adds_only_the_missing_text() {
-        let mut joined = Joined::default();
+        let mut joined = DeltaAssembler::default();
         let mut text = joined.piece("Come in, ".into(), false) + &joined.piece("it is".into(), false);
         text += &joined.message("Come in, it is cold.".into(), true);
         text += &joined.message("Something else entirely.".into(), true);
         assert_eq!(text, "Come in, it is cold.");
-        let mut alone = Joined::default();
+        let mut alone = DeltaAssembler::default();
         assert_eq!(alone.message("Come ".into(), false) + &alone.message("in.".into(), true), "Come in.");
     }
 
     fn echoed(base: &str, sent: &[&str]) -> String {
-        let mut echo = Echo::of(base);
+        let mut echo = EchoFilter::of(base);
         let text: String = sent.iter().map(|piece| echo.push((*piece).to_owned())).collect();
         text + &echo.rest()
     }

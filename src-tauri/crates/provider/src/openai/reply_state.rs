@@ -2,12 +2,12 @@
 
 use tokio::time::Instant;
 
-use super::calls::Calls;
 use super::config::EndpointConfig;
 use super::diagnose;
-use super::retry::Failure;
-use super::text::Text;
-use super::wire::{Chunk, End, Progress, WireTimings, WireUsage};
+use super::retry::RequestFailure;
+use super::text::TextPipeline;
+use super::tool_calls::ToolCallAssembler;
+use super::wire::{End, PromptProgress, StreamChunk, WireTimings, WireUsage};
 use crate::{FinishReason, GenerationEvent, Request, Timings, Usage};
 
 /// Maximum bytes of one reply. An endpoint that sends more ignores `max_tokens`, or is hostile.
@@ -16,15 +16,15 @@ const MAX_REPLY: usize = 8 << 20;
 const MAX_SENT: usize = 64 * MAX_REPLY;
 
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct ReplyState {
     started: Instant,
     first_text: Option<Instant>,
     sent: usize,
     bytes: usize,
     texts: usize,
-    text: Text,
+    text: TextPipeline,
     thinks: bool,
-    calls: Calls,
+    calls: ToolCallAssembler,
     usage: Usage,
     prefill_ms: Option<f64>,
     decode_ms: Option<f64>,
@@ -38,13 +38,13 @@ pub(super) struct Tally {
 
 /// Certainty that the reply has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum ReplyEnd {
     No,
-    Perhaps,
-    Surely,
+    Maybe,
+    Yes,
 }
 
-impl Tally {
+impl ReplyState {
     pub(super) fn new(request: &Request) -> Self {
         Self {
             started: Instant::now(),
@@ -52,9 +52,9 @@ impl Tally {
             sent: 0,
             bytes: 0,
             texts: 0,
-            text: Text::of(&request.prompt),
+            text: TextPipeline::of(&request.prompt),
             thinks: false,
-            calls: Calls::default(),
+            calls: ToolCallAssembler::default(),
             usage: Usage::default(),
             prefill_ms: None,
             decode_ms: None,
@@ -65,7 +65,7 @@ impl Tally {
     }
 
     /// Whether any text or tool call has arrived.
-    pub(super) fn spoke(&self) -> bool {
+    pub(super) fn has_output(&self) -> bool {
         self.first_text.is_some() || self.calls.any()
     }
 
@@ -76,14 +76,14 @@ impl Tally {
 
     /// Whether the reply contains thoughts but no answer.
     pub(super) fn only_thought(&self) -> bool {
-        self.thinks && !self.spoke()
+        self.thinks && !self.has_output()
     }
 
-    pub(super) fn has_ended(&self) -> Ended {
+    pub(super) fn has_ended(&self) -> ReplyEnd {
         match self.ended {
-            None => Ended::No,
-            Some(_) if self.doubted || !self.spoke() => Ended::Perhaps,
-            Some(_) => Ended::Surely,
+            None => ReplyEnd::No,
+            Some(_) if self.doubted || !self.has_output() => ReplyEnd::Maybe,
+            Some(_) => ReplyEnd::Yes,
         }
     }
 
@@ -97,9 +97,9 @@ impl Tally {
     pub(super) fn take(
         &mut self,
         config: &EndpointConfig,
-        mut chunk: Chunk,
+        mut chunk: StreamChunk,
         events: &mut Vec<GenerationEvent>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RequestFailure> {
         if let Some(progress) = &chunk.progress {
             events.push(self.progress(progress));
         }
@@ -111,12 +111,12 @@ impl Tally {
         }
         self.thinks |= chunk.thinks;
         let ends = chunk.end.is_some_and(|end| end != End::Unknown);
-        if let Some(said) = chunk.said.take() {
+        if let Some(said) = chunk.text.take() {
             self.texts += 1;
             self.sent += said.len();
             self.doubted |= self.ended.take().is_some() || (ends && self.texts == 1);
             self.first_text.get_or_insert_with(Instant::now);
-            let text = self.text.push(said, chunk.halves, ends);
+            let text = self.text.push(said, chunk.has_surrogates, ends);
             self.bytes += text.len();
             events.extend(text_event(text));
             if self.bytes > MAX_REPLY || self.sent > MAX_SENT {
@@ -134,7 +134,7 @@ impl Tally {
             Some(End::Stop) => self.ended = Some(FinishReason::Stop),
             Some(End::Length) => self.ended = Some(FinishReason::Length),
             Some(End::Filtered) => return Err(diagnose::filtered(config)),
-            Some(End::Failed) => return Err(diagnose::broken_off(config)),
+            Some(End::Failed) => return Err(diagnose::aborted(config)),
         }
         Ok(())
     }
@@ -164,7 +164,7 @@ impl Tally {
         GenerationEvent::Finished { reason, usage: self.usage, timings }
     }
 
-    fn progress(&mut self, progress: &Progress) -> GenerationEvent {
+    fn progress(&mut self, progress: &PromptProgress) -> GenerationEvent {
         let (total, reused) = (whole(progress.total), whole(progress.cache));
         self.usage.prompt = Some(total);
         self.usage.reused = Some(reused);

@@ -12,7 +12,7 @@ use crate::renderer::DmabufRenderer;
 /// The command line of the window.
 #[derive(Debug, Parser)]
 #[command(name = "inglenook", version, about = "Private character chat on your own machine")]
-pub(crate) struct Arguments {
+pub(crate) struct AppArguments {
     /// Keep all data in this folder instead of the user's data folder.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data_dir: Option<PathBuf>,
@@ -23,9 +23,9 @@ pub(crate) struct Arguments {
     pub(crate) files: Vec<PathBuf>,
 }
 
-impl Arguments {
+impl AppArguments {
     /// Returns the data folder from the command line or the environment.
-    pub(crate) fn own_data_dir(&self) -> Option<PathBuf> {
+    pub(crate) fn custom_data_dir(&self) -> Option<PathBuf> {
         self.data_dir.clone().or_else(|| variable("INGLENOOK_DATA_DIR"))
     }
 }
@@ -34,8 +34,8 @@ impl Arguments {
 ///
 /// # Errors
 /// No folder was given, and the user has no home folder.
-pub(crate) fn options(arguments: &Arguments) -> Result<Options, NoHome> {
-    let data_dir = match arguments.own_data_dir() {
+pub(crate) fn options(arguments: &AppArguments) -> Result<Options, NoHome> {
+    let data_dir = match arguments.custom_data_dir() {
         Some(folder) => std::path::absolute(&folder).unwrap_or(folder),
         None => directories::ProjectDirs::from("org", "Inglenook", "Inglenook").ok_or(NoHome)?.data_dir().to_owned(),
     };
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn distinguishes_files_from_the_data_folder() {
-        let arguments = Arguments::parse_from(["inglenook", "--data-dir", "here", "Mira.png", "Tom.json"]);
+        let arguments = AppArguments::parse_from(["inglenook", "--data-dir", "here", "Mira.png", "Tom.json"]);
         assert_eq!(arguments.data_dir, Some("here".into()));
         assert_eq!(arguments.files, [PathBuf::from("Mira.png"), "Tom.json".into()]);
         assert_eq!(arguments.dmabuf_renderer, DmabufRenderer::Auto);

@@ -9,13 +9,13 @@ use crate::settings::Policy;
 
 /// Recent deaths within the policy's window, for one model at one context size.
 #[derive(Debug, Default)]
-pub(crate) struct Health {
+pub(crate) struct CrashHistory {
     deaths: VecDeque<Instant>,
     last: String,
 }
 
-impl Health {
-    pub(crate) fn died(&mut self, now: Instant, how: &str) {
+impl CrashHistory {
+    pub(crate) fn record_death(&mut self, now: Instant, how: &str) {
         self.deaths.push_back(now);
         how.clone_into(&mut self.last);
     }
@@ -57,13 +57,13 @@ mod tests {
     fn pauses_double_until_the_third_death_in_window() {
         let (policy, start) = (Policy::default(), Instant::now());
         let minute = |minutes: u64| start + Duration::from_secs(60 * minutes);
-        let mut health = Health::default();
+        let mut health = CrashHistory::default();
         assert_eq!(health.pause(start, &policy).unwrap(), Duration::ZERO);
-        health.died(minute(1), "it was killed");
+        health.record_death(minute(1), "it was killed");
         assert_eq!(health.pause(minute(1), &policy).unwrap(), Duration::from_millis(250));
-        health.died(minute(2), "it was killed");
+        health.record_death(minute(2), "it was killed");
         assert_eq!(health.pause(minute(2), &policy).unwrap(), Duration::from_millis(500));
-        health.died(minute(3), "it was killed");
+        health.record_death(minute(3), "it was killed");
         let error = health.pause(minute(3), &policy).unwrap_err();
         assert_eq!(error.kind, ProviderErrorKind::WorkerDied);
         assert_eq!(

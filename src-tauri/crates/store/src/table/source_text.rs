@@ -11,7 +11,7 @@ use crate::table::message_text::MessageTexts;
 
 /// The text of a message at the time it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct SourceText {
     /// Row number of the text.
     pub number: i64,
     pub message: MessageId,
@@ -33,8 +33,8 @@ const TOLD: &str = "SELECT message_text.number, message_text.message, message_te
 
 impl MessageTexts<'_> {
     /// The newest `limit` texts of a chat after `position`, oldest first.
-    pub fn told_after(&self, chat: ChatId, position: i64, limit: u32) -> Result<Vec<Told>, StoreError> {
-        let mut told: Vec<Told> = self
+    pub fn texts_after(&self, chat: ChatId, position: i64, limit: u32) -> Result<Vec<SourceText>, StoreError> {
+        let mut told: Vec<SourceText> = self
             .conn
             .prepare_cached(&format!("{TOLD} ORDER BY message_text.position DESC LIMIT ?4"))?
             .query_map(params![Col(chat), position.saturating_add(1), i64::MAX, limit], from_row)?
@@ -44,7 +44,7 @@ impl MessageTexts<'_> {
     }
 
     /// Texts of a chat from position `first` to `last`, both inclusive, oldest first.
-    pub fn told_between(&self, chat: ChatId, first: i64, last: i64) -> Result<Vec<Told>, StoreError> {
+    pub fn texts_between(&self, chat: ChatId, first: i64, last: i64) -> Result<Vec<SourceText>, StoreError> {
         let told = self
             .conn
             .prepare_cached(&format!("{TOLD} ORDER BY message_text.position"))?
@@ -54,7 +54,7 @@ impl MessageTexts<'_> {
     }
 
     /// Position of the last message that fact extraction has processed; -1 if there is none.
-    pub fn learned_to(&self, chat: ChatId) -> Result<i64, StoreError> {
+    pub fn extracted_up_to(&self, chat: ChatId) -> Result<i64, StoreError> {
         let learned = self
             .conn
             .prepare_cached("SELECT position FROM chat_learned WHERE chat = ?1")?
@@ -64,7 +64,7 @@ impl MessageTexts<'_> {
     }
 
     /// The first message of a chat that is queued for a repeated fact extraction, and its position.
-    pub fn to_learn_anew(&self, chat: ChatId) -> Result<Option<(MessageId, i64)>, StoreError> {
+    pub fn next_reextraction(&self, chat: ChatId) -> Result<Option<(MessageId, i64)>, StoreError> {
         let first = self
             .conn
             .prepare_cached(
@@ -78,7 +78,7 @@ impl MessageTexts<'_> {
     }
 
     /// Whether all texts are unchanged.
-    pub fn still_say(&self, told: &[Told]) -> Result<bool, StoreError> {
+    pub fn all_unchanged(&self, told: &[SourceText]) -> Result<bool, StoreError> {
         let mut same =
             self.conn.prepare_cached("SELECT 1 FROM message_text WHERE number = ?1 AND message = ?2 AND text = ?3")?;
         for text in told {
@@ -92,7 +92,7 @@ impl MessageTexts<'_> {
 
 impl MessagesMut<'_> {
     /// Records that fact extraction has processed messages up to `position`.
-    pub fn learned_to(&mut self, chat: ChatId, position: i64) -> Result<(), StoreError> {
+    pub fn extracted_up_to(&mut self, chat: ChatId, position: i64) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT INTO chat_learned (chat, position) VALUES (?1, ?2)
@@ -104,7 +104,7 @@ impl MessagesMut<'_> {
 
     /// Restarts fact extraction at a message, if it has already processed that message and at most `lately` positions
     /// more.
-    pub fn learn_again_from(&mut self, message: MessageId, lately: u32) -> Result<(), StoreError> {
+    pub fn restart_extraction_from(&mut self, message: MessageId, lately: u32) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "UPDATE chat_learned SET position = message.position - 1 FROM message
@@ -125,7 +125,7 @@ impl MessagesMut<'_> {
 
     /// Queues a message for a repeated fact extraction, if facts were extracted from it and it would not be processed
     /// anyway.
-    pub fn learn_anew(&mut self, message: MessageId) -> Result<(), StoreError> {
+    pub fn queue_reextraction(&mut self, message: MessageId) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT OR IGNORE INTO learn_anew (message)
@@ -139,14 +139,14 @@ impl MessagesMut<'_> {
     }
 
     /// Removes a message from the queue for repeated fact extraction.
-    pub fn learned_anew(&mut self, message: MessageId) -> Result<(), StoreError> {
+    pub fn finish_reextraction(&mut self, message: MessageId) -> Result<(), StoreError> {
         self.conn.prepare_cached("DELETE FROM learn_anew WHERE message = ?1")?.execute([Col(message)])?;
         Ok(())
     }
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Told> {
-    Ok(Told {
+fn from_row(row: &Row<'_>) -> rusqlite::Result<SourceText> {
+    Ok(SourceText {
         number: row.get(0)?,
         message: row.get::<_, Col<_>>(1)?.0,
         position: row.get(2)?,

@@ -12,8 +12,8 @@ const UNIMPORTANT: u8 = 1;
 
 impl MessagesMut<'_> {
     /// Excludes the visible text of a message from recall, and sets its importance to the lowest. The exclusion belongs
-    /// to the swipe: it stays while another swipe is selected. An edit or [`Self::tell_again`] ends it.
-    pub fn tell_no_more(&mut self, id: MessageId) -> Result<(), StoreError> {
+    /// to the swipe: it stays while another swipe is selected. An edit or [`Self::include`] ends it.
+    pub fn exclude(&mut self, id: MessageId) -> Result<(), StoreError> {
         let untold = "UPDATE swipe SET untold = 1
              WHERE message = ?1 AND position = (SELECT selected FROM message WHERE id = ?1)";
         self.conn.prepare_cached(untold)?.execute([Col(id)])?;
@@ -23,8 +23,8 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// Reverts [`Self::tell_no_more`] for swipes without any forgotten memory.
-    pub fn tell_again(&mut self, id: MessageId) -> Result<(), StoreError> {
+    /// Reverts [`Self::exclude`] for swipes without any forgotten memory.
+    pub fn include(&mut self, id: MessageId) -> Result<(), StoreError> {
         let untold = "UPDATE swipe SET untold = 0
              WHERE message = ?1 AND untold = 1 AND id NOT IN (SELECT swipe FROM forgotten)";
         if self.conn.prepare_cached(untold)?.execute([Col(id)])? == 0 {
@@ -38,9 +38,9 @@ impl MessagesMut<'_> {
         Ok(())
     }
 
-    /// Excludes the source texts of a forgotten memory from recall. The record for [`Self::tell_again`] outlives the
+    /// Excludes the source texts of a forgotten memory from recall. The record for [`Self::include`] outlives the
     /// memory.
-    pub fn forget_words_of(&mut self, memory: MemoryId) -> Result<(), StoreError> {
+    pub fn exclude_sources_of(&mut self, memory: MemoryId) -> Result<(), StoreError> {
         let words = "INSERT OR IGNORE INTO forgotten (memory, swipe)
              SELECT memory.id, made.swipe FROM memory
              JOIN (SELECT memory, swipe FROM memory_source UNION ALL SELECT memory, swipe FROM outlived) AS made
@@ -54,16 +54,16 @@ impl MessagesMut<'_> {
     }
 
     /// Excludes the visible text of a message permanently. For messages that ask to forget `memory`.
-    pub fn forget_words_in(&mut self, message: MessageId, memory: MemoryId) -> Result<(), StoreError> {
+    pub fn exclude_chat_for_good(&mut self, message: MessageId, memory: MemoryId) -> Result<(), StoreError> {
         let shown = "INSERT OR IGNORE INTO forgotten (memory, swipe)
              SELECT ?2, swipe.id FROM swipe JOIN message ON message.id = swipe.message
              WHERE message.id = ?1 AND swipe.position = message.selected";
         self.conn.prepare_cached(shown)?.execute(params![Col(message), Col(memory)])?;
-        self.tell_no_more(message)
+        self.exclude(message)
     }
 
-    /// Reverts [`Self::forget_words_of`], but not [`Self::forget_words_in`].
-    pub fn remember_words_of(&mut self, memory: MemoryId) -> Result<(), StoreError> {
+    /// Reverts [`Self::exclude_sources_of`], but not [`Self::exclude_chat_for_good`].
+    pub fn include_sources_of(&mut self, memory: MemoryId) -> Result<(), StoreError> {
         let words =
             "DELETE FROM forgotten WHERE memory = ?1 AND swipe IN (
                  SELECT made.swipe FROM (SELECT memory, swipe FROM memory_source UNION ALL SELECT memory, swipe FROM outlived)

@@ -11,13 +11,13 @@ use crate::table::vector::{self, VectorRevision, bytes, signed};
 
 /// A kind of item with an embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MeaningOf {
+pub enum EmbeddedKind {
     Memory,
     Passage,
     Entry,
 }
 
-impl MeaningOf {
+impl EmbeddedKind {
     const ALL: [Self; 3] = [Self::Entry, Self::Memory, Self::Passage];
 
     fn as_str(self) -> &'static str {
@@ -31,7 +31,7 @@ impl MeaningOf {
 
 /// A group of items that are searched together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Among {
+pub enum EmbeddingGroup {
     Memories,
     /// The passages of all documents of one owner.
     Passages(DocumentOwner),
@@ -39,12 +39,12 @@ pub enum Among {
     Entries(LorebookId),
 }
 
-impl Among {
-    fn kind(self) -> MeaningOf {
+impl EmbeddingGroup {
+    fn kind(self) -> EmbeddedKind {
         match self {
-            Self::Memories => MeaningOf::Memory,
-            Self::Passages(_) => MeaningOf::Passage,
-            Self::Entries(_) => MeaningOf::Entry,
+            Self::Memories => EmbeddedKind::Memory,
+            Self::Passages(_) => EmbeddedKind::Passage,
+            Self::Entries(_) => EmbeddedKind::Entry,
         }
     }
 
@@ -61,15 +61,15 @@ impl Among {
 
 /// An item that needs an embedding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnreadThing {
-    pub kind: MeaningOf,
+pub struct QueuedItem {
+    pub kind: EmbeddedKind,
     pub(crate) owner: i64,
     pub text: String,
 }
 
 /// An embedding of one part of an item.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Meant {
+pub struct StoredEmbedding {
     /// Row number, which increases with each write.
     pub number: i64,
     /// Row number of the memory, passage or entry.
@@ -80,43 +80,43 @@ pub struct Meant {
 
 /// A lorebook entry that semantic search can activate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoreEntry {
+pub struct LoreEntryText {
     pub uid: String,
     pub text: String,
 }
 
-pub struct Meanings<'a> {
+pub struct ItemEmbeddings<'a> {
     pub(crate) conn: &'a Connection,
 }
 
-impl Meanings<'_> {
+impl ItemEmbeddings<'_> {
     /// Returns up to `limit` items without an embedding: entries first, then memories, then passages; newest first in
     /// each kind.
-    pub fn unread(&self, limit: u32) -> Result<Vec<UnreadThing>, StoreError> {
+    pub fn queued(&self, limit: u32) -> Result<Vec<QueuedItem>, StoreError> {
         let mut queue = self
             .conn
             .prepare_cached("SELECT owner FROM meaning_unread WHERE kind = ?1 ORDER BY owner DESC LIMIT ?2")?;
         let mut unread = Vec::new();
-        for kind in MeaningOf::ALL {
+        for kind in EmbeddedKind::ALL {
             let left = limit as usize - unread.len();
             let owners = queue.query_map(params![kind.as_str(), left as i64], |row| row.get::<_, i64>(0))?;
             for owner in owners {
                 let owner = owner?;
                 let text = text_of(self.conn, kind, owner)?.map(|(_, text)| text).unwrap_or_default();
-                unread.push(UnreadThing { kind, owner, text });
+                unread.push(QueuedItem { kind, owner, text });
             }
         }
         Ok(unread)
     }
 
     /// Number of items without an embedding.
-    pub fn count_unread(&self) -> Result<u32, StoreError> {
+    pub fn count_queued(&self) -> Result<u32, StoreError> {
         Ok(self.conn.query_row("SELECT count(*) FROM meaning_unread", [], |row| row.get(0))?)
     }
 
-    /// Returns up to `limit` lorebooks whose entries must be listed with [`MeaningsMut::put_entries`]. A card's own
+    /// Returns up to `limit` lorebooks whose entries must be listed with [`ItemEmbeddingsMut::put_entries`]. A card's own
     /// book has the id of its character.
-    pub fn unread_books(&self, limit: u32) -> Result<Vec<LorebookId>, StoreError> {
+    pub fn queued_books(&self, limit: u32) -> Result<Vec<LorebookId>, StoreError> {
         let books = self
             .conn
             .prepare_cached("SELECT book FROM lore_unread LIMIT ?1")?
@@ -125,14 +125,14 @@ impl Meanings<'_> {
         Ok(books)
     }
 
-    pub fn revision(&self, among: Among) -> Result<VectorRevision, StoreError> {
+    pub fn revision(&self, among: EmbeddingGroup) -> Result<VectorRevision, StoreError> {
         vector::revision(self.conn, among.kind().as_str(), &among.id())
     }
 
     /// Embeddings by `model` in a group.
-    pub fn of(&self, among: Among, model: &str) -> Result<Vec<Meant>, StoreError> {
+    pub fn of(&self, among: EmbeddingGroup, model: &str) -> Result<Vec<StoredEmbedding>, StoreError> {
         let meant = |row: &Row<'_>| {
-            Ok(Meant {
+            Ok(StoredEmbedding {
                 number: row.get(0)?,
                 owner: row.get(1)?,
                 vector: signed(row.get_ref(2)?.as_blob()?),
@@ -168,14 +168,14 @@ impl Meanings<'_> {
     }
 }
 
-pub struct MeaningsMut<'a> {
+pub struct ItemEmbeddingsMut<'a> {
     pub(crate) conn: &'a Connection,
 }
 
-impl MeaningsMut<'_> {
+impl ItemEmbeddingsMut<'_> {
     /// Stores the embeddings of an item, one vector and scale per part, and removes it from the queue. Does nothing if
     /// the item has changed meanwhile.
-    pub fn keep(&mut self, thing: &UnreadThing, model: &str, parts: &[(Vec<i8>, f32)]) -> Result<(), StoreError> {
+    pub fn keep(&mut self, thing: &QueuedItem, model: &str, parts: &[(Vec<i8>, f32)]) -> Result<(), StoreError> {
         let now = text_of(self.conn, thing.kind, thing.owner)?;
         let Some((among, _)) = now.filter(|(_, text)| *text == thing.text) else { return Ok(()) };
         let (kind, owner) = (thing.kind.as_str(), thing.owner);
@@ -188,11 +188,11 @@ impl MeaningsMut<'_> {
         for (part, (vector, scale)) in (0_i64..).zip(parts) {
             insert.execute(params![kind, owner, among, part, model, scale, bytes(vector)])?;
         }
-        self.pass_over(thing)
+        self.dequeue(thing)
     }
 
-    /// Removes an item from the queue without an embedding, until [`Self::read_anew`].
-    pub fn pass_over(&mut self, thing: &UnreadThing) -> Result<(), StoreError> {
+    /// Removes an item from the queue without an embedding, until [`Self::queue_all`].
+    pub fn dequeue(&mut self, thing: &QueuedItem) -> Result<(), StoreError> {
         self.conn
             .prepare_cached("DELETE FROM meaning_unread WHERE kind = ?1 AND owner = ?2")?
             .execute(params![thing.kind.as_str(), thing.owner])?;
@@ -200,7 +200,7 @@ impl MeaningsMut<'_> {
     }
 
     /// Replaces the list of a book's entries for semantic search, and marks the book as done.
-    pub fn put_entries(&mut self, book: LorebookId, entries: &[LoreEntry]) -> Result<(), StoreError> {
+    pub fn put_entries(&mut self, book: LorebookId, entries: &[LoreEntryText]) -> Result<(), StoreError> {
         let id = book.0.as_bytes();
         let uids: Vec<&str> = entries.iter().map(|entry| entry.uid.as_str()).collect();
         let uids = serde_json::to_string(&uids).unwrap_or_default();
@@ -219,7 +219,7 @@ impl MeaningsMut<'_> {
     }
 
     /// Queues every item without an embedding by `model`, and deletes embeddings of other models.
-    pub fn read_anew(&mut self, model: &str) -> Result<(), StoreError> {
+    pub fn queue_all(&mut self, model: &str) -> Result<(), StoreError> {
         self.conn.execute("DELETE FROM meaning WHERE model <> ?1", [model])?;
         self.conn.execute(
             "INSERT OR IGNORE INTO meaning_unread (kind, owner) SELECT kind, owner FROM meaningful AS thing
@@ -231,7 +231,7 @@ impl MeaningsMut<'_> {
 }
 
 /// Returns the group and the text of an item; `None` if it no longer exists.
-fn text_of(conn: &Connection, kind: MeaningOf, owner: i64) -> Result<Option<([u8; 16], String)>, StoreError> {
+fn text_of(conn: &Connection, kind: EmbeddedKind, owner: i64) -> Result<Option<([u8; 16], String)>, StoreError> {
     let sql = "SELECT among, text FROM meaningful WHERE kind = ?1 AND owner = ?2";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     Ok(conn.prepare_cached(sql)?.query_row(params![kind.as_str(), owner], row).optional()?)

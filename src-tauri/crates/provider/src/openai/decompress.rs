@@ -11,7 +11,7 @@ const STEP: usize = 4 << 10;
 
 /// Decompresses the pieces of one body.
 #[derive(Debug)]
-pub(super) enum Unpacker {
+pub(super) enum Decompressor {
     /// No bytes have come yet, so the first ones may still show gzip.
     Unknown,
     Plain,
@@ -22,32 +22,32 @@ pub(super) enum Unpacker {
 
 /// Reason why a body cannot be decompressed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Packed {
+pub(super) enum DecompressionError {
     /// The compression is not supported.
     Unknown(String),
     Damaged,
 }
 
-impl Unpacker {
+impl Decompressor {
     /// Selects the decoder by the `Content-Encoding` header.
-    pub(super) fn of(headers: &HeaderMap) -> Result<Self, Packed> {
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self, DecompressionError> {
         let named = headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
         match named.trim().to_ascii_lowercase().as_str() {
             "" | "identity" => Ok(Self::Unknown),
             "gzip" | "x-gzip" => Ok(Self::Gzip(GzDecoder::new(Vec::new()))),
             "deflate" => Ok(Self::Zlib(ZlibDecoder::new(Vec::new()))),
-            other => Err(Packed::Unknown(other.chars().filter(char::is_ascii_graphic).take(20).collect())),
+            other => Err(DecompressionError::Unknown(other.chars().filter(char::is_ascii_graphic).take(20).collect())),
         }
     }
 
     /// Whether the next piece needs no decompression, and therefore no copy.
-    pub(super) fn passes(&mut self, bytes: &[u8]) -> bool {
+    pub(super) fn is_plain(&mut self, bytes: &[u8]) -> bool {
         self.recognise(bytes);
         matches!(self, Self::Unknown | Self::Plain)
     }
 
     /// Decompresses the next piece into `sink`, which may refuse more data.
-    pub(super) fn push<E: From<Packed>>(
+    pub(super) fn push<E: From<DecompressionError>>(
         &mut self,
         bytes: &Bytes,
         mut sink: impl FnMut(&[u8]) -> Result<(), E>,
@@ -57,7 +57,7 @@ impl Unpacker {
             return sink(bytes);
         }
         for step in bytes.chunks(STEP) {
-            let unpacked = self.step(step).map_err(|_| Packed::Damaged)?;
+            let unpacked = self.step(step).map_err(|_| DecompressionError::Damaged)?;
             sink(&unpacked)?;
         }
         Ok(())

@@ -2,26 +2,26 @@
 
 /// Text released by one token.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Let {
+pub(crate) struct Released {
     pub(crate) text: String,
     /// A stop text is complete; `text` ends before it.
     pub(crate) stopped: bool,
 }
 
 /// Holds back unfinished characters and text that may start a stop text.
-pub(crate) struct Outlet {
+pub(crate) struct StopStringFilter {
     stops: Vec<String>,
     bytes: Vec<u8>,
     held: String,
 }
 
-impl Outlet {
+impl StopStringFilter {
     pub(crate) fn new(stops: &[String]) -> Self {
         let stops = stops.iter().filter(|stop| !stop.is_empty()).cloned().collect();
         Self { stops, bytes: Vec::new(), held: String::new() }
     }
 
-    pub(crate) fn push(&mut self, piece: &[u8]) -> Let {
+    pub(crate) fn push(&mut self, piece: &[u8]) -> Released {
         self.bytes.extend_from_slice(piece);
         self.take_whole_characters();
         // The first complete stop text wins, so that the result does not depend on token boundaries.
@@ -29,10 +29,10 @@ impl Outlet {
             self.stops.iter().filter_map(|stop| self.held.find(stop.as_str()).map(|at| (at + stop.len(), at)));
         if let Some((_, at)) = complete.min() {
             self.held.truncate(at);
-            return Let { text: std::mem::take(&mut self.held), stopped: true };
+            return Released { text: std::mem::take(&mut self.held), stopped: true };
         }
         let safe = self.held.len() - self.stops.iter().map(|stop| overlap(&self.held, stop)).max().unwrap_or(0);
-        Let { text: self.held.drain(..safe).collect(), stopped: false }
+        Released { text: self.held.drain(..safe).collect(), stopped: false }
     }
 
     /// Returns the held text when the reply ends without a stop text. An unfinished character is lost.
@@ -80,10 +80,10 @@ mod tests {
     /// Pushes `pieces` and joins the results; `|` marks a stop, and the last item is the result of `finish`.
     fn check(stops: &[&str], pieces: &[&[u8]]) -> String {
         let stops: Vec<String> = stops.iter().map(|&stop| stop.into()).collect();
-        let mut outlet = Outlet::new(&stops);
+        let mut outlet = StopStringFilter::new(&stops);
         let mut shown = Vec::new();
         for piece in pieces {
-            let Let { text, stopped } = outlet.push(piece);
+            let Released { text, stopped } = outlet.push(piece);
             shown.push(if stopped { format!("{text}|") } else { text });
             if stopped {
                 return shown.join(",");
@@ -124,19 +124,19 @@ mod tests {
             cuts in proptest::collection::vec(1usize..5, 0..60),
         ) {
             let at_once = {
-                let mut outlet = Outlet::new(&stops);
-                let Let { text: mut out, stopped } = outlet.push(text.as_bytes());
+                let mut outlet = StopStringFilter::new(&stops);
+                let Released { text: mut out, stopped } = outlet.push(text.as_bytes());
                 if !stopped {
                     out += &outlet.finish();
                 }
                 out
             };
-            let mut outlet = Outlet::new(&stops);
+            let mut outlet = StopStringFilter::new(&stops);
             let (mut rest, mut out, mut ended) = (text.as_bytes(), String::new(), false);
             for cut in cuts.into_iter().chain([usize::MAX]) {
                 let (piece, tail) = rest.split_at(cut.min(rest.len()));
                 rest = tail;
-                let Let { text, stopped } = outlet.push(piece);
+                let Released { text, stopped } = outlet.push(piece);
                 out += &text;
                 if stopped {
                     ended = true;

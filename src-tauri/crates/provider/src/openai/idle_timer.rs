@@ -1,4 +1,4 @@
-//! Waits for an endpoint with notices and a timeout.
+//! Waits for data from an endpoint. Reports long silences, and gives up after a timeout.
 
 use std::future::Future;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 pub(super) enum Waited<T> {
     Ready(T),
     /// Nothing has arrived for this many seconds in total.
-    Quiet(u32),
-    TooLong,
+    Notice(u32),
+    TimedOut,
     Cancelled,
 }
 
 /// Measures the current silence.
 #[derive(Debug)]
-pub(super) struct Silence {
+pub(super) struct IdleTimer {
     since: Instant,
     notice: Duration,
     notices: u32,
@@ -26,13 +26,13 @@ pub(super) struct Silence {
     pub(super) limit: Duration,
 }
 
-impl Silence {
+impl IdleTimer {
     pub(super) fn new(notice: Duration, limit: Duration) -> Self {
         Self { since: Instant::now(), notice, notices: 0, limit }
     }
 
     /// Resets the silence when data arrives.
-    pub(super) fn broken(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.since = Instant::now();
         self.notices = 0;
     }
@@ -47,11 +47,11 @@ impl Silence {
             ready = next => Waited::Ready(ready),
             () = sleep_until(notice.min(limit)) => {
                 if limit <= notice {
-                    return Waited::TooLong;
+                    return Waited::TimedOut;
                 }
                 self.notices += 1;
                 let seconds = (self.notice * self.notices).as_secs();
-                Waited::Quiet(u32::try_from(seconds).unwrap_or(u32::MAX))
+                Waited::Notice(u32::try_from(seconds).unwrap_or(u32::MAX))
             }
         }
     }

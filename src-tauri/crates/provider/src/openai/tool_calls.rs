@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::{Arguments, ToolCall};
+use domain::{ToolArguments, ToolCall};
 use serde_json::Value;
 
 /// Maximum number of calls in one reply. An endpoint that sends more is broken or hostile.
@@ -14,13 +14,13 @@ const UNNAMED: &str = "unnamed";
 
 /// Tool calls received so far in one reply.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
-    open: Vec<Open>,
+pub(super) struct ToolCallAssembler {
+    open: Vec<PartialToolCall>,
     bytes: usize,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct PartialToolCall {
     index: Option<u64>,
     id: String,
     name: String,
@@ -31,7 +31,7 @@ struct Open {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooMany;
 
-impl Calls {
+impl ToolCallAssembler {
     pub(super) fn any(&self) -> bool {
         !self.open.is_empty()
     }
@@ -45,7 +45,7 @@ impl Calls {
     pub(super) fn finish(&mut self) -> impl Iterator<Item = ToolCall> {
         let mut open = std::mem::take(&mut self.open);
         open.sort_by_key(|call| call.index);
-        open.into_iter().map(Open::close)
+        open.into_iter().map(PartialToolCall::close)
     }
 
     fn piece(&mut self, piece: &Value) -> Result<(), TooMany> {
@@ -62,7 +62,7 @@ impl Calls {
             return Err(TooMany);
         }
         let at = at.unwrap_or_else(|| {
-            self.open.push(Open { index, ..Open::default() });
+            self.open.push(PartialToolCall { index, ..PartialToolCall::default() });
             self.open.len() - 1
         });
         self.open[at].add(&id, &name, &arguments);
@@ -83,7 +83,7 @@ impl Calls {
     }
 }
 
-impl Open {
+impl PartialToolCall {
     fn add(&mut self, id: &str, name: &str, arguments: &str) {
         if self.id.is_empty() {
             self.id.push_str(id);
@@ -100,7 +100,7 @@ impl Open {
         ToolCall {
             id: Some(self.id).filter(|id| !id.is_empty()),
             name: name.unwrap_or_else(|| UNNAMED.to_owned()),
-            arguments: Arguments::read(&self.arguments),
+            arguments: ToolArguments::read(&self.arguments),
         }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
 
     /// Formats the calls of `pieces`; a question mark marks malformed arguments.
     fn read(pieces: &[Value]) -> Result<Vec<String>, TooMany> {
-        let mut calls = Calls::default();
+        let mut calls = ToolCallAssembler::default();
         pieces.iter().try_for_each(|piece| calls.take(piece))?;
         let mark = |call: &ToolCall| if call.arguments.is_object() { "" } else { "?" };
         Ok(calls.finish().map(|call| format!("{}({}){}", call.name, call.arguments.text(), mark(&call))).collect())

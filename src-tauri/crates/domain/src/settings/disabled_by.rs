@@ -1,23 +1,23 @@
 //! Detects settings that have no effect because of another setting. Replies still work; the settings screen shows a
 //! hint.
 
-use super::value::Value;
+use super::value::ConfigValue;
 
 /// Another setting that disables a setting at some values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Silencer {
+pub struct Disabler {
     pub key: &'static str,
     /// True: it disables at 0. False: it disables at any other value.
     pub at_zero: bool,
 }
 
 /// At temperature 0 only the most likely token is used.
-const GREEDY: Silencer = Silencer { key: "temperature", at_zero: true };
+const GREEDY: Disabler = Disabler { key: "temperature", at_zero: true };
 /// Mirostat replaces all cut-offs.
-const MIROSTAT: Silencer = Silencer { key: "mirostat", at_zero: false };
+const MIROSTAT: Disabler = Disabler { key: "mirostat", at_zero: false };
 
 /// Returns the settings that can disable the setting `key`.
-pub fn silencers(key: &str) -> &'static [Silencer] {
+pub fn disablers(key: &str) -> &'static [Disabler] {
     match key {
         "top_p" | "min_p" | "top_k" | "typical_p" | "top_n_sigma" | "xtc_probability" | "xtc_threshold"
         | "dynatemp_range" | "dynatemp_exponent" => &[GREEDY, MIROSTAT],
@@ -26,13 +26,13 @@ pub fn silencers(key: &str) -> &'static [Silencer] {
     }
 }
 
-impl Silencer {
+impl Disabler {
     /// Whether the setting disables others at `value`.
-    pub fn holds(&self, value: &Value) -> bool {
+    pub fn disables(&self, value: &ConfigValue) -> bool {
         match value {
-            Value::Whole(number) => (*number == 0) == self.at_zero,
-            Value::Number(number) => (*number == 0.0) == self.at_zero,
-            Value::Switch(_) | Value::Text(_) => false,
+            ConfigValue::Whole(number) => (*number == 0) == self.at_zero,
+            ConfigValue::Number(number) => (*number == 0.0) == self.at_zero,
+            ConfigValue::Switch(_) | ConfigValue::Text(_) => false,
         }
     }
 }
@@ -42,23 +42,23 @@ mod tests {
     use super::super::setting;
     use super::*;
 
-    fn silent(key: &str, value: Value) -> Vec<&'static str> {
-        let holding = |of: &&str| silencers(of).iter().any(|by| by.key == key && by.holds(&value));
+    fn disabled(key: &str, value: ConfigValue) -> Vec<&'static str> {
+        let holding = |of: &&str| disablers(of).iter().any(|by| by.key == key && by.disables(&value));
         super::super::SETTINGS.iter().map(|setting| setting.key).filter(holding).collect()
     }
 
     #[test]
     fn mirostat_and_zero_temperature_disable_cutoffs() {
-        assert_eq!(silent("mirostat", Value::Whole(0)), [""; 0]);
-        let cuts = silent("mirostat", Value::Whole(2));
+        assert_eq!(disabled("mirostat", ConfigValue::Whole(0)), [""; 0]);
+        let cuts = disabled("mirostat", ConfigValue::Whole(2));
         assert!(cuts.contains(&"top_k") && cuts.contains(&"dynatemp_range"), "{cuts:?}");
         assert!(
             !cuts.contains(&"dry_multiplier") && !cuts.contains(&"repeat_penalty"),
             "penalties apply before mirostat"
         );
-        let greedy = silent("temperature", Value::Number(0.0));
+        let greedy = disabled("temperature", ConfigValue::Number(0.0));
         assert!(cuts.iter().all(|key| greedy.contains(key)) && greedy.contains(&"mirostat"), "{greedy:?}");
-        assert_eq!(silent("temperature", Value::Number(0.01)), [""; 0]);
+        assert_eq!(disabled("temperature", ConfigValue::Number(0.01)), [""; 0]);
         assert!(cuts.iter().all(|key| setting(key).is_some()));
     }
 }

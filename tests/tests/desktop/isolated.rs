@@ -6,16 +6,16 @@ use std::fs::File;
 use std::future::Future;
 use std::process::Command;
 
-use crate::desk::Desk;
+use crate::desk::TestEnvironment;
 
 const INSIDE: &str = "INGLENOOK_DESKTOP_STORY";
 
 /// Runs `tell` as the test `name`. The outer process starts this program again in isolation; the inner one runs the
 /// test.
-pub(crate) fn sealed<F: Future<Output = ()>>(name: &str, tell: impl FnOnce(Desk) -> F) {
+pub(crate) fn isolated<F: Future<Output = ()>>(name: &str, tell: impl FnOnce(TestEnvironment) -> F) {
     if env::var_os(INSIDE).is_some() {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-        runtime.block_on(async { tell(Desk::new(name).await).await });
+        runtime.block_on(async { tell(TestEnvironment::new(name).await).await });
         return;
     }
     // The tests share two cores with a language model, so only one runs at a time, whichever runner started it.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::StoreError;
 use crate::sql::Col;
 use crate::table::memory::{Memories, MemoriesMut};
-use crate::table::memory_row::{COLUMNS, COUNTS, OF_SCOPE, Owners, STANDS, from_row};
+use crate::table::memory_row::{ACTIVE, COLUMNS, OF_SCOPE, Owners, VALID, from_row};
 use crate::table::stale_cache::StaleCachesMut;
 
 /// Conditions for memories; all must be met.
@@ -20,7 +20,7 @@ pub struct MemoryFilter {
     /// Kind of scope, as in [`MemoryScope::as_str`](domain::MemoryScope::as_str).
     pub scope: Option<&'static str>,
     /// Whether it was made from chat messages.
-    pub said: Option<bool>,
+    pub from_messages: Option<bool>,
     /// Whether to select archived instead of active memories.
     pub archived: bool,
 }
@@ -35,7 +35,7 @@ impl MemoryFilter {
 
 /// A set of memories to forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MemoriesOf {
+pub enum MemorySet {
     /// All memories that only this character can use.
     Character(CharacterId),
     /// Memories of a character and one persona; `None` is the user without a persona.
@@ -51,24 +51,24 @@ pub struct MemoryStorage {
     pub vectors: u64,
     pub vector_bytes: u64,
     /// Number of texts without an embedding.
-    pub unread: u64,
+    pub queued: u64,
 }
 
 impl Memories<'_> {
     /// All valid memories of a set.
-    pub fn all_of(&self, of: MemoriesOf) -> Result<Vec<MemoryId>, StoreError> {
+    pub fn all_of(&self, of: MemorySet) -> Result<Vec<MemoryId>, StoreError> {
         let (condition, character, persona) = match of {
-            MemoriesOf::Everybody => ("?1 IS ?2", None, None),
-            MemoriesOf::Character(character) => (
+            MemorySet::Everybody => ("?1 IS ?2", None, None),
+            MemorySet::Character(character) => (
                 "?2 IS NULL AND (character = ?1 OR chat IN (SELECT id FROM chat WHERE character = ?1))",
                 Some(character),
                 None,
             ),
-            MemoriesOf::Pair(character, persona) => {
+            MemorySet::Pair(character, persona) => {
                 ("scope = 'pair' AND character = ?1 AND persona IS ?2", Some(character), persona)
             }
         };
-        let sql = format!("SELECT id FROM memory WHERE {condition} AND {STANDS} ORDER BY number");
+        let sql = format!("SELECT id FROM memory WHERE {condition} AND {VALID} ORDER BY number");
         let ids = self
             .conn
             .prepare_cached(&sql)?
@@ -78,7 +78,7 @@ impl Memories<'_> {
     }
 
     /// Whether any of `messages` is in `chat`.
-    pub fn some_said_in(&self, chat: ChatId, messages: &[MessageId]) -> Result<bool, StoreError> {
+    pub fn any_in_chat(&self, chat: ChatId, messages: &[MessageId]) -> Result<bool, StoreError> {
         let mut said = self.conn.prepare_cached("SELECT 1 FROM message WHERE id = ?1 AND chat = ?2")?;
         for message in messages {
             if said.exists(params![Col(*message), Col(chat)])? {
@@ -89,13 +89,13 @@ impl Memories<'_> {
     }
 
     /// Returns the recallable memories of `scopes` with these row numbers, in the same order, up to `limit`.
-    pub fn numbered(
+    pub fn by_row_numbers(
         &self,
         scopes: &[MemoryScope],
         numbers: impl IntoIterator<Item = i64>,
         limit: usize,
     ) -> Result<Vec<(i64, Memory)>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM memory WHERE number = ?1 AND {STANDS}");
+        let sql = format!("SELECT {COLUMNS} FROM memory WHERE number = ?1 AND {VALID}");
         let mut statement = self.conn.prepare_cached(&sql)?;
         let mut found: Vec<(i64, Memory)> = Vec::with_capacity(limit);
         for number in numbers {
@@ -103,7 +103,7 @@ impl Memories<'_> {
                 break;
             }
             let row = statement.query_row([number], from_row).optional()?;
-            found.extend(row.filter(|(_, memory)| memory.may_be_told() && scopes.contains(&memory.scope)));
+            found.extend(row.filter(|(_, memory)| memory.is_recallable() && scopes.contains(&memory.scope)));
         }
         let numbers: Vec<i64> = found.iter().map(|(number, _)| *number).collect();
         Ok(numbers.into_iter().zip(self.with_sources(found)?).collect())
@@ -113,7 +113,7 @@ impl Memories<'_> {
     pub fn last_sessions(&self, scope: MemoryScope, chat: ChatId, limit: u32) -> Result<Vec<Memory>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM memory
-             WHERE {OF_SCOPE} AND origin = 'keyframe' AND {COUNTS}
+             WHERE {OF_SCOPE} AND origin = 'keyframe' AND {ACTIVE}
                  AND NOT EXISTS (SELECT 1 FROM keyframe WHERE keyframe.chat = ?6)
                  AND NOT EXISTS (SELECT 1 FROM memory_source JOIN message ON message.id = memory_source.message
                      WHERE memory_source.memory = memory.number AND message.chat = ?6)
@@ -144,7 +144,7 @@ impl Memories<'_> {
             memory_bytes: number("SELECT coalesce(sum(octet_length(text)), 0) FROM memory WHERE deleted IS NULL")?,
             vectors: number("SELECT (SELECT count(*) FROM message_vector) + (SELECT count(*) FROM meaning)")?,
             vector_bytes: number(bytes)? + number(of_pieces)? + number(of_meanings)?,
-            unread: number("SELECT (SELECT count(*) FROM message_unread) + (SELECT count(*) FROM meaning_unread)")?,
+            queued: number("SELECT (SELECT count(*) FROM message_unread) + (SELECT count(*) FROM meaning_unread)")?,
         })
     }
 
@@ -156,7 +156,7 @@ impl Memories<'_> {
     }
 
     /// Number of retractions so far.
-    pub fn withdrawals(&self) -> Result<i64, StoreError> {
+    pub fn retraction_count(&self) -> Result<i64, StoreError> {
         Ok(self.conn.prepare_cached("SELECT number FROM withdrawal")?.query_row([], |row| row.get(0))?)
     }
 }
@@ -186,7 +186,7 @@ impl MemoriesMut<'_> {
     }
 
     /// Ids of memories that were changed or removed since the last purge.
-    pub(crate) fn rewritten(&self) -> Result<Vec<Uuid>, StoreError> {
+    pub(crate) fn changed_since_purge(&self) -> Result<Vec<Uuid>, StoreError> {
         let ids = self
             .conn
             .prepare_cached("SELECT id FROM rewritten WHERE id NOT IN (SELECT id FROM message)")?
@@ -195,8 +195,8 @@ impl MemoriesMut<'_> {
         Ok(ids)
     }
 
-    /// Does what [`Self::withdraw`] does for many ids in one pass.
-    pub fn withdraw_all(&mut self, quoted: &HashSet<Uuid>) -> Result<(), StoreError> {
+    /// Does what [`Self::retract`] does for many ids in one pass.
+    pub fn retract_all(&mut self, quoted: &HashSet<Uuid>) -> Result<(), StoreError> {
         self.count_withdrawal()?;
         let ids: Vec<String> = quoted.iter().map(|id| format!("\"{id}\"")).collect();
         let ids = format!("[{}]", ids.join(","));
@@ -208,7 +208,7 @@ impl MemoriesMut<'_> {
         };
         let (in_digest, in_block) = (of("window_frozen", "$.digest"), of("context_block", "$"));
         let quoting = format!("SELECT chat FROM message WHERE context_block IS NOT NULL AND {in_block}");
-        self.begin_anew(
+        self.end_epochs(
             &format!(
                 "UPDATE chat SET window_fingerprint = '', window_frozen = ''
                  WHERE window_frozen <> '' AND {in_digest} OR id IN ({quoting}) RETURNING id"
@@ -231,13 +231,13 @@ impl MemoriesMut<'_> {
 
     /// Runs `sql`, which ends epochs and returns their chats, and marks the caches of these chats as stale. Skips the
     /// chat of the message `but`.
-    pub(crate) fn begin_anew(&mut self, sql: &str, quoted: &str, but: Option<MessageId>) -> Result<(), StoreError> {
+    pub(crate) fn end_epochs(&mut self, sql: &str, quoted: &str, but: Option<MessageId>) -> Result<(), StoreError> {
         let mut ended = self.conn.prepare_cached(sql)?;
         let chats: Vec<ChatId> =
             ended.query_map([quoted], |row| Ok(row.get::<_, Col<_>>(0)?.0))?.collect::<Result<_, _>>()?;
         for chat in chats {
-            if !(Memories { conn: self.conn }).some_said_in(chat, but.as_slice())? {
-                (StaleCachesMut { conn: self.conn }).note(chat)?;
+            if !(Memories { conn: self.conn }).any_in_chat(chat, but.as_slice())? {
+                (StaleCachesMut { conn: self.conn }).mark(chat)?;
             }
         }
         Ok(())
@@ -249,7 +249,7 @@ impl MemoriesMut<'_> {
     }
 
     /// Removes all recalled content from the context blocks and the digest of a chat, which starts a new epoch.
-    pub fn withdraw_recalled(&mut self, chat: ChatId) -> Result<(), StoreError> {
+    pub fn retract_recalled(&mut self, chat: ChatId) -> Result<(), StoreError> {
         self.count_withdrawal()?;
         let digest = "SELECT 1 FROM chat WHERE id = ?1 AND json_valid(window_frozen)
              AND json_array_length(window_frozen, '$.digest') > 0";
@@ -269,7 +269,7 @@ impl MemoriesMut<'_> {
             )?
             .execute([Col(chat)])?;
         if in_digest || in_blocks > 0 {
-            (StaleCachesMut { conn: self.conn }).note(chat)?;
+            (StaleCachesMut { conn: self.conn }).mark(chat)?;
         }
         Ok(())
     }

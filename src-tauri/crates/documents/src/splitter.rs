@@ -6,14 +6,14 @@ use super::{MAX_PASSAGE, Passage};
 const MAX_HEADING: usize = 100;
 
 #[derive(Default)]
-pub(super) struct Cutter {
+pub(super) struct PassageSplitter {
     passages: Vec<Passage>,
     heading: String,
     passage: String,
     paragraph: String,
 }
 
-impl Cutter {
+impl PassageSplitter {
     /// Number of complete passages.
     pub(super) fn count(&self) -> usize {
         self.passages.len()

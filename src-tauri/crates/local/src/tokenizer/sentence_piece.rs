@@ -1,18 +1,18 @@
 //! SentencePiece by scores (`llama`): Llama 2, Mistral 7B, Gemma 1 to 3, Phi 3.
 //!
-//! It has no list of merges. Of all neighbours that form a token, the pair with the best score merges first, the
-//! left-most among equals. A character without a token is split into bytes.
+//! It has no list of merges. The pair of neighbours whose token has the best score merges first;
+//! ties go to the left-most pair. A character without a token is split into bytes.
 
 use ahash::AHashMap;
 
 use super::Unsupported;
-use super::joining::{Join, NO_TOKEN, Symbol, join};
+use super::merging::{Merge, NO_TOKEN, Symbol, merge};
 use crate::gguf::{TokenKind, Vocabulary};
 
 /// Represents a space in the vocabulary.
 const SPACE: char = '▁';
 
-pub(super) struct Pieces {
+pub(super) struct SentencePiece {
     tokens: AHashMap<Box<str>, (u32, f32)>,
     bytes: Vec<u32>,
     space_prefix: bool,
@@ -20,7 +20,7 @@ pub(super) struct Pieces {
     by_word: bool,
 }
 
-impl Pieces {
+impl SentencePiece {
     pub(super) fn of(vocabulary: &Vocabulary) -> Result<Self, Unsupported> {
         let scores = vocabulary.scores.iter().copied().chain(std::iter::repeat(0.0));
         let scored = vocabulary.tokens.iter().zip(0..).zip(scores);
@@ -56,9 +56,9 @@ impl Pieces {
         let token = |start, end| self.tokens.get(&word[start..end]).map_or(NO_TOKEN, |(id, _)| *id);
         let letters = word.char_indices().map(|(start, letter)| (start, start + letter.len_utf8()));
         let mut symbols = letters.map(|(start, end)| Symbol { start, end, token: token(start, end) }).collect();
-        join(&mut symbols, |left, right| {
+        merge(&mut symbols, |left, right| {
             let (token, score) = *self.tokens.get(&word[left.start..right.end])?;
-            Some(Join { rank: rank(score), token })
+            Some(Merge { rank: rank(score), token })
         });
         for symbol in symbols {
             if symbol.token == NO_TOKEN {

@@ -8,26 +8,26 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 /// Maximum number of connections that have not shown the token.
-const STRANGERS: usize = 128;
+const MAX_UNAUTHENTICATED: usize = 128;
 /// Maximum number of connections that have shown the token. Requests on further connections wait.
-const KNOWN: usize = 128;
+const MAX_AUTHENTICATED: usize = 128;
 
 /// All open connections.
 #[derive(Clone)]
 pub(crate) struct Connections {
-    strangers: Arc<Mutex<Strangers>>,
+    unauthenticated: Arc<Mutex<Unauthenticated>>,
     seats: Arc<Semaphore>,
 }
 
 /// Connections without the token, oldest first.
 #[derive(Default)]
-struct Strangers {
+struct Unauthenticated {
     waiting: VecDeque<(u64, CancellationToken)>,
     next: u64,
 }
 
 /// One connection. Dropping it frees its slot.
-pub(crate) struct Guest {
+pub(crate) struct Connection {
     of: Connections,
     number: u64,
     evicted: CancellationToken,
@@ -36,35 +36,35 @@ pub(crate) struct Guest {
 
 impl Default for Connections {
     fn default() -> Self {
-        Self { strangers: Arc::default(), seats: Arc::new(Semaphore::new(KNOWN)) }
+        Self { unauthenticated: Arc::default(), seats: Arc::new(Semaphore::new(MAX_AUTHENTICATED)) }
     }
 }
 
 impl Connections {
     /// Registers a new connection, which has not shown the token yet.
-    pub(crate) fn admit(&self) -> Arc<Guest> {
+    pub(crate) fn admit(&self) -> Arc<Connection> {
         let evicted = CancellationToken::new();
-        let mut strangers = self.lock();
-        let number = strangers.next;
-        strangers.next += 1;
-        strangers.waiting.push_back((number, evicted.clone()));
-        if strangers.waiting.len() > STRANGERS
-            && let Some((_, first)) = strangers.waiting.pop_front()
+        let mut unauthenticated = self.lock();
+        let number = unauthenticated.next;
+        unauthenticated.next += 1;
+        unauthenticated.waiting.push_back((number, evicted.clone()));
+        if unauthenticated.waiting.len() > MAX_UNAUTHENTICATED
+            && let Some((_, first)) = unauthenticated.waiting.pop_front()
         {
             first.cancel();
         }
-        drop(strangers);
-        Arc::new(Guest { of: self.clone(), number, evicted, seat: tokio::sync::Mutex::default() })
+        drop(unauthenticated);
+        Arc::new(Connection { of: self.clone(), number, evicted, seat: tokio::sync::Mutex::default() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Strangers> {
-        self.strangers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Unauthenticated> {
+        self.unauthenticated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Guest {
+impl Connection {
     /// Marks the connection as authenticated. It can no longer be evicted.
-    pub(crate) async fn is_known(&self) {
+    pub(crate) async fn mark_authenticated(&self) {
         let mut seat = self.seat.lock().await;
         if seat.is_none() {
             self.leave();
@@ -83,7 +83,7 @@ impl Guest {
     }
 }
 
-impl Drop for Guest {
+impl Drop for Connection {
     fn drop(&mut self) {
         self.leave();
     }

@@ -1,12 +1,12 @@
 //! Embeddings of memories, passages and lorebook entries. They are removed with their owners.
 
 use domain::document::{Document, DocumentOwner, Passage};
-use domain::memory::{CERTAIN, Memory, MemoryOrigin, MemoryScope, MemoryType};
+use domain::memory::{MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{DocumentId, LorebookId, MemoryId, Timestamp};
 use uuid::Uuid;
 
 use super::{CHARACTER, CHAT, emptied, furnished};
-use crate::{Among, LoreEntry, Lorebook, MemoryFilter, Store, UnreadThing, VectorRevision};
+use crate::{EmbeddingGroup, LoreEntryText, Lorebook, MemoryFilter, QueuedItem, Store, VectorRevision};
 
 const MODEL: &str = "encoder";
 const BOOK: LorebookId = LorebookId(Uuid::from_u128(70));
@@ -22,8 +22,8 @@ fn memory(text: &str) -> Memory {
         pinned: false,
         sources: Vec::new(),
         origin: MemoryOrigin::User,
-        confidence: CERTAIN,
-        echoes: Vec::new(),
+        confidence: MAX_CONFIDENCE,
+        merged_sources: Vec::new(),
         archived: None,
         created: Timestamp(1),
         updated: Timestamp(1),
@@ -42,8 +42,8 @@ fn book(json: &str) -> Lorebook {
     }
 }
 
-fn entry(uid: &str, text: &str) -> LoreEntry {
-    LoreEntry { uid: uid.into(), text: text.into() }
+fn entry(uid: &str, text: &str) -> LoreEntryText {
+    LoreEntryText { uid: uid.into(), text: text.into() }
 }
 
 async fn with_things() -> Store {
@@ -57,15 +57,15 @@ async fn with_things() -> Store {
             let passages = passages.map(|(heading, text)| Passage { heading: heading.into(), text: text.into() });
             w.documents_mut().insert(&document, &passages)?;
             w.lorebooks_mut().insert(&book(r#"{"entries":{},"vectorized":true}"#))?;
-            w.meanings_mut().put_entries(BOOK, &[entry("1", "The mill is dark.")])
+            w.item_embeddings_mut().put_entries(BOOK, &[entry("1", "The mill is dark.")])
         })
         .await
         .unwrap();
     store
 }
 
-async fn unread(store: &Store) -> Vec<UnreadThing> {
-    store.read(|r| r.meanings().unread(10)).await.unwrap()
+async fn unread(store: &Store) -> Vec<QueuedItem> {
+    store.read(|r| r.item_embeddings().queued(10)).await.unwrap()
 }
 
 async fn texts(store: &Store) -> Vec<String> {
@@ -74,15 +74,17 @@ async fn texts(store: &Store) -> Vec<String> {
 
 async fn read_all(store: &Store) {
     for thing in unread(store).await {
-        store.write(move |w| w.meanings_mut().keep(&thing, MODEL, &[(vec![1, -2], 0.5)])).await.unwrap();
+        store.write(move |w| w.item_embeddings_mut().keep(&thing, MODEL, &[(vec![1, -2], 0.5)])).await.unwrap();
     }
 }
 
 async fn kept(store: &Store) -> [u32; 3] {
-    let among = [Among::Memories, Among::Passages(DocumentOwner::Chat(CHAT)), Among::Entries(BOOK)];
+    let among =
+        [EmbeddingGroup::Memories, EmbeddingGroup::Passages(DocumentOwner::Chat(CHAT)), EmbeddingGroup::Entries(BOOK)];
     store
         .read(move |r| {
-            let [one, two, three] = among.map(|among| r.meanings().revision(among).map(|revision| revision.passages));
+            let [one, two, three] =
+                among.map(|among| r.item_embeddings().revision(among).map(|revision| revision.passages));
             Ok([one?, two?, three?])
         })
         .await
@@ -96,12 +98,12 @@ async fn items_are_queued_until_embedded_in_their_group() {
     assert_eq!(texts(&store).await, all);
     read_all(&store).await;
     assert_eq!((texts(&store).await.len(), kept(&store).await), (0, [1, 2, 1]));
-    let meant = store.read(|r| r.meanings().of(Among::Memories, MODEL)).await.unwrap();
+    let meant = store.read(|r| r.item_embeddings().of(EmbeddingGroup::Memories, MODEL)).await.unwrap();
     assert_eq!((meant[0].vector.as_slice(), meant[0].scale), (&[1, -2][..], 0.5));
-    assert!(store.read(|r| r.meanings().of(Among::Memories, "another")).await.unwrap().is_empty());
-    let entries = store.read(|r| r.meanings().entries(BOOK)).await.unwrap();
+    assert!(store.read(|r| r.item_embeddings().of(EmbeddingGroup::Memories, "another")).await.unwrap().is_empty());
+    let entries = store.read(|r| r.item_embeddings().entries(BOOK)).await.unwrap();
     assert_eq!(entries, [("1".to_owned(), true)]);
-    store.write(|w| w.meanings_mut().read_anew("another")).await.unwrap();
+    store.write(|w| w.item_embeddings_mut().queue_all("another")).await.unwrap();
     assert_eq!((texts(&store).await, kept(&store).await), (all.map(str::to_owned).to_vec(), [0, 0, 0]));
 }
 
@@ -113,7 +115,8 @@ async fn a_changed_item_is_queued_again() {
     store
         .write(|w| {
             w.memories_mut().update(&Memory { pinned: true, ..memory("Allergic to nuts.") })?;
-            w.meanings_mut().put_entries(BOOK, &[entry("1", "The mill is lit."), entry("2", "The road is long.")])
+            w.item_embeddings_mut()
+                .put_entries(BOOK, &[entry("1", "The mill is lit."), entry("2", "The road is long.")])
         })
         .await
         .unwrap();
@@ -123,10 +126,10 @@ async fn a_changed_item_is_queued_again() {
     store.write(|w| w.memories_mut().update(&memory("Allergic to eggs."))).await.unwrap();
     assert_eq!(kept(&store).await, [0, 2, 0]);
     for thing in late {
-        store.write(move |w| w.meanings_mut().keep(&thing, MODEL, &[(vec![9], 1.0)])).await.unwrap();
+        store.write(move |w| w.item_embeddings_mut().keep(&thing, MODEL, &[(vec![9], 1.0)])).await.unwrap();
     }
     assert_eq!(kept(&store).await, [0, 2, 0], "removed texts have no embeddings");
-    store.write(|w| w.meanings_mut().put_entries(BOOK, &[])).await.unwrap();
+    store.write(|w| w.item_embeddings_mut().put_entries(BOOK, &[])).await.unwrap();
     assert_eq!(texts(&store).await, ["Allergic to eggs."]);
 }
 
@@ -145,8 +148,8 @@ async fn embeddings_are_removed_with_their_owners() {
         .unwrap();
     store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
     assert_eq!((kept(&store).await, texts(&store).await.len()), ([0, 0, 0], 0));
-    assert!(store.read(|r| r.meanings().entries(BOOK)).await.unwrap().is_empty());
-    let revision = store.read(|r| r.meanings().revision(Among::Memories)).await.unwrap();
+    assert!(store.read(|r| r.item_embeddings().entries(BOOK)).await.unwrap().is_empty());
+    let revision = store.read(|r| r.item_embeddings().revision(EmbeddingGroup::Memories)).await.unwrap();
     assert_eq!(revision, VectorRevision::default());
     let left = store.read(|r| r.memories().of_character(CHARACTER, MemoryFilter::default(), 9)).await.unwrap();
     assert!(left.is_empty());
@@ -155,12 +158,12 @@ async fn embeddings_are_removed_with_their_owners() {
 #[tokio::test]
 async fn only_books_with_vectorized_entries_are_queued() {
     let store = furnished().await;
-    let books = async || store.read(|r| r.meanings().unread_books(9)).await.unwrap();
+    let books = async || store.read(|r| r.item_embeddings().queued_books(9)).await.unwrap();
     store.write(|w| w.lorebooks_mut().insert(&book(r#"{"entries":{}}"#))).await.unwrap();
     assert!(books().await.is_empty());
     store.write(|w| w.lorebooks_mut().update(&book(r#"{"vectorized":true}"#))).await.unwrap();
     assert_eq!(books().await, [BOOK]);
-    store.write(|w| w.meanings_mut().put_entries(BOOK, &[])).await.unwrap();
+    store.write(|w| w.item_embeddings_mut().put_entries(BOOK, &[])).await.unwrap();
     assert!(books().await.is_empty());
     store.write(|w| w.lorebooks_mut().update(&book(r#"{"entries":{}}"#))).await.unwrap();
     assert_eq!(books().await, [BOOK], "its entries may be no such ones any more");
