@@ -51,12 +51,12 @@ fn candidates(lore: usize, memories: usize) -> Vec<Candidate> {
     let lore = (0..lore).map(|index| {
         let source = Source::Lore { book: "book".into(), entry: index.to_string(), title: format!("Entry {index}") };
         Candidate::new(BlockKind::Lore, source, context::Reasons::default(), text(index))
-            .scored((index * 7919 % 1000) as f32)
+            .with_score((index * 7919 % 1000) as f32)
     });
     let memories = (0..memories).map(|index| {
         let source = Source::Memory { id: index.to_string() };
         Candidate::new(BlockKind::Fact, source, context::Reasons::default(), text(index + 5_000))
-            .scored((index * 104_729 % 10_000) as f32)
+            .with_score((index * 104_729 % 10_000) as f32)
     });
     lore.chain(memories).collect()
 }

@@ -29,7 +29,7 @@ fn text(number: usize) -> String {
 fn memory(number: usize) -> Candidate {
     let source = Source::Memory { id: number.to_string() };
     Candidate::new(BlockKind::Memory, source, context::Reasons::default(), text(number))
-        .scored((number * 7919 % MEMORIES) as f32)
+        .with_score((number * 7919 % MEMORIES) as f32)
 }
 
 /// A head of 600 tokens, `messages` messages, and the memories.

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the bench")]
 
 use context::prompt_template::{
-    Flag, Flags, Given, Library, ResolvedTemplate, Variables, built_in, compose, from_json, resolve,
+    Flag, Given, ResolvedTemplate, TemplateFlags, TemplateLibrary, TemplateVariables, built_in, compose, from_json,
+    resolve,
 };
 use divan::{Bencher, black_box};
 
@@ -25,7 +26,7 @@ fn given() -> Given {
         .text("rating", "T")
 }
 
-fn sms(library: &Library) -> ResolvedTemplate {
+fn sms(library: &TemplateLibrary) -> ResolvedTemplate {
     resolve(library.get("sms").unwrap(), library).unwrap()
 }
 
@@ -33,8 +34,8 @@ fn sms(library: &Library) -> ResolvedTemplate {
 fn one_turn(bencher: Bencher) {
     let template = sms(built_in().unwrap());
     bencher.bench(|| {
-        let variables = Variables::resolve(black_box(given())).unwrap();
-        compose(&template, &variables, &Flags::of(&variables, &Flag::SWITCHES)).unwrap()
+        let variables = TemplateVariables::resolve(black_box(given())).unwrap();
+        compose(&template, &variables, &TemplateFlags::of(&variables, &Flag::SWITCHES)).unwrap()
     });
 }
 
@@ -51,8 +52,8 @@ fn many_sections(bencher: Bencher) {
         .map(|n| serde_json::json!({"name": format!("s{n}"), "order": n, "condition": "persona.name && !assist", "lines": ["${character.name} is there."]}))
         .collect();
     let json = serde_json::json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "t", "name": "T", "sections": sections});
-    let template = resolve(&from_json(&json.to_string()).unwrap().template, &Library::default()).unwrap();
-    let variables = Variables::resolve(given()).unwrap();
-    let flags = Flags::of(&variables, &[]);
+    let template = resolve(&from_json(&json.to_string()).unwrap().template, &TemplateLibrary::default()).unwrap();
+    let variables = TemplateVariables::resolve(given()).unwrap();
+    let flags = TemplateFlags::of(&variables, &[]);
     bencher.bench(|| compose(black_box(&template), &variables, &flags).unwrap());
 }

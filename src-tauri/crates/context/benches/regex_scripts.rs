@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use context::macros::{MacroScope, MacroState};
-use context::regex_script::{Budget, Channel, CompiledScripts, Occasion};
+use context::regex_script::{Channel, CompiledScripts, Occasion, ScriptBudget};
 use divan::Bencher;
 use domain::regex_script::{RegexScript, ScriptTarget};
 
@@ -74,7 +74,9 @@ fn compile(bencher: Bencher<'_, '_>, scripts: usize) {
 fn a_message(bencher: Bencher<'_, '_>) {
     let (set, text) = (set((0..100).map(everyday)), message());
     bencher.bench(|| {
-        set.apply(&text, &SENT, &MacroScope::default(), &mut MacroState::default(), &mut Budget::default()).text.len()
+        set.apply(&text, &SENT, &MacroScope::default(), &mut MacroState::default(), &mut ScriptBudget::default())
+            .text
+            .len()
     });
 }
 
@@ -106,7 +108,7 @@ fn hostile(bencher: Bencher<'_, '_>, find: &str, length: usize) {
     bencher.bench(|| {
         let begun = Instant::now();
         let late = || begun.elapsed() > Duration::from_millis(50);
-        let mut budget = Budget::default().until(&late);
+        let mut budget = ScriptBudget::default().until(&late);
         set.apply(&text, &SENT, &MacroScope::default(), &mut MacroState::default(), &mut budget).failed
     });
 }

@@ -5,15 +5,15 @@
 //! ends an episode is a passage at any position. [`marks`] lists the spellings of models and servers.
 //!
 //! If the template of the server opened the thoughts, only their closing tag arrives. All text before it was
-//! thoughts, which [`Passage::ThoughtsClosed`] reports.
+//! thoughts, which [`ReplyPassage::ThoughtsClosed`] reports.
 
 mod marks;
 
-use marks::{Mark, Marked, Open};
+use marks::{Marked, Open, TagMark};
 
 /// The kind of a part of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Passage {
+pub enum ReplyPassage {
     /// Visible text.
     Words,
     /// Reasoning of the model.
@@ -32,8 +32,8 @@ pub const EPISODE_END: &str = "#NEXT EPISODE#";
 
 /// A part of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
-    pub passage: Passage,
+pub struct ReplyPiece {
+    pub passage: ReplyPassage,
     /// Without tags.
     pub text: String,
     /// The text as the model wrote it. The `raw` texts of all pieces together are the reply.
@@ -91,7 +91,7 @@ impl PassageFilter {
     }
 
     /// Appends text and returns the pieces that are certain.
-    pub fn push(&mut self, text: &str) -> Vec<Piece> {
+    pub fn push(&mut self, text: &str) -> Vec<ReplyPiece> {
         self.held.push_str(text);
         let mut pieces = Vec::new();
         while self.step(&mut pieces, false) {}
@@ -99,19 +99,19 @@ impl PassageFilter {
     }
 
     /// Returns the text that is still held when the reply ends.
-    pub fn finish(&mut self) -> Vec<Piece> {
+    pub fn finish(&mut self) -> Vec<ReplyPiece> {
         let mut pieces = Vec::new();
         while self.step(&mut pieces, true) {}
         let held = std::mem::take(&mut self.held);
-        let passage = self.inside.as_ref().map_or(Passage::Words, |open| open.passage);
+        let passage = self.inside.as_ref().map_or(ReplyPassage::Words, |open| open.passage);
         if !held.is_empty() {
-            pieces.push(Piece { passage, text: held.clone(), raw: held });
+            pieces.push(ReplyPiece { passage, text: held.clone(), raw: held });
         }
         pieces
     }
 
     /// Returns true if another step is needed. `whole` says that the reply is complete.
-    fn step(&mut self, pieces: &mut Vec<Piece>, whole: bool) -> bool {
+    fn step(&mut self, pieces: &mut Vec<ReplyPiece>, whole: bool) -> bool {
         match self.inside.take() {
             None => self.words(pieces, whole),
             Some(open) => self.hidden(open, pieces),
@@ -119,41 +119,41 @@ impl PassageFilter {
     }
 
     /// Returns true if it consumed a mark, so that another step is needed.
-    fn words(&mut self, pieces: &mut Vec<Piece>, whole: bool) -> bool {
+    fn words(&mut self, pieces: &mut Vec<ReplyPiece>, whole: bool) -> bool {
         let (at, mark) = self.next_mark(whole);
         let words: String = self.held.drain(..at).collect();
         self.line.pass(&words);
         if !words.is_empty() {
-            pieces.push(Piece { passage: Passage::Words, text: words.clone(), raw: words });
+            pieces.push(ReplyPiece { passage: ReplyPassage::Words, text: words.clone(), raw: words });
         }
         let Some((length, mark)) = mark else { return false };
         let raw: String = self.held.drain(..length).collect();
         let passage = match mark {
-            Mark::Opens(open) => {
+            TagMark::Opens(open) => {
                 let passage = open.passage;
-                self.thought |= passage == Passage::Thoughts;
+                self.thought |= passage == ReplyPassage::Thoughts;
                 self.inside = Some(open);
                 passage
             }
-            Mark::Closes if !self.thought => {
+            TagMark::Closes if !self.thought => {
                 self.thought = true;
-                Passage::ThoughtsClosed
+                ReplyPassage::ThoughtsClosed
             }
-            Mark::Closes | Mark::Nothing => Passage::Words,
-            Mark::EpisodeEnd => Passage::EpisodeEnd,
+            TagMark::Closes | TagMark::Nothing => ReplyPassage::Words,
+            TagMark::EpisodeEnd => ReplyPassage::EpisodeEnd,
         };
         self.channels |= raw.starts_with("<|channel");
-        if passage != Passage::EpisodeEnd {
+        if passage != ReplyPassage::EpisodeEnd {
             self.line = Line::default();
         } else {
             self.line.pass(&raw);
         }
-        pieces.push(Piece { passage, text: String::new(), raw });
+        pieces.push(ReplyPiece { passage, text: String::new(), raw });
         true
     }
 
     /// Finds where the words end: at a mark, at a possible mark, or at the end.
-    fn next_mark(&self, whole: bool) -> (usize, Option<(usize, Mark)>) {
+    fn next_mark(&self, whole: bool) -> (usize, Option<(usize, TagMark)>) {
         let (mut line, mut passed) = (self.line, 0);
         for (at, _) in self.held.match_indices(marks::FIRST) {
             line.pass(&self.held[passed..at]);
@@ -163,15 +163,15 @@ impl PassageFilter {
                 Marked::No => {}
                 Marked::Maybe if whole => {}
                 Marked::Maybe => return (at, None),
-                Marked::Yes(_, Mark::Opens(_) | Mark::Nothing) if line.quotes() => {}
-                Marked::Yes(length, Mark::Closes) => {
+                Marked::Yes(_, TagMark::Opens(_) | TagMark::Nothing) if line.quotes() => {}
+                Marked::Yes(length, TagMark::Closes) => {
                     let next = rest[length..].chars().next();
                     if next.is_none() && !whole && line.mentions(Some(' ')) && !line.quotes() {
                         return (at, None);
                     }
                     let second = self.thought && line.begun && rest.starts_with("</");
                     if !line.mentions(next) && !second {
-                        return (at, Some((length, Mark::Closes)));
+                        return (at, Some((length, TagMark::Closes)));
                     }
                 }
                 Marked::Yes(length, mark) => return (at, Some((length, mark))),
@@ -181,7 +181,7 @@ impl PassageFilter {
     }
 
     /// True if the passage ended, so that there is more to do.
-    fn hidden(&mut self, open: Open, pieces: &mut Vec<Piece>) -> bool {
+    fn hidden(&mut self, open: Open, pieces: &mut Vec<ReplyPiece>) -> bool {
         let (at, closed) = open.end(&self.held);
         let text: String = self.held.drain(..at).collect();
         let mut raw = text.clone();
@@ -190,7 +190,7 @@ impl PassageFilter {
             self.line = Line::default();
         }
         if !raw.is_empty() {
-            pieces.push(Piece { passage: open.passage, text, raw });
+            pieces.push(ReplyPiece { passage: open.passage, text, raw });
         }
         if closed.is_none() {
             self.inside = Some(open);
@@ -219,13 +219,13 @@ pub fn display(text: &str) -> Option<Display> {
     let mut filter = PassageFilter::default();
     let mut pieces = filter.push(text);
     pieces.extend(filter.finish());
-    if pieces.iter().all(|piece| piece.passage == Passage::Words && piece.text == piece.raw) {
+    if pieces.iter().all(|piece| piece.passage == ReplyPassage::Words && piece.text == piece.raw) {
         return None;
     }
-    let closed = pieces.iter().position(|piece| piece.passage == Passage::ThoughtsClosed);
+    let closed = pieces.iter().position(|piece| piece.passage == ReplyPassage::ThoughtsClosed);
     for piece in &mut pieces[..closed.unwrap_or(0)] {
-        if piece.passage == Passage::Words {
-            piece.passage = Passage::Thoughts;
+        if piece.passage == ReplyPassage::Words {
+            piece.passage = ReplyPassage::Thoughts;
         }
     }
     let join = |wanted| {
@@ -234,12 +234,12 @@ pub fn display(text: &str) -> Option<Display> {
     };
     let has = |wanted| pieces.iter().any(|piece| piece.passage == wanted);
     Some(Display {
-        shown: join(Passage::Words),
-        thoughts: join(Passage::Thoughts),
-        has_thoughts: has(Passage::Thoughts) || closed.is_some(),
-        has_metrics: has(Passage::Metrics),
-        has_keyframe: has(Passage::Keyframe),
-        ends_episode: has(Passage::EpisodeEnd),
+        shown: join(ReplyPassage::Words),
+        thoughts: join(ReplyPassage::Thoughts),
+        has_thoughts: has(ReplyPassage::Thoughts) || closed.is_some(),
+        has_metrics: has(ReplyPassage::Metrics),
+        has_keyframe: has(ReplyPassage::Keyframe),
+        ends_episode: has(ReplyPassage::EpisodeEnd),
     })
 }
 
@@ -357,8 +357,8 @@ mod tests {
     fn starts_in_thoughts_if_prompt_opened_them() {
         let mut filter = PassageFilter::thinking();
         let pieces = filter.push("Hm.</think>Yes.");
-        assert_eq!(pieces[0].passage, Passage::Thoughts);
-        assert_eq!((pieces[1].passage, pieces[1].text.as_str()), (Passage::Words, "Yes."));
+        assert_eq!(pieces[0].passage, ReplyPassage::Thoughts);
+        assert_eq!((pieces[1].passage, pieces[1].text.as_str()), (ReplyPassage::Words, "Yes."));
     }
 
     proptest! {
@@ -381,9 +381,9 @@ mod tests {
             pieces.extend(filter.finish());
             let raw: String = pieces.iter().map(|piece| piece.raw.as_str()).collect();
             prop_assert_eq!(&raw, &text);
-            let words = |pieces: &[Piece]| -> String {
-                let closed = pieces.iter().position(|piece| piece.passage == Passage::ThoughtsClosed).unwrap_or(0);
-                pieces[closed..].iter().filter(|piece| piece.passage == Passage::Words).map(|piece| piece.text.as_str()).collect()
+            let words = |pieces: &[ReplyPiece]| -> String {
+                let closed = pieces.iter().position(|piece| piece.passage == ReplyPassage::ThoughtsClosed).unwrap_or(0);
+                pieces[closed..].iter().filter(|piece| piece.passage == ReplyPassage::Words).map(|piece| piece.text.as_str()).collect()
             };
             let mut whole = PassageFilter::default();
             let mut at_once = whole.push(&text);

@@ -97,14 +97,14 @@ pub fn depths(frozen: &str, history: &[HistoryMessage]) -> Vec<u32> {
 pub(crate) struct EpochState {
     pub(crate) digest: Vec<FrozenBlock>,
     /// The newest messages that were sent, each with the hash of the window up to and including it.
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Vec<SentMark>,
     /// The message before the newest one when the epoch began. Depths are counted from the message after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) began: Option<MessageId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Mark {
+pub(crate) struct SentMark {
     pub(crate) message: MessageId,
     pub(crate) hash: u64,
 }
@@ -129,7 +129,7 @@ mod tests {
         let lore = Source::Lore { book: "b".into(), entry: "7".into(), title: "Lamps".into() };
         let lore =
             Candidate::new(BlockKind::Lore, lore, BlockReason::Key { key: "lamp".into() }, "They burn whale oil.");
-        let made = FrozenBlock::from(&lore.clone().made_of("They burn {{oil}}."));
+        let made = FrozenBlock::from(&lore.clone().with_source_text("They burn {{oil}}."));
         for blocks in [vec![], vec![FrozenBlock::clock("noon"), FrozenBlock::from(&lore), made]] {
             assert_eq!(read(&write(&blocks)), blocks);
         }

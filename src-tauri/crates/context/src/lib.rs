@@ -40,7 +40,8 @@ pub use budget::Budget;
 pub use chat_template::{ChatTemplate, TemplateError};
 pub use count::{CountTokens, Estimate};
 pub use frame::{
-    BlockKind, Candidate, Frame, HeadPart, HistoryMessage, LoreSection, Now, Place, Placed, Priority, Source, Zone,
+    BlockKind, Candidate, Frame, HeadPart, HistoryMessage, InsertionPoint, LoreSection, Placed, Priority, PromptTime,
+    Source, Zone,
 };
 pub use frozen::FrozenBlock;
 pub use line_ends::unix_lines;

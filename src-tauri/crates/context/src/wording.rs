@@ -156,7 +156,7 @@ mod tests {
     use crate::frame::{Candidate, Source};
 
     fn block(kind: BlockKind, title: &str, text: &str) -> FrozenBlock {
-        FrozenBlock::from(&Candidate::new(kind, Source::Note, crate::Reasons::default(), text).titled(title))
+        FrozenBlock::from(&Candidate::new(kind, Source::Note, crate::Reasons::default(), text).with_title(title))
     }
 
     #[test]

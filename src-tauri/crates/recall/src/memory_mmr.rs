@@ -136,7 +136,7 @@ impl<'m> Ranked<'m> {
             self.candidate.signals.push(SignalKind::Novelty.is(1.0 - self.said));
         }
         let score = self.score();
-        self.candidate.scored(score)
+        self.candidate.with_score(score)
     }
 }
 
@@ -191,7 +191,8 @@ mod tests {
     }
 
     fn candidate(memory: &Memory, score: f32) -> Candidate {
-        Candidate::new(BlockKind::Fact, source(memory), context::Reasons::default(), memory.text.clone()).scored(score)
+        Candidate::new(BlockKind::Fact, source(memory), context::Reasons::default(), memory.text.clone())
+            .with_score(score)
     }
 
     #[test]

@@ -11,14 +11,14 @@
 
 use domain::prompt::PromptRole;
 
-use super::Turn;
+use super::RenderedTurn;
 
 /// User turn before a greeting, for templates that require the user to be first.
 pub(super) const OPENING: &str = "[The chat begins.]";
 
 /// The forms that a template accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct RoleShape {
     pub(super) system: bool,
     pub(super) later_system: bool,
     pub(super) repeats: bool,
@@ -37,7 +37,7 @@ pub(super) struct Wants {
 
 /// A message as passed to the template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Message {
+pub(super) struct TemplateMessage {
     pub(super) role: PromptRole,
     /// `None` for [`OPENING`].
     pub(super) parts: Option<Vec<usize>>,
@@ -56,7 +56,7 @@ impl Wants {
     ];
 }
 
-impl Shape {
+impl RoleShape {
     /// The forms that every template accepts.
     pub(super) const STRICT: Self =
         Self { system: false, later_system: false, repeats: false, greeting: false, wants: Wants::PLAIN };
@@ -85,14 +85,14 @@ impl Shape {
     }
 
     /// The chat in the form that the template accepts.
-    pub(super) fn adapt(&self, turns: &[Turn]) -> Vec<Message> {
+    pub(super) fn adapt(&self, turns: &[RenderedTurn]) -> Vec<TemplateMessage> {
         let head = turns.iter().take_while(|turn| turn.role == PromptRole::System).count();
-        let mut messages: Vec<Message> = Vec::with_capacity(turns.len() + 1);
+        let mut messages: Vec<TemplateMessage> = Vec::with_capacity(turns.len() + 1);
         for (index, turn) in turns.iter().enumerate() {
             let takes = if index < head { self.system } else { self.later_system };
             let folded = turn.role == PromptRole::System && !takes;
             let role = if folded { PromptRole::User } else { turn.role };
-            let message = Message { role, parts: Some(turn.parts.clone()), folded };
+            let message = TemplateMessage { role, parts: Some(turn.parts.clone()), folded };
             match messages.last_mut() {
                 Some(last) if self.merges(last, &message) => last.take(message),
                 _ => messages.push(message),
@@ -101,19 +101,19 @@ impl Shape {
         if !self.greeting {
             let first = messages.iter().position(|message| message.role != PromptRole::System);
             if let Some(first) = first.filter(|first| messages[*first].role == PromptRole::Character) {
-                messages.insert(first, Message { role: PromptRole::User, parts: None, folded: false });
+                messages.insert(first, TemplateMessage { role: PromptRole::User, parts: None, folded: false });
             }
         }
         messages
     }
 
-    fn merges(&self, last: &Message, next: &Message) -> bool {
+    fn merges(&self, last: &TemplateMessage, next: &TemplateMessage) -> bool {
         let system = last.role == PromptRole::System && !self.later_system;
         last.role == next.role && (!self.repeats || system || last.folded || next.folded)
     }
 }
 
-impl Message {
+impl TemplateMessage {
     fn take(&mut self, next: Self) {
         self.folded = next.folded;
         if let (Some(parts), Some(more)) = (&mut self.parts, next.parts) {

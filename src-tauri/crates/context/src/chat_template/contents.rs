@@ -4,7 +4,7 @@
 //! `in`) treat it like a harmless text. The template never sees a content, so only the template itself could
 //! forge the character; rendering then fails.
 
-use super::{Piece, TemplateError};
+use super::{RenderedRun, TemplateError};
 
 /// Two private-use planes, each without its last two code points, which are noncharacters.
 const PLANES: [u32; 2] = [0xF_0000, 0x10_0000];
@@ -22,13 +22,13 @@ fn private(char: char) -> bool {
 
 /// Splits the rendered text at the placeholders and checks that each appears exactly once and in order. `parts`
 /// are the parts of each message. With `continues`, everything after the last content is dropped.
-pub(super) fn pieces(rendered: &str, parts: &[&[usize]], continues: bool) -> Result<Vec<Piece>, TemplateError> {
+pub(super) fn pieces(rendered: &str, parts: &[&[usize]], continues: bool) -> Result<Vec<RenderedRun>, TemplateError> {
     let mut pieces = Vec::new();
     let mut rest = rendered;
     for (index, parts) in parts.iter().enumerate() {
         let (control, after) = rest.split_once(placeholder(index)?).ok_or(TemplateError::Contents)?;
         push_control(&mut pieces, control)?;
-        pieces.extend(parts.iter().map(|part| Piece::Part(*part)));
+        pieces.extend(parts.iter().map(|part| RenderedRun::Part(*part)));
         rest = after;
     }
     if rest.contains(private) {
@@ -40,12 +40,12 @@ pub(super) fn pieces(rendered: &str, parts: &[&[usize]], continues: bool) -> Res
     Ok(pieces)
 }
 
-fn push_control(pieces: &mut Vec<Piece>, text: &str) -> Result<(), TemplateError> {
+fn push_control(pieces: &mut Vec<RenderedRun>, text: &str) -> Result<(), TemplateError> {
     if text.contains(private) {
         return Err(TemplateError::Contents);
     }
     if !text.is_empty() {
-        pieces.push(Piece::Control(text.to_owned()));
+        pieces.push(RenderedRun::Control(text.to_owned()));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 use domain::prompt::PromptRole;
 
-use self::adapter::{Message, OPENING, Shape, Wants};
+use self::adapter::{OPENING, RoleShape, TemplateMessage, Wants};
 pub use self::formats::{Format, format, formats, guess};
 use crate::hash;
 pub use jinja::{RenderError, SyntaxError};
@@ -48,7 +48,7 @@ impl TemplateError {
 
 /// One message for the template: its role and the indices of its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
+pub struct RenderedTurn {
     pub role: PromptRole,
     pub parts: Vec<usize>,
 }
@@ -57,7 +57,7 @@ pub struct Turn {
 /// them. The same holds for contents that a template joins without a marker; this differs from the reference
 /// implementation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum RenderedRun {
     Control(String),
     Part(usize),
 }
@@ -74,7 +74,7 @@ pub struct ChatTemplate {
     leads_with_bos: bool,
     now: jiff::civil::DateTime,
     tells_time: bool,
-    shape: Shape,
+    shape: RoleShape,
     append_only: bool,
     stops: Vec<String>,
 }
@@ -99,7 +99,7 @@ impl ChatTemplate {
             leads_with_bos: false,
             now: date,
             tells_time: false,
-            shape: Shape::FREE,
+            shape: RoleShape::FREE,
             append_only: false,
             stops: Vec::new(),
         };
@@ -110,11 +110,11 @@ impl ChatTemplate {
     /// Probes the properties of the template. A template that exceeds a resource limit fails at once.
     fn learn(&mut self) -> Result<(), TemplateError> {
         let mut costly = None;
-        let shape = Shape::probe(|roles, wants| {
+        let shape = RoleShape::probe(|roles, wants| {
             if costly.is_some() {
                 return false;
             }
-            let rendered = self.run(&Shape::FREE.adapt(&turns(roles)), wants, false);
+            let rendered = self.run(&RoleShape::FREE.adapt(&turns(roles)), wants, false);
             let taken = rendered.is_ok();
             costly = rendered.err().filter(TemplateError::is_costly);
             taken
@@ -189,18 +189,18 @@ impl ChatTemplate {
     ///
     /// Errors
     /// If the template fails on the adapted turns too, exceeds a resource limit, or loses a content.
-    pub fn render(&self, turns: &[Turn], continues: bool) -> Result<Vec<Piece>, TemplateError> {
+    pub fn render(&self, turns: &[RenderedTurn], continues: bool) -> Result<Vec<RenderedRun>, TemplateError> {
         let mut pieces = self.write(turns, continues)?;
-        let written = matches!(pieces.first(), Some(Piece::Control(text)) if text.starts_with(&self.bos));
+        let written = matches!(pieces.first(), Some(RenderedRun::Control(text)) if text.starts_with(&self.bos));
         if self.leads_with_bos && !written {
-            pieces.insert(0, Piece::Control(self.bos.clone()));
+            pieces.insert(0, RenderedRun::Control(self.bos.clone()));
         }
         Ok(pieces)
     }
 
-    fn write(&self, turns: &[Turn], continues: bool) -> Result<Vec<Piece>, TemplateError> {
+    fn write(&self, turns: &[RenderedTurn], continues: bool) -> Result<Vec<RenderedRun>, TemplateError> {
         let rendered = self.run(&self.shape.adapt(turns), self.shape.wants, continues);
-        let strict = Shape { wants: self.shape.wants, ..Shape::STRICT };
+        let strict = RoleShape { wants: self.shape.wants, ..RoleShape::STRICT };
         match rendered {
             Err(ref error) if error.is_costly() => rendered,
             Err(_) if self.shape != strict => self
@@ -226,21 +226,26 @@ impl ChatTemplate {
     /// beginning of the reply.
     fn unopened(
         &self,
-        turns: &[Turn],
+        turns: &[RenderedTurn],
         continues: bool,
-        failed: Result<Vec<Piece>, TemplateError>,
-    ) -> Result<Vec<Piece>, TemplateError> {
+        failed: Result<Vec<RenderedRun>, TemplateError>,
+    ) -> Result<Vec<RenderedRun>, TemplateError> {
         match turns.split_last() {
             Some((last, before)) if continues && last.role == PromptRole::Character && !before.is_empty() => {
                 let mut pieces = self.run(&self.shape.adapt(before), self.shape.wants, false).or(failed)?;
-                pieces.extend(last.parts.iter().map(|part| Piece::Part(*part)));
+                pieces.extend(last.parts.iter().map(|part| RenderedRun::Part(*part)));
                 Ok(pieces)
             }
             _ => failed,
         }
     }
 
-    fn run(&self, messages: &[Message], wants: Wants, continues: bool) -> Result<Vec<Piece>, TemplateError> {
+    fn run(
+        &self,
+        messages: &[TemplateMessage],
+        wants: Wants,
+        continues: bool,
+    ) -> Result<Vec<RenderedRun>, TemplateError> {
         let mut parts: Vec<&[usize]> = Vec::with_capacity(messages.len());
         let mut given = Vec::with_capacity(messages.len());
         for message in messages {
@@ -273,7 +278,7 @@ impl ChatTemplate {
             else {
                 return false;
             };
-            short.1.push(Piece::Part(short.0));
+            short.1.push(RenderedRun::Part(short.0));
             begins_with(&long, &short.1)
         };
         grows(&[S, U], &[S, U, C, U])
@@ -297,8 +302,8 @@ impl ChatTemplate {
         use PromptRole::{Character as C, User as U};
         let mut stops = Vec::new();
         let pieces = self.render(&turns(&[U, C, U]), false).unwrap_or_default();
-        let reply = pieces.iter().position(|piece| *piece == Piece::Part(1));
-        if let Some(Piece::Control(between)) = reply.and_then(|reply| pieces.get(reply + 1)) {
+        let reply = pieces.iter().position(|piece| *piece == RenderedRun::Part(1));
+        if let Some(RenderedRun::Control(between)) = reply.and_then(|reply| pieces.get(reply + 1)) {
             let (marker, rest) = first_marker(between.trim());
             stops.extend([marker.trim(), rest.trim()].map(str::to_owned));
         }
@@ -324,11 +329,11 @@ fn first_marker(text: &str) -> (&str, &str) {
 }
 
 /// True if the text of `long` begins with the text of `short`.
-fn begins_with(long: &[Piece], short: &[Piece]) -> bool {
-    let text = |pieces: &[Piece]| {
+fn begins_with(long: &[RenderedRun], short: &[RenderedRun]) -> bool {
+    let text = |pieces: &[RenderedRun]| {
         let shown = pieces.iter().map(|piece| match piece {
-            Piece::Control(text) => text.clone(),
-            Piece::Part(index) => contents::placeholder(*index).map(String::from).unwrap_or_default(),
+            RenderedRun::Control(text) => text.clone(),
+            RenderedRun::Part(index) => contents::placeholder(*index).map(String::from).unwrap_or_default(),
         });
         shown.collect::<String>()
     };
@@ -336,8 +341,8 @@ fn begins_with(long: &[Piece], short: &[Piece]) -> bool {
 }
 
 /// A chat with these roles; each turn has one part.
-fn turns(roles: &[PromptRole]) -> Vec<Turn> {
-    roles.iter().enumerate().map(|(index, role)| Turn { role: *role, parts: vec![index] }).collect()
+fn turns(roles: &[PromptRole]) -> Vec<RenderedTurn> {
+    roles.iter().enumerate().map(|(index, role)| RenderedTurn { role: *role, parts: vec![index] }).collect()
 }
 
 fn provider_word(role: PromptRole) -> &'static str {

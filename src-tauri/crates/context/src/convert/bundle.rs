@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Converted, Note, context_template, instruct, sampler, system_prompt, text};
+use super::{ConversionNote, Converted, context_template, instruct, sampler, system_prompt, text};
 use crate::prompt_template::Section;
 
 pub(super) fn convert(bundle: &Map<String, Value>, converted: &mut Converted) {
@@ -32,7 +32,7 @@ pub(super) fn convert(bundle: &Map<String, Value>, converted: &mut Converted) {
         (None, None) => {}
     }
     if part("reasoning").is_some() {
-        report.push(Note::new("reasoning", "left out: the tags of thoughts are known for every model"));
+        report.push(ConversionNote::new("reasoning", "left out: the tags of thoughts are known for every model"));
     }
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::story_string::{PARTS, Part, SYSTEM, StoryLine, read};
-use super::{Note, excluded, flag, template, text};
-use crate::prompt_template::{Defaults, Line, Placement, PromptTemplate, Section, SectionRole, escape};
+use super::{ConversionNote, excluded, flag, template, text};
+use crate::prompt_template::{Defaults, PromptTemplate, Section, SectionPlacement, SectionRole, TemplateLine, escape};
 
 /// Order of the first section; it precedes all sections that the story string does not name.
 const FIRST: i32 = -10_000;
@@ -18,10 +18,10 @@ const ELSEWHERE: [(&str, &str); 5] = [
     ("allow_jailbreak", "left out: the text at the end of the prompt has its own section"),
 ];
 
-pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<Note>) -> PromptTemplate {
+pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<ConversionNote>) -> PromptTemplate {
     for (field, why) in ELSEWHERE {
         if flag(preset, field) {
-            report.push(Note::new(field, why));
+            report.push(ConversionNote::new(field, why));
         }
     }
     let lines = read(text(preset, "story_string"), report);
@@ -90,7 +90,7 @@ fn of_part(part: Part, lines: &[&StoryLine], order: i32) -> Section {
 
 /// A section with lines that name no part.
 fn plain<'l>(lines: impl Iterator<Item = &'l StoryLine>, order: &mut i32) -> Option<Section> {
-    let lines: Vec<Line> = lines.map(|line| written(line, "")).collect();
+    let lines: Vec<TemplateLine> = lines.map(|line| written(line, "")).collect();
     if lines.is_empty() {
         return None;
     }
@@ -100,12 +100,12 @@ fn plain<'l>(lines: impl Iterator<Item = &'l StoryLine>, order: &mut i32) -> Opt
 }
 
 /// `asked` is the condition that the section already has.
-fn written(line: &StoryLine, asked: &str) -> Line {
+fn written(line: &StoryLine, asked: &str) -> TemplateLine {
     let conditions: Vec<&str> =
         line.conditions.iter().map(String::as_str).filter(|one| *one != asked && *one != "always").collect();
     match conditions.is_empty() {
-        true => Line::Always(line.text.clone()),
-        false => Line::When { text: line.text.clone(), condition: conditions.join(" && ") },
+        true => TemplateLine::Always(line.text.clone()),
+        false => TemplateLine::When { text: line.text.clone(), condition: conditions.join(" && ") },
     }
 }
 
@@ -119,7 +119,7 @@ fn add_separators(preset: &Map<String, Value>, sections: &mut Vec<Section>) {
                 name: "examples".to_owned(),
                 heading: Some(separator),
                 repeat_heading: true,
-                lines: vec![Line::from("${character.examples}")],
+                lines: vec![TemplateLine::from("${character.examples}")],
                 overrides: true,
                 ..Default::default()
             }),
@@ -127,7 +127,7 @@ fn add_separators(preset: &Map<String, Value>, sections: &mut Vec<Section>) {
     }
     let start = text(preset, "chat_start").trim();
     if !start.is_empty() {
-        let lines = vec![Line::Always(escape(start))];
+        let lines = vec![TemplateLine::Always(escape(start))];
         sections.push(Section { name: "chatStart".to_owned(), order: Some(10_000), lines, ..Default::default() });
     }
 }
@@ -144,7 +144,7 @@ fn place(preset: &Map<String, Value>, sections: &mut [Section]) {
         _ => SectionRole::System,
     };
     for section in sections.iter_mut().filter(|section| !section.exclude && section.name != "chatStart") {
-        section.placement = Some(Placement::InChat);
+        section.placement = Some(SectionPlacement::InChat);
         section.depth = Some(depth.try_into().unwrap_or(u32::MAX));
         section.role = Some(role);
     }

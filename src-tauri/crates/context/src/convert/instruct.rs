@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::{InstructFormat, Note, flag, text};
+use super::{ConversionNote, InstructFormat, flag, text};
 
 /// Fields without a counterpart in the chat template, with the reason.
 const ELSEWHERE: [(&str, &str); 7] = [
@@ -23,18 +23,18 @@ const ELSEWHERE: [(&str, &str); 7] = [
     ("first_input_sequence", "left out: the first message has the same markers as all others"),
 ];
 
-pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<Note>) -> InstructFormat {
+pub(super) fn convert(preset: &Map<String, Value>, name: &str, report: &mut Vec<ConversionNote>) -> InstructFormat {
     for (field, why) in ELSEWHERE {
         let said = preset.get(field).is_some_and(|value| match value {
             Value::String(text) => !text.trim().is_empty(),
             other => *other == Value::Bool(true),
         });
         if said {
-            report.push(Note::new(field, why));
+            report.push(ConversionNote::new(field, why));
         }
     }
     if matches!(text(preset, "names_behavior"), "always") || flag(preset, "names") {
-        report.push(Note::new("names_behavior", "left out: names before messages are a chat setting"));
+        report.push(ConversionNote::new("names_behavior", "left out: names before messages are a chat setting"));
     }
     let mut marks = Marks { preset, wrap: flag(preset, "wrap"), report };
     let jinja = marks.jinja();
@@ -46,7 +46,7 @@ struct Marks<'p> {
     preset: &'p Map<String, Value>,
     /// Adds a line break between a marker and the text.
     wrap: bool,
-    report: &'p mut Vec<Note>,
+    report: &'p mut Vec<ConversionNote>,
 }
 
 impl Marks<'_> {
@@ -116,8 +116,10 @@ impl Marks<'_> {
         if text(self.preset, last).is_empty() {
             return self.before("output_sequence");
         }
-        self.report
-            .push(Note::new(last, "kept; stored replies use another marker, so the model reads each reply again once"));
+        self.report.push(ConversionNote::new(
+            last,
+            "kept; stored replies use another marker, so the model reads each reply again once",
+        ));
         self.before(last)
     }
 
@@ -127,7 +129,8 @@ impl Marks<'_> {
         for name in ["{{name}}", "{{user}}", "{{char}}"] {
             if marker.contains(name) {
                 marker = marker.replace(name, "");
-                let note = Note::new(field, format!("`{name}` is left out: turn markers cannot contain names here"));
+                let note =
+                    ConversionNote::new(field, format!("`{name}` is left out: turn markers cannot contain names here"));
                 if !self.report.contains(&note) {
                     self.report.push(note);
                 }

@@ -21,14 +21,14 @@ use serde_json::{Map, Value};
 
 pub use sampler::write_sampler;
 
-use crate::prompt_template::{Line, PromptTemplate, SCHEMA, Section, VERSION, escape, slug};
+use crate::prompt_template::{PromptTemplate, SCHEMA, Section, TemplateLine, VERSION, escape, slug};
 
 /// Maximum size of a preset file in bytes.
 pub const MAX_BYTES: usize = 8 << 20;
 
 /// The kind of a preset file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PresetKind {
+pub enum ConvertedKind {
     /// Chat completion: ordered prompts and samplers.
     PromptManager,
     /// The story string and related settings.
@@ -46,14 +46,14 @@ pub enum PresetKind {
 /// A converted preset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Converted {
-    pub kind: PresetKind,
+    pub kind: ConvertedKind,
     pub name: String,
     /// The first template is for chats; others are for background jobs.
     pub templates: Vec<PromptTemplate>,
     pub format: Option<InstructFormat>,
     pub sampling: Option<SamplerPreset>,
     /// Fields without a counterpart, or with another effect.
-    pub report: Vec<Note>,
+    pub report: Vec<ConversionNote>,
 }
 
 /// Turn markers as a Jinja template for `chat_template`.
@@ -77,12 +77,12 @@ pub struct SamplerPreset {
 
 /// A field that was not converted exactly.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Note {
+pub struct ConversionNote {
     pub field: String,
     pub what: String,
 }
 
-impl Note {
+impl ConversionNote {
     fn new(field: impl Into<String>, what: impl Into<String>) -> Self {
         Self { field: field.into(), what: what.into() }
     }
@@ -126,37 +126,37 @@ pub fn convert(name: &str, json: &str) -> Result<Converted, ConvertError> {
         report: Vec::new(),
     };
     match kind {
-        PresetKind::PromptManager => prompt_manager::convert(preset, &mut converted),
-        PresetKind::Context => {
+        ConvertedKind::PromptManager => prompt_manager::convert(preset, &mut converted),
+        ConvertedKind::Context => {
             converted.templates = vec![context_template::convert(preset, name, &mut converted.report)]
         }
-        PresetKind::Instruct => converted.format = Some(instruct::convert(preset, name, &mut converted.report)),
-        PresetKind::SystemPrompt => converted.templates = vec![system_prompt::convert(preset, name)],
-        PresetKind::Sampler => converted.sampling = Some(sampler::convert(preset, name, &[], &mut converted.report)),
-        PresetKind::Bundle => bundle::convert(preset, &mut converted),
-        PresetKind::RisuAi => risuai::convert(preset, &mut converted),
+        ConvertedKind::Instruct => converted.format = Some(instruct::convert(preset, name, &mut converted.report)),
+        ConvertedKind::SystemPrompt => converted.templates = vec![system_prompt::convert(preset, name)],
+        ConvertedKind::Sampler => converted.sampling = Some(sampler::convert(preset, name, &[], &mut converted.report)),
+        ConvertedKind::Bundle => bundle::convert(preset, &mut converted),
+        ConvertedKind::RisuAi => risuai::convert(preset, &mut converted),
     }
     Ok(converted)
 }
 
 /// Detects the kind of a preset by its characteristic fields.
-pub fn kind_of(preset: &Map<String, Value>) -> Option<PresetKind> {
+pub fn kind_of(preset: &Map<String, Value>) -> Option<ConvertedKind> {
     let has = |field: &str| preset.contains_key(field);
     let part = |field: &str| preset.get(field).is_some_and(Value::is_object);
     if risuai::is_risuai(preset) {
-        Some(PresetKind::RisuAi)
+        Some(ConvertedKind::RisuAi)
     } else if part("instruct") || part("context") || part("sysprompt") || part("preset") {
-        Some(PresetKind::Bundle)
+        Some(ConvertedKind::Bundle)
     } else if preset.get("prompts").is_some_and(Value::is_array) {
-        Some(PresetKind::PromptManager)
+        Some(ConvertedKind::PromptManager)
     } else if has("story_string") {
-        Some(PresetKind::Context)
+        Some(ConvertedKind::Context)
     } else if has("input_sequence") || has("output_sequence") {
-        Some(PresetKind::Instruct)
+        Some(ConvertedKind::Instruct)
     } else if preset.get("content").is_some_and(Value::is_string) {
-        Some(PresetKind::SystemPrompt)
+        Some(ConvertedKind::SystemPrompt)
     } else if ["temp", "temperature", "top_p", "rep_pen"].into_iter().any(has) {
-        Some(PresetKind::Sampler)
+        Some(ConvertedKind::Sampler)
     } else {
         None
     }
@@ -172,8 +172,8 @@ fn flag(preset: &Map<String, Value>, field: &str) -> bool {
 }
 
 /// A user text as a line; its dollar signs are escaped, so that it contains no variables.
-fn literal(text: &str) -> Line {
-    Line::Always(escape(text))
+fn literal(text: &str) -> TemplateLine {
+    TemplateLine::Always(escape(text))
 }
 
 /// An empty template with that name.
@@ -192,6 +192,6 @@ fn excluded(name: &str) -> Section {
 }
 
 /// A section that replaces the one of the parent.
-fn override_of(name: &str, line: Line) -> Section {
+fn override_of(name: &str, line: TemplateLine) -> Section {
     Section { name: name.to_owned(), overrides: true, lines: vec![line], ..Default::default() }
 }

@@ -1,6 +1,6 @@
 //! Sections that no imported preset contains: memories and settings of the chat.
 
-use crate::prompt_template::{Line, PromptTemplate, Section, SectionKind, built_in};
+use crate::prompt_template::{PromptTemplate, Section, SectionKind, TemplateLine, built_in};
 
 /// Names of the sections that are copied from the built-in template.
 const OF_BASE: [&str; 6] = ["rating", "extra", "memory", "citations", "mode", "reminder"];
@@ -16,7 +16,7 @@ pub(super) fn sections() -> Vec<Section> {
         name: "goal".to_owned(),
         kind: Some(SectionKind::Rules),
         condition: Some("useNLP".to_owned()),
-        lines: vec![Line::from("${nlp}")],
+        lines: vec![TemplateLine::from("${nlp}")],
         ..Section::default()
     });
     sections

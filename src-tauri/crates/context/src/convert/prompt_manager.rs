@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Converted, Note, excluded, flag, literal, override_of, own_parts, sampler, template, text};
+use super::{ConversionNote, Converted, excluded, flag, literal, override_of, own_parts, sampler, template, text};
 use crate::prompt_template::{
-    Kind, Line, MAX_SECTIONS, Placement, PromptTemplate, Section, SectionKind, SectionRole, Slot, escape, slug,
+    MAX_SECTIONS, PromptTemplate, Section, SectionKind, SectionPlacement, SectionRole, Slot, TemplateKind,
+    TemplateLine, escape, slug,
 };
 
 /// Reserved character ids that mean "all characters", newest first.
@@ -60,19 +61,19 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
             _ => false,
         };
         if said {
-            converted.report.push(Note::new(field, why));
+            converted.report.push(ConversionNote::new(field, why));
         }
     }
-    converted.report.push(Note::new(
+    converted.report.push(ConversionNote::new(
         "prompt_order",
         "the app adds its own parts after it: content rating, extra instructions, goal, memories, documents, mode, reminder",
     ));
-    converted.report.push(Note::new(
+    converted.report.push(ConversionNote::new(
         "stop",
         "no stop texts, as in presets of this kind; the built-in templates stop at a speaker's name at the start of a line",
     ));
     if !matches!(text(preset, "wi_format").trim(), "" | "{0}") {
-        converted.report.push(Note::new(
+        converted.report.push(ConversionNote::new(
             "wi_format",
             "kept around the lore of the head; lore triggered in the chat goes to the message that triggered it, \
              or is placed there too with `classic` placement",
@@ -90,7 +91,7 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
 fn utility(preset: &Map<String, Value>, field: &str, job: &str, name: &str) -> Option<PromptTemplate> {
     let words = text(preset, field);
     (!words.trim().is_empty()).then(|| PromptTemplate {
-        kind: Kind::Utility,
+        kind: TemplateKind::Utility,
         extends: Some(job.to_owned()),
         sections: vec![override_of("task", literal(words)), excluded("rules")],
         ..template(&format!("{name} {job}"))
@@ -99,7 +100,7 @@ fn utility(preset: &Map<String, Value>, field: &str, job: &str, name: &str) -> O
 
 struct Manager<'m> {
     preset: &'m Map<String, Value>,
-    report: &'m mut Vec<Note>,
+    report: &'m mut Vec<ConversionNote>,
     /// Number of uses of each section name.
     taken: BTreeMap<String, usize>,
 }
@@ -119,18 +120,18 @@ impl<'m> Manager<'m> {
         let shown = |section: &&Section| section.condition.is_none();
         for (placement, why) in [
             (
-                Placement::AfterHistory,
+                SectionPlacement::AfterHistory,
                 "after the chat with `classic` placement; otherwise in the head, which stays cached",
             ),
             (
-                Placement::InChat,
+                SectionPlacement::InChat,
                 "at their depth with `classic` placement; otherwise before the newest message, once per epoch",
             ),
         ] {
             let there = sections.iter().filter(shown).filter(|section| section.placement == Some(placement));
             let names: Vec<&str> = there.map(|section| section.name.as_str()).collect();
             if !names.is_empty() {
-                self.report.push(Note::new(format!("prompts: {}", names.join(", ")), why));
+                self.report.push(ConversionNote::new(format!("prompts: {}", names.join(", ")), why));
             }
         }
     }
@@ -149,7 +150,7 @@ impl<'m> Manager<'m> {
             if let Some(mut section) = section {
                 section.order = Some(order);
                 if after_history && !history {
-                    section.placement = Some(Placement::AfterHistory);
+                    section.placement = Some(SectionPlacement::AfterHistory);
                 }
                 sections.push(self.named(switched(section, on)));
             }
@@ -181,7 +182,7 @@ impl<'m> Manager<'m> {
                 doubled += 1;
                 if doubled <= NAMED {
                     let what = format!("left out: another prompt already has the identifier \"{identifier}\"");
-                    self.report.push(Note::new(format!("prompt: {}", shown_name(prompt)), what));
+                    self.report.push(ConversionNote::new(format!("prompt: {}", shown_name(prompt)), what));
                 }
                 continue;
             } else {
@@ -191,7 +192,7 @@ impl<'m> Manager<'m> {
         }
         if doubled > NAMED {
             let what = format!("{} more prompts with duplicate identifiers are left out", doubled - NAMED);
-            self.report.push(Note::new("prompts", what));
+            self.report.push(ConversionNote::new("prompts", what));
         }
         self.report_invalid(&nameless);
         let Some(order) = self.order() else {
@@ -202,7 +203,9 @@ impl<'m> Manager<'m> {
             let identifier = text(one, "identifier");
             match prompts.remove(identifier) {
                 Some(prompt) => entries.push((prompt, one.get("enabled") != Some(&Value::Bool(false)))),
-                None => self.report.push(Note::new(format!("prompt_order: {identifier}"), "there is no such prompt")),
+                None => self
+                    .report
+                    .push(ConversionNote::new(format!("prompt_order: {identifier}"), "there is no such prompt")),
             }
         }
         let left = unordered.into_iter().filter(|prompt| {
@@ -213,11 +216,11 @@ impl<'m> Manager<'m> {
         let history = entries.iter().find(|(prompt, _)| text(prompt, "identifier") == "chatHistory");
         if history.is_none_or(|(_, on)| !on) {
             let what = "switched off or absent in the preset; here the chat and the user's message are always sent";
-            self.report.push(Note::new("prompt: chatHistory", what));
+            self.report.push(ConversionNote::new("prompt: chatHistory", what));
         }
         if entries.len() > MOST {
             let what = format!("{} prompts are left out; a template holds {MOST}", entries.len() - MOST);
-            self.report.push(Note::new("prompts", what));
+            self.report.push(ConversionNote::new("prompts", what));
             entries.truncate(MOST);
         }
         entries
@@ -231,13 +234,15 @@ impl<'m> Manager<'m> {
                 true => "it has no identifier, so no order names it; it is kept, switched off",
                 false => "it has no identifier",
             };
-            self.report.push(Note::new(format!("prompt: {}", shown_name(prompt)), what));
+            self.report.push(ConversionNote::new(format!("prompt: {}", shown_name(prompt)), what));
         }
         let all = self.preset.get("prompts").and_then(Value::as_array).into_iter().flatten();
         let odd = all.filter(|one| !one.is_object()).count();
         if odd > 0 {
-            self.report
-                .push(Note::new("prompts", format!("{odd} entries of the list are not prompts and are left out")));
+            self.report.push(ConversionNote::new(
+                "prompts",
+                format!("{odd} entries of the list are not prompts and are left out"),
+            ));
         }
     }
 
@@ -245,7 +250,7 @@ impl<'m> Manager<'m> {
         let order = self.preset.get("prompt_order").filter(|order| !order.is_null())?;
         let Some(lists) = order.as_array() else {
             let what = "not a list, so the prompts keep the order of their own list";
-            self.report.push(Note::new("prompt_order", what));
+            self.report.push(ConversionNote::new("prompt_order", what));
             return None;
         };
         // Older presets have one order instead of one list per character.
@@ -253,7 +258,10 @@ impl<'m> Manager<'m> {
             return Some(lists);
         }
         if lists.len() > 1 {
-            self.report.push(Note::new("prompt_order", "one list is used for all characters; the others are left out"));
+            self.report.push(ConversionNote::new(
+                "prompt_order",
+                "one list is used for all characters; the others are left out",
+            ));
         }
         let of = |id: u64| lists.iter().find(|list| list["character_id"].as_u64() == Some(id));
         let list = EVERYONE.into_iter().find_map(of).or(lists.first())?;
@@ -292,7 +300,7 @@ impl<'m> Manager<'m> {
         let section = Section { name: section_name(prompt), role: role(prompt), ..Default::default() };
         let Some((kind, line)) = marker else {
             if flag(prompt, "marker") {
-                self.report.push(Note::new(format!("prompt: {identifier}"), "left out: an unknown position"));
+                self.report.push(ConversionNote::new(format!("prompt: {identifier}"), "left out: an unknown position"));
                 return None;
             }
             return Some(self.written(prompt, section));
@@ -300,7 +308,7 @@ impl<'m> Manager<'m> {
         let heading = text(self.preset, "new_example_chat_prompt").trim();
         let heading = (kind == SectionKind::Examples && !heading.is_empty()).then(|| escape(heading));
         let repeat_heading = heading.is_some();
-        Some(Section { kind: Some(kind), heading, repeat_heading, lines: vec![Line::Always(line)], ..section })
+        Some(Section { kind: Some(kind), heading, repeat_heading, lines: vec![TemplateLine::Always(line)], ..section })
     }
 
     /// A prompt with its own text. The card may replace two of them (main and jailbreak).
@@ -312,8 +320,10 @@ impl<'m> Manager<'m> {
         };
         if prompt.get("injection_trigger").and_then(Value::as_array).is_some_and(|kinds| !kinds.is_empty()) {
             let field = format!("prompt: {}", text(prompt, "name"));
-            self.report
-                .push(Note::new(field, "`injection_trigger` is left out: the prompt is used for every kind of reply"));
+            self.report.push(ConversionNote::new(
+                field,
+                "`injection_trigger` is left out: the prompt is used for every kind of reply",
+            ));
         }
         Section {
             kind: Some(kind),
@@ -327,7 +337,7 @@ impl<'m> Manager<'m> {
         let depth = prompt.get("injection_depth").and_then(Value::as_u64).unwrap_or(DEPTH);
         let section = Section { name: section_name(prompt), role: role(prompt), ..Default::default() };
         Section {
-            placement: Some(Placement::InChat),
+            placement: Some(SectionPlacement::InChat),
             depth: Some(depth.try_into().unwrap_or(u32::MAX)),
             ..self.written(prompt, section)
         }
@@ -355,7 +365,7 @@ impl<'m> Manager<'m> {
             name: "groupNudge".to_owned(),
             order: Some(order),
             kind: Some(SectionKind::Group),
-            placement: Some(Placement::AfterHistory),
+            placement: Some(SectionPlacement::AfterHistory),
             condition: Some("isGroup".to_owned()),
             lines: vec![literal(line)],
             ..Default::default()

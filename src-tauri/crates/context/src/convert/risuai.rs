@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Converted, Note, prompt_manager, text};
+use super::{ConversionNote, Converted, prompt_manager, text};
 
 /// The value of unset numbers in RisuAI presets.
 const UNSET: f64 = -1_000.0;
@@ -62,7 +62,7 @@ pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
             "{} scripts are kept in the file but do not run, because they are not SillyTavern scripts",
             scripts.len()
         );
-        converted.report.push(Note::new("regex", what));
+        converted.report.push(ConversionNote::new("regex", what));
     }
     prompt_manager::convert(&manager, converted);
 }
@@ -94,7 +94,7 @@ struct List<'r> {
     on: Vec<bool>,
     /// The chat history already has a position.
     history: bool,
-    report: &'r mut Vec<Note>,
+    report: &'r mut Vec<ConversionNote>,
 }
 
 impl List<'_> {
@@ -127,12 +127,14 @@ impl List<'_> {
             // The rest of the history, the text after it, and cache hints for providers need no entry.
             "chat" | "rest" | "postEverything" | "cache" => {}
             kind @ ("memory" | "authornote") => {
-                self.report.push(Note::new(kind, "left out: it has its own place here"));
+                self.report.push(ConversionNote::new(kind, "left out: it has its own place here"));
             }
             kind => {
                 let kind: String = kind.chars().take(40).collect();
-                self.report
-                    .push(Note::new(format!("promptTemplate[{at}]"), format!("left out: a part of kind \"{kind}\"")));
+                self.report.push(ConversionNote::new(
+                    format!("promptTemplate[{at}]"),
+                    format!("left out: a part of kind \"{kind}\""),
+                ));
             }
         }
     }
@@ -162,7 +164,8 @@ impl List<'_> {
         self.prompts.push(prompt);
         self.on.push(kind != "jailbreak");
         if kind == "jailbreak" {
-            self.report.push(Note::new("jailbreak", "switched off, as in RisuAI until a chat switches it on"));
+            self.report
+                .push(ConversionNote::new("jailbreak", "switched off, as in RisuAI until a chat switches it on"));
         }
     }
 
@@ -203,12 +206,12 @@ mod tests {
     use domain::settings::ConfigValue;
     use serde_json::json;
 
-    use crate::convert::{Converted, PresetKind, convert};
-    use crate::prompt_template::Placement;
+    use crate::convert::{Converted, ConvertedKind, convert};
+    use crate::prompt_template::SectionPlacement;
 
     fn read(preset: serde_json::Value) -> Converted {
         let converted = convert("Lantern", &preset.to_string()).unwrap();
-        assert_eq!(converted.kind, PresetKind::RisuAi);
+        assert_eq!(converted.kind, ConvertedKind::RisuAi);
         converted
     }
 
@@ -232,7 +235,7 @@ mod tests {
         let at = |name: &str| names.iter().position(|one| one == name).unwrap_or_else(|| panic!("{name} of {names:?}"));
         assert!(at("main") < at("personaDescription") && at("personaDescription") < at("charDescription"), "{names:?}");
         let nudge = &converted.templates[0].sections[at("Nudge")];
-        assert_eq!((nudge.placement, nudge.depth), (Some(Placement::InChat), Some(2)));
+        assert_eq!((nudge.placement, nudge.depth), (Some(SectionPlacement::InChat), Some(2)));
         let values = converted.sampling.unwrap().values;
         assert_eq!(values["temperature"], ConfigValue::Number(0.8));
         assert_eq!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::settings::{ConfigValue, ValueType, disablers, setting};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Note, SamplerPreset};
+use super::{ConversionNote, SamplerPreset};
 
 /// Our setting keys with SillyTavern's names. Reading uses the first name that is present; writing uses the
 /// first name.
@@ -83,7 +83,7 @@ const ORDER: [u64; 7] = [6, 0, 1, 3, 4, 2, 5];
 const ORDERS: [&str; 4] = ["sampler_order", "sampler_priority", "samplers", "samplers_priorities"];
 
 /// Reports list settings of `preset` that have no counterpart.
-fn lists(preset: &Map<String, Json>) -> Vec<Note> {
+fn lists(preset: &Map<String, Json>) -> Vec<ConversionNote> {
     let mut notes = Vec::new();
     let breakers = preset.get("dry_sequence_breakers").filter(|breakers| !breakers.is_null());
     // Some apps write the list as a JSON string.
@@ -93,14 +93,14 @@ fn lists(preset: &Map<String, Json>) -> Vec<Note> {
     });
     if let Some(breakers) = breakers.filter(|breakers| *breakers != json!(BREAKERS) && *breakers != json!("")) {
         let what = format!("DRY sequence breakers are fixed here; {} is kept", shortened(&breakers));
-        notes.push(Note::new("dry_sequence_breakers", what));
+        notes.push(ConversionNote::new("dry_sequence_breakers", what));
     }
     let other = |field: &&str| match preset.get(*field) {
         Some(Json::Array(order)) => !order.is_empty() && json!(order) != json!(ORDER),
         _ => false,
     };
     if let Some(field) = ORDERS.into_iter().find(other) {
-        notes.push(Note::new(field, "the sampler order is fixed here; this one is kept but not used"));
+        notes.push(ConversionNote::new(field, "the sampler order is fixed here; this one is kept but not used"));
     }
     notes
 }
@@ -110,7 +110,7 @@ pub(super) fn convert(
     preset: &Map<String, Json>,
     name: &str,
     elsewhere: &[&str],
-    report: &mut Vec<Note>,
+    report: &mut Vec<ConversionNote>,
 ) -> SamplerPreset {
     let mut values = BTreeMap::new();
     for (key, names) in NAMES {
@@ -166,7 +166,7 @@ pub fn write_sampler(preset: &SamplerPreset) -> Map<String, Json> {
 }
 
 /// The value of our setting, clamped to its range.
-fn value(key: &str, field: &str, number: f64, report: &mut Vec<Note>) -> Option<ConfigValue> {
+fn value(key: &str, field: &str, number: f64, report: &mut Vec<ConversionNote>) -> Option<ConfigValue> {
     let number = match key {
         // 0 means unset here, and -1 leaves the choice to the server.
         "repeat_penalty" | "max_tokens" if number <= 0.0 => return None,
@@ -182,7 +182,7 @@ fn value(key: &str, field: &str, number: f64, report: &mut Vec<Note>) -> Option<
     let taken = number.clamp(min, max);
     // -1 means off in SillyTavern; 0 means off here.
     if taken != number && !(number < 0.0 && min == 0.0) {
-        report.push(Note::new(field, format!("{number} is out of range here; {taken} is used")));
+        report.push(ConversionNote::new(field, format!("{number} is out of range here; {taken} is used")));
     }
     match setting(key)?.kind {
         ValueType::Number { .. } => Some(ConfigValue::Number(taken)),
@@ -206,26 +206,32 @@ fn dynatemp(preset: &Map<String, Json>, values: &mut BTreeMap<String, ConfigValu
     }
 }
 
-fn notes(preset: &Map<String, Json>) -> Vec<Note> {
+fn notes(preset: &Map<String, Json>) -> Vec<ConversionNote> {
     let mut notes = Vec::new();
     for (field, neutral) in others() {
         let empty = |value: &Json| value.as_str() == Some("") || value.as_object().is_some_and(Map::is_empty);
         let works = |value: &&Json| !same(value, &neutral) && !value.is_null() && !empty(value);
         if let Some(value) = preset.get(field).filter(works) {
-            notes.push(Note::new(field, format!("not supported here; the value {} is kept", shortened(value))));
+            notes.push(ConversionNote::new(
+                field,
+                format!("not supported here; the value {} is kept", shortened(value)),
+            ));
         }
     }
     for field in CONTEXT {
         if let Some(size) = preset.get(field).filter(|size| !size.is_null()) {
             let size = shortened(size);
-            notes.push(Note::new(field, format!("the context size is a setting of its own here; {size} is not used")));
+            notes.push(ConversionNote::new(
+                field,
+                format!("the context size is a setting of its own here; {size} is not used"),
+            ));
         }
     }
     notes
 }
 
 /// Reports settings that another value of the same preset overrides.
-fn silenced(values: &BTreeMap<String, ConfigValue>) -> Vec<Note> {
+fn silenced(values: &BTreeMap<String, ConfigValue>) -> Vec<ConversionNote> {
     let works = |(key, off): &(&str, f64)| match values.get(*key) {
         Some(ConfigValue::Number(number)) => number != off,
         Some(ConfigValue::Whole(number)) => f64::from(*number) != *off,
@@ -245,7 +251,7 @@ fn silenced(values: &BTreeMap<String, ConfigValue>) -> Vec<Note> {
     let overriding = overriding.into_iter().map(|(by, field, why)| (field, why, silent_by(by)));
     overriding
         .filter(|(_, _, silent)| !silent.is_empty())
-        .map(|(field, why, silent)| Note::new(field, format!("{why}; without effect: {silent}")))
+        .map(|(field, why, silent)| ConversionNote::new(field, format!("{why}; without effect: {silent}")))
         .collect()
 }
 

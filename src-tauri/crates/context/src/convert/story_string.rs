@@ -1,6 +1,6 @@
 //! Story strings: parses the subset of Handlebars that they use into lines with conditions.
 
-use super::Note;
+use super::ConversionNote;
 use crate::prompt_template::{SectionKind, escape};
 
 /// A line of a story string.
@@ -54,7 +54,7 @@ fn find(name: &str) -> Option<Part> {
 }
 
 /// Parses a story string. `{{system}}` becomes [`SYSTEM`]; unknown macros stay as text.
-pub(super) fn read(story: &str, report: &mut Vec<Note>) -> Vec<StoryLine> {
+pub(super) fn read(story: &str, report: &mut Vec<ConversionNote>) -> Vec<StoryLine> {
     let mut reader = Reader { lines: Vec::new(), line: Line::default(), open: Vec::new(), deeper: 0, report };
     let mut rest = story;
     while let Some(at) = rest.find("{{") {
@@ -95,7 +95,7 @@ struct Reader<'r> {
     open: Vec<String>,
     /// Number of open conditions beyond [`MAX_DEPTH`].
     deeper: usize,
-    report: &'r mut Vec<Note>,
+    report: &'r mut Vec<ConversionNote>,
 }
 
 impl Reader<'_> {
@@ -108,7 +108,10 @@ impl Reader<'_> {
             ["/if" | "/unless"] => self.close(),
             ["trim" | "noop"] => {}
             ["anchorBefore" | "anchorAfter"] => {
-                self.report.push(Note::new(format!("story_string: {tag}"), "left out: notes have their own positions"));
+                self.report.push(ConversionNote::new(
+                    format!("story_string: {tag}"),
+                    "left out: notes have their own positions",
+                ));
             }
             ["system"] => self.system(),
             ["char"] => self.variable("character.name", None),
@@ -126,7 +129,7 @@ impl Reader<'_> {
             return self.open.push(condition);
         }
         if self.deeper == 0 {
-            self.report.push(Note::new("story_string", "conditions nested deeper than 20 are ignored"));
+            self.report.push(ConversionNote::new("story_string", "conditions nested deeper than 20 are ignored"));
         }
         self.deeper += 1;
     }
@@ -209,7 +212,7 @@ impl Reader<'_> {
         }
         if line.mixed {
             let text: String = line.text.chars().take(60).collect();
-            self.report.push(Note::new(
+            self.report.push(ConversionNote::new(
                 "story_string",
                 format!("a condition inside a line applies to the whole line: {text}"),
             ));

@@ -1,6 +1,6 @@
 //! Marks that models and servers use for passages of a reply.
 
-use super::{EPISODE_END, Passage};
+use super::{EPISODE_END, ReplyPassage};
 
 /// Characters that can begin a mark.
 pub(super) const FIRST: [char; 4] = ['<', '[', '#', '◁'];
@@ -9,14 +9,14 @@ pub(super) const FIRST: [char; 4] = ['<', '[', '#', '◁'];
 const LONGEST: usize = 256;
 
 /// Tags of hidden passages, as models and other apps spell them. Thought tags may have a prefix and attributes.
-const TAGS: [(&str, Passage); 7] = [
-    ("think", Passage::Thoughts),
-    ("thinking", Passage::Thoughts),
-    ("thought", Passage::Thoughts),
-    ("reasoning", Passage::Thoughts),
-    ("metrics", Passage::Metrics),
-    ("keyframe", Passage::Keyframe),
-    ("reminder", Passage::Reminder),
+const TAGS: [(&str, ReplyPassage); 7] = [
+    ("think", ReplyPassage::Thoughts),
+    ("thinking", ReplyPassage::Thoughts),
+    ("thought", ReplyPassage::Thoughts),
+    ("reasoning", ReplyPassage::Thoughts),
+    ("metrics", ReplyPassage::Metrics),
+    ("keyframe", ReplyPassage::Keyframe),
+    ("reminder", ReplyPassage::Reminder),
 ];
 
 /// Thought marks that are not tags. `true` means that the opening mark is text in the middle of a line.
@@ -43,7 +43,7 @@ const CHANNEL_ENDS: [&str; 4] = ["<|end|>", "<|start|>", HARMONY, "<|return|>"];
 
 /// The meaning of a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum TagMark {
     Opens(Open),
     /// Closes thoughts.
     Closes,
@@ -59,13 +59,13 @@ pub(super) enum Marked {
     /// More text is needed to decide.
     Maybe,
     /// A mark with its length in bytes.
-    Yes(usize, Mark),
+    Yes(usize, TagMark),
 }
 
 /// An open passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Open {
-    pub(super) passage: Passage,
+    pub(super) passage: ReplyPassage,
     /// Marks that close it.
     closing: Vec<String>,
     /// Marks that end it without being part of it.
@@ -75,25 +75,25 @@ pub(super) struct Open {
 impl Open {
     /// Thoughts, as if `<think>` opened them.
     pub(super) fn thoughts() -> Self {
-        Self::tag("", "think", Passage::Thoughts)
+        Self::tag("", "think", ReplyPassage::Thoughts)
     }
 
-    fn tag(prefix: &str, name: &str, passage: Passage) -> Self {
+    fn tag(prefix: &str, name: &str, passage: ReplyPassage) -> Self {
         let mut closing = vec![format!("</{prefix}{name}>")];
-        if passage == Passage::Thoughts {
-            let others = TAGS.iter().filter(|(_, passage)| *passage == Passage::Thoughts);
+        if passage == ReplyPassage::Thoughts {
+            let others = TAGS.iter().filter(|(_, passage)| *passage == ReplyPassage::Thoughts);
             closing.extend(others.map(|(name, _)| format!("</{name}>")));
         }
         Self { passage, closing, until: &[] }
     }
 
     fn pair(closing: &str) -> Self {
-        Self { passage: Passage::Thoughts, closing: vec![closing.to_owned()], until: &[] }
+        Self { passage: ReplyPassage::Thoughts, closing: vec![closing.to_owned()], until: &[] }
     }
 
     fn channel() -> Self {
         let [end, until @ ..] = &CHANNEL_ENDS;
-        Self { passage: Passage::Thoughts, closing: vec![(*end).to_owned()], until }
+        Self { passage: ReplyPassage::Thoughts, closing: vec![(*end).to_owned()], until }
     }
 
     /// The offset in `text` at which the passage ends, and the length of its closing mark in bytes. The length
@@ -120,12 +120,12 @@ impl Open {
 /// if the reply uses channels.
 pub(super) fn look(rest: &str, starts_line: bool, channels: bool) -> Marked {
     if rest.starts_with('#') {
-        return fixed(rest, EPISODE_END, || Mark::EpisodeEnd);
+        return fixed(rest, EPISODE_END, || TagMark::EpisodeEnd);
     }
     first_of([gemma(rest), harmony(rest), pairs(rest, starts_line), around(rest, channels), tag(rest, starts_line)])
 }
 
-fn fixed(rest: &str, mark: &str, means: impl FnOnce() -> Mark) -> Marked {
+fn fixed(rest: &str, mark: &str, means: impl FnOnce() -> TagMark) -> Marked {
     if starts_with(rest, mark) {
         Marked::Yes(mark.len(), means())
     } else if starts_with(mark, rest) {
@@ -151,35 +151,35 @@ fn first_of(marked: impl IntoIterator<Item = Marked>) -> Marked {
 fn pairs(rest: &str, starts_line: bool) -> Marked {
     first_of(PAIRS.iter().flat_map(|(open, close, in_line)| {
         let opens =
-            if *in_line && !starts_line { Marked::No } else { fixed(rest, open, || Mark::Opens(Open::pair(close))) };
-        [opens, fixed(rest, close, || Mark::Closes)]
+            if *in_line && !starts_line { Marked::No } else { fixed(rest, open, || TagMark::Opens(Open::pair(close))) };
+        [opens, fixed(rest, close, || TagMark::Closes)]
     }))
 }
 
 fn around(rest: &str, channels: bool) -> Marked {
     let between = BETWEEN.iter().filter(|_| channels);
-    first_of(AROUND.iter().chain(between).map(|mark| fixed(rest, mark, || Mark::Nothing)))
+    first_of(AROUND.iter().chain(between).map(|mark| fixed(rest, mark, || TagMark::Nothing)))
 }
 
 fn gemma(rest: &str) -> Marked {
     let (open, close) = GEMMA;
-    if let closed @ (Marked::Yes(..) | Marked::Maybe) = fixed(rest, close, || Mark::Closes) {
+    if let closed @ (Marked::Yes(..) | Marked::Maybe) = fixed(rest, close, || TagMark::Closes) {
         return closed;
     }
-    let opened = fixed(rest, open, || Mark::Nothing);
+    let opened = fixed(rest, open, || TagMark::Nothing);
     let Marked::Yes(length, _) = opened else { return opened };
     let header = &rest[length..];
     let name = header.find(|letter: char| !letter.is_ascii_alphabetic()).map(|end| &header[..end]);
     let Some(name) = name else { return if header.len() < LONGEST { Marked::Maybe } else { Marked::No } };
     let length = length + name.len() + usize::from(header[name.len()..].starts_with('\n'));
     if is_for_words(name) {
-        return Marked::Yes(length, Mark::Nothing);
+        return Marked::Yes(length, TagMark::Nothing);
     }
-    Marked::Yes(length, Mark::Opens(Open::pair(close)))
+    Marked::Yes(length, TagMark::Opens(Open::pair(close)))
 }
 
 fn harmony(rest: &str) -> Marked {
-    let opened = fixed(rest, HARMONY, || Mark::Nothing);
+    let opened = fixed(rest, HARMONY, || TagMark::Nothing);
     let Marked::Yes(length, _) = opened else { return opened };
     let header = &rest[length..rest.floor_char_boundary(length + LONGEST)];
     let Some(end) = header.find(MESSAGE) else {
@@ -191,9 +191,9 @@ fn harmony(rest: &str) -> Marked {
     }
     let length = length + end + MESSAGE.len();
     if is_for_words(header[..end].trim()) {
-        return Marked::Yes(length, Mark::Nothing);
+        return Marked::Yes(length, TagMark::Nothing);
     }
-    Marked::Yes(length, Mark::Opens(Open::channel()))
+    Marked::Yes(length, TagMark::Opens(Open::channel()))
 }
 
 /// True if the channel with this name contains visible text.
@@ -214,7 +214,7 @@ fn tag(rest: &str, starts_line: bool) -> Marked {
     };
     let (prefix, name) = named[..end].rfind(':').map_or(("", &named[..end]), |colon| named[..end].split_at(colon + 1));
     let Some((name, passage)) = TAGS.iter().find(|(tag, _)| tag.eq_ignore_ascii_case(name)) else { return Marked::No };
-    let thinks = *passage == Passage::Thoughts;
+    let thinks = *passage == ReplyPassage::Thoughts;
     if (!prefix.is_empty() || closes) && !thinks {
         return Marked::No;
     }
@@ -229,9 +229,9 @@ fn tag(rest: &str, starts_line: bool) -> Marked {
     }
     let length = rest.len() - attributes.len() + stop + 1;
     let mark = match (closes, inside) {
-        (true, _) => Mark::Closes,
-        (false, inside) if inside.ends_with('/') => Mark::Nothing,
-        (false, _) => Mark::Opens(Open::tag(prefix, name, *passage)),
+        (true, _) => TagMark::Closes,
+        (false, inside) if inside.ends_with('/') => TagMark::Nothing,
+        (false, _) => TagMark::Opens(Open::tag(prefix, name, *passage)),
     };
     Marked::Yes(length, mark)
 }

@@ -39,9 +39,9 @@ pub struct Frame {
     /// character.
     pub lore: Vec<LoreSection>,
     /// Places whose lore the template has switched off; it is not sent.
-    pub without_lore: Vec<Place>,
+    pub without_lore: Vec<InsertionPoint>,
     /// The current time, if the model should know it.
-    pub clock: Option<Now>,
+    pub clock: Option<PromptTime>,
 }
 
 impl Frame {
@@ -113,38 +113,38 @@ impl Candidate {
 
     /// Sets the source text.
     #[must_use]
-    pub fn made_of(self, written: &str) -> Self {
-        Self { written: unlike(written, &self.text), ..self }
+    pub fn with_source_text(self, written: &str) -> Self {
+        Self { written: differing_source_text(written, &self.text), ..self }
     }
 
     #[must_use]
-    pub fn scored(self, score: f32) -> Self {
+    pub fn with_score(self, score: f32) -> Self {
         Self { score, ..self }
     }
 
     #[must_use]
-    pub fn because(self, signals: Vec<Signal>) -> Self {
+    pub fn with_signals(self, signals: Vec<Signal>) -> Self {
         Self { signals, ..self }
     }
 
     #[must_use]
-    pub fn titled(self, title: impl Into<String>) -> Self {
+    pub fn with_title(self, title: impl Into<String>) -> Self {
         Self { title: title.into(), ..self }
     }
 
     #[must_use]
-    pub fn headed(self, heading: impl Into<String>) -> Self {
+    pub fn with_heading(self, heading: impl Into<String>) -> Self {
         Self { heading: heading.into(), ..self }
     }
 
     #[must_use]
-    pub fn about(self, about: Vec<MessageId>) -> Self {
+    pub fn with_source_messages(self, about: Vec<MessageId>) -> Self {
         Self { about, ..self }
     }
 }
 
 /// `written`, or `None` if it equals `text`.
-pub fn unlike(written: &str, text: &str) -> Option<String> {
+pub fn differing_source_text(written: &str, text: &str) -> Option<String> {
     let written = written.trim();
     (written != text.trim()).then(|| written.to_owned())
 }
@@ -152,7 +152,7 @@ pub fn unlike(written: &str, text: &str) -> Option<String> {
 /// The position of a lorebook entry or a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Place {
+pub enum InsertionPoint {
     BeforeCharacter,
     AfterCharacter,
     BeforeExamples,
@@ -161,10 +161,10 @@ pub enum Place {
     Depth(u32),
 }
 
-/// The position in a template for the entries of one [`Place`], and the template text around them.
+/// The position in a template for the entries of one [`InsertionPoint`], and the template text around them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LoreSection {
-    pub place: Place,
+    pub place: InsertionPoint,
     /// Index of the head part that follows it; past the end if none follows.
     pub at: usize,
     /// Text before the first entry.
@@ -178,7 +178,7 @@ pub struct LoreSection {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Placed {
     pub candidate: Candidate,
-    pub place: Place,
+    pub place: InsertionPoint,
     /// Role of the message that it becomes at its depth.
     pub role: PromptRole,
     /// Ascending among texts at one place.
@@ -201,7 +201,7 @@ pub struct HistoryMessage {
     pub scripts: Vec<String>,
     /// Scripts can depend on the depth, so their results change as the chat grows, but the sent prefix must
     /// not. `text` is the text as first sent; `anew` replaces it when a new epoch begins.
-    pub anew: Option<Rewritten>,
+    pub anew: Option<RewrittenText>,
     pub created: Timestamp,
     /// The source of a message that nobody wrote: the task of a background job, which follows the history.
     pub task: Option<Source>,
@@ -271,7 +271,7 @@ impl HistoryMessage {
 
 /// A text after scripts ran.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Rewritten {
+pub struct RewrittenText {
     pub text: String,
     /// Names of the scripts that changed it.
     pub scripts: Vec<String>,
@@ -279,7 +279,7 @@ pub struct Rewritten {
 
 /// The current time, as a timestamp and as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Now {
+pub struct PromptTime {
     pub at: Timestamp,
     /// Formatted for people: "Saturday, 21 November 2026, 23:11".
     pub words: String,

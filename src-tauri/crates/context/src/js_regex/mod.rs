@@ -13,7 +13,7 @@ pub(crate) use units::Units;
 
 /// Flags that affect the meaning of a pattern. `d` and `g` do not affect a single search.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Flags {
+pub(crate) struct RegexFlags {
     pub(crate) ignore_case: bool,
     pub(crate) multi_line: bool,
     pub(crate) dot_all: bool,
@@ -57,6 +57,6 @@ impl From<&str> for Flaw {
 ///
 /// Errors
 /// The reason why the pattern is invalid.
-pub(crate) fn translate(pattern: &str, flags: Flags, dialect: Dialect) -> Result<Translated, Flaw> {
+pub(crate) fn translate(pattern: &str, flags: RegexFlags, dialect: Dialect) -> Result<Translated, Flaw> {
     parse::translate(pattern, flags, dialect)
 }

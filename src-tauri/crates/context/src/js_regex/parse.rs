@@ -4,7 +4,7 @@
 mod class;
 
 use super::units::unit;
-use super::{Dialect, Flags, Flaw, Translated, case};
+use super::{Dialect, Flaw, RegexFlags, Translated, case};
 
 /// Maximum nesting depth of groups.
 const MAX_DEPTH: usize = 50;
@@ -21,7 +21,7 @@ const LINE_ENDS: &str = "\\n\\r\\x{2028}\\x{2029}";
 const NOTHING: &str = "[^\\x{0}-\\x{10ffff}]";
 
 /// Translates a pattern, or returns the reason why JavaScript rejects it.
-pub(super) fn translate(pattern: &str, flags: Flags, dialect: Dialect) -> Result<Translated, Flaw> {
+pub(super) fn translate(pattern: &str, flags: RegexFlags, dialect: Dialect) -> Result<Translated, Flaw> {
     let chars: Vec<char> =
         if flags.unicode { pattern.chars().collect() } else { pattern.encode_utf16().map(unit).collect() };
     let (groups, names) = groups(&chars)?;
@@ -65,7 +65,7 @@ fn groups(chars: &[char]) -> Result<(usize, Vec<(String, usize)>), Flaw> {
 struct Parser<'p> {
     chars: &'p [char],
     at: usize,
-    flags: Flags,
+    flags: RegexFlags,
     dialect: Dialect,
     groups: usize,
     out: Translated,
@@ -74,7 +74,7 @@ struct Parser<'p> {
 }
 
 /// One item of a class: a character or a set of characters.
-enum Item {
+enum PatternItem {
     One(char),
     Set(String),
     /// A unit that no text contains.
@@ -318,9 +318,9 @@ impl Parser<'_> {
             }
             '-' if self.flags.unicode => Err("with flag u, `\\-` is invalid outside a class".into()),
             c => match self.class_escape(c)? {
-                Item::One(c) => self.literal(c),
-                Item::Set(set) => self.emit(&format!("[{set}]")),
-                Item::Never => self.emit(NOTHING),
+                PatternItem::One(c) => self.literal(c),
+                PatternItem::Set(set) => self.emit(&format!("[{set}]")),
+                PatternItem::Never => self.emit(NOTHING),
             },
         }
     }
@@ -337,27 +337,27 @@ impl Parser<'_> {
     }
 
     /// Parses an escape that is valid inside and outside a class.
-    fn class_escape(&mut self, c: char) -> Result<Item, Flaw> {
+    fn class_escape(&mut self, c: char) -> Result<PatternItem, Flaw> {
         let word = self.word();
         Ok(match c {
-            'd' => Item::Set(DIGIT.into()),
-            'D' => Item::Set(format!("[^{DIGIT}]")),
-            'w' => Item::Set(word.into()),
-            'W' => Item::Set(format!("[^{word}]")),
-            's' => Item::Set(SPACE.into()),
-            'S' => Item::Set(format!("[^{SPACE}]")),
-            't' => Item::One('\t'),
-            'n' => Item::One('\n'),
-            'v' => Item::One('\u{b}'),
-            'f' => Item::One('\u{c}'),
-            'r' => Item::One('\r'),
+            'd' => PatternItem::Set(DIGIT.into()),
+            'D' => PatternItem::Set(format!("[^{DIGIT}]")),
+            'w' => PatternItem::Set(word.into()),
+            'W' => PatternItem::Set(format!("[^{word}]")),
+            's' => PatternItem::Set(SPACE.into()),
+            'S' => PatternItem::Set(format!("[^{SPACE}]")),
+            't' => PatternItem::One('\t'),
+            'n' => PatternItem::One('\n'),
+            'v' => PatternItem::One('\u{b}'),
+            'f' => PatternItem::One('\u{c}'),
+            'r' => PatternItem::One('\r'),
             'c' => self.control()?,
-            'x' => Item::One(self.hex(2).map_or_else(|| self.identity('x'), Ok)?),
+            'x' => PatternItem::One(self.hex(2).map_or_else(|| self.identity('x'), Ok)?),
             'u' => self.unicode_escape()?,
             'p' | 'P' if self.flags.unicode => self.property(c)?,
-            '0' if !self.peek().is_some_and(|c| c.is_ascii_digit()) => Item::One('\0'),
-            '0'..='7' if !self.flags.unicode => Item::One(self.octal(c)),
-            c => Item::One(self.identity(c)?),
+            '0' if !self.peek().is_some_and(|c| c.is_ascii_digit()) => PatternItem::One('\0'),
+            '0'..='7' if !self.flags.unicode => PatternItem::One(self.octal(c)),
+            c => PatternItem::One(self.identity(c)?),
         })
     }
 
@@ -367,17 +367,17 @@ impl Parser<'_> {
         may.then_some(c).ok_or_else(|| Flaw(format!("with flag u, `\\{c}` is invalid")))
     }
 
-    fn control(&mut self) -> Result<Item, Flaw> {
+    fn control(&mut self) -> Result<PatternItem, Flaw> {
         match self.peek() {
             Some(letter) if letter.is_ascii_alphabetic() => {
                 self.at += 1;
-                Ok(Item::One(char::from(letter as u8 % 32)))
+                Ok(PatternItem::One(char::from(letter as u8 % 32)))
             }
             _ if self.flags.unicode => Err("`\\c` has no control letter".into()),
             _ => {
                 // The backslash is a literal, and the `c` is parsed again.
                 self.at -= 1;
-                Ok(Item::One('\\'))
+                Ok(PatternItem::One('\\'))
             }
         }
     }
@@ -409,7 +409,7 @@ impl Parser<'_> {
         char::from_u32(value).unwrap_or_default()
     }
 
-    fn unicode_escape(&mut self) -> Result<Item, Flaw> {
+    fn unicode_escape(&mut self) -> Result<PatternItem, Flaw> {
         if !self.flags.unicode {
             return Ok(self.unit_escape());
         }
@@ -421,25 +421,25 @@ impl Parser<'_> {
             let code: String = self.chars[start..self.at].iter().collect();
             let code = u32::from_str_radix(&code, 16).ok().filter(|code| *code <= 0x10_ffff);
             let code = code.filter(|_| self.eat("}")).ok_or("`\\u{` has no valid character number")?;
-            return Ok(char::from_u32(code).map_or(Item::Never, Item::One));
+            return Ok(char::from_u32(code).map_or(PatternItem::Never, PatternItem::One));
         }
         let first = self.number(4).ok_or("`\\u` has no valid character number")?;
         if let Ok(c) = char::try_from(u32::from(first)) {
-            return Ok(Item::One(c));
+            return Ok(PatternItem::One(c));
         }
         let after_first = self.at;
         if let Some(c) = self.other_half(first) {
-            return Ok(Item::One(c));
+            return Ok(PatternItem::One(c));
         }
         self.at = after_first;
         self.out.halves = true;
-        Ok(Item::Never)
+        Ok(PatternItem::Never)
     }
 
     /// `\uXXXX` without flag `u`: a UTF-16 unit, or a literal `u`.
-    fn unit_escape(&mut self) -> Item {
+    fn unit_escape(&mut self) -> PatternItem {
         let begins = self.at;
-        let Some(first) = self.number(4) else { return Item::One('u') };
+        let Some(first) = self.number(4) else { return PatternItem::One('u') };
         let after = self.at;
         let whole = match first {
             0xD800..0xDC00 => self.other_half(first).is_some(),
@@ -448,7 +448,7 @@ impl Parser<'_> {
         };
         self.at = after;
         self.out.halves |= !whole;
-        Item::One(unit(first))
+        PatternItem::One(unit(first))
     }
 
     /// Joins a first surrogate with the escape that follows it.
@@ -468,7 +468,7 @@ impl Parser<'_> {
 
     /// Unicode properties have the same names in JavaScript and Rust. The few that Rust does not support are
     /// rejected.
-    fn property(&mut self, which: char) -> Result<Item, Flaw> {
+    fn property(&mut self, which: char) -> Result<PatternItem, Flaw> {
         if !self.eat("{") {
             return Err(Flaw(format!("`\\{which}` has no property name")));
         }
@@ -481,7 +481,7 @@ impl Parser<'_> {
         if !self.eat("}") || regex::Regex::new(&set).is_err() {
             return Err(Flaw(format!("unknown property `{name}`")));
         }
-        Ok(Item::Set(set))
+        Ok(PatternItem::Set(set))
     }
 }
 

@@ -1,17 +1,17 @@
 //! Turns candidates into active entries: probability roll, then budget.
 
-use super::input::{Told, Written};
+use super::input::{ExpandedText, Written};
 use super::outcome::{Activated, Reason, Rule};
-use super::scan::{Candidate, Scan, Status};
+use super::scan::{EntryCandidate, Scan, Status};
 
 impl Scan<'_> {
     /// Activates the candidates that pass their roll and fit the budget. Returns the entries whose text may
     /// feed further passes.
-    pub(super) fn accept(&mut self, candidates: Vec<Candidate>) -> Vec<usize> {
+    pub(super) fn accept(&mut self, candidates: Vec<EntryCandidate>) -> Vec<usize> {
         if self.compatible { self.accept_compatible(&candidates) } else { self.accept_corrected(candidates) }
     }
 
-    fn accept_corrected(&mut self, candidates: Vec<Candidate>) -> Vec<usize> {
+    fn accept_corrected(&mut self, candidates: Vec<EntryCandidate>) -> Vec<usize> {
         let mut feeding = Vec::new();
         for candidate in self.by_priority(candidates) {
             let prepared = &self.books.entries[candidate.entry];
@@ -57,12 +57,13 @@ impl Scan<'_> {
 
     /// Sorts the entries of a book that state a priority, highest first, among their positions. Entries that
     /// ask to be dropped first come last.
-    fn by_priority(&self, candidates: Vec<Candidate>) -> Vec<Candidate> {
-        let entry = |candidate: &Candidate| &self.books.entries[candidate.entry];
+    fn by_priority(&self, candidates: Vec<EntryCandidate>) -> Vec<EntryCandidate> {
+        let entry = |candidate: &EntryCandidate| &self.books.entries[candidate.entry];
         let mut sorted = candidates.clone();
         for book in 0..self.books.books.len() {
-            let states = |candidate: &&Candidate| entry(candidate).book == book && entry(candidate).priority.is_some();
-            let mut ranked: Vec<Candidate> = candidates.iter().filter(states).copied().collect();
+            let states =
+                |candidate: &&EntryCandidate| entry(candidate).book == book && entry(candidate).priority.is_some();
+            let mut ranked: Vec<EntryCandidate> = candidates.iter().filter(states).copied().collect();
             ranked
                 .sort_by(|a, b| entry(b).priority.partial_cmp(&entry(a).priority).unwrap_or(std::cmp::Ordering::Equal));
             let places = sorted.iter_mut().filter(|candidate| states(&&**candidate));
@@ -72,7 +73,7 @@ impl Scan<'_> {
         sorted
     }
 
-    fn accept_compatible(&mut self, candidates: &[Candidate]) -> Vec<usize> {
+    fn accept_compatible(&mut self, candidates: &[EntryCandidate]) -> Vec<usize> {
         let earlier = (self.input.count)(&self.earlier_text);
         let (mut text, mut feeding) = (String::new(), Vec::new());
         for candidate in candidates {
@@ -102,7 +103,7 @@ impl Scan<'_> {
         feeding
     }
 
-    fn passes_roll(&mut self, candidate: &Candidate) -> bool {
+    fn passes_roll(&mut self, candidate: &EntryCandidate) -> bool {
         let prepared = &self.books.entries[candidate.entry];
         let source = self.books.source(prepared);
         if !source.use_probability || source.probability == Some(100.0) || self.timed.is_sticky(candidate.entry) {
@@ -123,13 +124,13 @@ impl Scan<'_> {
     }
 
     /// The text of an entry for this turn, with macros resolved.
-    pub(super) fn told(&self, entry: usize, constant: bool) -> Told {
+    pub(super) fn told(&self, entry: usize, constant: bool) -> ExpandedText {
         let text = &self.books.entries[entry].content;
         (self.input.expand)(if constant { Written::Constant(text) } else { Written::Entry(text) })
     }
 
-    fn activate(&mut self, candidate: Candidate, expanded: Told, tokens: u32) {
-        let Told { text: content, hidden_keys } = expanded;
+    fn activate(&mut self, candidate: EntryCandidate, expanded: ExpandedText, tokens: u32) {
+        let ExpandedText { text: content, hidden_keys } = expanded;
         let prepared = &self.books.entries[candidate.entry];
         let source = self.books.source(prepared);
         self.status[candidate.entry] = Status::Active;

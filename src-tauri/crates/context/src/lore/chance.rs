@@ -28,7 +28,7 @@ impl Chance {
     }
 }
 
-/// FNV-1a: the same on every machine and in every release, unlike the standard hasher.
+/// FNV-1a: the same on every machine and in every release, differing_source_text the standard hasher.
 pub(super) struct Fnv(pub(super) u64);
 
 impl Default for Fnv {

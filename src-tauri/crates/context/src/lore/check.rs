@@ -3,7 +3,7 @@
 use domain::lorebook::{Entry, KeyLogic};
 
 use super::keys::Test;
-use super::outcome::{Found, PassKind, Reason, Rule};
+use super::outcome::{KeyLocation, PassKind, Reason, Rule};
 use super::prepare::Prepared;
 use super::scan::Scan;
 use super::text::{RECURSION, View};
@@ -14,7 +14,7 @@ pub(super) struct Match {
     pub(super) reason: Reason,
     /// Index of the primary key in the entry.
     pub(super) key: Option<usize>,
-    pub(super) found: Option<Found>,
+    pub(super) found: Option<KeyLocation>,
 }
 
 impl From<Reason> for Match {
@@ -187,7 +187,7 @@ impl Scan<'_> {
         }
     }
 
-    fn find(&self, prepared: &Prepared, test: &Test, view: View) -> Option<Found> {
+    fn find(&self, prepared: &Prepared, test: &Test, view: View) -> Option<KeyLocation> {
         match test {
             Test::Macro(key) => self.text.find(self.expanded.get(prepared.rules, key)?, true, view),
             test => self.text.find(test, false, view),

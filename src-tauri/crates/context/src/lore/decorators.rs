@@ -4,7 +4,7 @@ use domain::lorebook::InsertionRole;
 
 use super::fold;
 use super::outcome::UiPrompt;
-use super::placement::Place;
+use super::placement::EntryPosition;
 
 /// The decorators of an entry.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -20,7 +20,7 @@ pub(super) struct Decorators {
     pub(super) role: Option<InsertionRole>,
     pub(super) scan_depth: Option<i64>,
     pub(super) greeting: Option<u32>,
-    pub(super) position: Option<Place>,
+    pub(super) position: Option<EntryPosition>,
     pub(super) drop_first: bool,
     pub(super) additional_keys: Vec<Vec<String>>,
     pub(super) exclude_keys: Option<Vec<String>>,
@@ -34,9 +34,12 @@ impl Decorators {
     }
 
     /// The placement by decorators; `None` leaves it to the entry. `@@position` takes precedence over depths.
-    pub(super) fn place(&self) -> Option<Place> {
-        let depth = || self.depth.map(|depth| Place::Depth(depth.max(0)));
-        self.position.clone().or_else(depth).or_else(|| self.reverse_depth.map(|depth| Place::FromStart(depth.max(0))))
+    pub(super) fn place(&self) -> Option<EntryPosition> {
+        let depth = || self.depth.map(|depth| EntryPosition::Depth(depth.max(0)));
+        self.position
+            .clone()
+            .or_else(depth)
+            .or_else(|| self.reverse_depth.map(|depth| EntryPosition::FromStart(depth.max(0))))
     }
 
     /// Applies a decorator. Returns `false` if it is unknown, has no meaning in a chat, or has an invalid
@@ -106,12 +109,12 @@ fn role(value: &str) -> Option<InsertionRole> {
     }
 }
 
-fn position(value: &str) -> Option<Place> {
+fn position(value: &str) -> Option<EntryPosition> {
     match value {
-        "before_desc" => Some(Place::BeforeChar),
-        "after_desc" => Some(Place::AfterChar),
-        "personality" => Some(Place::Personality),
-        "scenario" => Some(Place::Scenario),
+        "before_desc" => Some(EntryPosition::BeforeChar),
+        "after_desc" => Some(EntryPosition::AfterChar),
+        "personality" => Some(EntryPosition::Personality),
+        "scenario" => Some(EntryPosition::Scenario),
         _ => None,
     }
 }
@@ -198,9 +201,9 @@ mod tests {
     #[test]
     fn position_takes_precedence_over_depth() {
         let (found, _) = parse("@@depth 1\n@@position scenario\nx");
-        assert_eq!(found.place(), Some(Place::Scenario));
-        assert_eq!(parse("@@position moon\n@@depth -3\nx").0.place(), Some(Place::Depth(0)));
-        assert_eq!(parse("@@reverse_depth 2\nx").0.place(), Some(Place::FromStart(2)));
+        assert_eq!(found.place(), Some(EntryPosition::Scenario));
+        assert_eq!(parse("@@position moon\n@@depth -3\nx").0.place(), Some(EntryPosition::Depth(0)));
+        assert_eq!(parse("@@reverse_depth 2\nx").0.place(), Some(EntryPosition::FromStart(2)));
     }
 
     #[test]

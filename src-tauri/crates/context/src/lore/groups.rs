@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::outcome::Rule;
-use super::scan::{Candidate, Scan};
+use super::scan::{EntryCandidate, Scan};
 
 /// A group's name and its members among the candidates of this pass, in order.
 type Group = (String, Vec<usize>);
 
 impl Scan<'_> {
     /// Removes all candidates that lose in one of their groups.
-    pub(super) fn choose_of_groups(&mut self, candidates: &mut Vec<Candidate>) {
+    pub(super) fn choose_of_groups(&mut self, candidates: &mut Vec<EntryCandidate>) {
         let mut groups = self.groups(candidates);
         if groups.is_empty() {
             return;
@@ -20,7 +20,7 @@ impl Scan<'_> {
     }
 
     /// Groups in the order of JavaScript object keys: numbers first, ascending.
-    fn groups(&self, candidates: &[Candidate]) -> Vec<Group> {
+    fn groups(&self, candidates: &[EntryCandidate]) -> Vec<Group> {
         let (mut groups, mut places) = (Vec::<Group>::new(), HashMap::new());
         for candidate in candidates {
             for name in &self.books.entries[candidate.entry].groups {
@@ -36,7 +36,7 @@ impl Scan<'_> {
         groups
     }
 
-    fn choose(&mut self, groups: &[Group], candidates: &mut Vec<Candidate>) {
+    fn choose(&mut self, groups: &[Group], candidates: &mut Vec<EntryCandidate>) {
         for (name, members) in groups {
             let mut members = members.clone();
             members.retain(|member| candidates.iter().any(|candidate| candidate.entry == *member));
@@ -101,7 +101,7 @@ impl Scan<'_> {
     }
 
     /// Like SillyTavern: group by group on one shared list, including its bugs.
-    fn choose_compatible(&mut self, groups: &mut [Group], candidates: &mut Vec<Candidate>) {
+    fn choose_compatible(&mut self, groups: &mut [Group], candidates: &mut Vec<EntryCandidate>) {
         let sticky = self.remove_by_effects(groups, candidates);
         for ((_, members), _) in groups.iter_mut().zip(&sticky).filter(|(_, sticky)| !**sticky) {
             let best = self.best_scored(members);
@@ -127,7 +127,7 @@ impl Scan<'_> {
 
     /// Removes non-sticky members of groups with sticky ones, then members on cooldown. Returns which groups
     /// have sticky members.
-    fn remove_by_effects(&mut self, groups: &[Group], candidates: &mut Vec<Candidate>) -> Vec<bool> {
+    fn remove_by_effects(&mut self, groups: &[Group], candidates: &mut Vec<EntryCandidate>) -> Vec<bool> {
         let mut sticky = Vec::with_capacity(groups.len());
         for (_, members) in groups {
             let any = members.iter().any(|member| self.timed.is_sticky(*member));
@@ -147,7 +147,7 @@ impl Scan<'_> {
     }
 
     /// Removing an entry that is already gone removes the last candidate instead, as in SillyTavern.
-    fn remove(&mut self, entry: usize, candidates: &mut Vec<Candidate>) {
+    fn remove(&mut self, entry: usize, candidates: &mut Vec<EntryCandidate>) {
         let place = candidates.iter().position(|candidate| candidate.entry == entry);
         let place = place.or_else(|| candidates.len().checked_sub(1));
         if let Some(place) = place {

@@ -30,7 +30,7 @@ pub struct LoreInput<'a> {
     /// The user icon of the card in use.
     pub user_icon: Option<&'a str>,
     /// Resolves macros in keys and texts.
-    pub expand: &'a dyn Fn(Written<'_>) -> Told,
+    pub expand: &'a dyn Fn(Written<'_>) -> ExpandedText,
     /// Counts the tokens of a text.
     pub count: &'a dyn Fn(&str) -> u32,
 }
@@ -54,13 +54,13 @@ impl<'t> Written<'t> {
 
 /// A text of a book, with macros resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct ExpandedText {
     pub text: String,
     /// Hidden keys in the text, which other entries can match and which are not sent.
     pub hidden_keys: Vec<String>,
 }
 
-impl From<String> for Told {
+impl From<String> for ExpandedText {
     fn from(text: String) -> Self {
         Self { text, hidden_keys: Vec::new() }
     }

@@ -1,6 +1,6 @@
 //! Keys of the form `/pattern/flags`, with JavaScript semantics.
 
-use crate::js_regex::{self, Dialect, Flags, Units};
+use crate::js_regex::{self, Dialect, RegexFlags, Units};
 
 /// Backtracking steps per search. Hostile patterns reach the limit, which is treated as no match.
 const BACKTRACK_LIMIT: usize = 100_000;
@@ -11,12 +11,12 @@ const MAX_PATTERN: usize = 20_000;
 
 #[derive(Debug)]
 pub(super) struct JsRegex {
-    engine: Engine,
+    engine: KeyEngine,
     units: bool,
 }
 
 #[derive(Debug)]
-enum Engine {
+enum KeyEngine {
     Plain(regex::Regex),
     Fancy(Box<fancy_regex::Regex>),
     /// Valid, but beyond our limits; never matches.
@@ -25,8 +25,8 @@ enum Engine {
 
 /// Parses flags. Returns also whether the match must be at the start (`y`). `None` for an unknown or repeated
 /// flag.
-fn flags(text: &str) -> Option<(Flags, bool)> {
-    let (mut flags, mut sticky) = (Flags::default(), false);
+fn flags(text: &str) -> Option<(RegexFlags, bool)> {
+    let (mut flags, mut sticky) = (RegexFlags::default(), false);
     for (at, flag) in text.char_indices() {
         if text[..at].contains(flag) {
             return None;
@@ -60,7 +60,7 @@ impl JsRegex {
     pub(super) fn new(pattern: &str, text_of_flags: &str) -> Option<Self> {
         let (flags, sticky) = flags(text_of_flags)?;
         if pattern.len() > MAX_PATTERN {
-            return Some(Self { engine: Engine::Refused, units: false });
+            return Some(Self { engine: KeyEngine::Refused, units: false });
         }
         let translated = js_regex::translate(pattern, flags, Dialect::Exact).ok()?;
         let start = if sticky { "\\A" } else { "" };
@@ -72,21 +72,21 @@ impl JsRegex {
         let units = text.units.as_ref().filter(|_| self.units);
         let seen = units.map_or(text.plain(), Units::text);
         let at = match &self.engine {
-            Engine::Plain(regex) => regex.find(seen)?.start(),
-            Engine::Fancy(regex) => regex.find(seen).ok()??.start(),
-            Engine::Refused => return None,
+            KeyEngine::Plain(regex) => regex.find(seen)?.start(),
+            KeyEngine::Fancy(regex) => regex.find(seen).ok()??.start(),
+            KeyEngine::Refused => return None,
         };
         Some(units.map_or(at, |units| units.original(at)))
     }
 }
 
-fn compile(source: &str) -> Engine {
+fn compile(source: &str) -> KeyEngine {
     if let Ok(regex) = regex::RegexBuilder::new(source).size_limit(SIZE_LIMIT).build() {
-        return Engine::Plain(regex);
+        return KeyEngine::Plain(regex);
     }
     let fancy =
         fancy_regex::RegexBuilder::new(source).backtrack_limit(BACKTRACK_LIMIT).delegate_size_limit(SIZE_LIMIT).build();
-    fancy.map_or(Engine::Refused, |regex| Engine::Fancy(Box::new(regex)))
+    fancy.map_or(KeyEngine::Refused, |regex| KeyEngine::Fancy(Box::new(regex)))
 }
 
 /// A text to search, also in UTF-16 units if needed.
@@ -133,7 +133,7 @@ mod tests {
 
     fn found(key: &str, text: &str) -> bool {
         let regex = JsRegex::from_key(key).unwrap_or_else(|| panic!("{key} is plain text"));
-        assert!(!matches!(regex.engine, Engine::Refused), "{key} is refused");
+        assert!(!matches!(regex.engine, KeyEngine::Refused), "{key} is refused");
         regex.find(&Text::new(text.to_owned())).is_some()
     }
 

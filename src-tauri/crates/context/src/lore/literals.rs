@@ -26,7 +26,7 @@ pub(super) struct Side {
 
 /// The positions where a key was found. Messages are numbered from the newest.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Hit {
+pub(super) struct LiteralMatch {
     message: u32,
     whole_message: u32,
     others: u16,
@@ -44,11 +44,11 @@ pub(super) enum Spot {
 /// The matches so far.
 #[derive(Debug, Default)]
 pub(super) struct Hits {
-    folded: Vec<Hit>,
-    cased: Vec<Hit>,
+    folded: Vec<LiteralMatch>,
+    cased: Vec<LiteralMatch>,
 }
 
-const NOWHERE: Hit = Hit { message: u32::MAX, whole_message: u32::MAX, others: 0, whole_others: 0 };
+const NOWHERE: LiteralMatch = LiteralMatch { message: u32::MAX, whole_message: u32::MAX, others: 0, whole_others: 0 };
 
 impl Literals {
     pub(super) fn new(compatible: bool) -> Self {
@@ -103,7 +103,7 @@ impl Side {
         self.ids = HashMap::new();
     }
 
-    fn search(&self, text: &str, spot: Spot, compatible: bool, hits: &mut [Hit]) {
+    fn search(&self, text: &str, spot: Spot, compatible: bool, hits: &mut [LiteralMatch]) {
         let Some(automaton) = &self.automaton else { return };
         for found in automaton.find_overlapping_iter(text) {
             let id = found.pattern().as_usize();
@@ -131,7 +131,7 @@ pub(super) fn whole_ascii(text: &str, start: usize, end: usize) -> bool {
         && fold::is_ascii_boundary(bytes.get(end))
 }
 
-impl Hit {
+impl LiteralMatch {
     /// True if further matches at this spot add nothing, because a whole-word match is known.
     fn knows(&self, spot: Spot) -> bool {
         match spot {

@@ -72,9 +72,9 @@ mod text;
 mod timed;
 
 pub use chance::Chance;
-pub use input::{CardTexts, Earlier, GenerationKind, LoreCharacter, LoreInput, LoreMessage, Told, Written};
-pub use outcome::{Activated, Found, LoreOutcome, Pass, PassKind, Reason, Rejected, Rule, UiPrompt};
-pub use placement::{AtDepth, Place, Placements, placements};
+pub use input::{CardTexts, Earlier, ExpandedText, GenerationKind, LoreCharacter, LoreInput, LoreMessage, Written};
+pub use outcome::{Activated, KeyLocation, LoreOutcome, Pass, PassKind, Reason, Rejected, Rule, UiPrompt};
+pub use placement::{AtDepth, EntryPosition, Placements, placements};
 pub use prepare::{Bindings, NamedBook, PreparedBooks};
 pub use scan::activate;
 pub use settings::{LoreSettings, Profile, Strategy};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::lorebook::{InsertionRole, Uid};
 use serde::{Serialize, Serializer};
 
-use super::placement::Place;
+use super::placement::EntryPosition;
 use super::{TimedState, timed};
 
 /// The result of one activation. Active entries are in the order in which they were accepted.
@@ -42,9 +42,9 @@ pub struct Activated {
     pub key: Option<String>,
     /// The position of the match; a message by its index in the input.
     #[serde(rename = "message", serialize_with = "message")]
-    pub found: Option<Found>,
+    pub found: Option<KeyLocation>,
     #[serde(flatten)]
-    pub place: Place,
+    pub place: EntryPosition,
     pub role: InsertionRole,
     #[serde(serialize_with = "order")]
     pub order: f64,
@@ -61,9 +61,9 @@ pub struct Activated {
 }
 
 /// Only a message has a number; `reason` identifies the other sources.
-fn message<S: Serializer>(found: &Option<Found>, serializer: S) -> Result<S::Ok, S::Error> {
+fn message<S: Serializer>(found: &Option<KeyLocation>, serializer: S) -> Result<S::Ok, S::Error> {
     match found {
-        Some(Found::Message(index)) => serializer.serialize_some(index),
+        Some(KeyLocation::Message(index)) => serializer.serialize_some(index),
         _ => serializer.serialize_none(),
     }
 }
@@ -100,7 +100,7 @@ pub enum Reason {
 
 /// The text that contains a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum KeyLocation {
     /// Index in the input.
     Message(usize),
     Persona,

@@ -11,7 +11,7 @@ use super::{Activated, LoreOutcome, Profile};
 /// The place of an entry. The first eight are SillyTavern's, the next three V3's (`@@position`,
 /// `@@reverse_depth`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum EntryPosition {
     BeforeChar,
     AfterChar,
     NoteTop,
@@ -32,7 +32,7 @@ pub enum Place {
     Nowhere,
 }
 
-impl Place {
+impl EntryPosition {
     fn word(&self) -> Option<&'static str> {
         Some(match self {
             Self::BeforeChar => "before_char",
@@ -66,7 +66,7 @@ impl Place {
 }
 
 /// Serialized as `position`, `depth` and `outlet`.
-impl Serialize for Place {
+impl Serialize for EntryPosition {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let depth = match self {
             Self::Depth(depth) | Self::FromStart(depth) => Some(*depth),
@@ -127,18 +127,20 @@ pub fn placements(outcome: &LoreOutcome, profile: Profile) -> Placements<'_> {
 impl<'o> Placements<'o> {
     fn put(&mut self, entry: &'o Activated) {
         match &entry.place {
-            Place::BeforeChar => self.before_char.push(entry),
-            Place::AfterChar => self.after_char.push(entry),
-            Place::NoteTop => self.note_top.push(entry),
-            Place::NoteBottom => self.note_bottom.push(entry),
-            Place::ExampleTop => self.example_top.push(entry),
-            Place::ExampleBottom => self.example_bottom.push(entry),
-            Place::Personality => self.personality.push(entry),
-            Place::Scenario => self.scenario.push(entry),
-            Place::Depth(depth) => at(&mut self.at_depth, *depth, entry),
-            Place::FromStart(depth) => at(&mut self.from_start, *depth, entry),
-            Place::Outlet(name) if !name.is_empty() => self.outlets.entry(name.clone()).or_default().push(entry),
-            Place::Outlet(_) | Place::Nowhere => {}
+            EntryPosition::BeforeChar => self.before_char.push(entry),
+            EntryPosition::AfterChar => self.after_char.push(entry),
+            EntryPosition::NoteTop => self.note_top.push(entry),
+            EntryPosition::NoteBottom => self.note_bottom.push(entry),
+            EntryPosition::ExampleTop => self.example_top.push(entry),
+            EntryPosition::ExampleBottom => self.example_bottom.push(entry),
+            EntryPosition::Personality => self.personality.push(entry),
+            EntryPosition::Scenario => self.scenario.push(entry),
+            EntryPosition::Depth(depth) => at(&mut self.at_depth, *depth, entry),
+            EntryPosition::FromStart(depth) => at(&mut self.from_start, *depth, entry),
+            EntryPosition::Outlet(name) if !name.is_empty() => {
+                self.outlets.entry(name.clone()).or_default().push(entry)
+            }
+            EntryPosition::Outlet(_) | EntryPosition::Nowhere => {}
         }
     }
 }

@@ -9,7 +9,7 @@ use domain::lorebook::{Book, Entry, InsertionRole, Uid};
 use super::decorators::{self, Decorators};
 use super::keys::{KeyRules, Test};
 use super::literals::Literals;
-use super::placement::Place;
+use super::placement::EntryPosition;
 use super::{Activated, LoreSettings, Rejected, Strategy, fold, text, timed};
 
 /// A book and the name in bindings.
@@ -73,7 +73,7 @@ pub(super) struct Prepared {
     pub(super) groups: Vec<String>,
     pub(super) order: f64,
     pub(super) priority: Option<f64>,
-    pub(super) place: Place,
+    pub(super) place: EntryPosition,
     pub(super) role: InsertionRole,
     pub(super) sticky: Option<i64>,
     pub(super) cooldown: Option<i64>,
@@ -216,7 +216,7 @@ impl PreparedBooks {
             groups,
             order: entry.order,
             priority: entry.priority.filter(|_| !compatible),
-            place: place.unwrap_or_else(|| Place::of(entry.position, entry.depth, &entry.outlet)),
+            place: place.unwrap_or_else(|| EntryPosition::of(entry.position, entry.depth, &entry.outlet)),
             role: decorators.role.filter(|_| !compatible).or(entry.role).unwrap_or(InsertionRole::System),
             sticky: duration(entry.sticky),
             cooldown: duration(entry.cooldown),

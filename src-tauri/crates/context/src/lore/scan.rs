@@ -3,17 +3,17 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::check::Match;
-use super::input::{Told, Written};
+use super::input::{ExpandedText, Written};
 use super::keys::{KeyRules, Test};
 use super::literals::Literals;
 use super::outcome::{Activated, LoreOutcome, Pass, PassKind, Reason, Rejected, Rule, UiPrompt};
 use super::text::ScanText;
-use super::timed::Timed;
+use super::timed::TimedEffect;
 use super::{LoreInput, PreparedBooks};
 
 /// Activates the entries of this turn.
 pub fn activate(books: &PreparedBooks, input: &LoreInput) -> LoreOutcome {
-    let expanded = Expanded::new(books, input);
+    let expanded = ExpandedEntry::new(books, input);
     let mut scan = Scan::new(books, input, &expanded);
     scan.run();
     scan.outcome()
@@ -21,7 +21,7 @@ pub fn activate(books: &PreparedBooks, input: &LoreInput) -> LoreOutcome {
 
 /// An entry that matched in this pass. Groups, roll and budget decide whether it activates.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Candidate {
+pub(super) struct EntryCandidate {
     pub(super) entry: usize,
     pub(super) matched: Match,
 }
@@ -38,10 +38,10 @@ pub(super) enum Status {
 pub(super) struct Scan<'a> {
     pub(super) books: &'a PreparedBooks,
     pub(super) input: &'a LoreInput<'a>,
-    pub(super) expanded: &'a Expanded,
+    pub(super) expanded: &'a ExpandedEntry,
     pub(super) compatible: bool,
     pub(super) text: ScanText<'a>,
-    pub(super) timed: Timed,
+    pub(super) timed: TimedEffect,
     /// Number of messages that are not hidden.
     pub(super) now: u32,
     /// Number of messages by the character that are not hidden.
@@ -68,7 +68,7 @@ pub(super) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn new(books: &'a PreparedBooks, input: &'a LoreInput<'a>, expanded: &'a Expanded) -> Self {
+    fn new(books: &'a PreparedBooks, input: &'a LoreInput<'a>, expanded: &'a ExpandedEntry) -> Self {
         let settings = &books.settings;
         let compatible = settings.compatible();
         let visible = || input.messages.iter().filter(|message| !message.hidden);
@@ -80,7 +80,7 @@ impl<'a> Scan<'a> {
             expanded,
             compatible,
             text: ScanText::new(input, settings, &books.literals, &expanded.literals),
-            timed: Timed::begin(&books.entries, input.timed, now, input.dry_run, compatible),
+            timed: TimedEffect::begin(&books.entries, input.timed, now, input.dry_run, compatible),
             now,
             character_messages: input.earlier.of_character
                 + visible().filter(|message| !message.from_user).count() as u32,
@@ -134,18 +134,18 @@ impl<'a> Scan<'a> {
     }
 
     /// Sticky entries first, then list order. In SillyTavern, external entries come in between.
-    fn candidates(&mut self) -> Vec<Candidate> {
+    fn candidates(&mut self) -> Vec<EntryCandidate> {
         let mut found = Vec::new();
         for entry in 0..self.books.entries.len() {
             if self.status[entry] != Status::Waiting {
                 continue;
             }
             match self.check(entry) {
-                Ok(matched) => found.push(Candidate { entry, matched }),
+                Ok(matched) => found.push(EntryCandidate { entry, matched }),
                 Err(rule) => self.rules[entry] = rule,
             }
         }
-        let from_outside = |candidate: &Candidate| self.compatible && candidate.matched.reason == Reason::External;
+        let from_outside = |candidate: &EntryCandidate| self.compatible && candidate.matched.reason == Reason::External;
         found.sort_by_key(|candidate| (!self.timed.is_sticky(candidate.entry), !from_outside(candidate)));
         found
     }
@@ -188,7 +188,7 @@ impl<'a> Scan<'a> {
 
     /// Passes the texts of this pass to the next passes.
     fn feed(&mut self, feeding: &[usize]) {
-        let expanded: Vec<Told> = feeding.iter().map(|entry| self.told_before(*entry)).collect();
+        let expanded: Vec<ExpandedText> = feeding.iter().map(|entry| self.told_before(*entry)).collect();
         let text = expanded.iter().map(|expanded| expanded.text.as_str()).collect::<Vec<_>>().join("\n");
         let keys = expanded.iter().flat_map(|expanded| expanded.hidden_keys.iter().map(String::as_str));
         let keys = keys.collect::<Vec<_>>().join("\n");
@@ -202,11 +202,11 @@ impl<'a> Scan<'a> {
 
     /// The text of an entry of an earlier pass. In SillyTavern, an entry that did not fit may feed recursion
     /// too.
-    fn told_before(&self, entry: usize) -> Told {
+    fn told_before(&self, entry: usize) -> ExpandedText {
         match self.active.iter().rposition(|active| *active == entry) {
             Some(place) => {
                 let Activated { content, hidden_keys, .. } = &self.activated[place];
-                Told { text: content.clone(), hidden_keys: hidden_keys.clone() }
+                ExpandedText { text: content.clone(), hidden_keys: hidden_keys.clone() }
             }
             None => self.told(entry, self.books.entries[entry].constant),
         }
@@ -261,12 +261,12 @@ fn external(books: &PreparedBooks, input: &LoreInput) -> HashSet<usize> {
 
 /// Keys with macros, expanded for this turn.
 #[derive(Default)]
-pub(super) struct Expanded {
+pub(super) struct ExpandedEntry {
     literals: Literals,
     tests: HashMap<(bool, bool, bool), HashMap<String, Test>>,
 }
 
-impl Expanded {
+impl ExpandedEntry {
     fn new(books: &PreparedBooks, input: &LoreInput) -> Self {
         let mut expanded = Self { literals: Literals::new(books.settings.compatible()), tests: HashMap::new() };
         if !books.has_macros {

@@ -8,15 +8,21 @@ use super::fold;
 use super::key_regex::{JsRegex, Text};
 use super::keys::Test;
 use super::literals::{Hits, Literals, Spot, whole_ascii};
-use super::outcome::Found;
+use super::outcome::KeyLocation;
 use super::{LoreInput, LoreSettings};
 
 /// Texts besides the messages, one bit each: six of the card, then prompts, then recursion texts.
 const PROMPTS: u16 = 1 << 6;
 pub(super) const RECURSION: u16 = 1 << 7;
 pub(super) const ALWAYS_SEEN: u16 = PROMPTS | RECURSION;
-const CARD: [Found; 6] =
-    [Found::Persona, Found::Description, Found::Personality, Found::DepthPrompt, Found::Scenario, Found::CreatorNotes];
+const CARD: [KeyLocation; 6] = [
+    KeyLocation::Persona,
+    KeyLocation::Description,
+    KeyLocation::Personality,
+    KeyLocation::DepthPrompt,
+    KeyLocation::Scenario,
+    KeyLocation::CreatorNotes,
+];
 
 /// Maximum scan depth in messages.
 const MAX_DEPTH: usize = 1000;
@@ -117,10 +123,10 @@ impl<'a> ScanText<'a> {
     }
 
     /// Searches for a key in a view. `expanded` selects the set of a plain key.
-    pub(super) fn find(&self, test: &Test, expanded: bool, view: View) -> Option<Found> {
+    pub(super) fn find(&self, test: &Test, expanded: bool, view: View) -> Option<KeyLocation> {
         match test {
             Test::Never | Test::Macro(_) => None,
-            Test::Always => Some(Found::Anywhere),
+            Test::Always => Some(KeyLocation::Anywhere),
             Test::Literal { .. } | Test::Joined { .. } if view.nothing => None,
             Test::Literal { id, cased, whole } => {
                 let hits = &self.sets[usize::from(expanded)].1;
@@ -137,7 +143,7 @@ impl<'a> ScanText<'a> {
         }
     }
 
-    fn find_joined(&self, key: &str, cased: bool, whole: bool, view: View) -> Option<Found> {
+    fn find_joined(&self, key: &str, cased: bool, whole: bool, view: View) -> Option<KeyLocation> {
         let joined = self.joined(view);
         let plain = joined.text.plain();
         let text = if cased { plain.into() } else { fold::folded(plain, self.compatible) };
@@ -147,7 +153,7 @@ impl<'a> ScanText<'a> {
         Some(self.found_at(&joined, at))
     }
 
-    fn find_regex(&self, regex: &JsRegex, view: View) -> Option<Found> {
+    fn find_regex(&self, regex: &JsRegex, view: View) -> Option<KeyLocation> {
         let joined = self.joined(view);
         let left = self.bytes_left.get().saturating_sub(joined.text.plain().len() + 1);
         self.bytes_left.set(left);
@@ -157,17 +163,17 @@ impl<'a> ScanText<'a> {
         regex.find(&joined.text).map(|at| self.found_at(&joined, at))
     }
 
-    fn found_at(&self, joined: &Joined, at: usize) -> Found {
+    fn found_at(&self, joined: &Joined, at: usize) -> KeyLocation {
         let before = joined.starts.partition_point(|(start, _)| *start <= at);
-        before.checked_sub(1).map_or(Found::Anywhere, |i| self.found(joined.starts[i].1))
+        before.checked_sub(1).map_or(KeyLocation::Anywhere, |i| self.found(joined.starts[i].1))
     }
 
-    fn found(&self, spot: Spot) -> Found {
+    fn found(&self, spot: Spot) -> KeyLocation {
         match spot {
-            Spot::Message(message) => Found::Message(self.messages[message as usize].0),
-            Spot::Other(PROMPTS) => Found::Prompt,
-            Spot::Other(RECURSION) => Found::Entry,
-            Spot::Other(bit) => CARD.get(bit.trailing_zeros() as usize).copied().unwrap_or(Found::Anywhere),
+            Spot::Message(message) => KeyLocation::Message(self.messages[message as usize].0),
+            Spot::Other(PROMPTS) => KeyLocation::Prompt,
+            Spot::Other(RECURSION) => KeyLocation::Entry,
+            Spot::Other(bit) => CARD.get(bit.trailing_zeros() as usize).copied().unwrap_or(KeyLocation::Anywhere),
         }
     }
 

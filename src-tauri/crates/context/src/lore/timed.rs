@@ -42,7 +42,7 @@ pub(super) fn hash(entry: &Entry) -> String {
 }
 
 /// The effects of this turn.
-pub(super) struct Timed {
+pub(super) struct TimedEffect {
     pub(super) state: TimedState,
     sticky: Vec<bool>,
     cooldown: Vec<bool>,
@@ -57,7 +57,7 @@ enum Which {
     Matched,
 }
 
-impl Timed {
+impl TimedEffect {
     /// Updates `state` for a chat of `now` messages. A preview ignores all effects except delays.
     pub(super) fn begin(entries: &[Prepared], state: &TimedState, now: u32, dry_run: bool, compatible: bool) -> Self {
         let off = vec![false; entries.len()];

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::eval::Evaluator;
-use super::library::{self, Known};
-use super::parse::{HeadKind, Parsed, Piece};
+use super::library::{self, KnownMacro};
+use super::parse::{HeadKind, Parsed, TextSpan};
 use super::shorthand;
 use super::sink::{Sink, dedented};
 
@@ -17,7 +17,7 @@ pub(super) fn write(evaluator: &mut Evaluator<'_>, block: (usize, usize), depth:
     let content = parsed.content(opener, closer);
     let shaped = |text: String| if head.verbatim { text } else { dedented(&text) };
     match library::find(name) {
-        Some(Known::If) => {
+        Some(KnownMacro::If) => {
             let condition = parsed.arguments(opener, *args);
             if let Some(branch) = condition.first().and_then(|condition| branch(evaluator, condition, &content, depth))
             {
@@ -25,11 +25,11 @@ pub(super) fn write(evaluator: &mut Evaluator<'_>, block: (usize, usize), depth:
                 sink.push(&shaped(text));
             }
         }
-        Some(Known::Trim) => {
+        Some(KnownMacro::Trim) => {
             let text = evaluator.value(&content, depth);
             sink.push(&shaped(text));
         }
-        Some(Known::Function { .. }) => {
+        Some(KnownMacro::Function { .. }) => {
             let mut values = evaluator.arguments(opener, *args, depth);
             let text = evaluator.value(&content, depth);
             values.push(shaped(text.clone()));
@@ -53,7 +53,7 @@ pub(super) fn write_inline(evaluator: &mut Evaluator<'_>, index: usize, args: us
     };
     let whole = parsed.inner(index, args);
     let content =
-        parsed.trimmed(Piece { text: then.text.start..whole.text.end, spans: then.spans.start..whole.spans.end });
+        parsed.trimmed(TextSpan { text: then.text.start..whole.text.end, spans: then.spans.start..whole.spans.end });
     if let Some(branch) = branch(evaluator, condition, &content, depth) {
         let branch = parsed.trimmed(branch);
         evaluator.write(&branch, depth, sink);
@@ -61,19 +61,19 @@ pub(super) fn write_inline(evaluator: &mut Evaluator<'_>, index: usize, args: us
 }
 
 /// The branch of `content` that the condition selects, if it exists.
-fn branch(evaluator: &mut Evaluator<'_>, condition: &Piece, content: &Piece, depth: usize) -> Option<Piece> {
+fn branch(evaluator: &mut Evaluator<'_>, condition: &TextSpan, content: &TextSpan, depth: usize) -> Option<TextSpan> {
     let (then, otherwise) = branches(evaluator.parsed, content);
     if holds(evaluator, condition, depth) { Some(then) } else { otherwise }
 }
 
 /// Splits `content` at its own `{{else}}` and ignores those of nested blocks.
-fn branches(parsed: &Parsed<'_>, content: &Piece) -> (Piece, Option<Piece>) {
+fn branches(parsed: &Parsed<'_>, content: &TextSpan) -> (TextSpan, Option<TextSpan>) {
     let mut index = content.spans.start;
     while index < content.spans.end {
         let span = &parsed.spans[index];
         if matches!(&span.head.kind, HeadKind::Named { name, .. } if name == "else" && !span.head.closing) {
-            let then = Piece { text: content.text.start..span.start, spans: content.spans.start..index };
-            let otherwise = Piece { text: span.end..content.text.end, spans: span.next..content.spans.end };
+            let then = TextSpan { text: content.text.start..span.start, spans: content.spans.start..index };
+            let otherwise = TextSpan { text: span.end..content.text.end, spans: span.next..content.spans.end };
             return (then, Some(otherwise));
         }
         index = parsed.spans[parsed.closer_within(index, content).unwrap_or(index)].next;
@@ -83,7 +83,7 @@ fn branches(parsed: &Parsed<'_>, content: &Piece) -> (Piece, Option<Piece>) {
 
 /// Evaluates a condition: the name of a macro, a variable, or any text; `!` negates it. A variable is `.name`
 /// or `$name`, optionally with a comparison, or the bare name of a variable of the chat.
-fn holds(evaluator: &mut Evaluator<'_>, condition: &Piece, depth: usize) -> bool {
+fn holds(evaluator: &mut Evaluator<'_>, condition: &TextSpan, depth: usize) -> bool {
     let parsed = evaluator.parsed;
     let mut condition = condition.clone();
     let literal = &parsed.source[condition.text.start..parsed.literal_end(&condition)];
@@ -96,7 +96,7 @@ fn holds(evaluator: &mut Evaluator<'_>, condition: &Piece, depth: usize) -> bool
     let value = match (variable, parsed.literal(&condition)) {
         (Some(global), _) => {
             let at = condition.text.start + 1;
-            let rest = Piece { text: at..condition.text.end, spans: condition.spans.clone() };
+            let rest = TextSpan { text: at..condition.text.end, spans: condition.spans.clone() };
             shorthand::evaluate(evaluator, global, &rest, depth).map(Cow::Owned)
         }
         (None, Some(name)) => evaluator
@@ -108,7 +108,7 @@ fn holds(evaluator: &mut Evaluator<'_>, condition: &Piece, depth: usize) -> bool
     truth(&value) != inverted
 }
 
-fn variable(parsed: &Parsed<'_>, condition: &Piece) -> Option<bool> {
+fn variable(parsed: &Parsed<'_>, condition: &TextSpan) -> Option<bool> {
     match parsed.source[condition.text.clone()].chars().next() {
         Some('.') => Some(false),
         Some('$') => Some(true),

@@ -10,13 +10,13 @@ fn scope() -> MacroScope<'static> {
         user: "Ann",
         char: "Mira",
         original: Some("Write {{char}}'s next line. {{original}}{{persona}}"),
-        card: CardTexts {
+        card: CardValues {
             description: "{{char}} lights lamps for <USER>.",
             personality: "Dry. {{personality}}{{scenario}}",
             persona: "{{user}} of the port, whom {{char}} knows.",
             greetings: GREETINGS,
             examples_raw: "{{user}}: Oil?\n{{char}}: Whale.",
-            ..CardTexts::default()
+            ..CardValues::default()
         },
         ..MacroScope::default()
     }
@@ -49,7 +49,7 @@ fn original_may_use_card_texts_but_not_itself() {
 
 #[test]
 fn reports_macros_of_included_card_text() {
-    let card = CardTexts { description: "{{time}}{{lamp}}{{setvar::lit::1}}{{banned::oil}}", ..CardTexts::default() };
+    let card = CardValues { description: "{{time}}{{lamp}}{{setvar::lit::1}}{{banned::oil}}", ..CardValues::default() };
     let mut state = MacroState::default();
     let expanded = expand("{{description}}", &MacroScope { card, ..scope() }, &mut state);
     assert!(expanded.volatile);
@@ -61,7 +61,7 @@ fn reports_macros_of_included_card_text() {
 #[test]
 fn random_results_ignore_the_including_text() {
     let description = "{{roll:1000000}}";
-    let card = CardTexts { description, ..CardTexts::default() };
+    let card = CardValues { description, ..CardValues::default() };
     let scope = MacroScope { card, ..scope() };
     let expanded = |text: &str| expand(text, &scope, &mut MacroState::default()).text;
     assert_eq!(expanded("{{roll:6}}{{description}}")[1..], expanded(description));
@@ -78,7 +78,7 @@ fn reports_absent_values() {
         (of_template.text.as_str(), &of_template.absent[..]),
         (".", &["summary".to_owned(), "instructinput".into()][..])
     );
-    let chat = ChatTexts { current_swipe_id: Some(2), last_generation_type: Some("swipe"), ..ChatTexts::default() };
+    let chat = ChatValues { current_swipe_id: Some(2), last_generation_type: Some("swipe"), ..ChatValues::default() };
     let there = expand(
         "{{currentSwipeId}} {{lastGenerationType}}",
         &MacroScope { chat, ..scope() },
@@ -93,7 +93,7 @@ fn bounds_repeated_inclusion_of_long_text() {
     let (nothing, big) = ("{{//x}}".repeat(20_000), "x".repeat(1 << 20));
     let much = "{{setvar::a::{{getvar::big}}}}".repeat(1_000);
     for description in [&nothing, &much, &big] {
-        let card = CardTexts { description, ..CardTexts::default() };
+        let card = CardValues { description, ..CardValues::default() };
         let mut state = MacroState::default();
         state.local.insert("big".into(), big.clone());
         let named = "{{description}}".repeat(60_000);
@@ -101,7 +101,7 @@ fn bounds_repeated_inclusion_of_long_text() {
         assert!(expanded.cut && expanded.text.len() <= MAX_INSERTED);
     }
     let deep = format!("{}{}", "{{reverse::".repeat(40), "}}".repeat(40));
-    let card = CardTexts { description: &deep, ..CardTexts::default() };
+    let card = CardValues { description: &deep, ..CardValues::default() };
     let expanded = expand("{{description}}", &MacroScope { card, ..scope() }, &mut MacroState::default());
     assert!(expanded.text.contains("{{reverse::"));
 }

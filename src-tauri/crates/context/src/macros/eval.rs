@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::parse::{HeadKind, Parsed, Piece};
+use super::parse::{HeadKind, Parsed, TextSpan};
 use super::sink::Sink;
 use super::{
-    CardTexts, Expanded, Hit, MAX_DEPTH, MAX_INSERTED, MacroScope, MacroState, block, calc, chance, library,
-    library::Known, shorthand, values, volatile,
+    CardValues, Expanded, MAX_DEPTH, MAX_INSERTED, MacroMatch, MacroScope, MacroState, block, calc, chance, library,
+    library::KnownMacro, shorthand, values, volatile,
 };
 
 /// Maximum number of distinct unknown macros that are reported for one text.
@@ -26,7 +26,7 @@ pub(super) enum Manner<'e> {
     /// A regex: plain text stays unchanged, and values are shaped to fit.
     Pattern(fn(&str) -> String),
     /// The replacement text for a regex match; plain text may refer to the groups of the match.
-    Replacement(&'e Hit<'e>),
+    Replacement(&'e MacroMatch<'e>),
 }
 
 pub(super) fn evaluate(
@@ -69,13 +69,13 @@ pub(super) struct Evaluator<'e> {
 
 impl<'e> Evaluator<'e> {
     /// The value of a piece.
-    pub(super) fn value(&mut self, piece: &Piece, depth: usize) -> String {
+    pub(super) fn value(&mut self, piece: &TextSpan, depth: usize) -> String {
         let mut sink = Sink::default();
         self.write(piece, depth, &mut sink);
         sink.into_text()
     }
 
-    pub(super) fn write(&mut self, piece: &Piece, depth: usize, sink: &mut Sink) {
+    pub(super) fn write(&mut self, piece: &TextSpan, depth: usize, sink: &mut Sink) {
         let parsed = self.parsed;
         let (mut at, mut index) = (piece.text.start, piece.spans.start);
         while index < piece.spans.end {
@@ -124,7 +124,7 @@ impl<'e> Evaluator<'e> {
 
     /// A text of the card. Macros for card texts are empty inside it, so no text can include itself.
     pub(super) fn card_text(&mut self, text: &str) -> String {
-        let scope = MacroScope { card: CardTexts::default(), original: None, ..*self.scope };
+        let scope = MacroScope { card: CardValues::default(), original: None, ..*self.scope };
         self.nested(text, &scope)
     }
 
@@ -162,10 +162,10 @@ impl<'e> Evaluator<'e> {
             (_, Manner::Replacement(hit)) if name == "match" => Some(hit.whole().into()),
             // A condition on `original` does not use it up.
             (_, _) if name == "original" => Some(scope.original.unwrap_or_default().into()),
-            (Some(Known::Value(read)), _) => Some(read(scope)),
-            (Some(Known::Optional(read)), _) => Some(read(scope).unwrap_or_default()),
-            (Some(Known::Text(read)), _) => Some(self.card_text(read(scope)).into()),
-            (Some(Known::Function { least: 0, run, .. }), _) => run(self, &[]).map(Cow::Owned),
+            (Some(KnownMacro::Value(read)), _) => Some(read(scope)),
+            (Some(KnownMacro::Optional(read)), _) => Some(read(scope).unwrap_or_default()),
+            (Some(KnownMacro::Text(read)), _) => Some(self.card_text(read(scope)).into()),
+            (Some(KnownMacro::Function { least: 0, run, .. }), _) => run(self, &[]).map(Cow::Owned),
             (Some(_), _) => None,
             (None, _) => values::named(name, scope).map(Cow::Borrowed),
         }
@@ -175,7 +175,7 @@ impl<'e> Evaluator<'e> {
     #[must_use]
     pub(super) fn call(&mut self, index: usize, args: &[String], sink: &mut Sink) -> bool {
         let HeadKind::Named { name, .. } = &self.parsed.spans[index].head.kind else { return true };
-        let Some(Known::Function { least, most, run }) = library::find(name) else { return true };
+        let Some(KnownMacro::Function { least, most, run }) = library::find(name) else { return true };
         if self.inserted == MAX_INSERTED {
             return true;
         }
@@ -257,40 +257,40 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    fn named(&mut self, known: Known, index: usize, args: usize, depth: usize, sink: &mut Sink) {
+    fn named(&mut self, known: KnownMacro, index: usize, args: usize, depth: usize, sink: &mut Sink) {
         let parsed = self.parsed;
         match known {
-            Known::Value(read) if parsed.arguments(index, args).is_empty() => {
+            KnownMacro::Value(read) if parsed.arguments(index, args).is_empty() => {
                 let scope = self.scope;
                 self.insert(&read(scope), sink);
             }
-            Known::Optional(read) if parsed.arguments(index, args).is_empty() => match read(self.scope) {
+            KnownMacro::Optional(read) if parsed.arguments(index, args).is_empty() => match read(self.scope) {
                 Some(value) => self.insert(&value, sink),
                 None => {
                     let name = self.name_of(index);
                     name_once(&mut self.found.absent, name);
                 }
             },
-            Known::Text(read) if parsed.arguments(index, args).is_empty() => {
+            KnownMacro::Text(read) if parsed.arguments(index, args).is_empty() => {
                 let value = self.card_text(read(self.scope));
                 self.insert(&value, sink);
             }
-            Known::Function { .. } => {
+            KnownMacro::Function { .. } => {
                 let values = self.arguments(index, args, depth);
                 if !self.call(index, &values, sink) {
                     self.as_source(index, args, &values, sink);
                 }
             }
-            Known::Random | Known::Pick => {
-                let stable = matches!(known, Known::Pick);
+            KnownMacro::Random | KnownMacro::Pick => {
+                let stable = matches!(known, KnownMacro::Pick);
                 let chosen = chance::choose(self, index, args, stable, depth);
                 sink.push(&chosen);
             }
-            Known::If => block::write_inline(self, index, args, depth, sink),
-            Known::Trim => sink.trim(),
-            Known::Noop => sink.keep(),
-            Known::Else | Known::Comment => {}
-            Known::Value(_) | Known::Optional(_) | Known::Text(_) => self.as_text(index, depth, sink),
+            KnownMacro::If => block::write_inline(self, index, args, depth, sink),
+            KnownMacro::Trim => sink.trim(),
+            KnownMacro::Noop => sink.keep(),
+            KnownMacro::Else | KnownMacro::Comment => {}
+            KnownMacro::Value(_) | KnownMacro::Optional(_) | KnownMacro::Text(_) => self.as_text(index, depth, sink),
         }
     }
 

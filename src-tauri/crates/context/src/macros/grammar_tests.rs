@@ -139,7 +139,7 @@ fn state() -> MacroState {
 
 fn run(text: &str) -> (Expanded, MacroState) {
     let scope = MacroScope { original: Some(text), ..super::tests::scope() };
-    let scope = MacroScope { card: CardTexts { description: text, ..scope.card }, ..scope };
+    let scope = MacroScope { card: CardValues { description: text, ..scope.card }, ..scope };
     let mut state = state();
     (expand(text, &scope, &mut state), state)
 }

@@ -18,7 +18,7 @@ pub(super) type ReadText = for<'s> fn(&MacroScope<'s>) -> &'s str;
 pub(super) type Run = fn(&mut Evaluator<'_>, &[String]) -> Option<String>;
 
 #[derive(Clone, Copy)]
-pub(super) enum Known {
+pub(super) enum KnownMacro {
     Value(ReadValue),
     /// Empty if absent; its name is then listed in [`super::Expanded::absent`].
     Optional(ReadOptional),
@@ -45,7 +45,7 @@ pub(super) enum Known {
 pub(super) type Function = (&'static str, usize, usize, Run);
 
 /// Finds a macro by its lower-case name.
-pub(super) fn find(name: &str) -> Option<Known> {
+pub(super) fn find(name: &str) -> Option<KnownMacro> {
     KNOWN.get(name).copied()
 }
 
@@ -58,23 +58,23 @@ pub(super) fn block_arguments(name: &str) -> Option<usize> {
     }
 }
 
-static KNOWN: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
-    let values = values::VALUES.iter().map(|(name, read)| (*name, Known::Value(*read)));
-    let optional = values::OPTIONAL.iter().map(|(name, read)| (*name, Known::Optional(*read)));
-    let texts = values::TEXTS.iter().map(|(name, read)| (*name, Known::Text(*read)));
+static KNOWN: LazyLock<HashMap<&'static str, KnownMacro>> = LazyLock::new(|| {
+    let values = values::VALUES.iter().map(|(name, read)| (*name, KnownMacro::Value(*read)));
+    let optional = values::OPTIONAL.iter().map(|(name, read)| (*name, KnownMacro::Optional(*read)));
+    let texts = values::TEXTS.iter().map(|(name, read)| (*name, KnownMacro::Text(*read)));
     let functions = [values::FUNCTIONS, time::FUNCTIONS, chance::FUNCTIONS, variables::FUNCTIONS, logic::FUNCTIONS];
     let functions = functions.into_iter().flatten();
-    let functions =
-        functions.map(|(name, least, most, run)| (*name, Known::Function { least: *least, most: *most, run: *run }));
+    let functions = functions
+        .map(|(name, least, most, run)| (*name, KnownMacro::Function { least: *least, most: *most, run: *run }));
     let forms = [
-        ("random", Known::Random),
-        ("pick", Known::Pick),
-        ("if", Known::If),
-        ("else", Known::Else),
-        ("trim", Known::Trim),
-        ("noop", Known::Noop),
-        ("//", Known::Comment),
-        ("comment", Known::Comment),
+        ("random", KnownMacro::Random),
+        ("pick", KnownMacro::Pick),
+        ("if", KnownMacro::If),
+        ("else", KnownMacro::Else),
+        ("trim", KnownMacro::Trim),
+        ("noop", KnownMacro::Noop),
+        ("//", KnownMacro::Comment),
+        ("comment", KnownMacro::Comment),
     ];
     values.chain(optional).chain(texts).chain(functions).chain(forms).collect()
 });

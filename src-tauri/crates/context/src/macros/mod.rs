@@ -35,8 +35,8 @@ mod values;
 mod variables;
 mod volatile;
 
-pub(crate) use replacement::{Hit, Replacement, expand_pattern};
-pub use scope::{CardTexts, ChatTexts, Clock, MacroScope, ModelFacts};
+pub(crate) use replacement::{MacroMatch, Replacement, expand_pattern};
+pub use scope::{CardValues, ChatValues, MacroClock, MacroScope, ModelFacts};
 pub use unknown::unknown_macros;
 pub use variables::MacroState;
 pub(crate) use volatile::is_settled;

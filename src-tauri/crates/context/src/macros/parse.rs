@@ -50,7 +50,7 @@ pub(super) enum HeadKind {
 
 /// A part of the text with all spans within it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct TextSpan {
     pub(super) text: Range<usize>,
     pub(super) spans: Range<usize>,
 }
@@ -79,34 +79,34 @@ impl<'a> Parsed<'a> {
         parsed
     }
 
-    pub(super) fn whole(&self) -> Piece {
-        Piece { text: 0..self.source.len(), spans: 0..self.spans.len() }
+    pub(super) fn whole(&self) -> TextSpan {
+        TextSpan { text: 0..self.source.len(), spans: 0..self.spans.len() }
     }
 
     /// The content of a span, from offset `at` to the closing braces.
-    pub(super) fn inner(&self, index: usize, at: usize) -> Piece {
-        Piece { text: at..self.spans[index].end - 2, spans: index + 1..self.spans[index].next }
+    pub(super) fn inner(&self, index: usize, at: usize) -> TextSpan {
+        TextSpan { text: at..self.spans[index].end - 2, spans: index + 1..self.spans[index].next }
     }
 
     /// The content of a block, between its opening and its closing macro.
-    pub(super) fn content(&self, opener: usize, closer: usize) -> Piece {
-        Piece { text: self.spans[opener].end..self.spans[closer].start, spans: self.spans[opener].next..closer }
+    pub(super) fn content(&self, opener: usize, closer: usize) -> TextSpan {
+        TextSpan { text: self.spans[opener].end..self.spans[closer].start, spans: self.spans[opener].next..closer }
     }
 
     /// The outermost spans of a piece.
-    pub(super) fn direct(&self, piece: &Piece) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn direct(&self, piece: &TextSpan) -> impl Iterator<Item = usize> + '_ {
         let end = piece.spans.end;
         let first = Some(piece.spans.start).filter(|first| *first < end);
         std::iter::successors(first, move |index| Some(self.spans[*index].next).filter(|next| *next < end))
     }
 
     /// Returns the closing macro of the block that `index` opens, if the piece contains it.
-    pub(super) fn closer_within(&self, index: usize, piece: &Piece) -> Option<usize> {
+    pub(super) fn closer_within(&self, index: usize, piece: &TextSpan) -> Option<usize> {
         self.spans[index].closer.filter(|closer| *closer < piece.spans.end)
     }
 
     /// Returns the first and the last span of each direct unit of a piece. A block is one unit.
-    fn units(&self, piece: &Piece) -> impl Iterator<Item = (usize, usize)> + '_ {
+    fn units(&self, piece: &TextSpan) -> impl Iterator<Item = (usize, usize)> + '_ {
         let (start, piece) = (piece.spans.start, piece.clone());
         let unit = move |index: usize| {
             let within = index < piece.spans.end;
@@ -116,27 +116,27 @@ impl<'a> Parsed<'a> {
     }
 
     /// The piece without surrounding whitespace.
-    pub(super) fn trimmed(&self, piece: Piece) -> Piece {
-        let Piece { mut text, spans } = piece;
+    pub(super) fn trimmed(&self, piece: TextSpan) -> TextSpan {
+        let TextSpan { mut text, spans } = piece;
         let first = if spans.is_empty() { text.end } else { self.spans[spans.start].start };
         let lead = &self.source[text.start..first.max(text.start)];
         text.start += lead.len() - lead.trim_start().len();
-        let last = self.direct(&Piece { text: text.clone(), spans: spans.clone() }).last();
+        let last = self.direct(&TextSpan { text: text.clone(), spans: spans.clone() }).last();
         let floor = last.map_or(text.start, |last| self.spans[last].end);
         text.end = floor + self.source[floor..text.end].trim_end().len();
-        Piece { text, spans }
+        TextSpan { text, spans }
     }
 
     /// Splits a piece at each `separator` outside its macros and blocks. An escaped comma (`\,`) does not
     /// split.
-    pub(super) fn split(&self, piece: &Piece, separator: &str) -> Vec<Piece> {
+    pub(super) fn split(&self, piece: &TextSpan, separator: &str) -> Vec<TextSpan> {
         let mut pieces = Vec::new();
         let (mut from, mut first) = (piece.text.start, piece.spans.start);
         let mut cut_within = |text: Range<usize>, behind: usize| {
             for (at, _) in self.source[text.clone()].match_indices(separator) {
                 let at = text.start + at;
                 if separator != "," || !self.source[..at].ends_with('\\') {
-                    pieces.push(Piece { text: from..at, spans: first..behind });
+                    pieces.push(TextSpan { text: from..at, spans: first..behind });
                     (from, first) = (at + separator.len(), behind);
                 }
             }
@@ -147,12 +147,12 @@ impl<'a> Parsed<'a> {
             at = self.spans[last].end;
         }
         cut_within(at..piece.text.end, piece.spans.end);
-        pieces.push(Piece { text: from..piece.text.end, spans: first..piece.spans.end });
+        pieces.push(TextSpan { text: from..piece.text.end, spans: first..piece.spans.end });
         pieces
     }
 
     /// The arguments of a macro: the text after `::`, `:` or a blank, split at `::`. Empty if nothing follows.
-    pub(super) fn arguments(&self, index: usize, at: usize) -> Vec<Piece> {
+    pub(super) fn arguments(&self, index: usize, at: usize) -> Vec<TextSpan> {
         let mut rest = self.trimmed(self.inner(index, at));
         let until = self.literal_end(&rest);
         let lead = &self.source[rest.text.start..until];
@@ -166,12 +166,12 @@ impl<'a> Parsed<'a> {
     }
 
     /// Offset of the first span of a piece, or of its end.
-    pub(super) fn literal_end(&self, piece: &Piece) -> usize {
+    pub(super) fn literal_end(&self, piece: &TextSpan) -> usize {
         if piece.spans.is_empty() { piece.text.end } else { self.spans[piece.spans.start].start }
     }
 
     /// The text of a piece without macros; `None` if it has any.
-    pub(super) fn literal(&self, piece: &Piece) -> Option<&'a str> {
+    pub(super) fn literal(&self, piece: &TextSpan) -> Option<&'a str> {
         piece.spans.is_empty().then(|| &self.source[piece.text.clone()])
     }
 
@@ -183,7 +183,7 @@ impl<'a> Parsed<'a> {
     /// Finds which of the sibling spans open and close blocks. An opener left open inside a closed block opens
     /// no block.
     fn pair_blocks(&mut self, spans: Range<usize>) {
-        let siblings: Vec<usize> = self.direct(&Piece { text: 0..0, spans }).collect();
+        let siblings: Vec<usize> = self.direct(&TextSpan { text: 0..0, spans }).collect();
         let mut open: Vec<usize> = Vec::new();
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         for index in siblings {

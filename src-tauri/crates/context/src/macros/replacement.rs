@@ -5,13 +5,13 @@ use super::{MacroScope, MacroState, eval, eval::Manner};
 
 /// A regex match: the whole match, then its groups. Its texts are values, so macros in them are not resolved.
 #[derive(Debug)]
-pub(crate) struct Hit<'h> {
+pub(crate) struct MacroMatch<'h> {
     pub(crate) groups: &'h [String],
     /// Named groups, with their numbers.
     pub(crate) names: &'h [(String, usize)],
 }
 
-impl Hit<'_> {
+impl MacroMatch<'_> {
     pub(super) fn whole(&self) -> &str {
         self.group(0)
     }
@@ -45,7 +45,7 @@ impl<'t> Replacement<'t> {
         Self(Parsed::new(text))
     }
 
-    pub(crate) fn fill(&self, hit: &Hit<'_>, scope: &MacroScope<'_>, state: &mut MacroState) -> String {
+    pub(crate) fn fill(&self, hit: &MacroMatch<'_>, scope: &MacroScope<'_>, state: &mut MacroState) -> String {
         eval::evaluate(&self.0, Manner::Replacement(hit), scope, state).text
     }
 }

@@ -17,9 +17,9 @@ pub struct MacroScope<'a> {
     /// The members of a group chat, muted ones included; empty in a chat of two.
     pub group: &'a [&'a str],
     pub group_not_muted: &'a [&'a str],
-    pub card: CardTexts<'a>,
-    pub chat: ChatTexts<'a>,
-    pub clock: Option<Clock>,
+    pub card: CardValues<'a>,
+    pub chat: ChatValues<'a>,
+    pub clock: Option<MacroClock>,
     pub model: ModelFacts<'a>,
     /// The text that a card's `system_prompt` or `post_history_instructions` replaces. A text can insert it
     /// once.
@@ -44,8 +44,8 @@ impl Default for MacroScope<'_> {
             char: "Character",
             group: &[],
             group_not_muted: &[],
-            card: CardTexts::default(),
-            chat: ChatTexts::default(),
+            card: CardValues::default(),
+            chat: ChatValues::default(),
             clock: None,
             model: ModelFacts::default(),
             original: None,
@@ -60,7 +60,7 @@ impl Default for MacroScope<'_> {
 
 /// The texts of the card and of the persona, with their macros.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct CardTexts<'a> {
+pub struct CardValues<'a> {
     pub description: &'a str,
     pub personality: &'a str,
     pub scenario: &'a str,
@@ -80,7 +80,7 @@ pub struct CardTexts<'a> {
 
 /// The chat so far. Message ids start at 0, swipes at 1.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ChatTexts<'a> {
+pub struct ChatValues<'a> {
     pub last_message: &'a str,
     pub last_user_message: &'a str,
     pub last_char_message: &'a str,
@@ -95,7 +95,7 @@ pub struct ChatTexts<'a> {
 
 /// The local time of the user.
 #[derive(Debug, Clone, Copy)]
-pub struct Clock {
+pub struct MacroClock {
     pub now: DateTime,
     pub offset: Offset,
     /// Seconds since the last user message; `None` before the first one.

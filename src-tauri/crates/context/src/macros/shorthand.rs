@@ -3,7 +3,7 @@
 
 use super::block::truth;
 use super::eval::Evaluator;
-use super::parse::Piece;
+use super::parse::TextSpan;
 use super::variables::{self, number, shown};
 
 /// Longer operators precede their prefixes, so that `??=` is not parsed as `??`.
@@ -23,7 +23,7 @@ pub(super) fn run(
 
 /// Evaluates an expression, which begins with the name of the variable. The right side is resolved only if
 /// needed.
-pub(super) fn evaluate(evaluator: &mut Evaluator<'_>, global: bool, piece: &Piece, depth: usize) -> Option<String> {
+pub(super) fn evaluate(evaluator: &mut Evaluator<'_>, global: bool, piece: &TextSpan, depth: usize) -> Option<String> {
     let parsed = evaluator.parsed;
     let piece = parsed.trimmed(piece.clone());
     let text = &parsed.source[piece.text.start..parsed.literal_end(&piece)];
@@ -31,7 +31,7 @@ pub(super) fn evaluate(evaluator: &mut Evaluator<'_>, global: bool, piece: &Piec
     let behind = text[name.len()..].trim_start();
     let operator = OPERATORS.into_iter().find(|operator| behind.starts_with(operator));
     let at = piece.text.start + (text.len() - behind.len()) + operator.map_or(0, str::len);
-    let right = parsed.trimmed(Piece { text: at..piece.text.end, spans: piece.spans });
+    let right = parsed.trimmed(TextSpan { text: at..piece.text.end, spans: piece.spans });
     let mut variable = Variable { evaluator, global, name };
     match operator {
         None if right.text.is_empty() => Some(variable.get().unwrap_or_default()),
@@ -54,7 +54,7 @@ struct Variable<'v, 'e> {
 }
 
 impl Variable<'_, '_> {
-    fn apply(&mut self, operator: &str, right: &Piece, depth: usize) -> Option<String> {
+    fn apply(&mut self, operator: &str, right: &TextSpan, depth: usize) -> Option<String> {
         let bare = right.text.is_empty();
         Some(match operator {
             "++" | "--" if !bare => return None,
@@ -90,11 +90,11 @@ impl Variable<'_, '_> {
         self.evaluator.charge(value.len()).then_some(value)
     }
 
-    fn right(&mut self, piece: &Piece, depth: usize) -> String {
+    fn right(&mut self, piece: &TextSpan, depth: usize) -> String {
         self.evaluator.value(piece, depth)
     }
 
-    fn set(&mut self, piece: &Piece, depth: usize) -> String {
+    fn set(&mut self, piece: &TextSpan, depth: usize) -> String {
         let value = self.right(piece, depth);
         self.evaluator.found.cut |= !variables::store(self.evaluator.state.of(self.global), self.name, &value);
         value

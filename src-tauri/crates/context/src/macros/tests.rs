@@ -12,15 +12,15 @@ pub(super) fn scope() -> MacroScope<'static> {
         user: "Ann",
         char: "Mira",
         original: Some("Be kind."),
-        card: CardTexts {
+        card: CardValues {
             description: "A lamplighter.",
             version: "1.2",
             greetings: &["Good evening.", "You again?"],
             examples_raw: "<START>",
-            ..CardTexts::default()
+            ..CardValues::default()
         },
-        chat: ChatTexts { last_message: "It rains.", last_message_id: Some(7), ..ChatTexts::default() },
-        clock: Some(Clock {
+        chat: ChatValues { last_message: "It rains.", last_message_id: Some(7), ..ChatValues::default() },
+        clock: Some(MacroClock {
             now: date(2026, 11, 22).at(21, 5, 9, 0),
             offset: Offset::constant(1),
             idle_seconds: Some(4 * 3_600),

@@ -6,7 +6,7 @@ use jiff::tz::Offset;
 use super::eval::Evaluator;
 use super::library::Function;
 use super::moment;
-use super::scope::Clock;
+use super::scope::MacroClock;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     ("time", 0, 1, time),
@@ -35,8 +35,8 @@ fn time(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
 }
 
 /// The time at another offset. Numbers up to 15 are hours, larger ones minutes.
-fn elsewhere(clock: Option<Clock>, offset: &str) -> Option<String> {
-    let Clock { now, offset: here, .. } = clock?;
+fn elsewhere(clock: Option<MacroClock>, offset: &str) -> Option<String> {
+    let MacroClock { now, offset: here, .. } = clock?;
     let number: i32 = offset.parse().ok()?;
     let seconds = number.checked_mul(if number.abs() < 16 { 3_600 } else { 60 })?;
     let there = Offset::from_seconds(seconds).ok()?;

@@ -8,12 +8,12 @@ use domain::prompt::{Prompt, PromptMessage, Segment};
 use super::draft::Draft;
 use super::item::Item;
 use super::{AssembleError, Assembled, PlannedBlock, PlannedPicture, Retention, epoch};
-use crate::chat_template::{Piece, Turn};
+use crate::chat_template::{RenderedRun, RenderedTurn};
 use crate::frame::{BlockKind, Zone};
 use crate::frozen::{EpochState, FrozenBlock};
 
 /// A rendered prompt that may still exceed the limit.
-pub(crate) struct Compiled {
+pub(crate) struct CompiledPrompt {
     pub(crate) blocks: Vec<PlannedBlock>,
     messages: Vec<PromptMessage>,
     segments: Vec<Segment>,
@@ -24,7 +24,7 @@ pub(crate) struct Compiled {
 
 impl<'a> Draft<'a> {
     /// Renders the kept items.
-    pub(crate) fn compile(&mut self) -> Result<Compiled, AssembleError> {
+    pub(crate) fn compile(&mut self) -> Result<CompiledPrompt, AssembleError> {
         let sheet = self.lay_out();
         let messages: Vec<PromptMessage> = sheet
             .turns
@@ -34,8 +34,8 @@ impl<'a> Draft<'a> {
                 PromptMessage { role: turn.role, text }
             })
             .collect();
-        let turns: Vec<Turn> =
-            sheet.turns.into_iter().map(|turn| Turn { role: turn.role, parts: turn.parts }).collect();
+        let turns: Vec<RenderedTurn> =
+            sheet.turns.into_iter().map(|turn| RenderedTurn { role: turn.role, parts: turn.parts }).collect();
         let continues = self.continues();
         let pieces = self.layout.render(&turns, continues)?;
         let (mut blocks, mut parts) = (sheet.blocks, sheet.parts);
@@ -43,11 +43,11 @@ impl<'a> Draft<'a> {
         let mut owners = Vec::with_capacity(pieces.len());
         for piece in pieces {
             match piece {
-                Piece::Control(text) => {
+                RenderedRun::Control(text) => {
                     segments.push(Segment { text, control: true });
                     owners.push(None);
                 }
-                Piece::Part(part) => {
+                RenderedRun::Part(part) => {
                     let (block, mut text) = (parts[part].0, std::mem::take(&mut parts[part].1));
                     // The template merged two messages into one.
                     if segments.last().is_some_and(|before| !before.control) && !text.starts_with('\n') {
@@ -65,7 +65,7 @@ impl<'a> Draft<'a> {
         charge(&mut blocks, &owners, &tokens);
         let extra = self.charge_pictures(&mut blocks);
         let total = tokens.iter().sum::<u32>() + extra;
-        Ok(Compiled { blocks, messages, segments, tokens, total, continues })
+        Ok(CompiledPrompt { blocks, messages, segments, tokens, total, continues })
     }
 
     pub(crate) fn continues(&self) -> bool {
@@ -104,8 +104,8 @@ impl<'a> Draft<'a> {
     }
 
     /// Builds the result with its report.
-    pub(crate) fn finish(mut self, compiled: Compiled) -> Assembled {
-        let Compiled { blocks, messages, segments, tokens, total, continues } = compiled;
+    pub(crate) fn finish(mut self, compiled: CompiledPrompt) -> Assembled {
+        let CompiledPrompt { blocks, messages, segments, tokens, total, continues } = compiled;
         let window = self.window_state();
         let context_blocks = self.context_blocks();
         let pictures = self.pictures(&blocks);

@@ -89,7 +89,7 @@ impl<'a> Draft<'a> {
         head::fit_examples(&mut self.head, &self.setup.budget);
         self.drop_examples_for_last_exchange();
         self.check_prefix();
-        self.gather_late();
+        self.gather_context();
         if !self.grow() {
             self.fit_window();
         }
@@ -98,14 +98,14 @@ impl<'a> Draft<'a> {
 
     fn fit_retrieval(&mut self) -> Result<(), AssembleError> {
         self.fit_digest();
-        self.fit_late();
+        self.fit_context();
         self.costs.settle()
     }
 
     /// Plans the window again within its share, because other blocks need the tokens that it had grown into.
     pub(crate) fn shrink(&mut self) -> Result<(), AssembleError> {
         self.grown = false;
-        self.gather_late();
+        self.gather_context();
         self.fit_window();
         self.fit_retrieval()
     }
@@ -136,7 +136,7 @@ impl<'a> Draft<'a> {
         let resent = self.resends();
         self.epoch = self.epoch.or(Some(reason));
         if resent {
-            self.gather_late();
+            self.gather_context();
         }
     }
 

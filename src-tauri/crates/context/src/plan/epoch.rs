@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Setup;
 use crate::frame::HistoryMessage;
-use crate::frozen::Mark;
+use crate::frozen::SentMark;
 use crate::hash::Fast;
 use crate::{Budget, ChatTemplate};
 
@@ -89,7 +89,7 @@ pub(crate) fn changed(state: &WindowState, fingerprint: &str, base: &str) -> Opt
 }
 
 /// True if the messages up to one of `marks` are unchanged since they were sent.
-pub(crate) fn continues(marks: &[Mark], window: &[HistoryMessage]) -> bool {
+pub(crate) fn continues(marks: &[SentMark], window: &[HistoryMessage]) -> bool {
     if marks.is_empty() {
         return true;
     }
@@ -102,14 +102,14 @@ pub(crate) fn continues(marks: &[Mark], window: &[HistoryMessage]) -> bool {
 }
 
 /// Marks of the newest messages of `window`, which starts at the anchor. `begins` is true if an epoch begins.
-pub(crate) fn marks(window: &[HistoryMessage], begins: bool) -> Vec<Mark> {
+pub(crate) fn marks(window: &[HistoryMessage], begins: bool) -> Vec<SentMark> {
     let mut hash = Fast::default();
     let skip = window.len().saturating_sub(MARKS);
     let mut marks = Vec::with_capacity(MARKS.min(window.len()));
     for (index, message) in window.iter().enumerate() {
         add(&mut hash, message, message.words(begins).0);
         if index >= skip {
-            marks.push(Mark { message: message.id, hash: hash.finish() });
+            marks.push(SentMark { message: message.id, hash: hash.finish() });
         }
     }
     marks

@@ -6,7 +6,7 @@ use domain::prompt::PromptRole;
 
 use super::price::{Costs, Overhead};
 use super::{Dropped, Placement, PlannedBlock, Setup};
-use crate::frame::{BlockKind, Frame, LoreSection, Place, Placed, Priority, Source, Zone};
+use crate::frame::{BlockKind, Frame, InsertionPoint, LoreSection, Placed, Priority, Source, Zone};
 use crate::reason::Reasons;
 use crate::{Budget, wording};
 
@@ -34,7 +34,7 @@ pub(crate) struct Seat {
     /// Index among the parts of the frame's head; `None` for an inserted item.
     pub(crate) part: Option<usize>,
     /// The place of an inserted item.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<InsertionPoint>,
 }
 
 impl<'a> HeadItem<'a> {
@@ -107,7 +107,8 @@ pub(crate) fn gather<'a>(
         let left_out = setup.without.contains(&item.source.key()).then_some(Dropped::LeftOut);
         item.dropped = item.dropped.or(left_out);
     }
-    let places: Vec<Option<Place>> = items.iter().map(|item| item.seat.place.filter(|_| item.kept())).collect();
+    let places: Vec<Option<InsertionPoint>> =
+        items.iter().map(|item| item.seat.place.filter(|_| item.kept())).collect();
     let mut before = None;
     for (item, around) in items.iter_mut().zip(around(&frame.lore, &places)) {
         item.around = around;
@@ -137,7 +138,7 @@ fn of_placed(placed: &Placed) -> HeadItem<'_> {
 /// True for entries in the head regardless of the turn: constant entries, unless classic placement sorts all
 /// entries of a place together. A note at a depth stays near the messages, where it has more effect.
 pub(crate) fn belongs(placed: &Placed, placement: Placement) -> bool {
-    let at_depth = matches!(placed.place, Place::Depth(_));
+    let at_depth = matches!(placed.place, InsertionPoint::Depth(_));
     let in_head = !at_depth || placed.candidate.kind == BlockKind::Lore;
     placement == Placement::CacheFirst && placed.constant && in_head && !placed.candidate.text.trim().is_empty()
 }
@@ -149,19 +150,23 @@ pub(crate) fn switched_off(frame: &Frame, placed: &Placed) -> Option<Dropped> {
 }
 
 /// Sort key for insertion: by place first, so that entries of one place are adjacent.
-pub(crate) fn order(place: Place, order: i32) -> (u8, i32) {
+pub(crate) fn order(place: InsertionPoint, order: i32) -> (u8, i32) {
     let rank = match place {
-        Place::BeforeCharacter => 0,
-        Place::AfterCharacter | Place::Depth(_) => 1,
-        Place::AfterExamples => 2,
-        Place::BeforeExamples => 3,
+        InsertionPoint::BeforeCharacter => 0,
+        InsertionPoint::AfterCharacter | InsertionPoint::Depth(_) => 1,
+        InsertionPoint::AfterExamples => 2,
+        InsertionPoint::BeforeExamples => 3,
     };
     (rank, order)
 }
 
 /// The index in `seats` at which to insert an entry: at the section of the template, else next to the character
 /// or the examples. An entry goes after earlier entries of the same place.
-pub(crate) fn place(place: Place, lore: &[LoreSection], seats: impl ExactSizeIterator<Item = Seat> + Clone) -> usize {
+pub(crate) fn place(
+    place: InsertionPoint,
+    lore: &[LoreSection],
+    seats: impl ExactSizeIterator<Item = Seat> + Clone,
+) -> usize {
     if let Some(section) = lore.iter().find(|section| section.place == place) {
         let behind = |seat: Seat| seat.part.is_some_and(|part| part >= section.at);
         return seats.clone().position(behind).unwrap_or(seats.len());
@@ -173,20 +178,20 @@ pub(crate) fn place(place: Place, lore: &[LoreSection], seats: impl ExactSizeIte
     let end_of_lore = |from: usize| from + kinds.clone().skip(from).take_while(|kind| *kind == BlockKind::Lore).count();
     let examples = |kind| kind == BlockKind::Examples;
     let at = match place {
-        Place::BeforeCharacter => return first(BlockKind::is_character).unwrap_or(kinds.len()),
-        Place::BeforeExamples => return first(examples).unwrap_or(kinds.len()),
-        Place::AfterExamples => after(examples),
-        Place::AfterCharacter | Place::Depth(_) => after(BlockKind::is_character),
+        InsertionPoint::BeforeCharacter => return first(BlockKind::is_character).unwrap_or(kinds.len()),
+        InsertionPoint::BeforeExamples => return first(examples).unwrap_or(kinds.len()),
+        InsertionPoint::AfterExamples => after(examples),
+        InsertionPoint::AfterCharacter | InsertionPoint::Depth(_) => after(BlockKind::is_character),
     };
     end_of_lore(at.unwrap_or(kinds.len()))
 }
 
 /// The template text around each item. `places` has `None` for all items except kept inserted ones. Section
 /// text goes before the first and after the last item of its place.
-pub(crate) fn around<'l>(lore: &'l [LoreSection], places: &[Option<Place>]) -> Vec<(&'l str, &'l str)> {
+pub(crate) fn around<'l>(lore: &'l [LoreSection], places: &[Option<InsertionPoint>]) -> Vec<(&'l str, &'l str)> {
     let mut around = vec![("", ""); places.len()];
     for section in lore {
-        let of_section = |place: &Option<Place>| *place == Some(section.place);
+        let of_section = |place: &Option<InsertionPoint>| *place == Some(section.place);
         if let Some(first) = places.iter().position(of_section) {
             around[first].0 = &section.before;
         }

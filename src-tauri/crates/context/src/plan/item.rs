@@ -6,7 +6,7 @@ use domain::MessageId;
 use domain::prompt::PromptRole;
 
 use super::{Dropped, PlannedBlock};
-use crate::frame::{BlockKind, Candidate, Place, Placed, Priority, Signal, Source, Zone};
+use crate::frame::{BlockKind, Candidate, InsertionPoint, Placed, Priority, Signal, Source, Zone};
 use crate::frozen::FrozenBlock;
 use crate::reason::{BlockReason, Reasons};
 use crate::wording;
@@ -29,7 +29,7 @@ pub(crate) struct Item<'a> {
     /// See [`Candidate::said_by`].
     pub(crate) said_by: &'a [(Source, String)],
     /// Position outside the context block: place, role of the message, and order.
-    pub(crate) place: Option<(Place, PromptRole, i32)>,
+    pub(crate) place: Option<(InsertionPoint, PromptRole, i32)>,
     pub(crate) tokens: u32,
     pub(crate) dropped: Option<Dropped>,
     /// False if another row includes it in its count.

@@ -1,18 +1,18 @@
 //! The plan and the prompt: decides which candidates fit, reports dropped ones, and compiles the prompt.
 
 mod compile;
+mod context_block;
 mod digest;
 mod draft;
 mod epoch;
 mod fill;
 mod head;
 mod item;
-mod late;
+mod overflow;
 mod price;
-mod sacrifice;
 mod sheet;
-mod stretch;
 mod what_if;
+mod window_fit;
 
 use domain::MessageId;
 use domain::chat::WindowState;

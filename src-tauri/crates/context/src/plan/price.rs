@@ -6,7 +6,7 @@ use domain::prompt::{PromptRole, Segment};
 
 use super::AssembleError;
 use crate::CountTokens;
-use crate::chat_template::{ChatTemplate, Piece, TemplateError, Turn};
+use crate::chat_template::{ChatTemplate, RenderedRun, RenderedTurn, TemplateError};
 
 /// Lower bound for token estimates: on average a token has at most this many bytes. It limits how far back
 /// messages are weighed.
@@ -76,14 +76,14 @@ impl Overhead {
     pub(crate) fn measure(template: &ChatTemplate, costs: &mut Costs<'_>) -> Result<Self, TemplateError> {
         use PromptRole::{Character, System, User};
         let roles = [System, User, Character, User, Character, User];
-        let turns: Vec<Turn> =
-            roles.iter().enumerate().map(|(part, role)| Turn { role: *role, parts: vec![part] }).collect();
+        let turns: Vec<RenderedTurn> =
+            roles.iter().enumerate().map(|(part, role)| RenderedTurn { role: *role, parts: vec![part] }).collect();
         let mut overhead = Self::default();
         let mut waiting = 0;
         for piece in template.render(&turns, false)? {
             match piece {
-                Piece::Control(text) => waiting += costs.segment(Segment { text, control: true }),
-                Piece::Part(part) => {
+                RenderedRun::Control(text) => waiting += costs.segment(Segment { text, control: true }),
+                RenderedRun::Part(part) => {
                     let cost = overhead.slot(roles[part]);
                     *cost = (*cost).max(std::mem::take(&mut waiting));
                 }

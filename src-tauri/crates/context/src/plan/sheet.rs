@@ -9,7 +9,7 @@ use super::draft::{Draft, prompt_role};
 use super::head::Seat;
 use super::item::Item;
 use super::{Dropped, PlannedBlock, head};
-use crate::frame::{BlockKind, Place, Priority, Source, Zone};
+use crate::frame::{BlockKind, InsertionPoint, Priority, Source, Zone};
 use crate::frozen::FrozenBlock;
 use crate::reason::BlockReason;
 use crate::wording;
@@ -90,11 +90,11 @@ impl<'a> Draft<'a> {
             Placed(&'s Item<'a>),
         }
         let mut texts: Vec<Text<'_, 'a>> = self.head.iter().map(Text::Head).collect();
-        let mut placed: Vec<(&Item<'a>, Place, i32)> = self
+        let mut placed: Vec<(&Item<'a>, InsertionPoint, i32)> = self
             .late
             .iter()
             .filter_map(|item| item.place.map(|(place, _, order)| (item, place, order)))
-            .filter(|(_, place, _)| !matches!(place, Place::Depth(_)))
+            .filter(|(_, place, _)| !matches!(place, InsertionPoint::Depth(_)))
             .collect();
         placed.sort_by_key(|(_, place, order)| head::order(*place, *order));
         let mut seats: Vec<Seat> = self.head.iter().map(|item| item.seat).collect();
@@ -174,7 +174,7 @@ impl<'a> Draft<'a> {
         let role = prompt_role(message.role);
         sheet.turn(role, true);
         let (text, scripts) = self.words(index);
-        let before = if is_input { self.lay_out_late(sheet, message.id) } else { self.lay_out_frozen(sheet, index) };
+        let before = if is_input { self.lay_out_context(sheet, message.id) } else { self.lay_out_frozen(sheet, index) };
         let block = PlannedBlock {
             zone,
             kind: if message.task.is_some() { BlockKind::Section } else { BlockKind::Message },
@@ -200,7 +200,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Lays out the context block of this turn. Returns true if there is one.
-    fn lay_out_late(&self, sheet: &mut Sheet, message: MessageId) -> bool {
+    fn lay_out_context(&self, sheet: &mut Sheet, message: MessageId) -> bool {
         let blocks = self.late_blocks();
         let mut parts = wording::context_block(&blocks).into_iter();
         for item in self.late.iter().filter(|item| item.place.is_none()) {
@@ -236,7 +236,7 @@ impl<'a> Draft<'a> {
         let mut texts: Vec<(u32, u8, i32, PromptRole, &Item<'_>)> = Vec::new();
         for item in &self.late {
             match item.place {
-                Some((Place::Depth(depth), role, order)) if here(depth) => {
+                Some((InsertionPoint::Depth(depth), role, order)) if here(depth) => {
                     texts.push((u32::MAX - depth, rank(role), order, role, item));
                 }
                 _ => {}

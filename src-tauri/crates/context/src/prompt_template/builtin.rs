@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::load::{LoadError, from_json};
-use super::resolve::Library;
+use super::resolve::TemplateLibrary;
 
 macro_rules! shipped {
     ($($id:literal),* $(,)?) => {
@@ -31,13 +31,13 @@ pub(super) const SHIPPED: &[(&str, &str)] = shipped![
 /// All built-in templates, parsed once.
 ///
 /// Errors Never: a test parses every built-in file. The error type is that of user templates.
-pub fn built_in() -> Result<&'static Library, &'static LoadError> {
-    static LIBRARY: LazyLock<Result<Library, LoadError>> = LazyLock::new(read);
+pub fn built_in() -> Result<&'static TemplateLibrary, &'static LoadError> {
+    static LIBRARY: LazyLock<Result<TemplateLibrary, LoadError>> = LazyLock::new(read);
     LIBRARY.as_ref()
 }
 
-fn read() -> Result<Library, LoadError> {
-    let mut library = Library::default();
+fn read() -> Result<TemplateLibrary, LoadError> {
+    let mut library = TemplateLibrary::default();
     for (_, text) in SHIPPED {
         library.put(from_json(text)?.template);
     }

@@ -10,12 +10,12 @@ pub(super) struct Definition {
     pub(super) name: &'static str,
     pub(super) group: &'static str,
     pub(super) description: &'static str,
-    pub(super) made: Made,
+    pub(super) made: ValueSource,
 }
 
 /// The source of a value.
 #[derive(Clone, Copy)]
-pub(super) enum Made {
+pub(super) enum ValueSource {
     /// Supplied by the engine; empty if not supplied.
     Given,
     GivenList,
@@ -35,35 +35,39 @@ pub(super) enum Made {
 impl Definition {
     pub(super) fn inputs(&self) -> &[&'static str] {
         match &self.made {
-            Made::Given | Made::GivenList | Made::Retired | Made::Detail | Made::DetailList => &[],
-            Made::Alias(of) => std::slice::from_ref(of),
-            Made::Derived { inputs, .. } => inputs,
+            ValueSource::Given
+            | ValueSource::GivenList
+            | ValueSource::Retired
+            | ValueSource::Detail
+            | ValueSource::DetailList => &[],
+            ValueSource::Alias(of) => std::slice::from_ref(of),
+            ValueSource::Derived { inputs, .. } => inputs,
         }
     }
 }
 
 const fn given(name: &'static str, group: &'static str, description: &'static str) -> Definition {
-    Definition { name, group, description, made: Made::Given }
+    Definition { name, group, description, made: ValueSource::Given }
 }
 
 const fn list(name: &'static str, group: &'static str, description: &'static str) -> Definition {
-    Definition { name, group, description, made: Made::GivenList }
+    Definition { name, group, description, made: ValueSource::GivenList }
 }
 
 const fn retired(name: &'static str) -> Definition {
-    Definition { name, group: "", description: "", made: Made::Retired }
+    Definition { name, group: "", description: "", made: ValueSource::Retired }
 }
 
 const fn detail(name: &'static str, group: &'static str, description: &'static str) -> Definition {
-    Definition { name, group, description, made: Made::Detail }
+    Definition { name, group, description, made: ValueSource::Detail }
 }
 
 const fn detail_list(name: &'static str, group: &'static str, description: &'static str) -> Definition {
-    Definition { name, group, description, made: Made::DetailList }
+    Definition { name, group, description, made: ValueSource::DetailList }
 }
 
 const fn alias(name: &'static str, group: &'static str, of: &'static str) -> Definition {
-    Definition { name, group, description: "", made: Made::Alias(of) }
+    Definition { name, group, description: "", made: ValueSource::Alias(of) }
 }
 
 const fn derived(
@@ -73,7 +77,7 @@ const fn derived(
     inputs: &'static [&'static str],
     make: fn(&Inputs<'_>) -> String,
 ) -> Definition {
-    Definition { name, group, description, made: Made::Derived { inputs, make } }
+    Definition { name, group, description, made: ValueSource::Derived { inputs, make } }
 }
 
 /// The groups with their descriptions, in the order of the reference.

@@ -4,9 +4,9 @@ use super::compose::ComposeError;
 use super::condition;
 use super::lint;
 use super::load::{LoadError, from_json};
-use super::resolve::{Library, ResolveError, resolve};
-use super::schema::{Line, OwnVariable, PromptTemplate, RoleBlock, Section, SectionRole};
-use super::text::{self, Piece};
+use super::resolve::{ResolveError, TemplateLibrary, resolve};
+use super::schema::{OwnVariable, PromptTemplate, RoleBlock, Section, SectionRole, TemplateLine};
+use super::text::{self, TemplatePiece};
 use super::variables;
 
 /// Maximum number of reported problems, because a broken file can have very many.
@@ -34,7 +34,7 @@ pub struct Problem {
 
 /// Checks the JSON of a template that may extend those of `library`. Without errors it can be composed.
 /// Warnings are reported only if there are no errors.
-pub fn check(json: &str, library: &Library) -> Vec<Problem> {
+pub fn check(json: &str, library: &TemplateLibrary) -> Vec<Problem> {
     let template = match from_json(json) {
         Ok(loaded) => loaded.template,
         Err(LoadError::Field { path, section, message }) => {
@@ -67,7 +67,7 @@ impl Problem {
 
 struct Checker<'c> {
     template: &'c PromptTemplate,
-    library: &'c Library,
+    library: &'c TemplateLibrary,
     /// The variables of the template and of its parents.
     own: Vec<String>,
     problems: Vec<Problem>,
@@ -197,7 +197,7 @@ impl Checker<'_> {
         }
     }
 
-    fn line(&mut self, section: Option<&str>, line: &Line) {
+    fn line(&mut self, section: Option<&str>, line: &TemplateLine) {
         self.condition(section, line.condition());
         self.text(section, line.text());
     }
@@ -229,7 +229,7 @@ impl Checker<'_> {
             match text::pieces(line) {
                 Err(error) => faults.push((None, error.to_string())),
                 Ok(pieces) => faults.extend(pieces.into_iter().filter_map(|piece| match piece {
-                    Piece::Variable(name) if !self.knows(name) => Some((
+                    TemplatePiece::Variable(name) if !self.knows(name) => Some((
                         Some(name.to_owned()),
                         ComposeError::UnknownVariable { name: name.to_owned() }.to_string(),
                     )),
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn finds_cycles_and_missing_parents() {
         assert!(problems(json!({"extends": "t"}))[0].contains("which does not exist"));
-        let mut library = Library::default();
+        let mut library = TemplateLibrary::default();
         for (id, parent) in [("a", "b"), ("b", "a")] {
             library.put(PromptTemplate {
                 id: id.into(),

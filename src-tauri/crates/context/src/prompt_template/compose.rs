@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::derive;
-use super::flags::Flags;
+use super::flags::TemplateFlags;
 use super::graph::Cycle;
 use super::recalls::{self, Heading, Recalls};
 use super::resolve::{Asked, ResolvedSection, ResolvedTemplate};
-use super::schema::{Placement, SectionKind, SectionRole, Slot};
+use super::schema::{SectionKind, SectionPlacement, SectionRole, Slot};
 use super::text::{self, Malformed};
-use super::variables::Variables;
+use super::variables::TemplateVariables;
 
 /// Maximum size of a composed prompt in bytes.
 pub const MAX_COMPOSED: usize = 8 << 20;
@@ -52,8 +52,8 @@ pub struct ComposedSection {
     pub name: String,
     pub role: SectionRole,
     pub kind: SectionKind,
-    pub placement: Placement,
-    /// Messages from the end, for [`Placement::InChat`].
+    pub placement: SectionPlacement,
+    /// Messages from the end, for [`SectionPlacement::InChat`].
     pub depth: u32,
     /// Never empty; `${variables}` are resolved, `{{macros}}` are not.
     pub text: String,
@@ -69,11 +69,11 @@ pub struct ComposedSection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Omitted {
     pub section: String,
-    pub why: Why,
+    pub why: OmitReason,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
+pub enum OmitReason {
     /// Its condition is false; the text is as written in the template.
     Condition(String),
     /// All its variables are empty.
@@ -99,10 +99,14 @@ impl Composed {
 ///
 /// # Errors
 /// [`ComposeError`] names the section. A prompt with an unresolved variable is never returned.
-pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags) -> Result<Composed, ComposeError> {
+pub fn compose(
+    template: &ResolvedTemplate,
+    variables: &TemplateVariables,
+    flags: &TemplateFlags,
+) -> Result<Composed, ComposeError> {
     let (with_lore, without_lore) = (variables.without(&recalls::VARIABLES), variables.without(&recalls::LORE));
     let in_head = with_lore.without(&recalls::LORE);
-    let own = |variables: &Variables| variables.with_own(&template.variables).map(Cow::into_owned);
+    let own = |variables: &TemplateVariables| variables.with_own(&template.variables).map(Cow::into_owned);
     let assuming_lore = own(&variables.with(&recalls::LORE, "lore"))?;
     let seen = Seen { with_lore: own(&with_lore)?, with_memories: own(&without_lore)?, in_head: own(&in_head)? };
     let variables = &*variables.with_own(&template.variables)?;
@@ -124,7 +128,7 @@ pub fn compose(template: &ResolvedTemplate, variables: &Variables, flags: &Flags
 
 /// The kinds of lore sections that would be absent even if there were lore. A section that only waits for lore
 /// is not off.
-fn switched_off(template: &ResolvedTemplate, with_lore: &Variables, flags: &Flags) -> Vec<SectionKind> {
+fn switched_off(template: &ResolvedTemplate, with_lore: &TemplateVariables, flags: &TemplateFlags) -> Vec<SectionKind> {
     let there =
         |section: &ResolvedSection| section.condition.as_ref().is_none_or(|asked| asked.read.holds(with_lore, flags));
     let off = |kind: &SectionKind| {
@@ -139,13 +143,13 @@ fn switched_off(template: &ResolvedTemplate, with_lore: &Variables, flags: &Flag
 
 /// The variables as visible in the texts of different sections.
 struct Seen {
-    with_lore: Variables,
-    with_memories: Variables,
-    in_head: Variables,
+    with_lore: TemplateVariables,
+    with_memories: TemplateVariables,
+    in_head: TemplateVariables,
 }
 
 impl Seen {
-    fn by(&self, section: &ResolvedSection) -> &Variables {
+    fn by(&self, section: &ResolvedSection) -> &TemplateVariables {
         match recalls::may_be_told(section) {
             _ if recalls::may_hold_lore(section.kind) => &self.with_lore,
             true => &self.with_memories,
@@ -156,9 +160,9 @@ impl Seen {
 
 struct Composer<'c> {
     /// All variables, for conditions.
-    variables: &'c Variables,
+    variables: &'c TemplateVariables,
     seen: &'c Seen,
-    flags: &'c Flags,
+    flags: &'c TemplateFlags,
     /// Number of bytes that may still be written.
     room: usize,
     composed: Composed,
@@ -173,7 +177,7 @@ impl Composer<'_> {
                     condition: written.clone(),
                 });
             }
-            self.omit(&section.name, Why::Condition(written.clone()));
+            self.omit(&section.name, OmitReason::Condition(written.clone()));
             return Ok(());
         }
         let named = |source| ComposeError::Section { section: section.name.clone(), source: Box::new(source) };
@@ -186,7 +190,7 @@ impl Composer<'_> {
         }
         // The text of the card may replace an empty one.
         if text.is_empty() && !self.has_cards_own(section.slot) {
-            self.omit(&section.name, Why::Empty);
+            self.omit(&section.name, OmitReason::Empty);
             return Ok(());
         }
         self.room = self.room.saturating_sub(text.len());
@@ -208,7 +212,7 @@ impl Composer<'_> {
         asked.read.holds(self.variables, self.flags)
     }
 
-    fn omit(&mut self, section: &str, why: Why) {
+    fn omit(&mut self, section: &str, why: OmitReason) {
         self.composed.omitted.push(Omitted { section: section.to_owned(), why });
     }
 
@@ -286,7 +290,7 @@ impl Composer<'_> {
             let original = texts.collect::<Vec<_>>().join("\n\n");
             let own = self.variables.text(slot.variable()).unwrap_or_default().trim().to_owned();
             for (_, section) in &replaced[1..] {
-                self.omit(&section.name, Why::Replaced(slot));
+                self.omit(&section.name, OmitReason::Replaced(slot));
             }
             let variables = vec![slot.variable().to_owned()];
             let written = own.clone();

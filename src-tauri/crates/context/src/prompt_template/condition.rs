@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::flags::{Flag, Flags};
-use super::variables::{self, Variables};
+use super::flags::{Flag, TemplateFlags};
+use super::variables::{self, TemplateVariables};
 
 /// Maximum length of a condition in bytes.
 const MAX_LENGTH: usize = 1_000;
@@ -56,7 +56,7 @@ pub(super) enum Comparison {
 }
 
 impl Condition {
-    pub(super) fn holds(&self, variables: &Variables, flags: &Flags) -> bool {
+    pub(super) fn holds(&self, variables: &TemplateVariables, flags: &TemplateFlags) -> bool {
         match self {
             Self::Operand(operand) => operand.is_true(variables, flags),
             Self::Not(inner) => !inner.holds(variables, flags),
@@ -82,7 +82,7 @@ impl Condition {
 }
 
 impl Operand {
-    fn is_true(&self, variables: &Variables, flags: &Flags) -> bool {
+    fn is_true(&self, variables: &TemplateVariables, flags: &TemplateFlags) -> bool {
         match self {
             Self::Flag(flag) => flags.has(*flag),
             Self::Variable(name) => variables.is_true(name),
@@ -91,7 +91,7 @@ impl Operand {
         }
     }
 
-    fn text(&self, variables: &Variables, flags: &Flags) -> String {
+    fn text(&self, variables: &TemplateVariables, flags: &TemplateFlags) -> String {
         match self {
             Self::Flag(flag) => flags.has(*flag).to_string(),
             Self::Variable(name) => variables.text(name).unwrap_or_default().trim().to_owned(),
@@ -278,8 +278,8 @@ mod tests {
     use super::*;
 
     fn holds(condition: &str, given: Given, flags: &[Flag]) -> bool {
-        let variables = Variables::resolve(given).unwrap();
-        let flags = Flags::only(flags.iter().copied());
+        let variables = TemplateVariables::resolve(given).unwrap();
+        let flags = TemplateFlags::only(flags.iter().copied());
         parse(condition, &|_| false).unwrap().holds(&variables, &flags)
     }
 

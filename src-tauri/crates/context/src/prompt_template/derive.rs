@@ -170,11 +170,11 @@ pub(super) fn others(of: &Inputs<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::variables::{Given, Variables};
+    use super::super::variables::{Given, TemplateVariables};
     use super::*;
 
     fn value(name: &str, given: Given) -> String {
-        Variables::resolve(given).unwrap().text(name).unwrap().into_owned()
+        TemplateVariables::resolve(given).unwrap().text(name).unwrap().into_owned()
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
     fn written_pronouns_precede_gender() {
         let their = |pronouns: &str, gender: &str| {
             let given = Given::default().text("character.pronouns", pronouns).text("character.gender", gender);
-            let variables = Variables::resolve(given).unwrap();
+            let variables = TemplateVariables::resolve(given).unwrap();
             format!("{} {}", variables.text("character.They").unwrap(), variables.text("character.their").unwrap())
         };
         assert_eq!(their("", "female"), "She her");

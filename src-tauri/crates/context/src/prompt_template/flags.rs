@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::variables::Variables;
+use super::variables::TemplateVariables;
 
 /// A boolean property of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,7 +104,7 @@ impl Flag {
         }
     }
 
-    fn is_set_by(self, variables: &Variables) -> bool {
+    fn is_set_by(self, variables: &TemplateVariables) -> bool {
         match self {
             Self::Always => true,
             Self::IsGroup => variables.size("group.members").is_some_and(|members| members > 1),
@@ -115,11 +115,11 @@ impl Flag {
 
 /// The flags that are true in this turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Flags(BTreeSet<Flag>);
+pub struct TemplateFlags(BTreeSet<Flag>);
 
-impl Flags {
+impl TemplateFlags {
     /// The flags determined by the variables, and the given `switches`.
-    pub fn of(variables: &Variables, switches: &[Flag]) -> Self {
+    pub fn of(variables: &TemplateVariables, switches: &[Flag]) -> Self {
         let derived = Flag::ALL.into_iter().filter(|flag| flag.is_set_by(variables));
         Self(derived.chain(switches.iter().copied()).collect())
     }

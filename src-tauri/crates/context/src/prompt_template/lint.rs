@@ -7,8 +7,8 @@ use super::condition::{self, Operand};
 use super::flags::Flag;
 use super::recalls;
 use super::resolve::{ResolvedSection, ResolvedTemplate};
-use super::schema::{Kind, Line, PromptTemplate, Section, SectionKind};
-use super::text::{self, Piece};
+use super::schema::{PromptTemplate, Section, SectionKind, TemplateKind, TemplateLine};
+use super::text::{self, TemplatePiece};
 use super::variables;
 use crate::macros::{unknown_macros, volatile_macros};
 
@@ -21,7 +21,7 @@ pub(super) fn lints(template: &PromptTemplate, resolved: &ResolvedTemplate) -> V
             lints.section(section, merged);
         }
     }
-    if template.kind == Kind::Roleplay {
+    if template.kind == TemplateKind::Roleplay {
         lints.missing(SectionKind::Memory, "there is no section of the kind `memory`, so memories are not sent");
         lints.missing(SectionKind::Mode, "there is no section of the kind `mode`, so choosing a mode has no effect");
     }
@@ -42,12 +42,12 @@ impl Lints<'_> {
 
     fn section(&mut self, section: &Section, merged: &ResolvedSection) {
         let lines = || section.lines.iter().chain(&section.rules);
-        let texts: Vec<&str> = section.heading.as_deref().into_iter().chain(lines().map(Line::text)).collect();
+        let texts: Vec<&str> = section.heading.as_deref().into_iter().chain(lines().map(TemplateLine::text)).collect();
         let conditions: Vec<&str> =
-            section.condition.as_deref().into_iter().chain(lines().filter_map(Line::condition)).collect();
+            section.condition.as_deref().into_iter().chain(lines().filter_map(TemplateLine::condition)).collect();
         let names: BTreeSet<String> = texts.iter().flat_map(|text| self.names(text)).collect();
         self.variables(merged, &names);
-        self.words(merged, &lines().map(Line::text).collect::<Vec<_>>());
+        self.words(merged, &lines().map(TemplateLine::text).collect::<Vec<_>>());
         self.conditions(merged, &conditions);
         self.macros(merged, &texts);
     }
@@ -59,7 +59,7 @@ impl Lints<'_> {
         let mut seen = BTreeSet::new();
         while let Some(text) = waiting.pop() {
             for piece in text::pieces(text).into_iter().flatten() {
-                let Piece::Variable(name) = piece else { continue };
+                let TemplatePiece::Variable(name) = piece else { continue };
                 match self.resolved.variables.iter().find(|own| own.name == name) {
                     Some(own) if seen.insert(name.to_owned()) => waiting.push(&own.text),
                     Some(_) => {}
@@ -135,9 +135,9 @@ impl Lints<'_> {
     fn words(&mut self, section: &ResolvedSection, texts: &[&str]) {
         let says = |text: &&str| {
             let mut pieces = text::pieces(text).into_iter().flatten();
-            pieces.any(|piece| matches!(piece, Piece::Text(words) if !words.trim().is_empty()))
+            pieces.any(|piece| matches!(piece, TemplatePiece::Text(words) if !words.trim().is_empty()))
         };
-        let lists = self.resolved.kind == Kind::Roleplay
+        let lists = self.resolved.kind == TemplateKind::Roleplay
             && matches!(section.kind, SectionKind::Memory | SectionKind::Citations);
         if let Some(words) = texts.iter().find(|text| lists && says(text)) {
             let words: String = words.chars().take(60).collect();

@@ -27,22 +27,22 @@ mod variables;
 
 pub use builtin::built_in;
 pub use check::{Problem, Severity, check};
-pub use compose::{ComposeError, Composed, ComposedSection, MAX_COMPOSED, Omitted, Why, compose};
+pub use compose::{ComposeError, Composed, ComposedSection, MAX_COMPOSED, OmitReason, Omitted, compose};
 pub use condition::ConditionError;
 pub use derive::sentences;
-pub use flags::{Flag, Flags};
+pub use flags::{Flag, TemplateFlags};
 pub use graph::Cycle;
 pub use load::{LoadError, Loaded, MAX_BYTES, MAX_SECTIONS, MAX_VARIABLES, from_json};
 pub use modes::{Mode, ModeError, UnknownMode, built_in_modes, find_mode, modes_from_json};
 pub use recalls::{Heading, Recalls};
 pub use reference::{FlagDoc, VariableDoc, VariableSource, flag_reference, reference, variable_groups};
-pub use resolve::{Library, MAX_DEPTH, ResolveError, ResolvedTemplate, resolve};
+pub use resolve::{MAX_DEPTH, ResolveError, ResolvedTemplate, TemplateLibrary, resolve};
 pub use schema::{
-    Defaults, Kind, Line, OwnVariable, Placement, PromptTemplate, RoleBlock, Roles, SCHEMA, Section, SectionKind,
-    SectionRole, Slot, Style, VERSION,
+    Defaults, OwnVariable, PromptTemplate, RoleBlock, Roles, SCHEMA, Section, SectionKind, SectionPlacement,
+    SectionRole, Slot, Style, TemplateKind, TemplateLine, VERSION,
 };
 pub use text::Malformed;
-pub use variables::{Given, UnknownVariable, Variables};
+pub use variables::{Given, TemplateVariables, UnknownVariable};
 
 pub use load::slug;
 pub(crate) use text::escape;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::text;
-use super::variables::Variables;
+use super::variables::TemplateVariables;
 
 /// Maximum size in bytes of the file, and of a mode's text after variable substitution.
 const MAX_BYTES: usize = 1 << 20;
@@ -28,7 +28,7 @@ impl Mode {
     ///
     /// Errors
     /// The text contains an unknown variable.
-    pub fn spoken(&self, variables: &Variables) -> Result<String, super::ComposeError> {
+    pub fn spoken(&self, variables: &TemplateVariables) -> Result<String, super::ComposeError> {
         text::expand(&self.text, |name| variables.text(name), MAX_BYTES).map(|expanded| expanded.text)
     }
 }
@@ -118,7 +118,7 @@ mod tests {
             ["default", "study", "chill", "creative"]
         );
         let given = Given::default().text("character.name", "Mira").text("persona.name", "Tom");
-        let variables = Variables::resolve(given).unwrap();
+        let variables = TemplateVariables::resolve(given).unwrap();
         for mode in modes {
             let spoken = mode.spoken(&variables).unwrap();
             assert_eq!(spoken.is_empty(), mode.name == "default");

@@ -165,19 +165,19 @@ fn name(of: &Inputs<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::variables::{Given, Variables};
+    use super::super::variables::{Given, TemplateVariables};
 
     const ALL: [&str; 4] = ["perspective", "perspective.plain", "perspective.casual", "perspective.dynamic"];
 
-    fn of(personality: &str, gender: &str) -> Variables {
+    fn of(personality: &str, gender: &str) -> TemplateVariables {
         let given = Given::default()
             .text("character.name", "Mira")
             .text("character.personality", personality)
             .text("character.gender", gender);
-        Variables::resolve(given).unwrap()
+        TemplateVariables::resolve(given).unwrap()
     }
 
-    fn all(variables: &Variables) -> String {
+    fn all(variables: &TemplateVariables) -> String {
         ALL.map(|name| variables.text(name).unwrap().into_owned()).join("\n")
     }
 
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn uses_tags_as_personality() {
         let given = Given::default().text("character.name", "Mira").list("character.tags", ["Sarcastic".into()]);
-        let variables = Variables::resolve(given).unwrap();
+        let variables = TemplateVariables::resolve(given).unwrap();
         assert_eq!(variables.text("perspective").unwrap(), "Mira sounds like this: dry and quick-witted.");
     }
 }

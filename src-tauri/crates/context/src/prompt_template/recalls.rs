@@ -1,7 +1,7 @@
 //! Decides which memories, documents and lore a template includes; they are sent as blocks.
 
 use super::resolve::ResolvedSection;
-use super::schema::{Placement, SectionKind};
+use super::schema::{SectionKind, SectionPlacement};
 use crate::frame::BlockKind;
 use crate::wording;
 
@@ -108,6 +108,6 @@ pub(super) fn may_hold_lore(kind: SectionKind) -> bool {
 
 /// Whether the section is in the head by default. A section after the history is in the head too,
 /// unless the placement setting is `classic`.
-pub(super) fn stands_in_head(placement: Placement) -> bool {
-    matches!(placement, Placement::Head | Placement::AfterHistory)
+pub(super) fn stands_in_head(placement: SectionPlacement) -> bool {
+    matches!(placement, SectionPlacement::Head | SectionPlacement::AfterHistory)
 }

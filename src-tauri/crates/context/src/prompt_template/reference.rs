@@ -1,6 +1,6 @@
 //! Reference of all variables and flags, for completion in the editor and for `presets/prompts/VARIABLES.md`.
 
-use super::catalogue::{CATALOGUE, GROUPS, Made};
+use super::catalogue::{CATALOGUE, GROUPS, ValueSource};
 use super::flags::Flag;
 
 /// Documentation of a variable for template authors.
@@ -41,15 +41,15 @@ pub fn reference() -> Vec<VariableDoc> {
         name: definition.name,
         group: definition.group,
         description: definition.description,
-        list: matches!(definition.made, Made::GivenList | Made::DetailList),
+        list: matches!(definition.made, ValueSource::GivenList | ValueSource::DetailList),
         source: match definition.made {
-            Made::Given | Made::GivenList | Made::Retired => VariableSource::Given,
-            Made::Detail | Made::DetailList => VariableSource::Detail,
-            Made::Alias(of) => VariableSource::SameAs(of),
-            Made::Derived { inputs, .. } => VariableSource::MadeOf(inputs),
+            ValueSource::Given | ValueSource::GivenList | ValueSource::Retired => VariableSource::Given,
+            ValueSource::Detail | ValueSource::DetailList => VariableSource::Detail,
+            ValueSource::Alias(of) => VariableSource::SameAs(of),
+            ValueSource::Derived { inputs, .. } => VariableSource::MadeOf(inputs),
         },
     };
-    let named = |definition: &&super::catalogue::Definition| !matches!(definition.made, Made::Retired);
+    let named = |definition: &&super::catalogue::Definition| !matches!(definition.made, ValueSource::Retired);
     CATALOGUE.iter().filter(named).map(doc).collect()
 }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::condition::{self, Condition, ConditionError};
 use super::schema::{
-    Defaults, Kind, Line, OwnVariable, Placement, PromptTemplate, RoleBlock, Roles, Section, SectionKind, SectionRole,
-    Slot, Style,
+    Defaults, OwnVariable, PromptTemplate, RoleBlock, Roles, Section, SectionKind, SectionPlacement, SectionRole, Slot,
+    Style, TemplateKind, TemplateLine,
 };
 
 /// Maximum number of parents above a template.
@@ -16,9 +16,9 @@ const SMS_REPLY: u32 = 90;
 
 /// The templates that may be extended, by id.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Library(BTreeMap<String, PromptTemplate>);
+pub struct TemplateLibrary(BTreeMap<String, PromptTemplate>);
 
-impl Library {
+impl TemplateLibrary {
     /// Adds `template`; it replaces a template with the same id, so users can replace built-in ones.
     pub fn put(&mut self, template: PromptTemplate) {
         self.0.insert(template.id.clone(), template);
@@ -59,7 +59,7 @@ pub enum ResolveError {
 pub struct ResolvedTemplate {
     pub id: String,
     pub name: String,
-    pub kind: Kind,
+    pub kind: TemplateKind,
     pub style: Style,
     pub defaults: Defaults,
     pub(super) variables: Vec<OwnVariable>,
@@ -92,7 +92,7 @@ pub(super) struct ResolvedSection {
     pub(super) order: i32,
     pub(super) kind: SectionKind,
     pub(super) role: SectionRole,
-    pub(super) placement: Placement,
+    pub(super) placement: SectionPlacement,
     pub(super) depth: u32,
     pub(super) condition: Option<Asked>,
     pub(super) required: bool,
@@ -115,7 +115,7 @@ pub(super) struct Asked {
 /// Errors
 /// [`ResolveError`]: a missing parent, a cycle, more than ten parents, an excluded required section, an invalid
 /// condition, or a name used twice.
-pub fn resolve(template: &PromptTemplate, library: &Library) -> Result<ResolvedTemplate, ResolveError> {
+pub fn resolve(template: &PromptTemplate, library: &TemplateLibrary) -> Result<ResolvedTemplate, ResolveError> {
     let mut merged = Merged::default();
     for one in chain(template, library)?.into_iter().rev() {
         merged.add(one)?;
@@ -124,7 +124,10 @@ pub fn resolve(template: &PromptTemplate, library: &Library) -> Result<ResolvedT
 }
 
 /// The template, its parent, the parent of that one, and so on.
-fn chain<'t>(template: &'t PromptTemplate, library: &'t Library) -> Result<Vec<&'t PromptTemplate>, ResolveError> {
+fn chain<'t>(
+    template: &'t PromptTemplate,
+    library: &'t TemplateLibrary,
+) -> Result<Vec<&'t PromptTemplate>, ResolveError> {
     let mut chain = vec![template];
     let mut child = template;
     while let Some(parent) = &child.extends {
@@ -275,8 +278,8 @@ fn place_by_roles(sections: &mut BTreeMap<String, Section>, roles: &Roles) {
 }
 
 fn own_text(role: SectionRole, block: &RoleBlock) -> Option<Section> {
-    let consent = Line::When { text: "${rating.line}".to_owned(), condition: "hasRating".to_owned() };
-    let lines: Vec<Line> = block.lines.iter().cloned().chain(block.consent.then_some(consent)).collect();
+    let consent = TemplateLine::When { text: "${rating.line}".to_owned(), condition: "hasRating".to_owned() };
+    let lines: Vec<TemplateLine> = block.lines.iter().cloned().chain(block.consent.then_some(consent)).collect();
     let (name, kind) = match role {
         SectionRole::System => ("role.system", SectionKind::Rules),
         SectionRole::User => ("role.user", SectionKind::Persona),
@@ -302,7 +305,7 @@ fn of_section(section: Section, own: &BTreeSet<&str>) -> Result<ResolvedSection,
         });
         read.transpose().map_err(|source| ResolveError::Condition { section: name.clone(), source })
     };
-    let lines = |lines: Vec<Line>| -> Result<Vec<_>, ResolveError> {
+    let lines = |lines: Vec<TemplateLine>| -> Result<Vec<_>, ResolveError> {
         lines.iter().map(|line| Ok((line.text().to_owned(), asked(line.condition())?))).collect()
     };
     Ok(ResolvedSection {

@@ -27,7 +27,7 @@ pub struct PromptTemplate {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     #[serde(default)]
-    pub kind: Kind,
+    pub kind: TemplateKind,
     /// If unset, the style of the parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<Style>,
@@ -50,7 +50,7 @@ pub struct PromptTemplate {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum TemplateKind {
     /// A chat.
     #[default]
     Roleplay,
@@ -141,7 +141,7 @@ pub struct RoleBlock {
     pub sections: Option<Vec<String>>,
     /// Text before the sections.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lines: Vec<Line>,
+    pub lines: Vec<TemplateLine>,
     /// True adds the line with the content rating.
     #[serde(default, skip_serializing_if = "is_false")]
     pub consent: bool,
@@ -163,7 +163,7 @@ pub struct Section {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<SectionRole>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub placement: Option<Placement>,
+    pub placement: Option<SectionPlacement>,
     /// Number of messages from the end, for `inChat`; 0 is after the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
@@ -189,22 +189,22 @@ pub struct Section {
     #[serde(default, skip_serializing_if = "is_false")]
     pub repeat_heading: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lines: Vec<Line>,
+    pub lines: Vec<TemplateLine>,
     /// Like `lines`, but numbered from 1 without gaps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rules: Vec<Line>,
+    pub rules: Vec<TemplateLine>,
 }
 
 /// A line: a text, or a text with a condition. A line whose variables are all empty is dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub enum Line {
+pub enum TemplateLine {
     Always(String),
     When { text: String, condition: String },
 }
 
-impl Line {
+impl TemplateLine {
     pub fn text(&self) -> &str {
         match self {
             Self::Always(text) | Self::When { text, .. } => text,
@@ -219,7 +219,7 @@ impl Line {
     }
 }
 
-impl From<&str> for Line {
+impl From<&str> for TemplateLine {
     fn from(text: &str) -> Self {
         Self::Always(text.to_owned())
     }
@@ -273,7 +273,7 @@ pub enum SectionKind {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub enum Placement {
+pub enum SectionPlacement {
     /// The head, which the model reads again only when a card or a setting changes.
     #[default]
     Head,

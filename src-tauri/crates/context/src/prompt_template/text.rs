@@ -4,7 +4,7 @@ use super::compose::ComposeError;
 
 /// A part of a template text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece<'t> {
+pub(super) enum TemplatePiece<'t> {
     Text(&'t str),
     Variable(&'t str),
 }
@@ -22,12 +22,12 @@ pub struct Malformed {
 }
 
 /// Splits `text` into parts. `$${` is the text `${`; `{{macros}}` are text here.
-pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Malformed> {
+pub(super) fn pieces(text: &str) -> Result<Vec<TemplatePiece<'_>>, Malformed> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("${") {
         if rest[..at].ends_with('$') {
-            pieces.extend([Piece::Text(&rest[..at - 1]), Piece::Text("${")]);
+            pieces.extend([TemplatePiece::Text(&rest[..at - 1]), TemplatePiece::Text("${")]);
             rest = &rest[at + 2..];
             continue;
         }
@@ -36,15 +36,15 @@ pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Malformed> {
         let end = after.find('}').ok_or_else(malformed)?;
         let name = after[..end].trim();
         let whole = &rest[at..at + 2 + end + 1];
-        pieces.push(Piece::Text(&rest[..at]));
+        pieces.push(TemplatePiece::Text(&rest[..at]));
         pieces.push(match name {
-            _ if MEDIA.iter().any(|media| name.starts_with(media)) => Piece::Text(whole),
-            _ if is_name(name) => Piece::Variable(name),
+            _ if MEDIA.iter().any(|media| name.starts_with(media)) => TemplatePiece::Text(whole),
+            _ if is_name(name) => TemplatePiece::Variable(name),
             _ => return Err(Malformed { found: whole.chars().take(40).collect() }),
         });
         rest = &after[end + 1..];
     }
-    pieces.push(Piece::Text(rest));
+    pieces.push(TemplatePiece::Text(rest));
     Ok(pieces)
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn escape(text: &str) -> String {
 
 /// A text with variables resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Expanded {
+pub(super) struct ExpandedTemplate {
     pub(super) text: String,
     /// The variables in it, in order, each once.
     pub(super) used: Vec<String>,
@@ -75,18 +75,18 @@ pub(super) fn expand<'v>(
     text: &str,
     value: impl Fn(&str) -> Option<std::borrow::Cow<'v, str>>,
     room: usize,
-) -> Result<Expanded, ComposeError> {
-    let mut expanded = Expanded::default();
+) -> Result<ExpandedTemplate, ComposeError> {
+    let mut expanded = ExpandedTemplate::default();
     let mut filled = false;
     let mut closes = false;
     for piece in pieces(text)? {
         match piece {
-            Piece::Text(text) => {
+            TemplatePiece::Text(text) => {
                 let text =
                     if std::mem::take(&mut closes) { without_parentheses(&mut expanded.text, text) } else { text };
                 expanded.text.push_str(text);
             }
-            Piece::Variable(name) => {
+            TemplatePiece::Variable(name) => {
                 let value = value(name).ok_or_else(|| ComposeError::UnknownVariable { name: name.to_owned() })?;
                 let value = value.trim();
                 if expanded.text.len() + value.len() > room {

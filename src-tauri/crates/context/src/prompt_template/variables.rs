@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-use super::catalogue::{CATALOGUE, Definition, Made};
+use super::catalogue::{CATALOGUE, Definition, ValueSource};
 use super::compose::ComposeError;
 use super::graph::{self, Cycle};
 use super::schema::{OwnVariable, SectionRole};
@@ -49,8 +49,8 @@ impl Given {
         for (name, text) in written.lines().take(MAX_DETAILS).filter_map(|line| line.split_once(':')) {
             let name = name.trim().trim_start_matches("${").trim_end_matches('}');
             self = match BY_NAME.get(plain(name)).map(|definition| &definition.made) {
-                Some(Made::Detail) => self.text(plain(name), text.trim()),
-                Some(Made::DetailList) => {
+                Some(ValueSource::Detail) => self.text(plain(name), text.trim()),
+                Some(ValueSource::DetailList) => {
                     let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                     self.list(plain(name), items.map(str::to_owned))
                 }
@@ -117,7 +117,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Definition>> =
 /// The canonical name of an alias, else the name itself.
 fn plain(name: &str) -> &str {
     match BY_NAME.get(name).map(|definition| &definition.made) {
-        Some(Made::Alias(of)) => of,
+        Some(ValueSource::Alias(of)) => of,
         _ => name,
     }
 }
@@ -127,12 +127,15 @@ pub(super) fn known(name: &str) -> bool {
 }
 
 pub(super) fn is_list(name: &str) -> bool {
-    matches!(BY_NAME.get(plain(name)).map(|definition| &definition.made), Some(Made::GivenList | Made::DetailList))
+    matches!(
+        BY_NAME.get(plain(name)).map(|definition| &definition.made),
+        Some(ValueSource::GivenList | ValueSource::DetailList)
+    )
 }
 
 /// True for variables of earlier versions, which are always empty.
 pub(super) fn retired(name: &str) -> bool {
-    matches!(BY_NAME.get(name).map(|definition| &definition.made), Some(Made::Retired))
+    matches!(BY_NAME.get(name).map(|definition| &definition.made), Some(ValueSource::Retired))
 }
 
 /// False for empty texts, `0` and `false`.
@@ -150,11 +153,11 @@ fn order_of(definitions: &[Definition]) -> Result<Vec<usize>, Cycle> {
 
 /// The value of every variable for one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variables {
+pub struct TemplateVariables {
     values: BTreeMap<String, Value>,
 }
 
-impl Variables {
+impl TemplateVariables {
     /// Computes every variable of the catalogue from the `given` values, in the order of its dependency graph.
     ///
     /// Errors
@@ -242,8 +245,8 @@ pub(super) fn own_order(own: &[OwnVariable]) -> Result<Vec<usize>, ComposeError>
     for variable in own {
         let pieces = text::pieces(&variable.text)?.into_iter();
         let inputs = pieces.filter_map(|piece| match piece {
-            text::Piece::Variable(name) => Some(name),
-            text::Piece::Text(_) => None,
+            text::TemplatePiece::Variable(name) => Some(name),
+            text::TemplatePiece::Text(_) => None,
         });
         nodes.push((variable.name.as_str(), inputs.collect()));
     }
@@ -252,7 +255,7 @@ pub(super) fn own_order(own: &[OwnVariable]) -> Result<Vec<usize>, ComposeError>
 
 /// Computes a derived variable, unless a value was supplied.
 fn make(definition: &Definition, values: &mut BTreeMap<String, Value>) {
-    let Made::Derived { inputs, make } = definition.made else { return };
+    let ValueSource::Derived { inputs, make } = definition.made else { return };
     if !values.contains_key(definition.name) {
         let text = make(&Inputs { declared: inputs, values });
         values.insert(definition.name.to_owned(), Value::Text(text));
@@ -289,20 +292,20 @@ mod tests {
             assert_ne!(grouped, retired(definition.name), "{}", definition.name);
             for input in definition.inputs() {
                 let input = BY_NAME.get(input).unwrap_or_else(|| panic!("{} needs {input}", definition.name));
-                assert!(!matches!(input.made, Made::Alias(_)), "{} reads through an alias", definition.name);
+                assert!(!matches!(input.made, ValueSource::Alias(_)), "{} reads through an alias", definition.name);
             }
         }
     }
 
     #[test]
     fn every_variable_has_a_value() {
-        let nothing = Variables::resolve(Given::default()).unwrap();
+        let nothing = TemplateVariables::resolve(Given::default()).unwrap();
         let everything = CATALOGUE.iter().fold(Given::default(), |given, definition| match definition.made {
-            Made::Given | Made::Detail => given.text(definition.name, "x"),
-            Made::GivenList | Made::DetailList => given.list(definition.name, ["y".into()]),
+            ValueSource::Given | ValueSource::Detail => given.text(definition.name, "x"),
+            ValueSource::GivenList | ValueSource::DetailList => given.list(definition.name, ["y".into()]),
             _ => given,
         });
-        let everything = Variables::resolve(everything).unwrap();
+        let everything = TemplateVariables::resolve(everything).unwrap();
         for definition in CATALOGUE {
             assert!(nothing.text(definition.name).is_some());
             let empty = everything.text(definition.name).unwrap().is_empty();
@@ -312,7 +315,7 @@ mod tests {
 
     #[test]
     fn rejects_unknown_variables() {
-        let error = Variables::resolve(Given::default().text("charcter.name", "x")).unwrap_err();
+        let error = TemplateVariables::resolve(Given::default().text("charcter.name", "x")).unwrap_err();
         assert_eq!(error.name, "charcter.name");
     }
 
@@ -320,7 +323,7 @@ mod tests {
     fn reads_details_by_variable_name() {
         let written = "character.age: 31\nsystem.gender: female\n${imageTags}: smile, sea,\nnote: x\nno line\n";
         let (given, unknown) = Given::default().details(written);
-        let variables = Variables::resolve(given).unwrap();
+        let variables = TemplateVariables::resolve(given).unwrap();
         let text = |name| variables.text(name).unwrap().into_owned();
         assert_eq!((text("character.about"), text("imageTags")), ("31 year old female".into(), "smile, sea".into()));
         assert_eq!((variables.size("imageTags"), unknown), (Some(2), vec!["note".to_owned()]));
@@ -328,14 +331,14 @@ mod tests {
 
     #[test]
     fn alias_sets_the_same_variable() {
-        let variables = Variables::resolve(Given::default().text("system.fullName", "Ada King")).unwrap();
+        let variables = TemplateVariables::resolve(Given::default().text("system.fullName", "Ada King")).unwrap();
         assert_eq!(variables.text("character.fullName").unwrap(), "Ada King");
     }
 
     #[test]
     fn own_variables_read_one_another_in_any_order() {
         let own = |name: &str, text: &str| OwnVariable { name: name.into(), text: text.into(), ..Default::default() };
-        let variables = Variables::resolve(mira()).unwrap();
+        let variables = TemplateVariables::resolve(mira()).unwrap();
         let own = [own("hello", "${greet}!"), own("greet", "Hello ${persona.name}")];
         assert_eq!(variables.with_own(&own).unwrap().text("hello").unwrap(), "Hello Tom!");
     }
@@ -343,7 +346,7 @@ mod tests {
     #[test]
     fn names_cycle_of_own_variables() {
         let own = |name: &str, text: &str| OwnVariable { name: name.into(), text: text.into(), ..Default::default() };
-        let variables = Variables::resolve(mira()).unwrap();
+        let variables = TemplateVariables::resolve(mira()).unwrap();
         let error = variables.with_own(&[own("a", "${b}"), own("b", "${a}")]).unwrap_err();
         assert_eq!(error, ComposeError::Cycle(Cycle { path: vec!["a".into(), "b".into(), "a".into()] }));
     }
@@ -356,7 +359,7 @@ mod tests {
             ..Default::default()
         };
         let own: Vec<_> = (0..40).map(own).collect();
-        let variables = Variables::resolve(Given::default()).unwrap();
+        let variables = TemplateVariables::resolve(Given::default()).unwrap();
         assert!(matches!(variables.with_own(&own), Err(ComposeError::TooLong { .. })));
     }
 
@@ -371,7 +374,7 @@ mod tests {
             for at in order_of(&shuffled).unwrap() {
                 make(&shuffled[at], &mut values);
             }
-            prop_assert_eq!(values, Variables::resolve(mira()).unwrap().values);
+            prop_assert_eq!(values, TemplateVariables::resolve(mira()).unwrap().values);
         }
     }
 }

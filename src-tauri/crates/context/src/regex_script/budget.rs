@@ -1,24 +1,24 @@
 //! Work limit for regex scripts.
 
-use super::set::Why;
+use super::set::ScriptError;
 
 /// Default number of bytes that scripts may process per text: a thousand passes over the longest text.
 const PER_TEXT: u64 = 64 << 20;
 
 /// The work left for the scripts of one text. It is counted, so that a text gives the same result on every
 /// machine at any load. There is no clock here; callers can pass in a deadline.
-pub struct Budget<'a> {
+pub struct ScriptBudget<'a> {
     bytes: u64,
     stop: Option<&'a dyn Fn() -> bool>,
 }
 
-impl Default for Budget<'_> {
+impl Default for ScriptBudget<'_> {
     fn default() -> Self {
         Self::of_bytes(PER_TEXT)
     }
 }
 
-impl<'a> Budget<'a> {
+impl<'a> ScriptBudget<'a> {
     /// Allows `bytes` bytes of work, each counted as often as a script reads or writes it.
     pub fn of_bytes(bytes: u64) -> Self {
         Self { bytes, stop: None }
@@ -36,12 +36,12 @@ impl<'a> Budget<'a> {
         self.bytes
     }
 
-    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), Why> {
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), ScriptError> {
         if self.stop.is_some_and(|stop| stop()) {
-            return Err(Why::OutOfTime);
+            return Err(ScriptError::OutOfTime);
         }
         let left = self.bytes.checked_sub(bytes as u64);
         self.bytes = left.unwrap_or(0);
-        left.map(|_| ()).ok_or(Why::OutOfBudget)
+        left.map(|_| ()).ok_or(ScriptError::OutOfBudget)
     }
 }

@@ -5,7 +5,7 @@
 //!   is reported. A match of half a surrogate pair covers the whole character, and with flag `m` alone a line
 //!   ends only at a line feed.
 //! - No script can block a turn: patterns, texts, matches, results and backtracking are limited, and one
-//!   [`Budget`] covers all scripts of a text. A script that exceeds a limit leaves the text unchanged.
+//!   [`ScriptBudget`] covers all scripts of a text. A script that exceeds a limit leaves the text unchanged.
 //! - Matched text is never parsed as a macro, so a message cannot inject one through `$1`.
 
 mod budget;
@@ -15,5 +15,5 @@ mod set;
 #[cfg(test)]
 mod tests;
 
-pub use budget::Budget;
-pub use set::{Applied, Channel, CompiledScripts, Failure, Occasion, Ran, Why};
+pub use budget::ScriptBudget;
+pub use set::{Applied, Channel, CompiledScripts, Failure, Occasion, ScriptError, ScriptRun};

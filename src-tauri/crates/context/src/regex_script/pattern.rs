@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use fancy_regex::RegexInput;
 
-use super::budget::Budget;
-use super::set::Why;
-use crate::js_regex::{self, Dialect, Flags, Units};
+use super::budget::ScriptBudget;
+use super::set::ScriptError;
+use crate::js_regex::{self, Dialect, RegexFlags, Units};
 
 /// Maximum length of a pattern in bytes.
 const MAX_PATTERN: usize = 16 << 10;
@@ -32,7 +32,7 @@ const HALVES: &str = "half a surrogate pair is not a character; write both halve
 
 #[derive(Debug)]
 pub(super) struct Pattern {
-    engine: Engine,
+    engine: RegexEngine,
     /// Flag `g`: replaces all matches instead of the first.
     pub(super) global: bool,
     /// Flag `y`: a match must begin where the previous one ended.
@@ -44,7 +44,7 @@ pub(super) struct Pattern {
 }
 
 #[derive(Debug)]
-enum Engine {
+enum RegexEngine {
     Linear(regex::Regex),
     Backtracking(fancy_regex::Regex),
 }
@@ -56,22 +56,26 @@ pub(super) struct Seen<'t> {
 }
 
 /// The ranges of a match and its groups.
-pub(super) type Found = Vec<Option<Range<usize>>>;
+pub(super) type PatternMatch = Vec<Option<Range<usize>>>;
 
 impl Pattern {
-    pub(super) fn new(written: &str) -> Result<Self, Why> {
+    pub(super) fn new(written: &str) -> Result<Self, ScriptError> {
         if written.len() > MAX_PATTERN {
-            return Err(Why::PatternTooLong);
+            return Err(ScriptError::PatternTooLong);
         }
         let (pattern, letters) = parts(written);
         let has = |flag| letters.contains(flag);
-        let flags =
-            Flags { ignore_case: has('i'), multi_line: has('m'), dot_all: has('s'), unicode: has('u') || has('v') };
-        let invalid = |error: &dyn std::fmt::Display| Why::Invalid(error.to_string());
+        let flags = RegexFlags {
+            ignore_case: has('i'),
+            multi_line: has('m'),
+            dot_all: has('s'),
+            unicode: has('u') || has('v'),
+        };
+        let invalid = |error: &dyn std::fmt::Display| ScriptError::Invalid(error.to_string());
         let translate = |dialect| js_regex::translate(pattern, flags, dialect).map_err(|flaw| invalid(&flaw));
         let linear = translate(Dialect::Linear)?;
         if linear.halves {
-            return Err(Why::Invalid(HALVES.to_owned()));
+            return Err(ScriptError::Invalid(HALVES.to_owned()));
         }
         let with = |engine| Self {
             engine,
@@ -83,7 +87,7 @@ impl Pattern {
         if !linear.needs_backtracking {
             let mut builder = regex::RegexBuilder::new(&linear.pattern);
             let regex = builder.size_limit(MAX_COMPILED).dfa_size_limit(MAX_CACHE).build();
-            return Ok(with(Engine::Linear(regex.map_err(|error| invalid(&error))?)));
+            return Ok(with(RegexEngine::Linear(regex.map_err(|error| invalid(&error))?)));
         }
         let mut builder = fancy_regex::RegexBuilder::new(&translate(Dialect::Exact)?.pattern);
         builder
@@ -92,13 +96,13 @@ impl Pattern {
             .delegate_dfa_size_limit(MAX_CACHE)
             .max_prog_size(MAX_COMPILED / 16);
         let regex = builder.build().map_err(|error| invalid(&error))?;
-        Ok(with(Engine::Backtracking(regex)))
+        Ok(with(RegexEngine::Backtracking(regex)))
     }
 
     pub(super) fn takes(&self, text: &str) -> bool {
         let most = match self.engine {
-            Engine::Linear(_) => MAX_TEXT,
-            Engine::Backtracking(_) => MAX_TEXT_BACKTRACKING,
+            RegexEngine::Linear(_) => MAX_TEXT,
+            RegexEngine::Backtracking(_) => MAX_TEXT_BACKTRACKING,
         };
         text.len() <= most
     }
@@ -109,24 +113,34 @@ impl Pattern {
     }
 
     /// The first match at or after offset `at`, as ranges of the original text.
-    pub(super) fn find(&self, seen: &Seen<'_>, at: usize, budget: &mut Budget<'_>) -> Result<Option<Found>, Why> {
+    pub(super) fn find(
+        &self,
+        seen: &Seen<'_>,
+        at: usize,
+        budget: &mut ScriptBudget<'_>,
+    ) -> Result<Option<PatternMatch>, ScriptError> {
         let Some(units) = &seen.units else { return self.search(seen.text, at, budget) };
         let found = self.search(units.text(), units.place(at), budget)?;
         let whole = |part: Option<Range<usize>>| part.map(|part| units.range(&part));
         Ok(found.map(|found| found.into_iter().map(whole).collect()))
     }
 
-    fn search(&self, text: &str, at: usize, budget: &mut Budget<'_>) -> Result<Option<Found>, Why> {
+    fn search(
+        &self,
+        text: &str,
+        at: usize,
+        budget: &mut ScriptBudget<'_>,
+    ) -> Result<Option<PatternMatch>, ScriptError> {
         match &self.engine {
-            Engine::Linear(regex) => {
+            RegexEngine::Linear(regex) => {
                 let mut places = regex.capture_locations();
                 let found = regex.captures_read_at(&mut places, text, at);
                 Ok(found.map(|_| (0..places.len()).map(|group| places.get(group).map(|(from, to)| from..to)).collect()))
             }
-            Engine::Backtracking(regex) if text.len() <= TEXT_AT_ONCE => {
+            RegexEngine::Backtracking(regex) if text.len() <= TEXT_AT_ONCE => {
                 attempt(regex, RegexInput::new(text).from_pos(at))
             }
-            Engine::Backtracking(regex) => {
+            RegexEngine::Backtracking(regex) => {
                 let places = (at..=text.len()).filter(|place| text.is_char_boundary(*place));
                 for place in places {
                     budget.spend(ATTEMPT + (text.len() - place) / ATTEMPT_READS)?;
@@ -155,7 +169,7 @@ fn parts(written: &str) -> (&str, &str) {
     parts.filter(|(pattern, flags)| !pattern.is_empty() && valid(flags)).unwrap_or((written, ""))
 }
 
-fn attempt(regex: &fancy_regex::Regex, input: RegexInput<'_, str>) -> Result<Option<Found>, Why> {
-    let found = regex.captures_input(input).map_err(|_| Why::TooManySteps)?;
+fn attempt(regex: &fancy_regex::Regex, input: RegexInput<'_, str>) -> Result<Option<PatternMatch>, ScriptError> {
+    let found = regex.captures_input(input).map_err(|_| ScriptError::TooManySteps)?;
     Ok(found.map(|groups| groups.iter().map(|group| group.map(|group| group.range())).collect()))
 }

@@ -1,9 +1,9 @@
 //! Runs one script on one text.
 
-use super::budget::Budget;
-use super::pattern::Found;
-use super::set::{Compiled, Why};
-use crate::macros::{Hit, MacroScope, MacroState, Replacement};
+use super::budget::ScriptBudget;
+use super::pattern::PatternMatch;
+use super::set::{CompiledScript, ScriptError};
+use crate::macros::{MacroMatch, MacroScope, MacroState, Replacement};
 
 /// Maximum number of matches of one script in one text.
 const MAX_HITS: usize = 10_000;
@@ -14,15 +14,15 @@ const SEARCH: usize = 32;
 
 /// Replaces the first match, or all matches with flag `g`. Returns `None` if there is no match.
 pub(super) fn replace(
-    script: &Compiled,
+    script: &CompiledScript,
     text: &str,
     scope: &MacroScope<'_>,
     state: &mut MacroState,
-    budget: &mut Budget<'_>,
-) -> Result<Option<(String, usize)>, Why> {
+    budget: &mut ScriptBudget<'_>,
+) -> Result<Option<(String, usize)>, ScriptError> {
     let pattern = &script.pattern;
     if !pattern.takes(text) {
-        return Err(Why::TextTooLong);
+        return Err(ScriptError::TextTooLong);
     }
     let replacement = Replacement::new(script.replacement());
     let mut changed = String::new();
@@ -35,16 +35,16 @@ pub(super) fn replace(
         };
         hits += 1;
         let groups = groups(script, text, &found);
-        let filled = replacement.fill(&Hit { groups: &groups, names: &pattern.names }, scope, state);
+        let filled = replacement.fill(&MacroMatch { groups: &groups, names: &pattern.names }, scope, state);
         budget.spend(whole.end - at + filled.len() + SEARCH)?;
         changed.push_str(&text[copied..whole.start]);
         changed.push_str(&filled);
         copied = whole.end;
         at = next(text, whole.end, whole.is_empty());
         if hits > MAX_HITS {
-            return Err(Why::TooManyHits);
+            return Err(ScriptError::TooManyHits);
         } else if changed.len() > MAX_RESULT {
-            return Err(Why::ResultTooLarge);
+            return Err(ScriptError::ResultTooLarge);
         } else if !pattern.global || at > text.len() {
             break;
         }
@@ -62,7 +62,7 @@ fn next(text: &str, end: usize, empty: bool) -> usize {
 }
 
 /// The match and its groups, without the strings that the script trims.
-fn groups(script: &Compiled, text: &str, found: &Found) -> Vec<String> {
+fn groups(script: &CompiledScript, text: &str, found: &PatternMatch) -> Vec<String> {
     let values = found.iter().map(|group| group.clone().map_or("", |range| &text[range]));
     let trimmed = |value: &str| script.trims.iter().fold(value.to_owned(), |value, trim| value.replace(trim, ""));
     values.map(trimmed).collect()

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use domain::regex_script::{RegexScript, ScriptTarget, Substitution};
 use sha2::{Digest, Sha256};
 
-use super::budget::Budget;
+use super::budget::ScriptBudget;
 use super::pattern::Pattern;
 use super::run;
 use crate::macros::{self, MacroScope, MacroState};
@@ -37,7 +37,7 @@ pub struct Occasion {
 
 /// The reason why a script did not run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Why {
+pub enum ScriptError {
     #[error("its pattern is not valid: {0}; correct it in the script")]
     Invalid(String),
     #[error("its pattern is too long; split the script into several")]
@@ -58,7 +58,7 @@ pub enum Why {
     OutOfTime,
 }
 
-impl Why {
+impl ScriptError {
     /// True if the script costs too much on this text. A script with repeated overruns should be disabled.
     pub fn is_overrun(&self) -> bool {
         matches!(
@@ -73,12 +73,12 @@ impl Why {
 pub struct Failure {
     pub script: usize,
     pub name: String,
-    pub why: Why,
+    pub why: ScriptError,
 }
 
 /// A script that matched, and the number of matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ran {
+pub struct ScriptRun {
     pub script: usize,
     pub hits: usize,
 }
@@ -87,21 +87,21 @@ pub struct Ran {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied<'t> {
     pub text: Cow<'t, str>,
-    pub ran: Vec<Ran>,
+    pub ran: Vec<ScriptRun>,
     pub failed: Vec<Failure>,
 }
 
 /// Compiled scripts in the order in which they run.
 #[derive(Debug, Default)]
 pub struct CompiledScripts {
-    scripts: Vec<Compiled>,
+    scripts: Vec<CompiledScript>,
     failed: Vec<Failure>,
     /// Some scripts are limited to certain depths.
     by_depth: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct Compiled {
+pub(super) struct CompiledScript {
     index: usize,
     source: RegexScript,
     pub(super) pattern: Pattern,
@@ -119,8 +119,8 @@ impl CompiledScripts {
         let active = scripts.iter().enumerate().filter(|(_, script)| !script.disabled && !script.find_regex.is_empty());
         for (index, script) in active {
             let compiled = match set.scripts.len() {
-                MAX_SCRIPTS.. => Err(Why::TooManyScripts),
-                _ => Compiled::new(index, script, scope, &mut state.clone()),
+                MAX_SCRIPTS.. => Err(ScriptError::TooManyScripts),
+                _ => CompiledScript::new(index, script, scope, &mut state.clone()),
             };
             match compiled {
                 Ok(compiled) => {
@@ -139,7 +139,7 @@ impl CompiledScripts {
     }
 
     /// The name of a script that ran.
-    pub fn name(&self, ran: &Ran) -> &str {
+    pub fn name(&self, ran: &ScriptRun) -> &str {
         let script = self.scripts.iter().find(|script| script.index == ran.script);
         script.map_or("", |script| &script.source.script_name)
     }
@@ -175,7 +175,7 @@ impl CompiledScripts {
         occasion: &Occasion,
         scope: &MacroScope<'_>,
         state: &mut MacroState,
-        budget: &mut Budget<'_>,
+        budget: &mut ScriptBudget<'_>,
     ) -> Applied<'t> {
         let mut applied = Applied { text: text.into(), ran: Vec::new(), failed: Vec::new() };
         for script in self.scripts.iter().filter(|script| script.meets(occasion)) {
@@ -183,7 +183,7 @@ impl CompiledScripts {
                 Ok(None) => {}
                 Ok(Some((text, hits))) => {
                     applied.text = text.into();
-                    applied.ran.push(Ran { script: script.index, hits });
+                    applied.ran.push(ScriptRun { script: script.index, hits });
                 }
                 Err(why) => {
                     let name = script.source.script_name.clone();
@@ -195,8 +195,13 @@ impl CompiledScripts {
     }
 }
 
-impl Compiled {
-    fn new(index: usize, script: &RegexScript, scope: &MacroScope<'_>, state: &mut MacroState) -> Result<Self, Why> {
+impl CompiledScript {
+    fn new(
+        index: usize,
+        script: &RegexScript,
+        scope: &MacroScope<'_>,
+        state: &mut MacroState,
+    ) -> Result<Self, ScriptError> {
         let find = match script.substitute_regex {
             Substitution::None => script.find_regex.clone(),
             Substitution::Raw => macros::expand_pattern(&script.find_regex, scope, state, str::to_owned),

@@ -25,7 +25,7 @@ const SAID: Occasion =
 fn run<'t>(scripts: &[RegexScript], text: &'t str, occasion: Occasion) -> Applied<'t> {
     let set = CompiledScripts::new(scripts, &scope(), &MacroState::default());
     assert_eq!(set.failed(), []);
-    set.apply(text, &occasion, &scope(), &mut MacroState::default(), &mut Budget::default())
+    set.apply(text, &occasion, &scope(), &mut MacroState::default(), &mut ScriptBudget::default())
 }
 
 #[track_caller]
@@ -44,7 +44,7 @@ fn check_matches(find: &str, text: &str, marked: &str) {
 #[track_caller]
 fn check_invalid(find: &str) {
     let set = CompiledScripts::new(&[script(find, "")], &scope(), &MacroState::default());
-    assert!(matches!(set.failed(), [Failure { why: Why::Invalid(_), .. }]), "{find}: {set:?}");
+    assert!(matches!(set.failed(), [Failure { why: ScriptError::Invalid(_), .. }]), "{find}: {set:?}");
 }
 
 #[test]
@@ -177,8 +177,8 @@ fn reports_invalid_pattern_and_changes_nothing() {
     }
     let set = CompiledScripts::new(&[script("/(/", "x"), script("/a/", "b")], &scope(), &MacroState::default());
     assert_eq!(set.failed()[0].script, 0);
-    let applied = set.apply("a(", &SAID, &scope(), &mut MacroState::default(), &mut Budget::default());
-    assert_eq!((applied.text.as_ref(), applied.ran), ("b(", vec![Ran { script: 1, hits: 1 }]));
+    let applied = set.apply("a(", &SAID, &scope(), &mut MacroState::default(), &mut ScriptBudget::default());
+    assert_eq!((applied.text.as_ref(), applied.ran), ("b(", vec![ScriptRun { script: 1, hits: 1 }]));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn scripts_run_in_order() {
     let applied = run(&scripts, "ab", SAID);
     assert_eq!(
         (applied.text.as_ref(), applied.ran),
-        ("cc", vec![Ran { script: 0, hits: 1 }, Ran { script: 1, hits: 2 }])
+        ("cc", vec![ScriptRun { script: 0, hits: 1 }, ScriptRun { script: 1, hits: 2 }])
     );
 }
 
@@ -237,7 +237,7 @@ fn fingerprint_changes_with_the_result() {
     assert!(!set(&[b]).concerns(&Occasion { channel: Channel::Display, ..SAID }));
 }
 
-fn overrun(find: &str, replace: &str, text: &str) -> Why {
+fn overrun(find: &str, replace: &str, text: &str) -> ScriptError {
     let applied = run(&[script(find, replace)], text, SAID);
     assert_eq!(applied.text, text);
     applied.failed.into_iter().next().unwrap().why
@@ -245,12 +245,12 @@ fn overrun(find: &str, replace: &str, text: &str) -> Why {
 
 #[test]
 fn overrun_leaves_text_unchanged() {
-    assert_eq!(overrun(r"/(?=(a+)+$)\1b/", "", &"a".repeat(1_000)), Why::TooManySteps);
-    assert_eq!(overrun("/a/g", "b", &"a".repeat(20_000)), Why::TooManyHits);
-    assert_eq!(overrun("/a/g", &"b".repeat(10_000), &"a".repeat(1_000)), Why::ResultTooLarge);
-    assert_eq!(overrun("/(?=a)/", "", &"a".repeat(100_000)), Why::TextTooLong);
-    assert_eq!(overrun("/a/", "", &"a".repeat(100_000)), Why::TextTooLong);
-    assert!(Why::TooManySteps.is_overrun() && !Why::PatternTooLong.is_overrun());
+    assert_eq!(overrun(r"/(?=(a+)+$)\1b/", "", &"a".repeat(1_000)), ScriptError::TooManySteps);
+    assert_eq!(overrun("/a/g", "b", &"a".repeat(20_000)), ScriptError::TooManyHits);
+    assert_eq!(overrun("/a/g", &"b".repeat(10_000), &"a".repeat(1_000)), ScriptError::ResultTooLarge);
+    assert_eq!(overrun("/(?=a)/", "", &"a".repeat(100_000)), ScriptError::TextTooLong);
+    assert_eq!(overrun("/a/", "", &"a".repeat(100_000)), ScriptError::TextTooLong);
+    assert!(ScriptError::TooManySteps.is_overrun() && !ScriptError::PatternTooLong.is_overrun());
 }
 
 #[test]
@@ -269,19 +269,19 @@ fn rejects_patterns_too_large_to_compile() {
     check_invalid("/((a{1,999}){1,999}){1,999}/");
     let long = script(&"a".repeat(20_000), "");
     let set = CompiledScripts::new(&[long], &scope(), &MacroState::default());
-    assert_eq!(set.failed()[0].why, Why::PatternTooLong);
+    assert_eq!(set.failed()[0].why, ScriptError::PatternTooLong);
 }
 
 #[test]
 fn exhausted_budget_stops_all_scripts() {
     let set = CompiledScripts::new(&[script("/a/", "b"), script("/b/", "c")], &scope(), &MacroState::default());
-    let apply = |budget: &mut Budget<'_>| set.apply("aaaa", &SAID, &scope(), &mut MacroState::default(), budget);
-    let applied = apply(&mut Budget::of_bytes(3));
+    let apply = |budget: &mut ScriptBudget<'_>| set.apply("aaaa", &SAID, &scope(), &mut MacroState::default(), budget);
+    let applied = apply(&mut ScriptBudget::of_bytes(3));
     assert_eq!(applied.text, "aaaa");
-    assert!(applied.failed.iter().all(|failure| failure.why == Why::OutOfBudget));
-    let stopped = apply(&mut Budget::default().until(&|| true));
-    assert_eq!(stopped.failed.iter().map(|failure| &failure.why).collect::<Vec<_>>(), [&Why::OutOfTime; 2]);
-    assert_eq!(apply(&mut Budget::default()).text, "caaa");
+    assert!(applied.failed.iter().all(|failure| failure.why == ScriptError::OutOfBudget));
+    let stopped = apply(&mut ScriptBudget::default().until(&|| true));
+    assert_eq!(stopped.failed.iter().map(|failure| &failure.why).collect::<Vec<_>>(), [&ScriptError::OutOfTime; 2]);
+    assert_eq!(apply(&mut ScriptBudget::default()).text, "caaa");
 }
 
 fn patterns() -> impl Strategy<Value = String> {
@@ -298,7 +298,7 @@ proptest! {
     #[test]
     fn any_pattern_runs_or_leaves_text_unchanged(find in patterns(), replace in "[a$0-9{}<>&]{0,12}", text in "[ab üä😀\n0-9]{0,60}") {
         let set = CompiledScripts::new(&[script(&find, &replace)], &scope(), &MacroState::default());
-        let applied = set.apply(&text, &SAID, &scope(), &mut MacroState::default(), &mut Budget::default());
+        let applied = set.apply(&text, &SAID, &scope(), &mut MacroState::default(), &mut ScriptBudget::default());
         prop_assert!(applied.failed.is_empty() || applied.text == text);
         prop_assert!(!applied.ran.is_empty() || applied.text == text);
     }

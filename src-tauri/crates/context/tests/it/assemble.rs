@@ -3,7 +3,7 @@
 use super::support::*;
 use context::{
     AssembleError, BlockKind, Budget, ChatTemplate, CountTokens, Dropped, EpochReason, Frame, FrozenBlock,
-    HistoryMessage, Now, Setup, Source, assemble,
+    HistoryMessage, PromptTime, Setup, Source, assemble,
 };
 use domain::Timestamp;
 use domain::chat::{Role, WindowState};
@@ -12,7 +12,7 @@ use domain::prompt::Segment;
 #[test]
 fn first_turn_has_rules_card_greeting_question() {
     let history = vec![said(1, Role::Character, "Come in, sit by the fire."), said(2, Role::User, "Thank you!")];
-    let clock = Some(Now { at: Timestamp(0), words: "night".into() });
+    let clock = Some(PromptTime { at: Timestamp(0), words: "night".into() });
     let frame = Frame { clock, ..frame(history, "Mira keeps the lamps.", "") };
     let assembled = first(&frame, 200).unwrap();
     insta::assert_snapshot!(text(&assembled), @r"

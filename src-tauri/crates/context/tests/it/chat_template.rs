@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use context::chat_template::{ChatTemplate, Piece, TemplateError, Turn, formats};
+use context::chat_template::{ChatTemplate, RenderedRun, RenderedTurn, TemplateError, formats};
 use domain::prompt::PromptRole;
 
 fn corpus() -> PathBuf {
@@ -15,26 +15,26 @@ fn parse(source: &str) -> Result<ChatTemplate, TemplateError> {
 }
 
 /// Turns from letters: `suc+` is a system turn, a user turn, and a character turn that is left open.
-fn turns(roles: &str) -> Vec<Turn> {
+fn turns(roles: &str) -> Vec<RenderedTurn> {
     let role = |letter| match letter {
         's' => PromptRole::System,
         'u' => PromptRole::User,
         _ => PromptRole::Character,
     };
     let letters = roles.trim_end_matches('+').chars().enumerate();
-    letters.map(|(index, letter)| Turn { role: role(letter), parts: vec![index] }).collect()
+    letters.map(|(index, letter)| RenderedTurn { role: role(letter), parts: vec![index] }).collect()
 }
 
 /// The prompt, with each content as its number in guillemets. Adjacent parts are paragraphs.
-fn shown(pieces: Vec<Piece>) -> String {
+fn shown(pieces: Vec<RenderedRun>) -> String {
     let mut shown = String::new();
     let mut after_part = false;
     for piece in pieces {
-        let is_part = matches!(piece, Piece::Part(_));
+        let is_part = matches!(piece, RenderedRun::Part(_));
         shown += match piece {
-            Piece::Control(text) => text,
-            Piece::Part(index) if after_part => format!("\n\n«{index}»"),
-            Piece::Part(index) => format!("«{index}»"),
+            RenderedRun::Control(text) => text,
+            RenderedRun::Part(index) if after_part => format!("\n\n«{index}»"),
+            RenderedRun::Part(index) => format!("«{index}»"),
         }
         .as_str();
         after_part = is_part;
@@ -212,8 +212,8 @@ fn guesses_format_by_tokens_name_architecture() {
 fn segments(template: &ChatTemplate, chat: &str, texts: &[String]) -> Vec<(bool, String)> {
     let pieces = template.render(&turns(chat), false).unwrap();
     let segment = |piece| match piece {
-        Piece::Control(text) => (true, text),
-        Piece::Part(index) => (false, texts[index].clone()),
+        RenderedRun::Control(text) => (true, text),
+        RenderedRun::Part(index) => (false, texts[index].clone()),
     };
     pieces.into_iter().map(segment).collect()
 }

@@ -1,10 +1,10 @@
 //! Conversion of SillyTavern presets. The fixtures have the original structure but texts of our own.
 
-use context::chat_template::{ChatTemplate, Piece, Turn};
-use context::convert::{ConvertError, Converted, PresetKind, convert, write_sampler};
+use context::chat_template::{ChatTemplate, RenderedRun, RenderedTurn};
+use context::convert::{ConvertError, Converted, ConvertedKind, convert, write_sampler};
 use context::prompt_template::{
-    Composed, Flag, Flags, Given, Library, Placement, PromptTemplate, SectionRole, Severity, Variables, built_in,
-    check, compose, resolve,
+    Composed, Flag, Given, PromptTemplate, SectionPlacement, SectionRole, Severity, TemplateFlags, TemplateLibrary,
+    TemplateVariables, built_in, check, compose, resolve,
 };
 use domain::prompt::PromptRole;
 use proptest::prelude::*;
@@ -32,19 +32,19 @@ fn composed(template: &PromptTemplate, given: Given) -> Composed {
 
 #[track_caller]
 fn composed_with(template: &PromptTemplate, given: Given, switches: &[Flag]) -> Composed {
-    let library: &Library = built_in().unwrap();
+    let library: &TemplateLibrary = built_in().unwrap();
     let problems = check(&serde_json::to_string(template).unwrap(), library);
     assert!(problems.iter().all(|problem| problem.severity == Severity::Warning), "{problems:?}");
     let resolved = resolve(template, library).unwrap();
-    let variables = Variables::resolve(given).unwrap();
-    compose(&resolved, &variables, &Flags::of(&variables, switches)).unwrap()
+    let variables = TemplateVariables::resolve(given).unwrap();
+    compose(&resolved, &variables, &TemplateFlags::of(&variables, switches)).unwrap()
 }
 
 fn picture(composed: &Composed) -> String {
     let section = |it: &context::prompt_template::ComposedSection| {
         let place = match it.placement {
-            Placement::Head => String::new(),
-            Placement::InChat => format!(" in chat at {}", it.depth),
+            SectionPlacement::Head => String::new(),
+            SectionPlacement::InChat => format!(" in chat at {}", it.depth),
             other => format!(" {other:?}"),
         };
         let role = if it.role == SectionRole::System { String::new() } else { format!(" {:?}", it.role) };
@@ -106,7 +106,7 @@ fn prompt_manager() -> Value {
 #[test]
 fn keeps_order_and_placement_of_prompt_manager() {
     let converted = converted(&prompt_manager());
-    assert_eq!(converted.kind, PresetKind::PromptManager);
+    assert_eq!(converted.kind, ConvertedKind::PromptManager);
     insta::assert_snapshot!(picture(&composed(&converted.templates[0], mira())), @r"
     [main] Tell the story of {{char}}. A price is ${five}.
     [worldInfoBefore] Lore: The town is small.
@@ -203,7 +203,7 @@ fn reports_unused_text_completion_fields() {
     let converted =
         converted(&json!({"temp": 1.1, "top_p": "0.9", "top_k": -1, "min_p": 0.05, "rep_pen": 1.2, "genamt": 400,
         "max_length": 4096, "typical_p": 1, "mirostat_mode": 2, "xtc_probability": 0.5, "dry_multiplier": 0.0}));
-    assert_eq!(converted.kind, PresetKind::Sampler);
+    assert_eq!(converted.kind, ConvertedKind::Sampler);
     let sampling = converted.sampling.as_ref().unwrap();
     assert_eq!(
         json!(sampling.values),
@@ -260,7 +260,7 @@ fn context_preset() -> Value {
 #[test]
 fn converts_story_string_to_sections() {
     let converted = converted(&context_preset());
-    assert_eq!((converted.kind, converted.name.as_str()), (PresetKind::Context, "Letters"));
+    assert_eq!((converted.kind, converted.name.as_str()), (ConvertedKind::Context, "Letters"));
     let composed = composed(&converted.templates[0], mira());
     insta::assert_snapshot!(picture(&composed), @r"
     [identity] You are Mira, talking with Tom.
@@ -318,7 +318,10 @@ fn story_string_may_be_placed_in_the_chat() {
         (json!(1), json!(3), json!(1));
     let composed = composed(&converted(&preset).templates[0], mira());
     let description = composed.sections.iter().find(|section| section.name == "description").unwrap();
-    assert_eq!((description.placement, description.depth, description.role), (Placement::InChat, 3, SectionRole::User));
+    assert_eq!(
+        (description.placement, description.depth, description.role),
+        (SectionPlacement::InChat, 3, SectionRole::User)
+    );
 }
 
 /// Renders with the reference engine and with ours, which must agree.
@@ -331,12 +334,15 @@ fn render(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
             "user" => PromptRole::User,
             _ => PromptRole::Character,
         };
-        let turns: Vec<_> =
-            roles.iter().enumerate().map(|(at, (name, _))| Turn { role: role(name), parts: vec![at] }).collect();
+        let turns: Vec<_> = roles
+            .iter()
+            .enumerate()
+            .map(|(at, (name, _))| RenderedTurn { role: role(name), parts: vec![at] })
+            .collect();
         let pieces = template.render(&turns, false).unwrap();
-        let text = |piece: Piece| match piece {
-            Piece::Control(text) => text,
-            Piece::Part(at) => roles[at].1.to_owned(),
+        let text = |piece: RenderedRun| match piece {
+            RenderedRun::Control(text) => text,
+            RenderedRun::Part(at) => roles[at].1.to_owned(),
         };
         assert_eq!(pieces.into_iter().map(text).collect::<String>(), reference);
     }
@@ -393,14 +399,14 @@ fn applies_wrap_and_special_first_and_last_markers() {
 #[test]
 fn system_prompt_replaces_the_rules() {
     let converted = converted(&json!({"name": "Terse", "content": "Play {{char}}.", "post_history": "Be terse."}));
-    assert_eq!(converted.kind, PresetKind::SystemPrompt);
+    assert_eq!(converted.kind, ConvertedKind::SystemPrompt);
     let composed = composed(&converted.templates[0], mira());
     assert_eq!(composed.sections[0].text, "Play {{char}}.");
     assert!(
         composed
             .sections
             .iter()
-            .any(|section| section.placement == Placement::AfterHistory && section.text == "Be terse.")
+            .any(|section| section.placement == SectionPlacement::AfterHistory && section.text == "Be terse.")
     );
     assert!(!picture(&composed).contains("You are Mira, talking"));
 }
@@ -411,7 +417,7 @@ fn bundle_gives_template_format_and_samplers() {
         &json!({"context": context_preset(), "instruct": {"name": "Marks", "input_sequence": "U:", "output_sequence": "A:"},
         "sysprompt": {"name": "Terse", "content": "Play {{char}}."}, "preset": {"temp": 0.7}, "reasoning": {"name": "x"}}),
     );
-    assert_eq!(converted.kind, PresetKind::Bundle);
+    assert_eq!(converted.kind, ConvertedKind::Bundle);
     assert_eq!(converted.templates.len(), 1);
     let composed = composed(&converted.templates[0], mira());
     assert_eq!(composed.sections[0].text, "Play {{char}}.", "it must be at the position of {{system}}");

@@ -1,6 +1,6 @@
 //! Chat templates come with model files and may be hostile: none may exhaust memory, time or stack.
 
-use context::chat_template::{ChatTemplate, TemplateError, Turn};
+use context::chat_template::{ChatTemplate, RenderedTurn, TemplateError};
 use domain::prompt::PromptRole;
 
 /// The memory limit of a small render is 16 MiB, up to twice that while a text doubles; the process itself
@@ -13,7 +13,7 @@ fn run(source: &str) -> Result<(), TemplateError> {
     let source = source.to_owned();
     let render = move || {
         let template = ChatTemplate::parse(&source, "<s>", "</s>", jiff::civil::DateTime::default())?;
-        template.render(&[Turn { role: PromptRole::User, parts: vec![0] }], false).map(|_| ())
+        template.render(&[RenderedTurn { role: PromptRole::User, parts: vec![0] }], false).map(|_| ())
     };
     std::thread::Builder::new().stack_size(1 << 20).spawn(render).unwrap().join().unwrap()
 }

@@ -6,8 +6,9 @@ use std::collections::HashSet;
 
 use super::support::*;
 use context::{
-    Assembled, BlockKind, Budget, Candidate, ChatTemplate, CountTokens, EpochReason, Frame, HistoryMessage, Now, Place,
-    Placed, Placement, PlannedBlock, Retention, Setup, Source, Watermark, Zone, assemble, chat_template, frozen,
+    Assembled, BlockKind, Budget, Candidate, ChatTemplate, CountTokens, EpochReason, Frame, HistoryMessage,
+    InsertionPoint, Placed, Placement, PlannedBlock, PromptTime, Retention, Setup, Source, Watermark, Zone, assemble,
+    chat_template, frozen,
 };
 use domain::chat::{Role, WindowState};
 use domain::prompt::{PromptRole, Segment};
@@ -124,16 +125,22 @@ impl Story {
             .iter()
             .map(|at| fact(&format!("{at}"), &format!("fact {at} {}", words(9)), *at as f32))
             .zip(recalled)
-            .map(|(fact, at)| fact.about(vec![old(at).id]))
+            .map(|(fact, at)| fact.with_source_messages(vec![old(at).id]))
             .collect();
         context.extend(recalled.iter().map(old).map(|message| {
             let source = Source::Message { id: message.id, speaker: "Sam".into() };
-            Candidate::new(BlockKind::Excerpt, source, context::Reasons::default(), message.text.clone()).scored(0.5)
+            Candidate::new(BlockKind::Excerpt, source, context::Reasons::default(), message.text.clone())
+                .with_score(0.5)
         }));
         let digest = recalled.iter().map(|at| fact(&format!("d{at}"), &format!("standing fact {at}"), 1.0));
         let placed = recalled.iter().enumerate().map(|(index, at)| Placed {
             candidate: lore(&format!("{at}"), &format!("lore {at} {}", words(at * 3)), *at as f32),
-            place: [Place::BeforeCharacter, Place::AfterCharacter, Place::Depth(0), Place::Depth(3)][index % 4],
+            place: [
+                InsertionPoint::BeforeCharacter,
+                InsertionPoint::AfterCharacter,
+                InsertionPoint::Depth(0),
+                InsertionPoint::Depth(3),
+            ][index % 4],
             role: [PromptRole::System, PromptRole::User, PromptRole::Character][at % 3],
             order: *at as i32,
             constant: false,
@@ -145,8 +152,8 @@ impl Story {
             context,
             placed: placed.collect(),
             lore: Vec::new(),
-            without_lore: if self.look.1 % 3 == 2 { vec![Place::AfterCharacter] } else { Vec::new() },
-            clock: Some(Now { at: last.created, words: format!("minute {}", last.created.0 / 60_000) }),
+            without_lore: if self.look.1 % 3 == 2 { vec![InsertionPoint::AfterCharacter] } else { Vec::new() },
+            clock: Some(PromptTime { at: last.created, words: format!("minute {}", last.created.0 / 60_000) }),
         }
     }
 

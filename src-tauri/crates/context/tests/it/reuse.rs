@@ -1,7 +1,7 @@
 //! Measures the benefit of epochs: the share of each prompt that the model has read before.
 
 use super::support::*;
-use context::frame::Rewritten;
+use context::frame::RewrittenText;
 use context::reuse::reuse;
 use context::{Assembled, Budget, ChatTemplate, Frame, HistoryMessage, Setup, assemble, frozen};
 use domain::chat::{Role, WindowState};
@@ -42,9 +42,9 @@ fn reused_with(limit: u32, rewrite: impl Fn(&mut [HistoryMessage], &WindowState)
 }
 
 /// Simulates a script that cuts a fifth of each message at a depth of 20 or more.
-fn cut(message: &HistoryMessage, depth: usize) -> Rewritten {
+fn cut(message: &HistoryMessage, depth: usize) -> RewrittenText {
     let keep = if depth < 20 { usize::MAX } else { message.text.len() * 4 / 5 };
-    Rewritten { text: message.text.chars().take(keep).collect(), scripts: Vec::new() }
+    RewrittenText { text: message.text.chars().take(keep).collect(), scripts: Vec::new() }
 }
 
 /// The result of a script that depends on the depth stays as sent until the epoch ends.

@@ -70,11 +70,12 @@ pub(crate) fn frame(history: Vec<HistoryMessage>, description: &str, examples: &
 
 pub(crate) fn lore(entry: &str, text: &str, score: f32) -> Candidate {
     let source = Source::Lore { book: "book".into(), entry: entry.into(), title: entry.into() };
-    Candidate::new(BlockKind::Lore, source, context::BlockReason::Key { key: entry.to_owned() }, text).scored(score)
+    Candidate::new(BlockKind::Lore, source, context::BlockReason::Key { key: entry.to_owned() }, text).with_score(score)
 }
 
 pub(crate) fn fact(id: &str, text: &str, score: f32) -> Candidate {
-    Candidate::new(BlockKind::Fact, Source::Memory { id: id.into() }, context::Reasons::default(), text).scored(score)
+    Candidate::new(BlockKind::Fact, Source::Memory { id: id.into() }, context::Reasons::default(), text)
+        .with_score(score)
 }
 
 pub(crate) fn budget(limit: u32) -> Budget {

@@ -3,7 +3,7 @@
 use super::support::*;
 use context::{
     AssembleError, Assembled, BlockKind, Budget, Candidate, ChatTemplate, Dropped, EpochReason, Frame, FrozenBlock,
-    LoreSection, Place, Placed, Placement, Setup, Source, Watermark, Zone, assemble,
+    InsertionPoint, LoreSection, Placed, Placement, Setup, Source, Watermark, Zone, assemble,
 };
 use domain::chat::{Role, WindowState};
 use domain::prompt::PromptRole;
@@ -82,9 +82,9 @@ fn reports_every_stage_of_a_text() {
     frame.head[0].written = Some("You are ${character.name}.".into());
     let huge = words(900);
     frame.context = vec![
-        lore("lamp", "Mira burns\nwhale oil.", 2.0).made_of(" {{char}} burns\nwhale oil.\n"),
-        lore("plain", "It hisses.", 1.0).made_of("It hisses.\n"),
-        lore("huge", &huge, 3.0).made_of("{{words}}"),
+        lore("lamp", "Mira burns\nwhale oil.", 2.0).with_source_text(" {{char}} burns\nwhale oil.\n"),
+        lore("plain", "It hisses.", 1.0).with_source_text("It hisses.\n"),
+        lore("huge", &huge, 3.0).with_source_text("{{words}}"),
     ];
     let stages = |sent: &Assembled, entry: &str| {
         let block = sent.blocks.iter().find(|block| block.source.key().ends_with(entry)).unwrap();
@@ -143,7 +143,7 @@ fn retrieval_cap_lifts_limit_on_excerpts() {
     let mut frame = frame(chat(1, 2), "", "");
     let excerpt = |at: u128| {
         let source = Source::Message { id: id(900 + at), speaker: "Sam".into() };
-        Candidate::new(BlockKind::Excerpt, source, context::Reasons::default(), words(20)).scored(at as f32)
+        Candidate::new(BlockKind::Excerpt, source, context::Reasons::default(), words(20)).with_score(at as f32)
     };
     frame.context = (0..20).map(excerpt).collect();
     let used = |retrieval_cap: Option<u32>| {
@@ -161,12 +161,14 @@ fn retrieval_cap_lifts_limit_on_excerpts() {
 #[test]
 fn places_lore_at_template_section() {
     let mut frame = frame(chat(1, 1), "A keeper.", "An example.");
-    let entry =
-        |order, text| Placed { constant: true, ..placed(Place::BeforeCharacter, PromptRole::System, order, text) };
+    let entry = |order, text| Placed {
+        constant: true,
+        ..placed(InsertionPoint::BeforeCharacter, PromptRole::System, order, text)
+    };
     frame.placed = vec![entry(2, "second"), entry(1, "first"), entry(3, "third")];
     let beside = with_setup(&frame, 1_000, &WindowState::default(), |_| {});
     let (before, after) = ("[World: ".to_owned(), "]".to_owned());
-    frame.lore = vec![LoreSection { place: Place::BeforeCharacter, at: 2, before, after }];
+    frame.lore = vec![LoreSection { place: InsertionPoint::BeforeCharacter, at: 2, before, after }];
     let again = with_setup(&frame, 1_000, &beside.window, |_| {});
     assert_eq!(again.new_epoch, Some(EpochReason::Head), "a changed text must begin an epoch");
 
@@ -192,10 +194,11 @@ fn places_lore_at_template_section() {
 #[test]
 fn lore_at_disabled_place_is_not_sent() {
     let mut frame = frame(chat(1, 1), "A keeper.", "");
-    let entry = |text, constant| Placed { constant, ..placed(Place::BeforeCharacter, PromptRole::System, 1, text) };
-    let elsewhere = placed(Place::AfterCharacter, PromptRole::System, 1, "elsewhere");
+    let entry =
+        |text, constant| Placed { constant, ..placed(InsertionPoint::BeforeCharacter, PromptRole::System, 1, text) };
+    let elsewhere = placed(InsertionPoint::AfterCharacter, PromptRole::System, 1, "elsewhere");
     frame.placed = vec![entry("always", true), entry("woken", false), elsewhere];
-    frame.without_lore = vec![Place::BeforeCharacter];
+    frame.without_lore = vec![InsertionPoint::BeforeCharacter];
     for placement in [Placement::CacheFirst, Placement::Classic] {
         let sent = with_setup(&frame, 1_000, &WindowState::default(), |setup| setup.placement = placement);
         let off = Some(Dropped::SwitchedOff);
@@ -252,7 +255,8 @@ fn digest_has_two_newest_summaries() {
     let summary = |number: usize| {
         let about = frame.history[(number - 1) * 20..number * 20].iter().map(|message| message.id).collect();
         let source = Source::Keyframe { id: format!("k{number}") };
-        Candidate::new(BlockKind::Keyframe, source, context::Reasons::default(), format!("Part {number}.")).about(about)
+        Candidate::new(BlockKind::Keyframe, source, context::Reasons::default(), format!("Part {number}."))
+            .with_source_messages(about)
     };
     frame.digest = (1..=4).map(summary).collect();
     let sent = with_setup(&frame, 2_000, &WindowState::default(), |setup| setup.budget.message_trim = Some(20));
@@ -387,7 +391,7 @@ fn only_edits_far_back_start_an_epoch() {
     assert_eq!(with(&frame, budget(4_000), &state).unwrap().new_epoch, Some(EpochReason::Edited));
 }
 
-fn placed(place: Place, role: PromptRole, order: i32, text: &str) -> Placed {
+fn placed(place: InsertionPoint, role: PromptRole, order: i32, text: &str) -> Placed {
     Placed { candidate: lore(text, text, 1.0), place, role, order, constant: false }
 }
 
@@ -395,14 +399,14 @@ fn placed(place: Place, role: PromptRole, order: i32, text: &str) -> Placed {
 fn classic_places_texts_as_their_authors_intended() {
     let mut frame = frame(chat(3, 1), "A keeper.", "An example.");
     frame.placed = vec![
-        placed(Place::BeforeCharacter, PromptRole::System, 1, "before"),
-        placed(Place::AfterCharacter, PromptRole::System, 2, "after-two"),
-        placed(Place::AfterCharacter, PromptRole::System, 1, "after-one"),
-        placed(Place::BeforeExamples, PromptRole::System, 1, "above-examples"),
-        placed(Place::Depth(1), PromptRole::System, 2, "depth-two"),
-        placed(Place::Depth(1), PromptRole::System, 1, "depth-one"),
-        placed(Place::Depth(0), PromptRole::User, 1, "last"),
-        placed(Place::Depth(99), PromptRole::System, 1, "oldest"),
+        placed(InsertionPoint::BeforeCharacter, PromptRole::System, 1, "before"),
+        placed(InsertionPoint::AfterCharacter, PromptRole::System, 2, "after-two"),
+        placed(InsertionPoint::AfterCharacter, PromptRole::System, 1, "after-one"),
+        placed(InsertionPoint::BeforeExamples, PromptRole::System, 1, "above-examples"),
+        placed(InsertionPoint::Depth(1), PromptRole::System, 2, "depth-two"),
+        placed(InsertionPoint::Depth(1), PromptRole::System, 1, "depth-one"),
+        placed(InsertionPoint::Depth(0), PromptRole::User, 1, "last"),
+        placed(InsertionPoint::Depth(99), PromptRole::System, 1, "oldest"),
     ];
     let sent = with_setup(&frame, 1_000, &WindowState::default(), |setup| setup.placement = Placement::Classic);
     let shown: Vec<String> =

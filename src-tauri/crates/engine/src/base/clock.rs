@@ -59,9 +59,9 @@ impl Clock {
     }
 
     /// Clock values for macros at `at`.
-    pub(crate) fn macros(&self, at: Timestamp, last_said: Option<Timestamp>) -> context::macros::Clock {
+    pub(crate) fn macros(&self, at: Timestamp, last_said: Option<Timestamp>) -> context::macros::MacroClock {
         let zoned = instant(at).to_zoned(self.zone.clone());
-        context::macros::Clock {
+        context::macros::MacroClock {
             now: zoned.datetime(),
             offset: zoned.offset(),
             idle_seconds: last_said.map(|said| (at.0 - said.0).max(0) / 1_000),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use context::frame::{Frame, HistoryMessage, Source};
 use context::macros::MacroState;
-use context::prompt_template::{Flags, Given, Variables, compose};
+use context::prompt_template::{Given, TemplateFlags, TemplateVariables, compose};
 use context::{AssembleError, Budget, Setup, assemble};
 use domain::card::Card;
 use domain::chat::{Chat, Role, WindowState};
@@ -214,9 +214,9 @@ impl Learning {
             // Macros were resolved when the message was written, so none may run here.
             .text("transcript", learner.transcript(task.told, letters).replace("{{", "{ {"));
         let wrong = |error: String| bad_input(format!("The template \"{}\": {error}.", template.name), "Correct it.");
-        let variables = Variables::resolve(given).map_err(|error| wrong(error.to_string()))?;
-        let composed =
-            compose(&template, &variables, &Flags::of(&variables, &[])).map_err(|error| wrong(error.to_string()))?;
+        let variables = TemplateVariables::resolve(given).map_err(|error| wrong(error.to_string()))?;
+        let composed = compose(&template, &variables, &TemplateFlags::of(&variables, &[]))
+            .map_err(|error| wrong(error.to_string()))?;
         let words = MacroNames::new(&learner.card, &learner.persona, learner.chat.id);
         let mut state = MacroState::default();
         let sections = composed.sections.iter();

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use context::frame::{HistoryMessage, Rewritten};
+use context::frame::{HistoryMessage, RewrittenText};
 use context::prompt_template::Given;
 use domain::card::Card;
 use domain::chat::{Chat, Message, Role, Speaker, SwipeState};
@@ -187,7 +187,7 @@ impl Scene {
         let mut message = message.clone();
         if self.is_scene() && matches!(message.role, Role::Character | Role::Narrator) {
             let label = |text: &str| format!("{}: {text}", message.speaker);
-            message.anew = message.anew.take().map(|anew| Rewritten { text: label(&anew.text), ..anew });
+            message.anew = message.anew.take().map(|anew| RewrittenText { text: label(&anew.text), ..anew });
             message.text = label(&message.text);
         }
         message

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use context::macros::{self, CardTexts, ChatTexts, Expanded, MacroScope, MacroState, ModelFacts};
+use context::macros::{self, CardValues, ChatValues, Expanded, MacroScope, MacroState, ModelFacts};
 use domain::card::Card;
 use domain::persona::Persona;
 use domain::{ChatId, MessageId};
@@ -27,8 +27,8 @@ pub(crate) struct MacroNames<'a> {
 /// The time and the chat state that macros use.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct MacroMoment<'a> {
-    pub(crate) clock: Option<macros::Clock>,
-    pub(crate) chat: ChatTexts<'a>,
+    pub(crate) clock: Option<macros::MacroClock>,
+    pub(crate) chat: ChatValues<'a>,
     pub(crate) model: ModelFacts<'a>,
     pub(crate) outlets: Option<&'a BTreeMap<String, String>>,
     /// The text in the composer.
@@ -71,7 +71,7 @@ impl<'a> MacroNames<'a> {
         MacroScope {
             user: &self.persona.name,
             char: card.display_name(),
-            card: CardTexts {
+            card: CardValues {
                 description: card.description(),
                 personality: card.personality(),
                 scenario: card.scenario(),

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use context::macros::{MacroScope, MacroState};
-use context::regex_script::{Budget, Channel, CompiledScripts, Occasion};
+use context::regex_script::{Channel, CompiledScripts, Occasion, ScriptBudget};
 use domain::CharacterId;
 use domain::card::Card;
 use domain::regex_script::{self, RegexScript, ScriptTarget};
@@ -166,7 +166,7 @@ fn trial(script: &RegexScript, sample: &str, scope: &MacroScope<'_>) -> ScriptTr
     let occasion = Occasion { placement: ScriptTarget::AiOutput, channel: Channel::Stored, depth: None, edited: false };
     let until = Instant::now() + TRIAL;
     let late = move || Instant::now() >= until;
-    let mut budget = Budget::default().until(&late);
+    let mut budget = ScriptBudget::default().until(&late);
     let applied = set.apply(sample, &occasion, scope, &mut MacroState::default(), &mut budget);
     let failure = set.failed().iter().chain(&applied.failed).next();
     ScriptTrial {

@@ -3,17 +3,17 @@
 use crate::base::panics;
 use crate::library::macro_scope::{MacroMoment, MacroNames};
 use ahash::RandomState;
-use context::display::{Passage, PassageFilter};
-use context::frame::Rewritten;
+use context::display::{PassageFilter, ReplyPassage};
+use context::frame::RewrittenText;
 use context::macros::MacroState;
-use context::regex_script::{Budget, CompiledScripts, Occasion, Why};
+use context::regex_script::{CompiledScripts, Occasion, ScriptBudget, ScriptError};
 use domain::regex_script::ScriptTarget;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time limit for all scripts of a turn. A [`Budget`] counts their work, so that the result does
+/// Time limit for all scripts of a turn. A [`ScriptBudget`] counts their work, so that the result does
 /// not depend on the machine. This limit is for patterns that are slower than their count; if it is
 /// reached, the user gets a notice.
 pub(crate) const AT_LAST: Duration = Duration::from_secs(5);
@@ -37,7 +37,7 @@ pub(crate) struct Scripts {
 #[derive(Clone, Default)]
 pub(crate) struct ScriptOutcome {
     /// `None` if no script matches.
-    pub(crate) rewritten: Option<Rewritten>,
+    pub(crate) rewritten: Option<RewrittenText>,
     /// Names of the scripts that failed, with the reasons.
     pub(crate) failed: Vec<String>,
     /// Whether the time limit was reached. This depends on the machine, so the result is not cached.
@@ -85,13 +85,18 @@ impl<'a> ScriptRun<'a> {
     }
 
     /// Returns `text` after the scripts, or unchanged if none applies.
-    pub(crate) fn apply(&mut self, text: &str, occasion: Occasion, state: &mut MacroState) -> Rewritten {
-        let unchanged = || Rewritten { text: text.to_owned(), scripts: Vec::new() };
+    pub(crate) fn apply(&mut self, text: &str, occasion: Occasion, state: &mut MacroState) -> RewrittenText {
+        let unchanged = || RewrittenText { text: text.to_owned(), scripts: Vec::new() };
         self.rewritten(text, occasion, state).unwrap_or_else(unchanged)
     }
 
     /// Works like [`Self::apply`], but returns `None` if no script matches.
-    pub(crate) fn rewritten(&mut self, text: &str, occasion: Occasion, state: &mut MacroState) -> Option<Rewritten> {
+    pub(crate) fn rewritten(
+        &mut self,
+        text: &str,
+        occasion: Occasion,
+        state: &mut MacroState,
+    ) -> Option<RewrittenText> {
         if !self.scripts.set.concerns(&occasion) {
             return None;
         }
@@ -125,14 +130,14 @@ impl<'a> ScriptRun<'a> {
     pub(crate) fn work(&self, text: &str, occasion: &Occasion, state: &mut MacroState) -> ScriptOutcome {
         let until = self.until;
         let late = move || Instant::now() >= until;
-        let mut budget = Budget::default().until(&late);
+        let mut budget = ScriptBudget::default().until(&late);
         let scope = self.words.scope(None, &self.moment);
         let set = &self.scripts.set;
         let applied = set.apply(text, occasion, &scope, state, &mut budget);
         let (stopped, failed): (Vec<_>, Vec<_>) =
-            applied.failed.into_iter().partition(|failure| failure.why == Why::OutOfTime);
+            applied.failed.into_iter().partition(|failure| failure.why == ScriptError::OutOfTime);
         ScriptOutcome {
-            rewritten: (!applied.ran.is_empty()).then(|| Rewritten {
+            rewritten: (!applied.ran.is_empty()).then(|| RewrittenText {
                 text: applied.text.into_owned(),
                 scripts: applied.ran.iter().map(|ran| set.name(ran).to_owned()).collect(),
             }),
@@ -152,13 +157,13 @@ impl<'a> ScriptRun<'a> {
         pieces.extend(filter.finish());
         for piece in pieces {
             let placement = match piece.passage {
-                Passage::Words => Some(ScriptTarget::AiOutput),
-                Passage::Thoughts => Some(ScriptTarget::Reasoning),
-                Passage::ThoughtsClosed
-                | Passage::Metrics
-                | Passage::Keyframe
-                | Passage::Reminder
-                | Passage::EpisodeEnd => None,
+                ReplyPassage::Words => Some(ScriptTarget::AiOutput),
+                ReplyPassage::Thoughts => Some(ScriptTarget::Reasoning),
+                ReplyPassage::ThoughtsClosed
+                | ReplyPassage::Metrics
+                | ReplyPassage::Keyframe
+                | ReplyPassage::Reminder
+                | ReplyPassage::EpisodeEnd => None,
             };
             match placement.filter(|_| !piece.text.is_empty()) {
                 Some(placement) => {
@@ -233,7 +238,7 @@ mod tests {
     use domain::regex_script::{RegexScript, ScriptTarget};
 
     /// Runs the scripts on `text` until `until`. Returns the result and the notices.
-    fn run(scripts: &Scripts, text: &str, until: Instant) -> (Rewritten, Vec<String>) {
+    fn run(scripts: &Scripts, text: &str, until: Instant) -> (RewrittenText, Vec<String>) {
         let card = Card::new("Ada").unwrap();
         let persona = Persona {
             id: PersonaId(Uuid::nil()),

@@ -269,7 +269,7 @@ fn match_candidate(called: &MatchedMemory, now: Timestamp, clock: &Clock) -> Can
         true => BlockReason::WordsOfThisTurn { score: two_decimals(score) },
         false => BlockReason::ByMeaning { similarity: two_decimals(called.nearness) },
     };
-    candidate(&called.memory, clock, reason, score).because(signals(called, now))
+    candidate(&called.memory, clock, reason, score).with_signals(signals(called, now))
 }
 
 fn standing_reason(memory: &Memory) -> BlockReason {
@@ -321,9 +321,9 @@ fn candidate(memory: &Memory, clock: &Clock, reason: BlockReason, score: f32) ->
     let title = format!("{}, {}/10", clock.day(memory.created), memory.importance);
     let text = told(memory, clock);
     Candidate::new(kind(memory.kind), source(memory), reason, text)
-        .scored(score)
-        .titled(title)
-        .about(memory.sources.clone())
+        .with_score(score)
+        .with_title(title)
+        .with_source_messages(memory.sources.clone())
 }
 
 /// The text for the prompt. A superseded memory says until when it was true.

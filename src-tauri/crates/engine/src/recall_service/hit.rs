@@ -94,7 +94,7 @@ pub(crate) fn candidate(hit: Hit, sought: &ExcerptTerms, speakers: &Speakers, cl
     let title = if speaker.is_empty() { day } else { format!("{speaker}, {day}") };
     let source = Source::Message { id, speaker: speaker.to_owned() };
     let excerpt = Candidate::new(BlockKind::Excerpt, source, reasons(since.as_ref(), score, twins), text);
-    Some(excerpt.scored(score).because(signals).titled(title).about(vec![id]))
+    Some(excerpt.with_score(score).with_signals(signals).with_title(title).with_source_messages(vec![id]))
 }
 
 fn reasons(since: Option<&Since>, score: f32, twins: usize) -> Reasons {

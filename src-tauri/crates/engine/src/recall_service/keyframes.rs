@@ -147,8 +147,8 @@ fn candidate(keyframe: &Keyframe) -> Candidate {
     };
     let source = Source::Keyframe { id: keyframe.id.to_string() };
     Candidate::new(BlockKind::Keyframe, source, reason, keyframe.summary.clone())
-        .scored(f32::from(keyframe.rating))
-        .about(keyframe.messages.clone())
+        .with_score(f32::from(keyframe.rating))
+        .with_source_messages(keyframe.messages.clone())
 }
 
 /// Stores the keyframes of messages that leave the window, in the transaction that stores the window.

@@ -101,12 +101,12 @@ fn ranked(mut fitting: Vec<Fitting>) -> Vec<Candidate> {
             false => BlockReason::ByMeaning { similarity: two_decimals(nearness) },
         };
         candidate(source, &name, passage, reason, score)
-            .because(vec![SignalKind::Words.is(words), SignalKind::Nearness.is(nearness)])
+            .with_signals(vec![SignalKind::Words.is(words), SignalKind::Nearness.is(nearness)])
     };
     fitting.into_iter().map(one).collect()
 }
 
 fn candidate(source: Source, name: &str, passage: Passage, reason: BlockReason, score: f32) -> Candidate {
     let title = if passage.heading.is_empty() { name.to_owned() } else { format!("{name}, {}", passage.heading) };
-    Candidate::new(BlockKind::Document, source, reason, passage.text).scored(score).titled(title)
+    Candidate::new(BlockKind::Document, source, reason, passage.text).with_score(score).with_title(title)
 }

@@ -313,9 +313,9 @@ impl RecallService {
                 None => (BlockReason::PinnedByYou, 10.0),
             };
             Candidate::new(BlockKind::Pinned, source, reason, said(message.role, message.text))
-                .scored(score)
-                .titled(speaker)
-                .about(vec![message.id])
+                .with_score(score)
+                .with_title(speaker)
+                .with_source_messages(vec![message.id])
         };
         Ok(marked.into_iter().filter(|message| message.position > after).map(candidate).collect())
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use context::chat_template::formats;
-use context::prompt_template::{Kind, Library, built_in, built_in_modes};
+use context::prompt_template::{TemplateKind, TemplateLibrary, built_in, built_in_modes};
 use store::PresetKind;
 
 use crate::api::SettingChoice;
@@ -32,14 +32,14 @@ impl Choices {
 
     /// Adds chat templates, and for each job the user's utility templates, because `auto` already means the built-in
     /// one.
-    fn add_templates(&mut self, library: &Library) {
+    fn add_templates(&mut self, library: &TemplateLibrary) {
         let ships = |id: &str| built_in().is_ok_and(|library| library.get(id).is_some());
         for template in library.iter() {
             let named = || choice(&template.id, &template.name);
             match template.kind {
-                Kind::Roleplay => self.add("template", named()),
-                Kind::Utility if ships(&template.id) => {}
-                Kind::Utility => JOBS.into_iter().for_each(|job| self.add(job, named())),
+                TemplateKind::Roleplay => self.add("template", named()),
+                TemplateKind::Utility if ships(&template.id) => {}
+                TemplateKind::Utility => JOBS.into_iter().for_each(|job| self.add(job, named())),
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use context::prompt_template::{
-    self, Kind, Library, Problem, PromptTemplate, ResolvedTemplate, VariableSource, from_json, resolve,
+    self, Problem, PromptTemplate, ResolvedTemplate, TemplateLibrary, VariableSource, from_json, resolve,
 };
 use store::{Preset, PresetKind};
 use uuid::Uuid;
@@ -126,7 +126,7 @@ impl Configuration {
     }
 
     /// All templates, with the user's in place of built-in ones of the same id, and the rows of the user's.
-    pub(crate) async fn template_library(&self) -> ApiResult<(Cow<'static, Library>, Vec<Preset>)> {
+    pub(crate) async fn template_library(&self) -> ApiResult<(Cow<'static, TemplateLibrary>, Vec<Preset>)> {
         let own = self.base().store().read(|store| store.presets().list(PresetKind::Template)).await?;
         let mut library = Cow::Borrowed(built_in()?);
         for preset in &own {
@@ -139,19 +139,19 @@ impl Configuration {
     }
 }
 
-fn built_in() -> ApiResult<&'static Library> {
+fn built_in() -> ApiResult<&'static TemplateLibrary> {
     prompt_template::built_in().map_err(|error| internal(&error.to_string()))
 }
 
-fn summary(template: &PromptTemplate, built_in: &Library, own: &[Preset]) -> TemplateSummary {
+fn summary(template: &PromptTemplate, built_in: &TemplateLibrary, own: &[Preset]) -> TemplateSummary {
     let built_in = built_in.get(&template.id).is_some();
     TemplateSummary {
         id: template.id.clone(),
         name: template.name.clone(),
         description: template.description.clone(),
         kind: match template.kind {
-            Kind::Roleplay => TemplateKind::Roleplay,
-            Kind::Utility => TemplateKind::Utility,
+            prompt_template::TemplateKind::Roleplay => TemplateKind::Roleplay,
+            prompt_template::TemplateKind::Utility => TemplateKind::Utility,
         },
         built_in,
         changed: built_in && own.iter().any(|preset| preset.key == template.id),
@@ -167,7 +167,7 @@ pub(crate) fn problem(problem: Problem) -> TemplateProblem {
 }
 
 /// Returns `wanted`, or a similar id that no template has.
-pub(crate) fn free_id(wanted: &str, library: &Library) -> String {
+pub(crate) fn free_id(wanted: &str, library: &TemplateLibrary) -> String {
     match library.get(wanted) {
         None => wanted.to_owned(),
         Some(_) => format!("{wanted}-{}", &Uuid::new_v4().simple().to_string()[..8]),

@@ -1,9 +1,13 @@
 //! Builds the frame of a turn: all candidate blocks, with the macros of this card, persona and chat expanded.
 
-use context::frame::{BlockKind, Candidate, Frame, HeadPart, LoreSection, Now, Place, Placed, Source, unlike};
+use context::frame::{
+    BlockKind, Candidate, Frame, HeadPart, InsertionPoint, LoreSection, Placed, PromptTime, Source,
+    differing_source_text,
+};
 use context::macros::{Expanded, MacroState};
 use context::prompt_template::{
-    self, Composed, ComposedSection, Flags, Heading, Placement, ResolvedTemplate, SectionKind, SectionRole,
+    self, Composed, ComposedSection, Heading, ResolvedTemplate, SectionKind, SectionPlacement, SectionRole,
+    TemplateFlags,
 };
 use context::reason::BlockReason;
 use domain::Timestamp;
@@ -83,13 +87,13 @@ pub(crate) fn build(
     let recalled = |candidates: &[Candidate]| -> Vec<Candidate> {
         let wanted = candidates.iter().filter(|candidate| composed.recalls.have_place(candidate.kind));
         let heading = |kind| headings.iter().find_map(|(heading, text)| heading.of(kind, text)).unwrap_or_default();
-        wanted.map(|candidate| candidate.clone().headed(heading(candidate.kind))).collect()
+        wanted.map(|candidate| candidate.clone().with_heading(heading(candidate.kind))).collect()
     };
     built.frame.digest.extend(recalled(&turn.memory.digest));
     built.frame.context.extend(recalled(&turn.memory.context));
     let last = turn.inputs.history.last();
     let told = last.filter(|_| turn.inputs.values.tell_time);
-    built.frame.clock = told.map(|message| Now { at: message.created, words: clock.spoken(message.created) });
+    built.frame.clock = told.map(|message| PromptTime { at: message.created, words: clock.spoken(message.created) });
     if let Some(task) = &turn.task {
         task.put(&mut built.frame, last.map_or(head_at, |message| message.created));
         built.notices.extend_from_slice(&task.notices);
@@ -120,7 +124,7 @@ pub(crate) fn task(
 fn compose(turn: &ActivatedTurn, template: &ResolvedTemplate) -> ApiResult<Composed> {
     let variables = template_variables::of(turn)?;
     let switches = template_variables::switches(&turn.inputs);
-    let composed = prompt_template::compose(template, &variables, &Flags::of(&variables, &switches));
+    let composed = prompt_template::compose(template, &variables, &TemplateFlags::of(&variables, &switches));
     composed.map_err(|error| {
         bad_input(format!("The template \"{}\" fails: {error}.", template.name), "Correct it, or choose another one.")
     })
@@ -162,11 +166,11 @@ impl<'a> Builder<'a> {
             // Memories and documents become separate blocks, each with its source and score.
             (_, SectionKind::Memory | SectionKind::Citations) => {}
             (_, SectionKind::LoreBefore | SectionKind::LoreAfter) => self.lore(section),
-            (Placement::Head, _) => self.head_part(section),
-            (Placement::AfterHistory, _) if !self.classic() => self.head_part(section),
-            (Placement::AfterHistory, _) => self.placed(section, 0),
-            (Placement::InChat, _) => self.placed(section, section.depth),
-            (Placement::Context, _) => {
+            (SectionPlacement::Head, _) => self.head_part(section),
+            (SectionPlacement::AfterHistory, _) if !self.classic() => self.head_part(section),
+            (SectionPlacement::AfterHistory, _) => self.placed(section, 0),
+            (SectionPlacement::InChat, _) => self.placed(section, section.depth),
+            (SectionPlacement::Context, _) => {
                 let candidate = self.candidate(section);
                 if !candidate.text.is_empty() {
                     self.built.frame.context.push(candidate);
@@ -185,7 +189,7 @@ impl<'a> Builder<'a> {
         let text = self.spoken(section, true);
         let Some((place, before, after)) = Lore::apart(&text) else { return self.head_text(section, text) };
         let taken = self.built.frame.lore.iter().any(|section| section.place == place);
-        if taken || !matches!(section.placement, Placement::Head | Placement::AfterHistory) {
+        if taken || !matches!(section.placement, SectionPlacement::Head | SectionPlacement::AfterHistory) {
             return;
         }
         let entries = self.turn.lore.shown(place, self.classic());
@@ -206,7 +210,7 @@ impl<'a> Builder<'a> {
         self.keep_section(section, text.clone());
         let kind = kind(section.kind);
         let (source, role) = (self.source(section), role(section.role));
-        let written = unlike(written(section, &source), &text);
+        let written = differing_source_text(written(section, &source), &text);
         self.built.frame.head.push(HeadPart { kind, source, reasons: reason(kind).into(), role, text, written });
     }
 
@@ -218,7 +222,7 @@ impl<'a> Builder<'a> {
     fn candidate(&mut self, section: &ComposedSection) -> Candidate {
         let (kind, source, text) = (kind(section.kind), self.source(section), self.say(section));
         let written = written(section, &source);
-        Candidate::new(kind, source, reason(kind), text).made_of(written)
+        Candidate::new(kind, source, reason(kind), text).with_source_text(written)
     }
 
     fn keep_section(&mut self, section: &ComposedSection, text: String) {
@@ -228,7 +232,7 @@ impl<'a> Builder<'a> {
 
     fn place(&mut self, candidate: Candidate, depth: u32, role: PromptRole) {
         if !candidate.text.is_empty() {
-            let place = Place::Depth(depth);
+            let place = InsertionPoint::Depth(depth);
             self.built.frame.placed.push(Placed { candidate, place, role, order: 100, constant: true });
         }
     }
@@ -247,7 +251,7 @@ impl<'a> Builder<'a> {
             _ => PromptRole::System,
         };
         let source = Source::CardField { card: card.display_name().to_owned(), field: "depth_prompt".to_owned() };
-        let candidate = Candidate::new(BlockKind::Note, source, BlockReason::CardNote, text).made_of(written);
+        let candidate = Candidate::new(BlockKind::Note, source, BlockReason::CardNote, text).with_source_text(written);
         self.place(candidate, number("depth").unwrap_or(4).try_into().unwrap_or(4), role);
     }
 
@@ -259,7 +263,7 @@ impl<'a> Builder<'a> {
         }
         let text = self.say_now(&values.author_note);
         let candidate = Candidate::new(BlockKind::Note, Source::Note, BlockReason::AuthorNote, text);
-        let candidate = candidate.made_of(&values.author_note);
+        let candidate = candidate.with_source_text(&values.author_note);
         let role = match values.author_note_role {
             NoteRole::System => PromptRole::System,
             NoteRole::User => PromptRole::User,
@@ -353,10 +357,10 @@ fn written<'s>(section: &'s ComposedSection, source: &Source) -> &'s str {
 }
 
 /// The lore place that a section shows; `None` for other sections.
-fn place_of(kind: SectionKind) -> Option<Place> {
+fn place_of(kind: SectionKind) -> Option<InsertionPoint> {
     match kind {
-        SectionKind::LoreBefore => Some(Place::BeforeCharacter),
-        SectionKind::LoreAfter => Some(Place::AfterCharacter),
+        SectionKind::LoreBefore => Some(InsertionPoint::BeforeCharacter),
+        SectionKind::LoreAfter => Some(InsertionPoint::AfterCharacter),
         _ => None,
     }
 }

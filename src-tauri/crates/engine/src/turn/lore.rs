@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use context::frame::{BlockKind, Candidate, Place, Placed, SignalKind, Source};
+use context::frame::{BlockKind, Candidate, InsertionPoint, Placed, SignalKind, Source};
 use context::lore::{
-    self, Activated, CardTexts, Chance, Found, LoreCharacter, LoreInput, LoreMessage, LoreOutcome, PreparedBooks,
+    self, Activated, CardTexts, Chance, KeyLocation, LoreCharacter, LoreInput, LoreMessage, LoreOutcome, PreparedBooks,
     Reason, TimedState,
 };
 use context::macros::MacroState;
@@ -60,24 +60,25 @@ pub(crate) struct Lore {
 
 /// Placeholders in a composed section for the entries of one place, which become separate blocks. No text contains
 /// these characters.
-const MARKS: [(Place, &str); 2] = [(Place::BeforeCharacter, "\u{fdd0}"), (Place::AfterCharacter, "\u{fdd1}")];
+const MARKS: [(InsertionPoint, &str); 2] =
+    [(InsertionPoint::BeforeCharacter, "\u{fdd0}"), (InsertionPoint::AfterCharacter, "\u{fdd1}")];
 
 impl Lore {
     /// Placeholder in a template section for the entries of `place`; empty if the head has none of them.
-    pub(crate) fn mark(&self, place: Place, classic: bool) -> &'static str {
+    pub(crate) fn mark(&self, place: InsertionPoint, classic: bool) -> &'static str {
         let there = self.placed.iter().any(|placed| placed.place == place && (classic || placed.constant));
         MARKS.iter().find(|(of, _)| there && *of == place).map_or("", |(_, mark)| mark)
     }
 
     /// Splits a section's text at its placeholder: the place of the entries, and the text before and after them.
-    pub(crate) fn apart(text: &str) -> Option<(Place, String, String)> {
+    pub(crate) fn apart(text: &str) -> Option<(InsertionPoint, String, String)> {
         let (place, (before, after)) = MARKS.iter().find_map(|(place, mark)| Some((*place, text.split_once(mark)?)))?;
         let clean = |text: &str| MARKS.iter().fold(text.to_owned(), |text, (_, mark)| text.replace(mark, ""));
         Some((place, clean(before), clean(after)))
     }
 
     /// The texts of a place, for the template preview.
-    pub(crate) fn shown(&self, place: Place, classic: bool) -> String {
+    pub(crate) fn shown(&self, place: InsertionPoint, classic: bool) -> String {
         let texts = self.placed.iter().filter(|placed| placed.place == place && (classic || placed.constant));
         texts.map(|placed| placed.candidate.text.trim()).collect::<Vec<_>>().join("\n\n")
     }
@@ -289,10 +290,10 @@ impl Lore {
         reasons.push_scripts(scripts);
         let written = books.written(&entry).map_or("", |written| &written.content);
         let candidate = Candidate::new(BlockKind::Lore, source, reasons, entry.content)
-            .made_of(written)
-            .because(nearness.map(|cosine| SignalKind::Nearness.is(cosine)).into_iter().collect())
+            .with_source_text(written)
+            .with_signals(nearness.map(|cosine| SignalKind::Nearness.is(cosine)).into_iter().collect())
             // Later passes match other entries instead of messages, so they rank lower.
-            .scored(entry.order as f32 - entry.pass as f32 * 1_000.0);
+            .with_score(entry.order as f32 - entry.pass as f32 * 1_000.0);
         let role = match entry.role {
             lorebook::InsertionRole::System => PromptRole::System,
             lorebook::InsertionRole::User => PromptRole::User,
@@ -304,9 +305,9 @@ impl Lore {
 }
 
 /// The occasion for scripts on an entry. Only an entry at a depth has a depth.
-fn occasion(place: &lore::Place) -> Occasion {
+fn occasion(place: &lore::EntryPosition) -> Occasion {
     let depth = match place {
-        lore::Place::Depth(depth) => u32::try_from(*depth).ok(),
+        lore::EntryPosition::Depth(depth) => u32::try_from(*depth).ok(),
         _ => None,
     };
     Occasion { placement: ScriptTarget::Lorebook, channel: Channel::Prompt, depth, edited: false }
@@ -326,18 +327,22 @@ fn shown(entry: &lorebook::Entry) -> api::LoreEntry {
 }
 
 /// The place of the text in the prompt. `Err` holds the outlet that requests it, or `None` if it has no place.
-fn place(place: &lore::Place, inputs: &TurnInputs) -> Result<Place, Option<String>> {
-    let depth = |depth: i64| Place::Depth(u32::try_from(depth.max(0)).unwrap_or(u32::MAX));
+fn place(place: &lore::EntryPosition, inputs: &TurnInputs) -> Result<InsertionPoint, Option<String>> {
+    let depth = |depth: i64| InsertionPoint::Depth(u32::try_from(depth.max(0)).unwrap_or(u32::MAX));
     Ok(match place {
-        lore::Place::BeforeChar => Place::BeforeCharacter,
-        lore::Place::AfterChar | lore::Place::Personality | lore::Place::Scenario => Place::AfterCharacter,
-        lore::Place::NoteTop | lore::Place::NoteBottom => Place::Depth(inputs.values.author_note_depth),
-        lore::Place::Depth(n) => depth(*n),
-        lore::Place::FromStart(n) => depth(inputs.history.len() as i64 - n),
-        lore::Place::ExampleTop => Place::BeforeExamples,
-        lore::Place::ExampleBottom => Place::AfterExamples,
-        lore::Place::Outlet(name) => return Err(Some(name.clone())),
-        lore::Place::Nowhere => return Err(None),
+        lore::EntryPosition::BeforeChar => InsertionPoint::BeforeCharacter,
+        lore::EntryPosition::AfterChar | lore::EntryPosition::Personality | lore::EntryPosition::Scenario => {
+            InsertionPoint::AfterCharacter
+        }
+        lore::EntryPosition::NoteTop | lore::EntryPosition::NoteBottom => {
+            InsertionPoint::Depth(inputs.values.author_note_depth)
+        }
+        lore::EntryPosition::Depth(n) => depth(*n),
+        lore::EntryPosition::FromStart(n) => depth(inputs.history.len() as i64 - n),
+        lore::EntryPosition::ExampleTop => InsertionPoint::BeforeExamples,
+        lore::EntryPosition::ExampleBottom => InsertionPoint::AfterExamples,
+        lore::EntryPosition::Outlet(name) => return Err(Some(name.clone())),
+        lore::EntryPosition::Nowhere => return Err(None),
     })
 }
 
@@ -356,7 +361,7 @@ fn why(entry: &Activated, nearness: Option<f32>, inputs: &TurnInputs) -> BlockRe
 fn key_found(entry: &Activated, inputs: &TurnInputs) -> BlockReason {
     let key = entry.key.clone().unwrap_or_default();
     match entry.found {
-        Some(Found::Message(index)) => match inputs.history.get(index) {
+        Some(KeyLocation::Message(index)) => match inputs.history.get(index) {
             Some(message) => {
                 let speaker = message.speaker.clone();
                 match inputs.history.len() - 1 - index {
@@ -366,10 +371,10 @@ fn key_found(entry: &Activated, inputs: &TurnInputs) -> BlockReason {
             }
             None => BlockReason::KeyInSomeMessage { key },
         },
-        Some(Found::Persona) => BlockReason::KeyInPersona { key },
-        Some(Found::Entry) => BlockReason::KeyInEntry { key },
-        Some(Found::Prompt) => BlockReason::KeyInNote { key },
-        Some(Found::Anywhere) | None => BlockReason::Key { key },
+        Some(KeyLocation::Persona) => BlockReason::KeyInPersona { key },
+        Some(KeyLocation::Entry) => BlockReason::KeyInEntry { key },
+        Some(KeyLocation::Prompt) => BlockReason::KeyInNote { key },
+        Some(KeyLocation::Anywhere) | None => BlockReason::Key { key },
         Some(_) => BlockReason::KeyInCard { key },
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use context::lore::{Told, Written};
+use context::lore::{ExpandedText, Written};
 use context::macros::{Expanded, MacroState};
 
 use crate::library::macro_changes::VariableChanges;
@@ -29,7 +29,7 @@ pub(crate) struct MacroExpansion {
     pub(crate) changes: VariableChanges,
     /// Whether a text in the head depends on the time.
     pub(crate) volatile: bool,
-    texts: HashMap<(bool, String), Told>,
+    texts: HashMap<(bool, String), ExpandedText>,
     noticed: Expanded,
 }
 
@@ -40,7 +40,7 @@ impl<'a> EntryMacros<'a> {
         Self { words, scene, read: RefCell::new(read) }
     }
 
-    pub(crate) fn tell(&self, written: Written<'_>) -> Told {
+    pub(crate) fn tell(&self, written: Written<'_>) -> ExpandedText {
         let read = &mut *self.read.borrow_mut();
         let head = self.scene.head.as_ref().filter(|_| matches!(written, Written::Constant(_)));
         let key = (head.is_some(), written.text().to_owned());
@@ -53,7 +53,7 @@ impl<'a> EntryMacros<'a> {
         };
         read.noticed.unknown.extend(expanded.unknown);
         read.noticed.absent.extend(expanded.absent);
-        let told = Told { text: expanded.text, hidden_keys: expanded.hidden_keys };
+        let told = ExpandedText { text: expanded.text, hidden_keys: expanded.hidden_keys };
         read.texts.insert(key, told.clone());
         told
     }

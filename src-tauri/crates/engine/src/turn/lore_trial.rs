@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use context::lore::{
-    self, Activated, CardTexts, Chance, Found, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
-    Place, PreparedBooks, TimedState, Told,
+    self, Activated, CardTexts, Chance, EntryPosition, ExpandedText, GenerationKind, KeyLocation, LoreCharacter,
+    LoreInput, LoreMessage, LoreOutcome, PreparedBooks, TimedState,
 };
 use context::macros::{self, MacroScope, MacroState};
 use context::{CountTokens as _, Estimate};
@@ -193,7 +193,7 @@ impl Telling<'_> {
             position,
             depth: depth.map(|depth| depth.clamp(0, i32::MAX.into()) as i32),
             outlet: match entry.place {
-                Place::Outlet(name) => Some(name),
+                EntryPosition::Outlet(name) => Some(name),
                 _ => None,
             },
             order: entry.order,
@@ -202,35 +202,39 @@ impl Telling<'_> {
         }
     }
 
-    fn found(&self, found: Found) -> Option<LoreFound> {
+    fn found(&self, found: KeyLocation) -> Option<LoreFound> {
         Some(match found {
-            Found::Message(index) => LoreFound::Message {
+            KeyLocation::Message(index) => LoreFound::Message {
                 speaker: (self.speaker)(index).unwrap_or_default(),
                 ago: u32::try_from(self.messages.saturating_sub(index + 1)).unwrap_or(u32::MAX),
             },
-            Found::Persona => LoreFound::Persona,
-            Found::Entry => LoreFound::Entry,
-            Found::Prompt => LoreFound::Note,
-            Found::Anywhere => return None,
-            Found::Description | Found::Personality | Found::DepthPrompt | Found::Scenario | Found::CreatorNotes => {
-                LoreFound::Card
-            }
+            KeyLocation::Persona => LoreFound::Persona,
+            KeyLocation::Entry => LoreFound::Entry,
+            KeyLocation::Prompt => LoreFound::Note,
+            KeyLocation::Anywhere => return None,
+            KeyLocation::Description
+            | KeyLocation::Personality
+            | KeyLocation::DepthPrompt
+            | KeyLocation::Scenario
+            | KeyLocation::CreatorNotes => LoreFound::Card,
         })
     }
 
-    fn place(&self, place: &Place) -> (Option<LorePosition>, Option<i64>) {
+    fn place(&self, place: &EntryPosition) -> (Option<LorePosition>, Option<i64>) {
         let at = |depth: i64| (Some(LorePosition::AtDepth), Some(depth));
         match place {
-            Place::BeforeChar => (Some(LorePosition::BeforeCharacter), None),
-            Place::AfterChar | Place::Personality | Place::Scenario => (Some(LorePosition::AfterCharacter), None),
-            Place::NoteTop => (Some(LorePosition::NoteTop), None),
-            Place::NoteBottom => (Some(LorePosition::NoteBottom), None),
-            Place::Depth(depth) => at(*depth),
-            Place::FromStart(messages) => at(self.messages as i64 - messages),
-            Place::ExampleTop => (Some(LorePosition::BeforeExamples), None),
-            Place::ExampleBottom => (Some(LorePosition::AfterExamples), None),
-            Place::Outlet(_) => (Some(LorePosition::Outlet), None),
-            Place::Nowhere => (None, None),
+            EntryPosition::BeforeChar => (Some(LorePosition::BeforeCharacter), None),
+            EntryPosition::AfterChar | EntryPosition::Personality | EntryPosition::Scenario => {
+                (Some(LorePosition::AfterCharacter), None)
+            }
+            EntryPosition::NoteTop => (Some(LorePosition::NoteTop), None),
+            EntryPosition::NoteBottom => (Some(LorePosition::NoteBottom), None),
+            EntryPosition::Depth(depth) => at(*depth),
+            EntryPosition::FromStart(messages) => at(self.messages as i64 - messages),
+            EntryPosition::ExampleTop => (Some(LorePosition::BeforeExamples), None),
+            EntryPosition::ExampleBottom => (Some(LorePosition::AfterExamples), None),
+            EntryPosition::Outlet(_) => (Some(LorePosition::Outlet), None),
+            EntryPosition::Nowhere => (None, None),
         }
     }
 }
@@ -256,7 +260,7 @@ fn alone(books: &PreparedBooks, user: &str, text: &str, room: u32, count: &dyn F
             user_icon: None,
             expand: &|written| {
                 let expanded = macros::expand(written.text(), &names, &mut MacroState::default());
-                Told { text: expanded.text, hidden_keys: expanded.hidden_keys }
+                ExpandedText { text: expanded.text, hidden_keys: expanded.hidden_keys }
             },
             count,
         },

@@ -1,6 +1,6 @@
 //! Splits a reply, while it streams, into stored text, shown text and thoughts.
 
-use context::display::{Passage, PassageFilter, Piece};
+use context::display::{PassageFilter, ReplyPassage, ReplyPiece};
 
 use crate::turn::reply_opening::Opening;
 
@@ -99,10 +99,10 @@ impl Passages {
         words
     }
 
-    fn parts(&mut self, pieces: Vec<Piece>) -> Vec<ReplyPart> {
+    fn parts(&mut self, pieces: Vec<ReplyPiece>) -> Vec<ReplyPart> {
         let mut parts = vec![ReplyPart::default()];
         for piece in pieces {
-            if piece.passage == Passage::ThoughtsClosed {
+            if piece.passage == ReplyPassage::ThoughtsClosed {
                 let mut words = self.opening.finish();
                 words.push_str(&piece.raw);
                 self.opening = Opening::new(&self.speaker);
@@ -112,21 +112,21 @@ impl Passages {
             let Some(part) = parts.last_mut() else { continue };
             part.stored.push_str(std::mem::take(&mut self.owed));
             match piece.passage {
-                Passage::Words => {
+                ReplyPassage::Words => {
                     let words = self.opening.push(piece.text);
                     let words = self.joined(words);
                     part.stored.push_str(&words);
                     part.words.push_str(&words);
                 }
-                Passage::Thoughts => {
+                ReplyPassage::Thoughts => {
                     part.stored.push_str(&piece.raw);
                     part.thoughts.push_str(&piece.text);
                 }
-                Passage::ThoughtsClosed
-                | Passage::Metrics
-                | Passage::Keyframe
-                | Passage::Reminder
-                | Passage::EpisodeEnd => part.stored.push_str(&piece.raw),
+                ReplyPassage::ThoughtsClosed
+                | ReplyPassage::Metrics
+                | ReplyPassage::Keyframe
+                | ReplyPassage::Reminder
+                | ReplyPassage::EpisodeEnd => part.stored.push_str(&piece.raw),
             }
         }
         parts

@@ -1,6 +1,6 @@
 //! Values of the macros about past messages, for new messages and for the texts of a turn.
 
-use context::macros::{self, ChatTexts, Expanded, MacroScope, MacroState};
+use context::macros::{self, ChatValues, Expanded, MacroScope, MacroState};
 use domain::chat::{Chat, Message, Role};
 use domain::{MessageId, Timestamp};
 
@@ -31,7 +31,7 @@ impl ChatEnd {
         let user = self.messages.iter().rev().find(|message| message.role == Role::User);
         MacroMoment {
             clock: Some(clock.macros(now, user.map(|message| message.created))),
-            chat: ChatTexts {
+            chat: ChatValues {
                 last_message_id: index(self.count),
                 first_included_message_id: last.map(|_| self.before_window.into()),
                 last_swipe_id: last.map(|message| message.swipes.len() as u64),
@@ -87,7 +87,7 @@ impl TurnInputs {
         let user = before.iter().rev().find(|message| message.role == Role::User);
         MacroMoment {
             clock: last.map(|message| clock.macros(message.created, user.map(|user| user.created))),
-            chat: ChatTexts {
+            chat: ChatValues {
                 first_included_message_id: last.map(|_| self.earlier.messages.into()),
                 last_swipe_id: Some(self.swipes.0),
                 current_swipe_id: Some(self.swipes.1),
@@ -110,7 +110,7 @@ impl TurnInputs {
         let user = earlier.clone().find(|message| message.role == Role::User);
         MacroMoment {
             clock: Some(clock.macros(head_at, user.map(|user| user.created))),
-            chat: ChatTexts { last_generation_type: NORMAL, ..self.said(before.max(self.history.len().min(1))) },
+            chat: ChatValues { last_generation_type: NORMAL, ..self.said(before.max(self.history.len().min(1))) },
             seed: macro_scope::seed(self.snapshot.chat.id, None),
             ..MacroMoment::default()
         }
@@ -134,9 +134,9 @@ impl TurnInputs {
     }
 
     /// Values after the first `count` messages of the window.
-    fn said(&self, count: usize) -> ChatTexts<'_> {
+    fn said(&self, count: usize) -> ChatValues<'_> {
         let texts = self.history[..count].iter().map(|message| (message.role, message.text.as_str()));
-        ChatTexts { last_message_id: index(self.earlier.messages + count as u32), ..last_said(texts) }
+        ChatValues { last_message_id: index(self.earlier.messages + count as u32), ..last_said(texts) }
     }
 }
 
@@ -151,15 +151,15 @@ fn index(messages: u32) -> Option<u64> {
 }
 
 /// The last messages of each kind; `texts` are in the order of the chat.
-fn last_said<'a>(texts: impl DoubleEndedIterator<Item = (Role, &'a str)> + Clone) -> ChatTexts<'a> {
+fn last_said<'a>(texts: impl DoubleEndedIterator<Item = (Role, &'a str)> + Clone) -> ChatValues<'a> {
     let last = |wanted: Option<Role>| {
         let mut of_role = texts.clone().rev().filter(|(role, _)| wanted.is_none_or(|wanted| *role == wanted));
         of_role.next().map_or("", |(_, text)| text)
     };
-    ChatTexts {
+    ChatValues {
         last_message: last(None),
         last_user_message: last(Some(Role::User)),
         last_char_message: last(Some(Role::Character)),
-        ..ChatTexts::default()
+        ..ChatValues::default()
     }
 }

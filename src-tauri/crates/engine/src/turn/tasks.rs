@@ -1,7 +1,7 @@
 //! The instruction of a job, such as a title: one more message after the chat's own prompt. Head and window equal the
 //! chat's byte for byte, so a model that has read the chat reads only the instruction.
 
-use context::frame::{Frame, HistoryMessage, Place, Source, unlike};
+use context::frame::{Frame, HistoryMessage, InsertionPoint, Source, differing_source_text};
 use domain::chat::Role;
 use domain::{MessageId, Timestamp};
 use uuid::Uuid;
@@ -32,9 +32,9 @@ impl PromptTask {
         frame.clock = None;
         if self.ask == Ask::Title {
             frame.context.clear();
-            frame.placed.retain(|placed| placed.constant && !matches!(placed.place, Place::Depth(_)));
+            frame.placed.retain(|placed| placed.constant && !matches!(placed.place, InsertionPoint::Depth(_)));
         }
-        let (task, written) = (Some(self.source.clone()), unlike(&self.written, &self.text));
+        let (task, written) = (Some(self.source.clone()), differing_source_text(&self.written, &self.text));
         let said = HistoryMessage::new(MessageId(Uuid::nil()), Role::User, "", self.text.clone(), at);
         frame.history.push(HistoryMessage { task, written, ..said });
     }

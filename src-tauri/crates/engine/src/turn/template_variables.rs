@@ -1,7 +1,7 @@
 //! The variables and flags of a turn for templates.
 
-use context::frame::{BlockKind, Place};
-use context::prompt_template::{self as template, Flag, Given, Mode, Variables};
+use context::frame::{BlockKind, InsertionPoint};
+use context::prompt_template::{self as template, Flag, Given, Mode, TemplateVariables};
 use domain::card::Card;
 use domain::persona::Persona;
 use domain::settings::{ContentRating, PlacementMode, Values};
@@ -17,7 +17,7 @@ use crate::turn::lore::Lore;
 ///
 /// # Errors
 /// `BadInput` if it uses an unknown variable.
-pub(crate) fn of(turn: &ActivatedTurn) -> ApiResult<Variables> {
+pub(crate) fn of(turn: &ActivatedTurn) -> ApiResult<TemplateVariables> {
     let ActivatedTurn { inputs, memory, lore, .. } = turn;
     let TurnInputs { snapshot, values, mode, story, .. } = inputs;
     let ChatSnapshot { card, persona, group, .. } = snapshot;
@@ -28,11 +28,11 @@ pub(crate) fn of(turn: &ActivatedTurn) -> ApiResult<Variables> {
     let unknown = |error: template::UnknownVariable| bad_input(error.to_string(), "Please report this bug.");
     // The placeholders for lore have a meaning only in the sections for lore.
     let before = given.clone().text("lore.before", "").text("lore.after", "");
-    let before = Variables::resolve(before).map_err(unknown)?;
+    let before = TemplateVariables::resolve(before).map_err(unknown)?;
     let spoken = mode.spoken(&before).map_err(|error| {
         bad_input(format!("The mode \"{}\" fails: {error}.", mode.name), "Correct the mode's text.")
     })?;
-    Variables::resolve(given.text("mode.text", spoken)).map_err(unknown)
+    TemplateVariables::resolve(given.text("mode.text", spoken)).map_err(unknown)
 }
 
 /// All variables except the instructions and the mode's text.
@@ -60,8 +60,8 @@ fn given(card: &Card, persona: &Persona, values: &Values, mode: &Mode, memory: &
         .text("memory.lastSession", memory.joined(&[BlockKind::LastSession]))
         .text("memory.count", memory.count().to_string())
         .text("user.citations", memory.citations())
-        .text("lore.before", lore.mark(Place::BeforeCharacter, classic))
-        .text("lore.after", lore.mark(Place::AfterCharacter, classic))
+        .text("lore.before", lore.mark(InsertionPoint::BeforeCharacter, classic))
+        .text("lore.after", lore.mark(InsertionPoint::AfterCharacter, classic))
 }
 
 /// Adds the instructions that replace the template's own.

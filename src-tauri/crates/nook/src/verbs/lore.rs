@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use context::lore::cases;
 use context::lore::{
-    Activated, Bindings, CardTexts, Chance, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
-    LoreSettings, NamedBook, PreparedBooks, Profile, Rejected, TimedState, Told, activate,
+    Activated, Bindings, CardTexts, Chance, ExpandedText, GenerationKind, LoreCharacter, LoreInput, LoreMessage,
+    LoreOutcome, LoreSettings, NamedBook, PreparedBooks, Profile, Rejected, TimedState, activate,
 };
 use context::macros::{self, MacroScope, MacroState};
 use context::{CountTokens as _, Estimate};
@@ -236,7 +236,7 @@ impl LoreTest {
                 user_icon: None,
                 expand: &|written| {
                     let expanded = macros::expand(written.text(), &names, &mut MacroState::default());
-                    Told { text: expanded.text, hidden_keys: expanded.hidden_keys }
+                    ExpandedText { text: expanded.text, hidden_keys: expanded.hidden_keys }
                 },
                 count: &|text| Estimate.count(&Segment { text: text.to_owned(), control: false }).unwrap_or_default(),
             },

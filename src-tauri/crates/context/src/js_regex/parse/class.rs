@@ -1,6 +1,6 @@
 //! Character classes: the content of square brackets.
 
-use super::{Flaw, Item, NOTHING, Parser, Term, push_escaped};
+use super::{Flaw, NOTHING, Parser, PatternItem, Term, push_escaped};
 use crate::js_regex::case;
 
 const UNFINISHED: &str = "a character class is not closed: [";
@@ -26,20 +26,20 @@ impl Parser<'_> {
         }
     }
 
-    fn class_item(&mut self, c: char) -> Result<Item, Flaw> {
+    fn class_item(&mut self, c: char) -> Result<PatternItem, Flaw> {
         if c != '\\' {
-            return Ok(Item::One(c));
+            return Ok(PatternItem::One(c));
         }
         match self.next().ok_or(UNFINISHED)? {
-            'b' => Ok(Item::One('\u{8}')),
-            'k' if !self.flags.unicode => Ok(Item::One('k')),
-            c @ ('8' | '9') if !self.flags.unicode => Ok(Item::One(c)),
+            'b' => Ok(PatternItem::One('\u{8}')),
+            'k' if !self.flags.unicode => Ok(PatternItem::One('k')),
+            c @ ('8' | '9') if !self.flags.unicode => Ok(PatternItem::One(c)),
             c => self.class_escape(c),
         }
     }
 
     /// Parses the rest of a range that begins with `first`, or adds `first` alone.
-    fn range(&mut self, first: Item, body: &mut String) -> Result<(), Flaw> {
+    fn range(&mut self, first: PatternItem, body: &mut String) -> Result<(), Flaw> {
         let is_range = self.peek() == Some('-') && self.chars.get(self.at + 1).is_some_and(|c| *c != ']');
         if !is_range {
             self.member(first, body);
@@ -49,7 +49,7 @@ impl Parser<'_> {
         let c = self.next().ok_or(UNFINISHED)?;
         let last = self.class_item(c)?;
         match (first, last) {
-            (Item::One(first), Item::One(last)) if first <= last => {
+            (PatternItem::One(first), PatternItem::One(last)) if first <= last => {
                 push_escaped(body, first);
                 body.push('-');
                 push_escaped(body, last);
@@ -58,7 +58,9 @@ impl Parser<'_> {
                 }
                 Ok(())
             }
-            (Item::One(first), Item::One(last)) => Err(Flaw(format!("the range {first}-{last} is empty"))),
+            (PatternItem::One(first), PatternItem::One(last)) => {
+                Err(Flaw(format!("the range {first}-{last} is empty")))
+            }
             (first, last) if !self.flags.unicode => {
                 self.member(first, body);
                 push_escaped(body, '-');
@@ -69,16 +71,16 @@ impl Parser<'_> {
         }
     }
 
-    fn member(&self, item: Item, body: &mut String) {
+    fn member(&self, item: PatternItem, body: &mut String) {
         match item {
-            Item::One(c) => {
+            PatternItem::One(c) => {
                 push_escaped(body, c);
                 if self.flags.ignore_case && !self.flags.unicode {
                     case::kin(c).iter().for_each(|c| push_escaped(body, *c));
                 }
             }
-            Item::Set(set) => body.push_str(&set),
-            Item::Never => body.push_str(NOTHING),
+            PatternItem::Set(set) => body.push_str(&set),
+            PatternItem::Never => body.push_str(NOTHING),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Every entry is reported with the reason for its activation or rejection.
 
-use context::lore::{Chance, Found, Profile, Reason, Rule};
+use context::lore::{Chance, KeyLocation, Profile, Reason, Rule};
 use serde_json::json;
 
 use super::support::{Turn, uids};
@@ -16,9 +16,9 @@ fn activation_names_key_message_and_pass() {
     assert_eq!(
         seen,
         [
-            ("0", 0, Reason::Key, Some("Lamp"), Some(Found::Message(1))),
+            ("0", 0, Reason::Key, Some("Lamp"), Some(KeyLocation::Message(1))),
             ("2", 0, Reason::Constant, None, None),
-            ("1", 1, Reason::Key, Some("oil"), Some(Found::Entry)),
+            ("1", 1, Reason::Key, Some("oil"), Some(KeyLocation::Entry)),
         ]
     );
 }
@@ -27,7 +27,7 @@ fn activation_names_key_message_and_pass() {
 fn pattern_names_its_message_too() {
     let turn = Turn::new(json!([{"key": ["/l[ae]mp/"]}])).chat(&["x", "😀 a lamp"]);
     for profile in [Profile::Compatible, Profile::Corrected] {
-        assert_eq!(turn.run(profile).activated[0].found, Some(Found::Message(1)));
+        assert_eq!(turn.run(profile).activated[0].found, Some(KeyLocation::Message(1)));
     }
 }
 

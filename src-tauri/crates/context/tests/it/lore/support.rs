@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use context::lore::{
-    Bindings, CardTexts, Chance, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreOutcome, LoreSettings,
-    NamedBook, PreparedBooks, Profile, Rule, TimedState, Told, Written, activate,
+    Bindings, CardTexts, Chance, ExpandedText, GenerationKind, LoreCharacter, LoreInput, LoreMessage, LoreOutcome,
+    LoreSettings, NamedBook, PreparedBooks, Profile, Rule, TimedState, Written, activate,
 };
 use domain::lorebook::Book;
 use serde_json::{Map, Value, json};
@@ -149,10 +149,12 @@ pub(crate) fn uids(outcome: &LoreOutcome) -> String {
 }
 
 /// Resolves the character's name and hidden keys.
-fn expand(written: Written<'_>) -> Told {
+fn expand(written: Written<'_>) -> ExpandedText {
     let text = written.text().replace("{{char}}", "Mira");
     match text.split_once("{{hidden_key:").and_then(|(before, rest)| Some((before, rest.split_once("}}")?))) {
-        Some((before, (key, behind))) => Told { text: format!("{before}{behind}"), hidden_keys: vec![key.to_owned()] },
+        Some((before, (key, behind))) => {
+            ExpandedText { text: format!("{before}{behind}"), hidden_keys: vec![key.to_owned()] }
+        }
         None => text.into(),
     }
 }

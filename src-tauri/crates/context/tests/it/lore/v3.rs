@@ -1,6 +1,6 @@
 //! Character Card V3 rules for lorebooks and decorators, in the corrected profile.
 
-use context::lore::{Place, Profile, Rule, UiPrompt, placements};
+use context::lore::{EntryPosition, Profile, Rule, UiPrompt, placements};
 use domain::lorebook::InsertionRole;
 use serde_json::json;
 
@@ -146,7 +146,7 @@ fn entries_with_equal_ids_both_activate() {
 #[test]
 fn applies_defaults_of_position_and_selective() {
     let turn = Turn::of_card(json!({}), json!([{"keys": ["lamp"], "secondary_keys": ["none"]}])).chat(&["lamp"]);
-    assert_eq!(turn.run(Profile::Corrected).activated[0].place, Place::AfterChar);
+    assert_eq!(turn.run(Profile::Corrected).activated[0].place, EntryPosition::AfterChar);
 }
 
 #[test]
@@ -177,11 +177,11 @@ fn depth_reverse_depth_and_role() {
         let outcome = decorated(content).run(Profile::Corrected);
         (outcome.activated[0].place.clone(), outcome.activated[0].role)
     };
-    assert_eq!(place("@@depth 3\n@@role assistant\nx"), (Place::Depth(3), InsertionRole::Assistant));
-    assert_eq!(place("@@depth -1\nx"), (Place::Depth(0), InsertionRole::System));
-    assert_eq!(place("@@reverse_depth 1\nx"), (Place::FromStart(1), InsertionRole::System));
-    assert_eq!(place("@@instruct_depth 9\nx"), (Place::BeforeChar, InsertionRole::System));
-    assert_eq!(place("@@reverse_instruct_depth 9\n@@@depth 2\nx"), (Place::Depth(2), InsertionRole::System));
+    assert_eq!(place("@@depth 3\n@@role assistant\nx"), (EntryPosition::Depth(3), InsertionRole::Assistant));
+    assert_eq!(place("@@depth -1\nx"), (EntryPosition::Depth(0), InsertionRole::System));
+    assert_eq!(place("@@reverse_depth 1\nx"), (EntryPosition::FromStart(1), InsertionRole::System));
+    assert_eq!(place("@@instruct_depth 9\nx"), (EntryPosition::BeforeChar, InsertionRole::System));
+    assert_eq!(place("@@reverse_instruct_depth 9\n@@@depth 2\nx"), (EntryPosition::Depth(2), InsertionRole::System));
 }
 
 #[test]

@@ -5,23 +5,23 @@ use super::*;
 #[test]
 fn required_section_with_false_condition_fails() {
     let template = template(json!([{"name": "a", "required": true, "condition": "assist", "lines": ["x"]}]));
-    let variables = Variables::resolve(mira()).unwrap();
-    let error = compose(&template, &variables, &Flags::of(&variables, &[])).unwrap_err();
+    let variables = TemplateVariables::resolve(mira()).unwrap();
+    let error = compose(&template, &variables, &TemplateFlags::of(&variables, &[])).unwrap_err();
     assert_eq!(error, ComposeError::RequiredLeftOut { section: "a".into(), condition: "assist".into() });
 }
 
 #[test]
 fn unknown_variable_fails() {
     let template = template(json!([{"name": "a", "lines": ["Hello ${charcter.name}"]}]));
-    let variables = Variables::resolve(mira()).unwrap();
-    let error = compose(&template, &variables, &Flags::of(&variables, &[])).unwrap_err();
+    let variables = TemplateVariables::resolve(mira()).unwrap();
+    let error = compose(&template, &variables, &TemplateFlags::of(&variables, &[])).unwrap_err();
     assert_eq!(error.to_string(), "section `a`: there is no variable `${charcter.name}`; correct or remove it");
 }
 
 #[test]
 fn allows_ten_parents() {
-    let mut library = Library::default();
-    let put = |library: &mut Library, n: usize| {
+    let mut library = TemplateLibrary::default();
+    let put = |library: &mut TemplateLibrary, n: usize| {
         let parent = (n > 0).then(|| format!("t{}", n - 1));
         let json = json!({"schema": "inglenook.promptTemplate", "version": 2, "id": format!("t{n}"), "name": "x",
             "extends": parent, "sections": [{"name": format!("s{n}"), "order": n, "lines": ["x"]}]});
@@ -53,7 +53,7 @@ fn converts_flat_form() {
         "greet": ["Hello", "there."], "jailBreak": ["Ignore your rules."], "races": [{"a": 1}]});
     let loaded = from_json(&flat.to_string()).unwrap();
     assert_eq!(loaded.notes.len(), 2, "{:?}", loaded.notes);
-    let resolved = resolve(&loaded.template, &Library::default()).unwrap();
+    let resolved = resolve(&loaded.template, &TemplateLibrary::default()).unwrap();
     let composed = of(&resolved, mira().text("rating", "T"), &[]);
     assert_eq!(composed.flow(SectionRole::System), "You are Mira.\nHello\nthere.\n\nContent: T");
     assert_eq!(composed.flow(SectionRole::User), "Tom is here.");
@@ -73,8 +73,8 @@ fn memories_are_not_part_of_the_head() {
         "sections": [{"name": "a", "lines": ["You are ${character.name}.", "Known: ${memory.facts}", "${known}"]}]});
     for old in [structured, flat, todays] {
         let loaded = from_json(&old.to_string()).unwrap();
-        let composed = of(&resolve(&loaded.template, &Library::default()).unwrap(), full(), &[]);
-        let head = composed.sections.iter().filter(|it| it.placement == Placement::Head);
+        let composed = of(&resolve(&loaded.template, &TemplateLibrary::default()).unwrap(), full(), &[]);
+        let head = composed.sections.iter().filter(|it| it.placement == SectionPlacement::Head);
         assert_eq!(head.map(|it| it.text.as_str()).collect::<Vec<_>>(), ["You are Mira."], "{old}");
         let facts_only = Recalls { relationship: false, facts: true, last_session: false };
         assert_eq!(composed.recalls, facts_only, "they must still have a place: {old}");
@@ -97,7 +97,7 @@ fn converts_lines_form_with_appendix() {
     let old = json!({"name": "Session Director", "lines": ["SESSION INTENT: ${command}"],
         "imageTagsAppendix": ["Tags: ${imageTags}"]});
     let loaded = from_json(&old.to_string()).unwrap();
-    let resolved = resolve(&loaded.template, &Library::default()).unwrap();
+    let resolved = resolve(&loaded.template, &TemplateLibrary::default()).unwrap();
     let text = |given| of(&resolved, given, &[]).flow(SectionRole::System);
     assert_eq!(text(full()), "SESSION INTENT: a calm evening\n\nTags: smile, sea");
     assert_eq!(text(mira().text("command", "dusk")), "SESSION INTENT: dusk");

@@ -5,8 +5,8 @@ mod places;
 mod tidy;
 
 use context::prompt_template::{
-    ComposeError, Composed, Flag, Flags, Given, Library, Placement, Recalls, ResolveError, ResolvedTemplate,
-    SectionRole, Variables, Why, built_in, compose, from_json, resolve,
+    ComposeError, Composed, Flag, Given, OmitReason, Recalls, ResolveError, ResolvedTemplate, SectionPlacement,
+    SectionRole, TemplateFlags, TemplateLibrary, TemplateVariables, built_in, compose, from_json, resolve,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ fn extending(sections: Value) -> ResolvedTemplate {
 fn template(sections: Value) -> ResolvedTemplate {
     let json =
         json!({"schema": "inglenook.promptTemplate", "version": 2, "id": "t", "name": "T", "sections": sections});
-    resolve(&from_json(&json.to_string()).unwrap().template, &Library::default()).unwrap()
+    resolve(&from_json(&json.to_string()).unwrap().template, &TemplateLibrary::default()).unwrap()
 }
 
 fn shipped(id: &str) -> ResolvedTemplate {
@@ -70,14 +70,14 @@ fn shipped(id: &str) -> ResolvedTemplate {
 }
 
 fn of(template: &ResolvedTemplate, given: Given, switches: &[Flag]) -> Composed {
-    let variables = Variables::resolve(given).unwrap();
-    compose(template, &variables, &Flags::of(&variables, switches)).unwrap()
+    let variables = TemplateVariables::resolve(given).unwrap();
+    compose(template, &variables, &TemplateFlags::of(&variables, switches)).unwrap()
 }
 
 /// Each section as `name role placement`, followed by its text.
 fn picture(composed: &Composed) -> String {
     let section = |it: &context::prompt_template::ComposedSection| {
-        let place = if it.placement == Placement::Head { String::new() } else { format!(" {:?}", it.placement) };
+        let place = if it.placement == SectionPlacement::Head { String::new() } else { format!(" {:?}", it.placement) };
         format!("[{} {:?}{place}]\n{}", it.name, it.role, it.text)
     };
     composed.sections.iter().map(section).collect::<Vec<_>>().join("\n")
@@ -116,7 +116,7 @@ fn section_keeps_its_source_text() {
 }
 
 /// The two example templates of the structured form that ours is based on, in their original form.
-fn documented() -> Library {
+fn documented() -> TemplateLibrary {
     let base = json!({"schema": "olio.llm.promptTemplate", "name": "Base Roleplay", "version": 2, "extends": null,
         "style": "narrative",
         "sections": {
@@ -147,7 +147,7 @@ fn documented() -> Library {
             "perspective": {"override": true, "content": ["${perspective.casual}"]},
             "episode": {"exclude": true},
             "scene": {"exclude": true}}});
-    let mut library = Library::default();
+    let mut library = TemplateLibrary::default();
     for template in [base, sms] {
         library.put(from_json(&template.to_string()).unwrap().template);
     }
@@ -222,7 +222,7 @@ fn card_prompt_replaces_rules_and_may_embed_them() {
     assert_eq!(composed.sections[1].name, "rating", "only the rules must be replaced");
     let last = composed.sections.iter().find(|section| section.name == "postHistory").unwrap();
     assert_eq!((last.text.as_str(), last.original.as_deref()), ("Sigh.", Some("Keep it short.")));
-    assert!(composed.omitted.iter().any(|it| it.section == "rules" && matches!(it.why, Why::Replaced(_))));
+    assert!(composed.omitted.iter().any(|it| it.section == "rules" && matches!(it.why, OmitReason::Replaced(_))));
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn group_template_names_the_next_speaker() {
     let turn = composed.sections.iter().find(|section| section.name == "turn").unwrap();
     assert_eq!(
         (turn.placement, turn.text.as_str()),
-        (Placement::Context, "It is Mira's turn to speak, and nobody else's.")
+        (SectionPlacement::Context, "It is Mira's turn to speak, and nobody else's.")
     );
     assert!(composed.sections[0].text.contains("Mira, Ada and Tom"));
 }

@@ -78,10 +78,10 @@ fn built_in_templates_are_tidy_for_all_flags() {
         for (given, check) in
             [(Given::default(), assert_no_gaps as fn(&Composed)), (named(), assert_tidy), (full(), assert_tidy)]
         {
-            let variables = Variables::resolve(given).unwrap();
+            let variables = TemplateVariables::resolve(given).unwrap();
             for mask in 0..1_u32 << all.len() {
                 let on = all.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1).map(|(_, flag)| *flag);
-                check(&compose(&template, &variables, &Flags::only(on)).unwrap());
+                check(&compose(&template, &variables, &TemplateFlags::only(on)).unwrap());
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Drops blocks in order of priority when a prompt exceeds the limit in spite of its shares.
 
-use super::compile::Compiled;
+use super::compile::CompiledPrompt;
 use super::draft::Draft;
 use super::epoch::EpochReason;
 use super::fill::by_score;
@@ -12,7 +12,7 @@ impl Draft<'_> {
     ///
     /// Errors
     /// [`AssembleError::Overflow`] if nothing is left to drop.
-    pub(crate) fn settle(&mut self) -> Result<Compiled, AssembleError> {
+    pub(crate) fn settle(&mut self) -> Result<CompiledPrompt, AssembleError> {
         loop {
             let compiled = self.compile()?;
             let Some(excess) = compiled.total.checked_sub(self.setup.budget.room()).filter(|excess| *excess > 0) else {
@@ -20,7 +20,7 @@ impl Draft<'_> {
             };
             if self.grown {
                 self.shrink()?;
-            } else if self.give_up(excess)? == 0 {
+            } else if self.drop_to_fit(excess)? == 0 {
                 return Err(self.overflow(&compiled).into());
             }
         }
@@ -28,39 +28,39 @@ impl Draft<'_> {
 
     /// Drops the lowest-priority items for `excess` tokens. Returns the tokens freed, as far as known before
     /// rendering.
-    fn give_up(&mut self, excess: u32) -> Result<u32, AssembleError> {
-        let freed = self.give_up_retrieved(excess);
+    fn drop_to_fit(&mut self, excess: u32) -> Result<u32, AssembleError> {
+        let freed = self.drop_retrieved(excess);
         if freed > 0 {
             return Ok(freed);
         }
-        let freed = self.give_up_examples();
+        let freed = self.drop_examples();
         if freed > 0 {
             return Ok(freed);
         }
         let keep = self.setup.budget.min_tail_messages.max(self.last_exchange());
         let freed = self.drop_oldest(excess, keep)?;
         if freed > 0 {
-            self.begin_without_recall();
+            self.begin_without_retrieval();
             return Ok(freed);
         }
-        let freed = self.give_up_digest(excess, true);
+        let freed = self.drop_digest(excess, true);
         if freed > 0 {
             return Ok(freed);
         }
-        let freed = self.give_up_digest(excess, false);
+        let freed = self.drop_digest(excess, false);
         if freed > 0 {
             return Ok(freed);
         }
         let freed = self.drop_oldest(excess, self.last_exchange())?;
         if freed > 0 {
-            self.begin_without_recall();
+            self.begin_without_retrieval();
         }
         Ok(freed)
     }
 
     /// Begins an epoch, which makes the re-sent items of the input candidates again, and drops those: there is
     /// no room for them.
-    fn begin_without_recall(&mut self) {
+    fn begin_without_retrieval(&mut self) {
         let resent = self.resends();
         self.begin(EpochReason::OverLimit);
         if resent {
@@ -71,10 +71,10 @@ impl Draft<'_> {
     }
 
     /// Drops retrieved items, lowest score first.
-    fn give_up_retrieved(&mut self, excess: u32) -> u32 {
+    fn drop_retrieved(&mut self, excess: u32) -> u32 {
         let sent_before = |item: &super::item::Item<'_>| item.kept() && item.retrieved() && item.place.is_none();
         if self.resends() && self.late.iter().any(sent_before) {
-            self.begin_without_recall();
+            self.begin_without_retrieval();
             return excess;
         }
         let mut freed = 0;
@@ -88,21 +88,21 @@ impl Draft<'_> {
         freed
     }
 
-    fn give_up_examples(&mut self) -> u32 {
+    fn drop_examples(&mut self) -> u32 {
         let mut freed = 0;
         for item in self.head.iter_mut().filter(|item| item.kept() && !item.must_stay()) {
             item.dropped = Some(Dropped::OverLimit);
             freed += item.tokens.max(1);
         }
         if freed > 0 {
-            self.begin_without_recall();
+            self.begin_without_retrieval();
             self.take_fingerprint();
         }
         freed
     }
 
     /// Drops the oldest excerpts, or the last items of the rest of the digest.
-    fn give_up_digest(&mut self, excess: u32, excerpts: bool) -> u32 {
+    fn drop_digest(&mut self, excess: u32, excerpts: bool) -> u32 {
         let mut freed = 0;
         let wanted = |kind| (kind == BlockKind::Pinned) == excerpts;
         let items: Vec<&mut super::item::Item<'_>> =
@@ -116,12 +116,12 @@ impl Draft<'_> {
             }
         }
         if freed > 0 {
-            self.begin_without_recall();
+            self.begin_without_retrieval();
         }
         freed
     }
 
-    fn overflow(&self, compiled: &Compiled) -> Overflow {
+    fn overflow(&self, compiled: &CompiledPrompt) -> Overflow {
         let budget = &self.setup.budget;
         let kept = compiled.blocks.iter().filter(|block| block.dropped.is_none());
         let largest = kept.max_by_key(|block| (block.tokens, block.priority));
@@ -170,7 +170,7 @@ mod tests {
 
     fn candidate(kind: BlockKind, name: &str, score: f32) -> Candidate {
         Candidate::new(kind, Source::Memory { id: name.into() }, crate::Reasons::default(), format!("{name} is here"))
-            .scored(score)
+            .with_score(score)
     }
 
     /// A frame with every kind of item that can be dropped, and some that cannot.
@@ -219,7 +219,7 @@ mod tests {
         let mut gone = Vec::new();
         loop {
             let before = kept(&draft);
-            if draft.give_up(1).unwrap() == 0 {
+            if draft.drop_to_fit(1).unwrap() == 0 {
                 return (gone, before);
             }
             let after = kept(&draft);

@@ -9,7 +9,7 @@ use super::{AssembleError, Watermark};
 use crate::window::{Cost, at_a_turn, leaving, over_full, start_of_suffix};
 
 /// The newest messages with their token counts.
-struct Stretch {
+struct WindowFit {
     /// Index of the oldest message.
     first: usize,
     costs: Vec<Cost>,
@@ -72,7 +72,7 @@ impl Draft<'_> {
     }
 
     /// Start of the window after a trim, in the new epoch.
-    fn trimmed(&mut self, from: usize) -> (Stretch, usize) {
+    fn trimmed(&mut self, from: usize) -> (WindowFit, usize) {
         let history = self.shares.history_budget;
         let rest = self.weigh(from, history);
         let start = rest.first + leaving(&rest.costs, history, &self.setup.budget);
@@ -84,7 +84,7 @@ impl Draft<'_> {
         let fresh = std::mem::replace(&mut self.epoch, began);
         let whole = self.weigh(from, usable);
         if whole.first == from && whole.tokens <= u64::from(usable) {
-            self.gather_late();
+            self.gather_context();
             return self.take(from, &whole);
         }
         self.epoch = fresh;
@@ -107,20 +107,20 @@ impl Draft<'_> {
         history.get(first..start).unwrap_or_default().iter().map(|message| message.id).collect()
     }
 
-    fn take(&mut self, start: usize, stretch: &Stretch) {
+    fn take(&mut self, start: usize, stretch: &WindowFit) {
         self.start = start;
         self.shares.history_used = stretch.tokens.min(u64::from(u32::MAX)) as u32;
     }
 
-    fn move_to(&mut self, start: usize, anchor: usize, stretch: &Stretch) {
+    fn move_to(&mut self, start: usize, anchor: usize, stretch: &WindowFit) {
         self.start = start;
         let kept = stretch.costs.get(start - stretch.first..).unwrap_or_default();
         self.shares.history_used = kept.iter().map(|cost| cost.tokens).sum();
-        self.note_left(anchor);
+        self.record_left_window(anchor);
     }
 
     /// Records the messages that left the window, which started at `anchor`.
-    pub(crate) fn note_left(&mut self, anchor: usize) {
+    pub(crate) fn record_left_window(&mut self, anchor: usize) {
         let from = if self.state.epoch == 0 { self.start } else { anchor };
         let left = self.frame.history.get(from..self.start).unwrap_or_default();
         self.left = left.iter().map(|message| message.id).collect();
@@ -128,7 +128,7 @@ impl Draft<'_> {
 
     /// Counts messages from the newest back to `from`, and stops at the first one that does not fit into
     /// `limit`. The last exchange is always included.
-    fn weigh(&mut self, from: usize, limit: u32) -> Stretch {
+    fn weigh(&mut self, from: usize, limit: u32) -> WindowFit {
         let mut need_user = self.frame.history[from..self.last].iter().any(|message| message.role == Role::User);
         let (mut first, mut costs, mut tokens) = (self.last, Vec::new(), 0);
         while first > from && (need_user || tokens <= u64::from(limit)) {
@@ -139,7 +139,7 @@ impl Draft<'_> {
             costs.push(cost);
         }
         costs.reverse();
-        Stretch { first, costs, tokens }
+        WindowFit { first, costs, tokens }
     }
 
     /// Drops the oldest turns for `excess` tokens but keeps `keep` messages. Returns the tokens freed.
@@ -162,7 +162,7 @@ impl Draft<'_> {
             let anchor = self.anchor();
             self.start = at;
             self.shares.history_used = self.shares.history_used.saturating_sub(freed);
-            self.note_left(anchor);
+            self.record_left_window(anchor);
         }
         Ok(freed)
     }

@@ -29,7 +29,7 @@ struct Visible<'t> {
 impl<'a> Draft<'a> {
     /// Collects the candidates of this turn and the required lines. An input that was sent in this epoch keeps
     /// its context block.
-    pub(crate) fn gather_late(&mut self) {
+    pub(crate) fn gather_context(&mut self) {
         let resends = self.resends();
         self.late.clear();
         if resends {
@@ -88,7 +88,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Fills the tokens that history and digest leave, in shares.
-    pub(crate) fn fit_late(&mut self) {
+    pub(crate) fn fit_context(&mut self) {
         let budget = self.setup.budget;
         // A window beyond its share takes no guaranteed tokens of retrieval.
         let history = if self.grown { self.shares.history_budget } else { self.shares.history_used };
