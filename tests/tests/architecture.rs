@@ -124,7 +124,7 @@ fn worker_protocol_does_not_use_llama_cpp() {
 }
 
 #[test]
-fn there_is_one_sqlite_and_one_tls() {
+fn workspace_links_one_sqlite_and_one_tls() {
     let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let count = |name: &str| lock.lines().filter(|line| *line == format!("name = \"{name}\"")).count();
     assert_eq!(count("libsqlite3-sys"), 1);

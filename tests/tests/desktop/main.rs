@@ -35,7 +35,7 @@ stories! {
     refused_file_is_reported: stories::imports::refused;
     a_second_start_hands_over_its_files_and_leaves: stories::instances::second_start;
     closing_leaves_no_process_behind: stories::instances::closing;
-    the_window_comes_back_where_it_was: stories::instances::place;
+    window_restores_its_position: stories::instances::place;
     a_page_zooms_and_asks_before_a_link_opens: stories::reading::zoom_and_links;
     damaged_database_shows_a_dialog: stories::instances::damaged_database;
     a_killed_app_loses_no_message: stories::kills::app;
@@ -43,6 +43,6 @@ stories! {
     page_cannot_escape: stories::walls::forbidden;
     a_page_that_reloads_joins_its_reply: stories::walls::reload;
     no_message_runs_or_fetches_anything: stories::payloads::inert;
-    no_message_takes_the_chat_away: stories::payloads::readable;
+    no_message_blanks_or_blocks_the_chat: stories::payloads::readable;
     start_and_memory_stay_near_an_empty_window: stories::costs::measured;
 }

@@ -263,7 +263,7 @@ async fn invalid_key_is_refused_on_save() {
 }
 
 #[tokio::test]
-async fn a_reply_in_tiny_or_endless_pieces_comes_whole() {
+async fn reply_in_any_pieces_is_complete() {
     let tiny = "Come in, it is cold. ".repeat(400);
     let letters: Vec<String> = tiny.chars().map(String::from).collect();
     let endless = vec!["W".repeat(200); 300];

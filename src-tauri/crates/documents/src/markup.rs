@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn stops_when_told_to() {
+    fn stops_when_the_caller_asks() {
         assert_eq!(xml_tokens(b"<a>", &|| false), Err(DocumentError::TooSlow));
     }
 }

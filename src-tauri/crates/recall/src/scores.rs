@@ -32,22 +32,31 @@ impl Scores {
         }
     }
 
-    /// Adds the scores of `others`, which has the same ranges, each multiplied by `times`.
-    pub fn add_all(&mut self, others: &Self, times: f32) {
+    /// Adds the scores of `others`, which has the same ranges, each multiplied by `weight`.
+    fn add_all(&mut self, others: &Self, weight: f32) {
         for (known, other) in self.0.iter_mut().flatten().zip(others.0.iter().flatten()) {
             match (*known == UNKNOWN, *other == UNKNOWN) {
                 (_, true) => {}
-                (true, false) => *known = other * times,
-                (false, false) => *known += other * times,
+                (true, false) => *known = other * weight,
+                (false, false) => *known += other * weight,
             }
         }
     }
 
-    /// Adds the scores of `others` to those that exist.
-    pub fn add_to_known(&mut self, others: &Self) {
+    /// The sum of `signals`, each multiplied by its weight. A message has a score if one of the signals has.
+    pub fn weighted_sum(signals: &[(&Self, f32)]) -> Self {
+        let Some(((first, weight), rest)) = signals.split_first() else { return Self::default() };
+        let mut sum = (*first).clone();
+        sum.0.iter_mut().flatten().filter(|score| **score != UNKNOWN).for_each(|score| *score *= weight);
+        rest.iter().for_each(|(signal, weight)| sum.add_all(signal, *weight));
+        sum
+    }
+
+    /// Adds the scores of `others`, each multiplied by `weight`, to those that exist.
+    pub fn add_to_known(&mut self, others: &Self, weight: f32) {
         let both = self.0.iter_mut().flatten().zip(others.0.iter().flatten());
         both.filter(|(known, other)| **known != UNKNOWN && **other != UNKNOWN)
-            .for_each(|(known, other)| *known += other);
+            .for_each(|(known, other)| *known += other * weight);
     }
 
     /// Takes missing scores from `others`, which has the same ranges.
@@ -167,7 +176,7 @@ mod tests {
         let mut some = scores(&[((0, 1), 0.5), ((1, 2), 1.0)]);
         some.add_all(&scores(&[((0, 1), 0.5), ((0, 2), 4.0)]), 0.5);
         assert_eq!(some.first(9), [((0, 2), 2.0), ((1, 2), 1.0), ((0, 1), 0.75)]);
-        some.add_to_known(&scores(&[((0, 1), 0.25), ((0, 9), 2.0)]));
+        some.add_to_known(&scores(&[((0, 1), 0.25), ((0, 9), 2.0)]), 1.0);
         assert_eq!(some.first(9), [((0, 2), 2.0), ((0, 1), 1.0), ((1, 2), 1.0)]);
     }
 

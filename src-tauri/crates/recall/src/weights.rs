@@ -2,7 +2,7 @@
 //!
 //! Weights are round numbers. Those of [`messages`] and [`lexical`] were tried on the LoCoMo development conversations
 //! (R@10, three conversations, 354 questions); the others were set by hand and checked with scenarios. Change one only
-//! with a run of `cargo xtask bench recall` before and after.
+//! with a run of `nook memory rank` on a corpus before and after.
 
 /// Scores of earlier messages when embeddings are available. Each signal is from 0 to 1.
 pub mod messages {
@@ -35,10 +35,17 @@ pub mod lexical {
     pub const NEIGHBOURS: f32 = 2.0;
     /// BM25 scores of the ten messages on each side.
     pub const TOPIC: f32 = 0.5;
+    /// Each hint: the speaker and the date that the question asks about.
+    pub const HINT: f32 = 1.0;
     /// Logarithm of the message's length, relative to the longest: longer messages say more.
     pub const LENGTH: f32 = 0.5;
     /// The sum of the weights of the words.
     pub const WORDS: f32 = OWN + NEIGHBOURS + TOPIC;
+}
+
+/// The sum of `signals`, each multiplied by its weight, in the order given.
+pub fn weighted_sum(signals: &[(f32, f32)]) -> f32 {
+    signals.iter().fold(0.0, |sum, (signal, weight)| sum + signal * weight)
 }
 
 /// Scores of memories. Each signal is from 0 to 1, and the weights add up to 1.

@@ -81,7 +81,7 @@ async fn killed_worker_keeps_text_and_next_reply_works() {
 
 /// A job such as a title or a draft only evaluates its own text, and the next turn is not affected.
 #[tokio::test]
-async fn background_tasks_keep_the_chats_cache() {
+async fn title_and_draft_keep_the_chats_cache() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open_with(&dir, &[("INGLENOOK_MEMORY", "off"), ("INGLENOOK_MAX_TOKENS", "40")]).await;
     let chat = engine.startup().await.unwrap().chat.unwrap();

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_media_tokens_macros_and_escaped_signs_as_text() {
+    fn keeps_media_tokens_macros_and_escaped_signs() {
         let text = "Send ${image.smile,park} or ${audio.Hello there!}, {{char}}, $5";
         assert_eq!(put(text).unwrap(), text);
         assert_eq!(put(&escape("let x = `${name}`")).unwrap(), "let x = `${name}`");

@@ -281,7 +281,7 @@ fn converts_story_string_to_sections() {
 }
 
 #[test]
-fn a_separator_stands_before_each_example() {
+fn puts_separator_before_each_example() {
     let raw = "<START>\nMira: Oh.\n\nTom: Ah.\n<start>\n<START>\nMira: Hm.\n<START>\nMira: Well.";
     let given = || mira().text("character.examplesRaw", raw);
     let text =

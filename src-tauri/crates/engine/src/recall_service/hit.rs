@@ -2,7 +2,6 @@
 
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use context::reason::{BlockReason, Reasons, two_decimals};
-use recall::weights::messages;
 use store::MessageKey;
 
 use crate::base::clock::Clock;
@@ -69,7 +68,7 @@ impl Hit {
 
     pub(crate) fn names(&mut self, things: &[Possession], named: &Scores) {
         if !things.is_empty() {
-            self.signals.push(SignalKind::Named.is(named.of(self.place()) / messages::NAMED));
+            self.signals.push(SignalKind::Named.is(named.of(self.place())));
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Lexical search (BM25) in the messages of several chats.
 
 use domain::chat::MessageRange;
-use recall::weights::messages;
 use std::slice;
 use std::sync::Arc;
 
@@ -10,8 +9,11 @@ use domain::script::has_unspaced_script;
 use recall::full_text::TextIndex;
 use store::{MessageKey, ReadTransaction, StoreError};
 
+use crate::base::clock::Clock;
+
 use crate::recall_service::hit::{Hit, Since};
 use crate::recall_service::text_cache::{ChatTexts, TextCache};
+use recall::hints::QueryHints;
 use recall::possessions::Possession;
 use recall::scores::Scores;
 use recall::signals::{Lexical, MessagePosition};
@@ -81,11 +83,10 @@ impl LexicalSearch {
         naming.filter(move |(_, message)| !several || message.role == Role::User)
     }
 
-    /// [`messages::NAMED`] for each message that names one of `things`.
+    /// 1 for each message that names one of `things`.
     pub(crate) fn named(&self, things: &[Possession], several: bool) -> Scores {
         let mut named = Scores::unknown(&self.stretches);
-        self.naming(things, several)
-            .for_each(|(stretch, message)| named.add((stretch, message.position), messages::NAMED));
+        self.naming(things, several).for_each(|(stretch, message)| named.add((stretch, message.position), 1.0));
         named
     }
 
@@ -103,9 +104,13 @@ impl LexicalSearch {
         last.then(|| Hit { since, ..Hit::new(newest, stretch, older.score.next_down()) })
     }
 
-    /// The value of `hint` for each message.
-    pub(crate) fn hints(&self, hint: impl Fn(&MessageKey) -> f32) -> Scores {
+    /// The number of hints in `about`, 0 to 2, that each message matches. Without hints no message has a score.
+    pub(crate) fn hints(&self, about: &QueryHints, clock: &Clock) -> Scores {
         let mut hints = Scores::unknown(&self.stretches);
+        if about.given() == 0.0 {
+            return hints;
+        }
+        let hint = |message: &MessageKey| about.fitting(message.role, || clock.civil(message.created));
         for (place, (stretch, chat)) in self.stretches.iter().zip(&self.chats).enumerate() {
             chat.messages(stretch.before).for_each(|message| hints.add((place, message.position), hint(&message)));
         }

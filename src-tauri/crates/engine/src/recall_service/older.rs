@@ -30,7 +30,7 @@
 //! After that, duplicates are merged, repetition is penalized (MMR), and updates of older messages are added.
 
 use domain::chat::MessageRange;
-use recall::weights::{lexical, messages};
+use recall::weights::{lexical, messages, weighted_sum};
 use std::collections::BTreeMap;
 
 use context::frame::{Candidate, SignalKind};
@@ -139,20 +139,18 @@ fn score_by_meaning(
     clock: &Clock,
 ) -> Result<Vec<Hit>, StoreError> {
     let (near, around) = (meaning.near(), &words.said.around);
-    let mut likely = near.clone();
+    let mut similarity = near.clone();
     // A message that is not embedded yet is scored by its words instead.
-    likely.fill_in(around);
-    let in_words = (words.said.covered / messages::FULL_COVERAGE).min(1.0);
-    likely.add_all(around, messages::LEXICAL * in_words);
-    if about.given() > 0.0 {
-        likely.add_all(
-            &words.hints(|message| about.fitting(message.role, || clock.civil(message.created))),
-            messages::HINT,
-        );
-    }
+    similarity.fill_in(around);
+    let coverage = (words.said.covered / messages::FULL_COVERAGE).min(1.0);
+    let hints = words.hints(about, clock);
     let named = words.named(things, *several);
-    likely.add_all(&named, 1.0);
-    let mut hits = words.first(&likely);
+    let mut hits = words.first(&Scores::weighted_sum(&[
+        (&similarity, messages::SIMILARITY),
+        (around, messages::LEXICAL * coverage),
+        (&hints, messages::HINT),
+        (&named, messages::NAMED),
+    ]));
     let places: Vec<MessagePosition> = hits.iter().map(Hit::place).collect();
     let MetIn { pieces, sentences, nearest } = meaning.met(store, &places, MAX_TOKENS)?;
     let most = messages::SIMILARITY
@@ -165,8 +163,8 @@ fn score_by_meaning(
         let [met, sentence] =
             [&pieces, &sentences].map(|met| if near.knows(place) { met.of(place) } else { around.of(place) });
         let asking = words.asking(place);
-        let met_in_all = met + messages::LEXICAL * (1.0 - in_words) * sentence;
-        hit.score = (hit.score + met_in_all - messages::QUESTION * asking) / most;
+        let passage = weighted_sum(&[(met, messages::MAX_SIM), (sentence, messages::LEXICAL * (1.0 - coverage))]);
+        hit.score = weighted_sum(&[(hit.score, 1.0), (passage, 1.0), (asking, -messages::QUESTION)]) / most;
         hit.nearest = nearest.get(&place).copied();
         hit.signals = vec![
             SignalKind::Words.is(around.of(place)),
@@ -199,17 +197,16 @@ fn read_texts(store: &ReadTransaction<'_>, stretches: &[MessageRange], hits: &mu
     Ok(())
 }
 
-/// The lexical score without embeddings. Own words have weight 1, words with neighbours 2, and the topic 0.5: round
-/// numbers, tested on one benchmark only.
+/// The lexical score without embeddings.
 fn by_words(words: &Lexical) -> Scores {
-    let mut found = words.own.clone();
-    found.add_all(&words.around, lexical::NEIGHBOURS);
-    found.add_all(&words.matter(), lexical::TOPIC);
-    found
+    Scores::weighted_sum(&[
+        (&words.own, lexical::OWN),
+        (&words.around, lexical::NEIGHBOURS),
+        (&words.matter(), lexical::TOPIC),
+    ])
 }
 
-/// Scores without embeddings. A hint has the weight of the message's own words. Longer messages score higher, because
-/// they say more; questions score lower.
+/// Scores without embeddings. Longer messages score higher, because they say more; questions score lower.
 fn score_by_words(
     words: &LexicalSearch,
     Question { about, things, several, .. }: &Question,
@@ -217,20 +214,21 @@ fn score_by_words(
 ) -> Vec<Hit> {
     let mut likely = by_words(&words.said);
     let named = words.named(things, *several);
-    likely.add_to_known(&named);
-    if about.given() > 0.0 {
-        likely.add_to_known(&words.hints(|message| about.fitting(message.role, || clock.civil(message.created))));
-    }
+    likely.add_to_known(&named, messages::NAMED);
+    let hints = words.hints(about, clock);
+    likely.add_to_known(&hints, lexical::HINT);
     let mut hits = words.first(&likely);
     let length = |hit: &Hit| (words.chats[hit.stretch].index.length_at(hit.message.position) as f32).ln_1p();
     let longest = hits.iter().map(length).fold(1.0, f32::max);
-    let most = lexical::WORDS + lexical::LENGTH + about.given() + max_named(things);
+    let most = lexical::WORDS + lexical::LENGTH + lexical::HINT * about.given() + max_named(things);
     for hit in &mut hits {
-        let hints = about.fitting(hit.message.role, || clock.civil(hit.message.created)) + named.of(hit.place());
+        let place = hit.place();
+        let hinted = weighted_sum(&[(hints.of(place), lexical::HINT), (named.of(place), messages::NAMED)]);
         let asking = words.asking(hit.place());
         hit.signals =
-            vec![SignalKind::Words.is((hit.score - hints) / lexical::WORDS), SignalKind::Telling.is(1.0 - asking)];
-        hit.score = (hit.score + lexical::LENGTH * length(hit) / longest - messages::QUESTION * asking) / most;
+            vec![SignalKind::Words.is((hit.score - hinted) / lexical::WORDS), SignalKind::Telling.is(1.0 - asking)];
+        let length = length(hit) / longest;
+        hit.score = weighted_sum(&[(hit.score, 1.0), (length, lexical::LENGTH), (asking, -messages::QUESTION)]) / most;
         hit.hinted(about, clock);
         hit.names(things, &named);
     }

@@ -17,7 +17,7 @@ fn idle(world: &World, begin: &str) -> Vec<TcpStream> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn idle_connections_without_token_block_nobody() {
+async fn idle_connections_without_token_block_no_others() {
     let world = World::new().await;
     let whole = format!("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", world.addr());
     for begin in ["", "GET / HTTP/1.1\r\nHost: ", &whole] {

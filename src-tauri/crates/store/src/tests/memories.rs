@@ -207,7 +207,7 @@ async fn a_forgotten_memory_is_gone_from_the_files() {
 
 /// The same for a message, and for memories made from it in another chat.
 #[tokio::test]
-async fn a_deleted_message_takes_its_memories_from_the_files() {
+async fn purge_of_a_message_erases_its_memories() {
     const CANARY: &str = "zanzibarcanary";
     let dir = tempfile::tempdir().unwrap();
     let store = super::open(dir.path()).store;

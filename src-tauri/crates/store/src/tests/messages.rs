@@ -49,7 +49,7 @@ async fn regenerating_adds_a_swipe_and_keeps_the_others() {
 }
 
 #[tokio::test]
-async fn an_edit_replaces_the_selected_text_and_keeps_its_age() {
+async fn edit_replaces_text_and_keeps_creation_time() {
     let store = talk(2).await;
     store.write(|w| w.swipes_mut().add(message_id(2), &swipe(9, "other"))).await.unwrap();
     store.write(|w| w.messages_mut().edit(message_id(2), "mended")).await.unwrap();
@@ -125,7 +125,7 @@ async fn a_streamed_text_grows_by_checkpoints() {
 }
 
 #[tokio::test]
-async fn pinned_messages_are_found_after_they_left_the_window() {
+async fn finds_pinned_messages_outside_the_window() {
     let store = furnished().await;
     for (number, text) in [(1, "The key is under the mat."), (2, "Nice weather."), (3, "And now?")] {
         say(&store, number, text).await;

@@ -121,7 +121,7 @@ fn only_one_of_many_concurrent_opens_succeeds() {
 }
 
 #[tokio::test]
-async fn a_reply_that_was_streaming_is_interrupted_and_keeps_its_text() {
+async fn streaming_reply_is_marked_interrupted_on_open() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).store;
     create_library(&store).await;

@@ -56,7 +56,7 @@ async fn every_change_has_its_own_number() {
 }
 
 #[tokio::test]
-async fn texts_of_an_older_folder_are_counted_after_its_upgrade() {
+async fn upgrade_counts_existing_texts() {
     let dir = tempfile::tempdir().unwrap();
     let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..20]).unwrap().store;
     create_library(&before).await;

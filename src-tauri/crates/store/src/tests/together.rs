@@ -35,7 +35,7 @@ async fn read_until(store: Store, done: Arc<AtomicBool>) -> u32 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn nobody_is_told_that_the_database_is_locked() {
+async fn concurrent_access_never_reports_locked() {
     let store = furnished().await;
     let done = Arc::new(AtomicBool::new(false));
     let readers = [0, 1].map(|_| tokio::spawn(read_until(store.clone(), Arc::clone(&done))));

@@ -62,7 +62,7 @@ async fn embeddings_are_removed_with_their_texts() {
 
 /// Covers embeddings from before the counters existed.
 #[tokio::test]
-async fn vectors_of_an_older_folder_are_counted_after_its_upgrade() {
+async fn upgrade_counts_existing_vectors() {
     let dir = tempfile::tempdir().unwrap();
     let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..19]).unwrap().store;
     create_library(&before).await;

@@ -111,7 +111,7 @@ fn a_card_without_a_name_is_refused() {
 }
 
 #[test]
-fn a_picture_keeps_its_pixels_and_its_leaves_through_an_edit() {
+fn edited_picture_keeps_pixels_and_json_leaves() {
     for file in split("png", "exif").1 {
         let before = fs::read(&file).unwrap();
         let (mut card, warnings) = Card::read(&before).unwrap();
