@@ -54,6 +54,7 @@ mod steps;
 mod stories;
 mod tavern;
 mod trash;
+mod turn_ends;
 mod turn_log;
 mod turns;
 mod wire;

@@ -15,6 +15,7 @@ mod memory;
 mod models;
 mod presets;
 mod prompts;
+mod reasons;
 mod settings;
 mod turn_options;
 
@@ -30,5 +31,6 @@ pub use memory::*;
 pub use models::*;
 pub use presets::*;
 pub use prompts::*;
+pub use reasons::*;
 pub use settings::*;
 pub use turn_options::*;

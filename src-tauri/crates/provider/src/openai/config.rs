@@ -75,7 +75,7 @@ impl EndpointConfig {
         let authorization = key.as_ref().map(bearer).transpose()?;
         let dialect = OpenAiDialect::of_host(url.host_str().unwrap_or_default());
         let (model, headers, timeouts) = (model.into(), HeaderMap::new(), Timeouts::default());
-        Ok(Self { url, model, key, authorization, headers, timeouts: timeouts, dialect })
+        Ok(Self { url, model, key, authorization, headers, timeouts, dialect })
     }
 
     /// Adds a dialect that was learned earlier.
@@ -90,7 +90,7 @@ impl EndpointConfig {
 
     /// Returns the same endpoint with other timeouts.
     pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
-        Self { timeouts: timeouts, ..self }
+        Self { timeouts, ..self }
     }
 
     /// Adds `headers` to each request. Their values are secrets.

@@ -108,7 +108,9 @@ test("template with a hint has a preview", async () => {
 	await all.open("base");
 	all.editor?.show("chat");
 	await vi.advanceTimersByTimeAsync(300);
-	expect(all.editor?.problems).toEqual([hint]);
+	expect([all.editor?.problems, all.editor?.shownProblems]).toEqual([[hint], []]);
+	all.editor?.type("{} ");
+	expect(all.editor?.shownProblems).toEqual([hint]);
 	expect(all.editor?.broken).toBe(false);
 	expect(all.editor?.rendered).not.toBe(null);
 });

@@ -22,6 +22,8 @@ export class TemplateEditor {
 	readonly dirty = $derived(this.json !== this.#saved);
 	/** The template has errors, so it can be neither previewed nor saved. */
 	readonly broken = $derived(this.problems.some(({ severity }) => severity === "error"));
+	/** Hints about an unchanged built-in template are left out: the user did not write it. */
+	readonly shownProblems = $derived(this.summary?.builtIn && !this.summary.changed && !this.dirty ? this.problems.filter(({ severity }) => severity === "error") : this.problems);
 	#chat: string | null = null;
 	#debounce = new Debounce();
 	#asked = 0;
