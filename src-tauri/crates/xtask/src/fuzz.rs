@@ -1,6 +1,6 @@
 //! Runs the generators of hostile input for a given time. `cargo xtask test` runs each of them once with a fixed seed.
 
-use crate::process::{FEATURES, cargo, run};
+use crate::process::{FEATURES, cargo, run, with_clippy};
 use crate::run::{prepare, with_test_environment};
 use crate::system::Need;
 use crate::ui;
@@ -40,7 +40,7 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
             // Tests the whole workspace, because a single package has other features and would be rebuilt.
             call.args(["--locked", "--quiet", "--workspace"]).args(FEATURES);
             call.args([target, filter]).env("PROPTEST_RNG_SEED", seed.to_string());
-            run(with_test_environment(&mut call)?)?;
+            run(with_test_environment(with_clippy(&mut call))?)?;
         }
         seed += 1;
     }

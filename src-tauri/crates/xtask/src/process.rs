@@ -47,6 +47,17 @@ pub(crate) fn cargo(subcommand: &str) -> Command {
     command
 }
 
+/// Makes clippy the compiler of the workspace's crates, so that one build checks them and makes programs and tests.
+/// `cargo clippy` would check every library first and then build it again. All builds of the dev profile use this, so
+/// that they share their results. A toolchain without clippy builds as usual.
+pub(crate) fn with_clippy(cargo: &mut Command) -> &mut Command {
+    let driver = Path::new(&cargo_program()).with_file_name(format!("clippy-driver{}", env::consts::EXE_SUFFIX));
+    if driver.is_file() {
+        cargo.env("RUSTC_WORKSPACE_WRAPPER", driver).env("CLIPPY_ARGS", "");
+    }
+    cargo
+}
+
 /// Runs a program and waits for its end.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! Builds the programs, opens the window, and takes screenshots.
 
-use crate::process::{FEATURES, cargo, command, root, run as execute, target};
+use crate::process::{FEATURES, cargo, command, root, run as execute, target, with_clippy};
 use crate::{models, system, ui};
 use anyhow::{Result, bail};
 use std::env;
@@ -59,6 +59,9 @@ pub(crate) fn programs(release: bool) -> Result<()> {
         // Including a test gives the crates the same features as in `cargo xtask test`, which otherwise would build
         // Tauri a second time. This is the smallest test.
         build.args(["--workspace", "--bins", "--test", "architecture"]);
+    }
+    if !release {
+        with_clippy(&mut build);
     }
     execute(&mut build)
 }

@@ -33,6 +33,12 @@ impl AddAssign for TestCounts {
     }
 }
 
+/// Whether cargo's output reports warnings of a crate: ``warning: `store` (lib) generated 2 warnings``. Cargo repeats them
+/// for crates that it does not build again.
+pub(crate) fn has_warnings(output: &str) -> bool {
+    output.lines().any(|line| line.starts_with("warning: `") && line.contains(" generated "))
+}
+
 /// Parses the last line `Summary [   1.2s] 5 tests run: 4 passed (1 slow), 1 failed, 0 skipped` of cargo-nextest.
 pub(crate) fn nextest(output: &str) -> Option<TestCounts> {
     let line = output.lines().rev().find(|line| line.trim_start().starts_with("Summary ["))?;
@@ -138,6 +144,12 @@ mod tests {
 
     fn tally(passed: u64, failed: u64) -> Option<TestCounts> {
         Some(TestCounts { passed, failed })
+    }
+
+    #[test]
+    fn finds_warnings_of_crates() {
+        assert!(has_warnings("   Compiling store\nwarning: `store` (lib) generated 1 warning (run `cargo fix`)\n"));
+        assert!(!has_warnings("warning: worker@0.1.0: no Vulkan SDK\n    Finished `dev` profile\n"));
     }
 
     #[test]

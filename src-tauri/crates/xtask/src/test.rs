@@ -2,7 +2,7 @@
 
 use crate::bundle;
 use crate::changed::{self, ChangePlan, Rust};
-use crate::process::{self, FEATURES, cargo, cargo_program, command, command_line, root};
+use crate::process::{self, FEATURES, cargo, cargo_program, command, command_line, root, with_clippy};
 use crate::python;
 use crate::run::{prepare, with_test_environment};
 use crate::system::Need;
@@ -97,12 +97,12 @@ fn run_steps(options: &Options, plan: &ChangePlan, outcomes: &mut Vec<Outcome>) 
     let (rust, desktop) = (has_rust && options.wants(TestPart::Rust), has_rust && options.wants(TestPart::Desktop));
     let browser = !plan.is_empty() && options.wants(TestPart::Browser);
     if options.wants(TestPart::Lint) && has_rust {
-        outcomes.extend([format(), clippy(), fuzz_targets(), licences()]);
+        outcomes.extend([format(), fuzz_targets(), licences()]);
     }
     if options.wants(TestPart::Lint) && plan.ui {
         outcomes.extend([svelte_check(), eslint()]);
     }
-    if rust || desktop || browser {
+    if rust || desktop || browser || options.wants(TestPart::Lint) && has_rust {
         outcomes.push(build());
     }
     if rust {
@@ -121,16 +121,6 @@ fn run_steps(options: &Options, plan: &ChangePlan, outcomes: &mut Vec<Outcome>) 
 
 fn format() -> Outcome {
     run_check("formatting", cargo("fmt").args(["--all", "--check"]))
-}
-
-fn clippy() -> Outcome {
-    run_check(
-        "clippy",
-        cargo("clippy")
-            .args(["--locked", "--workspace", "--all-targets"])
-            .args(FEATURES)
-            .args(["--", "-D", "warnings"]),
-    )
 }
 
 /// Checks that the fuzz targets build, because they are run only manually.
@@ -171,9 +161,16 @@ fn eslint() -> Outcome {
     run_check("eslint", &mut ui::npm("lint"))
 }
 
-/// Builds all programs and tests, because some tests start programs that cargo would not build for them.
+/// Builds all programs and tests with clippy, because some tests start programs that cargo would not build for them. A
+/// warning fails the step, but not the build, so that the tests still run.
 fn build() -> Outcome {
-    run_check("build", cargo("build").args(["--locked", "--workspace", "--all-targets"]).args(FEATURES))
+    let mut call = cargo("build");
+    call.args(["--locked", "--workspace", "--all-targets"]).args(FEATURES);
+    time_step("clippy and build", || {
+        let built = watch(with_clippy(&mut call))?;
+        let passed = built.succeeded && !tally::has_warnings(&built.stderr);
+        Ok(Measured { tally: TestCounts::of_one(passed), ..Measured::default() })
+    })
 }
 
 /// Builds the package that `tests/tests/it/real_model/package.rs` unpacks and tests, from the existing programs.
@@ -189,6 +186,7 @@ fn rust_tests(options: &Options, plan: &ChangePlan) -> Outcome {
         _ => "desktop tests",
     };
     let mut call = on_own_display();
+    with_clippy(&mut call);
     if options.all_rounds {
         call.env("INGLENOOK_ALL_ROUNDS", "1");
     }
