@@ -46,20 +46,23 @@ struct TurnSettings {
 impl TurnSettings {
     /// Handle for the injected provider, which is treated like an endpoint.
     fn scripted(self, provider: Arc<dyn Provider>) -> ModelHandle {
-        let Self { context, sampling, values, withdrawals } = self;
-        let budget = within(Budget::remote(context.unwrap_or(8_192), sampling.max_tokens), &values);
-        let name = "scripted".to_owned();
+        let context = self.context.unwrap_or(8_192);
         let counting = TokenCounting::Remote(RemoteCounting::default());
-        let sees = values.sees_images;
+        self.remote("scripted".to_owned(), context, provider, counting)
+    }
+
+    /// Handle for a model with a context of `context` tokens behind an endpoint. All its names are `name`.
+    fn remote(self, name: String, context: u32, provider: Arc<dyn Provider>, counting: TokenCounting) -> ModelHandle {
+        let Self { sampling, values, withdrawals, .. } = self;
         ModelHandle {
             key: name.clone(),
             model_name: name.clone(),
             name,
             provider,
             template: None,
-            budget,
+            budget: within(Budget::remote(context, sampling.max_tokens), &values),
             sampling,
-            sees,
+            sees: values.sees_images,
             tiny: false,
             note: None,
             values,
@@ -229,30 +232,14 @@ impl Configuration {
         let name = self.shown_name(&endpoint).await?;
         let model_name = if endpoint.model.is_empty() { endpoint.name.clone() } else { endpoint.model.clone() };
         let context = asked.context.unwrap_or(MAX_CONTEXT).min(endpoint.context).max(512);
-        let TurnSettings { sampling, values, withdrawals, .. } = asked;
-        let budget = within(Budget::remote(context, sampling.max_tokens), &values);
-        let remote = RemoteCounting::of(self.base().store(), self.tokenizer_files(), &endpoint).await?;
-        let budget = Budget { margin: (budget.limit as f32 * remote.calibration.margin()) as u32, ..budget };
+        let counting = RemoteCounting::of(self.base().store(), self.tokenizer_files(), &endpoint).await?;
+        let margin = counting.calibration.margin();
         let client = DialectLearner::new(Arc::new(OpenAiClient::new(config)?), self.base().store().clone(), &endpoint);
         let client = Arc::new(client);
-        let provider = Arc::new(Calibrating::new(client, self.base().store().clone(), &endpoint, remote.clone()));
-        let counting = TokenCounting::Remote(remote);
-        let sees = values.sees_images;
-        Ok(ModelHandle {
-            name,
-            model_name,
-            key,
-            provider,
-            template: None,
-            budget,
-            sampling,
-            sees,
-            tiny: false,
-            note: None,
-            values,
-            withdrawals,
-            counting,
-        })
+        let provider = Arc::new(Calibrating::new(client, self.base().store().clone(), &endpoint, counting.clone()));
+        let handle = asked.remote(name, context, provider, TokenCounting::Remote(counting));
+        let margin = (handle.budget.limit as f32 * margin) as u32;
+        Ok(ModelHandle { model_name, key, budget: Budget { margin, ..handle.budget }, ..handle })
     }
 
     pub(crate) async fn local_model(&self, id: ModelId) -> ApiResult<LocalModel> {
