@@ -48,6 +48,7 @@ mod requirements;
 mod round_trips;
 mod samplers;
 mod scripts;
+mod searching;
 mod settings;
 mod stages;
 mod steps;

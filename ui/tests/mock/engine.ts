@@ -1,4 +1,4 @@
-import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
+import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, SearchPage, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
@@ -267,6 +267,21 @@ export class MockEngine implements Transport {
 		};
 		this.#deleted.push({ id, undo });
 	}
+
+	/** Finds messages that contain every word. */
+	op_search_messages = ({ text, chat, skip }: { text: string; chat: string | null; skip: number }): SearchPage => {
+		const words = text.toLowerCase().split(/\s+/);
+		const all = this.chats.filter(({ id }) => chat === null || id === chat).flatMap((known) => known.messages.map((message) => ({ known, message })));
+		const hits = all.flatMap(({ known, message }) =>
+			message.swipes.filter((swipe) => words.every((word) => swipe.text.toLowerCase().includes(word))).map((swipe) => {
+				const at = swipe.text.toLowerCase().indexOf(words[0] ?? "");
+				const parts = [swipe.text.slice(Math.max(0, at - 40), at), swipe.text.slice(at, at + (words[0] ?? "").length), swipe.text.slice(at + (words[0] ?? "").length, at + 160)];
+				const excerpt = parts.map((part, index) => ({ text: part, isMatch: index === 1 })).filter((part) => part.text !== "");
+				return { chat: known.id, title: known.title, character: "Mira", message: message.id, swipe: swipe.id, isShown: message.swipes[message.selected] === swipe, role: message.role, name: message.role === "user" ? null : message.name, created: message.created, excerpt };
+			}),
+		);
+		return { hits: hits.slice(skip, skip + 50), more: hits.length > skip + 50 };
+	};
 
 	op_startup = () => ({ version: "0.1.0", settings: this.settings, chat: this.chats[0]?.id ?? null, notices: this.scene === "interrupted" ? ["The app ended while a reply was being written. What had arrived was kept."] : [], dataDir: "/home/sam/.local/share/inglenook" });
 	op_health = () => ({

@@ -27,6 +27,7 @@ pub mod prompt;
 pub mod regex_script;
 pub mod sampling;
 pub mod script;
+pub mod search_query;
 pub mod settings;
 pub mod time;
 pub mod tool_call;

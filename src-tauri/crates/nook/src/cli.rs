@@ -73,6 +73,14 @@ pub(crate) enum Verb {
     Chat(ChatArgs),
     /// Print the prompt that a message would produce; nothing is sent or stored
     Prompt(PromptArgs),
+    /// Search the messages of all chats: words, "phrases", from:NAME, in:TITLE, before:DATE, after:DATE, has:picture
+    Search {
+        #[arg(required = true, value_name = "QUERY")]
+        query: Vec<String>,
+        /// Id or title [default: all chats]
+        #[arg(long)]
+        chat: Option<String>,
+    },
     /// Count the tokens of a file or of stdin
     Tokens {
         /// Name, file name or id [default: the default model]

@@ -27,6 +27,7 @@ use crate::table::lorebook::{Lorebooks, LorebooksMut};
 use crate::table::manifest::{Manifests, ManifestsMut};
 use crate::table::memory::{Memories, MemoriesMut};
 use crate::table::message::{Messages, MessagesMut};
+use crate::table::message_search::MessageSearch;
 use crate::table::message_text::MessageTexts;
 use crate::table::model::{Models, ModelsMut};
 use crate::table::persona::{Personas, PersonasMut};
@@ -67,6 +68,10 @@ macro_rules! tables {
             $(pub fn $read(&self) -> $reads<'_> {
                 $reads { conn: self.conn }
             })*
+
+            pub fn message_search(&self) -> MessageSearch<'_> {
+                MessageSearch { conn: self.conn }
+            }
 
             pub fn message_texts(&self) -> MessageTexts<'_> {
                 MessageTexts { conn: self.conn }

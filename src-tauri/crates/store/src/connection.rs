@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::StoreError;
+use crate::{StoreError, search};
 
 /// The first SQLite without the WAL-reset bug, in which a checkpoint could lose committed pages.
 const OLDEST: i32 = 3_051_003;
@@ -82,6 +82,7 @@ pub(crate) fn quick_check(conn: &Connection) -> Result<(), String> {
 /// Protects against manipulated files, which must not run their own code or crash SQLite.
 pub(crate) fn guard(conn: &Connection) -> rusqlite::Result<()> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
+    search::register(conn)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     // Without this, SQLite plans a statement again for each bound value, which takes longer than running it.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

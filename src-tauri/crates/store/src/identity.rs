@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::lock::Lock;
 use crate::open::FILE;
-use crate::{StoreError, backup, files, migrate};
+use crate::{StoreError, backup, files, migrate, search};
 
 /// "INGL" in ASCII, set by migration 32. Older files have no application id.
 const OURS: i64 = 0x494E_474C;
@@ -51,6 +51,7 @@ pub(crate) fn ours(conn: &Connection) -> rusqlite::Result<bool> {
 pub(crate) fn schema_is_ours(conn: &Connection) -> Result<bool, StoreError> {
     let format = migrate::format(conn)? as usize;
     let mut fresh = Connection::open_in_memory()?;
+    search::register(&fresh)?;
     migrate::run(&mut fresh, migrate::MIGRATIONS.get(..format).unwrap_or(migrate::MIGRATIONS))?;
     Ok(schema(conn)? == schema(&fresh)?)
 }

@@ -42,6 +42,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0034_endpoint_models.sql"),
     include_str!("migrations/0035_import_reports.sql"),
     include_str!("migrations/0036_stopped.sql"),
+    include_str!("migrations/0037_search.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

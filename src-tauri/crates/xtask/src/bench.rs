@@ -32,6 +32,8 @@ enum BenchName {
     Planted,
     /// Prompt reuse in a long chat, compared with a sliding window.
     Reuse,
+    /// Full-text search over 100,000 messages.
+    Search,
     /// Token counting.
     Tokenize,
 }
@@ -47,6 +49,7 @@ impl BenchName {
             Self::Memory => ["tests", "memory", "bench"],
             Self::Planted => ["tests", "planted", "bench"],
             Self::Reuse => ["tests", "reuse", "dev"],
+            Self::Search => ["tests", "search", "bench"],
             Self::Tokenize => ["local", "tokenize", "bench"],
         }
     }

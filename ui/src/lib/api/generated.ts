@@ -119,6 +119,8 @@ export function client(call: Call) {
 		openChat: (id: string) => call("open_chat", { id }) as Promise<Chat>,
 		/** The page of messages before `before`, a message's id. */
 		messagesBefore: (chat: string, before: string, limit: number) => call("messages_before", { chat, before, limit }) as Promise<MessagePage>,
+		/** Messages that match a search such as `lamp "red door" from:mira before:2026-01-31`, in one chat or in all. `skip` is the number of hits that are known already. */
+		searchMessages: (text: string, chat: string | null, skip: number) => call("search_messages", { text, chat, skip }) as Promise<SearchPage>,
 		renameChat: (id: string, title: string) => call("rename_chat", { id, title }) as Promise<void>,
 		setChatModel: (id: string, model: ModelRef | null) => call("set_chat_model", { id, model }) as Promise<void>,
 		setChatPersona: (id: string, persona: string) => call("set_chat_persona", { id, persona }) as Promise<void>,
@@ -814,6 +816,12 @@ export type Event =
 { event: "importEnded"; report: ImportReport | null } | 
 /**  The listener was too slow and missed events: it should reload what it shows. */
 { event: "missed" };
+
+/**  A part of an excerpt. */
+export type ExcerptPart = {
+	text: string,
+	isMatch: boolean,
+};
 
 /**  Token counts and timings, shown under a reply. */
 export type Figures = {
@@ -1678,6 +1686,34 @@ export type ScriptTrial = {
 	problem: string | null,
 	/**  It exceeded its limits and was stopped. */
 	overrun: boolean,
+};
+
+/**  A version of a message that matches a search. */
+export type SearchHit = {
+	chat: string,
+	/**  Title of the chat; empty if it has none. */
+	title: string,
+	/**  Name of the chat's character. */
+	character: string,
+	message: string,
+	swipe: string,
+	/**  The version is the one that is shown. */
+	isShown: boolean,
+	role: Role,
+	/**  Name of the speaker; `null` for the user. */
+	name: string | null,
+	/**  Empty if the time is unknown. */
+	created: string,
+	/**  The text around the first match. */
+	excerpt: ExcerptPart[],
+};
+
+/**  A page of found messages. */
+export type SearchPage = {
+	/**  The last added first. */
+	hits: SearchHit[],
+	/**  There are further hits. */
+	more: boolean,
 };
 
 /**  The value of a setting on one layer. */

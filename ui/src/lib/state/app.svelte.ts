@@ -14,6 +14,7 @@ import { EngineEvents } from "./events";
 import type { TextField } from "./fields";
 import { FolderImport } from "./folderImport.svelte";
 import { Help } from "./help.svelte";
+import { MessageSearch } from "./messageSearch.svelte";
 import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
 import { Memories } from "./memory/memories.svelte";
@@ -43,6 +44,7 @@ export class App {
 	readonly toasts = new Toasts();
 	readonly help = new Help();
 	readonly characters = new CharacterActions(this);
+	readonly search: MessageSearch;
 	readonly library: Library;
 	readonly chats: Chats;
 	readonly models: Models;
@@ -92,6 +94,7 @@ export class App {
 
 	constructor(shell: Transport) {
 		this.api = api(shell);
+		this.search = new MessageSearch(this.api);
 		this.library = new Library(this.api);
 		this.chats = new Chats(this.api);
 		this.models = new Models(this.api);

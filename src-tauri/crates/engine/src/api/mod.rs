@@ -16,6 +16,7 @@ mod models;
 mod presets;
 mod prompts;
 mod reasons;
+mod search;
 mod settings;
 mod turn_options;
 
@@ -32,5 +33,6 @@ pub use models::*;
 pub use presets::*;
 pub use prompts::*;
 pub use reasons::*;
+pub use search::*;
 pub use settings::*;
 pub use turn_options::*;

@@ -33,6 +33,7 @@ pub(crate) mod memories;
 pub(crate) mod memory_archive;
 pub(crate) mod memory_bulk;
 pub(crate) mod memory_sources;
+pub(crate) mod message_search;
 pub(crate) mod personas;
 pub(crate) mod pictures;
 pub(crate) mod prompt_files;

@@ -133,6 +133,9 @@ macro_rules! operations {
             library.open_chat(id: String) -> Chat;
             /// The page of messages before `before`, a message's id.
             library.messages_before(chat: String, before: String, limit: u32) -> MessagePage;
+            /// Messages that match a search such as `lamp "red door" from:mira before:2026-01-31`, in one chat or in all.
+            /// `skip` is the number of hits that are known already.
+            library.search_messages(text: String, chat: Option<String>, skip: u32) -> SearchPage;
             library.rename_chat(id: String, title: String) -> ();
             library.set_chat_model(id: String, model: Option<ModelRef>) -> ();
             library.set_chat_persona(id: String, persona: String) -> ();

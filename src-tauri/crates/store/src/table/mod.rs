@@ -29,6 +29,7 @@ pub(crate) mod memory_row;
 pub(crate) mod memory_world;
 pub(crate) mod message;
 pub(crate) mod message_exclusion;
+pub(crate) mod message_search;
 pub(crate) mod message_text;
 pub(crate) mod model;
 pub(crate) mod persona;

@@ -19,6 +19,7 @@ mod memories;
 mod messages;
 mod opening;
 mod purging;
+mod searching;
 mod sources;
 mod texts;
 mod together;

@@ -1,0 +1,23 @@
+//! Full-text search over messages: the terms of a text, queries of the index, and highlighted excerpts.
+
+mod excerpt;
+mod query;
+mod terms;
+
+use rusqlite::Connection;
+use rusqlite::functions::FunctionFlags;
+
+pub use excerpt::Excerpt;
+pub(crate) use query::index_query;
+
+/// Registers the functions that the triggers of the index call. Every connection that writes or migrates needs them.
+pub(crate) fn register(conn: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    let text = |context: &rusqlite::functions::Context<'_>| -> rusqlite::Result<String> { context.get(0) };
+    conn.create_scalar_function("search_words", 1, flags, move |context| {
+        Ok(terms::joined(terms::words(&text(context)?)))
+    })?;
+    conn.create_scalar_function("search_letters", 1, flags, move |context| {
+        Ok(terms::joined(terms::letters(&text(context)?)))
+    })
+}

@@ -1,0 +1,151 @@
+//! Full-text search over messages: the newest versions with every term.
+
+use domain::chat::Role;
+use domain::search_query::SearchTerm;
+use domain::{ChatId, MessageId, SwipeId, Timestamp};
+use rusqlite::{Connection, Row, named_params};
+
+use crate::StoreError;
+use crate::search::{Excerpt, index_query};
+use crate::sql::Col;
+
+/// Conditions of a search besides its terms.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchFilter {
+    /// Only this chat.
+    pub chat: Option<ChatId>,
+    /// Only chats whose title or whose character's name contains this text.
+    pub title: Option<String>,
+    pub author: Option<SearchAuthor>,
+    /// Only messages at or after this time.
+    pub since: Option<Timestamp>,
+    /// Only messages before this time.
+    pub until: Option<Timestamp>,
+    /// Only messages with a picture.
+    pub has_picture: bool,
+    /// Only the versions that are shown.
+    pub shown_only: bool,
+}
+
+/// The author of the messages to find.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SearchAuthor {
+    User,
+    /// A character or narrator whose name contains this text.
+    Named(String),
+}
+
+/// A version of a message that matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundMessage {
+    pub chat: ChatId,
+    /// Title of the chat; empty if it has none.
+    pub title: String,
+    /// Name of the chat's character.
+    pub character: String,
+    pub message: MessageId,
+    pub swipe: SwipeId,
+    /// The version is the one that is shown.
+    pub is_shown: bool,
+    pub role: Role,
+    /// Name of the speaker, if it is neither the user nor the chat's character.
+    pub speaker: Option<String>,
+    pub created: Timestamp,
+    /// The time is unknown.
+    pub undated: bool,
+    pub excerpt: Excerpt,
+}
+
+pub struct MessageSearch<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+/// Versions with every term.
+const MATCHING: &str = "swipe_search JOIN swipe_number ON swipe_number.number = swipe_search.rowid
+        AND swipe_search MATCH :query
+    JOIN swipe ON swipe.id = swipe_number.swipe";
+/// All versions, for a search that has only filters.
+const ALL: &str = "swipe_number JOIN swipe ON swipe.id = swipe_number.swipe AND :query IS NULL";
+
+/// Joins a version with its message; deleted messages, chats and characters are left out.
+const FOUND: &str = "JOIN message ON message.id = swipe.message
+    JOIN chat ON chat.id = message.chat
+    JOIN character ON character.id = chat.character
+    LEFT JOIN message_speaker ON message_speaker.message = message.id
+    WHERE message.deleted IS NULL AND chat.deleted IS NULL AND character.deleted IS NULL
+        AND (:chat IS NULL OR message.chat = :chat)
+        AND (:title IS NULL OR instr(lower(chat.title), :title) > 0 OR instr(lower(character.name), :title) > 0)
+        AND (:is_user IS NULL OR (message.role = 'user') = :is_user)
+        AND (:name IS NULL OR instr(lower(ifnull(message_speaker.name, character.name)), :name) > 0)
+        AND (:since IS NULL OR message.created >= :since) AND (:until IS NULL OR message.created < :until)
+        AND (NOT :has_picture OR EXISTS (SELECT 1 FROM message_picture WHERE message_picture.message = message.id))
+        AND (NOT :shown_only OR swipe.position = message.selected)";
+
+impl MessageSearch<'_> {
+    /// At most `limit` versions after the first `skip`, the last added first. Without terms, only the filter applies.
+    pub fn find(
+        &self,
+        terms: &[SearchTerm],
+        filter: &SearchFilter,
+        skip: u32,
+        limit: u32,
+    ) -> Result<Vec<FoundMessage>, StoreError> {
+        let query = index_query(terms);
+        let (from, order) = match query {
+            Some(_) => (MATCHING, "swipe_search.rowid"),
+            None if terms.is_empty() => (ALL, "swipe_number.number"),
+            None => return Ok(Vec::new()),
+        };
+        let mut statement = self.conn.prepare_cached(&format!(
+            "SELECT chat.id AS chat, chat.title, character.name AS character, message.id AS message, swipe.id AS swipe,
+                swipe.position = message.selected AS is_shown, message.role, message_speaker.name AS speaker,
+                message.created, message.undated, swipe.text
+            FROM {from} {FOUND} ORDER BY {order} DESC LIMIT :limit OFFSET :skip"
+        ))?;
+        let (is_user, name) = match &filter.author {
+            None => (None, None),
+            Some(SearchAuthor::User) => (Some(true), None),
+            Some(SearchAuthor::Named(name)) => (Some(false), Some(name.to_lowercase())),
+        };
+        let rows = statement.query_map(
+            named_params! {
+                ":query": query,
+                ":chat": filter.chat.map(Col),
+                ":title": filter.title.as_ref().map(|title| title.to_lowercase()),
+                ":is_user": is_user,
+                ":name": name,
+                ":since": filter.since.map(Col),
+                ":until": filter.until.map(Col),
+                ":has_picture": filter.has_picture,
+                ":shown_only": filter.shown_only,
+                ":limit": limit,
+                ":skip": skip,
+            },
+            |row| from_row(row, terms),
+        )?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Number of versions with every term, in all chats that are not purged, at most `limit`.
+    pub fn count(&self, terms: &[SearchTerm], limit: u32) -> Result<u32, StoreError> {
+        let Some(query) = index_query(terms) else { return Ok(0) };
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM swipe_search WHERE swipe_search MATCH ?1 LIMIT ?2)";
+        Ok(self.conn.prepare_cached(sql)?.query_row((query, limit), |row| row.get(0))?)
+    }
+}
+
+fn from_row(row: &Row<'_>, terms: &[SearchTerm]) -> rusqlite::Result<FoundMessage> {
+    Ok(FoundMessage {
+        chat: row.get::<_, Col<_>>("chat")?.0,
+        title: row.get("title")?,
+        character: row.get("character")?,
+        message: row.get::<_, Col<_>>("message")?.0,
+        swipe: row.get::<_, Col<_>>("swipe")?.0,
+        is_shown: row.get("is_shown")?,
+        role: row.get::<_, Col<_>>("role")?.0,
+        speaker: row.get("speaker")?,
+        created: row.get::<_, Col<_>>("created")?.0,
+        undated: row.get("undated")?,
+        excerpt: Excerpt::of(row.get_ref("text")?.as_str()?, terms),
+    })
+}

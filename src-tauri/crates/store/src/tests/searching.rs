@@ -1,0 +1,91 @@
+//! Full-text search over messages.
+
+use domain::chat::Role;
+
+use super::*;
+use domain::search_query::SearchTerm;
+
+use crate::{FoundMessage, NewSwipe, SearchAuthor, SearchFilter};
+
+fn words(text: &str) -> Vec<SearchTerm> {
+    text.split(' ').map(|word| SearchTerm::Word(word.to_owned())).collect()
+}
+
+async fn find(store: &Store, terms: Vec<SearchTerm>, filter: SearchFilter) -> Vec<FoundMessage> {
+    store.read(move |r| r.message_search().find(&terms, &filter, 0, 50)).await.unwrap()
+}
+
+/// The numbers of the found versions, the last added first.
+async fn numbers(store: &Store, terms: Vec<SearchTerm>) -> Vec<u128> {
+    find(store, terms, SearchFilter::default()).await.iter().map(|found| found.swipe.0.as_u128()).collect()
+}
+
+#[tokio::test]
+async fn finds_words_of_any_script() {
+    let store = furnished().await;
+    for (number, text) in
+        [(1, "The lamps of Éloïse burn."), (2, "桜の木の下で"), (3, "A cherry tree."), (4, "Лампа горит"), (5, "สวัสดี")]
+    {
+        say(&store, number, text).await;
+    }
+    for (sought, expected) in [
+        ("lamp", vec![1]),
+        ("ELOISE burn", vec![1]),
+        ("桜", vec![2]),
+        ("木の下", vec![2]),
+        ("の桜", vec![]),
+        ("лампа", vec![4]),
+        ("สวัส", vec![5]),
+        ("tree lamp", vec![]),
+        ("…", vec![]),
+    ] {
+        assert_eq!(numbers(&store, words(sought)).await, expected, "{sought}");
+    }
+    assert_eq!(numbers(&store, vec![SearchTerm::Phrase("of eloise".into())]).await, [1]);
+    assert_eq!(numbers(&store, vec![SearchTerm::Phrase("eloise of".into())]).await, [0; 0]);
+}
+
+#[tokio::test]
+async fn edits_versions_and_deletions_reach_the_index() {
+    let store = furnished().await;
+    say(&store, 1, "The red door.").await;
+    say(&store, 2, "The green door.").await;
+    assert_eq!(numbers(&store, words("door")).await, [2, 1]);
+    store.write(|w| w.messages_mut().edit(message_id(1), "The blue gate.")).await.unwrap();
+    assert_eq!((numbers(&store, words("red")).await, numbers(&store, words("blue")).await), (vec![], vec![1]));
+
+    let other = NewSwipe { id: swipe_id(7), ..swipe(7, "The yellow door.") };
+    store.write(move |w| w.swipes_mut().add(message_id(2), &other)).await.unwrap();
+    let found = find(&store, words("door"), SearchFilter::default()).await;
+    assert_eq!(found.len(), 2);
+    let shown = find(&store, words("door"), SearchFilter { shown_only: true, ..SearchFilter::default() }).await;
+    assert_eq!(shown.len(), 1);
+
+    store.write(|w| w.messages_mut().soft_delete(message_id(2), Timestamp(10))).await.unwrap();
+    assert_eq!(numbers(&store, words("door")).await, [0; 0]);
+}
+
+#[tokio::test]
+async fn filters_limit_the_search() {
+    let store = furnished().await;
+    for (number, role) in [(1, Role::User), (2, Role::Character), (3, Role::User)] {
+        let new = message(number, role, "A lantern.");
+        store.write(move |w| w.messages_mut().append(&new)).await.unwrap();
+    }
+    let check = async |filter: SearchFilter, expected: &[u128]| {
+        let found = find(&store, words("lantern"), filter.clone()).await;
+        let found: Vec<u128> = found.iter().map(|found| found.swipe.0.as_u128()).collect();
+        assert_eq!(found, expected, "{filter:?}");
+    };
+    let none = SearchFilter::default;
+    check(SearchFilter { author: Some(SearchAuthor::User), ..none() }, &[3, 1]).await;
+    check(SearchFilter { author: Some(SearchAuthor::Named("ad".into())), ..none() }, &[2]).await;
+    check(SearchFilter { author: Some(SearchAuthor::Named("Bo".into())), ..none() }, &[]).await;
+    check(SearchFilter { title: Some("EVENING".into()), ..none() }, &[3, 2, 1]).await;
+    check(SearchFilter { title: Some("morning".into()), ..none() }, &[]).await;
+    check(SearchFilter { since: Some(Timestamp(2)), until: Some(Timestamp(3)), ..none() }, &[2]).await;
+    check(SearchFilter { has_picture: true, ..none() }, &[]).await;
+    check(SearchFilter { chat: Some(CHAT), ..none() }, &[3, 2, 1]).await;
+    assert_eq!(find(&store, Vec::new(), SearchFilter { author: Some(SearchAuthor::User), ..none() }).await.len(), 2);
+    assert_eq!(store.read(|r| r.message_search().count(&words("lantern"), 2)).await.unwrap(), 2);
+}
