@@ -9,14 +9,16 @@ use rusqlite::functions::FunctionFlags;
 
 pub use excerpt::Excerpt;
 pub(crate) use query::index_query;
+pub(crate) use terms::fold as folded;
 
-/// Registers the functions that the triggers of the index call. Every connection that writes or migrates needs them.
+/// Registers the functions that the index and its queries call. Every connection that writes or migrates needs them.
 pub(crate) fn register(conn: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     let text = |context: &rusqlite::functions::Context<'_>| -> rusqlite::Result<String> { context.get(0) };
     conn.create_scalar_function("search_words", 1, flags, move |context| {
         Ok(terms::joined(terms::words(&text(context)?)))
     })?;
+    conn.create_scalar_function("search_name", 1, flags, move |context| Ok(terms::fold(&text(context)?)))?;
     conn.create_scalar_function("search_letters", 1, flags, move |context| {
         Ok(terms::joined(terms::letters(&text(context)?)))
     })

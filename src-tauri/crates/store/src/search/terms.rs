@@ -82,7 +82,7 @@ fn is_part(letter: char) -> bool {
 }
 
 /// Lower case, without accents. Marks of scripts without spaces stay, because they are part of the letters.
-fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for letter in text.chars() {
         if letter.is_ascii() {

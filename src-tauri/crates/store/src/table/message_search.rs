@@ -6,7 +6,7 @@ use domain::{ChatId, MessageId, SwipeId, Timestamp};
 use rusqlite::{Connection, Row, named_params};
 
 use crate::StoreError;
-use crate::search::{Excerpt, index_query};
+use crate::search::{Excerpt, folded, index_query};
 use crate::sql::Col;
 
 /// Conditions of a search besides its terms.
@@ -74,9 +74,10 @@ const FOUND: &str = "JOIN message ON message.id = swipe.message
     LEFT JOIN message_speaker ON message_speaker.message = message.id
     WHERE message.deleted IS NULL AND chat.deleted IS NULL AND character.deleted IS NULL
         AND (:chat IS NULL OR message.chat = :chat)
-        AND (:title IS NULL OR instr(lower(chat.title), :title) > 0 OR instr(lower(character.name), :title) > 0)
+        AND (:title IS NULL OR instr(search_name(chat.title), :title) > 0
+            OR instr(search_name(character.name), :title) > 0)
         AND (:is_user IS NULL OR (message.role = 'user') = :is_user)
-        AND (:name IS NULL OR instr(lower(ifnull(message_speaker.name, character.name)), :name) > 0)
+        AND (:name IS NULL OR instr(search_name(ifnull(message_speaker.name, character.name)), :name) > 0)
         AND (:since IS NULL OR message.created >= :since) AND (:until IS NULL OR message.created < :until)
         AND (NOT :has_picture OR EXISTS (SELECT 1 FROM message_picture WHERE message_picture.message = message.id))
         AND (NOT :shown_only OR swipe.position = message.selected)";
@@ -105,13 +106,13 @@ impl MessageSearch<'_> {
         let (is_user, name) = match &filter.author {
             None => (None, None),
             Some(SearchAuthor::User) => (Some(true), None),
-            Some(SearchAuthor::Named(name)) => (Some(false), Some(name.to_lowercase())),
+            Some(SearchAuthor::Named(name)) => (Some(false), Some(folded(name))),
         };
         let rows = statement.query_map(
             named_params! {
                 ":query": query,
                 ":chat": filter.chat.map(Col),
-                ":title": filter.title.as_ref().map(|title| title.to_lowercase()),
+                ":title": filter.title.as_deref().map(folded),
                 ":is_user": is_user,
                 ":name": name,
                 ":since": filter.since.map(Col),

@@ -82,6 +82,7 @@ async fn filters_limit_the_search() {
     check(SearchFilter { author: Some(SearchAuthor::Named("ad".into())), ..none() }, &[2]).await;
     check(SearchFilter { author: Some(SearchAuthor::Named("Bo".into())), ..none() }, &[]).await;
     check(SearchFilter { title: Some("EVENING".into()), ..none() }, &[3, 2, 1]).await;
+    check(SearchFilter { title: Some("Évening".into()), ..none() }, &[3, 2, 1]).await;
     check(SearchFilter { title: Some("morning".into()), ..none() }, &[]).await;
     check(SearchFilter { since: Some(Timestamp(2)), until: Some(Timestamp(3)), ..none() }, &[2]).await;
     check(SearchFilter { has_picture: true, ..none() }, &[]).await;
