@@ -75,7 +75,7 @@ impl LearningSetup {
 
     /// Returns the first and last message of each keyframe, from 0, and whether it was made without a model.
     pub fn keyframes(&self) -> Vec<(i64, i64, bool)> {
-        let conn = rusqlite::Connection::open(self.app.dir.path().join("inglenook.db")).unwrap();
+        let conn = crate::open_database(self.app.dir.path());
         let mut rows = conn.prepare("SELECT first, last, fallback FROM keyframe ORDER BY first").unwrap();
         let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
         rows.collect::<Result<_, _>>().unwrap()

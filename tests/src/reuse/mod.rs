@@ -210,7 +210,7 @@ impl Measure {
 /// Replaces the text of a reply in the database, because an edit through the engine would begin a new epoch.
 fn put(dir: &Path, swipe: &str, text: &str) {
     let id: domain::SwipeId = swipe.parse().expect("an id");
-    let database = rusqlite::Connection::open(dir.join("data/inglenook.db")).expect("the database opens");
+    let database = crate::open_database(&dir.join("data"));
     let changed = database.execute("UPDATE swipe SET text = ?1 WHERE id = ?2", (text, id.0.as_bytes()));
     assert_eq!(changed.expect("the text is taken"), 1);
 }

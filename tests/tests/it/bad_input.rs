@@ -195,7 +195,7 @@ async fn next_start_completes_an_interrupted_setup() {
     let dir = app.dir;
     app.engine.shutdown().await;
     drop(app.engine);
-    let database = rusqlite::Connection::open(dir.path().join("inglenook.db")).unwrap();
+    let database = tests::open_database(dir.path());
     database
         .execute_batch("DELETE FROM setting WHERE key = 'welcomed'; DELETE FROM chat; DELETE FROM character WHERE name = 'Sorrel';")
         .unwrap();

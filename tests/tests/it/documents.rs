@@ -245,7 +245,7 @@ async fn broken_index_does_not_stop_the_chat() {
     let Desk { app, chat, other } = desk;
     let app = app
         .restart_after(|dir| {
-            let conn = rusqlite::Connection::open(dir.join("inglenook.db")).unwrap();
+            let conn = tests::open_database(dir);
             conn.execute_batch("ALTER TABLE document RENAME COLUMN name TO broken").unwrap();
         })
         .await;

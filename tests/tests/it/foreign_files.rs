@@ -193,7 +193,7 @@ async fn next_import_completes_an_interrupted_archive() {
     assert_eq!(kinds(&whole), ["character Wren", "chat mill", "chat pier"], "{whole:?}");
     let app = app
         .restart_after(|folder| {
-            let database = rusqlite::Connection::open(folder.join("inglenook.db")).unwrap();
+            let database = tests::open_database(folder);
             database.execute("DELETE FROM chat WHERE title = 'pier'", []).unwrap();
         })
         .await;

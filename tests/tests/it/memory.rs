@@ -301,7 +301,7 @@ async fn unreadable_memory_does_not_stop_the_chat() {
     let Pair { app, ada, bo } = Pair::open().await;
     let app = app
         .restart_after(|dir| {
-            let conn = rusqlite::Connection::open(dir.join("inglenook.db")).unwrap();
+            let conn = tests::open_database(dir);
             conn.execute_batch("ALTER TABLE memory RENAME COLUMN importance TO broken").unwrap();
         })
         .await;

@@ -37,7 +37,7 @@ fn story(seed: u64) -> Vec<Timed> {
 }
 
 fn database(dir: &Path) -> Connection {
-    Connection::open(dir.join("inglenook.db")).unwrap()
+    tests::open_database(dir)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -189,7 +189,7 @@ async fn invalid_stored_value_does_not_affect_others() {
         .unwrap();
     let app = app
         .restart_after(|folder| {
-            let database = rusqlite::Connection::open(folder.join("inglenook.db")).unwrap();
+            let database = tests::open_database(folder);
             database.execute("UPDATE scoped_setting SET value = '\"warm\"' WHERE key = 'temperature'", []).unwrap();
             database.execute("UPDATE setting SET value = '[7]' WHERE key = 'theme'", []).unwrap();
         })

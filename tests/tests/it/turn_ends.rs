@@ -31,7 +31,7 @@ async fn end_event_carries_the_start_of_the_window() {
 async fn failure_after_the_message_is_stored_is_the_end_of_the_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let database = rusqlite::Connection::open(app.dir.path().join("inglenook.db")).unwrap();
+    let database = tests::open_database(app.dir.path());
     let vanish = "CREATE TRIGGER vanish AFTER INSERT ON message BEGIN UPDATE character SET deleted = 1; END";
     database.execute_batch(vanish).unwrap();
     let mut events = app.engine.subscribe();

@@ -44,7 +44,7 @@ pub use files::make_private_folder;
 pub use open::{Notice, Opened, Options};
 pub use purge::{Before, Purged, RedactManifest};
 pub use query::Query;
-pub use search::Excerpt;
+pub use search::{Excerpt, register as register_search_functions};
 pub use store::Store;
 pub use table::asset::{Asset, Assets, AssetsMut};
 pub use table::background::{Background, Backgrounds, BackgroundsMut};

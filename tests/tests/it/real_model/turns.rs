@@ -183,7 +183,7 @@ async fn learning_keeps_the_chats_cache() {
         say(words).await;
     }
     let before = say("She is a doctor.").await;
-    let conn = rusqlite::Connection::open(dir.path().join("inglenook.db")).unwrap();
+    let conn = tests::open_database(dir.path());
     let learned: i64 = conn.query_row("SELECT position FROM chat_learned", [], |row| row.get(0)).unwrap();
     assert_eq!(learned, 10, "five exchanges after the greeting");
     let after = say("Where do I sail?").await;

@@ -11,8 +11,9 @@ pub use excerpt::Excerpt;
 pub(crate) use query::index_query;
 pub(crate) use terms::fold as folded;
 
-/// Registers the functions that the index and its queries call. Every connection that writes or migrates needs them.
-pub(crate) fn register(conn: &Connection) -> rusqlite::Result<()> {
+/// Registers the functions that the index and its queries call. Every connection that changes messages
+/// needs them.
+pub fn register(conn: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     let text = |context: &rusqlite::functions::Context<'_>| -> rusqlite::Result<String> { context.get(0) };
     conn.create_scalar_function("search_words", 1, flags, move |context| {
