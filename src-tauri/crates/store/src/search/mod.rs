@@ -9,7 +9,7 @@ use rusqlite::functions::FunctionFlags;
 
 pub use excerpt::Excerpt;
 pub(crate) use query::index_query;
-pub(crate) use terms::fold as folded;
+pub(crate) use terms::fold;
 
 /// Registers the functions that the index and its queries call. Every connection that changes messages
 /// needs them.

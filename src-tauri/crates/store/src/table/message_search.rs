@@ -6,7 +6,7 @@ use domain::{ChatId, MessageId, SwipeId, Timestamp};
 use rusqlite::{Connection, Row, named_params};
 
 use crate::StoreError;
-use crate::search::{Excerpt, folded, index_query};
+use crate::search::{Excerpt, fold, index_query};
 use crate::sql::Col;
 
 /// Conditions of a search besides its terms.
@@ -106,13 +106,13 @@ impl MessageSearch<'_> {
         let (is_user, name) = match &filter.author {
             None => (None, None),
             Some(SearchAuthor::User) => (Some(true), None),
-            Some(SearchAuthor::Named(name)) => (Some(false), Some(folded(name))),
+            Some(SearchAuthor::Named(name)) => (Some(false), Some(fold(name))),
         };
         let rows = statement.query_map(
             named_params! {
                 ":query": query,
                 ":chat": filter.chat.map(Col),
-                ":title": filter.title.as_deref().map(folded),
+                ":title": filter.title.as_deref().map(fold),
                 ":is_user": is_user,
                 ":name": name,
                 ":since": filter.since.map(Col),
@@ -125,13 +125,6 @@ impl MessageSearch<'_> {
             |row| from_row(row, terms),
         )?;
         Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// Number of versions with every term, in all chats that are not purged, at most `limit`.
-    pub fn count(&self, terms: &[SearchTerm], limit: u32) -> Result<u32, StoreError> {
-        let Some(query) = index_query(terms) else { return Ok(0) };
-        let sql = "SELECT count(*) FROM (SELECT 1 FROM swipe_search WHERE swipe_search MATCH ?1 LIMIT ?2)";
-        Ok(self.conn.prepare_cached(sql)?.query_row((query, limit), |row| row.get(0))?)
     }
 }
 
