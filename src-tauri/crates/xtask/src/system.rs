@@ -69,6 +69,7 @@ const PYTHON: (u32, u32) = (3, 10);
 /// # Errors
 /// A requirement is missing and could not be installed; the error says what to do.
 pub(crate) fn ensure(needs: &[Need]) -> Result<()> {
+    ensure_null_device()?;
     if installed("dpkg-query") && installed("apt-get") {
         install(&missing_packages(needs))?;
     } else if cfg!(target_os = "linux") && !has_libraries() {
@@ -80,6 +81,23 @@ pub(crate) fn ensure(needs: &[Need]) -> Result<()> {
     check_version("node", NODE, "install Node 20.19 or newer from https://nodejs.org or your version manager")?;
     check_version("npm", NPM, "npm comes with Node; install both from https://nodejs.org")?;
     check_version("python3", PYTHON, "install Python 3.10 or newer; it fetches the default models")
+}
+
+/// Compilers read the empty `/dev/null` and write to it. A program that runs as root can leave a file in its place, which
+/// then holds the output of one compiler and confuses the next.
+fn ensure_null_device() -> Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if !std::fs::metadata("/dev/null")?.file_type().is_char_device() {
+            eprintln!("/dev/null is not a device; making it again");
+            let mend = "rm -f /dev/null && mknod -m 666 /dev/null c 1 3";
+            if run(command("sh").args(["-c", mend])).is_err() {
+                bail!("/dev/null is not a device, so that compilers fail; run as root: {mend}");
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Finds the browser for browser tests and screenshots.

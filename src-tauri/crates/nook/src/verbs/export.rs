@@ -115,13 +115,22 @@ fn chat_format(format: ExportFormat) -> Option<ChatFileFormat> {
     }
 }
 
-/// Writes a file atomically: a full disk leaves the old file unchanged.
+/// Writes a file atomically: a full disk leaves the old file unchanged. A link stays, and its target is replaced. Devices
+/// and pipes, such as `/dev/stdout`, are written to directly, because a rename would put a file in their place.
 pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
     write(file, bytes)
         .map_err(|error| CommandError::because("storage", format!("cannot write {}: {error}", file.display())))
 }
 
 fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    match std::fs::metadata(file) {
+        Ok(old) if !old.is_file() => std::fs::OpenOptions::new().write(true).open(file)?.write_all(bytes),
+        Ok(_) => replace(&file.canonicalize()?, bytes),
+        Err(_) => replace(file, bytes),
+    }
+}
+
+fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Temporary files are readable only by their owner, and the export may hold a private chat.
     let mut whole = tempfile::NamedTempFile::new_in(folder)?;
@@ -143,6 +152,30 @@ mod tests {
         write_whole(&file, b"new").unwrap();
         assert_eq!(std::fs::read(&file).unwrap(), b"new");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn export_keeps_links_and_pipes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link, pipe) =
+            (folder.path().join("mira.json"), folder.path().join("link.json"), folder.path().join("pipe"));
+        std::fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_whole(&link, b"new").unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
+        assert!(link.is_symlink());
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read(pipe).unwrap()
+        });
+        write_whole(&pipe, b"piped").unwrap();
+        assert_eq!(reader.join().unwrap(), b"piped");
+        assert!(!std::fs::metadata(&pipe).unwrap().is_file());
+        // A folder is no place for a file, and stays.
+        write_whole(folder.path(), b"lost").unwrap_err();
     }
 
     #[cfg(unix)]
