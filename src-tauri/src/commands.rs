@@ -33,6 +33,7 @@ macro_rules! engine_commands {
                 shell::pick_import,
                 shell::pick_sillytavern,
                 shell::save_report,
+                shell::save_theme,
                 shell::pick_chats,
                 shell::pick_model,
                 shell::pick_tokenizer,

@@ -136,7 +136,7 @@ fn place(window: &tauri::Window, before: Option<WindowPosition>) -> tauri::Resul
 fn native(theme: Theme) -> Option<tauri::Theme> {
     match theme {
         Theme::Light => Some(tauri::Theme::Light),
-        Theme::Dark => Some(tauri::Theme::Dark),
+        Theme::Dark | Theme::Contrast => Some(tauri::Theme::Dark),
         Theme::System => None,
     }
 }

@@ -94,6 +94,14 @@ pub(crate) async fn save_report(
     save(&window, Exported { file_name, mime, bytes, warnings: Vec::new() }).await
 }
 
+/// Saves the appearance of the window as a theme file at a path that the user chooses. Returns the path, or `null` if the
+/// dialog was cancelled.
+#[tauri::command]
+pub(crate) async fn save_theme(window: WebviewWindow, theme: String) -> Result<Option<String>, ApiError> {
+    let (file_name, bytes) = ("Inglenook theme.json".to_owned(), theme.into_bytes());
+    save(&window, Exported { file_name, mime: "application/json", bytes, warnings: Vec::new() }).await
+}
+
 /// Lets the user select SillyTavern chats and imports them for `character`. Returns `null` if the dialog was cancelled.
 #[tauri::command]
 pub(crate) async fn pick_chats(

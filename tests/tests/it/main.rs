@@ -17,6 +17,7 @@ mod counting;
 mod document_files;
 mod document_owners;
 mod documents;
+mod emotions;
 mod endpoints;
 mod field;
 mod foreign_files;

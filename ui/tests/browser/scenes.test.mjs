@@ -12,7 +12,7 @@ const distance = () => log((node) => node.scrollHeight - node.scrollTop - node.c
 /** Waits until the next frame has been drawn. */
 const frame = () => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
 
-for (const theme of ["dark", "light"]) {
+for (const theme of ["dark", "light", "contrast"]) {
 	test(`axe finds nothing in any scene in ${theme}`, async () => {
 		const found = [];
 		for (const scene of SCENES) {
@@ -70,6 +70,54 @@ test("composer takes documents and pictures", async () => {
 	await eventually(async () => assert.equal(await id("attached").getByRole("listitem").count(), 1));
 	await id("documents-count").click();
 	await page.getByTitle("notes.md").waitFor();
+});
+
+test("sprite follows the emotion of the shown reply", async () => {
+	await show("spritesgroup");
+	const speaker = page.locator("[data-testid=actor].speaks");
+	await eventually(async () => assert.equal(await speaker.getByTestId("sprite").getAttribute("data-hash"), "c2"));
+	assert.equal(await speaker.getAttribute("data-emotion"), "joy");
+	assert.equal(await id("actor").count(), 2);
+	assert.equal(await id("actor").last().getAttribute("data-emotion"), "joy", "the speaker is in front");
+	await show("chat");
+	assert.equal(await id("stage").getAttribute("data-place"), "off", "nothing changes without pictures");
+});
+
+test("background is chosen and removed by keyboard", async () => {
+	await show("gallery");
+	await page.getByRole("radio", { name: "None" }).focus();
+	await page.keyboard.press("Space");
+	await id("backdrop").waitFor({ state: "detached" });
+	await page.getByRole("radio", { name: "archive.png" }).focus();
+	await page.keyboard.press("Space");
+	await id("backdrop").waitFor();
+	await page.getByRole("button", { name: "Remove archive.png from the gallery" }).press("Enter");
+	await id("backdrop").waitFor({ state: "detached" });
+});
+
+test("dropped pictures assign themselves to emotions", async () => {
+	await show("editorfiles");
+	const file = (name) => ({ name, mimeType: "image/png", buffer: Buffer.from("x") });
+	await id("expressions-input").setInputFiles([file("fear.png"), file("fear-2.png"), file("smirk.png")]);
+	const chosen = (name) => page.getByRole("combobox", { name: `Emotion of ${name}` });
+	await eventually(async () => assert.equal(await chosen("fear-2").inputValue(), "fear"));
+	await chosen("smirk").selectOption("joy");
+	await chosen("joy-2").waitFor();
+});
+
+test("appearance is exported, reset and imported", async () => {
+	await show("settings");
+	await page.getByRole("radio", { name: "Wide" }).click();
+	const width = () => page.evaluate(() => document.documentElement.style.getPropertyValue("--column"));
+	await eventually(async () => assert.match(await width(), /46/));
+	await page.getByRole("button", { name: "Reset appearance" }).click();
+	await eventually(async () => assert.match(await width(), /35.5/));
+	const theme = { kind: "inglenook-theme", width: "wide", css: "body { display: none }" };
+	const give = (text) => id("theme-file").setInputFiles({ name: "theme.json", mimeType: "application/json", buffer: Buffer.from(text) });
+	await give("{}");
+	await page.getByRole("alert").waitFor();
+	await give(JSON.stringify(theme));
+	await eventually(async () => assert.match(await width(), /46/));
 });
 
 test("chat opens at its end", async () => {

@@ -12,6 +12,7 @@ const ui = fileURLToPath(new URL("../..", import.meta.url));
 export const SCENES = [
 	...["chat", "first", "crowd", "empty", "nomodel", "long", "interrupted", "streaming", "prefill", "loading", "queued", "retrying", "stalled"],
 	...["failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents"],
+	...["sprites", "spritesbehind", "spritesabove", "spritesgroup", "backdrop", "gallery"],
 	...["xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover"],
 	...["memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge"],
 	...["tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop"],

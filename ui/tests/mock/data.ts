@@ -111,6 +111,7 @@ export const swipe = (id: string, text: string, over: Partial<Swipe> = {}): Swip
 	display: null,
 	figures: null,
 	toolCalls: [],
+	emotion: null,
 	...over,
 });
 

@@ -3,6 +3,7 @@ import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
 import { MockCardFiles } from "./cardFiles";
+import { MockScenery } from "./scenery";
 import * as data from "./data";
 import { MockFolder } from "./folder";
 import { MockLayers } from "./layers";
@@ -54,6 +55,7 @@ export class MockEngine implements Transport {
 	readonly prompts: MockPrompts;
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
 	readonly cardFiles = new MockCardFiles();
+	readonly scenery = new MockScenery();
 	readonly books = new MockBooks((event) => this.emit(event));
 	readonly folder = new MockFolder((event) => this.emit(event));
 	readonly memories = new MockMemories((event) => this.emit(event));
@@ -93,7 +95,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder, this.cardFiles, this.backups]
+		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder, this.cardFiles, this.scenery, this.backups]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -123,6 +125,8 @@ export class MockEngine implements Transport {
 	pickChats = async () => null;
 	/** Starts a folder import, whose progress the scene controls. */
 	pickSillytavern = async () => this.folder.begin();
+	savedTheme = "";
+	saveTheme = async (theme: string) => ((this.savedTheme = theme), "/home/sam/Documents/Inglenook theme.json");
 	saveReport = async () => "/home/sam/Documents/Import report.txt";
 	exportCharacters = async () => "/home/sam/Documents/cards";
 	exportChat = async () => "/home/sam/Documents/Mira.jsonl";

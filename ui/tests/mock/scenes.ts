@@ -10,6 +10,7 @@ import type { MockChat, MockEngine } from "./engine";
 export const SCENES = [
 	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "interrupted", "cutoff", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
 	"failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents",
+	"sprites", "spritesbehind", "spritesabove", "spritesgroup", "backdrop", "gallery",
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
@@ -30,7 +31,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (chat) {
 		const id = chat.id;
 		if (["streaming", "prefill", "loading", "queued", "retrying", "stalled", "failed", "overflow", "unanswered"].includes(scene)) {
-			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, pinned: false, canRegenerate: false, pictures: [], created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, display: null, figures: null, toolCalls: [] }] });
+			chat.messages.push({ id: "u3", role: "user", name: "Wanderer", selected: 0, pinned: false, canRegenerate: false, pictures: [], created: new Date().toISOString(), swipes: [{ id: "u3s", text: "I look.", state: "finished", created: "", model: null, display: null, figures: null, toolCalls: [], emotion: null }] });
 			await app.chat?.load();
 			if (scene !== "unanswered") engine.begin(chat);
 		}
@@ -50,7 +51,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	}
 	if (scene === "group" && chat) {
 		chat.members = ["c2", "c3"];
-		const words = (of: string, text: string) => [{ id: `${of}s`, text, state: "finished" as const, created: "", model: null, display: null, figures: null, toolCalls: [] }];
+		const words = (of: string, text: string) => [{ id: `${of}s`, text, state: "finished" as const, created: "", model: null, display: null, figures: null, toolCalls: [], emotion: null }];
 		const over = { pictures: [], selected: 0, pinned: false, canRegenerate: true, created: new Date().toISOString() };
 		chat.messages.push(
 			{ id: "g2", role: "character", name: "Captain Osei", speaker: "c2", swipes: words("g2", "“I know the mill. Its wheel turned the wrong way all winter.”"), ...over },
@@ -60,6 +61,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		await app.chat?.load();
 		app.settingsOpen = true;
 	}
+	if ((scene.startsWith("sprites") || scene === "backdrop" || scene === "gallery") && chat) await scenery(scene, engine, chat, app);
 	if (scene === "pictures" && chat) await pictures(chat, app);
 	if (scene === "documents" && chat) await documents(engine, chat, app);
 	if (scene === "rich" && chat) {
@@ -281,6 +283,31 @@ async function xray(scene: Scene, engine: MockEngine, app: App): Promise<void> {
 		app.xray.trial?.toggle("keyframe:b6");
 		app.xray.trial?.set({ limit: 1000 });
 		await until(() => app.xray.trial?.tried !== null);
+	}
+}
+
+/** Pictures of emotions beside, behind and above the messages, in a group, and a background. */
+async function scenery(scene: Scene, engine: MockEngine, chat: MockChat, app: App): Promise<void> {
+	const owner = { scope: "chat" as const, id: chat.id };
+	if (scene.startsWith("sprites")) engine.scenery.drawn = ["c1", "c2"];
+	if (scene === "spritesbehind") engine.layered.set(owner, "sprite_place", "behind");
+	if (scene === "spritesabove") engine.layered.set(owner, "sprite_place", "above");
+	if (scene === "backdrop" || scene === "gallery" || scene === "spritesgroup") engine.layered.set(owner, "background", "c3");
+	if (scene === "spritesgroup") {
+		chat.members = ["c2"];
+		const said = message("g2", "character", [swipe("g2s", "“I know the mill.”", { emotion: { label: "neutral", unknownTag: null } })], { name: "Captain Osei", speaker: "c2" });
+		chat.messages.push(said);
+	}
+	chat.messages.push(message("a9", "character", [swipe("a9s", "*She beams.* “You found it!”", { emotion: { label: "joy", unknownTag: null } })]));
+	await app.chat?.load();
+	await app.chat?.loadDisplaySettings();
+	const shown = scene.startsWith("sprites") ? "[data-testid=sprite]" : "[data-testid=backdrop]";
+	await until(() => document.querySelector(shown) !== null);
+	if (scene === "gallery") {
+		app.settingsOpen = true;
+		await until(() => document.querySelector("[data-testid=background] summary") !== null);
+		await press("[data-testid=background] summary");
+		await until(() => document.querySelectorAll("[data-testid=background-choice]").length === 2);
 	}
 }
 

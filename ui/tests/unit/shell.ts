@@ -38,6 +38,7 @@ export class FakeShell implements Transport {
 	assetUrl = async (hash: string) => `asset:${hash}`;
 	pickImport = async (): Promise<ImportReport | null> => null;
 	pickSillytavern = async (): Promise<void> => {};
+	saveTheme = async (): Promise<string | null> => null;
 	saveReport = async (): Promise<string | null> => null;
 	pickChats = async (): Promise<ImportReport | null> => null;
 	exportCharacters = async (): Promise<string | null> => null;
@@ -62,7 +63,7 @@ export class FakeShell implements Transport {
 
 /** `says("a1", "character", "One.", "Two.")` is a message with two swipes, the last one selected. */
 export function says(id: string, role: Role, ...texts: string[]): Message {
-	const swipes = texts.map((text, index) => ({ id: `${id}/${index}`, text, state: "finished" as const, created: "", model: null, display: null, figures: null, toolCalls: [] }));
+	const swipes = texts.map((text, index) => ({ id: `${id}/${index}`, text, state: "finished" as const, created: "", model: null, display: null, figures: null, toolCalls: [], emotion: null }));
 	return { id, role, name: role === "user" ? "Sam" : "Mira", swipes, selected: texts.length - 1, created: "", pinned: false, canRegenerate: role !== "user" && id !== "g", pictures: [] };
 }
 

@@ -18,6 +18,7 @@ pub mod clock;
 pub mod convert;
 pub mod count;
 pub mod display;
+pub mod emotion_tag;
 pub mod frame;
 pub mod frozen;
 mod hash;

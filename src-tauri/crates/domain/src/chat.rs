@@ -55,6 +55,17 @@ pub struct Swipe {
     pub model: Option<String>,
     /// Tool calls that the model requested. None of them was run.
     pub tool_calls: Vec<ToolCall>,
+    /// `None` for texts that no model of this app wrote.
+    pub emotion: Option<Emotion>,
+}
+
+/// The emotion that a reply shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Emotion {
+    /// One of the labels that were set when the reply was written.
+    pub label: String,
+    /// The text of the reply's own tag, if it is not one of them. The label is then `neutral`.
+    pub unknown_tag: Option<String>,
 }
 
 /// A message of a chat, with all its swipes.

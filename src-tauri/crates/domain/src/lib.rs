@@ -14,6 +14,7 @@ pub mod chat;
 pub mod chat_file;
 pub mod document;
 pub mod embedding;
+pub mod emotion;
 pub mod file_kind;
 pub mod id;
 pub mod keyframe;

@@ -66,6 +66,12 @@ export function client(call: Call) {
 		/** Returns what `restore_card_asset` needs to undo it until the app ends. */
 		removeCardAsset: (character: string, id: string) => call("remove_card_asset", { character, id }) as Promise<string>,
 		restoreCardAsset: (character: string, removed: string) => call("restore_card_asset", { character, removed }) as Promise<CardAsset[]>,
+		/** The pictures of a card that show emotions, in its order. */
+		sprites: (character: string) => call("sprites", { character }) as Promise<Sprite[]>,
+		/** The hash of the picture for an emotion, else of the one for neutral; `null` if the card has neither. `variant` chooses among several pictures of one emotion. */
+		sprite: (character: string, emotion: string, variant: number) => call("sprite", { character, emotion, variant }) as Promise<string | null>,
+		/** The hash of the card's own picture with that name; `null` if it has none. */
+		cardPicture: (character: string, name: string) => call("card_picture", { character, name }) as Promise<string | null>,
 		/** The entries of the lorebook in a character's card, in the book's order. */
 		cardLore: (character: string) => call("card_lore", { character }) as Promise<LoreEntry[]>,
 		/** The lorebooks outside cards, then those in cards, which have the ids of their characters. */
@@ -96,8 +102,12 @@ export function client(call: Call) {
 		entryMeanings: (book: string) => call("entry_meanings", { book }) as Promise<EntryMeaning[]>,
 		/** The entries that `text` would activate as the next message of `chat`, with `book` besides the chat's own books; without a chat, in `book` alone. Nothing is stored. */
 		tryLore: (book: string | null, text: string, chat: string | null) => call("try_lore", { book, text, chat }) as Promise<LoreTrial>,
-		/** Pictures that another app showed behind its chats. This app does not show them. */
+		/** The pictures that chats can show behind their messages, by name. */
 		listBackgrounds: () => call("list_backgrounds", {  }) as Promise<Background[]>,
+		/** Adds one to the gallery. `data` is its content in base64 (PNG, JPEG or WebP). */
+		addBackground: (name: string, data: string) => call("add_background", { name, data }) as Promise<Background>,
+		/** Removes one from the gallery. Chats that use it show none. */
+		removeBackground: (picture: string) => call("remove_background", { picture }) as Promise<void>,
 		/** The progress of a folder import; `null` if none is running. */
 		importProgress: () => call("import_progress", {  }) as Promise<ImportProgress | null>,
 		/** Cancels the import of a folder after its current item. Everything imported so far stays. */
@@ -348,12 +358,16 @@ export type AttachedDocument = {
 	created: string,
 };
 
-/**  A picture that another app showed behind its chats. */
+/**  A picture that chats can show behind their messages. */
 export type Background = {
 	/**  Asset hash. */
 	picture: string,
 	/**  The name of its file. */
 	name: string,
+	/**  Relative luminance of its darkest pixel, from 0 to 1. */
+	darkest: number | null,
+	/**  Relative luminance of its lightest pixel, from 0 to 1. */
+	lightest: number | null,
 };
 
 /**  A verified copy of the database, with its pictures and files. */
@@ -672,6 +686,14 @@ export type Drafting = {
 	text: string,
 	/**  The number of the next `draft` event. */
 	seq: number,
+};
+
+/**  The emotion that a reply shows. */
+export type Emotion = {
+	/**  One of the labels in the settings; `neutral` without a known tag. */
+	label: string,
+	/**  The text of the reply's own tag, if it is none of the labels. */
+	unknownTag: string | null,
 };
 
 /**  How a generation ended. */
@@ -1840,6 +1862,15 @@ export type Skipped = {
 	reason: string,
 };
 
+/**  A picture of a card that shows an emotion. */
+export type Sprite = {
+	/**  The id of the card's file. */
+	id: string,
+	/**  In lower case, without the number of a variant. */
+	emotion: string,
+	name: string,
+};
+
 /**  A prompt at one stage, compared with the stage before. */
 export type StageComparison = {
 	stage: PromptStage,
@@ -1885,6 +1916,8 @@ export type Swipe = {
 	figures: Figures | null,
 	/**  The tool calls in the reply. */
 	toolCalls: ToolCall[],
+	/**  `null` for texts that no model of this app wrote. */
+	emotion?: Emotion | null,
 };
 
 /**  The progress of a text. */
@@ -1935,7 +1968,9 @@ export type TextCounts = {
 };
 
 /**  The colour theme of the window. */
-export type Theme = "light" | "dark" | "system";
+export type Theme = "light" | "dark" | 
+/**  White on black. */
+"contrast" | "system";
 
 /**  An entry that a turn would include. */
 export type ToldEntry = {

@@ -77,6 +77,12 @@ export class HttpTransport implements Transport {
 		return name;
 	}
 
+	async saveTheme(theme: string): Promise<string> {
+		const name = "Inglenook theme.json";
+		download(new Blob([theme], { type: "application/json" }), name);
+		return name;
+	}
+
 	async pickChats(character: string): Promise<ImportReport | null> {
 		const files = await chooseFiles(".jsonl,.json,.txt");
 		return files.length === 0 ? null : this.#importAll(files, `&character=${encodeURIComponent(character)}`);

@@ -38,6 +38,8 @@ export class TauriTransport implements Transport {
 
 	pickSillytavern = async () => void (await ask<null>("pick_sillytavern"));
 
+	saveTheme = (theme: string) => ask<string | null>("save_theme", { theme });
+
 	saveReport = (report: string, format: ReportFormat) => ask<string | null>("save_report", { report, format });
 
 	pickChats = (character: string) => ask<ImportReport | null>("pick_chats", { character });

@@ -36,6 +36,8 @@ export interface Transport {
 	pickSillytavern(): Promise<void>;
 	/** Saves the report of an import and returns its path; `null` if the user cancelled. */
 	saveReport(report: string, format: ReportFormat): Promise<string | null>;
+	/** Saves a theme file. `null` if the user cancelled. */
+	saveTheme(theme: string): Promise<string | null>;
 	/** Opens a file dialog for chats of a character and imports them; `null` if the user cancelled. */
 	pickChats(character: string): Promise<ImportReport | null>;
 	/** Opens a file dialog for a model file; `null` if the user cancelled. */

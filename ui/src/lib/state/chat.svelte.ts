@@ -14,6 +14,7 @@ import { Debounce } from "./debounce";
 import { ModeChoice } from "./mode.svelte";
 import { olderThan, put, putBefore, shownSwipe, withGenerating } from "./messages";
 import { Reply } from "./reply.svelte";
+import { Scenery } from "./scenery.svelte";
 import { ChatTexts } from "./chatTexts.svelte";
 
 /** Events of a running reply arrive more often than this. After a longer silence, some may have been lost. */
@@ -52,6 +53,7 @@ export class ChatState {
 	readonly attached: Attachments;
 	readonly documents: Documents;
 	readonly texts: ChatTexts;
+	readonly scenery: Scenery;
 
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);
@@ -82,6 +84,7 @@ export class ChatState {
 		this.attached = new Attachments(api, (error) => callbacks.failed(error));
 		this.documents = new Documents(api, { of: "chat", id }, callbacks);
 		this.texts = new ChatTexts(api, id, callbacks);
+		this.scenery = new Scenery(api);
 		this.#pages = new ChatPages(this, api, (call) => this.#do(call));
 		this.#replies = new ReplyStream(this, callbacks);
 		this.#impersonation = new Impersonation(this, api, callbacks);
@@ -100,6 +103,7 @@ export class ChatState {
 		const all = await this.api.layeredSettings({ scope: "chat", id: this.id }).catch(() => null);
 		const on = (name: string) => all?.settings.find(({ key }) => key === name)?.value === true;
 		[this.thoughtsOpen, this.seesPictures] = [on("show_thoughts"), on("sees_images")];
+		await this.scenery.use(all);
 	}
 
 	receive = (event: Event): void => {

@@ -38,7 +38,7 @@ export function olderThan(messages: Message[], newest: Message[]): Message[] {
 /** Adds the reply that is being written, because the engine stores it only once it has some text. */
 export function withGenerating(messages: Message[], generating: Generating, name: string): Message[] {
 	const created = new Date().toISOString();
-	const swipe: Swipe = { id: generating.swipe, text: generating.text, display: null, state: "streaming", created, model: null, figures: null, toolCalls: [] };
+	const swipe: Swipe = { id: generating.swipe, text: generating.text, display: null, state: "streaming", created, model: null, figures: null, toolCalls: [], emotion: null };
 	const known = messages.find((message) => message.id === generating.message);
 	if (!known) return [...messages, { id: generating.message, role: "character", name, swipes: [swipe], selected: 0, created, pinned: false, canRegenerate: false, pictures: [] }];
 	const at = known.swipes.findIndex((one) => one.id === swipe.id);

@@ -138,6 +138,14 @@ words! {
         Empty = "empty",
     }
 
+    /// Position of the characters' pictures in the chat.
+    SpritePlace {
+        Beside = "beside",
+        Behind = "behind",
+        Above = "above",
+        Off = "off",
+    }
+
     /// How to continue an unfinished reply.
     ContinueBy {
         /// Ends the prompt with the unfinished reply. Endpoints that have rejected this get the `continue` prompt.
@@ -304,6 +312,12 @@ settings! {
     extra_instructions: String = text(""), ValueType::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
     /// Includes date and time in the prompt, and again when they change. Turn off for stories set in another time.
     tell_time: bool = ConfigValue::Switch(true), ValueType::Switch, None, Prompt, EVERYWHERE;
+    /// Asks the model to begin each reply with a tag that names its emotion. The tag is never shown.
+    emotion_tags: bool = ConfigValue::Switch(false), ValueType::Switch, None, Prompt, PEOPLE;
+    /// The emotions that replies can show, separated by commas.
+    emotion_labels: String = text(crate::emotion::DEFAULT_LABELS), ValueType::Text { max: 2_000 }, None, Prompt, PEOPLE;
+    /// Guesses the emotion of a reply without a tag, if the character has pictures of emotions.
+    emotion_guess: bool = ConfigValue::Switch(true), ValueType::Switch, None, Prompt, PEOPLE;
     /// Text repeated periodically in the turn's context block. Empty: no reminder.
     reminder: String = text(""), ValueType::Text { max: 4_000 }, None, Prompt, PEOPLE;
     remind_every_messages: u32 = ConfigValue::Whole(6), ValueType::Whole { min: 1, max: 1_000 }, Messages, Prompt, PEOPLE;
@@ -341,6 +355,10 @@ settings! {
     show_streaming: bool = ConfigValue::Switch(true), ValueType::Switch, None, Chat, EVERYWHERE;
     /// Shows a model's thoughts expanded instead of folded.
     show_thoughts: bool = ConfigValue::Switch(false), ValueType::Switch, None, Chat, EVERYWHERE;
+    /// Position of the characters' pictures that show their emotions.
+    sprite_place: SpritePlace = text("beside"), ValueType::Choice(SpritePlace::WORDS), None, Chat, PEOPLE;
+    /// Hash of the picture behind the messages.
+    background: String = text("none"), ValueType::NameOr { word: "none" }, None, Chat, PEOPLE;
     /// Approximate number of tokens to load before a chat is usable.
     eager_load_tokens: u32 = ConfigValue::Whole(3_000), ValueType::Whole { min: 200, max: 100_000 }, Tokens, Chat, WINDOW;
 

@@ -16,7 +16,7 @@ pub use disabled_by::{Disabler, disablers};
 pub use layers::{IgnoredValue, Layer, Layers, Resolved, resolve};
 pub use list::{
     ChatTitles, ContentRating, ContextRetention, ContinueBy, ENVIRONMENT_PREFIX, LoreProfile, LoreStrategy,
-    MemoryLearning, NoteRole, PlacementMode, SETTINGS, Setting, SettingSection, StartMode, Unit, Values,
+    MemoryLearning, NoteRole, PlacementMode, SETTINGS, Setting, SettingSection, SpritePlace, StartMode, Unit, Values,
     preset_setting, setting,
 };
 pub use owner::{Owner, Scope, SettingOrigin};

@@ -99,6 +99,19 @@ pub struct Swipe {
     pub figures: Option<Figures>,
     /// The tool calls in the reply.
     pub tool_calls: Vec<ToolCall>,
+    /// `null` for texts that no model of this app wrote.
+    #[serde(default)]
+    pub emotion: Option<Emotion>,
+}
+
+/// The emotion that a reply shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Emotion {
+    /// One of the labels in the settings; `neutral` without a known tag.
+    pub label: String,
+    /// The text of the reply's own tag, if it is none of the labels.
+    pub unknown_tag: Option<String>,
 }
 
 /// A position in a chat, with its alternative texts.

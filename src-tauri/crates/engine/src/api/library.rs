@@ -141,13 +141,28 @@ pub struct Persona {
     pub picture: Option<String>,
 }
 
-/// A picture that another app showed behind its chats.
+/// A picture that chats can show behind their messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Background {
     /// Asset hash.
     pub picture: String,
     /// The name of its file.
+    pub name: String,
+    /// Relative luminance, from 0 to 1, of a grey that is nowhere lighter than the picture.
+    pub darkest: f64,
+    /// Relative luminance, from 0 to 1, of a grey that is nowhere darker than the picture.
+    pub lightest: f64,
+}
+
+/// A picture of a card that shows an emotion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Sprite {
+    /// The id of the card's file.
+    pub id: String,
+    /// In lower case, without the number of a variant.
+    pub emotion: String,
     pub name: String,
 }
 

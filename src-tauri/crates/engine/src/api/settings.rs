@@ -9,6 +9,8 @@ use super::ModelRef;
 pub enum Theme {
     Light,
     Dark,
+    /// White on black.
+    Contrast,
     #[default]
     System,
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use context::macros::{self, MacroScope, MacroState};
 use domain::card::Card;
-use domain::chat::{Message, Picture, Role, Speaker, Swipe, SwipeState};
+use domain::chat::{Emotion, Message, Picture, Role, Speaker, Swipe, SwipeState};
 use domain::model::ModelChoice;
 use domain::persona::Persona;
 use domain::settings::Owner;
@@ -62,7 +62,12 @@ fn swipe(role: Role, swipe: &Swipe, figures: Option<api::Figures>) -> api::Swipe
         model: swipe.model.clone(),
         figures,
         tool_calls: swipe.tool_calls.iter().map(tool_call).collect(),
+        emotion: swipe.emotion.clone().map(emotion),
     }
+}
+
+fn emotion(emotion: Emotion) -> api::Emotion {
+    api::Emotion { label: emotion.label, unknown_tag: emotion.unknown_tag }
 }
 
 fn tool_call(call: &ToolCall) -> api::ToolCall {

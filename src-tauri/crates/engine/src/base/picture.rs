@@ -57,6 +57,32 @@ fn encode_for_message(picture: DynamicImage) -> ApiResult<ForMessage> {
     Ok(ForMessage { bytes, mime: "image/jpeg" })
 }
 
+/// Relative luminance (WCAG 2), from 0 to 1, of two greys: no channel of any pixel is darker than the first or lighter
+/// than the second. Transparent pixels count as both black and white, because the surface behind them may be either.
+///
+/// # Errors
+/// `BadInput` if it is no picture that the app shows.
+pub(crate) async fn luminance(bytes: Vec<u8>) -> ApiResult<(f64, f64)> {
+    let work = move || Ok(extremes(&open(&bytes, Upright::AsStored, MAX_ALLOC)?));
+    tokio::task::spawn_blocking(work).await.map_err(|_| internal("a picture could not be read"))?
+}
+
+fn extremes(picture: &DynamicImage) -> (f64, f64) {
+    let linear: Vec<f64> = (0..=u8::MAX).map(|value| f64::from(value) / 255.0).map(linear).collect();
+    let pixels = picture.to_rgba8();
+    pixels.pixels().fold((1.0_f64, 0.0_f64), |(darkest, lightest), pixel| {
+        let [red, green, blue, alpha] = pixel.0;
+        let [red, green, blue] = [red, green, blue].map(|value| linear[usize::from(value)]);
+        let (least, most) = (red.min(green).min(blue), red.max(green).max(blue));
+        if alpha < u8::MAX { (0.0, 1.0) } else { (darkest.min(least), lightest.max(most)) }
+    })
+}
+
+/// An sRGB value as linear light.
+fn linear(value: f64) -> f64 {
+    if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+}
+
 /// Maximum width and height of a picture in a list: those of a card on a high-density screen.
 const SMALL: (u32, u32) = (400, 560);
 
@@ -175,6 +201,19 @@ mod tests {
     fn of_pixel(pixel: [u8; 4]) -> ForMessage {
         let picture = DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(4, 2, image::Rgba(pixel)));
         encode_for_message(open(&encode(&picture).unwrap().png, Upright::Turned, MAX_ALLOC).unwrap()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn luminance_covers_the_whole_picture() {
+        let measured = async |paint: fn(u32, u32) -> [u8; 3]| {
+            let pixels = RgbImage::from_fn(16, 16, |x, y| Rgb(paint(x, y)));
+            luminance(encode(&DynamicImage::ImageRgb8(pixels)).unwrap().png).await.unwrap()
+        };
+        assert_eq!(measured(|_, _| [0; 3]).await, (0.0, 0.0));
+        assert_eq!(measured(|_, _| [255; 3]).await, (1.0, 1.0));
+        assert_eq!(measured(|x, y| [if (x * 7 + y * 5) % 2 == 0 { 0 } else { 255 }; 3]).await, (0.0, 1.0));
+        let (darkest, lightest) = measured(|_, _| [119; 3]).await;
+        assert!(darkest == lightest && (0.18..0.19).contains(&darkest), "{darkest}");
     }
 
     #[test]

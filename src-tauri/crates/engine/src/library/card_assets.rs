@@ -77,23 +77,26 @@ impl Library {
     /// # Errors
     /// `NotFound` if the character or the asset does not exist.
     pub(crate) async fn show_card_asset(&self, character: String, id: String) -> ApiResult<Option<String>> {
-        let character = self.character(character.parse()?).await?;
-        let (card, _) = self.card(&character)?;
-        let at = place(&card, &id)?;
-        let bytes = match self.file_put(&character, &card, at).await? {
-            Some(file) => self.asset(file.asset.to_string()).await?.bytes,
-            None => {
-                let source = self.source_of(&character).await?;
-                let read = tokio::task::spawn_blocking(move || card.asset_bytes(at, source.as_deref()));
-                match read.await.map_err(|_| internal("a card could not be read"))? {
-                    Ok(Some(bytes)) => bytes,
-                    _ => return Ok(None),
-                }
-            }
-        };
+        let Some(bytes) = self.card_asset_bytes(character, id).await? else { return Ok(None) };
         // Re-encode the pixels with size limits, because cards come from untrusted sources.
         let Ok(small) = picture::small(bytes).await else { return Ok(None) };
         Ok(Some(self.keep(small.bytes, small.mime).await?.to_string()))
+    }
+
+    /// The content of an asset; `None` if its file is missing or damaged.
+    ///
+    /// # Errors
+    /// `NotFound` if the character or the asset does not exist.
+    pub(crate) async fn card_asset_bytes(&self, character: String, id: String) -> ApiResult<Option<Vec<u8>>> {
+        let character = self.character(character.parse()?).await?;
+        let (card, _) = self.card(&character)?;
+        let at = place(&card, &id)?;
+        if let Some(file) = self.file_put(&character, &card, at).await? {
+            return Ok(self.asset(file.asset.to_string()).await.ok().map(|asset| asset.bytes));
+        }
+        let source = self.source_of(&character).await?;
+        let read = tokio::task::spawn_blocking(move || card.asset_bytes(at, source.as_deref()));
+        Ok(read.await.map_err(|_| internal("a card could not be read"))?.unwrap_or_default())
     }
 
     /// Adds a file at the end of a card's asset list.

@@ -2,6 +2,7 @@
 //! backups.
 
 pub(crate) mod assets;
+pub(crate) mod backgrounds;
 pub(crate) mod backup_failure;
 pub(crate) mod backup_schedule;
 pub(crate) mod backups;
@@ -41,6 +42,7 @@ pub(crate) mod quick_replies;
 pub(crate) mod script_library;
 pub(crate) mod script_run;
 pub(crate) mod scripts;
+pub(crate) mod sprites;
 pub(crate) mod stale_caches;
 pub(crate) mod startup;
 pub(crate) mod timeline;

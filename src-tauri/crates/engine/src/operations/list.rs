@@ -71,6 +71,13 @@ macro_rules! operations {
             /// Returns what `restore_card_asset` needs to undo it until the app ends.
             library.remove_card_asset(character: String, id: String) -> String;
             library.restore_card_asset(character: String, removed: String) -> Vec<CardAsset>;
+            /// The pictures of a card that show emotions, in its order.
+            library.sprites(character: String) -> Vec<Sprite>;
+            /// The hash of the picture for an emotion, else of the one for neutral; `null` if the card has neither.
+            /// `variant` chooses among several pictures of one emotion.
+            library.sprite(character: String, emotion: String, variant: u32) -> Option<String>;
+            /// The hash of the card's own picture with that name; `null` if it has none.
+            library.card_picture(character: String, name: String) -> Option<String>;
             /// The entries of the lorebook in a character's card, in the book's order.
             turns.card_lore(character: String) -> Vec<LoreEntry>;
 
@@ -107,8 +114,12 @@ macro_rules! operations {
             /// books; without a chat, in `book` alone. Nothing is stored.
             turns.try_lore(book: Option<String>, text: String, chat: Option<String>) -> LoreTrial;
 
-            /// Pictures that another app showed behind its chats. This app does not show them.
-            imports.list_backgrounds() -> Vec<Background>;
+            /// The pictures that chats can show behind their messages, by name.
+            library.list_backgrounds() -> Vec<Background>;
+            /// Adds one to the gallery. `data` is its content in base64 (PNG, JPEG or WebP).
+            library.add_background(name: String, data: String) -> Background;
+            /// Removes one from the gallery. Chats that use it show none.
+            library.remove_background(picture: String) -> ();
             /// The progress of a folder import; `null` if none is running.
             imports.import_progress() -> Option<ImportProgress>;
             /// Cancels the import of a folder after its current item. Everything imported so far stays.

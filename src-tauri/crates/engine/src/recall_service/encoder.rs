@@ -112,6 +112,14 @@ impl Encoder {
         Ok(made)
     }
 
+    /// The mean vector of a text, with length 1.
+    ///
+    /// # Errors
+    /// The file is no model, or the worker fails.
+    pub(crate) async fn mean(&self, text: &str) -> Result<Vec<f32>, ProviderError> {
+        Ok(self.host.embed(&self.path, text).await?.mean)
+    }
+
     /// Ends the worker.
     pub async fn shutdown(&self) {
         self.host.shutdown().await;

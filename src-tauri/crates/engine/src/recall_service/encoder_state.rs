@@ -1,5 +1,6 @@
 //! The encoder and the caches that recall searches.
 
+use crate::recall_service::emotion_guess::Prototypes;
 use crate::recall_service::encoder::Encoder;
 use crate::recall_service::near_cache::NearCache;
 use crate::recall_service::prefetched::InAdvance;
@@ -17,6 +18,7 @@ pub(crate) struct EncoderState {
     pub(crate) near: Arc<NearCache>,
     pub(crate) in_advance: InAdvance,
     pub(crate) lately: Prefetched,
+    prototypes: Prototypes,
     /// Number of prompts that are being assembled.
     pub(crate) asking: Arc<AtomicUsize>,
 }
@@ -39,12 +41,17 @@ impl EncoderState {
             near: Arc::default(),
             in_advance: InAdvance::default(),
             lately: Prefetched::default(),
+            prototypes: Prototypes::default(),
             asking: Arc::default(),
         }
     }
 
     pub(crate) fn lately(&self) -> &Prefetched {
         &self.lately
+    }
+
+    pub(crate) fn prototypes(&self) -> &Prototypes {
+        &self.prototypes
     }
 
     pub(crate) fn in_advance(&self) -> &InAdvance {

@@ -74,6 +74,9 @@ impl Configuration {
         for (id, name) in models.chain(endpoints.into_iter().map(|endpoint| (endpoint.id.to_string(), endpoint.name))) {
             choices.add("memory_model", choice(&id, &name));
         }
+        for background in self.base().store().read(|store| store.backgrounds().list()).await? {
+            choices.add("background", choice(&background.asset.to_string(), &background.name));
+        }
         for (id, preset) in self.sampler_presets().await? {
             choices.add("sampler_preset", choice(&id, &preset.name));
         }

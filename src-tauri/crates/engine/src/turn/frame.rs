@@ -23,6 +23,7 @@ use crate::library::macro_scope::{self, MacroMoment, MacroNames};
 use crate::settings::message_content;
 use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
+use crate::turn::emotions;
 use crate::turn::lore::Lore;
 use crate::turn::template_variables;
 
@@ -65,6 +66,7 @@ pub(crate) fn build(
     for section in &composed.sections {
         builder.section(section);
     }
+    builder.emotion_tags();
     builder.depth_prompt();
     builder.authors_note();
     let mut stop: Vec<String> = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
@@ -235,6 +237,19 @@ impl<'a> Builder<'a> {
             let place = InsertionPoint::Depth(depth);
             self.built.frame.placed.push(Placed { candidate, place, role, order: 100, constant: true });
         }
+    }
+
+    /// The instruction to begin replies with a tag, at the end of the head.
+    fn emotion_tags(&mut self) {
+        let Some(text) = emotions::instruction(&self.turn.inputs.values) else { return };
+        self.built.frame.head.push(HeadPart {
+            kind: BlockKind::Section,
+            source: Source::Setting { key: "emotion_tags".to_owned() },
+            reasons: BlockReason::Always.into(),
+            role: PromptRole::System,
+            text,
+            written: None,
+        });
     }
 
     /// The card's note at a depth, as SillyTavern's cards store it.

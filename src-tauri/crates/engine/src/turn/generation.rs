@@ -100,6 +100,11 @@ pub(crate) struct ReplyDraft {
 }
 
 impl ReplyDraft {
+    /// The emotion that the reply's own tag names, as written.
+    pub(crate) fn emotion_tag(&self) -> Option<&str> {
+        self.passages.emotion()
+    }
+
     /// Whether the model has written text or requested a tool in this turn.
     fn said(&self, target: &Target) -> bool {
         !self.words.trim().is_empty() || self.tool_calls.len() > target.tool_calls().len()

@@ -142,7 +142,14 @@ impl Turns {
         }
         let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
         let text = self.library().stored_reply(&job.chat, job.target.base(), text).await?;
-        self.base().store().write(move |store| store.swipes_mut().set_text(swipe, &text, state)).await?;
+        let emotion = self.emotion_of(job, draft).await?;
+        self.base()
+            .store()
+            .write(move |store| {
+                store.swipes_mut().set_text(swipe, &text, state)?;
+                emotion.map_or(Ok(()), |emotion| store.swipes_mut().set_emotion(swipe, &emotion))
+            })
+            .await?;
         TurnStep::Keep.done(job.chat.id);
         self.library().shown_message(job.target.message()).await.map(Some)
     }

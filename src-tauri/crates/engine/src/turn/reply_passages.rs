@@ -1,6 +1,7 @@
 //! Splits a reply, while it streams, into stored text, shown text and thoughts.
 
 use context::display::{PassageFilter, ReplyPassage, ReplyPiece};
+use context::emotion_tag::EmotionFilter;
 
 use crate::turn::reply_opening::Opening;
 
@@ -10,6 +11,7 @@ const OPENED: &str = "<think>\n";
 /// Splits the pieces of a reply as the model writes them.
 pub(crate) struct Passages {
     filter: PassageFilter,
+    emotion: EmotionFilter,
     opening: Opening,
     speaker: String,
     /// Text to store before the next piece.
@@ -50,6 +52,7 @@ impl Passages {
         let thinking = opened.trim_end().ends_with("<think>");
         Self {
             filter: if thinking { PassageFilter::thinking() } else { PassageFilter::default() },
+            emotion: EmotionFilter::default(),
             opening: Opening::new(speaker),
             speaker: speaker.to_owned(),
             owed: if thinking { OPENED } else { "" },
@@ -61,7 +64,8 @@ impl Passages {
     pub(crate) fn going_on(base: &str) -> Self {
         let mut filter = PassageFilter::default();
         filter.push(base);
-        Self { filter, opening: Opening::passed(), speaker: String::new(), owed: "", apart: false }
+        let emotion = EmotionFilter::default();
+        Self { filter, emotion, opening: Opening::passed(), speaker: String::new(), owed: "", apart: false }
     }
 
     /// For a continuation of `base` that the model writes as a separate message. It starts like any reply, and its
@@ -81,13 +85,26 @@ impl Passages {
     pub(crate) fn finish(&mut self) -> Vec<ReplyPart> {
         let held = self.filter.finish();
         let mut parts = self.parts(held);
-        let words = self.opening.finish();
+        let words = self.held();
         let words = self.joined(words);
         if let Some(last) = parts.last_mut() {
             last.stored.push_str(&words);
             last.words.push_str(&words);
         }
         parts
+    }
+
+    /// The emotion that the reply's own tag names, as written.
+    pub(crate) fn emotion(&self) -> Option<&str> {
+        self.emotion.label()
+    }
+
+    /// Returns the words that were held back because they could become a tag or the speaker's name.
+    fn held(&mut self) -> String {
+        let held = self.emotion.finish();
+        let mut words = self.opening.push(held);
+        words.push_str(&self.opening.finish());
+        words
     }
 
     /// Returns `words` with a space in front, if they would otherwise touch the earlier text.
@@ -103,17 +120,27 @@ impl Passages {
         let mut parts = vec![ReplyPart::default()];
         for piece in pieces {
             if piece.passage == ReplyPassage::ThoughtsClosed {
-                let mut words = self.opening.finish();
+                let mut words = self.held();
                 words.push_str(&piece.raw);
+                self.emotion = EmotionFilter::default();
                 self.opening = Opening::new(&self.speaker);
                 parts.push(ReplyPart { stored: words, closes_thoughts: true, ..ReplyPart::default() });
                 continue;
             }
             let Some(part) = parts.last_mut() else { continue };
             part.stored.push_str(std::mem::take(&mut self.owed));
+            if piece.passage != ReplyPassage::Words {
+                // A tag does not span a hidden passage.
+                let held = self.emotion.finish();
+                let words = self.opening.push(held);
+                let words = self.joined(words);
+                part.stored.push_str(&words);
+                part.words.push_str(&words);
+            }
             match piece.passage {
                 ReplyPassage::Words => {
-                    let words = self.opening.push(piece.text);
+                    let words = self.emotion.push(&piece.text);
+                    let words = self.opening.push(words);
                     let words = self.joined(words);
                     part.stored.push_str(&words);
                     part.words.push_str(&words);
@@ -195,6 +222,20 @@ mod tests {
         let (stored, words, _) = whole(Passages::new("Mira", "<|assistant|><think>\n"), &["Hm.</think>", "Yes."]);
         assert_eq!((stored.as_str(), words.as_str()), ("<think>\nHm.</think>Yes.", "Yes."));
         assert_eq!(context::display::display(&stored).map(|display| display.shown).as_deref(), Some("Yes."));
+    }
+
+    #[test]
+    fn emotion_tag_is_neither_stored_nor_shown() {
+        let mut passages = Passages::new("Mira", "");
+        let mut parts: Vec<ReplyPart> = ["<think>Hm.</think>\n<emo", "tion=ha", "ppy> Mi", "ra: Come in. <emo"]
+            .iter()
+            .flat_map(|text| passages.push(text))
+            .collect();
+        parts.extend(passages.finish());
+        let stored: String = parts.iter().map(|part| part.stored.as_str()).collect();
+        let words: String = parts.iter().map(|part| part.words.as_str()).collect();
+        assert_eq!((stored.as_str(), words.as_str()), ("<think>Hm.</think>Come in. <emo", "Come in. <emo"));
+        assert_eq!(passages.emotion(), Some("happy"));
     }
 
     #[test]

@@ -69,6 +69,7 @@ impl Target {
             created: now,
             model: None,
             tool_calls: Vec::new(),
+            emotion: None,
         };
         let mut whole = match self {
             Self::NewMessage { message, swipe, turn } => Message {

@@ -6,12 +6,14 @@ use rusqlite::{Connection, params};
 use crate::sql::Col;
 use crate::{AssetHash, StoreError};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Background {
     pub asset: AssetHash,
     /// File name.
     pub name: String,
     pub created: Timestamp,
+    /// Luminance of the greys that bound its colours, from 0 to 1; `None` if it was not measured yet.
+    pub luminance: Option<(f64, f64)>,
 }
 
 pub struct Backgrounds<'a> {
@@ -23,10 +25,13 @@ impl Backgrounds<'_> {
     pub fn list(&self) -> Result<Vec<Background>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT asset, name, created FROM background ORDER BY name COLLATE NOCASE, asset")?
+            .prepare_cached(
+                "SELECT asset, name, created, darkest, lightest FROM background ORDER BY name COLLATE NOCASE, asset",
+            )?
             .query_map([], |row| {
                 let (asset, created) = (row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(2)?.0);
-                Ok(Background { asset, name: row.get(1)?, created })
+                let luminance = row.get::<_, Option<f64>>(3)?.zip(row.get(4)?);
+                Ok(Background { asset, name: row.get(1)?, created, luminance })
             })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -40,11 +45,26 @@ pub struct BackgroundsMut<'a> {
 impl BackgroundsMut<'_> {
     /// Adds a background; returns `false` if its content is already stored under any name.
     pub fn add(&mut self, background: &Background) -> Result<bool, StoreError> {
-        let Background { asset, name, created } = background;
+        let Background { asset, name, created, luminance } = background;
         let rows = self
             .conn
-            .prepare_cached("INSERT INTO background (asset, name, created) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
-            .execute(params![Col(*asset), name, Col(*created)])?;
+            .prepare_cached(
+                "INSERT INTO background (asset, name, created, darkest, lightest) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![Col(*asset), name, Col(*created), luminance.map(|it| it.0), luminance.map(|it| it.1)])?;
         Ok(rows > 0)
+    }
+
+    pub fn set_luminance(&mut self, asset: AssetHash, (darkest, lightest): (f64, f64)) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("UPDATE background SET darkest = ?2, lightest = ?3 WHERE asset = ?1")?
+            .execute(params![Col(asset), darkest, lightest])?;
+        Ok(())
+    }
+
+    /// Returns whether the gallery contained it.
+    pub fn remove(&mut self, asset: AssetHash) -> Result<bool, StoreError> {
+        Ok(self.conn.prepare_cached("DELETE FROM background WHERE asset = ?1")?.execute([Col(asset)])? > 0)
     }
 }

@@ -1,6 +1,6 @@
 //! Swipes: the alternative texts of a message.
 
-use domain::chat::{Swipe, SwipeState};
+use domain::chat::{Emotion, Swipe, SwipeState};
 use domain::{ChatId, MessageId, SwipeId, Timestamp, ToolCall};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -86,6 +86,14 @@ impl SwipesMut<'_> {
         one(rows, "swipe")
     }
 
+    pub fn set_emotion(&mut self, id: SwipeId, emotion: &Emotion) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE swipe SET emotion = ?2, emotion_tag = ?3 WHERE id = ?1")?
+            .execute(params![Col(id), emotion.label, emotion.unknown_tag])?;
+        one(rows, "swipe")
+    }
+
     pub(crate) fn insert(&mut self, message: MessageId, position: u32, new: &NewSwipe) -> Result<Swipe, StoreError> {
         self.conn
             .prepare_cached(
@@ -112,6 +120,7 @@ impl SwipesMut<'_> {
             created: new.created,
             model: new.model.clone(),
             tool_calls: Vec::new(),
+            emotion: None,
         })
     }
 
@@ -147,6 +156,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Swipe> {
         SwipeState::Interrupted if row.get("stopped")? => SwipeState::Stopped,
         state => state,
     };
+    let (label, unknown_tag) = (row.get::<_, Option<String>>("emotion")?, row.get("emotion_tag")?);
     Ok(Swipe {
         id: row.get::<_, Col<_>>("id")?.0,
         message: row.get::<_, Col<_>>("message")?.0,
@@ -156,5 +166,6 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Swipe> {
         created: row.get::<_, Col<_>>("created")?.0,
         model: row.get("model")?,
         tool_calls: row.get::<_, Col<_>>("tool_calls")?.0,
+        emotion: label.map(|label| Emotion { label, unknown_tag }),
     })
 }

@@ -128,7 +128,7 @@ async fn referenced_assets_are_not_purged() {
             w.personas_mut().insert(&row)?;
             w.personas_mut().set_picture(persona, Some(face))?;
             w.card_files_mut().put(CHARACTER, "assets/joy.png", sprite)?;
-            let sea = crate::Background { asset: sea, name: "sea.png".into(), created: Timestamp(1) };
+            let sea = crate::Background { asset: sea, name: "sea.png".into(), created: Timestamp(1), luminance: None };
             assert!(w.backgrounds_mut().add(&sea)? && !w.backgrounds_mut().add(&sea)?, "kept once");
             Ok(())
         })

@@ -57,7 +57,12 @@ async fn back_up(dir: &Path) {
                 let hash = w.assets_mut().put(picture.as_bytes(), "image/png", Timestamp(number as i64))?;
                 w.messages_mut().append(&new)?;
                 let created = Timestamp(number as i64);
-                w.backgrounds_mut().add(&crate::Background { asset: hash, name: format!("b{number}"), created })
+                w.backgrounds_mut().add(&crate::Background {
+                    asset: hash,
+                    name: format!("b{number}"),
+                    created,
+                    luminance: None,
+                })
             })
             .await
             .unwrap();

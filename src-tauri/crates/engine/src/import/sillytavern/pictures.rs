@@ -7,7 +7,7 @@ use domain::{CharacterId, PersonaId};
 use image::ImageFormat;
 use store::{AssetHash, Background, Store};
 
-use crate::api::{Background as Shown, ImportReport, Imported, Refused, Skipped};
+use crate::api::{ImportReport, Imported, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::cards::Cast;
@@ -21,12 +21,6 @@ use crate::library::pictures::{MAX_PICTURE_BYTES, plain};
 type PictureFile = (PathBuf, Result<(AssetHash, &'static str), (&'static str, String)>);
 
 impl Imports {
-    /// Lists the imported backgrounds by name. The app does not show them yet.
-    pub(crate) async fn list_backgrounds(&self) -> ApiResult<Vec<Shown>> {
-        let all = self.base().store().read(|store| store.backgrounds().list()).await?;
-        Ok(all.into_iter().map(|one| Shown { picture: one.asset.to_string(), name: one.name }).collect())
-    }
-
     /// Sets a persona's picture from `file`, unless it already has one. Returns whether it did, or why it could not.
     pub(crate) async fn import_face_of_persona(&self, id: PersonaId, file: &Path) -> ApiResult<Result<bool, String>> {
         let pictures = self.base().store().read(|store| store.personas().pictures()).await?;
@@ -96,8 +90,7 @@ impl Imports {
                 report.skipped.push(Skipped { id: id.to_string(), file: place, reason });
             }
             Ok(count) => {
-                let warnings =
-                    vec![format!("expressions added to the card's files: {count}; replies do not show them yet")];
+                let warnings = vec![format!("expressions added to the card's files: {count}")];
                 let (kind, id) = ("faces".to_owned(), id.to_string());
                 report.imported.push(Imported { kind, id, name: character.name, file: place, warnings });
             }
@@ -125,7 +118,7 @@ impl Imports {
                     Ok((asset, mime)) => {
                         let kept = self.base().store().write(move |store| {
                             store.assets_mut().put_kept(asset, mime, now)?;
-                            store.backgrounds_mut().add(&Background { asset, name, created: now })
+                            store.backgrounds_mut().add(&Background { asset, name, created: now, luminance: None })
                         });
                         added += usize::from(kept.await?);
                     }
@@ -135,7 +128,7 @@ impl Imports {
             run.step();
         }
         if added > 0 {
-            let warnings = vec![format!("backgrounds imported: {added}; chats do not show them yet")];
+            let warnings = vec![format!("backgrounds imported: {added}")];
             let (kind, name, file) = ("backgrounds".to_owned(), BACKGROUNDS.to_owned(), BACKGROUNDS.to_owned());
             report.imported.push(Imported { kind, id: String::new(), name, file, warnings });
         } else if !tavern.backgrounds.is_empty() && !run.cancelled() {

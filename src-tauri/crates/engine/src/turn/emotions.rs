@@ -1,0 +1,76 @@
+//! The emotion of a reply: from the reply's own tag, else guessed, else neutral.
+
+use std::time::Duration;
+
+use domain::chat::Emotion;
+use domain::emotion::{self, NEUTRAL};
+use domain::settings::Values;
+
+use crate::base::error::ApiResult;
+use crate::turn::generation::{ReplyDraft, ReplyJob};
+use crate::turn::handle::Turns;
+
+/// Longest time that the end of a reply waits for a guess.
+const PATIENCE: Duration = Duration::from_millis(1_500);
+
+/// The instruction that asks for tags; `None` if the settings do not ask for them.
+pub(crate) fn instruction(values: &Values) -> Option<String> {
+    if !values.emotion_tags {
+        return None;
+    }
+    let labels = emotion::labels(&values.emotion_labels);
+    Some(format!(
+        "Begin every reply with one tag that names the emotion the character shows, for example <emotion={}>. Use one of \
+         these words: {}. Do not mention the tag.",
+        labels.get(1).map_or(NEUTRAL, String::as_str),
+        labels.join(", ")
+    ))
+}
+
+impl Turns {
+    /// The emotion of a reply that has ended. `None` keeps the one that is stored: a continued reply without a new tag.
+    pub(crate) async fn emotion_of(&self, job: &ReplyJob, draft: &ReplyDraft) -> ApiResult<Option<Emotion>> {
+        let values = self.config().resolved(&job.chat, None, None).await?.values;
+        let labels = emotion::labels(&values.emotion_labels);
+        if let Some(tag) = draft.emotion_tag() {
+            return Ok(Some(emotion::of_tag(tag, &labels)));
+        }
+        if !job.target.base().is_empty() {
+            return Ok(None);
+        }
+        let label = if values.emotion_guess { self.guess(job, draft, &labels).await? } else { None };
+        Ok(Some(Emotion { label: label.unwrap_or_else(|| NEUTRAL.to_owned()), unknown_tag: None }))
+    }
+
+    /// The guess for a speaker with pictures of emotions. Nobody would see the others.
+    async fn guess(&self, job: &ReplyJob, draft: &ReplyDraft, labels: &[String]) -> ApiResult<Option<String>> {
+        let speakers = self.library().speakers(&job.chat).await?;
+        let other = speakers.others.get(&job.target.message()).and_then(|speaker| speaker.character);
+        let speaker = other.unwrap_or(job.chat.character);
+        if draft.words.trim().is_empty() || !self.library().has_sprites(speaker).await? {
+            return Ok(None);
+        }
+        let guess = self.recall_service().guess_emotion(&draft.words, labels);
+        match tokio::time::timeout(PATIENCE, guess).await {
+            Ok(Ok(label)) => Ok(label),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the emotion of a reply could not be guessed");
+                Ok(None)
+            }
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instruction_is_added_only_on_request() {
+        assert_eq!(instruction(&Values::default()), None);
+        let asked = Values { emotion_tags: true, emotion_labels: "calm, joy".into(), ..Values::default() };
+        let text = instruction(&asked).unwrap();
+        assert!(text.contains("<emotion=calm>") && text.contains("neutral, calm, joy"), "{text}");
+    }
+}
