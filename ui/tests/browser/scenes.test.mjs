@@ -83,6 +83,14 @@ test("sprite follows the emotion of the shown reply", async () => {
 	assert.equal(await id("stage").getAttribute("data-place"), "off", "nothing changes without pictures");
 });
 
+test("image token shows a picture of the card", async () => {
+	await show("sprites");
+	const last = page.locator("[data-message-id=a9]");
+	await last.getByRole("button", { name: "harbour" }).waitFor();
+	const words = await last.getByTestId("message-text").innerText();
+	assert.ok(!words.includes("${image.harbour}") && words.includes("${image.nowhere}"), "a token without a picture stays text");
+});
+
 test("background is chosen and removed by keyboard", async () => {
 	await show("gallery");
 	await page.getByRole("radio", { name: "None" }).focus();

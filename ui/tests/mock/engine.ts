@@ -83,6 +83,7 @@ export class MockEngine implements Transport {
 		if (!["first", "empty"].includes(scene)) this.#more();
 		if (scene === "crowd") this.#crowd(2000);
 		if (scene === "horde") this.#crowd(20_000);
+		if (scene.startsWith("sprites")) this.scenery.drawn = ["c1", "c2"];
 		if (scene === "backupsnone") this.backups.clear();
 		if (scene === "backupsfailed") this.backups.fail();
 		if (scene === "trashnone") this.backups.items = [];

@@ -11,7 +11,7 @@ export class MockScenery {
 
 	op_sprites = ({ character }: { character: string }) => (this.drawn.includes(character) ? [{ id: "1-f", emotion: "joy", name: "joy" }, { id: "2-f", emotion: "neutral", name: "neutral" }] : []);
 	op_sprite = ({ emotion }: { emotion: string }) => (emotion === "joy" ? "c2" : "c4");
-	op_card_picture = () => null;
+	op_card_picture = ({ name }: { name: string }) => (name === "harbour" ? "c1" : null);
 	op_list_backgrounds = () => this.backgrounds;
 	op_add_background = ({ name }: { name: string }) => {
 		const added = { picture: "c5", name, darkest: 0, lightest: 1 };

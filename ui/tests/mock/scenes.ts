@@ -112,7 +112,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	}
 	if (scene === "editorfiles") {
 		await press("[data-testid=editor-files]");
-		await until(() => document.querySelectorAll("[data-testid=card-file] img").length === 3);
+		await until(() => document.querySelectorAll("[data-testid=expression] img").length === 2);
 	}
 	if (scene === "editormemory") {
 		await press("[data-testid=editor-memory]");
@@ -289,7 +289,6 @@ async function xray(scene: Scene, engine: MockEngine, app: App): Promise<void> {
 /** Pictures of emotions beside, behind and above the messages, in a group, and a background. */
 async function scenery(scene: Scene, engine: MockEngine, chat: MockChat, app: App): Promise<void> {
 	const owner = { scope: "chat" as const, id: chat.id };
-	if (scene.startsWith("sprites")) engine.scenery.drawn = ["c1", "c2"];
 	if (scene === "spritesbehind") engine.layered.set(owner, "sprite_place", "behind");
 	if (scene === "spritesabove") engine.layered.set(owner, "sprite_place", "above");
 	if (scene === "backdrop" || scene === "gallery" || scene === "spritesgroup") engine.layered.set(owner, "background", "c3");
@@ -298,7 +297,7 @@ async function scenery(scene: Scene, engine: MockEngine, chat: MockChat, app: Ap
 		const said = message("g2", "character", [swipe("g2s", "“I know the mill.”", { emotion: { label: "neutral", unknownTag: null } })], { name: "Captain Osei", speaker: "c2" });
 		chat.messages.push(said);
 	}
-	chat.messages.push(message("a9", "character", [swipe("a9s", "*She beams.* “You found it!”", { emotion: { label: "joy", unknownTag: null } })]));
+	chat.messages.push(message("a9", "character", [swipe("a9s", "*She beams.* “You found it!” ${image.harbour} ${image.nowhere}", { emotion: { label: "joy", unknownTag: null } })]));
 	await app.chat?.load();
 	await app.chat?.loadDisplaySettings();
 	const shown = scene.startsWith("sprites") ? "[data-testid=sprite]" : "[data-testid=backdrop]";

@@ -364,9 +364,9 @@ export type Background = {
 	picture: string,
 	/**  The name of its file. */
 	name: string,
-	/**  Relative luminance of its darkest pixel, from 0 to 1. */
+	/**  Relative luminance, from 0 to 1, of a grey that is nowhere lighter than the picture. */
 	darkest: number | null,
-	/**  Relative luminance of its lightest pixel, from 0 to 1. */
+	/**  Relative luminance, from 0 to 1, of a grey that is nowhere darker than the picture. */
 	lightest: number | null,
 };
 

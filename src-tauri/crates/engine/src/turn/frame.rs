@@ -23,7 +23,7 @@ use crate::library::macro_scope::{self, MacroMoment, MacroNames};
 use crate::settings::message_content;
 use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
-use crate::turn::emotions;
+use crate::turn::emotion_prompt;
 use crate::turn::lore::Lore;
 use crate::turn::template_variables;
 
@@ -241,7 +241,7 @@ impl<'a> Builder<'a> {
 
     /// The instruction to begin replies with a tag, at the end of the head.
     fn emotion_tags(&mut self) {
-        let Some(text) = emotions::instruction(&self.turn.inputs.values) else { return };
+        let Some(text) = emotion_prompt::instruction(&self.turn.inputs.values) else { return };
         self.built.frame.head.push(HeadPart {
             kind: BlockKind::Section,
             source: Source::Setting { key: "emotion_tags".to_owned() },

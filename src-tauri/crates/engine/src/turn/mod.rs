@@ -4,6 +4,7 @@ pub(crate) mod activated;
 pub(crate) mod collect;
 pub(crate) mod commands;
 pub(crate) mod drafts;
+pub(crate) mod emotion_prompt;
 pub(crate) mod emotions;
 pub(crate) mod forget_messages;
 pub(crate) mod frame;
