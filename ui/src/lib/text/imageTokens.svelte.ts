@@ -8,12 +8,13 @@ const MAX = 8;
 /** The names in image tokens such as `${image.harbour}`, without repetitions. */
 export function imageNames(text: string): string[] {
 	if (!text.includes("${image.")) return [];
-	return [...new Set([...text.matchAll(TOKEN)].map(([, name = ""]) => name.trim()))].filter(Boolean).slice(0, MAX);
+	const names = [...text.matchAll(TOKEN)].map(([, name = ""]) => name.trim());
+	return names.filter((name, at) => name !== "" && names.indexOf(name) === at).slice(0, MAX);
 }
 
 /** The text without the tokens of pictures that were found. The others stay ordinary text. */
-export function withoutTokens(text: string, found: ReadonlySet<string>): string {
-	return found.size === 0 ? text : text.replace(TOKEN, (token, name: string) => (found.has(name.trim()) ? "" : token));
+export function withoutTokens(text: string, found: readonly string[]): string {
+	return found.length === 0 ? text : text.replace(TOKEN, (token, name: string) => (found.includes(name.trim()) ? "" : token));
 }
 
 /** Pictures of the card that a text names. Call it during component initialisation. */
@@ -38,7 +39,7 @@ export function imageTokens(text: () => string, character: () => string): { read
 	});
 	return {
 		get text() {
-			return withoutTokens(text(), new Set(pictures.map(({ name }) => name)));
+			return withoutTokens(text(), pictures.map(({ name }) => name));
 		},
 		get pictures() {
 			return pictures;
