@@ -19,6 +19,7 @@ mod document_owners;
 mod documents;
 mod endpoints;
 mod field;
+mod folders;
 mod foreign_files;
 mod forgotten_meanwhile;
 mod groups;

@@ -43,6 +43,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0035_import_reports.sql"),
     include_str!("migrations/0036_stopped.sql"),
     include_str!("migrations/0037_search.sql"),
+    include_str!("migrations/0038_folders.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.
