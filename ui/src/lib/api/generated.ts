@@ -146,7 +146,7 @@ export function client(call: Call) {
 		deleteChatButFacts: (id: string) => call("delete_chat_but_facts", { id }) as Promise<void>,
 		restoreChat: (id: string) => call("restore_chat", { id }) as Promise<void>,
 		/** The folders of the chat list and of the character library, sorted by name. */
-		listFolders: () => call("list_folders", {}) as Promise<Folder[]>,
+		listFolders: () => call("list_folders", {  }) as Promise<Folder[]>,
 		/** Creates a folder if its id is empty, and changes it otherwise. */
 		saveFolder: (folder: Folder) => call("save_folder", { folder }) as Promise<Folder>,
 		/** Deletes a folder; its contents move to the folder that contains it. Returns what `restore_folder` needs. */
@@ -637,6 +637,13 @@ export type CountedWith =
 /**  An estimate from the length of the text, because the model's tokenizer is not known. */
 "estimate";
 
+/**  A deleted folder with the ids of its contents, for `restore_folder`. */
+export type DeletedFolder = {
+	folder: Folder,
+	folders: string[],
+	items: string[],
+};
+
 /**  The result of a permanent deletion. */
 export type DeletedForGood = {
 	things: number,
@@ -859,6 +866,26 @@ export type Figures = {
 /**  Whether a model file fits into this machine's memory, as an estimate from its header. */
 export type Fits = "yes" | "tight" | "no";
 
+/**  A folder. */
+export type Folder = {
+	/**  Empty for a new folder. */
+	id: string,
+	kind: FolderKind,
+	/**  The folder that contains it. */
+	parent: string | null,
+	name: string,
+	color: FolderColor | null,
+	collapsed: boolean,
+	/**  A smart folder shows all characters with this tag, or all chats with such characters. */
+	tag: string | null,
+};
+
+/**  The colours of folders. Screens choose a tone that is readable in their theme. */
+export type FolderColor = "red" | "orange" | "yellow" | "green" | "blue" | "purple";
+
+/**  The list that a folder belongs to. */
+export type FolderKind = "chat" | "character";
+
 /**  The first pages of a search. */
 export type FoundMemories = {
 	memories: Memory[],
@@ -1010,6 +1037,14 @@ export type LayeredSettings = {
 	model: ModelRef | null,
 	/**  The character whose layer applies. */
 	character: string | null,
+};
+
+/**  The place of a chat or a character in its list. */
+export type ListPlace = {
+	folder: string | null,
+	pinned: boolean,
+	/**  Archived items are not in the list. Searches find them. */
+	archived: boolean,
 };
 
 /**  An entry of a card's lorebook, for display. */
@@ -2054,37 +2089,4 @@ export type ZoneTokens = {
 	digest: number,
 	window: number,
 	input: number,
-};
-
-/**  A deleted folder with the ids of its contents, for `restore_folder`. */
-export type DeletedFolder = {
-	folder: Folder,
-	folders: string[],
-	items: string[],
-};
-
-/**  A folder. */
-export type Folder = {
-	/**  Empty for a new folder. */
-	id: string,
-	kind: FolderKind,
-	/**  The folder that contains it. */
-	parent: string | null,
-	name: string,
-	color: FolderColor | null,
-	collapsed: boolean,
-	/**  A smart folder shows all characters with this tag, or all chats with such characters. */
-	tag: string | null,
-};
-
-export type FolderColor = "red" | "orange" | "yellow" | "green" | "blue" | "purple";
-
-export type FolderKind = "chat" | "character";
-
-/**  The place of a chat or a character in its list. */
-export type ListPlace = {
-	folder: string | null,
-	pinned: boolean,
-	/**  Archived items are not in the list. Searches find them. */
-	archived: boolean,
 };
