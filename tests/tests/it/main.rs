@@ -20,6 +20,7 @@ mod documents;
 mod emotions;
 mod endpoints;
 mod field;
+mod folders;
 mod foreign_files;
 mod forgotten_meanwhile;
 mod groups;

@@ -6,6 +6,7 @@ import { MockCardFiles } from "./cardFiles";
 import { MockScenery } from "./scenery";
 import * as data from "./data";
 import { MockFolder } from "./folder";
+import { MockFolders } from "./folders";
 import { MockLayers } from "./layers";
 import { MockMemories } from "./memories";
 import { MockPresets } from "./presets";
@@ -58,6 +59,7 @@ export class MockEngine implements Transport {
 	readonly scenery = new MockScenery();
 	readonly books = new MockBooks((event) => this.emit(event));
 	readonly folder = new MockFolder((event) => this.emit(event));
+	readonly folders = new MockFolders((event) => this.emit(event));
 	readonly memories = new MockMemories((event) => this.emit(event));
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
@@ -96,7 +98,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder, this.cardFiles, this.scenery, this.backups]
+		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -240,7 +242,7 @@ export class MockEngine implements Transport {
 
 	#summary({ id, picture, fields, created }: Character): CharacterSummary {
 		const chat = this.chats.find((known) => known.character === id);
-		return { id, name: fields.name, tagline: fields.creatorNotes || fields.description, picture, tags: fields.tags, creator: fields.creator, favourite: this.#favourites.has(id), lastChat: chat?.updated ?? null, created };
+		return { id, name: fields.name, tagline: fields.creatorNotes || fields.description, picture, tags: fields.tags, creator: fields.creator, favourite: this.#favourites.has(id), lastChat: chat?.updated ?? null, created, place: this.folders.place(id) };
 	}
 
 	#message(id: string): { chat: MockChat; message: Message } {
@@ -355,7 +357,7 @@ export class MockEngine implements Transport {
 			const character = this.op_get_character({ id: chat.character });
 			const last = chat.messages.at(-1);
 			const lastLine = last?.swipes[last.selected]?.text ?? "";
-			return { id: chat.id, title: chat.title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, lastLine, messageCount: chat.messages.length, updated: chat.updated };
+			return { id: chat.id, title: chat.title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, lastLine, messageCount: chat.messages.length, created: chat.messages[0]?.created ?? chat.updated, updated: chat.updated, place: this.folders.place(chat.id) };
 		});
 	op_new_chat = ({ character }: { character: string }) => {
 		const fields = this.op_get_character({ id: character })?.fields;

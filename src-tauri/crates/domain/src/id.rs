@@ -55,6 +55,8 @@ ids! {
     DocumentId
     /// A lorebook outside a card.
     LorebookId
+    /// A folder of chats or characters.
+    FolderId
     /// A summary of a range of messages.
     KeyframeId
 }

@@ -34,8 +34,8 @@ pub mod time;
 pub mod tool_call;
 
 pub use id::{
-    CharacterId, ChatId, DocumentId, EndpointId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId, PersonaId,
-    SwipeId,
+    CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId,
+    PersonaId, SwipeId,
 };
 pub use time::Timestamp;
 pub use tool_call::{ToolArguments, ToolCall};

@@ -17,6 +17,7 @@ use crate::table::endpoint::{Endpoints, EndpointsMut};
 use crate::table::endpoint_dialect::{EndpointDialects, EndpointDialectsMut};
 use crate::table::endpoint_model::{EndpointModels, EndpointModelsMut};
 use crate::table::favourite::{Favourites, FavouritesMut};
+use crate::table::folder::{Folders, FoldersMut};
 use crate::table::foreign::{ForeignData, ForeignDataMut};
 use crate::table::group::{Groups, GroupsMut};
 use crate::table::import_report::{ImportReports, ImportReportsMut};
@@ -97,6 +98,7 @@ tables! {
     characters: Characters, characters_mut: CharactersMut;
     card_files: CardFiles, card_files_mut: CardFilesMut;
     favourites: Favourites, favourites_mut: FavouritesMut;
+    folders: Folders, folders_mut: FoldersMut;
     listings: Listings, listings_mut: ListingsMut;
     personas: Personas, personas_mut: PersonasMut;
     chats: Chats, chats_mut: ChatsMut;

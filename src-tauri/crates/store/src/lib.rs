@@ -58,6 +58,7 @@ pub use table::endpoint::{Endpoints, EndpointsMut};
 pub use table::endpoint_dialect::{EndpointDialects, EndpointDialectsMut};
 pub use table::endpoint_model::{EndpointModels, EndpointModelsMut};
 pub use table::favourite::{Favourites, FavouritesMut};
+pub use table::folder::{Folder, FolderContents, FolderKind, Folders, FoldersMut, Place};
 pub use table::foreign::{ForeignChat, ForeignData, ForeignDataMut};
 pub use table::group::{Groups, GroupsMut};
 pub use table::import_report::{ImportRecord, ImportReports, ImportReportsMut};

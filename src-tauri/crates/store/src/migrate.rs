@@ -45,6 +45,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0037_search.sql"),
     include_str!("migrations/0046_emotion.sql"),
     include_str!("migrations/0047_backgrounds.sql"),
+    include_str!("migrations/0038_folders.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

@@ -155,6 +155,19 @@ export function client(call: Call) {
 		/** Like `delete_chat`, but the memories that were learned in it stay, except its summaries. It is undone in the same way. */
 		deleteChatButFacts: (id: string) => call("delete_chat_but_facts", { id }) as Promise<void>,
 		restoreChat: (id: string) => call("restore_chat", { id }) as Promise<void>,
+		/** The folders of the chat list and of the character library, sorted by name. */
+		listFolders: () => call("list_folders", {  }) as Promise<Folder[]>,
+		/** Creates a folder if its id is empty, and changes it otherwise. */
+		saveFolder: (folder: Folder) => call("save_folder", { folder }) as Promise<Folder>,
+		/** Deletes a folder; its contents move to the folder that contains it. Returns what `restore_folder` needs. */
+		deleteFolder: (id: string) => call("delete_folder", { id }) as Promise<DeletedFolder>,
+		restoreFolder: (deleted: DeletedFolder) => call("restore_folder", { deleted }) as Promise<void>,
+		/** Puts chats or characters in a folder; without a folder, outside of all. */
+		moveToFolder: (kind: FolderKind, items: string[], folder: string | null) => call("move_to_folder", { kind, items, folder }) as Promise<void>,
+		/** Keeps chats or characters at the top of their list, or no longer. */
+		pinItems: (kind: FolderKind, items: string[], pinned: boolean) => call("pin_items", { kind, items, pinned }) as Promise<void>,
+		/** Takes chats or characters out of their list, or puts them back. Searches still find them. */
+		archiveItems: (kind: FolderKind, items: string[], archived: boolean) => call("archive_items", { kind, items, archived }) as Promise<void>,
 		/** Stores the user's message, then starts the reply. */
 		sendMessage: (chat: string, text: string) => call("send_message", { chat, text }) as Promise<Started>,
 		/** Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or WebP). */
@@ -459,6 +472,8 @@ export type Change = "same" | "added" | "removed";
 
 /**  The kind of data that changed. */
 export type Changed = "characters" | "chats" | 
+/**  The folders of both lists. */
+"folders" | 
 /**  The messages of chat `id`. */
 "messages" | "personas" | "models" | "endpoints" | "settings" | 
 /**  Templates, modes, regex scripts. */
@@ -531,6 +546,7 @@ export type CharacterSummary = {
 	/**  When its newest chat last changed, RFC 3339. */
 	lastChat: string | null,
 	created: string,
+	place: ListPlace,
 };
 
 /**  An open chat: everything its screen needs in one answer. */
@@ -588,7 +604,9 @@ export type ChatSummary = {
 	/**  The start of the newest message. */
 	lastLine: string,
 	messageCount: number,
+	created: string,
 	updated: string,
+	place: ListPlace,
 };
 
 /**  A field of the card, and its replacement in one chat. */
@@ -632,6 +650,13 @@ export type CountedWith =
 "tokenizer.json" | "o200k_base" | "cl100k_base" | 
 /**  An estimate from the length of the text, because the model's tokenizer is not known. */
 "estimate";
+
+/**  A deleted folder with the ids of its contents, for `restore_folder`. */
+export type DeletedFolder = {
+	folder: Folder,
+	folders: string[],
+	items: string[],
+};
 
 /**  The result of a permanent deletion. */
 export type DeletedForGood = {
@@ -863,6 +888,26 @@ export type Figures = {
 /**  Whether a model file fits into this machine's memory, as an estimate from its header. */
 export type Fits = "yes" | "tight" | "no";
 
+/**  A folder. */
+export type Folder = {
+	/**  Empty for a new folder. */
+	id: string,
+	kind: FolderKind,
+	/**  The folder that contains it. */
+	parent: string | null,
+	name: string,
+	color: FolderColor | null,
+	collapsed: boolean,
+	/**  A smart folder shows all characters with this tag, or all chats with such characters. */
+	tag: string | null,
+};
+
+/**  The colours of folders. Screens choose a tone that is readable in their theme. */
+export type FolderColor = "red" | "orange" | "yellow" | "green" | "blue" | "purple";
+
+/**  The list that a folder belongs to. */
+export type FolderKind = "chat" | "character";
+
 /**  The first pages of a search. */
 export type FoundMemories = {
 	memories: Memory[],
@@ -1014,6 +1059,14 @@ export type LayeredSettings = {
 	model: ModelRef | null,
 	/**  The character whose layer applies. */
 	character: string | null,
+};
+
+/**  The place of a chat or a character in its list. */
+export type ListPlace = {
+	folder: string | null,
+	pinned: boolean,
+	/**  Archived items are not in the list. Searches find them. */
+	archived: boolean,
 };
 
 /**  An entry of a card's lorebook, for display. */

@@ -13,6 +13,7 @@ import { Editor } from "./editor.svelte";
 import { EngineEvents } from "./events";
 import type { TextField } from "./fields";
 import { FolderImport } from "./folderImport.svelte";
+import { Folders } from "./folders.svelte";
 import { Help } from "./help.svelte";
 import { MessageSearch } from "./messageSearch.svelte";
 import { Chats, Library } from "./library.svelte";
@@ -47,6 +48,7 @@ export class App {
 	readonly search: MessageSearch;
 	readonly library: Library;
 	readonly chats: Chats;
+	readonly chatFolders = new Folders(this, "chat");
 	readonly models: Models;
 	readonly settings: SettingsState;
 	readonly xray: Xray;
@@ -291,7 +293,7 @@ export class App {
 	}
 
 	async loadAll(): Promise<void> {
-		await Promise.all([this.loadLists(), this.models.load(), this.settings.load(), this.folder.load()]);
+		await Promise.all([this.loadLists(), this.chatFolders.load(), this.models.load(), this.settings.load(), this.folder.load()]);
 	}
 
 	async loadLists(): Promise<void> {

@@ -15,13 +15,14 @@ afterEach(() => {
 	vi.unstubAllGlobals();
 });
 
-const SUMMARY = { id: "chat", title: "Mira", character: "mira", characterName: "Mira", picture: null, lastLine: "", messageCount: 1, updated: "" };
+const SUMMARY = { id: "chat", title: "Mira", character: "mira", characterName: "Mira", picture: null, lastLine: "", messageCount: 1, created: "", updated: "", place: { folder: null, pinned: false, archived: false } };
 
 async function started(answers: Record<string, (args: never) => unknown> = {}) {
 	const shell = new FakeShell({
 		startup: () => ({ version: "1", settings: { theme: "dark", language: "en" }, chat: "chat", notices: ["A reply was cut."], dataDir: "/data" }),
 		open_chat: ({ id }: { id: string }) => chat([says("g", "character", "Good evening.")], { id }),
 		list_chats: () => [SUMMARY],
+		list_folders: () => [],
 		list_characters: () => [],
 		list_models: () => [],
 		list_endpoints: () => [],

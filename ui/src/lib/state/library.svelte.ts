@@ -139,18 +139,35 @@ function stored(): Partial<{ sort: Sort; view: View; match: Match }> {
 	}
 }
 
+export const CHAT_SORTS = ["recent", "name", "added"] as const;
+export type ChatSort = (typeof CHAT_SORTS)[number];
+
+const CHATS_KEY = "inglenook.chats";
+
 /** The chats, newest first. */
 export class Chats {
 	all = $state.raw<ChatSummary[]>([]);
 	loaded = $state(false);
 	query = $state("");
-	readonly #hays = $derived(this.all.map((chat) => ({ chat, hay: folded(`${chat.title}\n${chat.characterName}\n${chat.lastLine}`) })));
+	/** Shows the archived chats instead of the list. */
+	archive = $state(false);
+	sort = $state<ChatSort>(storedSort());
+	readonly #sorted = $derived(sortedChats(this.all, this.sort));
+	readonly #hays = $derived(this.#sorted.map((chat) => ({ chat, hay: folded(`${chat.title}\n${chat.characterName}\n${chat.lastLine}`) })));
+	/** A search finds archived chats too. */
 	readonly shown = $derived.by(() => {
 		const words = wordsOf(this.query);
-		return this.#hays.filter(({ hay }) => hasAll(words, hay)).map(({ chat }) => chat);
+		const found = this.#hays.filter(({ hay }) => hasAll(words, hay)).map(({ chat }) => chat);
+		return words.length > 0 ? found : found.filter(({ place }) => place.archived === this.archive);
 	});
+	readonly archived = $derived(this.all.filter(({ place }) => place.archived).length);
 
 	constructor(private readonly api: Api) {}
+
+	sortBy(sort: ChatSort): void {
+		this.sort = sort;
+		localStorage.setItem(CHATS_KEY, JSON.stringify({ sort }));
+	}
 
 	async load(): Promise<void> {
 		this.all = await this.api.listChats();
@@ -160,4 +177,21 @@ export class Chats {
 	newestOf(character: string): ChatSummary | undefined {
 		return this.all.find((chat) => chat.character === character);
 	}
+}
+
+function storedSort(): ChatSort {
+	try {
+		const { sort } = JSON.parse(localStorage.getItem(CHATS_KEY) ?? "{}") as { sort?: unknown };
+		return CHAT_SORTS.find((known) => known === sort) ?? "recent";
+	} catch {
+		return "recent";
+	}
+}
+
+/** Sorts the chats. The engine already returns them by their last change. */
+function sortedChats(chats: readonly ChatSummary[], sort: ChatSort): readonly ChatSummary[] {
+	const { compare } = new Intl.Collator(undefined, { sensitivity: "base", numeric: true });
+	if (sort === "name") return chats.toSorted((one, other) => compare(one.title || one.characterName, other.title || other.characterName));
+	if (sort === "added") return chats.toSorted((one, other) => (one.created < other.created ? 1 : one.created > other.created ? -1 : 0));
+	return chats;
 }

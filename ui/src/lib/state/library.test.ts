@@ -5,7 +5,7 @@ import { api } from "./api";
 import type { Sort } from "./cards";
 import { Library } from "./library.svelte";
 
-const card = (name: string, over: Partial<CharacterSummary> = {}): CharacterSummary => ({ id: name, name, tagline: "", picture: null, tags: [], creator: "", favourite: false, lastChat: null, created: "", ...over });
+const card = (name: string, over: Partial<CharacterSummary> = {}): CharacterSummary => ({ id: name, name, tagline: "", picture: null, tags: [], creator: "", favourite: false, lastChat: null, created: "", place: { folder: null, pinned: false, archived: false }, ...over });
 
 async function library(cards: CharacterSummary[], answers: ConstructorParameters<typeof FakeShell>[0] = {}) {
 	const shell = new FakeShell({ list_characters: () => cards, find_characters: () => [], ...answers });

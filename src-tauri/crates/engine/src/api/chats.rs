@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{ApiError, ModelRef};
+use super::{ApiError, ListPlace, ModelRef};
 
 /// One row of the chat list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
@@ -15,7 +15,9 @@ pub struct ChatSummary {
     /// The start of the newest message.
     pub last_line: String,
     pub message_count: u32,
+    pub created: String,
     pub updated: String,
+    pub place: ListPlace,
 }
 
 /// The speaker of a message.

@@ -58,6 +58,8 @@ pub enum Event {
 pub enum Changed {
     Characters,
     Chats,
+    /// The folders of both lists.
+    Folders,
     /// The messages of chat `id`.
     Messages,
     Personas,

@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
+use super::ListPlace;
+
 /// One card of the library's grid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
@@ -17,6 +19,7 @@ pub struct CharacterSummary {
     /// When its newest chat last changed, RFC 3339.
     pub last_chat: Option<String>,
     pub created: String,
+    pub place: ListPlace,
 }
 
 /// The fields of a card that the editor shows. All other fields stay as they are.

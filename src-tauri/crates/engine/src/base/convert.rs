@@ -187,7 +187,12 @@ pub(crate) fn summary(listed: CharacterListItem) -> api::CharacterSummary {
         favourite: listed.favourite,
         last_chat: listed.last_chat.map(rfc3339),
         created: rfc3339(listed.created),
+        place: place(listed.place),
     }
+}
+
+pub(crate) fn place(store::Place { folder, pinned, archived }: store::Place) -> api::ListPlace {
+    api::ListPlace { folder: folder.map(|id| id.to_string()), pinned, archived }
 }
 
 /// The list entry of a card, and the text by which search finds it.

@@ -38,7 +38,9 @@ impl Library {
             picture: chat.character_picture.map(|hash| hash.to_string()),
             last_line: chat.last_line.map(first_words).unwrap_or_default(),
             message_count: chat.message_count,
+            created: rfc3339(chat.created),
             updated: rfc3339(chat.updated),
+            place: convert::place(chat.place),
         };
         Ok(chats.into_iter().map(row).collect())
     }

@@ -21,6 +21,7 @@ pub(crate) mod document_files;
 pub(crate) mod documents;
 pub(crate) mod exclusion;
 pub(crate) mod first_start;
+pub(crate) mod folders;
 pub(crate) mod foreign_chat;
 pub(crate) mod group;
 pub(crate) mod handle;

@@ -174,6 +174,20 @@ macro_rules! operations {
             library.delete_chat_but_facts(id: String) -> ();
             library.restore_chat(id: String) -> ();
 
+            /// The folders of the chat list and of the character library, sorted by name.
+            library.list_folders() -> Vec<Folder>;
+            /// Creates a folder if its id is empty, and changes it otherwise.
+            library.save_folder(folder: Folder) -> Folder;
+            /// Deletes a folder; its contents move to the folder that contains it. Returns what `restore_folder` needs.
+            library.delete_folder(id: String) -> DeletedFolder;
+            library.restore_folder(deleted: DeletedFolder) -> ();
+            /// Puts chats or characters in a folder; without a folder, outside of all.
+            library.move_to_folder(kind: FolderKind, items: Vec<String>, folder: Option<String>) -> ();
+            /// Keeps chats or characters at the top of their list, or no longer.
+            library.pin_items(kind: FolderKind, items: Vec<String>, pinned: bool) -> ();
+            /// Takes chats or characters out of their list, or puts them back. Searches still find them.
+            library.archive_items(kind: FolderKind, items: Vec<String>, archived: bool) -> ();
+
             /// Stores the user's message, then starts the reply.
             turns.send_message(chat: String, text: String) -> Started;
             /// Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or WebP).

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use crate::sql::{Col, one};
 use crate::table::chat_branches::BRANCHES;
+use crate::table::folder::Place;
 use crate::{AssetHash, StoreError};
 
 /// A chat as the chat list shows it.
@@ -20,7 +21,9 @@ pub struct ChatSummary {
     /// The first 200 characters of the last message; `None` in an empty chat.
     pub last_line: Option<String>,
     pub message_count: u32,
+    pub created: Timestamp,
     pub updated: Timestamp,
+    pub place: Place,
 }
 
 pub struct Chats<'a> {
@@ -34,7 +37,7 @@ impl Chats<'_> {
             .conn
             .prepare_cached(
                 "SELECT chat.id, chat.title, chat.character, character.name AS character_name, character.picture,
-                     chat.updated,
+                     chat.created, chat.updated, chat_place.folder, chat_place.pinned, chat_place.archived,
                      (SELECT count(*) FROM message WHERE message.chat = chat.id AND message.deleted IS NULL)
                          AS message_count,
                      (SELECT substr(swipe.text, 1, 200)
@@ -43,6 +46,7 @@ impl Chats<'_> {
                       WHERE message.chat = chat.id AND message.deleted IS NULL AND message.hidden = 0
                       ORDER BY message.position DESC LIMIT 1) AS last_line
                  FROM chat JOIN character ON character.id = chat.character
+                 LEFT JOIN chat_place ON chat_place.item = chat.id
                  WHERE chat.deleted IS NULL AND character.deleted IS NULL
                  ORDER BY chat.updated DESC, chat.id DESC",
             )?
@@ -270,6 +274,8 @@ fn summary_from_row(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
         character_picture: row.get::<_, Option<Col<_>>>("picture")?.map(|Col(hash)| hash),
         last_line: row.get("last_line")?,
         message_count: row.get("message_count")?,
+        created: row.get::<_, Col<_>>("created")?.0,
         updated: row.get::<_, Col<_>>("updated")?.0,
+        place: Place::from_row(row)?,
     })
 }

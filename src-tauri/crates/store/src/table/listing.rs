@@ -6,6 +6,7 @@ use domain::{CharacterId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::sql::Col;
+use crate::table::folder::Place;
 use crate::{AssetHash, StoreError, query};
 
 /// Data of a card that lists show in addition to the name.
@@ -26,6 +27,7 @@ pub struct CharacterListItem {
     pub favourite: bool,
     /// Time of the last change in any of its chats.
     pub last_chat: Option<Timestamp>,
+    pub place: Place,
     /// `None` until the current version of the card was described.
     pub listing: Option<Listing>,
 }
@@ -69,11 +71,13 @@ impl Listings<'_> {
 pub(crate) const ALL: &str = "
     SELECT character.id, character.name, character.picture, character.created,
         favourite.character IS NOT NULL AS favourite, listing.tagline, listing.creator, listing.tags,
+        character_place.folder, character_place.pinned, character_place.archived,
         (SELECT max(updated) FROM chat
             WHERE chat.character = character.id AND chat.deleted IS NULL) AS last_chat
     FROM character INDEXED BY character_listed
     LEFT JOIN listing ON listing.character = character.id
     LEFT JOIN favourite ON favourite.character = character.id
+    LEFT JOIN character_place ON character_place.item = character.id
     WHERE character.deleted IS NULL
     ORDER BY last_chat DESC NULLS LAST, character.name COLLATE NOCASE, character.id";
 const FIND: &str = "SELECT listing.character FROM listing
@@ -133,6 +137,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<CharacterListItem> {
         created: row.get::<_, Col<_>>("created")?.0,
         favourite: row.get("favourite")?,
         last_chat: row.get::<_, Option<Col<_>>>("last_chat")?.map(|Col(time)| time),
+        place: Place::from_row(row)?,
         listing,
     })
 }

@@ -13,6 +13,7 @@ pub(crate) mod endpoint;
 pub(crate) mod endpoint_dialect;
 pub(crate) mod endpoint_model;
 pub(crate) mod favourite;
+pub(crate) mod folder;
 pub(crate) mod foreign;
 pub(crate) mod group;
 pub(crate) mod import_report;

@@ -1,0 +1,59 @@
+//! Folders of the chat list and of the character library.
+
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+/// The list that a folder belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum FolderKind {
+    Chat,
+    Character,
+}
+
+/// The colours of folders. Screens choose a tone that is readable in their theme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum FolderColor {
+    Red,
+    Orange,
+    Yellow,
+    Green,
+    Blue,
+    Purple,
+}
+
+/// A folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Folder {
+    /// Empty for a new folder.
+    pub id: String,
+    pub kind: FolderKind,
+    /// The folder that contains it.
+    pub parent: Option<String>,
+    pub name: String,
+    pub color: Option<FolderColor>,
+    pub collapsed: bool,
+    /// A smart folder shows all characters with this tag, or all chats with such characters.
+    pub tag: Option<String>,
+}
+
+/// The place of a chat or a character in its list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ListPlace {
+    pub folder: Option<String>,
+    pub pinned: bool,
+    /// Archived items are not in the list. Searches find them.
+    pub archived: bool,
+}
+
+/// A deleted folder with the ids of its contents, for `restore_folder`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct DeletedFolder {
+    pub folder: Folder,
+    pub folders: Vec<String>,
+    pub items: Vec<String>,
+}

@@ -1,0 +1,184 @@
+//! Folders of chats and characters, and the place of each item: its folder, pinned, archived.
+
+use domain::FolderId;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use crate::StoreError;
+use crate::sql::{Col, one};
+
+/// The list that a folder belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FolderKind {
+    Chat,
+    Character,
+}
+
+impl FolderKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Character => "character",
+        }
+    }
+
+    fn places(self) -> &'static str {
+        match self {
+            Self::Chat => "chat_place",
+            Self::Character => "character_place",
+        }
+    }
+}
+
+/// A folder. One with a tag is smart: it shows all items with the tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder {
+    pub id: FolderId,
+    pub kind: FolderKind,
+    pub parent: Option<FolderId>,
+    pub name: String,
+    /// Name of a colour of the palette.
+    pub colour: Option<String>,
+    pub collapsed: bool,
+    pub tag: Option<String>,
+}
+
+/// The place of an item in its list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    pub folder: Option<FolderId>,
+    pub pinned: bool,
+    pub archived: bool,
+}
+
+impl Place {
+    /// Reads the columns `folder`, `pinned` and `archived`, which are null for an item without a row.
+    pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            folder: row.get::<_, Option<Col<_>>>("folder")?.map(|Col(id)| id),
+            pinned: row.get::<_, Option<bool>>("pinned")?.unwrap_or_default(),
+            archived: row.get::<_, Option<bool>>("archived")?.unwrap_or_default(),
+        })
+    }
+}
+
+/// The contents of a folder that was deleted, for an undo.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FolderContents {
+    pub folders: Vec<FolderId>,
+    /// Ids of chats or characters.
+    pub items: Vec<Uuid>,
+}
+
+pub struct Folders<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl Folders<'_> {
+    /// Folders of both lists, sorted by name.
+    pub fn list(&self) -> Result<Vec<Folder>, StoreError> {
+        let sql = "SELECT * FROM folder ORDER BY name COLLATE NOCASE, id";
+        Ok(self.conn.prepare_cached(sql)?.query_map([], from_row)?.collect::<Result<_, _>>()?)
+    }
+
+    pub fn get(&self, id: FolderId) -> Result<Option<Folder>, StoreError> {
+        let sql = "SELECT * FROM folder WHERE id = ?1";
+        Ok(self.conn.prepare_cached(sql)?.query_row([Col(id)], from_row).optional()?)
+    }
+}
+
+pub struct FoldersMut<'a> {
+    pub(crate) conn: &'a Connection,
+}
+
+impl FoldersMut<'_> {
+    /// Adds a folder, or replaces the one with its id.
+    ///
+    /// # Errors
+    /// `Conflict` if its parent does not exist.
+    pub fn put(&mut self, folder: &Folder) -> Result<(), StoreError> {
+        let sql = "INSERT INTO folder (id, kind, parent, name, colour, collapsed, tag)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (id) DO UPDATE SET parent = excluded.parent, name = excluded.name,
+                 colour = excluded.colour, collapsed = excluded.collapsed, tag = excluded.tag";
+        self.conn.prepare_cached(sql)?.execute(params![
+            Col(folder.id),
+            folder.kind.as_str(),
+            folder.parent.map(Col),
+            folder.name,
+            folder.colour,
+            folder.collapsed,
+            folder.tag,
+        ])?;
+        Ok(())
+    }
+
+    /// Deletes a folder. Its folders and items move to its parent.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn delete(&mut self, folder: &Folder) -> Result<FolderContents, StoreError> {
+        let (id, parent) = (Col(folder.id), folder.parent.map(Col));
+        let folders = self
+            .conn
+            .prepare_cached("UPDATE folder SET parent = ?2 WHERE parent = ?1 RETURNING id")?
+            .query_map(params![id, parent], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        let sql = format!("UPDATE {} SET folder = ?2 WHERE folder = ?1 RETURNING item", folder.kind.places());
+        let items = self
+            .conn
+            .prepare_cached(&sql)?
+            .query_map(params![id, parent], |row| Ok(Uuid::from_bytes(row.get(0)?)))?
+            .collect::<Result<_, _>>()?;
+        one(self.conn.prepare_cached("DELETE FROM folder WHERE id = ?1")?.execute([id])?, "folder")?;
+        Ok(FolderContents { folders, items })
+    }
+
+    /// Puts an item in a folder, or outside of all folders.
+    ///
+    /// # Errors
+    /// `Conflict` if the item or the folder does not exist.
+    pub fn move_item(&mut self, kind: FolderKind, item: Uuid, to: Option<FolderId>) -> Result<(), StoreError> {
+        let sql = format!(
+            "INSERT INTO {} (item, folder) VALUES (?1, ?2) ON CONFLICT (item) DO UPDATE SET folder = excluded.folder",
+            kind.places()
+        );
+        self.conn.prepare_cached(&sql)?.execute(params![item.as_bytes(), to.map(Col)])?;
+        Ok(())
+    }
+
+    /// # Errors
+    /// `Conflict` if the item does not exist.
+    pub fn pin(&mut self, kind: FolderKind, item: Uuid, pinned: bool) -> Result<(), StoreError> {
+        self.mark(kind, "pinned", item, pinned)
+    }
+
+    /// # Errors
+    /// `Conflict` if the item does not exist.
+    pub fn archive(&mut self, kind: FolderKind, item: Uuid, archived: bool) -> Result<(), StoreError> {
+        self.mark(kind, "archived", item, archived)
+    }
+
+    fn mark(&mut self, kind: FolderKind, column: &str, item: Uuid, value: bool) -> Result<(), StoreError> {
+        let sql = format!(
+            "INSERT INTO {} (item, {column}) VALUES (?1, ?2)
+             ON CONFLICT (item) DO UPDATE SET {column} = excluded.{column}",
+            kind.places()
+        );
+        self.conn.prepare_cached(&sql)?.execute(params![item.as_bytes(), value])?;
+        Ok(())
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Folder> {
+    let kind: String = row.get("kind")?;
+    Ok(Folder {
+        id: row.get::<_, Col<_>>("id")?.0,
+        kind: if kind == "chat" { FolderKind::Chat } else { FolderKind::Character },
+        parent: row.get::<_, Option<Col<_>>>("parent")?.map(|Col(id)| id),
+        name: row.get("name")?,
+        colour: row.get("colour")?,
+        collapsed: row.get("collapsed")?,
+        tag: row.get("tag")?,
+    })
+}

@@ -1,0 +1,84 @@
+//! Folders of chats and characters through the engine.
+
+use engine::api::{ApiError, Folder, FolderColor, FolderKind, ListPlace};
+use tests::headless::Headless;
+
+fn folder(name: &str, parent: Option<&Folder>) -> Folder {
+    Folder {
+        id: String::new(),
+        kind: FolderKind::Chat,
+        parent: parent.map(|parent| parent.id.clone()),
+        name: name.to_owned(),
+        color: Some(FolderColor::Green),
+        collapsed: false,
+        tag: None,
+    }
+}
+
+async fn place(app: &Headless) -> ListPlace {
+    app.engine.list_chats().await.unwrap().remove(0).place
+}
+
+#[tokio::test]
+async fn deleted_folder_leaves_its_content_in_its_parent() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let outer = app.engine.save_folder(folder("Evenings", None)).await.unwrap();
+    let inner = app.engine.save_folder(folder("By the sea", Some(&outer))).await.unwrap();
+    app.engine.move_to_folder(FolderKind::Chat, vec![chat], Some(inner.id.clone())).await.unwrap();
+    assert_eq!(place(&app).await.folder.as_deref(), Some(inner.id.as_str()));
+
+    let deleted = app.engine.delete_folder(inner.id.clone()).await.unwrap();
+    assert_eq!(place(&app).await.folder.as_deref(), Some(outer.id.as_str()));
+    app.engine.restore_folder(deleted).await.unwrap();
+    assert_eq!(place(&app).await.folder.as_deref(), Some(inner.id.as_str()));
+    assert_eq!(app.engine.list_folders().await.unwrap(), [inner, outer]);
+}
+
+#[tokio::test]
+async fn folder_cannot_contain_itself() {
+    let app = Headless::new().await;
+    let mut outer = app.engine.save_folder(folder("Outer", None)).await.unwrap();
+    let inner = app.engine.save_folder(folder("Inner", Some(&outer))).await.unwrap();
+    outer.parent = Some(inner.id);
+    assert!(matches!(app.engine.save_folder(outer).await, Err(ApiError::BadInput { .. })));
+    assert!(matches!(app.engine.save_folder(folder(" ", None)).await, Err(ApiError::BadInput { .. })));
+}
+
+#[tokio::test]
+async fn folder_levels_are_limited() {
+    let app = Headless::new().await;
+    let mut above = app.engine.save_folder(folder("1", None)).await.unwrap();
+    for level in 2..=8 {
+        above = app.engine.save_folder(folder(&level.to_string(), Some(&above))).await.unwrap();
+    }
+    assert!(matches!(app.engine.save_folder(folder("9", Some(&above))).await, Err(ApiError::BadInput { .. })));
+}
+
+#[tokio::test]
+async fn smart_and_foreign_folders_take_no_chats() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let smart = Folder { tag: Some("cozy".into()), ..folder("Cozy", None) };
+    let foreign = Folder { kind: FolderKind::Character, ..folder("Friends", None) };
+    for refused in [smart, foreign] {
+        let refused = app.engine.save_folder(refused).await.unwrap();
+        let moved = app.engine.move_to_folder(FolderKind::Chat, vec![chat.clone()], Some(refused.id)).await;
+        assert!(matches!(moved, Err(ApiError::BadInput { .. })));
+    }
+    assert_eq!(place(&app).await, ListPlace::default());
+}
+
+#[tokio::test]
+async fn archived_chat_is_marked_and_still_found() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    app.model.reply("The zephyr rises.");
+    app.send(&chat, "What is this wind?").await;
+    app.engine.archive_items(FolderKind::Chat, vec![chat.clone()], true).await.unwrap();
+    app.engine.pin_items(FolderKind::Chat, vec![chat.clone()], true).await.unwrap();
+    assert_eq!(place(&app).await, ListPlace { folder: None, pinned: true, archived: true });
+    assert_eq!(app.engine.search_messages("zephyr".into(), None, 0).await.unwrap().hits.len(), 1);
+    app.engine.archive_items(FolderKind::Chat, vec![chat], false).await.unwrap();
+    assert!(!place(&app).await.archived);
+}
