@@ -43,6 +43,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0035_import_reports.sql"),
     include_str!("migrations/0036_stopped.sql"),
     include_str!("migrations/0037_search.sql"),
+    include_str!("migrations/0040_branches.sql"),
+    include_str!("migrations/0041_revisions.sql"),
+    include_str!("migrations/0042_ratings.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.
