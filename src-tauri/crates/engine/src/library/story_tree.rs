@@ -166,3 +166,57 @@ fn story_node(store: &ReadTransaction<'_>, node: &TrieNode, parent: Option<u32>)
         is_current: node.is_current || node.message.is_none(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// A chat whose messages have these keys.
+    fn path(chat: u128, keys: &[i64]) -> StoryPath {
+        let step = |key: &i64| StoryStep {
+            message: MessageId(Uuid::from_u128(chat * 1_000 + key.unsigned_abs() as u128)),
+            key: StoryKey::new("user", 0, *key),
+        };
+        StoryPath {
+            chat: ChatId(Uuid::from_u128(chat)),
+            steps: keys.iter().map(step).collect(),
+            checkpoints: HashMap::new(),
+        }
+    }
+
+    fn shape(trie: &Trie) -> Vec<(u32, Option<u32>)> {
+        trie.shown().into_iter().map(|(node, parent)| (node.number, parent)).collect()
+    }
+
+    #[test]
+    fn only_forks_checkpoints_and_ends_are_nodes() {
+        let mut paths = [path(1, &[1, 2, 3, 4, 5, 6]), path(2, &[1, 2, 3, 7, 8]), path(3, &[1, 2])];
+        assert_eq!(shape(&Trie::of(&paths[..1])), [(1, None), (6, Some(0))]);
+        let all = [(1, None), (2, Some(0)), (3, Some(1)), (6, Some(2)), (5, Some(2))];
+        assert_eq!(shape(&Trie::of(&paths)), all);
+        paths[0].checkpoints.insert(paths[0].steps[4].message, "Door".into());
+        let trie = Trie::of(&paths);
+        let marked = trie.shown().into_iter().find(|(node, _)| !node.checkpoints.is_empty());
+        assert_eq!(marked.map(|(node, parent)| (node.number, parent)), Some((5, Some(2))));
+    }
+
+    #[test]
+    fn current_path_is_that_of_the_asked_chat() {
+        let trie = Trie::of(&[path(1, &[1, 2, 3]), path(2, &[1, 2, 4])]);
+        let current: Vec<bool> = trie.shown().iter().map(|(node, _)| node.is_current).collect();
+        assert_eq!(current, [true, true, true, false]);
+    }
+
+    #[test]
+    fn different_beginnings_get_a_common_start() {
+        let trie = Trie::of(&[path(1, &[1, 2]), path(2, &[3])]);
+        assert_eq!(shape(&trie), [(0, None), (1, Some(0)), (2, Some(1)), (1, Some(0))]);
+    }
+
+    #[test]
+    fn empty_chat_has_no_nodes() {
+        assert_eq!(shape(&Trie::of(&[path(1, &[])])), []);
+    }
+}

@@ -42,6 +42,12 @@ pub struct StoryKey {
     checksum: i64,
 }
 
+impl StoryKey {
+    pub fn new(role: &str, created: i64, checksum: i64) -> Self {
+        Self { role: role.to_owned(), created, checksum }
+    }
+}
+
 /// The chats that are joined to the chat `?1` by links, in any direction, with the chat itself. Deleted chats are
 /// included, because they may join others.
 pub(crate) const LINKED: &str = "
