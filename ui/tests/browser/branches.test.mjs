@@ -60,4 +60,27 @@ test("message moves up and is hidden by keyboard", async () => {
 	assert.ok((await messages().count()) > 0);
 });
 
+test("story tree of 500 branches works by keyboard", async () => {
+	await show("chat");
+	const all = await ids();
+	await id("chat-menu").focus();
+	await page.keyboard.press("Enter");
+	await id("story").press("Enter");
+	await id("story-node").first().waitFor();
+	assert.ok((await id("story-node").count()) < 100, "nodes outside the view are not in the page");
+	await id("story-tree").focus();
+	await page.keyboard.press("End");
+	await id("story-text").getByText("Branch #500").waitFor();
+	await page.keyboard.press("ArrowUp");
+	await id("story-text").getByText("Branch #499").waitFor();
+	await page.keyboard.press("ArrowLeft");
+	await id("story-text").getByText("Message 1:").waitFor();
+	await id("read-path").press("Enter");
+	await id("story-path").waitFor();
+	await id("story-tree").focus();
+	await page.keyboard.press("Enter");
+	await id("story-tree").waitFor({ state: "detached" });
+	await page.locator(`[data-message-id="${all[0]}"]`).waitFor();
+});
+
 test("branches cause no script error", () => assert.deepEqual(errors, []));

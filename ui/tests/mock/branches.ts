@@ -1,4 +1,4 @@
-import type { Chat, ChatMarks, Message, Rating, Revision, StoryTree } from "../../src/lib/api/generated";
+import type { Chat, ChatMarks, Message, Rating, Revision, StoryMessage, StoryNode, StoryTree } from "../../src/lib/api/generated";
 import * as data from "./data";
 import type { MockChat } from "./engine";
 
@@ -100,6 +100,18 @@ export class MockBranches {
 	};
 	op_revisions = (): Revision[] => [];
 	op_delete_revisions = () => {};
-	op_read_path = () => [];
-	op_story_tree = (): StoryTree => ({ nodes: [], chats: 0 });
+	op_read_path = ({ chat, through }: { chat: string; through: string }): StoryMessage[] => {
+		const { messages } = this.host.chat(chat);
+		const end = messages.findIndex(({ id }) => id === through) + 1;
+		return messages.slice(0, end).map(({ id, role, name, swipes, selected }) => ({ message: id, role, name, text: swipes[selected]?.text ?? "" }));
+	};
+	/** The asked chat, with a fork at its first message and 500 branches there. */
+	op_story_tree = ({ chat: id }: { chat: string }): StoryTree => {
+		const chat = this.host.chat(id);
+		const [first, last] = [chat.messages[0], chat.messages.at(-1)];
+		if (!first || !last) return { nodes: [], chats: 1 };
+		const node = (message: Message, number: number, over: Partial<StoryNode>): StoryNode => ({ parent: 0, chat: id, message: message.id, number, text: message.swipes[message.selected]?.text ?? "", role: message.role, checkpoints: [], ends: [], isCurrent: false, ...over });
+		const branches = Array.from({ length: 500 }, (_, index) => node(last, 5, { ends: [{ chat: id, title: `Branch #${index + 1}` }] }));
+		return { nodes: [node(first, 1, { parent: null, isCurrent: true }), node(last, chat.messages.length, { isCurrent: true, ends: [{ chat: id, title: "Mira" }] }), ...branches], chats: 501 };
+	};
 }
