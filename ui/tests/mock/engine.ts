@@ -2,6 +2,7 @@ import type { ApiError, AttachedDocument, CardField, Character, CharacterFields,
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
+import { MockBranches } from "./branches";
 import { MockCardFiles } from "./cardFiles";
 import { MockScenery } from "./scenery";
 import * as data from "./data";
@@ -55,6 +56,7 @@ export class MockEngine implements Transport {
 	readonly layered = new MockLayers();
 	readonly prompts: MockPrompts;
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
+	readonly branches = new MockBranches({ chats: this.chats, chat: (id) => this.chat(id), open: (id) => this.op_open_chat({ id }), changed: (id) => this.emit({ event: "changed", what: "chats", id }) });
 	readonly cardFiles = new MockCardFiles();
 	readonly scenery = new MockScenery();
 	readonly books = new MockBooks((event) => this.emit(event));
@@ -98,7 +100,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups]
+		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;

@@ -37,6 +37,7 @@ export async function open(stored: Chat, answers: Record<string, (args: never) =
 	const state = new ChatState("chat", api(shell), {
 		deleted: (again) => (reported.undo = again),
 		detached: () => {},
+		undoable: () => {},
 		failed: (error) => reported.failures.push(error),
 		replied: (name, text) => reported.heard.push(`${name}: ${text}`),
 		announce: (text) => reported.heard.push(text),

@@ -46,6 +46,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0046_emotion.sql"),
     include_str!("migrations/0047_backgrounds.sql"),
     include_str!("migrations/0038_folders.sql"),
+    include_str!("migrations/0040_branches.sql"),
+    include_str!("migrations/0041_revisions.sql"),
+    include_str!("migrations/0042_ratings.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

@@ -28,7 +28,7 @@ pub struct Purged {
 /// A purge removes items that were deleted at or before these times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Before {
-    /// Chats, characters and lorebooks.
+    /// Chats, characters and lorebooks, and the texts that edits replaced.
     pub trash: Timestamp,
     /// Messages, memories, documents.
     pub rest: Timestamp,
@@ -83,7 +83,8 @@ pub(crate) fn purge(
     let quoted: Vec<_> = documents.iter().map(|id| id.0).chain(write.memories_mut().changed_since_purge()?).collect();
     quoted.iter().try_for_each(|id| write.memories_mut().retract(*id))?;
     write.manifests_mut().redact_quotes(&quoted, without_words)?;
-    let residue = transaction.execute("DELETE FROM rewritten", [])? > 0;
+    let revisions = write.revisions_mut().purge(before.trash)?;
+    let residue = transaction.execute("DELETE FROM rewritten", [])? + revisions > 0;
     transaction.commit()?;
     remove_files(dir, &assets)?;
     if residue || purged != Purged::default() {

@@ -195,6 +195,33 @@ export function client(call: Call) {
 		pinMessage: (message: string, pinned: boolean) => call("pin_message", { message, pinned }) as Promise<Message>,
 		/** Hides a message from the model, or sends it again; it stays in the chat. */
 		hideMessage: (message: string, hidden: boolean) => call("hide_message", { message, hidden }) as Promise<Message>,
+		/** Deletes a message and all later ones, and returns them; `restore_messages` undoes it until the app ends. */
+		deleteFrom: (message: string) => call("delete_from", { message }) as Promise<string[]>,
+		restoreMessages: (messages: string[]) => call("restore_messages", { messages }) as Promise<void>,
+		/** Hides the messages from `first` through `last` from the model, or sends them again. Returns those that changed. */
+		hideRange: (first: string, last: string, hidden: boolean) => call("hide_range", { first, last, hidden }) as Promise<string[]>,
+		/** Hides these messages, or sends them again. */
+		hideMessages: (messages: string[], hidden: boolean) => call("hide_messages", { messages, hidden }) as Promise<void>,
+		/** Exchanges a message with the next one, or with the previous one. */
+		moveMessage: (message: string, down: boolean) => call("move_message", { message, down }) as Promise<void>,
+		/** Copies a chat up to a message into a new chat with a link back. `swipe` is the index of the version that the branch shows. */
+		branchChat: (message: string, swipe: number | null, title: string | null) => call("branch_chat", { message, swipe, title }) as Promise<Chat>,
+		/** Moves a message and all later ones into a new chat. `delete_chat` and `restore_messages` undo it. */
+		splitChat: (message: string) => call("split_chat", { message }) as Promise<SplitChat>,
+		/** Links to branches, checkpoints, edited messages and ratings. */
+		chatMarks: (chat: string) => call("chat_marks", { chat }) as Promise<ChatMarks>,
+		/** Adds or renames the checkpoint of a message; without a name it is removed. */
+		setCheckpoint: (message: string, name: string | null) => call("set_checkpoint", { message, name }) as Promise<ChatMarks>,
+		/** Rates a swipe; without a rating, the rating is removed. */
+		rateSwipe: (swipe: string, rating: Rating | null) => call("rate_swipe", { swipe, rating }) as Promise<void>,
+		/** The earlier texts of a message, newest first. `edit_message` restores one. */
+		revisions: (message: string) => call("revisions", { message }) as Promise<Revision[]>,
+		/** Deletes the earlier texts of a message permanently. */
+		deleteRevisions: (message: string) => call("delete_revisions", { message }) as Promise<void>,
+		/** The chats of one origin as a tree. */
+		storyTree: (chat: string) => call("story_tree", { chat }) as Promise<StoryTree>,
+		/** The messages of a chat up to one of them, for reading. */
+		readPath: (chat: string, through: string) => call("read_path", { chat, through }) as Promise<StoryMessage[]>,
 		/** Makes the user's name in an imported chat a persona, and uses it in that chat. */
 		personaFromChat: (chat: string) => call("persona_from_chat", { chat }) as Promise<Persona>,
 		/** Starts a new scene: the next prompt begins with the next message, and all messages are kept. */
@@ -427,6 +454,24 @@ export type BlockReason = {
 	code: string,
 } & { [key in string]: ReasonValue };
 
+/**  The chat that a branch began in. */
+export type BranchOrigin = {
+	chat: string,
+	title: string,
+	/**  The last message that both have; `null` if it is deleted. */
+	message: string | null,
+	/**  Number of that message in the chat, from 1. */
+	number: number,
+};
+
+/**  A branch that began in a chat. */
+export type BranchSummary = {
+	chat: string,
+	title: string,
+	/**  The last message that both have. */
+	message: string | null,
+};
+
 /**  A file that belongs to a card. */
 export type CardAsset = {
 	/**  Identifies it until the files of the card change. */
@@ -594,6 +639,18 @@ export type ChatFormat = {
 	builtIn: boolean,
 };
 
+/**  What the user has marked in a chat, and its links to other chats. */
+export type ChatMarks = {
+	origin: BranchOrigin | null,
+	/**  The branches that began in this chat, oldest first. */
+	branches: BranchSummary[],
+	/**  In the order of the messages. */
+	checkpoints: Checkpoint[],
+	/**  Messages whose shown text was edited. */
+	edited: string[],
+	ratings: RatedSwipe[],
+};
+
 /**  One row of the chat list. */
 export type ChatSummary = {
 	id: string,
@@ -616,6 +673,13 @@ export type ChatText = {
 	card: string,
 	/**  `null` if the chat uses the card's text; empty if the chat leaves it out. */
 	own: string | null,
+};
+
+/**  A named bookmark on a message. */
+export type Checkpoint = {
+	message: string,
+	name: string,
+	created: string,
 };
 
 /**  The memories that a consolidation archived. Each can be restored. */
@@ -1631,6 +1695,13 @@ export type Quirk =
 /**  The same without a system message: its text is sent as the user's. */
 { kind: "noSystem" };
 
+export type RatedSwipe = {
+	swipe: string,
+	rating: Rating,
+};
+
+export type Rating = "up" | "down";
+
 /**  A value of a [`BlockReason`]: a name, a number, or several names. */
 export type ReasonValue = number | string | string[];
 
@@ -1737,6 +1808,13 @@ export type RestorePreview = {
 	messages: Difference,
 	/**  Messages whose text is different in the backup. */
 	reworded: number,
+};
+
+/**  The text that a message had before an edit. */
+export type Revision = {
+	text: string,
+	/**  The time of the edit that replaced it. */
+	replaced: string,
 };
 
 /**  The speaker of a message. */
@@ -1924,6 +2002,14 @@ export type Sprite = {
 	name: string,
 };
 
+/**  The result of splitting a chat. */
+export type SplitChat = {
+	/**  The new chat. */
+	chat: Chat,
+	/**  The messages that the old chat lost; `restore_messages` brings them back. */
+	moved: string[],
+};
+
 /**  A prompt at one stage, compared with the stage before. */
 export type StageComparison = {
 	stage: PromptStage,
@@ -1953,6 +2039,47 @@ export type Startup = {
 	/**  Events before the window existed, such as replies that a crash cut off. */
 	notices: string[],
 	dataDir: string,
+};
+
+/**  A chat as a place in the story tree. */
+export type StoryEnd = {
+	chat: string,
+	title: string,
+};
+
+/**  A message of a path, for reading. */
+export type StoryMessage = {
+	message: string,
+	role: Role,
+	name: string,
+	text: string,
+};
+
+/**  The start, a fork, a checkpoint or the end of a chat. */
+export type StoryNode = {
+	/**  Index of the node before this one; `null` for the start. */
+	parent: number | null,
+	/**  A chat that contains the message; the asked one, if it does. */
+	chat: string,
+	message: string,
+	/**  Number of the message in its chat, from 1; 0 for a start at which the chats have nothing in common. */
+	number: number,
+	/**  The beginning of the message. */
+	text: string,
+	role: Role,
+	/**  The checkpoints of this message. */
+	checkpoints: string[],
+	/**  The chats that end here. */
+	ends: StoryEnd[],
+	/**  The asked chat contains this message. */
+	isCurrent: boolean,
+};
+
+/**  The chats of one origin as a tree. A node follows its parent in the list, and precedes its own branches. */
+export type StoryTree = {
+	nodes: StoryNode[],
+	/**  Number of chats. */
+	chats: number,
 };
 
 /**  One of the alternative texts of a message. */

@@ -163,6 +163,7 @@ export class App {
 		this.xray.close();
 		this.chat = new ChatState(id, this.api, {
 			deleted: (undo) => this.offerUndo(t("toast.messageDeleted"), undo),
+			undoable: (text, undo) => this.offerUndo(text, undo),
 			detached: (name, undo) => this.offerUndo(t("toast.documentRemoved", { name }), undo),
 			failed: this.fail,
 			replied: (name, text) => (this.announcement = `${name}: ${text}`),

@@ -4,6 +4,8 @@ import type { ApiError } from "../api/generated";
 export interface ChatCallbacks {
 	/** Called after a message is deleted; `undo` restores it. */
 	deleted(undo: () => Promise<void>): void;
+	/** Called after a change that `undo` reverts. */
+	undoable(text: string, undo: () => Promise<void>): void;
 	/** Called after a document is removed; `undo` restores it. */
 	detached(name: string, undo: () => Promise<void>): void;
 	failed(error: ApiError): void;

@@ -11,6 +11,7 @@ import { typed } from "./commands";
 import { Documents } from "./documents.svelte";
 import { draftSaver, type DraftSaver } from "./draftSaver";
 import { Debounce } from "./debounce";
+import { Marks } from "./marks.svelte";
 import { ModeChoice } from "./mode.svelte";
 import { olderThan, put, putBefore, shownSwipe, withGenerating } from "./messages";
 import { Reply } from "./reply.svelte";
@@ -54,6 +55,7 @@ export class ChatState {
 	readonly documents: Documents;
 	readonly texts: ChatTexts;
 	readonly scenery: Scenery;
+	readonly marks: Marks;
 
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);
@@ -85,6 +87,13 @@ export class ChatState {
 		this.documents = new Documents(api, { of: "chat", id }, callbacks);
 		this.texts = new ChatTexts(api, id, callbacks);
 		this.scenery = new Scenery(api);
+		this.marks = new Marks(api, id, {
+			failed: (error) => callbacks.failed(error),
+			undoable: (text, undo) => callbacks.undoable(text, undo),
+			announce: (text) => callbacks.announce(text),
+			promptChanged: () => callbacks.promptChanged(),
+			reload: () => this.#reload(),
+		});
 		this.#pages = new ChatPages(this, api, (call) => this.#do(call));
 		this.#replies = new ReplyStream(this, callbacks);
 		this.#impersonation = new Impersonation(this, api, callbacks);
@@ -215,7 +224,9 @@ export class ChatState {
 		const editing = this.editing;
 		if (!editing) return;
 		const saved = await this.#change(() => this.api.editMessage(editing.id, editing.text));
-		if (saved) this.editing = null;
+		if (!saved) return;
+		this.editing = null;
+		void this.marks.load();
 	}
 
 	async remove(message: Message): Promise<void> {
@@ -282,6 +293,12 @@ export class ChatState {
 		await this.#saver.now();
 	}
 
+	/** Reads the messages anew, because their number or order has changed. */
+	async #reload(): Promise<void> {
+		this.messages = [];
+		await this.load();
+	}
+
 	async #read(): Promise<void> {
 		this.#queued ??= [];
 		while (this.#stale) {
@@ -308,6 +325,7 @@ export class ChatState {
 		// Saves the draft that could not be saved while the engine was unreachable.
 		void this.#saver.now();
 		this.info = chat;
+		void this.marks.load();
 		this.prepending = false;
 		if (older.length === 0) this.more = page.more;
 		const messages = [...older, ...page.messages];

@@ -4,6 +4,7 @@
 //! Ids and points in time are text (UUID, RFC 3339), because the exporter refuses 64-bit integers.
 
 mod backups;
+mod branches;
 mod card_assets;
 mod chats;
 mod error;
@@ -22,6 +23,7 @@ mod settings;
 mod turn_options;
 
 pub use backups::*;
+pub use branches::*;
 pub use card_assets::*;
 pub use chats::*;
 pub use error::*;

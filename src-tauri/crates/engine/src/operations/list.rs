@@ -216,6 +216,35 @@ macro_rules! operations {
             turns.pin_message(message: String, pinned: bool) -> Message;
             /// Hides a message from the model, or sends it again; it stays in the chat.
             turns.hide_message(message: String, hidden: bool) -> Message;
+            /// Deletes a message and all later ones, and returns them; `restore_messages` undoes it until the app ends.
+            turns.delete_from(message: String) -> Vec<String>;
+            turns.restore_messages(messages: Vec<String>) -> ();
+            /// Hides the messages from `first` through `last` from the model, or sends them again. Returns those that
+            /// changed.
+            turns.hide_range(first: String, last: String, hidden: bool) -> Vec<String>;
+            /// Hides these messages, or sends them again.
+            turns.hide_messages(messages: Vec<String>, hidden: bool) -> ();
+            /// Exchanges a message with the next one, or with the previous one.
+            turns.move_message(message: String, down: bool) -> ();
+            /// Copies a chat up to a message into a new chat with a link back. `swipe` is the index of the version that
+            /// the branch shows.
+            turns.branch_chat(message: String, swipe: Option<u32>, title: Option<String>) -> Chat;
+            /// Moves a message and all later ones into a new chat. `delete_chat` and `restore_messages` undo it.
+            turns.split_chat(message: String) -> SplitChat;
+            /// Links to branches, checkpoints, edited messages and ratings.
+            library.chat_marks(chat: String) -> ChatMarks;
+            /// Adds or renames the checkpoint of a message; without a name it is removed.
+            library.set_checkpoint(message: String, name: Option<String>) -> ChatMarks;
+            /// Rates a swipe; without a rating, the rating is removed.
+            library.rate_swipe(swipe: String, rating: Option<Rating>) -> ();
+            /// The earlier texts of a message, newest first. `edit_message` restores one.
+            library.revisions(message: String) -> Vec<Revision>;
+            /// Deletes the earlier texts of a message permanently.
+            library.delete_revisions(message: String) -> ();
+            /// The chats of one origin as a tree.
+            library.story_tree(chat: String) -> StoryTree;
+            /// The messages of a chat up to one of them, for reading.
+            library.read_path(chat: String, through: String) -> Vec<StoryMessage>;
             /// Makes the user's name in an imported chat a persona, and uses it in that chat.
             library.persona_from_chat(chat: String) -> Persona;
             /// Starts a new scene: the next prompt begins with the next message, and all messages are kept.

@@ -40,6 +40,7 @@ impl Turns {
         let was = message.text().to_owned();
         let edit = move |store: &mut store::WriteTransaction<'_>| {
             macro_variables::keep(store, &row, &before, &after)?;
+            store.revisions_mut().keep(id, &text, now)?;
             store.messages_mut().edit(id, &text)?;
             store.stale_caches_mut().mark(row.id)?;
             let said = CommandMessage { chat: &row, persona: &persona, message: id, text: &text, now };
@@ -104,7 +105,7 @@ impl Turns {
 
     /// A message whose chat is reserved, so that no reply is being written or starts. An edit during a reply would
     /// change what it answers.
-    async fn quiet_message(&self, id: &str) -> ApiResult<(Message, ChatReservation)> {
+    pub(crate) async fn quiet_message(&self, id: &str) -> ApiResult<(Message, ChatReservation)> {
         let message = self.library().message(id.parse()?).await?;
         let place = self.base().running().begin(message.chat)?;
         Ok((message, place))
@@ -131,7 +132,7 @@ impl Turns {
 }
 
 /// Makes the next prompt start a new epoch.
-fn end_epoch(store: &mut store::WriteTransaction<'_>, chat: ChatId) -> Result<(), store::StoreError> {
+pub(crate) fn end_epoch(store: &mut store::WriteTransaction<'_>, chat: ChatId) -> Result<(), store::StoreError> {
     let Some(found) = store.chats().get(chat)? else { return Ok(()) };
     store.chats_mut().set_window(chat, &WindowState { fingerprint: String::new(), ..found.window })
 }

@@ -1,6 +1,7 @@
 //! Turns: from the user's message to the stored reply.
 
 pub(crate) mod activated;
+pub(crate) mod branches;
 pub(crate) mod collect;
 pub(crate) mod commands;
 pub(crate) mod drafts;
@@ -24,6 +25,7 @@ pub(crate) mod lore_trial;
 pub(crate) mod made;
 pub(crate) mod make;
 pub(crate) mod message_edits;
+pub(crate) mod message_ranges;
 pub(crate) mod persist_reply;
 pub(crate) mod plan;
 pub(crate) mod recall_trial;

@@ -10,9 +10,14 @@ use crate::table::chat::Chats;
 
 /// Finds chats of the same character that share a beginning with the chat `?1`. One of the first user messages must
 /// have the same time and text in both; others may have been edited or deleted. Deleted messages are not copied to a
-/// branch, so the position may differ, up to the limit of the index (migration 28).
+/// branch, so the position may differ, up to the limit of the index (migration 28). Chats that links join to it are
+/// branches even without a common user message.
 pub(crate) const BRANCHES: &str = "
-    WITH own AS MATERIALIZED (
+    WITH RECURSIVE linked (chat) AS (
+        SELECT ?1
+        UNION SELECT branch.origin FROM linked JOIN branch ON branch.chat = linked.chat
+        UNION SELECT branch.chat FROM linked JOIN branch ON branch.origin = linked.chat),
+    own AS MATERIALIZED (
         SELECT message.created, swipe.text FROM message
         JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
         WHERE message.chat = ?1 AND message.role = 'user' ORDER BY message.position LIMIT 8)
@@ -22,7 +27,8 @@ pub(crate) const BRANCHES: &str = "
     CROSS JOIN chat ON chat.id = message.chat
     WHERE message.role = 'user' AND message.position < 32 AND message.chat <> ?1
         AND (message.created, swipe.text) IN (SELECT created, text FROM own)
-        AND chat.character = (SELECT character FROM chat WHERE id = ?1)";
+        AND chat.character = (SELECT character FROM chat WHERE id = ?1)
+    UNION SELECT chat FROM linked WHERE chat <> ?1";
 
 impl Chats<'_> {
     /// The other chats with the same beginning.

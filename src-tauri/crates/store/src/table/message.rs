@@ -369,11 +369,7 @@ impl MessagesMut<'_> {
 
     /// Includes deleted messages, so that a restored message finds its position free.
     fn next_position(&self, chat: ChatId) -> Result<i64, StoreError> {
-        let position = self
-            .conn
-            .prepare_cached("SELECT ifnull(max(position) + 1, 0) FROM message WHERE chat = ?1")?
-            .query_row([Col(chat)], |row| row.get(0))?;
-        Ok(position)
+        super::chat_copy::next_position(self.conn, chat)
     }
 
     fn touch_chat(&self, chat: ChatId, when: Timestamp) -> Result<(), StoreError> {

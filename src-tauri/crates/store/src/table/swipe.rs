@@ -28,6 +28,19 @@ impl Swipes<'_> {
             self.conn.prepare_cached("SELECT * FROM swipe WHERE id = ?1")?.query_row([Col(id)], from_row).optional()?;
         Ok(row)
     }
+
+    /// The rated swipes of a chat, and whether each is good.
+    pub fn ratings(&self, chat: ChatId) -> Result<Vec<(SwipeId, bool)>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT swipe.id, swipe.rating > 0 FROM message JOIN swipe ON swipe.message = message.id
+                 WHERE message.chat = ?1 AND message.deleted IS NULL AND swipe.rating <> 0",
+            )?
+            .query_map([Col(chat)], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
 }
 
 pub struct SwipesMut<'a> {
@@ -91,6 +104,16 @@ impl SwipesMut<'_> {
             .conn
             .prepare_cached("UPDATE swipe SET emotion = ?2, emotion_tag = ?3 WHERE id = ?1")?
             .execute(params![Col(id), emotion.label, emotion.unknown_tag])?;
+        one(rows, "swipe")
+    }
+
+    /// Rates a swipe as good or bad; `None` removes the rating.
+    pub fn rate(&mut self, id: SwipeId, good: Option<bool>) -> Result<(), StoreError> {
+        let rating = good.map_or(0, |good| if good { 1 } else { -1 });
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE swipe SET rating = ?2 WHERE id = ?1")?
+            .execute(params![Col(id), rating])?;
         one(rows, "swipe")
     }
 

@@ -4,6 +4,7 @@ mod archives;
 mod assets;
 mod backup_kills;
 mod backups;
+mod branches;
 mod child;
 mod damage;
 mod documents;
