@@ -43,6 +43,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0035_import_reports.sql"),
     include_str!("migrations/0036_stopped.sql"),
     include_str!("migrations/0037_search.sql"),
+    include_str!("migrations/0043_groups.sql"),
+    include_str!("migrations/0044_presence.sql"),
+    include_str!("migrations/0045_member_window.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

@@ -161,7 +161,7 @@ mod tests {
         };
         store.write(remember).await.unwrap();
         let company = ChatParticipants { character: CHARACTER, chat: OWN, persona: PersonaId(Uuid::nil()) };
-        let counting = MemoryScopes { company, scopes: [MemoryScope::Profile; 4], others: true };
+        let counting = MemoryScopes { company, scopes: vec![MemoryScope::Profile; 4], known: Knowledge::default(), others: true };
         let standing = store.read(move |store| StandingFacts::read(store, &counting)).await.unwrap();
         let facts = Facts::new(standing, Vec::new(), "Tom");
         let told = facts.digest(Timestamp(0), &Clock::stopped(Timestamp(0)));

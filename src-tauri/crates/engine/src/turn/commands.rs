@@ -88,7 +88,11 @@ fn remember(
     let memory = Memory {
         id: MemoryId(Uuid::now_v7()),
         kind: MemoryType::Fact,
-        scope: pair(said.chat, said.persona.id),
+        // In a group scene everybody present heard it.
+        scope: match store.groups().members(said.chat.id)?.is_empty() {
+            true => pair(said.chat, said.persona.id),
+            false => MemoryScope::Chat(said.chat.id),
+        },
         text: format!("{} said: \"{thing}\"", said.persona.name),
         importance: IMPORTANCE,
         origin: MemoryOrigin::Command,

@@ -11,6 +11,7 @@ pub(crate) mod generation;
 pub(crate) mod handle;
 pub(crate) mod history;
 pub(crate) mod inputs;
+pub(crate) mod knowledge;
 pub(crate) mod lore;
 pub(crate) mod lore_books;
 pub(crate) mod lore_cache;

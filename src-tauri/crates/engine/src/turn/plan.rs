@@ -43,7 +43,11 @@ impl Turns {
             model: &answerer.key,
             budget: answerer.budget,
             placement: inputs.placement(),
-            retention: retention(&inputs.values),
+            // What one member of a group recalls must not be in the prompt of the next.
+            retention: match inputs.known.is_scene || inputs.known.window_of().is_some() {
+                true => context::Retention::Ephemeral,
+                false => retention(&inputs.values),
+            },
             watermark: Watermark::Off,
             without: &options.without,
             stop: &stop,
