@@ -141,10 +141,10 @@ impl Learning {
             self.library().persona_in(&chat),
             self.library().speakers(&chat)
         )?;
-        let read = |store: &ReadTransaction<'_>| {
+        let is_scene = self.base().store().read(move |store| {
             Ok(!store.groups().members(id)?.is_empty() || !store.groups().absentees(id)?.is_empty())
-        };
-        let is_scene = self.base().store().read(move |store| read(store)).await?;
+        });
+        let is_scene = is_scene.await?;
         Ok(Learner { chat, card: card.card, persona, speakers, answerer, chosen, is_scene })
     }
 

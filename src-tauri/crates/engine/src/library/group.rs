@@ -261,7 +261,8 @@ impl Library {
         }
         let Some(speaker) = speaker else { return Ok(NextSpeaker::narrator()) };
         let turn = group.turn_of(speaker.parse()?);
-        let turn = turn.ok_or_else(|| bad_input("This character does not take part.", "Add it in the chat's settings."))?;
+        let turn =
+            turn.ok_or_else(|| bad_input("This character does not take part.", "Add it in the chat's settings."))?;
         match group.member(&turn) {
             Some(member) if member.state.away => {
                 let name = member.card.display_name();

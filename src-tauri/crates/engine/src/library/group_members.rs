@@ -11,7 +11,7 @@ use crate::library::group::{MAX_MEMBERS, NextSpeaker};
 use crate::library::handle::Library;
 
 /// Maximum seconds between two replies in auto mode.
-const MAX_DELAY: u32 = 3_600;
+pub(crate) const MAX_DELAY: u32 = 3_600;
 
 impl Library {
     /// Sets the members besides the chat's own character, in the order of their turns. Once the user has spoken, an
@@ -28,8 +28,7 @@ impl Library {
         let before = self.base().store().read(move |store| store.groups().members(id)).await?;
         let joined: Vec<CharacterId> = members.iter().copied().filter(|one| !before.contains(one)).collect();
         let left: Vec<CharacterId> = before.iter().copied().filter(|one| !members.contains(one)).collect();
-        let [arrivals, departures] = [(&joined, "joins"), (&left, "leaves")];
-        let text = [self.told(arrivals).await?, self.told(departures).await?].concat().join(" ");
+        let text = [self.told(&joined, "joins").await?, self.told(&left, "leaves").await?].concat().join(" ");
         let event = self.event(chat.id, format!("({text})"));
         let write = self.base().store().write(move |store| {
             let begun = store.messages().any_by_user(id)?;
@@ -45,9 +44,8 @@ impl Library {
             if begun && !text.is_empty() {
                 store.messages_mut().append(&event)?;
             }
-            left.into_iter().try_for_each(|one| {
-                store.groups_mut().set_state(id, one, MemberState { muted: false, away: true })
-            })
+            left.into_iter()
+                .try_for_each(|one| store.groups_mut().set_state(id, one, MemberState { muted: false, away: true }))
         });
         write.await?;
         self.messages_changed(chat.id);
@@ -71,7 +69,7 @@ impl Library {
     }
 
     /// Sentences such as "Ada joins."
-    async fn told(&self, (characters, does): (&[CharacterId], &str)) -> ApiResult<Vec<String>> {
+    async fn told(&self, characters: &[CharacterId], does: &str) -> ApiResult<Vec<String>> {
         let mut told = Vec::with_capacity(characters.len());
         for id in characters {
             // A deleted character leaves without a word.
@@ -122,7 +120,7 @@ impl Library {
         let before = self.base().store().read(move |store| store.groups().states(id)).await?;
         let before = before.get(&member).copied().unwrap_or_default();
         let does = if away { "goes away" } else { "comes back" };
-        let text = self.told((&[member], does)).await?.join(" ");
+        let text = self.told(&[member], does).await?.join(" ");
         let event = self.event(id, format!("({text})"));
         let write = self.base().store().write(move |store| {
             let told = before.away != away && store.messages().any_by_user(id)?;

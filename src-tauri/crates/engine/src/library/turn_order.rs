@@ -81,6 +81,13 @@ impl Scene {
         self.turn_of(chosen?)
     }
 
+    /// Whether a name, an event or a reply to continue decides who is next, whatever the turn order.
+    pub(crate) fn is_settled(&self, lines: &[SpokenLine<'_>]) -> bool {
+        let called = |line: &SpokenLine<'_>| line.role == Role::Event && self.speakers.contains_key(&line.id);
+        let able = self.able(lines.first());
+        lines.first().is_none_or(|line| called(line) || self.named_in(line, &able).is_some())
+    }
+
     /// The first member that may speak, for a preview of a turn in which nobody would.
     pub(crate) fn anyone(&self) -> NextSpeaker {
         let able = self.able(None);
@@ -131,7 +138,8 @@ impl Scene {
     /// One of the members that have not spoken since the user's last message.
     fn silent_so_far(&self, lines: &[&SpokenLine<'_>], able: &[&Member]) -> Option<CharacterId> {
         let since = lines.iter().take_while(|line| line.role != Role::User);
-        let spoken: Vec<_> = since.filter(|line| line.role == Role::Character).map(|line| self.speaker_id(line.id)).collect();
+        let spoken: Vec<_> =
+            since.filter(|line| line.role == Role::Character).map(|line| self.speaker_id(line.id)).collect();
         let silent = able.iter().filter(|member| !spoken.contains(&Some(member.id)));
         silent.min_by_key(|member| roll(lines, member.id, "pool")).map(|member| member.id)
     }
@@ -239,10 +247,8 @@ pub(crate) mod tests {
     /// Ada's chat with Bo and Mary Ann. Bo is the speaker of message 2, Mary Ann of message 5.
     pub(crate) fn group() -> Scene {
         let members: Vec<Member> = [(1, "Ada"), (2, "Bo"), (3, "Mary Ann")].map(|(id, name)| member(id, name)).into();
-        let said_by = |at: usize| Speaker {
-            character: Some(members[at].id),
-            name: members[at].card.display_name().to_owned(),
-        };
+        let said_by =
+            |at: usize| Speaker { character: Some(members[at].id), name: members[at].card.display_name().to_owned() };
         let gone = Speaker { character: None, name: "Zed".into() };
         let speakers = [(id(2), said_by(1)), (id(5), said_by(2)), (id(9), gone), (id(7), said_by(1))].into();
         Scene { members, speakers, settings: GroupSettings::default() }

@@ -79,9 +79,8 @@ impl LexicalSearch {
         let chats = self.stretches.iter().zip(&self.chats).enumerate();
         let news = chats.flat_map(|(stretch, (of, chat))| chat.news(of.before).map(move |news| (stretch, news)));
         let (since, role) = (hit.message.created, hit.message.role);
-        let since = news.filter(|(_, (message, _))| {
-            message.role == role && message.created > since && self.knows(message)
-        });
+        let since =
+            news.filter(|(_, (message, _))| message.role == role && message.created > since && self.knows(message));
         let mut about = None;
         let touching = since.filter(|(_, (_, news))| news.touches(about.get_or_insert_with(|| matter(&hit.text))));
         let (stretch, (message, news)) =

@@ -1,7 +1,7 @@
 //! Executes the memory commands in the user's message, in the transaction that stores the message.
 
 use domain::chat::Chat;
-use domain::memory::{MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryType};
+use domain::memory::{MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::persona::Persona;
 use domain::{MemoryId, MessageId, Timestamp};
 use store::{Query, StoreError, WriteTransaction};

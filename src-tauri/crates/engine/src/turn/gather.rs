@@ -94,11 +94,8 @@ impl Turns {
         let values = values(answerer, options);
         let mode = self.config().mode(options.mode.as_ref().unwrap_or(&values.mode));
         let (mut snapshot, mode) = tokio::try_join!(self.library().snapshot(chat), mode)?;
-        let company = ChatParticipants {
-            character: known.character(&snapshot.chat),
-            chat: id,
-            persona: snapshot.persona.id,
-        };
+        let company =
+            ChatParticipants { character: known.character(&snapshot.chat), chat: id, persona: snapshot.persona.id };
         // Start the reads that do not depend on the messages.
         let bound = self.library().bound_in(company);
         let standing = self.recall_service().standing_facts((&snapshot.chat, &known), snapshot.persona.id, &values);
@@ -167,7 +164,8 @@ impl Turns {
         limit: u32,
         known: &Knowledge,
     ) -> impl Future<Output = Result<ReadMessages, StoreError>> + Send + use<> {
-        let (id, anchor, until, goes_on) = (chat.id, chat.window.anchor, aim.replaced(), *aim == Aim::Last);
+        let goes_on = matches!(aim, Aim::Last | Aim::By(_));
+        let (id, anchor, until) = (chat.id, chat.window.anchor, aim.replaced());
         let missed = known.all_missed();
         self.base().store().read(move |store| {
             let messages = store.messages();
@@ -246,8 +244,10 @@ fn kind(ask: Option<Ask>, aim: &Aim, last: Option<&WindowMessage>) -> Generation
         // Use the kind of the surrounding turns, because another kind would change the head.
         (Some(Ask::Title), _) => GenerationKind::Normal,
         (_, Aim::Before(_)) => GenerationKind::Swipe,
-        (_, Aim::Last) if last.is_some_and(|last| last.role == Role::Character) => GenerationKind::Continue,
-        (_, Aim::Last | Aim::Words(_)) => GenerationKind::Normal,
+        (_, Aim::Last | Aim::By(_)) if last.is_some_and(|last| last.role == Role::Character) => {
+            GenerationKind::Continue
+        }
+        (_, Aim::Last | Aim::By(_) | Aim::Words(_)) => GenerationKind::Normal,
     }
 }
 

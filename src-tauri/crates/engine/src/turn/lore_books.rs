@@ -41,7 +41,7 @@ impl Turns {
             None => {
                 let shelf = self.shelf(inputs).await?;
                 let prepared = shelf.prepared(&settings(&inputs.values));
-                let private = inputs.known.is_scene.then(|| shelf.private_books()).unwrap_or_default();
+                let private = if inputs.known.is_scene { shelf.private_books() } else { HashSet::new() };
                 let prepared = Arc::new(PreparedBookSet { prepared, ids: shelf.ids, private });
                 self.lore_cache().last = Some((key, prepared.clone()));
                 prepared

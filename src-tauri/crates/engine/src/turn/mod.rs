@@ -3,6 +3,7 @@
 pub(crate) mod activated;
 pub(crate) mod collect;
 pub(crate) mod commands;
+pub(crate) mod director;
 pub(crate) mod drafts;
 pub(crate) mod forget_messages;
 pub(crate) mod frame;

@@ -74,7 +74,7 @@ impl Turns {
     /// The speaker of the reply to the last message. `None` if the user has to call upon one.
     async fn choose_speaker(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<Option<NextSpeaker>> {
         let Some(turn) = self.library().next_turn(chat).await? else { return Ok(None) };
-        Ok(Some(self.directed(chat, options).await?.unwrap_or(turn)))
+        Ok(Some(self.directed(chat, turn, options).await))
     }
 
     /// Announces a message that nobody answers.
@@ -216,7 +216,7 @@ impl Turns {
     pub(crate) async fn speak_next(&self, chat: String) -> ApiResult<Option<Started>> {
         let chat = self.library().chat(chat.parse()?).await?;
         let Some(turn) = self.library().following_turn(&chat).await? else { return Ok(None) };
-        let turn = self.directed(&chat, &TurnOptions::default()).await?.unwrap_or(turn);
+        let turn = self.directed(&chat, turn, &TurnOptions::default()).await;
         self.speak(chat, turn).await.map(Some)
     }
 

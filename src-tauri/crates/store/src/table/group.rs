@@ -201,12 +201,7 @@ impl GroupsMut<'_> {
         Ok(())
     }
 
-    pub fn set_window(
-        &mut self,
-        chat: ChatId,
-        character: CharacterId,
-        window: &WindowState,
-    ) -> Result<(), StoreError> {
+    pub fn set_window(&mut self, chat: ChatId, character: CharacterId, window: &WindowState) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
                 "INSERT OR REPLACE INTO member_window (chat, character, epoch, anchor, fingerprint, frozen)
