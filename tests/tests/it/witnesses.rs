@@ -240,6 +240,34 @@ async fn one_who_missed_something_has_a_sequence_of_its_own() {
     assert!(window.iter().all(|block| block.known_to.as_deref() == Some("Ada")));
 }
 
+/// The exported file is read by the import of group files, and fields of other apps come back.
+#[tokio::test]
+async fn group_file_names_members_order_and_muted() {
+    let table = Table::open().await;
+    let order = engine::api::TurnOrder::Pooled;
+    let options = engine::api::GroupOptions { order, self_responses: true, auto_delay: 9 };
+    table.app.engine.set_group(table.chat.clone(), options).await.unwrap();
+    table.app.engine.set_member(table.chat.clone(), table.bo.clone(), true, false).await.unwrap();
+    let format = engine::api::ChatFileFormat::Group;
+    let file = table.app.engine.export_chat(table.chat.clone(), format).await.unwrap();
+    let group: serde_json::Value = serde_json::from_slice(&file.bytes).unwrap();
+    assert_eq!((file.file_name.as_str(), &group["name"]), ("The-table.json", &json!("The table")));
+    assert_eq!(group["members"], json!(["Mira.png", "Ada.png", "Bo.png"]));
+    assert_eq!(group["disabled_members"], json!(["Bo.png"]));
+    assert_eq!((&group["activation_strategy"], &group["auto_mode_delay"]), (&json!(3), &json!(9)));
+    let alone = table.app.engine.new_chat(table.mira.clone()).await.unwrap().id;
+    assert!(table.app.engine.export_chat(alone, format).await.is_err());
+}
+
+/// While all are present, they share one window, whoever speaks.
+#[tokio::test]
+async fn group_of_eight_reuses_most_of_its_prompts() {
+    let run = tests::reuse::group(100, false).await;
+    assert!(run.shared.share() >= 0.85, "{:.3}", run.shared.share());
+    let run = tests::reuse::group(100, true).await;
+    assert!(run.shared.share() >= 0.8 && run.alone.share() > 0.0, "{:.3} {:.3}", run.shared.share(), run.alone.share());
+}
+
 #[tokio::test]
 async fn manual_order_stores_the_message_without_a_reply() {
     let table = Table::open().await;

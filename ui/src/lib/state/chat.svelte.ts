@@ -56,7 +56,7 @@ export class ChatState {
 	/** The characters talk without the user. */
 	readonly auto: AutoMode;
 	/** The name of a group, or of the only character. */
-	readonly name = $derived(this.info?.group ? this.info.title : (this.info?.characterName ?? ""));
+	readonly name = $derived((this.info?.group && this.info.title) || (this.info?.characterName ?? ""));
 
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);

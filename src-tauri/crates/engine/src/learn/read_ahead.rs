@@ -109,7 +109,7 @@ impl Learning {
         let covered = !covers.is_empty();
         let (id, before, running) = (planned.id, planned.window.clone(), self.base().running().clone());
         let (window, head_at, head) = (made.assembled.window.clone(), made.head_at, made.head_changes.clone());
-        let (blocks, judged) = (made.assembled.context_blocks.clone(), made.assembled.judged.clone());
+        let (blocks, judged) = (turn.lasting(&made.assembled.context_blocks), made.assembled.judged.clone());
         let withdrawals = turn.inputs.withdrawals;
         let kept = self.base().store().checkpoint(move |store| {
             let Some(chat) = store.chats().get(id)?.filter(|chat| chat.window == before) else { return Ok(false) };

@@ -23,6 +23,7 @@ pub(crate) mod first_start;
 pub(crate) mod foreign_chat;
 pub(crate) mod group;
 pub(crate) mod group_chat;
+pub(crate) mod group_export;
 pub(crate) mod group_members;
 pub(crate) mod handle;
 pub(crate) mod lore_entries;

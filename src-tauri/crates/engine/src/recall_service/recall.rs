@@ -183,7 +183,12 @@ impl RecallService {
             recalled.tell_story(keyframes);
         }
         let passages = recalled.unless_late("Documents", passages);
-        recalled.context.extend(passages.unwrap_or_default());
+        let passages = passages.unwrap_or_default();
+        // A document may belong to the speaker alone.
+        if turn.known.is_scene {
+            recalled.private.extend(passages.iter().map(|passage| passage.source.clone()));
+        }
+        recalled.context.extend(passages);
         recalled
     }
 

@@ -78,6 +78,12 @@ pub(crate) fn build(
     let mut built = builder.finish(stop);
     built.frame.history =
         turn.inputs.history.iter().map(|message| turn.inputs.snapshot.group.labelled(message)).collect();
+    // A block that was sent for one turn only is found again for another version of its reply.
+    let placed = built.frame.placed.iter().chain(&turn.lore.placed).map(|placed| &placed.candidate);
+    let private = turn.memory.context.iter().chain(placed).any(|block| turn.is_private(&block.source));
+    if private && let Some(input) = built.frame.history.last_mut() {
+        input.context = None;
+    }
     for message in &mut built.frame.history {
         if let Some(note) = turn.inputs.notes.get(&message.id) {
             message_content::append(message, note);

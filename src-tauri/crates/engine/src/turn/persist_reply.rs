@@ -56,7 +56,7 @@ impl Turns {
     pub(crate) async fn keep_plan(&self, turn: &ActivatedTurn, made: &BuiltPrompt) -> ApiResult<()> {
         let chat = turn.inputs.snapshot.chat.clone();
         let window = made.assembled.window.clone();
-        let blocks = made.assembled.context_blocks.clone();
+        let blocks = turn.lasting(&made.assembled.context_blocks);
         let judged = made.assembled.judged.clone();
         let covers = turn.memory.covers.clone();
         let (covered, before) = (!covers.is_empty(), StoredMacroState::of(&chat));

@@ -43,8 +43,8 @@ impl Turns {
             model: &answerer.key,
             budget: answerer.budget,
             placement: inputs.placement(),
-            // What one member of a group recalls must not be in the prompt of the next.
-            retention: match inputs.known.is_scene || inputs.known.window_of().is_some() {
+            // The context blocks that are stored with the messages belong to the window of the chat.
+            retention: match inputs.known.window_of().is_some() {
                 true => context::Retention::Ephemeral,
                 false => retention(&inputs.values),
             },

@@ -142,13 +142,8 @@ impl BuiltPrompt {
 /// The character that alone knows a block, in a group scene. With a window of its own, that is everything but the head.
 fn known_to(planned: &PlannedBlock, turn: &ActivatedTurn) -> Option<String> {
     let known = &turn.inputs.known;
-    let depth_prompt = |source: &Source| {
-        known.is_scene && matches!(source, Source::CardField { field, .. } if field == "depth_prompt")
-    };
-    let source = &planned.source;
-    let private = turn.memory.private.contains(source) || turn.lore.private.contains(source) || depth_prompt(source);
     let alone = known.window_of().is_some() && planned.zone != Zone::Head;
-    (private || alone).then(|| turn.inputs.speaker.clone())
+    (turn.is_private(&planned.source) || alone).then(|| turn.inputs.speaker.clone())
 }
 
 /// The window was cut in idle time, or the turn that started the epoch has no reply.
