@@ -562,7 +562,9 @@ export type Chat = {
 /**  The formats in which a chat can be exported. */
 export type ChatFileFormat = 
 /**  SillyTavern's format, one line per message. */
-"jsonl" | "text" | "markdown";
+"jsonl" | "text" | "markdown" | 
+/**  SillyTavern's file of a group: its members and how they take turns, without the messages. */
+"group";
 
 /**  How a prompt marks who is speaking. */
 export type ChatFormat = {
