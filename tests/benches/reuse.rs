@@ -2,7 +2,8 @@
 //! over the same chat.
 //!
 //! Run `cargo xtask bench reuse [--context 8192] [--turns 200]` after `cargo xtask setup`; it takes 15 minutes. The
-//! replies are prepared. With `--write 250` the model writes them, up to that many tokens, which takes hours.
+//! replies are prepared. With `--group` it measures a group of eight on the scripted provider, which takes seconds. With
+//! `--write 250` the model writes them, up to that many tokens, which takes hours.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
 
@@ -17,6 +18,9 @@ const CHECKED: usize = 3;
 
 #[tokio::main]
 async fn main() {
+    if std::env::args().any(|word| word == "--group") {
+        return groups(argument("--turns", 100) as usize).await;
+    }
     let measure = Measure {
         context: argument("--context", 8_192),
         turns: argument("--turns", 200) as usize,
@@ -54,6 +58,16 @@ async fn main() {
     println!(
         "The sliding window's figures are counted over all {turns} turns; the worker read its last {CHECKED}, and agreed."
     );
+}
+
+/// A group of eight with four lorebooks, on the scripted provider.
+async fn groups(turns: usize) {
+    println!("{turns} turns of a group of eight with four lorebooks at 8192 tokens of context; counts are words");
+    println!("{:>16} {:>12} {:>34}", "", "reused", "words read: median, p95, worst");
+    line("all present", &tests::reuse::group(turns, false).await.shared);
+    let run = tests::reuse::group(turns, true).await;
+    line("one was away", &run.shared);
+    line("the one itself", &run.alone);
 }
 
 fn line(name: &str, side: &ReuseFigures) {

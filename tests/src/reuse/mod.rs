@@ -2,6 +2,7 @@
 //! sliding window.
 
 mod control;
+mod group;
 pub mod script;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ pub use control::{Control, ReplayedMessage};
 use domain::prompt::Segment;
 use engine::api::{EndReason, Figures, Message, SettingOwner, SettingValue, WhatIf};
 use engine::{Engine, Options, TurnOptions};
+pub use group::{GroupRun, group};
 use local::Tokenizer;
 
 use crate::headless::{ended, models_dir, selected_text, worker};

@@ -61,3 +61,4 @@ mod turn_ends;
 mod turn_log;
 mod turns;
 mod wire;
+mod witnesses;

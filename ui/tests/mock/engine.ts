@@ -1,4 +1,4 @@
-import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, SearchPage, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
+import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, SearchPage, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
@@ -8,6 +8,7 @@ import { MockScenery } from "./scenery";
 import * as data from "./data";
 import { MockFolder } from "./folder";
 import { MockFolders } from "./folders";
+import * as groups from "./groups";
 import { MockLayers } from "./layers";
 import { MockMemories } from "./memories";
 import { MockPresets } from "./presets";
@@ -25,6 +26,7 @@ export interface MockChat {
 	persona: Persona;
 	generating: Generating | null;
 	members: string[];
+	group?: groups.MockGroup;
 	texts: Partial<Record<CardField, string>>;
 }
 
@@ -377,7 +379,7 @@ export class MockEngine implements Transport {
 			return found ? [{ id: found.id, name: found.fields.name, picture: found.picture }] : [];
 		});
 		const page = { messages: chat.messages.slice(-PAGE), more: chat.messages.length > PAGE };
-		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, members, persona, draft, model, page, anchor: this.#anchor(), generating, drafting: null };
+		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, members, group: groups.shown(chat), persona, draft, model, page, anchor: this.#anchor(), generating, drafting: null };
 	};
 	op_messages_before = ({ chat, before, limit }: { chat: string; before: string; limit: number }) => {
 		const all = this.chat(chat).messages;
@@ -427,6 +429,17 @@ export class MockEngine implements Transport {
 		return { sent, reply };
 	};
 	op_set_members = ({ chat, characters }: { chat: string; characters: string[] }) => void (this.chat(chat).members = characters);
+	op_new_group = ({ title, characters }: { title: string; characters: string[] }) => {
+		const chat = this.op_new_chat({ character: characters[0] ?? "" });
+		const stored = this.chat(chat.id);
+		stored.members = characters.slice(1);
+		stored.title = title || characters.map((id) => this.op_get_character({ id })?.fields.name ?? "").join(", ");
+		return this.op_open_chat({ id: chat.id });
+	};
+	op_set_group = ({ chat, options }: { chat: string; options: GroupOptions }) => groups.setOptions(this.chat(chat), options);
+	op_set_member = ({ chat, ...state }: { chat: string; character: string; muted: boolean; away: boolean }) => groups.setMember(this.chat(chat), state);
+	op_let_member_know = ({ chat, character }: { chat: string; character: string }) => groups.letKnow(this.chat(chat), character);
+	op_speak_next = ({ chat }: { chat: string }) => this.op_let_speak({ chat, speaker: groups.nextOf(this.chat(chat)) });
 	op_let_speak = ({ chat: id, speaker }: { chat: string; speaker: string | null }) => {
 		const chat = this.chat(id);
 		const name = speaker === null ? "Narrator" : (this.op_get_character({ id: speaker })?.fields.name ?? "");

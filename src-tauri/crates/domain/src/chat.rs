@@ -127,6 +127,65 @@ pub struct Speaker {
     pub name: String,
 }
 
+/// How the characters of a group scene take turns. A character that the user's message names speaks first, except in
+/// [`TurnOrder::Manual`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TurnOrder {
+    /// By chance, weighted by the talkativeness of each card.
+    Natural,
+    /// One after the other.
+    #[default]
+    List,
+    /// Everyone once after each message of the user, by chance.
+    Pooled,
+    /// Only a character that the user calls upon speaks.
+    Manual,
+    /// The model is asked who speaks next; if its answer names nobody, [`TurnOrder::Natural`] applies.
+    Director,
+}
+
+impl TurnOrder {
+    pub const ALL: [Self; 5] = [Self::Natural, Self::List, Self::Pooled, Self::Manual, Self::Director];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Natural => "natural",
+            Self::List => "list",
+            Self::Pooled => "pooled",
+            Self::Manual => "manual",
+            Self::Director => "director",
+        }
+    }
+}
+
+/// Settings of a group scene.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupSettings {
+    pub order: TurnOrder,
+    /// A character may answer its own message.
+    pub self_responses: bool,
+    /// Seconds between two replies while the characters talk by themselves, 0 to 3,600.
+    pub auto_delay: u32,
+    /// Fields of another app's group file that this app does not use, as a JSON object.
+    pub foreign: String,
+}
+
+impl Default for GroupSettings {
+    fn default() -> Self {
+        Self { order: TurnOrder::default(), self_responses: false, auto_delay: 5, foreign: "{}".to_owned() }
+    }
+}
+
+/// State of a character in a group scene.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemberState {
+    /// Hears everything, but speaks only when the user calls upon it.
+    pub muted: bool,
+    /// Neither hears nor speaks.
+    pub away: bool,
+}
+
 /// State of a chat's append-only context window.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowState {

@@ -94,7 +94,7 @@ pub(crate) async fn export_chat(
     State(shared): State<SharedState>,
     Path((id, form)): Path<(String, String)>,
 ) -> Result<Response, ErrorResponse> {
-    let form = format::<ChatFileFormat>(&form, "Use `jsonl`, `text` or `markdown`.")?;
+    let form = format::<ChatFileFormat>(&form, "Use `jsonl`, `text`, `markdown` or `group`.")?;
     Ok(file(shared.engine.export_chat(id, form).await?))
 }
 

@@ -49,6 +49,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0040_branches.sql"),
     include_str!("migrations/0041_revisions.sql"),
     include_str!("migrations/0042_ratings.sql"),
+    include_str!("migrations/0043_groups.sql"),
+    include_str!("migrations/0044_presence.sql"),
+    include_str!("migrations/0045_member_window.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

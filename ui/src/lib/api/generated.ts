@@ -125,6 +125,8 @@ export function client(call: Call) {
 		setPersonaPicture: (id: string, data: string | null) => call("set_persona_picture", { id, data }) as Promise<Persona>,
 		listChats: () => call("list_chats", {  }) as Promise<ChatSummary[]>,
 		newChat: (character: string) => call("new_chat", { character }) as Promise<Chat>,
+		/** Starts a chat with several characters, the first of which greets. Without a title, the names are the title. */
+		newGroup: (title: string, characters: string[]) => call("new_group", { title, characters }) as Promise<Chat>,
 		/** Opens a chat with its newest messages. */
 		openChat: (id: string) => call("open_chat", { id }) as Promise<Chat>,
 		/** The page of messages before `before`, a message's id. */
@@ -178,6 +180,14 @@ export function client(call: Call) {
 		regenerate: (chat: string) => call("regenerate", { chat }) as Promise<Started>,
 		/** Sets the characters that take part besides the chat's own, in the order of their turns. */
 		setMembers: (chat: string, characters: string[]) => call("set_members", { chat, characters }) as Promise<void>,
+		/** Sets how the characters of a group chat take turns. */
+		setGroup: (chat: string, options: GroupOptions) => call("set_group", { chat, options }) as Promise<void>,
+		/** Mutes a participant, or marks it as away: who is away neither hears nor speaks. */
+		setMember: (chat: string, character: string, muted: boolean, away: boolean) => call("set_member", { chat, character, muted, away }) as Promise<void>,
+		/** Lets a participant know all messages so far, as if it had been present. */
+		letMemberKnow: (chat: string, character: string) => call("let_member_know", { chat, character }) as Promise<void>,
+		/** Lets the participant speak who goes on without the user; `null` if nobody does. */
+		speakNext: (chat: string) => call("speak_next", { chat }) as Promise<Started | null>,
 		/** Lets a participant speak now; without a character, the narrator. */
 		letSpeak: (chat: string, speaker: string | null) => call("let_speak", { chat, speaker }) as Promise<Started>,
 		/** Continues the last reply. */
@@ -603,6 +613,8 @@ export type Chat = {
 	picture: string | null,
 	/**  The characters besides the chat's own, in the order of their turns. */
 	members?: GroupMember[],
+	/**  `null` unless several characters take part. */
+	group?: Group | null,
 	persona: Persona,
 	/**
 	 *  The user's name in the app that the chat was imported from, while no persona is chosen. `persona_from_chat`
@@ -625,7 +637,9 @@ export type Chat = {
 /**  The formats in which a chat can be exported. */
 export type ChatFileFormat = 
 /**  SillyTavern's format, one line per message. */
-"jsonl" | "text" | "markdown";
+"jsonl" | "text" | "markdown" | 
+/**  SillyTavern's file of a group: its members and how they take turns, without the messages. */
+"group";
 
 /**  How a prompt marks who is speaking. */
 export type ChatFormat = {
@@ -991,11 +1005,27 @@ export type Generating = {
 	seq: number,
 };
 
+/**  A group chat. */
+export type Group = {
+	options: GroupOptions,
+	/**  The chat's own character first, then the others in the order of their turns. */
+	members: MemberState[],
+};
+
 /**  A character that takes part in a group chat besides the chat's own. */
 export type GroupMember = {
 	id: string,
 	name: string,
 	picture: string | null,
+};
+
+/**  Settings of a group chat. */
+export type GroupOptions = {
+	order: TurnOrder,
+	/**  A character may answer its own message. */
+	selfResponses: boolean,
+	/**  Seconds between two replies while the characters talk by themselves, 0 to 3,600. */
+	autoDelay: number,
 };
 
 /**  A header of every request to an endpoint. */
@@ -1320,6 +1350,17 @@ export type MeasuredPrompt = {
 	reused: number,
 };
 
+/**  State of a character in a group chat. */
+export type MemberState = {
+	id: string,
+	/**  Hears everything, but speaks only when the user calls upon it. */
+	muted: boolean,
+	/**  Neither hears nor speaks. */
+	away: boolean,
+	/**  Number of messages of the chat that it does not know. */
+	missed: number,
+};
+
 /**  One memory. */
 export type Memory = {
 	id: string,
@@ -1586,6 +1627,8 @@ export type PromptBlock = {
 	 *  versions.
 	 */
 	sourceText?: string | null,
+	/**  In a group chat, the character that alone knows it; `null` if everybody does. */
+	knownTo?: string | null,
 };
 
 /**  A prompt, compared with that of the turn before. */
@@ -2213,6 +2256,19 @@ export type TrashRef = {
 	kind: TrashKind,
 	id: string,
 };
+
+/**  How the characters of a group chat take turns. */
+export type TurnOrder = 
+/**  By chance, weighted by the talkativeness of each card. */
+"natural" | 
+/**  One after the other. */
+"list" | 
+/**  Everyone once after each message of the user, by chance. */
+"pooled" | 
+/**  Only a character that the user calls upon speaks. */
+"manual" | 
+/**  The model is asked who speaks next. */
+"director";
 
 /**  A variable that templates may use. */
 export type VariableDoc = {

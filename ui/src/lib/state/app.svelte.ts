@@ -187,6 +187,17 @@ export class App {
 		});
 	}
 
+	/** Creates a group chat and opens it. Returns whether that worked. */
+	async newGroup(title: string, characters: string[]): Promise<boolean> {
+		let created = false;
+		await this.attempt(async () => {
+			const chat = await this.api.newGroup(title, characters);
+			created = true;
+			await this.openChat(chat.id);
+		});
+		return created;
+	}
+
 	async renameChat(id: string, title: string): Promise<void> {
 		await this.attempt(() => this.api.renameChat(id, title));
 		if (this.chat?.id === id && this.chat.info) this.chat.info = { ...this.chat.info, title };

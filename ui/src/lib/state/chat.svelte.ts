@@ -1,7 +1,8 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Chat, Event, Figures, Message, ModelRef, Persona, Started } from "../api/generated";
+import type { ApiError, Chat, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, Started } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import { activityOf, type Activity } from "./activity";
+import { AutoMode } from "./autoMode.svelte";
 import type { Api } from "./api";
 import { Attachments } from "./attachments.svelte";
 import type { ChatCallbacks } from "./callbacks";
@@ -56,6 +57,10 @@ export class ChatState {
 	readonly texts: ChatTexts;
 	readonly scenery: Scenery;
 	readonly marks: Marks;
+	/** The characters talk without the user. */
+	readonly auto: AutoMode;
+	/** The name of a group, or of the only character. */
+	readonly name = $derived((this.info?.group && this.info.title) || (this.info?.characterName ?? ""));
 
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);
@@ -94,6 +99,7 @@ export class ChatState {
 			promptChanged: () => callbacks.promptChanged(),
 			reload: () => this.#reload(),
 		});
+		this.auto = new AutoMode(this.#speakNext, () => this.info?.group?.options.autoDelay ?? 0);
 		this.#pages = new ChatPages(this, api, (call) => this.#do(call));
 		this.#replies = new ReplyStream(this, callbacks);
 		this.#impersonation = new Impersonation(this, api, callbacks);
@@ -125,7 +131,10 @@ export class ChatState {
 		if (event.event === "started") this.#replies.begin(event.message, event.sent);
 		else if (event.event === "token" || event.event === "thought") this.#replies.token(event);
 		else if (event.event === "thoughtsClosed") this.#replies.thoughtsClosed(event);
-		else if (event.event === "ended") this.#replies.end(event);
+		else if (event.event === "ended") {
+			this.#replies.end(event);
+			this.auto.replied(event.message !== null && (event.reason.kind === "stop" || event.reason.kind === "length"));
+		}
 		else if (event.event === "drafting") this.#impersonation.begin();
 		else if (event.event === "draft") this.#impersonation.receive(event.seq, event.text);
 		else if (event.event === "drafted") this.#impersonation.end(event);
@@ -191,7 +200,31 @@ export class ChatState {
 		await this.load();
 	}
 
-	stop = (): Promise<unknown> => this.#do(() => this.api.stop(this.id));
+	/** Sets how the characters of the group take turns. */
+	async setGroup(options: GroupOptions): Promise<void> {
+		await this.#do(() => this.api.setGroup(this.id, options));
+		await this.load();
+	}
+
+	/** Mutes a character, or marks it as away. */
+	async setMember({ id, muted, away }: MemberState): Promise<void> {
+		await this.#do(() => this.api.setMember(this.id, id, muted, away));
+		this.callbacks.promptChanged();
+		this.#stale = true;
+		await this.load();
+	}
+
+	/** Lets a character know everything that was said while it was away. */
+	async letMemberKnow(id: string): Promise<void> {
+		await this.#do(() => this.api.letMemberKnow(this.id, id));
+		this.callbacks.promptChanged();
+		await this.load();
+	}
+
+	stop = (): Promise<unknown> => {
+		this.auto.stop();
+		return this.#do(() => this.api.stop(this.id));
+	};
 
 	/** Shows the next or previous swipe. After the last swipe of the newest reply, a new one is generated. */
 	async swipe(message: Message, step: 1 | -1): Promise<void> {
@@ -288,6 +321,7 @@ export class ChatState {
 
 	/** Must be called before another chat is shown. */
 	async close(): Promise<void> {
+		this.auto.stop();
 		this.#silence.cancel();
 		this.reply?.discard();
 		await this.#saver.now();
@@ -360,6 +394,15 @@ export class ChatState {
 		if (this.draft.startsWith(sent)) this.type(this.draft.slice(sent.length));
 	}
 
+	/** Starts the reply of the character that goes on without the user. Returns whether anybody does. */
+	#speakNext = async (): Promise<boolean> => {
+		if (this.busy) return true;
+		const nobody = { sent: null, reply: null };
+		const started = await this.#start(() => this.api.speakNext(this.id).then((started) => started ?? nobody));
+		if (started && !started.reply) this.activity = null;
+		return Boolean(started?.reply);
+	};
+
 	/** Starts a reply. The result of the call and the events may arrive in either order. */
 	async #start(call: () => Promise<Started>): Promise<Started | null> {
 		if (this.busy) return null;
@@ -374,6 +417,11 @@ export class ChatState {
 			// The reply may have ended before the call returned. Without a reply, the event of its end says why.
 			if (reply && this.activity && !this.reply) this.#replies.begin(reply, sent);
 			else if (reply && sent) this.messages = putBefore(this.messages, sent, reply.id);
+			else if (sent) {
+				// In this group, nobody answers without being called upon.
+				this.activity = null;
+				this.messages = put(this.messages, sent);
+			}
 			return started;
 		} catch (thrown) {
 			this.activity = null;

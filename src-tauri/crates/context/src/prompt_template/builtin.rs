@@ -11,7 +11,7 @@ macro_rules! shipped {
     };
 }
 
-/// Ids and sources: seven templates for chats, six for background jobs.
+/// Ids and sources: seven templates for chats, seven for background jobs.
 pub(super) const SHIPPED: &[(&str, &str)] = shipped![
     "base-roleplay",
     "sms",
@@ -26,6 +26,7 @@ pub(super) const SHIPPED: &[(&str, &str)] = shipped![
     "title",
     "impersonate",
     "continue",
+    "next-speaker",
 ];
 
 /// All built-in templates, parsed once.

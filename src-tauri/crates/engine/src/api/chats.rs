@@ -226,6 +226,55 @@ pub struct GroupMember {
     pub picture: Option<String>,
 }
 
+/// How the characters of a group chat take turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "lowercase")]
+pub enum TurnOrder {
+    /// By chance, weighted by the talkativeness of each card.
+    Natural,
+    /// One after the other.
+    List,
+    /// Everyone once after each message of the user, by chance.
+    Pooled,
+    /// Only a character that the user calls upon speaks.
+    Manual,
+    /// The model is asked who speaks next.
+    Director,
+}
+
+/// Settings of a group chat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupOptions {
+    pub order: TurnOrder,
+    /// A character may answer its own message.
+    pub self_responses: bool,
+    /// Seconds between two replies while the characters talk by themselves, 0 to 3,600.
+    pub auto_delay: u32,
+}
+
+/// State of a character in a group chat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct MemberState {
+    pub id: String,
+    /// Hears everything, but speaks only when the user calls upon it.
+    pub muted: bool,
+    /// Neither hears nor speaks.
+    pub away: bool,
+    /// Number of messages of the chat that it does not know.
+    pub missed: u32,
+}
+
+/// A group chat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct Group {
+    pub options: GroupOptions,
+    /// The chat's own character first, then the others in the order of their turns.
+    pub members: Vec<MemberState>,
+}
+
 /// An open chat: everything its screen needs in one answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
@@ -238,6 +287,9 @@ pub struct Chat {
     /// The characters besides the chat's own, in the order of their turns.
     #[serde(default)]
     pub members: Vec<GroupMember>,
+    /// `null` unless several characters take part.
+    #[serde(default)]
+    pub group: Option<Group>,
     pub persona: Persona,
     /// The user's name in the app that the chat was imported from, while no persona is chosen. `persona_from_chat`
     /// makes it one.

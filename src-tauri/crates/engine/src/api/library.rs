@@ -272,4 +272,6 @@ pub enum ChatFileFormat {
     Jsonl,
     Text,
     Markdown,
+    /// SillyTavern's file of a group: its members and how they take turns, without the messages.
+    Group,
 }

@@ -129,6 +129,9 @@ pub struct PromptBlock {
     /// versions.
     #[serde(default)]
     pub source_text: Option<String>,
+    /// In a group chat, the character that alone knows it; `null` if everybody does.
+    #[serde(default)]
+    pub known_to: Option<String>,
 }
 
 /// Tokens by zone.

@@ -51,7 +51,7 @@ pub(crate) struct Learner {
     pub(crate) answerer: ModelHandle,
     /// The user chose this model for learning (setting `memory_model`).
     chosen: bool,
-    /// The chat is a group chat.
+    /// The chat is or was a group chat.
     pub(crate) is_scene: bool,
 }
 
@@ -141,7 +141,10 @@ impl Learning {
             self.library().persona_in(&chat),
             self.library().speakers(&chat)
         )?;
-        let is_scene = self.base().store().read(move |store| Ok(!store.groups().members(id)?.is_empty())).await?;
+        let is_scene = self.base().store().read(move |store| {
+            Ok(!store.groups().members(id)?.is_empty() || !store.groups().absentees(id)?.is_empty())
+        });
+        let is_scene = is_scene.await?;
         Ok(Learner { chat, card: card.card, persona, speakers, answerer, chosen, is_scene })
     }
 

@@ -63,7 +63,7 @@ impl Learning {
         let Some(answerer) = self.reader(&chat, &options).await? else { return Ok(()) };
         let mut turn = self.turns().collect(chat, Aim::Last, &answerer, &options).await?;
         let made = self.turns().make(&mut turn, &answerer, &options).await?;
-        read_prompt(turn.inputs.snapshot.chat.id, &answerer, made, leave).await?;
+        read_prompt(turn.inputs.cache_key(), &answerer, made, leave).await?;
         self.library().note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals).await
     }
 
@@ -81,10 +81,12 @@ impl Learning {
         let Some(words) = self.likely_words(chat.id).await? else { return Ok(()) };
         let mut turn = self.turns().collect(chat, Aim::Words(words), &answerer, options).await?;
         let made = self.turns().make(&mut turn, &answerer, options).await?;
-        if made.assembled.new_epoch != Some(EpochReason::Full) || !self.keep_cut(&turn, &made).await? {
+        // The window of a single character is cut by its own turn.
+        let shared = turn.inputs.known.window_of().is_none();
+        if !shared || made.assembled.new_epoch != Some(EpochReason::Full) || !self.keep_cut(&turn, &made).await? {
             return Ok(());
         }
-        read_prompt(turn.inputs.snapshot.chat.id, &answerer, made, leave).await
+        read_prompt(turn.inputs.cache_key(), &answerer, made, leave).await
     }
 
     /// The model that reads `chat` ahead: a local one, because it keeps a cache, and only if the settings allow it.
@@ -107,7 +109,7 @@ impl Learning {
         let covered = !covers.is_empty();
         let (id, before, running) = (planned.id, planned.window.clone(), self.base().running().clone());
         let (window, head_at, head) = (made.assembled.window.clone(), made.head_at, made.head_changes.clone());
-        let (blocks, judged) = (made.assembled.context_blocks.clone(), made.assembled.judged.clone());
+        let (blocks, judged) = (turn.lasting(&made.assembled.context_blocks), made.assembled.judged.clone());
         let withdrawals = turn.inputs.withdrawals;
         let kept = self.base().store().checkpoint(move |store| {
             let Some(chat) = store.chats().get(id)?.filter(|chat| chat.window == before) else { return Ok(false) };
@@ -137,14 +139,13 @@ impl Learning {
 /// Reads the prompt and generates nothing. Its tokens stay in the worker's cache for the next prompt, which starts
 /// with them.
 async fn read_prompt(
-    chat: ChatId,
+    cache_key: String,
     answerer: &ModelHandle,
     made: BuiltPrompt,
     leave: CancellationToken,
 ) -> ApiResult<()> {
     let sampling = Sampling { max_tokens: 0, ..answerer.sampling };
-    let request =
-        Request { cache_key: chat.to_string(), prompt: made.assembled.prompt, sampling, response_schema: None };
+    let request = Request { cache_key, prompt: made.assembled.prompt, sampling, response_schema: None };
     let mut reading = answerer.provider.stream(request, leave);
     while let Some(event) = reading.next().await {
         event?;

@@ -50,6 +50,7 @@ impl Library {
             ChatFileFormat::Jsonl => (file.to_jsonl(), "jsonl", "application/jsonl"),
             ChatFileFormat::Text => (file.to_text(), "txt", "text/plain"),
             ChatFileFormat::Markdown => (file.to_markdown(&chat.title), "md", "text/markdown"),
+            ChatFileFormat::Group => return self.export_group(&chat).await,
         };
         let told = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what} not in the file"));
         let pictures = messages.iter().map(|message| message.pictures.len()).sum();

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use context::macros::MacroState;
+use domain::card::Card;
 use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
 use domain::model::ModelChoice;
 use domain::settings::StartMode;
@@ -70,11 +71,29 @@ impl Library {
 
     /// A new chat with the character, and its greeting with a swipe for each greeting of the card. Stores nothing.
     pub(crate) async fn first_state(&self, character: CharacterId) -> ApiResult<(Chat, NewMessage)> {
+        let greetings = |card: &Card| card.greetings().into_iter().map(str::to_owned).collect();
+        self.first_state_with(character, greetings).await
+    }
+
+    /// Like [`Self::first_state`], with the card's greetings for groups before the others.
+    pub(crate) async fn first_state_in_group(&self, character: CharacterId) -> ApiResult<(Chat, NewMessage)> {
+        let greetings = |card: &'_ Card| -> Vec<String> {
+            let all = card.group_only_greetings().into_iter().chain(card.greetings());
+            all.filter(|greeting| !greeting.trim().is_empty()).map(str::to_owned).collect()
+        };
+        self.first_state_with(character, greetings).await
+    }
+
+    async fn first_state_with(
+        &self,
+        character: CharacterId,
+        greetings: impl Fn(&Card) -> Vec<String>,
+    ) -> ApiResult<(Chat, NewMessage)> {
         let character = self.character(character).await?;
         let (card, _) = self.card(&character)?;
         let persona = self.persona_of(None).await?;
         let mode = self.config().resolved_before_chat(Some(character.id)).await?.values.start_mode;
-        let greetings = if mode == StartMode::Character { card.greetings() } else { Vec::new() };
+        let greetings = if mode == StartMode::Character { greetings(&card) } else { Vec::new() };
         let now = self.base().now();
         let id = ChatId(Uuid::now_v7());
         let words = MacroNames::new(&card, &persona, id);
@@ -91,7 +110,7 @@ impl Library {
             let text = run.reply("", text, SAID, &mut state);
             (words.expand(&text, &moment, &mut state).text, state.local)
         };
-        let (greetings, variables): (Vec<String>, Vec<_>) = greetings.into_iter().map(&mut greet).unzip();
+        let (greetings, variables): (Vec<String>, Vec<_>) = greetings.iter().map(|greeting| greet(greeting)).unzip();
         let swipe = move |text| NewSwipe {
             id: SwipeId(Uuid::now_v7()),
             text,
@@ -154,6 +173,7 @@ impl Library {
         let persona = self.persona_in(&chat).await?;
         let page = self.page(&chat, None, limit).await?;
         let members = self.shown_members(id).await?;
+        let group = self.shown_group(&chat).await?;
         let name_kept = self.name_kept_in(&chat).await?;
         Ok(api::Chat {
             id: chat.id.to_string(),
@@ -162,6 +182,7 @@ impl Library {
             character_name: character.name,
             picture: character.picture.map(|hash| hash.to_string()),
             members,
+            group,
             persona: self.shown_persona(persona).await?,
             name_kept,
             draft: chat.draft,
@@ -271,7 +292,9 @@ impl Library {
                 crate::base::retraction::withdraw_chat(store, id)
             })
             .await?;
-        self.config().local().forget(&id.to_string());
+        for key in self.sequence_keys(id).await? {
+            self.config().local().forget(&key);
+        }
         self.base().events().changed(Changed::Chats, Some(id.to_string()));
         Ok(())
     }

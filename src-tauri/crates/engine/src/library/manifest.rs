@@ -285,6 +285,7 @@ mod tests {
             text: (*text).to_owned(),
             own_text: None,
             source_text: Some(format!("{{{{user}}}} {text}")),
+            known_to: None,
         };
         let segment = |text: &&str| PromptSegment { text: (*text).to_owned(), control: false };
         PromptReport {

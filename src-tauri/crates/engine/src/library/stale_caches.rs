@@ -31,7 +31,11 @@ impl Library {
         if stale.chats.is_empty() {
             return Ok(None);
         }
-        let gone = self.config().local().exclude_from_saving(stale.chats.iter().map(ToString::to_string).collect());
+        let mut keys = Vec::new();
+        for chat in &stale.chats {
+            keys.extend(self.sequence_keys(*chat).await?);
+        }
+        let gone = self.config().local().exclude_from_saving(keys);
         Ok(Some(Dropping { stale, gone }))
     }
 

@@ -140,6 +140,8 @@ macro_rules! operations {
 
             library.list_chats() -> Vec<ChatSummary>;
             library.new_chat(character: String) -> Chat;
+            /// Starts a chat with several characters, the first of which greets. Without a title, the names are the title.
+            library.new_group(title: String, characters: Vec<String>) -> Chat;
             /// Opens a chat with its newest messages.
             library.open_chat(id: String) -> Chat;
             /// The page of messages before `before`, a message's id.
@@ -199,6 +201,14 @@ macro_rules! operations {
             turns.regenerate(chat: String) -> Started;
             /// Sets the characters that take part besides the chat's own, in the order of their turns.
             library.set_members(chat: String, characters: Vec<String>) -> ();
+            /// Sets how the characters of a group chat take turns.
+            library.set_group(chat: String, options: GroupOptions) -> ();
+            /// Mutes a participant, or marks it as away: who is away neither hears nor speaks.
+            library.set_member(chat: String, character: String, muted: bool, away: bool) -> ();
+            /// Lets a participant know all messages so far, as if it had been present.
+            library.let_member_know(chat: String, character: String) -> ();
+            /// Lets the participant speak who goes on without the user; `null` if nobody does.
+            turns.speak_next(chat: String) -> Option<Started>;
             /// Lets a participant speak now; without a character, the narrator.
             turns.let_speak(chat: String, speaker: Option<String>) -> Started;
             /// Continues the last reply.

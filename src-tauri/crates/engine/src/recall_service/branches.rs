@@ -52,6 +52,7 @@ mod tests {
     use super::*;
     use crate::Clock;
     use crate::evaluation::corpus::{empty, nobody};
+    use crate::library::presence::Knowledge;
     use crate::recall_service::facts::{Facts, MemoryScopes, StandingFacts};
 
     const OWN: ChatId = ChatId(Uuid::from_u128(1));
@@ -161,7 +162,8 @@ mod tests {
         };
         store.write(remember).await.unwrap();
         let company = ChatParticipants { character: CHARACTER, chat: OWN, persona: PersonaId(Uuid::nil()) };
-        let counting = MemoryScopes { company, scopes: [MemoryScope::Profile; 4], others: true };
+        let counting =
+            MemoryScopes { company, scopes: vec![MemoryScope::Profile; 4], known: Knowledge::default(), others: true };
         let standing = store.read(move |store| StandingFacts::read(store, &counting)).await.unwrap();
         let facts = Facts::new(standing, Vec::new(), "Tom");
         let told = facts.digest(Timestamp(0), &Clock::stopped(Timestamp(0)));

@@ -7,13 +7,14 @@
 use recall::weights::memories;
 use std::collections::{HashMap, HashSet};
 
-use context::frame::{BlockKind, Candidate, Signal, SignalKind};
+use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use context::reason::{BlockReason, two_decimals};
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::{MemoryId, MessageId, Timestamp};
 use store::{ChatParticipants, FoundMemory, Query, ReadTransaction, StoreError};
 
 use crate::Clock;
+use crate::library::presence::Knowledge;
 use crate::recall_service::branches::Branches;
 use recall::memory_mmr::{Doubles, Ranked, diversify, source};
 use recall::tokens::words;
@@ -48,12 +49,14 @@ pub(crate) struct Facts {
 }
 
 /// The memories that apply in a chat.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct MemoryScopes {
     /// The chat with its participants. The lorebooks bound to them are the worlds that apply.
     pub(crate) company: ChatParticipants,
     /// The scopes that apply whatever the lorebooks; the second is the pair's.
-    pub(crate) scopes: [MemoryScope; 4],
+    pub(crate) scopes: Vec<MemoryScope>,
+    /// What the speaker knows.
+    pub(crate) known: Knowledge,
     /// Whether memories made from other chats apply (setting `memory_other_chats`). A memory that the user wrote was
     /// made from no chat; one that has outlived its chat was.
     pub(crate) others: bool,
@@ -63,13 +66,13 @@ impl MemoryScopes {
     /// All scopes, with the worlds. Worlds are looked up together with the memories, to save a wait.
     fn everywhere(&self, store: &ReadTransaction<'_>) -> Result<Vec<MemoryScope>, StoreError> {
         let worlds = store.memories().worlds(self.company)?;
-        Ok(self.scopes.into_iter().chain(worlds.into_iter().map(MemoryScope::World)).collect())
+        Ok(self.scopes.iter().copied().chain(worlds.into_iter().map(MemoryScope::World)).collect())
     }
 
     /// Number of rows to read to find `wanted` memories that apply: if other chats or branches are excluded, most rows
     /// may be theirs.
     fn among(&self, branches: &Branches, wanted: u32) -> u32 {
-        if self.others && branches.are_none() { wanted } else { 20 * wanted }
+        if self.others && branches.are_none() && self.known.missed_nothing() { wanted } else { 20 * wanted }
     }
 
     /// The first `most` memories that apply.
@@ -85,7 +88,7 @@ impl MemoryScopes {
             if kept.len() == most as usize {
                 break;
             }
-            if self.counts(store, of(&one))? && !branches.have_left(store, of(&one))? {
+            if self.known.knows(of(&one)) && self.counts(store, of(&one))? && !branches.have_left(store, of(&one))? {
                 kept.push(one);
             }
         }
@@ -223,6 +226,13 @@ impl Facts {
         let mut candidates: Vec<Candidate> = sure.map(one).chain(last).collect();
         self.doubles.mark(&mut candidates);
         candidates
+    }
+
+    /// The sources of the memories that only the speaker may read.
+    pub(crate) fn private(&self, known: &Knowledge) -> HashSet<Source> {
+        let called = self.called.iter().map(|called| &called.memory);
+        let all = self.standing.iter().chain(called).chain(&self.last_session);
+        all.filter(|memory| known.is_private(memory.scope)).map(source).collect()
     }
 
     /// Messages in which the user asked to remember what one of these memories says.

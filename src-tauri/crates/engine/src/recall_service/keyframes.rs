@@ -210,7 +210,8 @@ impl RecallService {
             store.keyframes().around(chat, position, BEFORE)
         };
         let found = self.base().store().read(read).await?;
-        Ok(found.into_iter().filter(|keyframe| keyframe.first > after).collect())
+        let known = |keyframe: &Keyframe| !keyframe.messages.iter().any(|message| turn.known.missed(message));
+        Ok(found.into_iter().filter(|keyframe| keyframe.first > after && known(keyframe)).collect())
     }
 }
 

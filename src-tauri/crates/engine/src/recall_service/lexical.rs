@@ -1,9 +1,11 @@
 //! Lexical search (BM25) in the messages of several chats.
 
 use domain::chat::MessageRange;
+use std::collections::HashSet;
 use std::slice;
 use std::sync::Arc;
 
+use domain::MessageId;
 use domain::chat::Role;
 use domain::script::has_unspaced_script;
 use recall::full_text::TextIndex;
@@ -33,6 +35,8 @@ pub(crate) struct LexicalSearch {
     pub(crate) said: Lexical,
     /// See `Older::lacking`.
     pub(crate) lacking: bool,
+    /// Messages that the speaker missed.
+    missed: Arc<HashSet<MessageId>>,
 }
 
 impl LexicalSearch {
@@ -52,7 +56,16 @@ impl LexicalSearch {
         let indexes: Vec<&TextIndex> = chats.iter().map(|chat| &chat.index).collect();
         let said = Lexical::of(&stretches, &indexes, words);
         let lacking = lacks(words, &said.unknown);
-        Ok(Self { stretches, chats, said, lacking })
+        Ok(Self { stretches, chats, said, lacking, missed: Arc::default() })
+    }
+
+    /// Leaves out messages that the speaker missed. They still affect scores, but never become hits.
+    pub(crate) fn without(self, missed: Arc<HashSet<MessageId>>) -> Self {
+        Self { missed, ..self }
+    }
+
+    fn knows(&self, message: &MessageKey) -> bool {
+        !self.missed.contains(&message.id)
     }
 
     /// There is no message before the window, and none in another chat.
@@ -66,7 +79,8 @@ impl LexicalSearch {
         let chats = self.stretches.iter().zip(&self.chats).enumerate();
         let news = chats.flat_map(|(stretch, (of, chat))| chat.news(of.before).map(move |news| (stretch, news)));
         let (since, role) = (hit.message.created, hit.message.role);
-        let since = news.filter(|(_, (message, _))| message.role == role && message.created > since);
+        let since =
+            news.filter(|(_, (message, _))| message.role == role && message.created > since && self.knows(message));
         let mut about = None;
         let touching = since.filter(|(_, (_, news))| news.touches(about.get_or_insert_with(|| matter(&hit.text))));
         let (stretch, (message, news)) =
@@ -80,7 +94,7 @@ impl LexicalSearch {
         let chats = self.stretches.iter().zip(&self.chats).enumerate();
         let naming = chats
             .flat_map(|(stretch, (of, chat))| chat.naming(things, of.before).map(move |message| (stretch, message)));
-        naming.filter(move |(_, message)| !several || message.role == Role::User)
+        naming.filter(move |(_, message)| (!several || message.role == Role::User) && self.knows(message))
     }
 
     /// 1 for each message that names one of `things`.
@@ -124,9 +138,11 @@ impl LexicalSearch {
     /// The [`LOOKED_AT`] best messages, without their texts.
     pub(crate) fn first(&self, scores: &Scores) -> Vec<Hit> {
         let hit = |((stretch, position), score): (MessagePosition, f32)| {
-            Some(Hit::new(self.chats[stretch].message(position)?, stretch, score))
+            let message = self.chats[stretch].message(position).filter(|message| self.knows(message))?;
+            Some(Hit::new(message, stretch, score))
         };
-        scores.first(LOOKED_AT).into_iter().filter_map(hit).collect()
+        let among = LOOKED_AT + self.missed.len();
+        scores.first(among).into_iter().filter_map(hit).take(LOOKED_AT).collect()
     }
 }
 

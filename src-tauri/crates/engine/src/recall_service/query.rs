@@ -8,6 +8,7 @@ use domain::persona::Persona;
 use domain::settings::Values;
 
 use crate::base::convert::Speakers;
+use crate::library::presence::Knowledge;
 use crate::recall_service::turn_embedding::TurnEmbedding;
 
 /// Input of recall. The turn builds it from what it has read of the chat.
@@ -18,6 +19,8 @@ pub(crate) struct TurnQuery<'t> {
     pub(crate) persona: &'t Persona,
     /// Name of the character that replies.
     pub(crate) speaker: &'t str,
+    /// What the speaker knows.
+    pub(crate) known: &'t Knowledge,
     pub(crate) speakers: &'t Speakers,
     /// Messages of the window; the user's new message is the last.
     pub(crate) history: &'t [HistoryMessage],

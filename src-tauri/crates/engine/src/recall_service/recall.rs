@@ -35,6 +35,7 @@ use tokio::time::timeout;
 
 use crate::base::error::ApiResult;
 use crate::library::chats::said;
+use crate::library::presence::Knowledge;
 use crate::recall_service::facts::{Facts, MatchedMemory, MemoryScopes, StandingFacts};
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::keyframes::Cover;
@@ -79,6 +80,8 @@ pub(crate) struct Recalled {
     pub(crate) keyframes: Vec<Keyframe>,
     /// Those of them that must be stored with the window as it is cut now.
     pub(crate) covers: Vec<Cover>,
+    /// Sources that only the speaker of a group scene knows.
+    pub(crate) private: HashSet<Source>,
     /// Why something is missing, for the user.
     pub(crate) notices: Vec<String>,
 }
@@ -93,6 +96,16 @@ impl Recalled {
         self.digest.extend(facts.digest);
         self.context.extend(facts.context);
         self.notices.extend(facts.notices);
+        self.private.extend(facts.private);
+    }
+
+    /// Moves candidates for the digest that only the speaker knows to the context block of this turn. The digest stays in
+    /// the prompts of all members.
+    fn keep_private(&mut self, private: HashSet<Source>) {
+        let (own, shared) = self.digest.drain(..).partition(|candidate| private.contains(&candidate.source));
+        self.digest = shared;
+        self.context.extend::<Vec<Candidate>>(own);
+        self.private = private;
     }
 
     /// The result of a search. If it failed or was too slow, a notice says that `what` is missing, and why.
@@ -170,7 +183,12 @@ impl RecallService {
             recalled.tell_story(keyframes);
         }
         let passages = recalled.unless_late("Documents", passages);
-        recalled.context.extend(passages.unwrap_or_default());
+        let passages = passages.unwrap_or_default();
+        // A document may belong to the speaker alone.
+        if turn.known.is_scene {
+            recalled.private.extend(passages.iter().map(|passage| passage.source.clone()));
+        }
+        recalled.context.extend(passages);
         recalled
     }
 
@@ -230,23 +248,24 @@ impl RecallService {
         let now = turn.history.last().map_or_else(|| self.base().now(), |message| message.created);
         recalled.digest = facts.digest(now, self.base().clock());
         recalled.context = facts.context(now, self.base().clock());
+        recalled.keep_private(facts.private(turn.known));
         (recalled, facts.repeated())
     }
 
     /// Starts reading the memories that apply in every turn; `None` if memory is off.
     pub(crate) fn standing_facts(
         &self,
-        chat: &Chat,
+        (chat, known): (&Chat, &Knowledge),
         persona: PersonaId,
         values: &Values,
     ) -> Option<impl Ahead<StandingFacts> + use<>> {
-        let counting = counting(chat, persona, values);
+        let counting = counting((chat, known), persona, values);
         values.memory.then(|| self.base().store().read(move |store| StandingFacts::read(store, &counting)))
     }
 
     /// The memories that match this turn.
     async fn called(&self, turn: &TurnQuery<'_>, words: Query) -> ApiResult<Vec<MatchedMemory>> {
-        let counting = counting(turn.chat, turn.persona.id, turn.values);
+        let counting = counting((turn.chat, turn.known), turn.persona.id, turn.values);
         let understood = self.understood_for(turn, vec![EmbeddingGroup::Memories]).await;
         let cache = self.reading().near();
         let find = move |store: &store::ReadTransaction<'_>| {
@@ -317,13 +336,15 @@ impl RecallService {
                 .with_title(speaker)
                 .with_source_messages(vec![message.id])
         };
-        Ok(marked.into_iter().filter(|message| message.position > after).map(candidate).collect())
+        let known = marked.into_iter().filter(|message| !turn.known.missed(&message.id));
+        Ok(known.filter(|message| message.position > after).map(candidate).collect())
     }
 }
 
-fn counting(chat: &Chat, persona: PersonaId, values: &Values) -> MemoryScopes {
-    let company = ChatParticipants { character: chat.character, chat: chat.id, persona };
-    MemoryScopes { company, scopes: scopes(chat, persona), others: values.memory_other_chats }
+fn counting((chat, known): (&Chat, &Knowledge), persona: PersonaId, values: &Values) -> MemoryScopes {
+    let company = ChatParticipants { character: known.character(chat), chat: chat.id, persona };
+    let scopes = known.scopes(chat, persona);
+    MemoryScopes { company, scopes, known: known.clone(), others: values.memory_other_chats }
 }
 
 /// The scopes that apply in this chat, whatever its lorebooks.

@@ -2,6 +2,7 @@
 //! same pair.
 
 use domain::chat::MessageRange;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use context::frame::HistoryMessage;
@@ -34,6 +35,7 @@ struct SearchScope {
     /// The persona of chats in which none is chosen.
     default: Option<PersonaId>,
     others: bool,
+    missed: Arc<HashSet<MessageId>>,
     texts: Arc<TextCache>,
     words: Vec<String>,
 }
@@ -49,7 +51,7 @@ impl SearchScope {
             let pair = store.chats().of_pair(&self.chat, self.persona, played == self.persona, OTHER_CHATS)?;
             stretches.extend(pair.into_iter().map(|chat| MessageRange { chat, before: i64::MAX }));
         }
-        LexicalSearch::of(store, &self.texts, &stretches, &self.words)
+        Ok(LexicalSearch::of(store, &self.texts, &stretches, &self.words)?.without(self.missed.clone()))
     }
 }
 
@@ -91,6 +93,7 @@ impl RecallService {
             persona: Some(turn.persona.id).filter(|id| !id.0.is_nil()),
             default: self.library().default_persona(),
             others: turn.values.memory_other_chats,
+            missed: turn.known.all_missed(),
             texts: self.reading().texts(),
             words,
         }

@@ -1,5 +1,9 @@
 //! A turn whose lorebook entries and memories are known.
 
+use context::FrozenBlock;
+use context::frame::Source;
+use domain::MessageId;
+
 use crate::recall_service::recall::Recalled;
 use crate::turn::inputs::TurnInputs;
 use crate::turn::lore::Lore;
@@ -17,6 +21,21 @@ pub(crate) struct ActivatedTurn {
 }
 
 impl ActivatedTurn {
+    /// Whether only the speaker of a group scene knows what comes from `source`. Such blocks are sent for one turn only.
+    pub(crate) fn is_private(&self, source: &Source) -> bool {
+        let depth_prompt = matches!(source, Source::CardField { field, .. } if field == "depth_prompt");
+        self.memory.private.contains(source)
+            || self.lore.private.contains(source)
+            || self.inputs.known.is_scene && depth_prompt
+    }
+
+    /// The context blocks that stay with their messages: those that everybody knows.
+    pub(crate) fn lasting(&self, blocks: &[(MessageId, Vec<FrozenBlock>)]) -> Vec<(MessageId, Vec<FrozenBlock>)> {
+        let shared = |block: &&FrozenBlock| !self.is_private(&block.source);
+        let of = |(id, blocks): &(MessageId, Vec<FrozenBlock>)| (*id, blocks.iter().filter(shared).cloned().collect());
+        blocks.iter().map(of).collect()
+    }
+
     /// Notices of every step so far.
     pub(crate) fn notices(&self) -> impl Iterator<Item = &str> {
         let inputs = self.inputs.notices.iter().chain(&self.memory.notices).map(String::as_str);

@@ -1,5 +1,6 @@
 //! Collects a turn: its inputs, the lorebook entries they activate and the memories they recall.
 
+use std::collections::HashSet;
 use std::future;
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use crate::api::TurnOptions;
 use crate::base::clock::millis;
 use crate::base::error::ApiResult;
 use crate::base::step::TurnStep;
+use crate::library::presence::Knowledge;
 use crate::recall_service::facts::StandingFacts;
 use crate::recall_service::recall::Ahead;
 use crate::settings::model_handle::ModelHandle;
@@ -43,7 +45,8 @@ impl Turns {
         options: &TurnOptions,
     ) -> ApiResult<ActivatedTurn> {
         let past = future::ready(Ok(ReadMessages::only(greeting)));
-        let gathered = self.inputs_with(chat, Aim::Words(text), (answerer, options), Box::pin(past)).await?;
+        let known = Knowledge::alone(&chat, HashSet::new(), false);
+        let gathered = self.inputs_with((chat, known), Aim::Words(text), (answerer, options), Box::pin(past)).await?;
         self.activate(gathered, answerer, options).await
     }
 

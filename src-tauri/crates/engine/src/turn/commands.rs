@@ -1,7 +1,7 @@
 //! Executes the memory commands in the user's message, in the transaction that stores the message.
 
 use domain::chat::Chat;
-use domain::memory::{MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryType};
+use domain::memory::{MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::persona::Persona;
 use domain::{MemoryId, MessageId, Timestamp};
 use store::{Query, StoreError, WriteTransaction};
@@ -88,7 +88,11 @@ fn remember(
     let memory = Memory {
         id: MemoryId(Uuid::now_v7()),
         kind: MemoryType::Fact,
-        scope: pair(said.chat, said.persona.id),
+        // In a group scene everybody present heard it.
+        scope: match store.groups().members(said.chat.id)?.is_empty() {
+            true => pair(said.chat, said.persona.id),
+            false => MemoryScope::Chat(said.chat.id),
+        },
         text: format!("{} said: \"{thing}\"", said.persona.name),
         importance: IMPORTANCE,
         origin: MemoryOrigin::Command,

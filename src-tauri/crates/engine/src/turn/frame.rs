@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::base::clock::Clock;
 use crate::base::error::{ApiResult, bad_input};
+use crate::library::group::named;
 use crate::library::macro_changes::VariableChanges;
 use crate::library::macro_scope::{self, MacroMoment, MacroNames};
 use crate::settings::message_content;
@@ -79,6 +80,12 @@ pub(crate) fn build(
     let mut built = builder.finish(stop);
     built.frame.history =
         turn.inputs.history.iter().map(|message| turn.inputs.snapshot.group.labelled(message)).collect();
+    // A block that was sent for one turn only is found again for another version of its reply.
+    let placed = built.frame.placed.iter().chain(&turn.lore.placed).map(|placed| &placed.candidate);
+    let private = turn.memory.context.iter().chain(placed).any(|block| turn.is_private(&block.source));
+    if private && let Some(input) = built.frame.history.last_mut() {
+        input.context = None;
+    }
     for message in &mut built.frame.history {
         if let Some(note) = turn.inputs.notes.get(&message.id) {
             message_content::append(message, note);
@@ -254,9 +261,12 @@ impl<'a> Builder<'a> {
 
     /// The card's note at a depth, as SillyTavern's cards store it.
     fn depth_prompt(&mut self) {
-        let card = &self.turn.inputs.snapshot.card;
+        let card = self.turn.inputs.voice().0;
         let written = macro_scope::depth_prompt(card);
-        let text = self.say_now(written);
+        let text = match self.turn.inputs.known.is_scene {
+            true => self.say_now(&named(written, card.display_name())),
+            false => self.say_now(written),
+        };
         let note = card.extensions().and_then(|all| all.get("depth_prompt"));
         let number = |name: &str| note.and_then(|note| note.get(name)).and_then(Value::as_u64);
         let spoken_as = note.and_then(|note| note.get("role")).and_then(Value::as_str);

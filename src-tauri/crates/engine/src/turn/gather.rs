@@ -20,7 +20,9 @@ use crate::api::{self, Ask, TurnOptions};
 use crate::base::clock::millis;
 use crate::base::convert::{self, Speakers};
 use crate::base::error::ApiResult;
-use crate::library::group::{self, Scene, SpokenLine};
+use crate::library::group::{self, Scene};
+use crate::library::presence::Knowledge;
+use crate::library::turn_order::SpokenLine;
 use crate::recall_service::facts::StandingFacts;
 use crate::recall_service::recall::Ahead;
 use crate::recall_service::turn_embedding::TurnEmbedding;
@@ -66,19 +68,23 @@ impl Turns {
         answerer: &ModelHandle,
         options: &TurnOptions,
     ) -> ApiResult<Gathered<impl Ahead<StandingFacts> + use<>, impl Ahead<Vec<DocumentOwner>> + use<>>> {
+        let known = self.knowledge(&chat, &aim, options).await?;
+        if let Some(character) = known.window_of() {
+            chat.window = self.library().member_window(&chat, character).await?;
+        }
         // Another model or budget needs a new anchor. Only then may the anchor move back.
         if !chat.window.fingerprint.starts_with(&context::base(&answerer.key, &answerer.budget)) {
             chat.window.anchor = None;
         }
         // Start this read now, so that it runs in parallel with the others.
-        let read = self.read_messages(&chat, &aim, answerer.budget.limit);
-        self.inputs_with(chat, aim, (answerer, options), Box::pin(read)).await
+        let read = self.read_messages(&chat, &aim, answerer.budget.limit, &known);
+        self.inputs_with((chat, known), aim, (answerer, options), Box::pin(read)).await
     }
 
     /// The inputs of a turn in a chat whose messages are `read`.
     pub(crate) async fn inputs_with(
         &self,
-        chat: Chat,
+        (chat, known): (Chat, Knowledge),
         aim: Aim,
         (answerer, options): (&ModelHandle, &TurnOptions),
         read: BoxFuture<'_, Result<ReadMessages, StoreError>>,
@@ -88,17 +94,19 @@ impl Turns {
         let values = values(answerer, options);
         let mode = self.config().mode(options.mode.as_ref().unwrap_or(&values.mode));
         let (mut snapshot, mode) = tokio::try_join!(self.library().snapshot(chat), mode)?;
-        let company = ChatParticipants { character: snapshot.chat.character, chat: id, persona: snapshot.persona.id };
+        let company =
+            ChatParticipants { character: known.character(&snapshot.chat), chat: id, persona: snapshot.persona.id };
         // Start the reads that do not depend on the messages.
         let bound = self.library().bound_in(company);
-        let standing = self.recall_service().standing_facts(&snapshot.chat, snapshot.persona.id, &values);
+        let standing = self.recall_service().standing_facts((&snapshot.chat, &known), snapshot.persona.id, &values);
         let documents = self.library().documents_in(company);
         let ReadMessages { history, mut pictures, before, newest, opening } = read.await?;
         let (template, notice) = self.turn_template(options, &values, &snapshot.group).await?;
         let kind = kind(options.ask, &aim, history.last());
         let swipes = swipes(&aim, newest.as_ref());
         let position = history.last().map_or(0, |message| message.position) + i64::from(matches!(aim, Aim::Words(_)));
-        let turn = next_turn(&aim, newest.as_ref(), &history, &snapshot.group);
+        let turn = known.speaker.clone();
+        let turn = turn.unwrap_or_else(|| next_turn(&aim, newest.as_ref(), &history, &snapshot.group));
         let speaker = turn.name(snapshot.card.display_name()).to_owned();
         let (speakers, replaced) = (snapshot.speakers(), aim.replaced());
         let (mut history, mut notes) = sent_messages(history, &speakers);
@@ -119,6 +127,7 @@ impl Turns {
             story,
             speakers,
             speaker,
+            known,
             scripts: Arc::default(),
             kind,
             replaced,
@@ -153,11 +162,15 @@ impl Turns {
         chat: &Chat,
         aim: &Aim,
         limit: u32,
+        known: &Knowledge,
     ) -> impl Future<Output = Result<ReadMessages, StoreError>> + Send + use<> {
-        let (id, anchor, until, goes_on) = (chat.id, chat.window.anchor, aim.replaced(), *aim == Aim::Last);
+        let goes_on = matches!(aim, Aim::Last | Aim::By(_));
+        let (id, anchor, until) = (chat.id, chat.window.anchor, aim.replaced());
+        let missed = known.all_missed();
         self.base().store().read(move |store| {
             let messages = store.messages();
-            let all = messages.from(id, anchor)?;
+            let mut all = messages.from(id, anchor)?;
+            all.retain(|message| !missed.contains(&message.id));
             let pictures = store.pictures().from(id, all.first().map_or(0, |first| first.position))?;
             let history = near(all, &pictures, until, goes_on, limit);
             let before = history.first().map(|first| messages.count_before(id, first.position)).transpose()?;
@@ -202,7 +215,8 @@ fn next_turn(aim: &Aim, newest: Option<&Message>, history: &[WindowMessage], gro
                 Aim::Words(text) => Some(SpokenLine { id: MessageId(Uuid::nil()), role: Role::User, text }),
                 _ => None,
             };
-            group.next(words.into_iter().chain(history.iter().rev().map(SpokenLine::from)))
+            let next = group.next(words.into_iter().chain(history.iter().rev().map(SpokenLine::from)));
+            next.unwrap_or_else(|| group.anyone())
         }
     }
 }
@@ -230,8 +244,10 @@ fn kind(ask: Option<Ask>, aim: &Aim, last: Option<&WindowMessage>) -> Generation
         // Use the kind of the surrounding turns, because another kind would change the head.
         (Some(Ask::Title), _) => GenerationKind::Normal,
         (_, Aim::Before(_)) => GenerationKind::Swipe,
-        (_, Aim::Last) if last.is_some_and(|last| last.role == Role::Character) => GenerationKind::Continue,
-        (_, Aim::Last | Aim::Words(_)) => GenerationKind::Normal,
+        (_, Aim::Last | Aim::By(_)) if last.is_some_and(|last| last.role == Role::Character) => {
+            GenerationKind::Continue
+        }
+        (_, Aim::Last | Aim::By(_) | Aim::Words(_)) => GenerationKind::Normal,
     }
 }
 
@@ -240,7 +256,7 @@ fn swipes(aim: &Aim, newest: Option<&Message>) -> (u64, u64) {
     match (aim, of_newest) {
         (Aim::Words(_), _) | (_, None) => (1, 1),
         (Aim::Before(_), Some((all, _))) => (all, all + 1),
-        (Aim::Last, Some(swipes)) => swipes,
+        (Aim::Last | Aim::By(_), Some(swipes)) => swipes,
     }
 }
 

@@ -69,7 +69,7 @@ impl PreparedTurn {
         let of_task = turn.task.as_ref().and_then(|task| task.reply_tokens).unwrap_or(u32::MAX);
         let max_tokens = answerer.sampling.max_tokens.min(of_task).min(room);
         Request {
-            cache_key: turn.inputs.snapshot.chat.id.to_string(),
+            cache_key: turn.inputs.cache_key(),
             prompt: turns.library().with_pictures(&made.assembled).await,
             sampling: Sampling { max_tokens, ..answerer.sampling },
             response_schema: None,

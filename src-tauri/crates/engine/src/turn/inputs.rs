@@ -7,12 +7,15 @@ use std::time::Instant;
 use context::frame::HistoryMessage;
 use context::lore::{Earlier, GenerationKind};
 use context::prompt_template::{Mode, ResolvedTemplate};
+use domain::card::Card;
 use domain::settings::{PlacementMode, Values};
 use domain::{MessageId, Timestamp};
 use store::BoundLorebook;
 
 use crate::base::convert::Speakers;
 use crate::library::chat_snapshot::ChatSnapshot;
+use crate::library::group::NextSpeaker;
+use crate::library::presence::Knowledge;
 use crate::library::script_run::Scripts;
 use crate::recall_service::query::TurnQuery;
 use crate::recall_service::turn_embedding::TurnEmbedding;
@@ -23,6 +26,8 @@ use crate::turn::story::Story;
 pub(crate) enum Aim {
     /// The last message of the chat.
     Last,
+    /// The last message of the chat, by a new message of this speaker.
+    By(NextSpeaker),
     /// The message before the reply that gets another swipe.
     Before(MessageId),
     /// Text that is not in the chat yet, for a preview.
@@ -34,7 +39,7 @@ impl Aim {
     pub(crate) fn replaced(&self) -> Option<MessageId> {
         match self {
             Self::Before(reply) => Some(*reply),
-            Self::Last | Self::Words(_) => None,
+            Self::Last | Self::By(_) | Self::Words(_) => None,
         }
     }
 }
@@ -49,6 +54,8 @@ pub(crate) struct TurnInputs {
     pub(crate) speakers: Speakers,
     /// Name of the character or narrator who writes the reply.
     pub(crate) speaker: String,
+    /// What the speaker knows.
+    pub(crate) known: Knowledge,
     pub(crate) scripts: Arc<Scripts>,
     /// Why the reply is generated.
     pub(crate) kind: GenerationKind,
@@ -90,6 +97,16 @@ impl TurnInputs {
         self.history.last().map_or(now, |message| message.created)
     }
 
+    /// The card of the speaker, for its lorebook and notes, with the card's hash.
+    pub(crate) fn voice(&self) -> (&Arc<Card>, u64) {
+        self.known.card(&self.snapshot.card, self.snapshot.card_hash)
+    }
+
+    /// Key of the KV sequence that holds the prompt.
+    pub(crate) fn cache_key(&self) -> String {
+        self.known.cache_key(&self.snapshot.chat)
+    }
+
     /// The placement of lore and notes in this turn.
     pub(crate) fn placement(&self) -> context::Placement {
         match self.values.placement {
@@ -105,6 +122,7 @@ impl TurnInputs {
             card: &self.snapshot.card,
             persona: &self.snapshot.persona,
             speaker: &self.speaker,
+            known: &self.known,
             speakers: &self.speakers,
             history: &self.history,
             values: &self.values,

@@ -1,6 +1,6 @@
 //! Activates lorebook entries for a turn and places their texts in the prompt.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use context::frame::{BlockKind, Candidate, InsertionPoint, Placed, SignalKind, Source};
 use context::lore::{
@@ -56,6 +56,8 @@ pub(crate) struct Lore {
     pub(crate) notices: Vec<String>,
     /// Report rows of entries that exceeded the lore budget.
     pub(crate) left_out: Vec<PlannedBlock>,
+    /// Entries that only the speaker of a group scene knows.
+    pub(crate) private: HashSet<Source>,
 }
 
 /// Placeholders in a composed section for the entries of one place, which become separate blocks. No text contains
@@ -107,14 +109,15 @@ impl Turns {
         scene.near = self.near_entries(inputs, &books.ids).await;
         for _ in 0..MAX_RUNS {
             let counting = LoreTokenCounter::new(self, answerer);
-            let lore = activate(inputs, &books.prepared, &scene, &counting);
+            let lore = activate(inputs, &books.prepared, &scene, &counting).with_private(&books.private);
             let guessed = counting.finish();
             if guessed.is_empty() {
                 return Ok(lore);
             }
             self.count_lore(answerer, guessed).await?;
         }
-        Ok(activate(inputs, &books.prepared, &scene, &LoreTokenCounter::new(self, answerer)))
+        let lore = activate(inputs, &books.prepared, &scene, &LoreTokenCounter::new(self, answerer));
+        Ok(lore.with_private(&books.private))
     }
 }
 
@@ -152,7 +155,8 @@ impl<'a> ActivationInput<'a> {
             head: in_head.then(|| MacroMoment { model, ..inputs.beginning(clock, head_at) }),
             of_now: inputs.snapshot.variables.clone(),
             of_head,
-            timed: kept.timed,
+            // Effects that other members' turns started may follow from messages that this speaker missed.
+            timed: if inputs.known.window_of().is_some() { TimedState::default() } else { kept.timed },
             room: answerer.budget.limit.saturating_sub(answerer.budget.reserve),
             near: Vec::new(),
         }
@@ -225,7 +229,7 @@ pub(crate) fn outcome(
             hidden: false,
         })
         .collect();
-    let card = &inputs.snapshot.card;
+    let card = inputs.voice().0;
     let tags = card.tags();
     let shown = |text: &str| words.expand(text, &scene.now, &mut scene.of_now.clone()).text;
     let (persona, depth_prompt) = (shown(&inputs.snapshot.persona.description), shown(macro_scope::depth_prompt(card)));
@@ -263,6 +267,19 @@ pub(crate) fn outcome(
 }
 
 impl Lore {
+    /// Takes the entries of `books`, which only the speaker knows, out of the head that all members share.
+    fn with_private(mut self, books: &HashSet<String>) -> Self {
+        for placed in &mut self.placed {
+            if let Source::Lore { book, .. } = &placed.candidate.source
+                && books.contains(book)
+            {
+                placed.constant = false;
+                self.private.insert(placed.candidate.source.clone());
+            }
+        }
+        self
+    }
+
     fn add(
         &mut self,
         entry: Activated,

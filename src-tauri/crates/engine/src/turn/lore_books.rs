@@ -2,7 +2,7 @@
 //! everything.
 
 use crate::turn::lore_cache::PreparedBookSet;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Turns {
     /// The chat's books, prepared; `None` if they have no entries.
     pub(crate) async fn books(&self, inputs: &TurnInputs) -> ApiResult<Option<Arc<PreparedBookSet>>> {
         let bound = &inputs.bound;
-        if bound.is_empty() && inputs.snapshot.card.character_book().is_none() {
+        if bound.is_empty() && inputs.voice().0.character_book().is_none() {
             return Ok(None);
         }
         let key = key(inputs, bound);
@@ -41,7 +41,8 @@ impl Turns {
             None => {
                 let shelf = self.shelf(inputs).await?;
                 let prepared = shelf.prepared(&settings(&inputs.values));
-                let prepared = Arc::new(PreparedBookSet { prepared, ids: shelf.ids });
+                let private = if inputs.known.is_scene { shelf.private_books() } else { HashSet::new() };
+                let prepared = Arc::new(PreparedBookSet { prepared, ids: shelf.ids, private });
                 self.lore_cache().last = Some((key, prepared.clone()));
                 prepared
             }
@@ -56,7 +57,7 @@ impl Turns {
             let books = ids.into_iter().map(|id| store.lorebooks().get(id));
             books.filter_map(Result::transpose).collect::<Result<Vec<Lorebook>, _>>()
         });
-        Ok(BookSet::new((&inputs.snapshot.card, inputs.snapshot.chat.character), &inputs.bound, rows.await?))
+        Ok(BookSet::new((inputs.voice().0, inputs.known.character(&inputs.snapshot.chat)), &inputs.bound, rows.await?))
     }
 }
 
@@ -116,6 +117,13 @@ impl BookSet {
         &self.books
     }
 
+    /// Names of the books that belong to the character alone: its card's own and those bound only to it.
+    fn private_books(&self) -> HashSet<String> {
+        let Bindings { global, character, chat, persona } = &self.bindings;
+        let shared = |name: &&String| [global, chat, persona].iter().any(|books| books.contains(name));
+        character.iter().filter(|name| !shared(name)).cloned().collect()
+    }
+
     fn put(&mut self, name: &str, mut book: Book) -> String {
         for entry in &mut book.entries {
             let keys = entry.keys.iter_mut().chain(&mut entry.secondary_keys);
@@ -159,7 +167,9 @@ pub(crate) fn settings(values: &Values) -> LoreSettings {
 /// Cache key of everything that affects the books of a chat.
 fn key(inputs: &TurnInputs, bound: &[BoundLorebook]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (inputs.snapshot.card_hash, settings(&inputs.values)).hash(&mut hasher);
+    let (_, card_hash) = inputs.voice();
+    (card_hash, settings(&inputs.values)).hash(&mut hasher);
+    (inputs.known.is_scene, inputs.known.character(&inputs.snapshot.chat).0.as_u128()).hash(&mut hasher);
     for BoundLorebook { id, name, updated, binding } in bound {
         (id, name, updated.0, binding).hash(&mut hasher);
     }

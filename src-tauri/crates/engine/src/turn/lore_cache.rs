@@ -2,6 +2,7 @@
 
 use context::lore::PreparedBooks;
 use domain::LorebookId;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The prepared books of a chat.
@@ -9,6 +10,8 @@ pub(crate) struct PreparedBookSet {
     pub(crate) prepared: PreparedBooks,
     /// Ids in the store, and names in prompts.
     pub(crate) ids: Vec<(LorebookId, String)>,
+    /// Names of the books that only the speaker of a group scene knows.
+    pub(crate) private: HashSet<String>,
 }
 
 /// The last prepared books, because the next turn is probably in the same chat.

@@ -63,6 +63,10 @@ impl Turns {
         if !turn.inputs.values.memory || left.is_empty() {
             return Ok(false);
         }
+        // The summaries of a chat are made for everybody, so they may tell what this speaker missed.
+        if turn.inputs.known.window_of().is_some() {
+            return Ok(false);
+        }
         let (chat, left) = (turn.inputs.snapshot.chat.id, left.to_vec());
         let every = every(&turn.inputs.values);
         let shorter = short(&turn.memory.keyframes, every).cloned();

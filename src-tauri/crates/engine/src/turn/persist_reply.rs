@@ -56,7 +56,7 @@ impl Turns {
     pub(crate) async fn keep_plan(&self, turn: &ActivatedTurn, made: &BuiltPrompt) -> ApiResult<()> {
         let chat = turn.inputs.snapshot.chat.clone();
         let window = made.assembled.window.clone();
-        let blocks = made.assembled.context_blocks.clone();
+        let blocks = turn.lasting(&made.assembled.context_blocks);
         let judged = made.assembled.judged.clone();
         let covers = turn.memory.covers.clone();
         let (covered, before) = (!covers.is_empty(), StoredMacroState::of(&chat));
@@ -66,6 +66,17 @@ impl Turns {
             variables: made.variables.local.clone(),
             head: made.head_changes.clone(),
             greetings: before.greetings.clone(),
+        };
+        let member = turn.inputs.known.window_of();
+        // The time of the head and the timed effects of lore belong to the window of the chat.
+        let kept = match member {
+            Some(_) => StoredMacroState {
+                head_at: before.head_at,
+                timed: before.timed.clone(),
+                head: before.head.clone(),
+                ..kept
+            },
+            None => kept,
         };
         let (variables_before, variables) = (turn.inputs.snapshot.variables.clone(), made.variables.clone());
         let withdrawals = turn.inputs.withdrawals;
@@ -89,10 +100,10 @@ impl Turns {
                 }
                 story::keep(store, id, &drawn)?;
                 macro_variables::keep_global(store, &variables_before, &variables)?;
-                if undisturbed {
-                    store.chats_mut().set_window(chat.id, &window)
-                } else {
-                    store.stale_caches_mut().mark(id)
+                match member {
+                    _ if !undisturbed => store.stale_caches_mut().mark(id),
+                    Some(character) => store.groups_mut().set_window(id, character, &window),
+                    None => store.chats_mut().set_window(id, &window),
                 }
             })
             .await?;

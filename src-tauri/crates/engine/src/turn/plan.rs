@@ -43,7 +43,11 @@ impl Turns {
             model: &answerer.key,
             budget: answerer.budget,
             placement: inputs.placement(),
-            retention: retention(&inputs.values),
+            // The context blocks that are stored with the messages belong to the window of the chat.
+            retention: match inputs.known.window_of().is_some() {
+                true => context::Retention::Ephemeral,
+                false => retention(&inputs.values),
+            },
             watermark: Watermark::Off,
             without: &options.without,
             stop: &stop,

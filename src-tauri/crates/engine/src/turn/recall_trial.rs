@@ -209,6 +209,7 @@ mod tests {
             text: String::new(),
             own_text: None,
             source_text: None,
+            known_to: None,
         }
     }
 

@@ -134,8 +134,16 @@ impl BuiltPrompt {
             text: planned.text.clone(),
             own_text: planned.own.clone(),
             source_text: planned.written.clone(),
+            known_to: known_to(planned, turn),
         }
     }
+}
+
+/// The character that alone knows a block, in a group scene. With a window of its own, that is everything but the head.
+fn known_to(planned: &PlannedBlock, turn: &ActivatedTurn) -> Option<String> {
+    let known = &turn.inputs.known;
+    let alone = known.window_of().is_some() && planned.zone != Zone::Head;
+    (turn.is_private(&planned.source) || alone).then(|| turn.inputs.speaker.clone())
 }
 
 /// The window was cut in idle time, or the turn that started the epoch has no reply.

@@ -17,6 +17,7 @@ use crate::base::error::{ApiResult, bad_input};
 use crate::base::panics;
 use crate::base::step::TurnStep;
 use crate::library::chat_texts::ChatCard;
+use crate::library::group::NextSpeaker;
 use crate::library::macro_scope::MacroNames;
 use crate::library::macro_variables;
 use crate::library::pictures::Checked;
@@ -56,15 +57,30 @@ impl Turns {
         self.base().events().changed(Changed::Chats, Some(id.to_string()));
         let begun = async {
             let speakers = self.library().speakers(&chat).await?;
-            let turn = self.library().next_turn(&chat).await?;
-            let target = Target::NewMessage { message, swipe, turn };
-            let job = ReplyJob { chat, aim: Aim::Last, target, options, place };
+            let Some(turn) = self.choose_speaker(&chat, &options).await? else {
+                drop(place);
+                return Ok(self.unanswered(id, &sent, &speakers).await);
+            };
+            let (aim, target) = (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn });
+            let job = ReplyJob { chat, aim, target, options, place };
             Ok(self.start(job, speakers, Some(&sent)))
         };
         match begun.await {
             Ok(started) => Ok(started),
             Err(error) => Ok(self.not_started(id, error).await),
         }
+    }
+
+    /// The speaker of the reply to the last message. `None` if the user has to call upon one.
+    async fn choose_speaker(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<Option<NextSpeaker>> {
+        let Some(turn) = self.library().next_turn(chat).await? else { return Ok(None) };
+        Ok(Some(self.directed(chat, turn, options).await))
+    }
+
+    /// Announces a message that nobody answers.
+    async fn unanswered(&self, chat: ChatId, sent: &Message, speakers: &convert::Speakers) -> Started {
+        self.library().messages_changed(chat);
+        Started { sent: Some(convert::message(sent, speakers, |_| None)), reply: None }
     }
 
     /// Announces that the reply to a stored message could not start.
@@ -158,8 +174,8 @@ impl Turns {
                 (Aim::Before(last.id), Target::NewSwipe { message: last, swipe })
             }
             _ => {
-                let turn = self.library().next_turn(&chat).await?;
-                (Aim::Last, Target::NewMessage { message, swipe, turn })
+                let turn = self.choose_speaker(&chat, &TurnOptions::default()).await?.ok_or_else(nobody)?;
+                (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn })
             }
         };
         let speakers = self.library().speakers(&chat).await?;
@@ -189,12 +205,28 @@ impl Turns {
     pub(crate) async fn let_speak(&self, chat: String, speaker: Option<String>) -> ApiResult<Started> {
         let chat = self.library().chat(chat.parse()?).await?;
         let turn = self.library().turn_named(&chat, speaker.as_deref()).await?;
+        self.speak(chat, turn).await
+    }
+
+    /// Lets the character speak that goes on without the user, by the turn order. `None` if nobody does: everybody has
+    /// had a turn, or the user has to call upon somebody.
+    ///
+    /// # Errors
+    /// `Busy` while a reply is being written in the chat.
+    pub(crate) async fn speak_next(&self, chat: String) -> ApiResult<Option<Started>> {
+        let chat = self.library().chat(chat.parse()?).await?;
+        let Some(turn) = self.library().following_turn(&chat).await? else { return Ok(None) };
+        let turn = self.directed(&chat, turn, &TurnOptions::default()).await;
+        self.speak(chat, turn).await.map(Some)
+    }
+
+    async fn speak(&self, chat: Chat, turn: NextSpeaker) -> ApiResult<Started> {
         let (message, swipe) = new_ids();
         let place = self.base().running().begin(chat.id)?;
         let called = self.library().call_upon(&chat, &turn).await?;
         let speakers = self.library().speakers(&chat).await?;
-        let target = Target::NewMessage { message, swipe, turn };
-        let job = ReplyJob { chat, aim: Aim::Last, target, options: TurnOptions::default(), place };
+        let (aim, target) = (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn });
+        let job = ReplyJob { chat, aim, target, options: TurnOptions::default(), place };
         Ok(self.start(job, speakers, Some(&called)))
     }
 
@@ -310,6 +342,11 @@ impl Turns {
         });
         Started { sent, reply: Some(reply) }
     }
+}
+
+/// Nobody in a group may answer the last message.
+fn nobody() -> ApiError {
+    bad_input("Nobody in this group answers by itself.", "Let a character speak, or change the turn order.")
 }
 
 fn new_ids() -> (MessageId, SwipeId) {

@@ -1,13 +1,14 @@
 //! The place where a reply's text is stored: in a new message, in a new swipe, or at the end of a
 //! swipe.
 
-use domain::chat::{Chat, Message, Swipe, SwipeState};
+use domain::chat::{Chat, Message, Speaker, Swipe, SwipeState};
 use domain::{MessageId, SwipeId, Timestamp, ToolCall};
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 
 use crate::api;
 use crate::base::convert::{self, Speakers};
 use crate::library::group::NextSpeaker;
+use crate::library::group_members::hears_itself;
 
 /// Destination of a reply. Rows are created with the first text, so a reply that never started leaves no trace.
 #[derive(Clone)]
@@ -132,6 +133,8 @@ impl Target {
                 if let Some(speaker) = &turn.speaker {
                     store.groups_mut().set_speaker(*message, speaker)?;
                 }
+                let own = Speaker { character: Some(chat.character), name: String::new() };
+                hears_itself(store, *message, turn.speaker.as_ref().unwrap_or(&own))?;
             }
             Self::NewSwipe { message, .. } => {
                 crate::base::retraction::reworded(store, message.id)?;

@@ -112,6 +112,7 @@ impl Turns {
                 let Some(last) = store.messages().last(id)? else { return Ok(()) };
                 let Some(chat) = store.chats().get(id)? else { return Ok(()) };
                 store.chats_mut().set_scene(id, last.position)?;
+                store.groups_mut().end_windows(id)?;
                 let window = WindowState { epoch: chat.window.epoch, ..WindowState::default() };
                 store.chats_mut().set_window(id, &window)
             })

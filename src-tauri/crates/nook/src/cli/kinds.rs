@@ -35,6 +35,8 @@ pub(crate) enum ExportFormat {
     Jsonl,
     Text,
     Markdown,
+    /// SillyTavern's file of a group, without its messages.
+    Group,
     /// A sampler preset, a regex script or a set of quick replies
     Sillytavern,
     /// A prompt template

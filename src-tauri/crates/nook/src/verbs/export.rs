@@ -59,7 +59,7 @@ async fn exported(
             engine.export_lorebook(find::lorebook(engine, name).await?.id, format).await?
         }
         ExportKind::Chat => {
-            let format = chat_format(format).ok_or_else(|| unfit("jsonl, text or markdown"))?;
+            let format = chat_format(format).ok_or_else(|| unfit("jsonl, text, markdown or group"))?;
             engine.export_chat(find::chat(engine, name).await?.id, format).await?
         }
         ExportKind::Preset if format == ExportFormat::Sillytavern => presets::export(engine, name).await?,
@@ -111,6 +111,7 @@ fn chat_format(format: ExportFormat) -> Option<ChatFileFormat> {
         ExportFormat::Jsonl => Some(ChatFileFormat::Jsonl),
         ExportFormat::Text => Some(ChatFileFormat::Text),
         ExportFormat::Markdown => Some(ChatFileFormat::Markdown),
+        ExportFormat::Group => Some(ChatFileFormat::Group),
         _ => None,
     }
 }

@@ -271,7 +271,7 @@ fn imports_group_chats_with_speakers() {
     assert_eq!((&messages[1]["speaker"], &messages[3]["speaker"]), (mira, mira));
     let imported = report["imported"].as_array().unwrap();
     let told = imported.iter().find(|one| one["file"] == "night.jsonl").unwrap()["warnings"].to_string();
-    for word in ["Zed.png takes part", "Mira2.png had been muted", "the library has no Zed"] {
+    for word in ["Zed.png takes part", "the library has no Zed"] {
         assert!(told.contains(word), "{told}");
     }
     assert_eq!(world.json(&["show", "chat", "stray"])["character_name"], "Bo", "every speaker is a participant");

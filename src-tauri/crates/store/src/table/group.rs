@@ -1,10 +1,11 @@
-//! Group scenes: the additional characters of a chat, and the speakers of its messages.
+//! Group scenes: the additional characters of a chat with their settings, the speakers of its messages, and who was
+//! present at each.
 
 use std::collections::HashMap;
 
-use domain::chat::Speaker;
+use domain::chat::{GroupSettings, MemberState, Speaker, TurnOrder, WindowState};
 use domain::{CharacterId, ChatId, MessageId};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::StoreError;
 use crate::sql::Col;
@@ -25,6 +26,66 @@ impl Groups<'_> {
             .query_map([Col(chat)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
             .collect::<Result<_, _>>()?;
         Ok(rows)
+    }
+
+    /// Settings of the group; the defaults if none are stored.
+    pub fn settings(&self, chat: ChatId) -> Result<GroupSettings, StoreError> {
+        let row = self
+            .conn
+            .prepare_cached(
+                "SELECT turn_order, self_responses, auto_delay, foreign_fields FROM chat_group WHERE chat = ?1",
+            )?
+            .query_row([Col(chat)], settings_from_row)
+            .optional()?;
+        Ok(row.unwrap_or_default())
+    }
+
+    /// States of the characters that have one, including characters that have left.
+    pub fn states(&self, chat: ChatId) -> Result<HashMap<CharacterId, MemberState>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT character, muted, away FROM member_state WHERE chat = ?1")?
+            .query_map([Col(chat)], |row| {
+                Ok((row.get::<_, Col<_>>(0)?.0, MemberState { muted: row.get(1)?, away: row.get(2)? }))
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Messages of any chat that the character missed, each with its chat.
+    pub fn missed_by(&self, character: CharacterId) -> Result<HashMap<MessageId, ChatId>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("SELECT message, chat FROM message_absence WHERE character = ?1")?
+            .query_map([Col(character)], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(1)?.0)))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// The characters that missed messages of a chat, each with the number of these messages that still exist.
+    pub fn absentees(&self, chat: ChatId) -> Result<HashMap<CharacterId, u32>, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT message_absence.character, count(message.id) FILTER (WHERE message.deleted IS NULL)
+                 FROM message_absence JOIN message ON message.id = message_absence.message
+                 WHERE message_absence.chat = ?1 GROUP BY message_absence.character",
+            )?
+            .query_map([Col(chat)], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// The window of a character that missed messages of the chat.
+    pub fn window(&self, chat: ChatId, character: CharacterId) -> Result<Option<WindowState>, StoreError> {
+        let row = self
+            .conn
+            .prepare_cached(
+                "SELECT epoch, anchor, fingerprint, frozen FROM member_window WHERE chat = ?1 AND character = ?2",
+            )?
+            .query_row(params![Col(chat), Col(character)], window_from_row)
+            .optional()?;
+        Ok(row)
     }
 
     /// Speakers of the messages that the chat's own character did not write.
@@ -64,6 +125,123 @@ impl GroupsMut<'_> {
             .execute(params![Col(message), speaker.character.map(Col), speaker.name])?;
         Ok(())
     }
+}
+
+impl GroupsMut<'_> {
+    pub fn set_settings(&mut self, chat: ChatId, settings: &GroupSettings) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO chat_group (chat, turn_order, self_responses, auto_delay, foreign_fields)
+                 VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (chat) DO UPDATE SET turn_order = excluded.turn_order,
+                     self_responses = excluded.self_responses, auto_delay = excluded.auto_delay,
+                     foreign_fields = excluded.foreign_fields",
+            )?
+            .execute(params![
+                Col(chat),
+                settings.order.as_str(),
+                settings.self_responses,
+                settings.auto_delay,
+                settings.foreign
+            ])?;
+        Ok(())
+    }
+
+    /// Sets the state from now on. Messages that are stored later record who is away.
+    pub fn set_state(&mut self, chat: ChatId, character: CharacterId, state: MemberState) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO member_state (chat, character, muted, away) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (chat, character) DO UPDATE SET muted = excluded.muted, away = excluded.away",
+            )?
+            .execute(params![Col(chat), Col(character), state.muted, state.away])?;
+        Ok(())
+    }
+
+    /// Records that the character missed all messages of the chat so far.
+    pub fn set_missed_all(&mut self, chat: ChatId, character: CharacterId) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT OR IGNORE INTO message_absence (message, character, chat)
+                 SELECT id, ?2, chat FROM message WHERE chat = ?1",
+            )?
+            .execute(params![Col(chat), Col(character)])?;
+        Ok(())
+    }
+
+    /// Records that the character was present at all messages of the chat so far. Its own window ends.
+    pub fn set_heard_all(&mut self, chat: ChatId, character: CharacterId) -> Result<(), StoreError> {
+        for sql in [
+            "DELETE FROM message_absence WHERE chat = ?1 AND character = ?2",
+            "DELETE FROM member_window WHERE chat = ?1 AND character = ?2",
+        ] {
+            self.conn.prepare_cached(sql)?.execute(params![Col(chat), Col(character)])?;
+        }
+        Ok(())
+    }
+
+    /// Records that the character was present at one message, such as its own.
+    pub fn set_heard(&mut self, message: MessageId, character: CharacterId) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("DELETE FROM message_absence WHERE message = ?1 AND character = ?2")?
+            .execute(params![Col(message), Col(character)])?;
+        Ok(())
+    }
+
+    /// Copies who was present at a message to its copy, for example in a branch.
+    pub fn copy_presence(&mut self, from: MessageId, to: MessageId) -> Result<(), StoreError> {
+        for sql in [
+            "DELETE FROM message_absence WHERE message = ?2 AND ?1 IS NOT NULL",
+            "INSERT INTO message_absence (message, character, chat)
+                 SELECT message.id, message_absence.character, message.chat
+                 FROM message_absence JOIN message ON message.id = ?2 WHERE message_absence.message = ?1",
+        ] {
+            self.conn.prepare_cached(sql)?.execute(params![Col(from), Col(to)])?;
+        }
+        Ok(())
+    }
+
+    pub fn set_window(&mut self, chat: ChatId, character: CharacterId, window: &WindowState) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT OR REPLACE INTO member_window (chat, character, epoch, anchor, fingerprint, frozen)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                Col(chat),
+                Col(character),
+                window.epoch,
+                window.anchor.map(Col),
+                window.fingerprint,
+                window.frozen
+            ])?;
+        Ok(())
+    }
+
+    /// Ends the windows of single characters.
+    pub fn end_windows(&mut self, chat: ChatId) -> Result<(), StoreError> {
+        self.conn.prepare_cached("DELETE FROM member_window WHERE chat = ?1")?.execute([Col(chat)])?;
+        Ok(())
+    }
+}
+
+fn settings_from_row(row: &Row<'_>) -> rusqlite::Result<GroupSettings> {
+    let order: String = row.get(0)?;
+    Ok(GroupSettings {
+        order: TurnOrder::ALL.into_iter().find(|known| known.as_str() == order).unwrap_or_default(),
+        self_responses: row.get(1)?,
+        auto_delay: row.get(2)?,
+        foreign: row.get(3)?,
+    })
+}
+
+fn window_from_row(row: &Row<'_>) -> rusqlite::Result<WindowState> {
+    Ok(WindowState {
+        epoch: row.get(0)?,
+        anchor: row.get::<_, Option<Col<_>>>(1)?.map(|Col(id)| id),
+        fingerprint: row.get(2)?,
+        frozen: row.get(3)?,
+    })
 }
 
 fn speaker_from_row(row: &Row<'_>) -> rusqlite::Result<(MessageId, Speaker)> {

@@ -167,6 +167,12 @@ impl Messages<'_> {
         )
     }
 
+    /// Whether the user has written a message in the chat.
+    pub fn any_by_user(&self, chat: ChatId) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM message WHERE chat = ?1 AND role = 'user' AND deleted IS NULL LIMIT 1";
+        Ok(self.conn.prepare_cached(sql)?.exists([Col(chat)])?)
+    }
+
     /// Index of the selected greeting, if the chat starts with a message of the character.
     pub fn opening(&self, chat: ChatId) -> Result<Option<u32>, StoreError> {
         let opening: Option<(bool, u32)> = self

@@ -55,6 +55,12 @@ impl Sources<'_> {
         Ok(id)
     }
 
+    /// The file that a chat was imported from.
+    pub fn file_of(&self, chat: ChatId) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT file FROM chat_file WHERE chat = ?1";
+        Ok(self.conn.prepare_cached(sql)?.query_row([Col(chat)], |row| row.get(0)).optional()?)
+    }
+
     /// The oldest chat with `character` that was imported from `file` or has this `title`.
     pub fn chat(&self, character: CharacterId, file: &str, title: &str) -> Result<Option<ChatId>, StoreError> {
         let id = self

@@ -4,8 +4,10 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use domain::chat::{GroupSettings, MemberState, TurnOrder};
 use domain::chat_file::{ChatFile, ChatFileAuthor};
 use domain::lorebook::Binding;
+use domain::overrides::CardText;
 use domain::{CharacterId, ChatId, lenient_json};
 use serde_json::Value;
 
@@ -20,6 +22,7 @@ use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name, stem};
 use crate::import::sillytavern::worlds::{Wishes, metadata};
 use crate::library::group::MAX_MEMBERS;
+use crate::library::group_members::MAX_DELAY;
 
 /// Maximum number of missing chats to name.
 const NAMED: usize = 8;
@@ -38,6 +41,43 @@ struct GroupFile {
     /// Stems of the group's chat files.
     chats: Vec<String>,
     world: Option<String>,
+    scenario: String,
+    settings: GroupSettings,
+}
+
+/// Fields of a group file that this app uses. The others are kept.
+const USED: [&str; 8] = [
+    "name",
+    "members",
+    "disabled_members",
+    "chats",
+    "chat_id",
+    "activation_strategy",
+    "allow_self_responses",
+    "auto_mode_delay",
+];
+
+/// Reads how the members take turns.
+fn settings(value: &Value) -> GroupSettings {
+    let number = |key: &str| value.get(key).and_then(Value::as_u64);
+    let foreign: serde_json::Map<String, Value> = value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(key, _)| !USED.contains(&key.as_str()))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    GroupSettings {
+        order: match number("activation_strategy") {
+            Some(1) => TurnOrder::List,
+            Some(2) => TurnOrder::Manual,
+            Some(3) => TurnOrder::Pooled,
+            _ => TurnOrder::Natural,
+        },
+        self_responses: value.get("allow_self_responses").and_then(Value::as_bool).unwrap_or_default(),
+        auto_delay: number("auto_mode_delay").map_or(5, |seconds| seconds.min(MAX_DELAY.into()) as u32),
+        foreign: Value::Object(foreign).to_string(),
+    }
 }
 
 impl GroupFile {
@@ -53,9 +93,16 @@ impl GroupFile {
         Self {
             name: text("name").unwrap_or_default().trim().to_owned(),
             members: texts("members").iter().map(|file| composed(file)).collect(),
-            muted: texts("disabled_members"),
+            muted: texts("disabled_members").iter().map(|file| composed(file)).collect(),
             chats,
             world: value.pointer("/chat_metadata/world_info").and_then(Value::as_str).map(str::to_owned),
+            scenario: value
+                .pointer("/chat_metadata/scenario")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .trim()
+                .to_owned(),
+            settings: settings(value),
         }
     }
 
@@ -196,6 +243,7 @@ impl Imports {
             name => title(&format!("{name}.jsonl")),
         };
         let members = part.members.split_off(1);
+        let (settings, muted, scenario) = (group.settings.clone(), part.muted, group.scenario.clone());
         let new = NewChat {
             title: title.clone(),
             source: Some(key),
@@ -204,8 +252,28 @@ impl Imports {
             ..NewChat::of(chat, character, persona)
         };
         let id = self.keep_chat_and_note(new, &mut warnings).await?;
+        self.keep_group(id, settings, muted, scenario).await?;
         report.imported.push(Imported { kind: "chat".into(), id: id.to_string(), name: title, file, warnings });
         Ok(Some(id))
+    }
+
+    /// Stores how the members of an imported group take turns, who is muted, and the scenario of the group.
+    async fn keep_group(
+        &self,
+        chat: ChatId,
+        settings: GroupSettings,
+        muted: Vec<CharacterId>,
+        scenario: String,
+    ) -> ApiResult<()> {
+        let write = self.base().store().write(move |store| {
+            store.groups_mut().set_settings(chat, &settings)?;
+            if !scenario.is_empty() {
+                store.chat_texts_mut().set(chat, CardText::Scenario, Some(&scenario))?;
+            }
+            let state = MemberState { muted: true, away: false };
+            muted.into_iter().try_for_each(|member| store.groups_mut().set_state(chat, member, state))
+        });
+        Ok(write.await?)
     }
 
     /// Older messages contain the speaker's name, but no picture file.
@@ -223,6 +291,7 @@ struct Participants {
     members: Vec<CharacterId>,
     /// Characters by picture file and by name.
     voices: HashMap<String, CharacterId>,
+    muted: Vec<CharacterId>,
 }
 
 impl Participants {
@@ -240,7 +309,7 @@ impl Participants {
 }
 
 fn take_part(group: &GroupFile, cast: &Cast, warnings: &mut Vec<String>) -> Participants {
-    let mut part = Participants { members: Vec::new(), voices: HashMap::new() };
+    let mut part = Participants { members: Vec::new(), voices: HashMap::new(), muted: Vec::new() };
     for file in &group.members {
         match cast.get(&stem(Path::new(file))) {
             Some(id) if part.members.contains(id) => _ = part.voices.insert(file.clone(), *id),
@@ -252,10 +321,8 @@ fn take_part(group: &GroupFile, cast: &Cast, warnings: &mut Vec<String>) -> Part
             None => warnings.push(format!("{file} takes part, but is not in the library")),
         }
     }
-    if !group.muted.is_empty() {
-        let muted = group.muted.join(", ");
-        warnings.push(format!("{muted} had been muted in this group; here all participants speak"));
-    }
+    let muted = group.muted.iter().filter_map(|file| part.voices.get(file));
+    part.muted = muted.copied().collect();
     part
 }
 
@@ -297,14 +364,28 @@ mod tests {
         let cast = Cast::from([("Ada".to_owned(), id(1)), ("Bo".to_owned(), id(2))]);
         let part = take_part(&group, &cast, &mut warnings);
         assert_eq!(part.members, [id(1), id(2)]);
-        assert_eq!(warnings.len(), 2);
-        assert!(warnings[0].starts_with("Zed.png takes part") && warnings[1].starts_with("Bo.png had"), "{warnings:?}");
+        assert_eq!((warnings.len(), part.muted.as_slice()), (1, &[id(2)][..]));
+        assert!(warnings[0].starts_with("Zed.png takes part"), "{warnings:?}");
+    }
+
+    #[test]
+    fn turn_order_and_unknown_fields_are_read() {
+        let group = GroupFile::read(&json!({ "activation_strategy": 3, "allow_self_responses": true,
+            "auto_mode_delay": 9, "generation_mode": 1, "hideMutedSprites": true, "members": ["Ada.png"],
+            "chat_metadata": { "scenario": " A storm. " } }));
+        let settings = group.settings;
+        assert_eq!((settings.order, settings.self_responses, settings.auto_delay), (TurnOrder::Pooled, true, 9));
+        let foreign: Value = serde_json::from_str(&settings.foreign).unwrap();
+        assert_eq!((&foreign["generation_mode"], &foreign["hideMutedSprites"]), (&json!(1), &json!(true)));
+        assert_eq!((group.scenario.as_str(), foreign.get("members")), ("A storm.", None));
     }
 
     #[test]
     fn malformed_groups_are_read_as_empty() {
         for odd in [json!({}), json!({ "members": 7, "chats": [1, null], "name": [] })] {
-            assert_eq!(GroupFile::read(&odd), GroupFile::default());
+            let group = GroupFile::read(&odd);
+            let settings = GroupSettings { order: TurnOrder::Natural, ..GroupSettings::default() };
+            assert_eq!(group, GroupFile { settings, ..GroupFile::default() });
         }
     }
 }

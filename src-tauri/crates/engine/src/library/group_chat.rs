@@ -1,0 +1,69 @@
+//! New group chats.
+
+use domain::chat::{GroupSettings, Speaker, TurnOrder};
+use domain::{CharacterId, ChatId};
+use store::NewMessage;
+
+use crate::api::{self, Changed};
+use crate::base::error::{ApiResult, bad_input};
+use crate::library::handle::Library;
+
+/// Maximum length of a title, in characters.
+const MAX_TITLE: usize = 200;
+
+impl Library {
+    /// Starts a chat with several characters. The first greets; of the others, those greet whose cards have greetings
+    /// for groups only. Without a title, the names are the title.
+    ///
+    /// # Errors
+    /// `BadInput` with fewer than two characters, or if one occurs twice; `NotFound`.
+    pub(crate) async fn new_group(&self, title: String, characters: Vec<String>) -> ApiResult<api::Chat> {
+        let ids = characters.iter().map(|id| id.parse::<CharacterId>()).collect::<Result<Vec<_>, _>>()?;
+        let Some((own, others)) = ids.split_first().filter(|(_, others)| !others.is_empty()) else {
+            return Err(bad_input("A group needs at least two characters.", "Choose more characters."));
+        };
+        self.check_members(*own, others).await?;
+        let (mut chat, first) = self.first_state_in_group(*own).await?;
+        let id = chat.id;
+        let mut names = vec![chat.title.clone()];
+        let mut greetings: Vec<(NewMessage, Option<Speaker>)> = vec![(first, None)];
+        for other in others {
+            let row = self.character(*other).await?;
+            names.push(row.name.clone());
+            let (card, _) = self.card(&row)?;
+            if card.group_only_greetings().iter().any(|greeting| !greeting.trim().is_empty()) {
+                let (_, greeting) = self.first_state_in_group(*other).await?;
+                let speaker = Speaker { character: Some(*other), name: card.display_name().to_owned() };
+                greetings.push((NewMessage { chat: id, ..greeting }, Some(speaker)));
+            }
+        }
+        let title = title.trim();
+        chat.title = if title.is_empty() { names.join(", ") } else { title.to_owned() };
+        chat.title = chat.title.chars().take(MAX_TITLE).collect();
+        let others = others.to_vec();
+        let write = self.base().store().write(move |store| {
+            store.chats_mut().insert(&chat)?;
+            store.groups_mut().set_members(id, &others)?;
+            let settings = GroupSettings { order: TurnOrder::Natural, ..GroupSettings::default() };
+            store.groups_mut().set_settings(id, &settings)?;
+            for (greeting, speaker) in greetings.iter().filter(|(greeting, _)| !greeting.swipes.is_empty()) {
+                let message = store.messages_mut().append(greeting)?;
+                if let Some(speaker) = speaker {
+                    store.groups_mut().set_speaker(message.id, speaker)?;
+                }
+            }
+            Ok(())
+        });
+        write.await?;
+        self.base().events().changed(Changed::Chats, Some(id.to_string()));
+        self.open_chat(id.to_string()).await
+    }
+
+    /// The keys of the KV sequences of a chat: its own, and those of characters that missed messages.
+    pub(crate) async fn sequence_keys(&self, chat: ChatId) -> ApiResult<Vec<String>> {
+        use crate::library::presence::sequence_key;
+        let absentees = self.base().store().read(move |store| store.groups().absentees(chat)).await?;
+        let own = absentees.into_keys().map(|character| sequence_key(chat, Some(character)));
+        Ok(std::iter::once(sequence_key(chat, None)).chain(own).collect())
+    }
+}

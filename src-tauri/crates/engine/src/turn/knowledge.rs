@@ -1,0 +1,54 @@
+//! Determines the speaker of a turn and what the speaker knows, before the messages are read.
+
+use domain::MessageId;
+use domain::chat::{Chat, Role};
+use uuid::Uuid;
+
+use crate::api::{Ask, TurnOptions};
+use crate::base::error::ApiResult;
+use crate::library::group::{NextSpeaker, Scene};
+use crate::library::presence::Knowledge;
+use crate::library::turn_order::SpokenLine;
+use crate::turn::handle::Turns;
+use crate::turn::inputs::Aim;
+
+impl Turns {
+    pub(crate) async fn knowledge(&self, chat: &Chat, aim: &Aim, options: &TurnOptions) -> ApiResult<Knowledge> {
+        let (id, own) = (chat.id, chat.character);
+        let read = self.base().store().read(move |store| {
+            let is_group = !store.groups().members(id)?.is_empty();
+            Ok((is_group, store.groups().missed_by(own)?))
+        });
+        let (is_group, missed) = read.await?;
+        if !is_group {
+            let missed_here = missed.values().any(|chat| *chat == id);
+            return Ok(Knowledge::alone(chat, missed.into_keys().collect(), missed_here));
+        }
+        if matches!(options.ask, Some(Ask::Impersonate | Ask::Title)) {
+            return Ok(Knowledge::of_user(chat));
+        }
+        let scene = self.library().group(chat).await?;
+        let speaker = self.speaker(chat, &scene, aim).await?;
+        Ok(Knowledge::of_speaker(chat, &scene, speaker))
+    }
+
+    /// The speaker of the reply in a group scene. If nobody would speak, any member, for a preview.
+    async fn speaker(&self, chat: &Chat, scene: &Scene, aim: &Aim) -> ApiResult<NextSpeaker> {
+        if let Aim::By(speaker) = aim {
+            return Ok(speaker.clone());
+        }
+        let messages = self.library().newest_lines(chat).await?;
+        if let Aim::Before(reply) = aim
+            && let Some(message) = messages.iter().find(|message| message.id == *reply)
+        {
+            return Ok(scene.who_said(*reply, message.role));
+        }
+        let words = match aim {
+            Aim::Words(text) => Some(SpokenLine { id: MessageId(Uuid::nil()), role: Role::User, text }),
+            _ => None,
+        };
+        let shown = messages.iter().rev().filter(|message| !message.hidden);
+        let next = scene.next(words.into_iter().chain(shown.map(SpokenLine::from)));
+        Ok(next.unwrap_or_else(|| scene.anyone()))
+    }
+}
