@@ -12,6 +12,7 @@ pub mod bundle;
 pub mod card;
 pub mod chat;
 pub mod chat_file;
+pub mod dice;
 pub mod document;
 pub mod embedding;
 pub mod file_kind;
@@ -29,6 +30,7 @@ pub mod sampling;
 pub mod script;
 pub mod search_query;
 pub mod settings;
+pub mod slash;
 pub mod time;
 pub mod tool_call;
 
