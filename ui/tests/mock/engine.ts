@@ -3,6 +3,7 @@ import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
 import { MockCardFiles } from "./cardFiles";
+import { MockCommands } from "./commands";
 import * as data from "./data";
 import { MockFolder } from "./folder";
 import { MockLayers } from "./layers";
@@ -57,6 +58,7 @@ export class MockEngine implements Transport {
 	readonly books = new MockBooks((event) => this.emit(event));
 	readonly folder = new MockFolder((event) => this.emit(event));
 	readonly memories = new MockMemories((event) => this.emit(event));
+	readonly commands = new MockCommands(this);
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
 	drops: Drops | null = null;
@@ -93,7 +95,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder, this.cardFiles, this.backups]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.cardFiles, this.backups]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
