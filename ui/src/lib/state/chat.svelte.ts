@@ -208,6 +208,12 @@ export class ChatState {
 		if (saved) this.editing = null;
 	}
 
+	/** Makes the reasoning of a reply without text its text. */
+	async useThoughts(message: Message): Promise<void> {
+		const thoughts = shownSwipe(message)?.display?.thoughts.trim() ?? "";
+		if (thoughts !== "") await this.#change(() => this.api.editMessage(message.id, thoughts));
+	}
+
 	async remove(message: Message): Promise<void> {
 		const gone = await this.#do(() => this.api.deleteMessage(message.id).then(() => true));
 		if (!gone) return;

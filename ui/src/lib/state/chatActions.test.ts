@@ -204,6 +204,14 @@ test("impersonated draft is streamed and not sent", async () => {
 	expect(state.draftFigures).toBeNull();
 });
 
+test("thoughts of an empty reply become its text", async () => {
+	const reply = begun("a");
+	for (const swipe of reply.swipes) swipe.display = { text: "", thoughts: " She waits. ", hasThoughts: true, hasMetrics: false, hasKeyframe: false, endsEpisode: false };
+	const { state, shell } = await open(chat([GREETING, reply]), { edit_message: ({ text }: { text: string }) => says("a", "character", text) });
+	await state.useThoughts(reply);
+	expect([shell.asked.at(-1)?.args, texts(state).at(-1)]).toEqual([{ message: "a", text: "She waits." }, "She waits."]);
+});
+
 test("impersonate keeps existing text", async () => {
 	const { state, shell } = await open(chat([GREETING]));
 	state.type("I was going to");
