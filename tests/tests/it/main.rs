@@ -52,6 +52,7 @@ mod samplers;
 mod scripts;
 mod searching;
 mod settings;
+mod slash;
 mod stages;
 mod steps;
 mod stories;

@@ -5,6 +5,7 @@ import { MockBooks } from "./books";
 import { MockBranches } from "./branches";
 import { MockCardFiles } from "./cardFiles";
 import { MockScenery } from "./scenery";
+import { MockCommands } from "./commands";
 import * as data from "./data";
 import { MockFolder } from "./folder";
 import { MockFolders } from "./folders";
@@ -65,6 +66,7 @@ export class MockEngine implements Transport {
 	readonly folder = new MockFolder((event) => this.emit(event));
 	readonly folders = new MockFolders((event) => this.emit(event));
 	readonly memories = new MockMemories((event) => this.emit(event));
+	readonly commands = new MockCommands(this);
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
 	drops: Drops | null = null;
@@ -102,7 +104,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;

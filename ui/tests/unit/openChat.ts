@@ -33,7 +33,7 @@ afterEach(() => {
 
 /** Opens a chat of a fake engine, with `answers` to its calls. */
 export async function open(stored: Chat, answers: Record<string, (args: never) => unknown> = {}) {
-	const shell = new FakeShell({ open_chat: () => stored, save_draft: () => null, ...answers });
+	const shell = new FakeShell({ open_chat: () => stored, save_draft: () => null, complete_command: () => [], ...answers });
 	const state = new ChatState("chat", api(shell), {
 		deleted: (again) => (reported.undo = again),
 		detached: () => {},
@@ -41,6 +41,8 @@ export async function open(stored: Chat, answers: Record<string, (args: never) =
 		failed: (error) => reported.failures.push(error),
 		replied: (name, text) => reported.heard.push(`${name}: ${text}`),
 		announce: (text) => reported.heard.push(text),
+		search: (text) => reported.heard.push(`search ${text}`),
+		exportChat: (format) => reported.heard.push(`export ${format}`),
 		promptChanged: () => (reported.promptChanges += 1),
 	});
 	await state.load();

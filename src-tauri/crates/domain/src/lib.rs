@@ -12,6 +12,7 @@ pub mod bundle;
 pub mod card;
 pub mod chat;
 pub mod chat_file;
+pub mod dice;
 pub mod document;
 pub mod embedding;
 pub mod emotion;
@@ -30,6 +31,7 @@ pub mod sampling;
 pub mod script;
 pub mod search_query;
 pub mod settings;
+pub mod slash;
 pub mod time;
 pub mod tool_call;
 

@@ -176,6 +176,10 @@ export function client(call: Call) {
 		addPicture: (name: string, data: string) => call("add_picture", { name, data }) as Promise<Picture>,
 		/** Stores the user's message with pictures from `add_picture`, then starts the reply; the text may be empty. */
 		sendPictures: (chat: string, text: string, pictures: Picture[]) => call("send_pictures", { chat, text, pictures }) as Promise<Started>,
+		/** Sends the text, or runs it if it is a slash command such as `/mode study`; `//mode` sends `/mode`. The pictures belong to a message, and a command leaves them. */
+		runCommand: (chat: string, text: string, pictures: Picture[]) => call("run_command", { chat, text, pictures }) as Promise<CommandOutcome>,
+		/** Completions of a slash command that is being typed, best first. */
+		completeCommand: (chat: string, text: string) => call("complete_command", { chat, text }) as Promise<CommandCompletion[]>,
 		/** Starts another swipe of the last reply. */
 		regenerate: (chat: string) => call("regenerate", { chat }) as Promise<Started>,
 		/** Sets the characters that take part besides the chat's own, in the order of their turns. */
@@ -695,6 +699,68 @@ export type Checkpoint = {
 	name: string,
 	created: string,
 };
+
+/**  A completion of the text in the composer. */
+export type CommandCompletion = {
+	/**  The whole text. It ends in a space if an argument may follow. */
+	text: string,
+	/**  The command, without the slash. */
+	name: string,
+	usage: string,
+	/**  One line, in English; empty for an argument. */
+	help: string,
+};
+
+/**  A command for the help. */
+export type CommandHelp = {
+	/**  Without the slash. */
+	name: string,
+	/**  Its arguments; those in brackets may be missing. */
+	usage: string,
+	/**  One line, in English. */
+	help: string,
+};
+
+/**  The result of a text from the composer. */
+export type CommandOutcome = 
+/**  A reply starts: to a message that was sent, or as a new swipe, or as the continuation of a reply. */
+{ kind: "started"; started: Started } | 
+/**  The model writes a draft of the user's next message. */
+{ kind: "drafting" } | 
+/**  A message was stored, and no reply starts. */
+{ kind: "added"; message: Message } | 
+/**  A swipe was selected, or messages were hidden or shown. These are the changed messages. */
+{ kind: "updated"; messages: Message[] } | 
+/**  A setting of the chat has a new value. */
+{ kind: "set"; setting: CommandSetting; value: string } | 
+/**  The current value of a setting, and the values that it may have; none if it is a text. */
+{ kind: "shown"; setting: CommandSetting; value: string; choices: string[] } | 
+/**  A memory was stored or forgotten. `remembered` and `forgot` events report it. */
+{ kind: "memorized" } | 
+/**  The user wants to search for this text. */
+{ kind: "search"; text: string } | 
+/**  The user wants this chat as a file. */
+{ kind: "export"; format: ChatFileFormat } | 
+/**  The commands. */
+{ kind: "help"; commands: CommandHelp[] } | 
+/**  Nothing was done. The text belongs back into the composer. */
+{ kind: "refused"; refusal: CommandRefusal };
+
+/**  Why a command was refused. */
+export type CommandRefusal = {
+	code: RefusalCode,
+	/**  The command as typed, without the slash. */
+	command: string,
+	/**  The part of the text that is wrong; the usage if an argument is missing. */
+	value: string,
+	/**  Names that the user may have meant. */
+	near: string[],
+	/**  The whole reason, in English. */
+	message: string,
+};
+
+/**  What a command sets. */
+export type CommandSetting = "mode" | "persona" | "model" | "template" | "note" | "scene";
 
 /**  The memories that a consolidation archived. Each can be restored. */
 export type Consolidation = {
@@ -1807,6 +1873,9 @@ export type Recollection = {
 	/**  Notices for the user, such as that the encoder was too slow. */
 	notices: string[],
 };
+
+/**  Codes of [`CommandRefusal`]. */
+export type RefusalCode = "unknownCommand" | "argumentMissing" | "unknownName" | "ambiguousName" | "badDice" | "badNumber" | "nothingFound" | "memoryOff" | "noReply";
 
 /**  A file that was refused, and why. */
 export type Refused = {

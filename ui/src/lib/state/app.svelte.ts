@@ -168,6 +168,8 @@ export class App {
 			failed: this.fail,
 			replied: (name, text) => (this.announcement = `${name}: ${text}`),
 			announce: (text) => (this.announcement = text),
+			search: (text) => this.search.find(text),
+			exportChat: (format) => void this.exportChat(id, format),
 			promptChanged: () => this.#turned(id),
 		});
 		void this.chat.loadDisplaySettings();

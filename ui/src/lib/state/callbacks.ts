@@ -1,4 +1,4 @@
-import type { ApiError } from "../api/generated";
+import type { ApiError, ChatFileFormat } from "../api/generated";
 
 /** Callbacks from a chat and its parts to the app. */
 export interface ChatCallbacks {
@@ -13,6 +13,10 @@ export interface ChatCallbacks {
 	replied(name: string, text: string): void;
 	/** Announces a short text to screen readers. */
 	announce(text: string): void;
+	/** Opens the search over messages. */
+	search(text: string): void;
+	/** Exports the chat to a file. */
+	exportChat(format: ChatFileFormat): void;
 	/** Called when the next prompt changes. */
 	promptChanged(): void;
 }

@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Chat, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, Started } from "../api/generated";
+import type { ApiError, Chat, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, Picture, Started } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import { activityOf, type Activity } from "./activity";
 import { AutoMode } from "./autoMode.svelte";
@@ -8,7 +8,7 @@ import { Attachments } from "./attachments.svelte";
 import type { ChatCallbacks } from "./callbacks";
 import { ChatPages } from "./chatPages";
 import { Impersonation, ReplyStream } from "./chatStreams";
-import { typed } from "./commands";
+import { Commands, maybeCommand, refusalText, settingText } from "./commands.svelte";
 import { Documents } from "./documents.svelte";
 import { draftSaver, type DraftSaver } from "./draftSaver";
 import { Debounce } from "./debounce";
@@ -61,6 +61,7 @@ export class ChatState {
 	readonly auto: AutoMode;
 	/** The name of a group, or of the only character. */
 	readonly name = $derived((this.info?.group && this.info.title) || (this.info?.characterName ?? ""));
+	readonly commands: Commands;
 
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);
@@ -100,6 +101,7 @@ export class ChatState {
 			reload: () => this.#reload(),
 		});
 		this.auto = new AutoMode(this.#speakNext, () => this.info?.group?.options.autoDelay ?? 0);
+		this.commands = new Commands(api, id);
 		this.#pages = new ChatPages(this, api, (call) => this.#do(call));
 		this.#replies = new ReplyStream(this, callbacks);
 		this.#impersonation = new Impersonation(this, api, callbacks);
@@ -144,6 +146,8 @@ export class ChatState {
 		this.draft = text;
 		this.draftFigures = null;
 		this.commandFailure = "";
+		this.commands.clear();
+		void this.commands.complete(text);
 		this.#saver.later(text);
 	}
 
@@ -152,19 +156,9 @@ export class ChatState {
 		const draft = this.draft;
 		const pictures = this.attached.all;
 		if ((draft.trim() === "" && pictures.length === 0) || this.attached.uploading > 0) return;
-		const asked = typed(draft);
-		if (asked.kind === "mode") return this.#command(draft, () => this.setMode(asked.name));
-		if (asked.kind === "impersonate") {
-			this.type("");
-			return this.impersonate();
-		}
-		if (asked.kind === "unknown") {
-			this.commandFailure = t("commands.unknown", { command: asked.command });
-			return;
-		}
+		if (maybeCommand(draft)) return this.#runCommand(draft, pictures);
 		if (this.busy) return;
-		const { text } = asked;
-		const send = () => (pictures.length === 0 ? this.api.sendMessage(this.id, text) : this.api.sendPictures(this.id, text, pictures));
+		const send = () => (pictures.length === 0 ? this.api.sendMessage(this.id, draft) : this.api.sendPictures(this.id, draft, pictures));
 		const started = await this.#start(send);
 		if (!started) return;
 		this.#clear(draft);
@@ -260,6 +254,12 @@ export class ChatState {
 		if (!saved) return;
 		this.editing = null;
 		void this.marks.load();
+	}
+
+	/** Makes the reasoning of a reply without text its text. */
+	async useThoughts(message: Message): Promise<void> {
+		const thoughts = shownSwipe(message)?.display?.thoughts.trim() ?? "";
+		if (thoughts !== "") await this.#change(() => this.api.editMessage(message.id, thoughts));
 	}
 
 	async remove(message: Message): Promise<void> {
@@ -383,10 +383,33 @@ export class ChatState {
 		});
 	}
 
-	async #command(draft: string, run: () => Promise<string>): Promise<void> {
-		const refused = await run();
-		if (refused === "") this.#clear(draft);
-		this.commandFailure = refused;
+	/** Lets the engine send the draft or run its command. If it is refused, the text stays in the composer. */
+	async #runCommand(draft: string, pictures: Picture[]): Promise<void> {
+		if (draft.trim() === "/impersonate") {
+			this.type("");
+			return this.impersonate();
+		}
+		const outcome = await this.commands.run(draft, pictures);
+		if (typeof outcome === "string" || outcome.kind === "refused") {
+			this.commandFailure = typeof outcome === "string" ? outcome : refusalText(outcome.refusal);
+			return;
+		}
+		this.#clear(draft);
+		if (outcome.kind === "started") {
+			this.#stale = true;
+			if (outcome.started.sent) this.attached.sent(pictures);
+			await this.load();
+		} else if (outcome.kind === "added" || outcome.kind === "updated") await this.load();
+		else if (outcome.kind === "set") {
+			this.callbacks.announce(settingText(outcome.setting, outcome.value));
+			await Promise.all([this.load(), this.mode.load()]);
+		} else if (outcome.kind === "shown") {
+			const { setting, value, choices } = outcome;
+			this.commands.answer = { kind: "text", title: t(`commandSetting.${setting}`), text: value, choices };
+		} else if (outcome.kind === "help") this.commands.answer = { kind: "help", commands: outcome.commands };
+		else if (outcome.kind === "search") this.callbacks.search(outcome.text);
+		else if (outcome.kind === "export") this.callbacks.exportChat(outcome.format);
+		this.callbacks.promptChanged();
 	}
 
 	/** Removes the sent text from the composer. Text typed meanwhile stays. */

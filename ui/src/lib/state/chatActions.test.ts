@@ -136,27 +136,54 @@ const MODES = {
 	layered_settings: () => ({ settings: [{ key: "mode", value: "auto" }], contradictions: [], model: null, character: null }),
 };
 
+const refusal = { code: "unknownName", command: "mode", value: "pirate", near: ["default"], message: "" };
+
 test("/mode sets the mode without asking a model", async () => {
-	const { state, shell } = await open(chat([GREETING]), { ...MODES, set_setting: MODES.layered_settings });
-	await state.mode.load();
-	expect(state.mode.name).toBe("default");
+	const { state, shell } = await open(chat([GREETING]), { ...MODES, run_command: () => ({ kind: "set", setting: "mode", value: "study" }) });
 	state.type("/mode Study");
 	await state.send();
-	expect(shell.asked.at(-1)?.args).toEqual({ owner: { scope: "chat", id: "chat" }, key: "mode", value: "study" });
-	expect(shell.count("send_message")).toBe(0);
-	expect([state.draft, state.mode.name, state.messages.length]).toEqual(["", "study", 1]);
+	expect(shell.asked.find(({ operation }) => operation === "run_command")?.args).toEqual({ chat: "chat", text: "/mode Study", pictures: [] });
+	expect([state.draft, state.messages.length, shell.count("send_message")]).toEqual(["", 1, 0]);
 	expect([reported.heard, reported.promptChanges]).toEqual([["Mode: study"], 1]);
 });
 
-test("unknown mode lists the modes until the next input", async () => {
-	const { state, shell } = await open(chat([GREETING]), MODES);
-	await state.mode.load();
+test("refused command keeps its text until the next input", async () => {
+	const { state } = await open(chat([GREETING]), { run_command: () => ({ kind: "refused", refusal }) });
 	state.type("/mode pirate");
 	await state.send();
-	expect(state.commandFailure).toMatch(/“pirate”.*default, study/);
-	expect([state.draft, shell.count("set_setting")]).toEqual(["/mode pirate", 0]);
+	expect(state.commandFailure).toMatch(/“pirate”.*default/);
+	expect(state.draft).toBe("/mode pirate");
 	state.type("/mode p");
 	expect(state.commandFailure).toBe("");
+});
+
+test("answer of a command stays until the next input", async () => {
+	const { state } = await open(chat([GREETING]), { run_command: () => ({ kind: "shown", setting: "note", value: "Rain.", choices: [] }) });
+	state.type("/note");
+	await state.send();
+	expect(state.commands.answer).toMatchObject({ kind: "text", text: "Rain." });
+	state.type("H");
+	expect(state.commands.answer).toBeNull();
+});
+
+test("commands open the search and the export", async () => {
+	const outcomes: Record<string, unknown> = { "/search lamp": { kind: "search", text: "lamp" }, "/export": { kind: "export", format: "markdown" } };
+	const { state } = await open(chat([GREETING]), { run_command: ({ text }: { text: string }) => outcomes[text] });
+	for (const draft of Object.keys(outcomes)) {
+		state.type(draft);
+		await state.send();
+	}
+	expect(reported.heard).toEqual(["search lamp", "export markdown"]);
+});
+
+test("completions of an older draft are dropped", async () => {
+	const row = (text: string) => ({ text, name: "mode", usage: "", help: "" });
+	const { state } = await open(chat([GREETING]), { complete_command: ({ text }: { text: string }) => [row(`${text}!`)] });
+	const first = state.commands.complete("/m");
+	await Promise.all([first, state.commands.complete("/mo")]);
+	expect(state.commands.completions.map(({ text }) => text)).toEqual(["/mo!"]);
+	await state.commands.complete("hello");
+	expect(state.commands.completions).toEqual([]);
 });
 
 test("impersonated draft is streamed and not sent", async () => {
@@ -177,6 +204,14 @@ test("impersonated draft is streamed and not sent", async () => {
 	expect(state.draftFigures).toBeNull();
 });
 
+test("thoughts of an empty reply become its text", async () => {
+	const reply = begun("a");
+	for (const swipe of reply.swipes) swipe.display = { text: "", thoughts: " She waits. ", hasThoughts: true, hasMetrics: false, hasKeyframe: false, endsEpisode: false };
+	const { state, shell } = await open(chat([GREETING, reply]), { edit_message: ({ text }: { text: string }) => says("a", "character", text) });
+	await state.useThoughts(reply);
+	expect([shell.asked.at(-1)?.args, texts(state).at(-1)]).toEqual([{ message: "a", text: "She waits." }, "She waits."]);
+});
+
 test("impersonate keeps existing text", async () => {
 	const { state, shell } = await open(chat([GREETING]));
 	state.type("I was going to");
@@ -184,11 +219,12 @@ test("impersonate keeps existing text", async () => {
 	expect([state.draft, shell.count("impersonate")]).toEqual(["I was going to", 0]);
 });
 
-test("//mode sends /mode as text", async () => {
-	const { state, shell } = await open(chat([GREETING]), { send_message: () => ({ sent: says("u", "user", "/mode study"), reply: begun("a") }) });
+test("engine decides whether a text with a slash is a message", async () => {
+	const started = { sent: says("u", "user", "/mode study"), reply: begun("a") };
+	const { state, shell } = await open(chat([GREETING]), { run_command: () => ({ kind: "started", started }) });
 	state.type("//mode study");
 	await state.send();
-	expect(shell.asked.find(({ operation }) => operation === "send_message")?.args.text).toBe("/mode study");
+	expect(shell.asked.find(({ operation }) => operation === "run_command")?.args.text).toBe("//mode study");
 	expect(state.draft).toBe("");
 });
 
@@ -238,13 +274,11 @@ test("new scene deletes no messages", async () => {
 });
 
 test("unknown command is reported and not sent", async () => {
-	const { state, shell } = await open(chat([GREETING]));
-	state.type("/sys The lights go out.");
+	const { state, shell } = await open(chat([GREETING]), { run_command: () => ({ kind: "refused", refusal: { code: "unknownCommand", command: "tpyo", value: "tpyo", near: [], message: "" } }) });
+	state.type("/tpyo The lights go out.");
 	await state.send();
-	expect([state.draft, shell.count("send_message")]).toEqual(["/sys The lights go out.", 0]);
-	expect(state.commandFailure).toContain("/sys");
-	state.type("/sys The lights go out");
-	expect(state.commandFailure).toBe("");
+	expect([state.draft, shell.count("send_message")]).toEqual(["/tpyo The lights go out.", 0]);
+	expect(state.commandFailure).toContain("/tpyo");
 });
 
 test("typed text stays while the engine is offline", async () => {

@@ -1,8 +1,8 @@
 //! Deterministic randomness: the same seed, text and position give the same choice.
 
+use domain::dice::DiceFormula;
 use sha2::{Digest, Sha256};
 
-use super::dice;
 use super::eval::Evaluator;
 use super::library::Function;
 
@@ -10,7 +10,8 @@ pub(super) const FUNCTIONS: &[Function] = &[("roll", 1, 1, roll), ("dice", 1, 1,
 
 fn roll(evaluator: &mut Evaluator<'_>, args: &[String]) -> Option<String> {
     let mut numbers = Numbers::next(evaluator);
-    dice::roll(&args[0], |below| numbers.below(below)).map(|total| total.to_string())
+    let formula = DiceFormula::parse(&args[0])?;
+    Some(formula.roll(|below| numbers.below(below)).total.to_string())
 }
 
 /// Chooses one item of a list. If `stable`, the position of the macro decides the choice. Only the chosen item

@@ -15,7 +15,6 @@ mod calc;
 #[cfg(test)]
 mod card_tests;
 mod chance;
-mod dice;
 mod eval;
 #[cfg(test)]
 mod grammar_tests;

@@ -20,6 +20,7 @@ mod prompts;
 mod reasons;
 mod search;
 mod settings;
+mod slash;
 mod turn_options;
 
 pub use backups::*;
@@ -39,4 +40,5 @@ pub use prompts::*;
 pub use reasons::*;
 pub use search::*;
 pub use settings::*;
+pub use slash::*;
 pub use turn_options::*;

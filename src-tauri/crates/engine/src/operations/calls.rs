@@ -232,6 +232,19 @@ impl Engine {
         self.turns.send_with(chat, text, options).await
     }
 
+    /// Works like [`Engine::run_command`], with options for a message that is sent.
+    ///
+    /// # Errors
+    /// The errors of [`Engine::send_with`] and of the operations behind the commands.
+    pub async fn run_command_with(
+        &self,
+        chat: String,
+        text: String,
+        options: TurnOptions,
+    ) -> ApiResult<api::CommandOutcome> {
+        self.turns.run_command_with(chat, text, options).await
+    }
+
     /// Previews the prompt like [`Engine::preview_prompt`], with options for this turn. An empty `text` previews the
     /// next turn up to the user's message.
     ///

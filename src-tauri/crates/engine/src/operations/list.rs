@@ -197,6 +197,11 @@ macro_rules! operations {
             /// Stores the user's message with pictures from `add_picture`, then starts the reply; the text may be
             /// empty.
             turns.send_pictures(chat: String, text: String, pictures: Vec<Picture>) -> Started;
+            /// Sends the text, or runs it if it is a slash command such as `/mode study`; `//mode` sends `/mode`. The
+            /// pictures belong to a message, and a command leaves them.
+            turns.run_command(chat: String, text: String, pictures: Vec<Picture>) -> CommandOutcome;
+            /// Completions of a slash command that is being typed, best first.
+            turns.complete_command(chat: String, text: String) -> Vec<CommandCompletion>;
             /// Starts another swipe of the last reply.
             turns.regenerate(chat: String) -> Started;
             /// Sets the characters that take part besides the chat's own, in the order of their turns.

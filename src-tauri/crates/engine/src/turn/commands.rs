@@ -18,7 +18,7 @@ use recall::tokens;
 use recall::tokens::same_stem;
 
 /// Importance, 1 to 10, of a memory that the user asked for.
-const IMPORTANCE: u8 = 8;
+pub(crate) const IMPORTANCE: u8 = 8;
 /// Importance of a message that only consists of the command. The memory has its content, and including it twice would
 /// cost tokens.
 const COMMAND_IMPORTANCE: u8 = 1;
@@ -111,6 +111,41 @@ fn remember(
     Ok(CommandResult::Remembered(memory))
 }
 
+/// The best memory with every one of `words`. A memory that the message `asking` asked for is not the one to forget.
+fn memory_with(
+    store: &WriteTransaction<'_>,
+    chat: &Chat,
+    persona: &Persona,
+    words: &[String],
+    asking: Option<MessageId>,
+) -> Result<Option<Memory>, StoreError> {
+    let query = Query::any_word(words.iter().map(String::as_str));
+    let own = &scopes(chat, persona.id)[..2];
+    let found = store.memories().search(own, &query, LOOKED_AT)?;
+    let has_all = |memory: &Memory| {
+        let said = tokens::terms(&memory.text, &[]);
+        words.iter().all(|word| said.iter().any(|other| same_stem(word, other)))
+    };
+    let older = |memory: &Memory| asking.is_none_or(|message| !memory.sources.contains(&message));
+    Ok(found.into_iter().map(|found| found.memory).find(|memory| older(memory) && has_all(memory)))
+}
+
+/// Forgets the best memory that has every content word of `thing`; `None` if there is none.
+pub(crate) fn forget_memory(
+    store: &mut WriteTransaction<'_>,
+    chat: &Chat,
+    persona: &Persona,
+    thing: &str,
+    now: Timestamp,
+) -> Result<Option<Memory>, StoreError> {
+    let words = tokens::terms(thing, &[&persona.name]);
+    let Some(memory) = memory_with(store, chat, persona, &words, None)?.filter(|_| !words.is_empty()) else {
+        return Ok(None);
+    };
+    exclusion::forget(store, memory.id, now)?;
+    Ok(Some(memory))
+}
+
 /// Forgets the best memory that has every content word of the command, or else the messages that say it. In doubt it
 /// forgets nothing.
 fn forget(
@@ -122,16 +157,7 @@ fn forget(
     if words.is_empty() {
         return Ok(None);
     }
-    let query = Query::any_word(words.iter().map(String::as_str));
-    let own = &scopes(said.chat, said.persona.id)[..2];
-    let found = store.memories().search(own, &query, LOOKED_AT)?;
-    let has_all = |memory: &Memory| {
-        let said = tokens::terms(&memory.text, &[]);
-        words.iter().all(|word| said.iter().any(|other| same_stem(word, other)))
-    };
-    // A memory that the same message asked for is not the one to forget.
-    let older = |memory: &Memory| !memory.sources.contains(&said.message);
-    let known = found.into_iter().map(|found| found.memory).find(|memory| older(memory) && has_all(memory));
+    let known = memory_with(store, said.chat, said.persona, &words, Some(said.message))?;
     let known = match known {
         Some(known) => Some(known),
         None => forget_messages::remember(store, said, &words)?,

@@ -36,6 +36,7 @@ pub(crate) mod reply_passages;
 pub(crate) mod report;
 pub(crate) mod said_macros;
 pub(crate) mod send;
+pub(crate) mod slash;
 pub(crate) mod stages;
 pub(crate) mod story;
 pub(crate) mod target;

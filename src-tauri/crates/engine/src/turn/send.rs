@@ -6,6 +6,7 @@ use std::panic::AssertUnwindSafe;
 use context::macros::MacroState;
 use context::regex_script::Occasion;
 use domain::chat::{Chat, Message, Role, SwipeState};
+use domain::regex_script::ScriptTarget;
 use domain::{ChatId, MessageId, SwipeId};
 use futures_util::FutureExt;
 use store::{NewMessage, NewSwipe, WindowMessage};
@@ -104,7 +105,9 @@ impl Turns {
         let before = self.library().macro_state(chat).await?;
         let mut after = before.clone();
         let typed = text.clone();
-        let resolved = AssertUnwindSafe(Box::pin(self.resolve(chat, text, &mut after))).catch_unwind().await;
+        let resolved = AssertUnwindSafe(Box::pin(self.resolve(chat, text, ScriptTarget::UserInput, &mut after)))
+            .catch_unwind()
+            .await;
         // If a bug makes macro expansion fail, keep the text as typed.
         let text = resolved.unwrap_or(Ok(typed))?;
         let new = NewMessage {
@@ -147,9 +150,15 @@ impl Turns {
         Ok(message)
     }
 
-    /// Converts `text` to what is sent: applies the user's regex scripts, then expands the macros. Unknown macros
-    /// stay as text.
-    async fn resolve(&self, chat: &Chat, text: String, state: &mut MacroState) -> ApiResult<String> {
+    /// Converts `text` to what is stored: applies the regex scripts for `placement`, then expands the macros. Unknown
+    /// macros stay as text.
+    pub(crate) async fn resolve(
+        &self,
+        chat: &Chat,
+        text: String,
+        placement: ScriptTarget,
+        state: &mut MacroState,
+    ) -> ApiResult<String> {
         let (ChatCard { card, .. }, persona, group, end) = tokio::try_join!(
             self.library().chat_card(chat),
             self.library().persona_in(chat),
@@ -159,7 +168,7 @@ impl Turns {
         let moment = end.moment(chat, self.base().clock(), self.base().now());
         let words = MacroNames::new(&card, &persona, chat.id).among(&group);
         let scripts = self.library().scripts(chat.character, &words, state).await?;
-        let typed = Occasion { placement: domain::regex_script::ScriptTarget::UserInput, ..SAID };
+        let typed = Occasion { placement, ..SAID };
         let text = ScriptRun::new(&scripts, &words, moment).apply(&text, typed, state).text;
         Ok(words.expand(&text, &moment, state).text)
     }
@@ -275,8 +284,10 @@ impl Turns {
     ) -> ApiResult<PromptReport> {
         let (chat, mut greeting) = self.library().first_state(character.parse()?).await?;
         let mut state = self.library().macro_state(&chat).await?;
-        let (text, answerer) =
-            tokio::try_join!(self.resolve(&chat, text, &mut state), self.config().answerer(&chat, &options))?;
+        let (text, answerer) = tokio::try_join!(
+            self.resolve(&chat, text, ScriptTarget::UserInput, &mut state),
+            self.config().answerer(&chat, &options)
+        )?;
         let swipe = (!greeting.swipes.is_empty()).then(|| greeting.swipes.swap_remove(0));
         let greeting = swipe.map(|swipe| WindowMessage {
             id: greeting.id,
@@ -307,7 +318,7 @@ impl Turns {
         Ok(match last {
             _ if !text.trim().is_empty() || !options.pictures.is_empty() => {
                 let mut state = self.library().macro_state(chat).await?;
-                Aim::Words(self.resolve(chat, text, &mut state).await?)
+                Aim::Words(self.resolve(chat, text, ScriptTarget::UserInput, &mut state).await?)
             }
             Some(last) if convert::is_reply(last.role) && options.ask.is_none() => match options.regenerate {
                 true => Aim::Before(last.id),
@@ -353,7 +364,9 @@ fn new_ids() -> (MessageId, SwipeId) {
     (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()))
 }
 
-fn check(text: &str, alone: bool) -> ApiResult<()> {
+/// # Errors
+/// `BadInput` if the text is empty and stands `alone`, or too long.
+pub(crate) fn check(text: &str, alone: bool) -> ApiResult<()> {
     if text.trim().is_empty() && alone {
         return Err(bad_input("There is nothing to send.", "Write something."));
     }

@@ -18,6 +18,7 @@ mod scenario;
 mod search;
 mod serve;
 mod settings;
+mod slash;
 mod templates;
 mod turn;
 

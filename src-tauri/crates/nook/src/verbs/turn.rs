@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::api::{ApiError, EndReason, Event, Figures, Message, Swipe, ToolCall};
+use engine::api::{ApiError, CommandOutcome, EndReason, Event, Figures, Message, Swipe, ToolCall};
 use engine::{Engine, Events, TurnOptions};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use crate::failure::{CommandError, ErrorReason};
 use crate::interrupts::{Interrupt, Interrupts};
 use crate::output::Output;
+use crate::verbs::slash;
 
 /// Maximum wait for a stopped reply to end.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
@@ -45,10 +46,16 @@ impl TurnOutcome {
 }
 
 impl Talk<'_> {
+    /// Sends a line, or runs it if it is a slash command.
     pub(super) async fn turn(&mut self, text: String) -> Result<TurnOutcome, CommandError> {
         // Subscribes first, so that no event of this turn is missed.
         let mut events = self.engine.subscribe();
-        let started = self.engine.send_with(self.chat.clone(), text, self.options.clone()).await?;
+        let outcome = self.engine.run_command_with(self.chat.clone(), text, self.options.clone()).await?;
+        let started = match outcome {
+            CommandOutcome::Started { started } => started,
+            CommandOutcome::Drafting => return self.draft(&mut events).await,
+            done => return slash::show(self, done).await,
+        };
         // The pictures were sent with the first message.
         self.options.pictures.clear();
         if let Some(sent) = &started.sent {
@@ -60,6 +67,31 @@ impl Talk<'_> {
             let _ = timeout(STOP_PATIENCE, self.engine.stop(self.chat.clone())).await;
         }
         followed
+    }
+
+    /// Shows the draft of the user's next message. It is not sent.
+    async fn draft(&mut self, events: &mut Events) -> Result<TurnOutcome, CommandError> {
+        loop {
+            let event = tokio::select! {
+                event = events.next() => event,
+                interrupt = self.interrupts.next() => {
+                    self.engine.stop(self.chat.clone()).await?;
+                    match interrupt {
+                        Interrupt::Quit => return Ok(TurnOutcome::Quit),
+                        _ => continue,
+                    }
+                }
+            };
+            match event {
+                None => return Err(CommandError::because("internal", "the engine stopped")),
+                Some(Event::Drafted { chat, text, reason, figures }) if chat == self.chat => {
+                    self.out.print(&text)?;
+                    self.out.event(&Event::Drafted { chat, text, reason: reason.clone(), figures })?;
+                    return Ok(outcome(reason));
+                }
+                Some(event) => drop(self.watch(&event)),
+            }
+        }
     }
 
     async fn follow(&mut self, events: &mut Events) -> Result<TurnOutcome, CommandError> {
@@ -144,11 +176,15 @@ impl Talk<'_> {
         if let Some(figures) = figures(message) {
             self.out.print_note(&figures_line(figures));
         }
-        Ok(match reason {
-            EndReason::Stop | EndReason::Length => TurnOutcome::Finished,
-            EndReason::Cancelled => TurnOutcome::Stopped,
-            EndReason::Failed { error } => TurnOutcome::Failed(ErrorReason::from(&error)),
-        })
+        Ok(outcome(reason))
+    }
+}
+
+fn outcome(reason: EndReason) -> TurnOutcome {
+    match reason {
+        EndReason::Stop | EndReason::Length => TurnOutcome::Finished,
+        EndReason::Cancelled => TurnOutcome::Stopped,
+        EndReason::Failed { error } => TurnOutcome::Failed(ErrorReason::from(&error)),
     }
 }
 

@@ -1,0 +1,64 @@
+//! The commands `/remember` and `/forget`.
+
+use domain::chat::Chat;
+use domain::slash::CommandInfo;
+
+use crate::api::{CommandOutcome, Event, MemoryDraft, MemoryScope, RefusalCode};
+use crate::turn::commands::{CommandResult, IMPORTANCE, forget_memory};
+use crate::turn::handle::Turns;
+use crate::turn::slash::halt::{Halt, argument_missing, refused};
+
+impl Turns {
+    /// Stores a memory of the character and the persona.
+    pub(crate) async fn remember_text(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
+        if text.is_empty() {
+            return Err(argument_missing(info));
+        }
+        if !self.config().resolved(chat, None, None).await?.values.memory {
+            let message = "Memory is off in this chat. Turn it on in the chat's settings.";
+            return Err(refused(RefusalCode::MemoryOff, info.name, "", message.to_owned()));
+        }
+        let persona = self.library().persona_in(chat).await?.id;
+        let memory = self.library().save_memory(MemoryDraft {
+            id: String::new(),
+            kind: "fact".to_owned(),
+            text: text.to_owned(),
+            importance: IMPORTANCE.into(),
+            pinned: false,
+            scope: MemoryScope::Pair,
+            character: chat.character.to_string(),
+            persona: Some(persona.to_string()).filter(|_| !persona.0.is_nil()),
+            chat: None,
+            world: None,
+        });
+        let memory = memory.await?;
+        self.base().events().announce(Event::Remembered { chat: chat.id.to_string(), memory });
+        Ok(CommandOutcome::Memorized)
+    }
+
+    /// Forgets the best memory that has every content word of `text`.
+    pub(crate) async fn forget_text(
+        &self,
+        info: &CommandInfo,
+        chat: &Chat,
+        text: &str,
+    ) -> Result<CommandOutcome, Halt> {
+        if text.is_empty() {
+            return Err(argument_missing(info));
+        }
+        let (persona, now) = (self.library().persona_in(chat).await?, self.base().now());
+        let (row, thing) = (chat.clone(), text.to_owned());
+        let write = self.base().store().write(move |store| forget_memory(store, &row, &persona, &thing, now));
+        let Some(memory) = write.await? else {
+            let message = format!("No memory has all of these words: \"{text}\". Use fewer words.");
+            return Err(refused(RefusalCode::NothingFound, info.name, text, message));
+        };
+        self.tell(chat, vec![CommandResult::Forgot(memory)]);
+        Ok(CommandOutcome::Memorized)
+    }
+}

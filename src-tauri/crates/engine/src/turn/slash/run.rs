@@ -1,0 +1,261 @@
+//! Runs a text from the composer: sends it, or runs its command.
+
+use domain::chat::{Chat, Role};
+use domain::slash::{self, COMMANDS, CommandInfo, SlashCommand, Typed, TypedCommand};
+
+use crate::api::{
+    ChatFileFormat, CommandHelp, CommandOutcome, CommandSetting, Picture, RefusalCode, SettingOwner, SettingValue,
+    TurnOptions,
+};
+use crate::base::convert;
+use crate::base::error::ApiResult;
+use crate::turn::handle::Turns;
+use crate::turn::slash::choose::choose;
+use crate::turn::slash::halt::{self, Halt, argument_missing, no_reply, refused, unknown_command};
+use crate::turn::slash::messages::random_below;
+use crate::turn::slash::speakers::Participant;
+
+/// Maximum number of messages that one command hides or shows.
+const MAX_HIDDEN: u32 = 200;
+/// The argument that removes a text.
+const NOTHING: &str = "-";
+
+/// Formats for `/export`, with the names that users write.
+pub(crate) const FORMATS: [(&str, ChatFileFormat); 3] =
+    [("markdown", ChatFileFormat::Markdown), ("text", ChatFileFormat::Text), ("jsonl", ChatFileFormat::Jsonl)];
+
+impl Turns {
+    /// Sends `text`, or runs it if it is a slash command. `pictures` belong to a message and stay with the composer if
+    /// it is a command.
+    pub(crate) async fn run_command(
+        &self,
+        chat: String,
+        text: String,
+        pictures: Vec<Picture>,
+    ) -> ApiResult<CommandOutcome> {
+        self.run_command_with(chat, text, TurnOptions { pictures, ..TurnOptions::default() }).await
+    }
+
+    /// Works like [`Self::run_command`], with options for a message that is sent.
+    ///
+    /// # Errors
+    /// The errors of [`Self::send_with`] and of the operations behind the commands. A command that cannot run as typed
+    /// is no error but [`CommandOutcome::Refused`].
+    pub(crate) async fn run_command_with(
+        &self,
+        chat: String,
+        text: String,
+        options: TurnOptions,
+    ) -> ApiResult<CommandOutcome> {
+        let typed = match slash::read(&text) {
+            Typed::Message(message) => {
+                let started = self.send_with(chat, message.to_owned(), options).await?;
+                return Ok(CommandOutcome::Started { started });
+            }
+            Typed::Command(typed) => typed,
+        };
+        let chat = self.library().chat(chat.parse()?).await?;
+        let ran = halt::outcome(self.run(&chat, typed).await)?;
+        if !matches!(ran, CommandOutcome::Refused { .. } | CommandOutcome::Drafting) {
+            self.clear_draft(&chat, &text).await?;
+        }
+        Ok(ran)
+    }
+
+    /// Removes the command from the stored draft. A text that was typed meanwhile stays.
+    async fn clear_draft(&self, chat: &Chat, text: &str) -> ApiResult<()> {
+        let chat = self.library().chat(chat.id).await?;
+        match !chat.draft.is_empty() && chat.draft.trim() == text.trim() {
+            true => self.library().keep_draft(chat.id, String::new()).await,
+            false => Ok(()),
+        }
+    }
+
+    async fn run(&self, chat: &Chat, typed: TypedCommand<'_>) -> Result<CommandOutcome, Halt> {
+        let Some(info) = slash::command(typed.name) else { return Err(unknown_command(typed.name)) };
+        let (id, text) = (chat.id.to_string(), typed.arguments);
+        match info.command {
+            SlashCommand::Continue => Ok(CommandOutcome::Started { started: self.continue_reply(id).await? }),
+            SlashCommand::Regenerate => Ok(CommandOutcome::Started { started: self.regenerate(id).await? }),
+            SlashCommand::Swipe => self.swipe(info, chat, text).await,
+            SlashCommand::Impersonate => {
+                self.clear_draft(chat, &chat.draft).await?;
+                self.impersonate(id).await?;
+                Ok(CommandOutcome::Drafting)
+            }
+            SlashCommand::As => self.speak_as(info, chat, text).await,
+            SlashCommand::SendAs => self.send_as(info, chat, text).await,
+            SlashCommand::Narrate if text.is_empty() => self.call(chat, Participant::Narrator).await,
+            SlashCommand::Narrate => self.store_as(chat, Participant::Narrator, text).await,
+            SlashCommand::Sys => self.event(info, chat, text).await,
+            SlashCommand::Roll => {
+                let message = self.roll_dice(info, chat, text, random_below).await?;
+                Ok(CommandOutcome::Added { message })
+            }
+            SlashCommand::Scene => self.scene(chat, text).await,
+            SlashCommand::Note => self.note(chat, text).await,
+            SlashCommand::Mode => self.choose_mode(info, chat, text).await,
+            SlashCommand::Persona => self.choose_persona(info, chat, text).await,
+            SlashCommand::Model => self.choose_model(info, chat, text).await,
+            SlashCommand::Template => self.choose_template(info, chat, text).await,
+            SlashCommand::Remember => self.remember_text(info, chat, text).await,
+            SlashCommand::Forget => self.forget_text(info, chat, text).await,
+            SlashCommand::Hide => self.hide(info, chat, text, true).await,
+            SlashCommand::Unhide => self.hide(info, chat, text, false).await,
+            SlashCommand::Search if text.is_empty() => Err(argument_missing(info)),
+            SlashCommand::Search => Ok(CommandOutcome::Search { text: text.to_owned() }),
+            SlashCommand::Export => export(info, text),
+            SlashCommand::Help => help(text),
+        }
+    }
+
+    /// Selects the swipe with this number. Without a number, the next one; after the last one, a new one is written.
+    async fn swipe(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+        let id = chat.id.to_string();
+        let (_, last) = self.chat_and_last(&id).await?;
+        let last = last.filter(|last| convert::is_reply(last.role)).ok_or_else(|| no_reply(info))?;
+        let count = last.swipes.len() as u32;
+        let index = match number(info, text, count)? {
+            Some(wanted) => wanted - 1,
+            None if last.selected + 1 >= count => {
+                return Ok(CommandOutcome::Started { started: self.regenerate(id).await? });
+            }
+            None => last.selected + 1,
+        };
+        let message = self.select_swipe(last.id.to_string(), index).await?;
+        Ok(CommandOutcome::Updated { messages: vec![message] })
+    }
+
+    async fn send_as(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+        let (_, said) = slash::named_argument(text, "name").unwrap_or_else(|| slash::leading_word(text));
+        match said.is_empty() {
+            true => Err(argument_missing(info)),
+            false => self.speak_as(info, chat, text).await,
+        }
+    }
+
+    async fn event(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+        match text.is_empty() {
+            true => Err(argument_missing(info)),
+            false => Ok(CommandOutcome::Added { message: self.add_message(chat, Role::Event, None, text).await? }),
+        }
+    }
+
+    async fn scene(&self, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+        self.new_scene(chat.id.to_string()).await?;
+        match text.is_empty() {
+            true => Ok(CommandOutcome::Set { setting: CommandSetting::Scene, value: String::new() }),
+            false => self.store_as(chat, Participant::Narrator, text).await,
+        }
+    }
+
+    async fn note(&self, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+        let setting = CommandSetting::Note;
+        if text.is_empty() {
+            let value = self.config().resolved(chat, None, None).await?.values.author_note;
+            return Ok(CommandOutcome::Shown { setting, value, choices: Vec::new() });
+        }
+        let value = if text == NOTHING { String::new() } else { text.to_owned() };
+        self.set(chat, "author_note", Some(value.clone())).await?;
+        Ok(CommandOutcome::Set { setting, value })
+    }
+
+    async fn choose_mode(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+        let (setting, names) = (CommandSetting::Mode, self.mode_names().await?);
+        if text.is_empty() {
+            let value = self.config().resolved(chat, None, None).await?.values.mode;
+            return Ok(CommandOutcome::Shown { setting, value, choices: names });
+        }
+        let (value, ()) = choose(info, text, names.into_iter().map(|name| (name, ())).collect())?;
+        self.set(chat, "mode", Some(value.clone())).await?;
+        Ok(CommandOutcome::Set { setting, value })
+    }
+
+    async fn choose_persona(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+        let (setting, names) = (CommandSetting::Persona, self.persona_names().await?);
+        if text.is_empty() {
+            let value = self.library().persona_in(chat).await?.name;
+            return Ok(CommandOutcome::Shown { setting, value, choices: firsts(names) });
+        }
+        let (value, persona) = choose(info, text, names)?;
+        self.library().set_chat_persona(chat.id.to_string(), persona).await?;
+        Ok(CommandOutcome::Set { setting, value })
+    }
+
+    async fn choose_model(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+        let (setting, names) = (CommandSetting::Model, self.model_names().await?);
+        if text.is_empty() {
+            let value = self.chosen_model(chat).await?;
+            return Ok(CommandOutcome::Shown { setting, value, choices: firsts(names) });
+        }
+        let (value, model) = choose(info, text, names)?;
+        self.library().set_chat_model(chat.id.to_string(), model).await?;
+        Ok(CommandOutcome::Set { setting, value })
+    }
+
+    async fn choose_template(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+        let (setting, names) = (CommandSetting::Template, self.template_names().await?);
+        if text.is_empty() {
+            let chosen = self.config().resolved(chat, None, None).await?.values.template;
+            let named = names.iter().find(|(_, id)| *id == chosen).map(|(name, _)| name.clone());
+            return Ok(CommandOutcome::Shown { setting, value: named.unwrap_or(chosen), choices: firsts(names) });
+        }
+        let (value, template) = choose(info, text, names)?;
+        self.set(chat, "template", Some(template).filter(|id| id != "auto")).await?;
+        Ok(CommandOutcome::Set { setting, value })
+    }
+
+    async fn set(&self, chat: &Chat, key: &str, value: Option<String>) -> ApiResult<()> {
+        let owner = SettingOwner::Chat { id: chat.id.to_string() };
+        self.config().set_setting(owner, key.to_owned(), value.map(SettingValue::Text)).await.map(drop)
+    }
+
+    /// Hides the last messages from the model, or sends them again. Messages that are hidden, or not, already are
+    /// counted too.
+    async fn hide(&self, info: &CommandInfo, chat: &Chat, text: &str, hidden: bool) -> Result<CommandOutcome, Halt> {
+        let count = number(info, text, MAX_HIDDEN)?.unwrap_or(1);
+        let id = chat.id;
+        let last = self.base().store().read(move |store| store.messages().page(id, None, count)).await?;
+        let mut messages = Vec::new();
+        for message in last.into_iter().filter(|message| message.hidden != hidden) {
+            messages.push(self.hide_message(message.id.to_string(), hidden).await?);
+        }
+        Ok(CommandOutcome::Updated { messages })
+    }
+}
+
+/// A number from 1 to `most`; `None` without a text.
+fn number(info: &CommandInfo, text: &str, most: u32) -> Result<Option<u32>, Halt> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let read = text.parse::<u32>().ok().filter(|number| (1..=most).contains(number));
+    let wrong = || format!("\"{text}\" is not possible. Write a number from 1 to {most}.");
+    read.map(Some).ok_or_else(|| refused(RefusalCode::BadNumber, info.name, text, wrong()))
+}
+
+fn export(info: &CommandInfo, text: &str) -> Result<CommandOutcome, Halt> {
+    if text.is_empty() {
+        return Ok(CommandOutcome::Export { format: FORMATS[0].1 });
+    }
+    let formats = FORMATS.iter().map(|(name, format)| ((*name).to_owned(), *format)).collect();
+    Ok(CommandOutcome::Export { format: choose(info, text, formats)?.1 })
+}
+
+fn help(text: &str) -> Result<CommandOutcome, Halt> {
+    let wanted = text.trim_start_matches('/');
+    let shown: Vec<&CommandInfo> = match wanted {
+        "" => COMMANDS.iter().collect(),
+        name => vec![slash::command(name).ok_or_else(|| unknown_command(name))?],
+    };
+    let row = |info: &CommandInfo| CommandHelp {
+        name: info.name.to_owned(),
+        usage: info.usage.to_owned(),
+        help: info.help.to_owned(),
+    };
+    Ok(CommandOutcome::Help { commands: shown.into_iter().map(row).collect() })
+}
+
+fn firsts<T>(items: Vec<(String, T)>) -> Vec<String> {
+    items.into_iter().map(|(name, _)| name).collect()
+}
