@@ -19,7 +19,7 @@ test("palette opens a character's chat by a fuzzy name", async () => {
 	assert.match(await page.getByRole("option", { selected: true }).innerText(), /Osei/);
 	await page.keyboard.press("Enter");
 	await id("palette").waitFor({ state: "detached" });
-	await page.waitForFunction(() => /Osei/.test(document.title));
+	await page.waitForFunction(() => /Osei/.test(document.querySelector("[data-testid=composer]")?.placeholder ?? ""));
 });
 
 test("palette finds a setting by a synonym and focuses it", async () => {

@@ -22,7 +22,7 @@ export interface Action {
 	notInText?: true;
 }
 
-const inChat = (app: App) => app.screen === "chats" && app.chat?.info != null;
+const inChat = (app: App) => app.screen === "chats" && Boolean(app.chat?.info);
 const idle = (app: App) => inChat(app) && app.chat?.busy === false;
 const onLast = (app: App) => idle(app) && app.chat?.last !== undefined;
 const lastReply = (app: App) => {

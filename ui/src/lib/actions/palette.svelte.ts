@@ -3,6 +3,7 @@ import { t } from "../i18n/i18n.svelte";
 import type { Api } from "../state/api";
 import type { App } from "../state/app.svelte";
 import { Debounce } from "../state/debounce";
+import { mapOf, setOf } from "../state/find";
 import { fuzzy, haystack } from "./fuzzy";
 import { ITEM_GROUPS, items, type Item, type ItemGroup } from "./items";
 
@@ -84,7 +85,7 @@ export class Palette {
 	}
 
 	#first(): Lines[] {
-		const byKey = new Map(this.#all.map((item) => [item.key, item]));
+		const byKey = mapOf(this.#all.map((item) => [item.key, item] as const));
 		const here = `chat:${this.app.chat?.id ?? ""}`;
 		const recent = this.#recent.flatMap((key) => byKey.get(key) ?? []).filter(({ key }) => key !== here).slice(0, FIRST);
 		const rest = (group: ItemGroup) => this.#all.filter((item) => item.group === group && !recent.includes(item) && item.key !== here).slice(0, FIRST);
@@ -95,14 +96,14 @@ export class Palette {
 	#found(): Lines[] {
 		const ranked = this.#onlyMessages ? [] : this.#ranked();
 		// The group with the best line comes first.
-		const order = [...new Set(ranked.map(({ group }) => group))];
+		const order = [...setOf(ranked.map(({ group }) => group))];
 		const groups: Lines[] = order.map((group) => ({ group, lines: ranked.filter((line) => line.group === group).slice(0, LINES) }));
 		const messages = this.#messages();
 		return messages.length > 0 ? [...groups, { group: "messages", lines: messages }] : groups;
 	}
 
 	#ranked(): Line[] {
-		const recent = new Map(this.#recent.map((key, index) => [key, 1 - index / RECENT]));
+		const recent = mapOf(this.#recent.map((key, index) => [key, 1 - index / RECENT] as const));
 		const scored = this.#all.flatMap((item) => {
 			const match = fuzzy(this.#words, item.hay);
 			const hidden = match || !item.words ? null : fuzzy(this.#words, item.words);
