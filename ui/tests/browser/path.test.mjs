@@ -373,10 +373,10 @@ test("unreachable endpoint is diagnosed", async () => {
 	await id("endpoint-form").waitFor({ state: "detached" });
 });
 
-test("Ctrl+K searches", async () => {
+test("Ctrl+Shift+K searches", async () => {
 	// Search also covers titles and last lines, so this is a name that no model writes by chance.
 	await id("nav-chats").click();
-	await page.keyboard.press("Control+k");
+	await page.keyboard.press("Control+Shift+K");
 	await page.keyboard.type("Quillabee");
 	await page.waitForFunction(() => document.querySelectorAll("[data-testid=chat-row]").length === 1);
 	await page.keyboard.press("Escape");

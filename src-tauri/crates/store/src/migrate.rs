@@ -43,15 +43,15 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0035_import_reports.sql"),
     include_str!("migrations/0036_stopped.sql"),
     include_str!("migrations/0037_search.sql"),
-    include_str!("migrations/0046_emotion.sql"),
-    include_str!("migrations/0047_backgrounds.sql"),
     include_str!("migrations/0038_folders.sql"),
-    include_str!("migrations/0040_branches.sql"),
-    include_str!("migrations/0041_revisions.sql"),
-    include_str!("migrations/0042_ratings.sql"),
-    include_str!("migrations/0043_groups.sql"),
-    include_str!("migrations/0044_presence.sql"),
-    include_str!("migrations/0045_member_window.sql"),
+    include_str!("migrations/0039_branches.sql"),
+    include_str!("migrations/0040_revisions.sql"),
+    include_str!("migrations/0041_ratings.sql"),
+    include_str!("migrations/0042_groups.sql"),
+    include_str!("migrations/0043_presence.sql"),
+    include_str!("migrations/0044_member_window.sql"),
+    include_str!("migrations/0045_emotion.sql"),
+    include_str!("migrations/0046_backgrounds.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

@@ -44,6 +44,11 @@ export function fromEngine(group: "reason" | "importanceOf" | "dropped" | "epoch
 	return i18n.t(`${group}.${code}`, { ...values, lng: current, defaultValue: otherwise });
 }
 
+/** Words of the current language that people use for a setting, for its search; empty if there are none. */
+export function synonyms(setting: string): string {
+	return i18n.t(`settingWords.${setting}`, { lng: current, defaultValue: "" });
+}
+
 export function language(): string {
 	return current;
 }

@@ -14,6 +14,8 @@ import { EngineEvents } from "./events";
 import type { TextField } from "./fields";
 import { FolderImport } from "./folderImport.svelte";
 import { Folders } from "./folders.svelte";
+import { Palette } from "../actions/palette.svelte";
+import { Shortcuts } from "../actions/shortcuts.svelte";
 import { Help } from "./help.svelte";
 import { MessageSearch } from "./messageSearch.svelte";
 import { Chats, Library } from "./library.svelte";
@@ -38,12 +40,23 @@ export type Screen = "chats" | "people" | "books" | "prompts" | "models" | "sett
 /** The tab of the prompts screen, and the item to open in it. */
 export type PromptsTarget = { tab: "templates"; id?: string; section?: string } | { tab: "modes"; name?: string } | { tab: "samplers" } | { tab: "formats" } | { tab: "scripts" };
 
+/** A place on the settings screen: a tab, and a row or section in it to focus. */
+export interface SettingsTarget {
+	tab: string;
+	row: string;
+}
+
+/** Questions about the open chat that its header asks. */
+export type ChatQuestion = "rename" | "newScene" | "goToDate";
+
 /** State of the window: the current screen and chat, and the states that all screens share. */
 export class App {
 	readonly api: Api;
 	readonly look = new Look();
 	readonly toasts = new Toasts();
 	readonly help = new Help();
+	readonly shortcuts = new Shortcuts();
+	readonly palette: Palette;
 	readonly characters = new CharacterActions(this);
 	readonly search: MessageSearch;
 	readonly library: Library;
@@ -75,6 +88,10 @@ export class App {
 	settingsOpen = $state(false);
 	/** Key of the setting to scroll to and focus in the panel. */
 	focusedSetting = $state("");
+	/** The place to show on the settings screen. Each request is a new object. */
+	settingsTarget = $state.raw<SettingsTarget | null>(null);
+	/** A question that the header of the chat is to ask. Each request is a new object. */
+	asked = $state.raw<{ question: ChatQuestion } | null>(null);
 	/** Files are being dragged over the window. */
 	dropping = $state(false);
 	/** A narrow window shows either the chat (`true`) or the chat list. */
@@ -97,6 +114,7 @@ export class App {
 	constructor(shell: Transport) {
 		this.api = api(shell);
 		this.search = new MessageSearch(this.api);
+		this.palette = new Palette(this.api, this);
 		this.library = new Library(this.api);
 		this.chats = new Chats(this.api);
 		this.models = new Models(this.api);
@@ -256,6 +274,17 @@ export class App {
 		[this.screen, this.inChat, this.settingsOpen, this.focusedSetting] = ["chats", true, true, key];
 	}
 
+	/** Opens the settings screen at a place. */
+	showSettings(at: SettingsTarget): void {
+		this.go("settings");
+		this.settingsTarget = { ...at };
+	}
+
+	/** Lets the header of the open chat ask a question. */
+	ask(question: ChatQuestion): void {
+		this.asked = { question };
+	}
+
 	/** Opens the memory panel of the chat, at the given memory. */
 	showMemories(memory: string | null = null): void {
 		this.xray.close();
@@ -381,6 +410,10 @@ export class App {
 	}
 
 	/** Undoes the last deletion; `false` if there is none. */
+	get canUndo(): boolean {
+		return this.#undo.possible;
+	}
+
 	undoLast(): boolean {
 		return this.#undo.run();
 	}

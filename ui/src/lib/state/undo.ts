@@ -22,6 +22,11 @@ export class Undo {
 		const toast = explanation === undefined ? this.toasts.show({ kind: "news", text, action }) : this.toasts.show({ kind: "news", text, detail: explanation, action }, Infinity);
 	}
 
+	/** Whether there is a deletion to undo. */
+	get possible(): boolean {
+		return this.#last !== null;
+	}
+
 	/** Undoes the last deletion; `false` if there is none. */
 	run(): boolean {
 		const undo = this.#last;

@@ -9,24 +9,22 @@ export class Zoom {
 		if (this.#factor !== 1) void this.apply(this.#factor);
 	}
 
-	/** Handles Ctrl (or Cmd) with plus, minus and 0. Returns whether it handled the key. */
-	key(event: KeyboardEvent): boolean {
-		if (!(event.ctrlKey || event.metaKey) || event.altKey) return false;
-		const next = zoomed(this.#factor, event.key);
-		if (next === null) return false;
+	/** Zooms one step in or out, or back to the normal size. */
+	step(step: ZoomStep): void {
+		const next = zoomed(this.#factor, step);
 		this.#factor = next;
 		localStorage.setItem(KEY, String(next));
 		void this.apply(next);
-		return true;
 	}
 }
 
-/** The zoom factor after a key; `null` for other keys. */
-export function zoomed(factor: number, key: string): number | null {
-	if (key === "0") return 1;
-	if (key === "+" || key === "=") return STEPS.find((step) => step > factor) ?? factor;
-	if (key === "-" || key === "_") return STEPS.findLast((step) => step < factor) ?? factor;
-	return null;
+export type ZoomStep = "in" | "out" | "reset";
+
+/** The zoom factor after a step. */
+export function zoomed(factor: number, step: ZoomStep): number {
+	if (step === "reset") return 1;
+	const next = step === "in" ? STEPS.find((one) => one > factor) : STEPS.findLast((one) => one < factor);
+	return next ?? factor;
 }
 
 function stored(): number {

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::StoreError;
 use crate::sql::Col;
 use crate::table::branch::BranchLinksMut;
+use crate::table::group::GroupsMut;
 
 /// Which messages to copy, and to where.
 #[derive(Debug, Clone, Copy)]
@@ -30,14 +31,17 @@ pub struct Copies {
 }
 
 /// The columns of a swipe that its copy has as well.
-const SWIPE: &str = "position, text, state, created, model, tool_calls, untold, checksum, stopped, rating";
+const SWIPE: &str =
+    "position, text, state, created, model, tool_calls, untold, checksum, stopped, rating, emotion, emotion_tag";
 /// Tables with rows for a message or a swipe, which the copy has as well: table, key, other columns.
 const OF_MESSAGE: [(&str, &str); 3] =
     [("message_picture", "position, asset, name"), ("foreign_message", "json"), ("checkpoint", "name, created")];
 /// Tables with rows for a chat: table, owner's column, condition, other columns.
-const OF_CHAT: [(&str, &str, &str, &str); 5] = [
+const OF_CHAT: [(&str, &str, &str, &str); 7] = [
     ("chat_text", "chat", "1", "field, text"),
     ("chat_member", "chat", "1", "character, position"),
+    ("chat_group", "chat", "1", "turn_order, self_responses, auto_delay, foreign_fields"),
+    ("member_state", "chat", "1", "character, muted, away"),
     ("foreign_chat", "chat", "1", "user_name, json"),
     ("scoped_setting", "owner", "scope = 'chat'", "scope, key, value"),
     ("lorebook_binding", "owner", "scope = 'chat'", "lorebook, scope"),
@@ -131,7 +135,8 @@ impl BranchLinksMut<'_> {
             );
             self.conn.prepare_cached(&sql)?.execute([Col(old), Col(new)])?;
         }
-        Ok(())
+        // A character that missed a message does not know its copy either.
+        GroupsMut { conn: self.conn }.copy_presence(old, new)
     }
 
     fn copy_swipe(&self, message: MessageId, old: SwipeId, new: SwipeId) -> Result<(), StoreError> {

@@ -1,0 +1,49 @@
+import type { LayeredSetting } from "../api/generated";
+import { synonyms, t } from "../i18n/i18n.svelte";
+import * as texts from "../../screens/settings/texts";
+
+/** A row or a section of the settings screen that the search finds. */
+export interface SettingEntry {
+	tab: string;
+	/** The `data-setting` of the row or section. */
+	row: string;
+	name: string;
+	/** The hint on the screen. */
+	about: string;
+	/** Other words that people use for it. */
+	words: string;
+	/** The tab, and for settings of prompts and replies the group. */
+	place: string;
+}
+
+/** All settings by tab. The first of each tab is the tab itself. */
+export function settingEntries(layered: readonly LayeredSetting[]): SettingEntry[] {
+	const entry = (tab: string, row: string, name: string, about = "", place = name): SettingEntry => ({ tab, row, name, about, words: synonyms(row), place });
+	const look = t("settings.appearance");
+	const backups = t("settings.backups");
+	return [
+		entry("appearance", "theme", t("settings.theme"), "", look),
+		entry("appearance", "language", t("settings.language"), "", look),
+		entry("appearance", "face", t("settings.face"), t("settings.readingText"), look),
+		entry("appearance", "size", t("settings.size"), t("settings.readingText"), look),
+		entry("appearance", "layout", t("settings.layout"), t("settings.readingText"), look),
+		entry("appearance", "shortcuts", t("settings.shortcuts"), t("settings.shortcutsAbout"), look),
+		entry("personas", "personas", t("settings.personas"), t("personas.text")),
+		entry("imports", "imports", t("imports.title"), t("imports.about"), t("settings.imports")),
+		entry("backups", "backups", backups, t("backups.about")),
+		entry("backups", "archive", t("backups.archive"), t("backups.archiveAbout"), backups),
+		entry("backups", "budget", t("backups.budget"), "", backups),
+		entry("backups", "folder", t("backups.folder"), "", backups),
+		entry("backups", "second", t("backups.second"), "", backups),
+		entry("trash", "trash", t("settings.trash"), t("trash.about")),
+		entry("health", "health", t("settings.health")),
+		...layered.map((setting) => ({
+			tab: "writing",
+			row: setting.key,
+			name: texts.label(setting),
+			about: texts.about(setting),
+			words: `${synonyms(setting.key)} ${setting.key.replaceAll("_", " ")}`,
+			place: `${t("settings.writing")} · ${texts.group(setting.group)}`,
+		})),
+	];
+}
