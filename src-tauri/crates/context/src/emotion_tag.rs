@@ -84,9 +84,12 @@ fn look(text: &str) -> Look {
     }
     let rest = &body[NAME.len()..];
     match rest.find('>') {
-        Some(end) => label(&rest[..end]).map_or(Look::No, |label| Look::Tag(1 + NAME.len() + end + 1, label)),
-        None if rest.chars().count() <= MAX_TAG && may_become(rest) => Look::Maybe,
-        None => Look::No,
+        // The same conditions as for a tag that has not ended yet, so that chunks make no difference.
+        Some(end) if may_become(&rest[..end]) => {
+            label(&rest[..end]).map_or(Look::No, |label| Look::Tag(1 + NAME.len() + end + 1, label))
+        }
+        None if may_become(rest) => Look::Maybe,
+        _ => Look::No,
     }
 }
 
@@ -101,6 +104,9 @@ fn label(rest: &str) -> Option<String> {
 }
 
 fn may_become(rest: &str) -> bool {
+    if rest.chars().count() > MAX_TAG {
+        return false;
+    }
     let rest = rest.trim_start_matches([' ', '\t']);
     let Some(value) = rest.strip_prefix('=') else { return rest.is_empty() };
     value.chars().all(|letter| is_of_label(letter) || matches!(letter, '"' | '\'' | '/'))
@@ -149,6 +155,9 @@ mod tests {
             "< emotion=joy>",
             "<emotion=a<b>",
             "<emotion=joy\nand more>",
+            "<emotion=\njoy>",
+            "<emotion\u{a0}=joy>",
+            &format!("<emotion={}joy>", " ".repeat(MAX_TAG)),
             "a < b",
             "`<emotion=joy>`",
             "<em>joy</em>",

@@ -2105,6 +2105,14 @@ export type Skipped = {
 	reason: string,
 };
 
+/**  The result of splitting a chat. */
+export type SplitChat = {
+	/**  The new chat. */
+	chat: Chat,
+	/**  The messages that the old chat lost; `restore_messages` brings them back. */
+	moved: string[],
+};
+
 /**  A picture of a card that shows an emotion. */
 export type Sprite = {
 	/**  The id of the card's file. */
@@ -2112,14 +2120,6 @@ export type Sprite = {
 	/**  In lower case, without the number of a variant. */
 	emotion: string,
 	name: string,
-};
-
-/**  The result of splitting a chat. */
-export type SplitChat = {
-	/**  The new chat. */
-	chat: Chat,
-	/**  The messages that the old chat lost; `restore_messages` brings them back. */
-	moved: string[],
 };
 
 /**  A prompt at one stage, compared with the stage before. */
