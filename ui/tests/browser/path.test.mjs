@@ -279,7 +279,10 @@ test("new character is written, saved and exported", async () => {
 	assert.equal(card.data.first_mes, "“Careful, that one bites.”");
 	await id("editor-files").click();
 	await id("file-input").setInputFiles({ name: "joy.png", mimeType: "image/png", buffer: cardPng("Nobody", "") });
-	await id("card-file").filter({ hasText: "joy" }).locator("img").waitFor();
+	// Pictures load once they are visible.
+	const file = id("card-file").filter({ hasText: "joy" });
+	await file.scrollIntoViewIfNeeded();
+	await file.locator("img").waitFor();
 	const again = page.waitForEvent("download");
 	await page.getByRole("button", { name: "Export as JSON (V3)" }).click();
 	const { assets } = JSON.parse(await readFile(await (await again).path(), "utf8")).data;

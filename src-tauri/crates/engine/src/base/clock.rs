@@ -1,6 +1,7 @@
 //! The engine's only clock, so that tests can stop it.
 
 use std::sync::Arc;
+#[cfg(any(test, feature = "evaluation"))]
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
@@ -15,10 +16,12 @@ pub struct Clock {
 }
 
 /// Moves a clock of [`Clock::moved_by_hand`] and all its clones.
+#[cfg(any(test, feature = "evaluation"))]
 pub(crate) struct Hands {
     at: Arc<AtomicI64>,
 }
 
+#[cfg(any(test, feature = "evaluation"))]
 impl Hands {
     pub(crate) fn move_to(&self, at: Timestamp) {
         self.at.store(at.0, Ordering::Relaxed);
@@ -38,6 +41,7 @@ impl Clock {
     }
 
     /// A clock that returns `from`, in UTC, until it is moved.
+    #[cfg(any(test, feature = "evaluation"))]
     pub(crate) fn moved_by_hand(from: Timestamp) -> (Self, Hands) {
         let hands = Hands { at: Arc::new(AtomicI64::new(from.0)) };
         let at = Arc::clone(&hands.at);

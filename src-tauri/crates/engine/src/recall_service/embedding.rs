@@ -133,6 +133,7 @@ async fn read(
 }
 
 /// Embeds all messages of a store at once; `speakers` are those of its chats.
+#[cfg(any(test, feature = "evaluation"))]
 pub(crate) async fn read_all(store: &Store, encoder: &Encoder, speakers: &HashMap<ChatId, Speakers>) -> ApiResult<()> {
     loop {
         let unread = store.read(|store| store.vectors().queued(AT_ONCE)).await?;
