@@ -657,7 +657,7 @@ export type ChatFormat = {
 	builtIn: boolean,
 };
 
-/**  What the user has marked in a chat, and its links to other chats. */
+/**  Marks of the user in a chat, and its links to other chats. */
 export type ChatMarks = {
 	origin: BranchOrigin | null,
 	/**  The branches that began in this chat, oldest first. */
@@ -759,7 +759,7 @@ export type CommandRefusal = {
 	message: string,
 };
 
-/**  What a command sets. */
+/**  The setting that a command changes. */
 export type CommandSetting = "mode" | "persona" | "model" | "template" | "note" | "scene";
 
 /**  The memories that a consolidation archived. Each can be restored. */

@@ -50,7 +50,7 @@ pub struct RatedSwipe {
     pub rating: Rating,
 }
 
-/// What the user has marked in a chat, and its links to other chats.
+/// Marks of the user in a chat, and its links to other chats.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatMarks {

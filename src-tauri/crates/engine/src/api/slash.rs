@@ -33,7 +33,7 @@ pub enum CommandOutcome {
     Refused { refusal: CommandRefusal },
 }
 
-/// What a command sets.
+/// The setting that a command changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum CommandSetting {

@@ -12,7 +12,7 @@ use crate::library::handle::Library;
 const MAX_NAME: usize = 200;
 
 impl Library {
-    /// What the user has marked in a chat, and its links to other chats.
+    /// Marks of the user in a chat, and its links to other chats.
     pub(crate) async fn chat_marks(&self, chat: String) -> ApiResult<ChatMarks> {
         let chat = self.chat(chat.parse()?).await?.id;
         Ok(self.base().store().read(move |store| read_marks(store, chat)).await?)

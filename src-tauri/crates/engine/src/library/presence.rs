@@ -1,4 +1,4 @@
-//! What the speaker of a turn knows. A character knows only the messages at which it was present, and memories that are its
+//! Knowledge of the speaker of a turn. A character knows only the messages at which it was present, and memories that are its
 //! own or belong to the whole chat. The narrator and the user know everything.
 
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use crate::base::error::ApiResult;
 use crate::library::group::{NextSpeaker, Scene};
 use crate::library::handle::Library;
 
-/// What the speaker of one turn knows.
+/// Knowledge of the speaker of one turn.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Knowledge {
     /// The speaker in a group scene; `None` in other chats, and for texts of the user.

@@ -55,7 +55,7 @@ pub(crate) struct MemoryScopes {
     pub(crate) company: ChatParticipants,
     /// The scopes that apply whatever the lorebooks; the second is the pair's.
     pub(crate) scopes: Vec<MemoryScope>,
-    /// What the speaker knows.
+    /// Knowledge of the speaker.
     pub(crate) known: Knowledge,
     /// Whether memories made from other chats apply (setting `memory_other_chats`). A memory that the user wrote was
     /// made from no chat; one that has outlived its chat was.

@@ -19,7 +19,7 @@ pub(crate) struct TurnQuery<'t> {
     pub(crate) persona: &'t Persona,
     /// Name of the character that replies.
     pub(crate) speaker: &'t str,
-    /// What the speaker knows.
+    /// Knowledge of the speaker.
     pub(crate) known: &'t Knowledge,
     pub(crate) speakers: &'t Speakers,
     /// Messages of the window; the user's new message is the last.

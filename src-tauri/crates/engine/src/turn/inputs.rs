@@ -54,7 +54,7 @@ pub(crate) struct TurnInputs {
     pub(crate) speakers: Speakers,
     /// Name of the character or narrator who writes the reply.
     pub(crate) speaker: String,
-    /// What the speaker knows.
+    /// Knowledge of the speaker.
     pub(crate) known: Knowledge,
     pub(crate) scripts: Arc<Scripts>,
     /// Why the reply is generated.

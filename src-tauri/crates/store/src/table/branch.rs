@@ -34,7 +34,7 @@ pub struct StoryStep {
     pub key: StoryKey,
 }
 
-/// What copies of a message have in common: the author, the time, and the checksum of the shown text.
+/// The values that copies of a message share: the author, the time, and the checksum of the shown text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StoryKey {
     role: String,
