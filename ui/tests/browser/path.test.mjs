@@ -465,7 +465,7 @@ test("memory block leads to its memory and its sources", async () => {
 	await say("Remember that my sister Wilhelmina sails the ferry.");
 	await done();
 	await id("chat-menu").click();
-	await page.getByRole("menuitem").first().click();
+	await id("new-chat-with").click();
 	await page.waitForFunction(() => document.querySelectorAll("[data-testid=message]").length === 1);
 	await id("xray").click();
 	await id("composer").fill("Who sails the ferry?");
