@@ -1,6 +1,6 @@
 //! Group J: a long card, a long lorebook and a long chat compete for the token budget.
 
-use engine::scenario::{Character, LoreEntry, Lorebook, Pair, Probe, Say, Set, Step};
+use engine::scenario::{Character, Lorebook, Pair, Probe, Say, ScenarioEntry, Set, Step};
 
 use super::prose;
 use super::{Expectation, ExpectedRecall, PlanBuilder};
@@ -43,7 +43,7 @@ pub(super) fn plant(builder: &mut PlanBuilder) {
 fn introduce(builder: &mut PlanBuilder) {
     let random = &mut builder.world.random;
     let card = (0..2).map(|_| prose::paragraphs(random)).collect::<Vec<_>>().join(" ");
-    let entry = |_| LoreEntry { keys: vec!["quay".into()], text: prose::paragraphs(random) };
+    let entry = |_| ScenarioEntry { keys: vec!["quay".into()], text: prose::paragraphs(random) };
     let entries = (0..40).map(entry).collect();
     let (pair, character) = (PAIR.to_owned(), CHARACTER.to_owned());
     builder.steps([

@@ -33,7 +33,7 @@ const PNG: &str = "image/png";
 pub(crate) type Cast = HashMap<String, CharacterId>;
 
 /// Result of reading a card file.
-enum CardFile {
+enum FoundCard {
     /// It was imported before.
     Known { id: CharacterId, name: String, linked: Option<Value> },
     /// Its files are stored, but not its row yet.
@@ -73,18 +73,18 @@ impl Imports {
         let (mut cast, mut batch) = (Cast::new(), Vec::new());
         while let Some(next) = looked.next().await {
             match next? {
-                (CardFile::Known { id, name, linked }, path) => {
+                (FoundCard::Known { id, name, linked }, path) => {
                     let reason = format!("{name} is already in the library");
                     report.skipped.push(Skipped { id: id.to_string(), file: file_name(&path), reason });
                     wishes.add(linked.as_ref(), Binding::Character(id));
                     cast.insert(stem(&path), id);
                 }
-                (CardFile::New(new), path) => {
+                (FoundCard::New(new), path) => {
                     wishes.add(new.linked.as_ref(), Binding::Character(new.character.id));
                     cast.insert(stem(&path), new.character.id);
                     batch.push((file_name(&path), *new));
                 }
-                (CardFile::Other, path) => {
+                (FoundCard::Other, path) => {
                     self.keep_cards(&folder, std::mem::take(&mut batch), report).await?;
                     if let Some(id) = self.import_other_card(&folder, &path, &tags, report).await? {
                         self.wish_of(id, wishes).await?;
@@ -104,15 +104,15 @@ impl Imports {
         Ok(cast)
     }
 
-    async fn look_at(&self, folder: String, path: &Path, tags: &Tags) -> ApiResult<CardFile> {
+    async fn look_at(&self, folder: String, path: &Path, tags: &Tags) -> ApiResult<FoundCard> {
         let (file, own) = (file_name(path), path.to_owned());
         let read = tokio::task::spawn_blocking(move || read_png(&own)).await;
         let Some((bytes, hash, card, mut warnings)) = read.map_err(|_| internal("a card could not be read"))? else {
-            return Ok(CardFile::Other);
+            return Ok(FoundCard::Other);
         };
         let linked = card.extensions().and_then(|all| all.get("world")).cloned();
         if let Some(known) = self.known_card(folder, file.clone(), hash).await? {
-            return Ok(CardFile::Known { id: known.id, name: known.name, linked });
+            return Ok(FoundCard::Known { id: known.id, name: known.name, linked });
         }
         let store = self.base().store().clone();
         let keep = move || {
@@ -134,7 +134,7 @@ impl Imports {
             updated: now,
             card_json: card.to_json(),
         };
-        Ok(CardFile::New(Box::new(New { character, favourite: is_favourite(&card), linked, warnings })))
+        Ok(FoundCard::New(Box::new(New { character, favourite: is_favourite(&card), linked, warnings })))
     }
 
     /// The character that was imported from this file, even if it has changed since. Otherwise one that was imported

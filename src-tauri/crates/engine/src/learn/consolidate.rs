@@ -23,7 +23,7 @@ const DONE: &str = "memories_consolidated";
 const MIN_INTERVAL: i64 = 86_400_000;
 
 /// Embeddings by the numbers of memories.
-type Vectors = Arc<HashMap<i64, Vec<f32>>>;
+type VectorsById = Arc<HashMap<i64, Vec<f32>>>;
 
 impl Learning {
     /// Consolidates all memories now and returns what was archived, and why.
@@ -83,7 +83,7 @@ impl Learning {
         Ok(all)
     }
 
-    async fn consolidate_scope(&self, scope: MemoryScope, vectors: Vectors) -> ApiResult<Vec<Memory>> {
+    async fn consolidate_scope(&self, scope: MemoryScope, vectors: VectorsById) -> ApiResult<Vec<Memory>> {
         let (user, now) = (self.user_of(scope).await?, self.base().now());
         let planned = self.base().store().read(move |store| planned(store, scope, (user, vectors, now))).await?;
         if planned.is_empty() {
@@ -111,7 +111,7 @@ impl Learning {
 fn planned(
     store: &ReadTransaction<'_>,
     scope: MemoryScope,
-    (user, vectors, now): (Vec<String>, Vectors, Timestamp),
+    (user, vectors, now): (Vec<String>, VectorsById, Timestamp),
 ) -> Result<Vec<(Memory, ArchivedState)>, StoreError> {
     let standing = store.memories().all_active(scope)?;
     let vectors = standing.iter().filter_map(|each| Some((each.number, vectors.get(&each.number)?.clone()))).collect();

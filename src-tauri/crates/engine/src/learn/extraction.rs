@@ -72,13 +72,13 @@ struct Fact {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Answered {
+enum FactsAnswer {
     List(Vec<Fact>),
     Object { facts: Vec<Fact> },
 }
 
 fn read(answer: &str) -> Option<Vec<Fact>> {
-    let (Answered::List(facts) | Answered::Object { facts }) = serde_json::from_str(answer).ok()?;
+    let (FactsAnswer::List(facts) | FactsAnswer::Object { facts }) = serde_json::from_str(answer).ok()?;
     Some(facts)
 }
 

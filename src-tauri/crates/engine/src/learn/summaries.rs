@@ -32,7 +32,7 @@ const CONFIDENCE: u8 = 6;
 
 /// The answer of the model.
 #[derive(Deserialize)]
-struct Answered {
+struct SummaryAnswer {
     summary: String,
     #[serde(default)]
     analysis: String,
@@ -45,7 +45,7 @@ struct Answered {
 /// `keyframe` with the model's answer. `None` if the answer is unreadable, or if its summary has a name or number that
 /// the messages lack.
 fn read(answer: &str, keyframe: &Keyframe, said: &SpokenWords) -> Option<Keyframe> {
-    let answered: Answered = serde_json::from_str(answer).ok()?;
+    let answered: SummaryAnswer = serde_json::from_str(answer).ok()?;
     let fitting = LETTERS.iter().map(|letters| sentences(&answered.summary, *letters));
     let summary = fitting.into_iter().find(|summary| tokens(summary) <= TOKENS)?;
     if summary.is_empty() || !said.has_names(&summary) {

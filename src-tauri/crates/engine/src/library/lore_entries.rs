@@ -11,7 +11,7 @@ use crate::library::lorebooks;
 
 /// A deleted entry and its position.
 #[derive(Serialize, Deserialize)]
-struct Taken {
+struct RemovedEntry {
     at: usize,
     entry: Map<String, Value>,
 }
@@ -65,8 +65,9 @@ impl Library {
             let mut gone = places(&found.book, &ids)?;
             gone.sort_unstable();
             // Delete from the end, so that the earlier positions stay valid.
-            let taken = gone.into_iter().rev().filter_map(|at| Some(Taken { at, entry: found.book.remove(at)? }));
-            let taken: Vec<Taken> = taken.collect();
+            let taken =
+                gone.into_iter().rev().filter_map(|at| Some(RemovedEntry { at, entry: found.book.remove(at)? }));
+            let taken: Vec<RemovedEntry> = taken.collect();
             serde_json::to_string(&taken).map_err(|error| internal(&error.to_string()))
         })
         .await
@@ -79,10 +80,10 @@ impl Library {
     pub(crate) async fn restore_lore_entries(&self, book: String, deleted: String) -> ApiResult<Lorebook> {
         let refused =
             |why: String| bad_input(format!("The entries cannot be put back: {why}."), "Import the book again.");
-        let taken: Vec<Taken> = serde_json::from_str(&deleted).map_err(|error| refused(error.to_string()))?;
+        let taken: Vec<RemovedEntry> = serde_json::from_str(&deleted).map_err(|error| refused(error.to_string()))?;
         let edited = book.clone();
         self.change_lorebook(book, move |found, _| {
-            for Taken { at, entry } in taken.into_iter().rev() {
+            for RemovedEntry { at, entry } in taken.into_iter().rev() {
                 found.book.restore_set_aside(at, entry).map_err(|why| refused(why.to_owned()))?;
             }
             Ok(())

@@ -49,7 +49,7 @@ impl Taking {
 }
 
 /// The outcome for one memory.
-enum Taken {
+enum KeepOutcome {
     New,
     Known,
 }
@@ -119,7 +119,7 @@ fn take(
         let ids_by_world = item.scope == api::MemoryScope::World;
         match read(store, item, taking)? {
             Ok(memory) => match keep(store, &memory)? {
-                Taken::New => {
+                KeepOutcome::New => {
                     imported.added += 1;
                     if ids_by_world && !matches!(memory.scope, MemoryScope::World(_)) {
                         imported.worldless.push(line);
@@ -127,7 +127,7 @@ fn take(
                     taken.insert(memory.id);
                     archived.extend(memory.archived.map(|of| (memory, of)));
                 }
-                Taken::Known => imported.known += 1,
+                KeepOutcome::Known => imported.known += 1,
             },
             Err(why) => imported.refused.push(format!("{line}: {why}")),
         }
@@ -207,22 +207,22 @@ fn scope(store: &ReadTransaction<'_>, item: &api::Memory, taking: &Taking) -> Re
     })
 }
 
-fn keep(store: &mut WriteTransaction<'_>, memory: &Memory) -> Result<Taken, StoreError> {
+fn keep(store: &mut WriteTransaction<'_>, memory: &Memory) -> Result<KeepOutcome, StoreError> {
     if store.memories().get(memory.id)?.is_some() {
-        return Ok(Taken::Known);
+        return Ok(KeepOutcome::Known);
     }
     if store.memories().exists(memory.id)? {
         exclusion::remember_again(store, memory.id)?;
         // A source message may be deleted by now. Then the memory is stored without its sources.
         if store.memories().get(memory.id)?.is_some() {
-            return Ok(Taken::New);
+            return Ok(KeepOutcome::New);
         }
         let bare = Memory { id: MemoryId(Uuid::now_v7()), sources: Vec::new(), ..memory.clone() };
         store.memories_mut().insert(&bare)?;
-        return Ok(Taken::New);
+        return Ok(KeepOutcome::New);
     }
     store.memories_mut().insert(memory)?;
-    Ok(Taken::New)
+    Ok(KeepOutcome::New)
 }
 
 fn moment(written: &str) -> Result<Timestamp, jiff::Error> {

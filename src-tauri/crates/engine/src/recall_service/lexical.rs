@@ -14,7 +14,7 @@ use store::{MessageKey, ReadTransaction, StoreError};
 use crate::base::clock::Clock;
 
 use crate::recall_service::hit::{Hit, Since};
-use crate::recall_service::text_cache::{ChatTexts, TextCache};
+use crate::recall_service::text_cache::{IndexedChat, TextCache};
 use recall::hints::QueryHints;
 use recall::possessions::Possession;
 use recall::scores::Scores;
@@ -31,7 +31,7 @@ pub(crate) struct LexicalSearch {
     /// The ranges searched; none goes beyond the end of its chat.
     pub(crate) stretches: Vec<MessageRange>,
     /// The texts of each range's chat.
-    pub(crate) chats: Vec<Arc<ChatTexts>>,
+    pub(crate) chats: Vec<Arc<IndexedChat>>,
     pub(crate) said: Lexical,
     /// See `Older::lacking`.
     pub(crate) lacking: bool,
@@ -48,7 +48,7 @@ impl LexicalSearch {
         words: &[String],
     ) -> Result<Self, StoreError> {
         let chats: Vec<_> = stretches.iter().map(|stretch| texts.of(store, stretch.chat)).collect::<Result<_, _>>()?;
-        let within = |(stretch, chat): (&MessageRange, &Arc<ChatTexts>)| MessageRange {
+        let within = |(stretch, chat): (&MessageRange, &Arc<IndexedChat>)| MessageRange {
             before: stretch.before.min(chat.end()),
             chat: stretch.chat,
         };

@@ -17,7 +17,7 @@ const CHATS: usize = 64;
 
 /// The shown texts of one chat at one revision.
 #[derive(Default, Clone)]
-pub(crate) struct ChatTexts {
+pub(crate) struct IndexedChat {
     revision: TextRevision,
     pub(crate) index: TextIndex,
     /// By position, each with the number of its last change.
@@ -30,7 +30,7 @@ pub(crate) struct ChatTexts {
     naming: Naming,
 }
 
-impl ChatTexts {
+impl IndexedChat {
     pub(crate) fn message(&self, position: i64) -> Option<MessageKey> {
         self.messages.get(&position).map(|(_, message)| *message)
     }
@@ -115,7 +115,7 @@ fn put<T>(known: &mut BTreeMap<i64, T>, position: i64, value: Option<T>) {
 }
 
 /// The texts of a chat as last searched. The lock makes others wait, because building an index twice would take longer.
-type CachedTexts = Arc<Mutex<Arc<ChatTexts>>>;
+type CachedTexts = Arc<Mutex<Arc<IndexedChat>>>;
 
 /// Recently searched texts, the latest last.
 #[derive(Default)]
@@ -123,7 +123,7 @@ pub(crate) struct TextCache(Mutex<Vec<(ChatId, CachedTexts)>>);
 
 impl TextCache {
     /// The texts of `chat` as `store` sees them.
-    pub(crate) fn of(&self, store: &ReadTransaction<'_>, chat: ChatId) -> Result<Arc<ChatTexts>, StoreError> {
+    pub(crate) fn of(&self, store: &ReadTransaction<'_>, chat: ChatId) -> Result<Arc<IndexedChat>, StoreError> {
         let known = self.known(chat);
         let mut known = lock(&known);
         let revision = store.message_texts().revision(chat)?;
@@ -132,7 +132,7 @@ impl TextCache {
         }
         // A reader whose snapshot is older than the cache builds its own texts, which are of no use to others.
         if known.revision.last > revision.last {
-            return Ok(Arc::new(ChatTexts::read(store, chat, revision)?));
+            return Ok(Arc::new(IndexedChat::read(store, chat, revision)?));
         }
         let mut texts = Arc::unwrap_or_clone(std::mem::take(&mut *known));
         texts.renew(store, chat, revision)?;

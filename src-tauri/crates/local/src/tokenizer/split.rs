@@ -109,9 +109,14 @@ fn signs(character: char, class: u8) -> bool {
 
 /// Returns the pre-tokenizer `name` of `tokenizer.ggml.pre`; `None` if only the worker supports it.
 pub(super) fn pre(name: &str) -> Option<Pre> {
+    let byte_letters = !matches!(name, "gemma4" | "granite-embed-multi-311m" | "sarvam-moe");
+    Some(Pre { stages: stages(name)?, whole_words: keeps_words(name), byte_letters })
+}
+
+fn stages(name: &str) -> Option<&'static [SplitStage]> {
     const ONE_DIGIT: Rules = Rules { digits: 1, ..Rules::LLAMA3 };
     const SLASH: &[char] = &['\r', '\n', '/'];
-    let stages: &'static [SplitStage] = match name {
+    Some(match name {
         "llama3" | "llama-v3" | "llama-bpe" | "falcon3" | "falcon-h1" | "pixtral" | "midm-2.0" | "lfm2"
         | "jina-v5-nano" | "dbrx" | "smaug-bpe" | "chatglm-bpe" | "glm4" | "glm5" => {
             &const { [SplitStage::Rules(Rules::LLAMA3)] }
@@ -168,9 +173,12 @@ pub(super) fn pre(name: &str) -> Option<Pre> {
             &const { [SplitStage::runs(signs), GPT2, SplitStage::runs(|_, class| class & NUMBER != 0), ASCII_TRIPLES] }
         }
         _ => return None,
-    };
-    let byte_letters = !matches!(name, "gemma4" | "granite-embed-multi-311m" | "sarvam-moe");
-    let whole_words = matches!(
+    })
+}
+
+/// The vocabularies in which a word that is a token is not split.
+fn keeps_words(name: &str) -> bool {
+    matches!(
         name,
         "minicpm5"
             | "llama3"
@@ -185,8 +193,7 @@ pub(super) fn pre(name: &str) -> Option<Pre> {
             | "glm4"
             | "glm5"
             | "tekken"
-    );
-    Some(Pre { stages, whole_words, byte_letters })
+    )
 }
 
 #[cfg(test)]

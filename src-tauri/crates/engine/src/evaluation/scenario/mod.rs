@@ -44,8 +44,8 @@ use provider::FakeProvider;
 
 pub use probe::{Item, Probed};
 pub use step::{
-    Branch, Character, Chat, Deleted, LoreEntry, Lorebook, Noted, Pair, Probe, Rewritten, Say, Set, Step, Timed, Turn,
-    Where,
+    Branch, Character, Chat, Deleted, Lorebook, Noted, Pair, Probe, Rewritten, Say, ScenarioEntry, Set, Step, Timed,
+    Turn, Where,
 };
 
 use crate::Engine;

@@ -214,7 +214,7 @@ impl Stage {
 
     async fn lorebook(&self, Lorebook { pair, name, entries }: Lorebook) -> ApiResult<()> {
         let (character, _) = self.known.pair(&pair)?;
-        let entry = |(at, entry): (usize, &super::step::LoreEntry)| {
+        let entry = |(at, entry): (usize, &super::step::ScenarioEntry)| {
             let value = json!({ "uid": at, "key": entry.keys, "keysecondary": [], "comment": "", "content": entry.text,
                 "constant": entry.keys.is_empty(), "order": 100, "position": 0, "disable": false });
             (at.to_string(), value)

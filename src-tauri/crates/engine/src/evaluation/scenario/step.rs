@@ -130,12 +130,12 @@ pub struct Noted {
 pub struct Lorebook {
     pub pair: String,
     pub name: String,
-    pub entries: Vec<LoreEntry>,
+    pub entries: Vec<ScenarioEntry>,
 }
 
 /// An entry without keys is always active.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LoreEntry {
+pub struct ScenarioEntry {
     #[serde(default)]
     pub keys: Vec<String>,
     pub text: String,

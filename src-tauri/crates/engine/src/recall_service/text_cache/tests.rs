@@ -49,7 +49,7 @@ struct Seen {
     news: BTreeMap<i64, Update>,
 }
 
-fn seen(texts: &ChatTexts) -> Seen {
+fn seen(texts: &IndexedChat) -> Seen {
     let searched = search(&[(&texts.index, i64::MAX)], ["lamp", "parrot", "gull", "rain"]);
     Seen {
         positions: texts.messages(i64::MAX).map(|message| message.position).collect(),
