@@ -29,6 +29,17 @@ test("palette finds a setting by a synonym and focuses it", async () => {
 	await page.waitForFunction(() => document.activeElement?.closest("[data-setting=theme]") !== null);
 });
 
+test("words for moving in lead to an import", async () => {
+	await show("chat", "light");
+	for (const [words, action] of [["import", /^Import files/], ["sillytavern", /^Import from SillyTavern/], ["lorebook json", /^Import files/]]) {
+		await find(words);
+		const chosen = page.getByRole("option", { name: action });
+		await chosen.waitFor();
+		if (words !== "lorebook json") assert.match(await page.getByRole("option", { selected: true }).innerText(), action);
+		await page.keyboard.press("Escape");
+	}
+});
+
 test("palette finds messages, > leaves out the rest", async () => {
 	await show("chat", "light");
 	await find("> lamp");

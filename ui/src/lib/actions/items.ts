@@ -1,5 +1,5 @@
 import type { LayeredSetting } from "../api/generated";
-import { t } from "../i18n/i18n.svelte";
+import { synonyms, t } from "../i18n/i18n.svelte";
 import type { App } from "../state/app.svelte";
 import { haystack, type Haystack } from "./fuzzy";
 import { ACTIONS, type Action } from "./list";
@@ -25,7 +25,7 @@ export interface Item {
 
 type Line = Omit<Item, "hay" | "words" | "note"> & { note?: string; words?: string };
 
-const item = ({ words = "", note = "", ...line }: Line): Item => ({ ...line, note, hay: haystack(line.name), words: words === "" ? null : haystack(words) });
+const item = ({ words = "", note = "", ...line }: Line): Item => ({ ...line, note, hay: haystack(line.name.replace(/\s*…$/, "")), words: words === "" ? null : haystack(words) });
 
 /** Everything that the palette finds without the engine, in the order of an empty search. */
 export function items(app: App, layered: readonly LayeredSetting[]): Item[] {
@@ -40,7 +40,7 @@ function chats(app: App): Item[] {
 
 function actions(app: App): Item[] {
 	const offered = ACTIONS.filter((action) => action.id !== "palette" && action.id !== "focusSearch" && action.available(app));
-	return offered.map((action) => item({ key: `action:${action.id}`, group: "actions", name: t(`action.${action.id}`), note: t(`actions.${action.group}`), action, run: () => action.run(app) }));
+	return offered.map((action) => item({ key: `action:${action.id}`, group: "actions", name: t(`action.${action.id}`), note: t(`actions.${action.group}`), words: synonyms(action.id), action, run: () => action.run(app) }));
 }
 
 function characters(app: App): Item[] {

@@ -94,6 +94,7 @@ const LIST = [
 	{ id: "models", group: "go", shortcut: "Mod+5", available: always, run: to("models") },
 	{ id: "settings", group: "go", shortcut: "Mod+,", available: always, run: to("settings") },
 	{ id: "import", group: "go", shortcut: "Mod+O", available: always, run: (app) => app.import() },
+	{ id: "importFolder", group: "go", shortcut: "", available: (app) => app.api.shell.importsFolders && app.folder.progress === null, run: (app) => app.folder.start() },
 	{ id: "newCharacter", group: "go", shortcut: "", available: always, run: (app) => app.edit(null) },
 	{ id: "undo", group: "go", shortcut: "Mod+Z", available: (app) => editing(app) === null && app.canUndo, run: (app) => app.undoLast(), notInText: true },
 
