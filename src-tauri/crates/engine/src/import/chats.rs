@@ -129,7 +129,7 @@ impl Imports {
             self.skip_chat(known, character, file, report).await?;
             return Ok(Some(known));
         }
-        let title = title(&file);
+        let title = without_time(&title(&file)).to_owned();
         let mut warnings = differences(&chat, &losses);
         let persona = self.persona_named(&chat.user, &mut warnings).await?;
         let (named, source) = (title.clone(), Some(file.clone()));
@@ -272,6 +272,17 @@ pub(crate) fn title(file: &str) -> String {
     if title.is_empty() { "Chat".to_owned() } else { title }
 }
 
+/// A title without the time of day that SillyTavern writes after the date: "Nora - 2025-03-01@10h00m00s".
+pub(crate) fn without_time(title: &str) -> &str {
+    let Some((date, time)) = title.rsplit_once('@') else { return title };
+    let is_time = time.trim_start().starts_with(|first: char| first.is_ascii_digit())
+        && time.contains('h')
+        && time.chars().all(|one| one.is_ascii_digit() || matches!(one, 'h' | 'm' | 's' | ' '));
+    let date = date.trim_end();
+    let before_day = date.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    if is_time && before_day.len() < date.len() && before_day.ends_with('-') { date } else { title }
+}
+
 /// Skips a chat without messages, which is a leftover in a folder. Refuses any other file.
 pub(crate) fn not_taken(report: &mut ImportReport, file: String, kind: &str, reason: String) {
     match kind {
@@ -282,4 +293,21 @@ pub(crate) fn not_taken(report: &mut ImportReport, file: String, kind: &str, rea
 
 pub(crate) fn refuse(report: &mut ImportReport, file: String, kind: &str, reason: String) {
     report.refused.push(Refused { file, kind: kind.to_owned(), reason });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn title_has_the_date_and_no_time_of_day() {
+        let shown = |file| without_time(&title(file)).to_owned();
+        assert_eq!(shown("Nora - 2025-03-01@10h00m00s.jsonl"), "Nora - 2025-03-01");
+        assert_eq!(shown("Nora - 2024-5-1 @10h 00m 00s 123ms.jsonl"), "Nora - 2024-5-1");
+        assert_eq!(shown("Branch #1 - Nora - 2025-03-01@10h00m00s.jsonl"), "Branch #1 - Nora - 2025-03-01");
+        assert_eq!(shown("2025-03-01@09h00m00s.jsonl"), "2025-03-01");
+        for kept in ["me@home", "Meet @ 10h", "Meet 7@10h", "@10h00m00s", "24@heart", "2@", "7@h"] {
+            assert_eq!(shown(&format!("{kept}.jsonl")), kept);
+        }
+    }
 }

@@ -15,7 +15,7 @@ use crate::api::{ImportReport, Imported, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::cards::Cast;
-use crate::import::chats::{ChatRead, differences, not_taken, read_chat, refuse, title};
+use crate::import::chats::{ChatRead, differences, not_taken, read_chat, refuse, title, without_time};
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
 use crate::import::progress::ImportRun;
@@ -238,8 +238,8 @@ impl Imports {
         let persona = self.persona_named(&chat.user, &mut warnings).await?;
         let several = group.chats.iter().collect::<HashSet<_>>().len() > 1;
         let title = match group.name.as_str() {
-            "" => title(&file),
-            name if several => title(&format!("{name}, {file}")),
+            "" => without_time(&title(&file)).to_owned(),
+            name if several => without_time(&title(&format!("{name}, {file}"))).to_owned(),
             name => title(&format!("{name}.jsonl")),
         };
         let members = part.members.split_off(1);
