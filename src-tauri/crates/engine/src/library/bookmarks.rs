@@ -25,6 +25,8 @@ const MAX_LINKS: usize = 500;
 /// The links of a chat, with the names of the other chats' files.
 #[derive(Default)]
 pub(crate) struct Bookmarks {
+    /// The chat was imported, so its own header names its main chat. A branch has a copy of the header of another chat.
+    imported: bool,
     main_chat: Option<String>,
     checkpoints: HashMap<MessageId, String>,
     branches: HashMap<MessageId, Vec<String>>,
@@ -32,7 +34,7 @@ pub(crate) struct Bookmarks {
 
 impl Bookmarks {
     pub(crate) fn read(store: &ReadTransaction<'_>, chat: ChatId) -> Result<Self, StoreError> {
-        let mut found = Self::default();
+        let mut found = Self { imported: store.sources().file_of(chat)?.is_some(), ..Self::default() };
         if let Some(origin) = store.branch_links().origin(chat)?.filter(|origin| !origin.deleted) {
             found.main_chat = Some(stem(store, origin.chat, &origin.title)?);
         }
@@ -48,8 +50,10 @@ impl Bookmarks {
     /// Writes the main chat into the header of the export. A name from the imported file stays.
     pub(crate) fn complete_chat(&self, file: &mut ChatFile) {
         let about = file.header.entry(METADATA).or_insert_with(|| json!({}));
-        if let (Some(name), Some(about)) = (&self.main_chat, about.as_object_mut()) {
-            about.entry(MAIN_CHAT).or_insert_with(|| json!(name));
+        if let (Some(name), Some(about)) = (&self.main_chat, about.as_object_mut())
+            && !(self.imported && about.contains_key(MAIN_CHAT))
+        {
+            about.insert(MAIN_CHAT.to_owned(), json!(name));
         }
     }
 
