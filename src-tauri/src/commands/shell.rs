@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use engine::Exported;
 use engine::api::{
     ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, PromptFile,
+    ReadableOptions,
 };
 use serde::Deserialize;
 use tauri::ipc::Channel;
@@ -159,8 +160,9 @@ pub(crate) async fn export_chat(
     core: State<'_, Core>,
     id: String,
     format: ChatFileFormat,
+    options: ReadableOptions,
 ) -> Result<Option<String>, ApiError> {
-    let exported = core.engine().await.export_chat(id, format).await?;
+    let exported = core.engine().await.export_chat_with(id, format, options).await?;
     save(&window, exported).await
 }
 

@@ -401,3 +401,94 @@ async fn user_stop_texts_end_a_reply() {
     let user = format!("\n{}:", chat.persona.name);
     assert!(stop.contains(&user) && stop.contains(&"\\end".to_owned()), "{stop:?}");
 }
+
+/// A main chat with a checkpoint at its first message and a branch at its second one.
+fn main_chat() -> Vec<Value> {
+    vec![
+        header(),
+        line("Nora", false, "Hello.", json!({ "extra": { "bookmark_link": "The door" } })),
+        line("Tom", true, "Hi.", json!({ "extra": { "branches": ["Evening - Branch #1"] } })),
+        line("Nora", false, "Sit down.", json!({})),
+    ]
+}
+
+fn linked_chat(last: &str, messages: usize) -> Vec<Value> {
+    let mut lines = main_chat();
+    lines[0]["chat_metadata"] = json!({ "main_chat": "Evening" });
+    lines.truncate(1 + messages);
+    lines.push(line("Nora", false, last, json!({})));
+    lines
+}
+
+#[tokio::test]
+async fn linked_chat_files_are_branches_in_any_order() {
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+        let library = Library::with("Nora").await;
+        let files = [
+            ("Evening.jsonl", main_chat()),
+            ("The door.jsonl", linked_chat("Come in.", 1)),
+            ("Evening - Branch #1.jsonl", linked_chat("Go away.", 2)),
+        ];
+        let mut ids = vec![String::new(); files.len()];
+        for at in order {
+            let report = library.import(files[at].0, file(&files[at].1)).await;
+            ids[at].clone_from(&report.imported[0].id);
+        }
+        let engine = &library.app.engine;
+        let marks = engine.chat_marks(ids[0].clone()).await.unwrap();
+        let messages = engine.whole_chat(ids[0].clone()).await.unwrap().page.messages;
+        assert_eq!((marks.checkpoints.len(), marks.checkpoints[0].name.as_str()), (1, "The door"), "{order:?}");
+        assert_eq!(marks.checkpoints[0].message, messages[0].id);
+        let mut branches: Vec<_> = marks.branches.into_iter().map(|one| (one.title, one.message)).collect();
+        branches.sort();
+        let at = |index: usize| Some(messages[index].id.clone());
+        assert_eq!(branches, [("Evening - Branch #1".to_owned(), at(1)), ("The door".to_owned(), at(0))], "{order:?}");
+        let tree = engine.story_tree(ids[1].clone()).await.unwrap();
+        assert_eq!(tree.chats, 3, "{order:?}");
+    }
+}
+
+#[tokio::test]
+async fn branches_are_exported_as_linked_files() {
+    let library = Library::with("Nora").await;
+    let main = library.import("Evening.jsonl", file(&main_chat())).await.imported.remove(0);
+    let engine = &library.app.engine;
+    let last = library.messages(&main).await.pop().unwrap().id;
+    engine.set_checkpoint(last.clone(), Some("At the fire".into())).await.unwrap();
+    let branch = engine.branch_chat(last, None, Some("Night".into())).await.unwrap();
+    let lines = library.lines(&main).await;
+    assert_eq!(
+        (&lines[1]["extra"]["bookmark_link"], &lines[2]["extra"]["branches"]),
+        (&json!("The door"), &json!(["Evening - Branch #1"]))
+    );
+    assert_eq!(
+        (&lines[3]["extra"]["bookmark_link"], &lines[3]["extra"]["branches"]),
+        (&json!("At the fire"), &json!(["Night"]))
+    );
+    let exported = engine.export_chat(branch.id, ChatFileFormat::Jsonl).await.unwrap();
+    let text = String::from_utf8(exported.bytes).unwrap();
+    let head: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!((exported.file_name.as_str(), &head["chat_metadata"]["main_chat"]), ("Night.jsonl", &json!("Evening")));
+}
+
+#[tokio::test]
+async fn hostile_links_make_no_circle() {
+    let library = Library::with("Nora").await;
+    let mut own = main_chat();
+    own[0]["chat_metadata"] = json!({ "main_chat": "chat" });
+    own[1]["extra"] = json!({ "bookmark_link": 7, "branches": { "a": 1 } });
+    let alone = library.chat(&own).await;
+    assert_eq!(library.app.engine.chat_marks(alone.id).await.unwrap().origin, None);
+    let mut first = main_chat();
+    first[0]["chat_metadata"] = json!({ "main_chat": "B" });
+    let mut second = main_chat();
+    second[0]["chat_metadata"] = json!({ "main_chat": "A" });
+    let first = library.import("A.jsonl", file(&first)).await.imported.remove(0);
+    let second = library.import("B.jsonl", file(&second)).await.imported.remove(0);
+    let origins = [first.id, second.id];
+    let mut linked = 0;
+    for id in origins {
+        linked += usize::from(library.app.engine.chat_marks(id).await.unwrap().origin.is_some());
+    }
+    assert!(linked <= 1, "at most one of two chats begins in the other");
+}

@@ -6,6 +6,7 @@
 
 mod asks;
 mod bad_input;
+mod branches;
 mod bytes;
 mod card_assets;
 mod card_files;
@@ -24,6 +25,7 @@ mod folders;
 mod foreign_files;
 mod forgotten_meanwhile;
 mod groups;
+mod hints;
 mod import_reports;
 mod imported_chats;
 mod invariants;
@@ -44,6 +46,7 @@ mod odd_imports;
 mod plain_chats;
 mod planted;
 mod planted_sturdy;
+mod readable_exports;
 mod real_model;
 mod reason_texts;
 mod requirements;

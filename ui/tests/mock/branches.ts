@@ -1,4 +1,4 @@
-import type { Chat, ChatMarks, Message, Rating, Revision, StoryMessage, StoryNode, StoryTree } from "../../src/lib/api/generated";
+import type { ChangedText, Chat, ChatMarks, JoinedChat, Message, Rating, Revision, StoryMessage, StoryNode, StoryTree } from "../../src/lib/api/generated";
 import * as data from "./data";
 import type { MockChat } from "./engine";
 
@@ -15,6 +15,9 @@ export class MockBranches {
 	readonly #origins = new Map<string, { chat: string; message: string; number: number }>();
 	readonly #checkpoints = new Map<string, string>();
 	readonly #ratings = new Map<string, Rating>();
+	/** Messages with an earlier text. */
+	readonly edited = new Set<string>();
+	readonly #joined = new Map<string, MockChat>();
 	readonly #gone = new Map<string, { chat: MockChat; at: number; message: Message }>();
 
 	constructor(private readonly host: Host) {}
@@ -40,7 +43,7 @@ export class MockBranches {
 			origin: origin ? { ...origin, title: this.host.chat(origin.chat).title || "Mira" } : null,
 			branches,
 			checkpoints,
-			edited: [],
+			edited: [...this.edited],
 			ratings: [...this.#ratings].map(([swipe, rating]) => ({ swipe, rating })),
 		};
 	};
@@ -98,7 +101,30 @@ export class MockBranches {
 		const [moved] = chat.messages.splice(at, 1);
 		if (moved) chat.messages.splice(at + (down ? 1 : -1), 0, moved);
 	};
-	op_revisions = (): Revision[] => [];
+	/** Appends copies of the messages of another chat, which disappears from the list. */
+	op_join_chats = ({ chat: id, other: joined }: { chat: string; other: string }): JoinedChat => {
+		const [chat, other] = [this.host.chat(id), this.host.chat(joined)];
+		const added = structuredClone(other.messages).map((message) => ({ ...message, id: `${id}-${message.id}` }));
+		chat.messages.push(...added);
+		this.host.chats.splice(this.host.chats.indexOf(other), 1);
+		this.#joined.set(joined, other);
+		return { chat: this.host.open(id), added: added.map((message) => message.id), joined };
+	};
+	/** Brings a joined chat back; the scripted engine itself handles all others. */
+	restoreJoined(id: string): boolean {
+		const chat = this.#joined.get(id);
+		if (chat) this.host.chats.unshift(chat);
+		return this.#joined.delete(id);
+	}
+	op_revisions = ({ message }: { message: string }): Revision[] => {
+		const shown = this.#find(message).message.swipes[0];
+		return this.edited.has(message) ? [{ text: `Once, ${shown?.text ?? ""}`, replaced: data.ago(5) }] : [];
+	};
+	op_revision_changes = ({ message }: { message: string; index: number }): ChangedText[] => [
+		{ change: "removed", text: "Once, " },
+		{ change: "same", text: this.#find(message).message.swipes[0]?.text ?? "" },
+		{ change: "added", text: " It was late." },
+	];
 	op_delete_revisions = () => {};
 	op_read_path = ({ chat, through }: { chat: string; through: string }): StoryMessage[] => {
 		const { messages } = this.host.chat(chat);

@@ -3,6 +3,7 @@ import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
 import { MockBranches } from "./branches";
+import { MockVersions } from "./versions";
 import { MockCardFiles } from "./cardFiles";
 import { MockScenery } from "./scenery";
 import { MockCommands } from "./commands";
@@ -60,6 +61,7 @@ export class MockEngine implements Transport {
 	readonly prompts: MockPrompts;
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
 	readonly branches = new MockBranches({ chats: this.chats, chat: (id) => this.chat(id), open: (id) => this.op_open_chat({ id }), changed: (id) => this.emit({ event: "changed", what: "chats", id }) });
+	readonly versions = new MockVersions({ chat: (id) => this.chat(id), op_regenerate: (args) => this.op_regenerate(args) });
 	readonly cardFiles = new MockCardFiles();
 	readonly scenery = new MockScenery();
 	readonly books = new MockBooks((event) => this.emit(event));
@@ -104,7 +106,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -420,7 +422,7 @@ export class MockEngine implements Transport {
 	op_save_draft = ({ chat, text }: { chat: string; text: string }) => void (this.chat(chat).draft = text);
 	op_delete_chat = ({ id }: { id: string }) => this.#delete(this.chats, id, this.memories.leave(id));
 	op_delete_chat_but_facts = ({ id }: { id: string }) => this.#delete(this.chats, id);
-	op_restore_chat = ({ id }: { id: string }) => this.#restore(id);
+	op_restore_chat = ({ id }: { id: string }) => this.branches.restoreJoined(id) || this.#restore(id);
 	op_send_message = ({ chat: id, text }: { chat: string; text: string }) => {
 		if (this.models.length + this.endpoints.length === 0) throw { kind: "noModel", message: "There is no model that could answer.", hint: "Add a model file or an endpoint." } satisfies ApiError;
 		const chat = this.chat(id);

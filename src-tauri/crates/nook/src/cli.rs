@@ -2,6 +2,8 @@
 
 mod kinds;
 mod memory;
+mod readable;
+mod story;
 
 use std::path::PathBuf;
 
@@ -11,6 +13,8 @@ pub(crate) use kinds::{ExportFormat, ExportKind, ListKind, ShowKind};
 pub(crate) use memory::{MemoryArgs, MemoryVerb};
 #[cfg(feature = "evaluation")]
 pub(crate) use memory::{RankArgs, ScenarioArgs};
+pub(crate) use readable::ReadableArgs;
+pub(crate) use story::StoryVerb;
 
 /// Private character chat on this machine, from the command line.
 #[derive(Debug, Parser)]
@@ -45,6 +49,8 @@ pub(crate) enum Verb {
         format: ExportFormat,
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
+        #[command(flatten)]
+        parts: ReadableArgs,
     },
     /// List items of one kind
     List { kind: ListKind },
@@ -105,6 +111,11 @@ pub(crate) enum Verb {
     Memory {
         #[command(subcommand)]
         verb: MemoryVerb,
+    },
+    /// Branch, split and join chats, and mark their checkpoints
+    Story {
+        #[command(subcommand)]
+        verb: StoryVerb,
     },
     /// Serve the local API, and optionally the web UI, until interrupted
     Serve {

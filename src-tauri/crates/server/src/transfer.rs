@@ -8,7 +8,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use engine::Exported;
-use engine::api::{CardFormat, ChatFileFormat, LorebookFormat, PromptFile};
+use engine::api::{CardFormat, ChatFileFormat, LorebookFormat, PromptFile, ReadableOptions};
 use futures_util::stream;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
@@ -89,13 +89,15 @@ pub(crate) async fn export(
     Ok(file(shared.engine.export_character(id, form).await?))
 }
 
-/// `GET /api/export-chat/{id}/{format}` with the format `jsonl`, `text` or `markdown`.
+/// `GET /api/export-chat/{id}/{format}?names=&thoughts=&times=&hidden=` with the format `jsonl`, `html`, `text`,
+/// `markdown` or `group`. The options apply to the formats for people.
 pub(crate) async fn export_chat(
     State(shared): State<SharedState>,
     Path((id, form)): Path<(String, String)>,
+    Query(options): Query<ReadableOptions>,
 ) -> Result<Response, ErrorResponse> {
-    let form = format::<ChatFileFormat>(&form, "Use `jsonl`, `text`, `markdown` or `group`.")?;
-    Ok(file(shared.engine.export_chat(id, form).await?))
+    let form = format::<ChatFileFormat>(&form, "Use `jsonl`, `html`, `text`, `markdown` or `group`.")?;
+    Ok(file(shared.engine.export_chat_with(id, form, options).await?))
 }
 
 /// `GET /api/export-lorebook/{id}/{format}` with the format `native` or `v3`.

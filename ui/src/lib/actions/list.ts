@@ -113,6 +113,7 @@ const LIST = [
 	{ id: "renameChat", group: "chat", shortcut: "F2", available: inChat, run: (app) => app.ask("rename") },
 	{ id: "editCharacter", group: "chat", shortcut: "Mod+E", available: inChat, run: (app) => app.edit(app.chat?.info?.character ?? null) },
 	{ id: "exportChat", group: "chat", shortcut: "", available: inChat, run: (app) => app.exportChat(app.chat?.id ?? "", "jsonl") },
+	{ id: "exportReadable", group: "chat", shortcut: "", available: inChat, run: (app) => app.ask("export") },
 	{ id: "exportMarkdown", group: "chat", shortcut: "", available: inChat, run: (app) => app.exportChat(app.chat?.id ?? "", "markdown") },
 	{ id: "exportText", group: "chat", shortcut: "", available: inChat, run: (app) => app.exportChat(app.chat?.id ?? "", "text") },
 	{ id: "importChats", group: "chat", shortcut: "", available: (app) => character(app) !== null, run: (app) => app.characters.importChats(character(app) ?? "") },

@@ -182,6 +182,8 @@ export function client(call: Call) {
 		completeCommand: (chat: string, text: string) => call("complete_command", { chat, text }) as Promise<CommandCompletion[]>,
 		/** Starts another swipe of the last reply. */
 		regenerate: (chat: string) => call("regenerate", { chat }) as Promise<Started>,
+		/** Starts another swipe of the last reply with a hint or with another model, for this swipe alone. */
+		regenerateWith: (chat: string, wanted: RegenerateOptions) => call("regenerate_with", { chat, wanted }) as Promise<Started>,
 		/** Sets the characters that take part besides the chat's own, in the order of their turns. */
 		setMembers: (chat: string, characters: string[]) => call("set_members", { chat, characters }) as Promise<void>,
 		/** Sets how the characters of a group chat take turns. */
@@ -222,6 +224,7 @@ export function client(call: Call) {
 		branchChat: (message: string, swipe: number | null, title: string | null) => call("branch_chat", { message, swipe, title }) as Promise<Chat>,
 		/** Moves a message and all later ones into a new chat. `delete_chat` and `restore_messages` undo it. */
 		splitChat: (message: string) => call("split_chat", { message }) as Promise<SplitChat>,
+		joinChats: (chat: string, other: string) => call("join_chats", { chat, other }) as Promise<JoinedChat>,
 		/** Links to branches, checkpoints, edited messages and ratings. */
 		chatMarks: (chat: string) => call("chat_marks", { chat }) as Promise<ChatMarks>,
 		/** Adds or renames the checkpoint of a message; without a name it is removed. */
@@ -230,6 +233,8 @@ export function client(call: Call) {
 		rateSwipe: (swipe: string, rating: Rating | null) => call("rate_swipe", { swipe, rating }) as Promise<void>,
 		/** The earlier texts of a message, newest first. `edit_message` restores one. */
 		revisions: (message: string) => call("revisions", { message }) as Promise<Revision[]>,
+		revisionChanges: (message: string, index: number) => call("revision_changes", { message, index }) as Promise<ChangedText[]>,
+		renderChat: (chat: string, format: ReadableFormat, options: ReadableOptions, last: number | null) => call("render_chat", { chat, format, options, last }) as Promise<RenderedChat>,
 		/** Deletes the earlier texts of a message permanently. */
 		deleteRevisions: (message: string) => call("delete_revisions", { message }) as Promise<void>,
 		/** The chats of one origin as a tree. */
@@ -641,9 +646,16 @@ export type Chat = {
 /**  The formats in which a chat can be exported. */
 export type ChatFileFormat = 
 /**  SillyTavern's format, one line per message. */
-"jsonl" | "text" | "markdown" | 
+"jsonl" | "html" | "text" | "markdown" | 
 /**  SillyTavern's file of a group: its members and how they take turns, without the messages. */
 "group";
+
+export type ReadableFormat = "html" | "markdown" | "text";
+export type ReadableOptions = { names?: boolean, thoughts?: boolean, times?: boolean, hidden?: boolean };
+export type RenderedChat = { text: string, messages: number, warnings: string[] };
+export type RegenerateHint = { kind: "shorter" } | { kind: "longer" } | { kind: "otherWords" } | { kind: "own"; text: string };
+export type RegenerateOptions = { hint?: RegenerateHint | null, model?: ModelRef | null };
+export type JoinedChat = { chat: Chat, added: string[], joined: string };
 
 /**  How a prompt marks who is speaking. */
 export type ChatFormat = {
@@ -1611,7 +1623,7 @@ first: string | null } | { of: "message"; id: string } |
 /**  Messages outside the window. */
 { of: "older"; first: string; last: string; count: number } | 
 /**  A document that is attached to the chat, its character or one of its lorebooks. */
-{ of: "document"; id: string; name: string } | { of: "clock" } | { of: "mode"; name: string } | { of: "setting"; key: string };
+{ of: "document"; id: string; name: string } | { of: "clock" } | { of: "mode"; name: string } | { of: "hint" } | { of: "setting"; key: string };
 
 /**  A past turn in the list of the X-ray page. */
 export type PastTurn = {

@@ -1,6 +1,6 @@
 import { t } from "../i18n/i18n.svelte";
 import { asApiError } from "./errors";
-import type { ApiError, Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, PromptFile } from "./generated";
+import type { ApiError, Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, PromptFile, ReadableOptions } from "./generated";
 import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 
 const TOKEN = "inglenook.token";
@@ -105,8 +105,9 @@ export class HttpTransport implements Transport {
 		return this.#save(`/api/export/${id}/${format}`, `character.${format === "png" ? "png" : "json"}`);
 	}
 
-	exportChat(id: string, format: ChatFileFormat): Promise<string | null> {
-		return this.#save(`/api/export-chat/${id}/${format}`, "chat");
+	exportChat(id: string, format: ChatFileFormat, options: ReadableOptions): Promise<string | null> {
+		const parts = new URLSearchParams(Object.entries(options).map(([part, shown]) => [part, String(shown)]));
+		return this.#save(`/api/export-chat/${id}/${format}?${parts}`, "chat");
 	}
 
 	exportCharacters(characters: string[], format: CardFormat): Promise<string | null> {

@@ -1,7 +1,7 @@
 import { Channel, convertFileSrc, invoke } from "@tauri-apps/api/core";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { asApiError } from "./errors";
-import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, PromptFile } from "./generated";
+import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, PromptFile, ReadableOptions } from "./generated";
 import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 
 async function ask<T>(command: string, args: Record<string, unknown> = {}): Promise<T> {
@@ -59,7 +59,7 @@ export class TauriTransport implements Transport {
 
 	exportCharacters = (ids: string[], format: CardFormat) => ask<string | null>("export_characters", { ids, format });
 
-	exportChat = (id: string, format: ChatFileFormat) => ask<string | null>("export_chat", { id, format });
+	exportChat = (id: string, format: ChatFileFormat, options: ReadableOptions) => ask<string | null>("export_chat", { id, format, options });
 
 	exportLorebook = (id: string, format: LorebookFormat) => ask<string | null>("export_lorebook", { id, format });
 

@@ -1,4 +1,4 @@
-import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, PromptFile } from "./generated";
+import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, PromptFile, ReadableOptions } from "./generated";
 
 /** State of the event connection to the engine. */
 export type Connection = "connecting" | "live" | "lost";
@@ -54,7 +54,7 @@ export interface Transport {
 	/** Exports the cards and returns the path of the folder or archive; `null` if the user cancelled. */
 	exportCharacters(ids: string[], format: CardFormat): Promise<string | null>;
 	/** Exports the chat and returns its path; `null` if the user cancelled. */
-	exportChat(id: string, format: ChatFileFormat): Promise<string | null>;
+	exportChat(id: string, format: ChatFileFormat, options: ReadableOptions): Promise<string | null>;
 	/** Exports the lorebook and returns its path; `null` if the user cancelled. */
 	exportLorebook(id: string, format: LorebookFormat): Promise<string | null>;
 	/** Exports a script or template and returns the path of the file; `null` if the user cancelled. */

@@ -1,12 +1,13 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, PromptFile, Startup } from "../api/generated";
+import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, PromptFile, ReadableOptions, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
 import { Books } from "./books/books.svelte";
 import { CharacterActions } from "./characterActions";
 import { ChatState } from "./chat.svelte";
+import { SHOWN_PARTS } from "./chatExport.svelte";
 import { ChatDeletion } from "./deletion.svelte";
 import { Documents } from "./documents.svelte";
 import { Editor } from "./editor.svelte";
@@ -47,7 +48,7 @@ export interface SettingsTarget {
 }
 
 /** Questions about the open chat that its header asks. */
-export type ChatQuestion = "rename" | "newScene" | "goToDate";
+export type ChatQuestion = "rename" | "newScene" | "goToDate" | "export";
 
 /** State of the window: the current screen and chat, and the states that all screens share. */
 export class App {
@@ -232,8 +233,9 @@ export class App {
 		});
 	}
 
-	exportChat(id: string, format: ChatFileFormat): Promise<void> {
-		return this.exporting(() => this.api.shell.exportChat(id, format));
+	/** `options` apply to the formats for people. */
+	exportChat(id: string, format: ChatFileFormat, options: ReadableOptions = SHOWN_PARTS): Promise<void> {
+		return this.exporting(() => this.api.shell.exportChat(id, format, options));
 	}
 
 	exportMemories(character: string): Promise<void> {

@@ -18,6 +18,7 @@ import { olderThan, put, putBefore, shownSwipe, withGenerating } from "./message
 import { Reply } from "./reply.svelte";
 import { Scenery } from "./scenery.svelte";
 import { ChatTexts } from "./chatTexts.svelte";
+import { Versions } from "./versions.svelte";
 
 /** Events of a running reply arrive more often than this. After a longer silence, some may have been lost. */
 const SILENCE_MS = 10_000;
@@ -62,6 +63,7 @@ export class ChatState {
 	/** The name of a group, or of the only character. */
 	readonly name = $derived((this.info?.group && this.info.title) || (this.info?.characterName ?? ""));
 	readonly commands: Commands;
+	readonly versions: Versions;
 
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);
@@ -99,6 +101,11 @@ export class ChatState {
 			announce: (text) => callbacks.announce(text),
 			promptChanged: () => callbacks.promptChanged(),
 			reload: () => this.#reload(),
+		});
+		this.versions = new Versions({
+			messages: () => this.messages,
+			write: async (options) => (await this.#start(() => this.api.regenerateWith(this.id, options))) !== null,
+			select: async (message, index) => void (await this.#change(() => this.api.selectSwipe(message.id, index))),
 		});
 		this.auto = new AutoMode(this.#speakNext, () => this.info?.group?.options.autoDelay ?? 0);
 		this.commands = new Commands(api, id);

@@ -71,6 +71,19 @@ export class Marks {
 		return made.chat.id;
 	}
 
+	/** Appends the messages of another chat, which moves to the trash. */
+	async join(other: string): Promise<void> {
+		const made = await this.#do(() => this.api.joinChats(this.chat, other));
+		if (!made) return;
+		this.host.undoable(t("join.done", { count: made.added.length }), async () => {
+			const first = made.added[0];
+			if (first !== undefined) await this.#do(() => this.api.deleteFrom(first));
+			await this.#do(() => this.api.restoreChat(made.joined));
+			await this.#changed();
+		});
+		await this.#changed();
+	}
+
 	async deleteFrom(message: string): Promise<void> {
 		const gone = await this.#do(() => this.api.deleteFrom(message));
 		if (!gone) return;

@@ -62,6 +62,8 @@ pub enum Source {
     },
     Reminder,
     Note,
+    /// The user's wish for one version of a reply.
+    Hint,
     Setting {
         key: String,
     },
@@ -89,6 +91,7 @@ impl Source {
             Self::Mode { name } => format!("mode {name}"),
             Self::Reminder => "reminder".to_owned(),
             Self::Note => "author's note".to_owned(),
+            Self::Hint => "hint for this reply".to_owned(),
             Self::Setting { key } => format!("setting {key}"),
         }
     }
@@ -112,6 +115,7 @@ impl Source {
             Self::Mode { name } => format!("mode:{name}"),
             Self::Reminder => "reminder".to_owned(),
             Self::Note => "note".to_owned(),
+            Self::Hint => "hint".to_owned(),
             Self::Setting { key } => format!("setting:{key}"),
         }
     }

@@ -1,5 +1,5 @@
-//! Imports and exports chat files with all versions of each message: JSON lines of SillyTavern, JSON of RisuAI and
-//! others, plain text and Markdown.
+//! Imports and exports chat files with all versions of each message: JSON lines of SillyTavern. JSON of RisuAI and
+//! others, and transcripts, are only imported. [`crate::readable_chat`] writes documents for people.
 //!
 //! In SillyTavern's files the first line describes the chat and each other line is a message.
 //! Dates are strings, exactly as the file contains them.

@@ -108,6 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::readable_chat::{ReadableChat, ReadableOptions};
 
     fn check(text: &str) -> Vec<String> {
         let chat = Transcript::read(text.as_bytes()).unwrap().into_chat("Mira", "Tom");
@@ -155,7 +156,8 @@ mod tests {
             };
             let messages = words.iter().enumerate().map(said).collect();
             let chat = ChatFile { user: "Tom".into(), character: "Mira".into(), messages, ..ChatFile::default() };
-            let read = Transcript::read(chat.to_text().as_bytes()).unwrap().into_chat("Mira", "Tom");
+            let text = ReadableChat::of(&chat, "").to_text(ReadableOptions::default());
+            let read = Transcript::read(text.as_bytes()).unwrap().into_chat("Mira", "Tom");
             prop_assert_eq!(read, chat);
         }
     }

@@ -1,4 +1,4 @@
-//! Writes chats as SillyTavern JSON lines, plain text and Markdown.
+//! Writes chats as SillyTavern JSON lines.
 
 use serde_json::{Map, Value, json};
 
@@ -18,49 +18,6 @@ impl ChatFile {
         let lines = std::iter::once(Value::Object(header)).chain(self.messages.iter().map(line));
         lines.map(|line| line.to_string()).collect::<Vec<_>>().join("\n")
     }
-
-    /// Formats the shown texts as plain text.
-    pub fn to_text(&self) -> String {
-        let said = |said: &ChatFileMessage| match said.name.as_str() {
-            "" => printable(&said.shown().text),
-            name => format!("{}: {}", printable(name), printable(&said.shown().text)),
-        };
-        paragraphs(self.seen().map(said))
-    }
-
-    /// Formats the shown texts as Markdown, with the speaker's name in bold. The texts are already Markdown.
-    pub fn to_markdown(&self, title: &str) -> String {
-        let said = |said: &ChatFileMessage| match said.name.as_str() {
-            "" => printable(&said.shown().text),
-            name => format!("**{}**\n\n{}", literal(name), printable(&said.shown().text)),
-        };
-        paragraphs(std::iter::once(format!("# {}", literal(title))).chain(self.seen().map(said)))
-    }
-
-    fn seen(&self) -> impl Iterator<Item = &ChatFileMessage> {
-        self.messages.iter().filter(|said| !said.note && !said.hidden)
-    }
-}
-
-/// Removes control characters, because terminals interpret them as commands.
-fn printable(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
-}
-
-fn paragraphs(texts: impl Iterator<Item = String>) -> String {
-    texts.map(|text| format!("{}\n", text.trim_end())).collect::<Vec<_>>().join("\n")
-}
-
-/// Escapes Markdown and joins lines.
-fn literal(text: &str) -> String {
-    let mut written = String::with_capacity(text.len());
-    for letter in printable(text).split_whitespace().collect::<Vec<_>>().join(" ").chars() {
-        if matches!(letter, '\\' | '*' | '_' | '`' | '[' | ']' | '<' | '>' | '#' | '~' | '|') {
-            written.push('\\');
-        }
-        written.push(letter);
-    }
-    written
 }
 
 fn line(said: &ChatFileMessage) -> Value {

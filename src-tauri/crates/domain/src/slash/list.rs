@@ -75,7 +75,13 @@ const fn row(
 /// All commands, in the order of the help.
 pub const COMMANDS: &[CommandInfo] = &[
     row(SlashCommand::Continue, "continue", Argument::None, "", "continue the last reply"),
-    row(SlashCommand::Regenerate, "regenerate", Argument::None, "", "write the last reply again, as a new swipe"),
+    row(
+        SlashCommand::Regenerate,
+        "regenerate",
+        Argument::Text,
+        "[hint]",
+        "write the last reply again, as a new swipe; a hint such as \"shorter\" is for it alone",
+    ),
     row(SlashCommand::Swipe, "swipe", Argument::Text, "[number]", "show the next swipe, or the one with this number"),
     row(SlashCommand::Impersonate, "impersonate", Argument::None, "", "have your next message drafted"),
     row(

@@ -122,6 +122,18 @@ pub struct StoryMessage {
     pub text: String,
 }
 
+/// The result of joining two chats.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct JoinedChat {
+    /// The chat with the messages of both.
+    pub chat: Chat,
+    /// The new messages, in order. To undo it, delete from the first one on.
+    pub added: Vec<String>,
+    /// The other chat, which is in the trash.
+    pub joined: String,
+}
+
 /// The result of splitting a chat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]

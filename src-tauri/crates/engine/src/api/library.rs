@@ -270,6 +270,8 @@ pub enum CardFormat {
 pub enum ChatFileFormat {
     /// SillyTavern's format, one line per message.
     Jsonl,
+    /// One file for people, with the pictures of the messages.
+    Html,
     Text,
     Markdown,
     /// SillyTavern's file of a group: its members and how they take turns, without the messages.

@@ -76,6 +76,8 @@ pub enum Origin {
     Mode {
         name: String,
     },
+    /// The user's wish for one version of a reply.
+    Hint,
     Setting {
         key: String,
     },

@@ -21,6 +21,11 @@ pub struct TurnOptions {
     pub without: Vec<String>,
     /// The job for which the prompt is built, if it is not a normal reply.
     pub ask: Option<Ask>,
+    /// The instruction of a [`super::RegenerateHint`], which ends the prompt.
+    pub hint: Option<String>,
+    /// The options apply to one version of a reply: the plan of its prompt is not stored, and idle-time work ignores
+    /// them.
+    pub one_off: bool,
     /// Preview only: shows the prompt for another version of the last reply.
     pub regenerate: bool,
     /// Pictures of the message.

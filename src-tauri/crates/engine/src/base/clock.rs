@@ -62,6 +62,11 @@ impl Clock {
         self.civil(at).strftime("%-d %B %Y").to_string()
     }
 
+    /// `at` in the user's time zone, to the minute, for documents: "3 May 2026, 21:04".
+    pub(crate) fn minute(&self, at: Timestamp) -> String {
+        self.civil(at).strftime("%-d %B %Y, %H:%M").to_string()
+    }
+
     /// Clock values for macros at `at`.
     pub(crate) fn macros(&self, at: Timestamp, last_said: Option<Timestamp>) -> context::macros::MacroClock {
         let zoned = instant(at).to_zoned(self.zone.clone());
@@ -105,6 +110,7 @@ mod tests {
     fn times_are_formatted_for_prompts_and_api() {
         let at = Timestamp(1_795_302_660_000);
         assert_eq!(Clock::stopped(at).spoken(at), "Saturday, 21 November 2026, 23:11");
+        assert_eq!(Clock::stopped(at).minute(at), "21 November 2026, 23:11");
         assert_eq!(rfc3339(at), "2026-11-21T23:11:00Z");
         assert_eq!(rfc3339(Timestamp(i64::MAX)), "1970-01-01T00:00:00Z");
     }

@@ -16,3 +16,4 @@ pub(crate) mod retraction;
 pub(crate) mod running;
 pub(crate) mod secrets;
 pub(crate) mod step;
+pub(crate) mod text_changes;

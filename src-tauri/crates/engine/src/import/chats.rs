@@ -15,6 +15,7 @@ use crate::base::files::read_capped;
 use crate::import::handle::Imports;
 use crate::import::new_chat::NewChat;
 use crate::import::sillytavern::folder::{composed, file_name};
+use crate::library::bookmarks::import_links;
 
 /// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
@@ -135,6 +136,9 @@ impl Imports {
         let (named, source) = (title.clone(), Some(file.clone()));
         let new = NewChat { title: named, source, ..NewChat::of(chat, character, persona) };
         let id = self.keep_chat_and_note(new, &mut warnings).await?;
+        let (named, now) = (file.clone(), self.base().now());
+        let link = move |store: &mut store::WriteTransaction<'_>| import_links(store, id, character, &named, now);
+        self.base().store().write(link).await?;
         report.imported.push(Imported { kind: "chat".into(), id: id.to_string(), name: title, file, warnings });
         Ok(Some(id))
     }

@@ -3,9 +3,10 @@
 use domain::{ChatId, MessageId, SwipeId};
 use store::{ReadTransaction, StoreError};
 
-use crate::api::{self, BranchOrigin, BranchSummary, ChatMarks, Checkpoint, RatedSwipe, Rating, Revision};
+use crate::api::{self, BranchOrigin, BranchSummary, ChangedText, ChatMarks, Checkpoint, RatedSwipe, Rating, Revision};
 use crate::base::clock::rfc3339;
-use crate::base::error::{ApiResult, bad_input};
+use crate::base::error::{ApiResult, bad_input, internal, not_found};
+use crate::base::text_changes;
 use crate::library::handle::Library;
 
 /// Maximum length of a checkpoint's name, in characters.
@@ -51,6 +52,24 @@ impl Library {
         let found = self.base().store().read(move |store| store.revisions().of(id)).await?;
         let shown = |kept: store::Revision| Revision { text: kept.text, replaced: rfc3339(kept.replaced) };
         Ok(found.into_iter().map(shown).collect())
+    }
+
+    /// The changes from an earlier text of a message to the text that replaced it. `index` counts from the newest.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such text.
+    pub(crate) async fn revision_changes(&self, message: String, index: u32) -> ApiResult<Vec<ChangedText>> {
+        let message = self.message(message.parse()?).await?;
+        let mut texts = vec![message.text().to_owned()];
+        let found = self.base().store().read(move |store| store.revisions().of(message.id)).await?;
+        texts.extend(found.into_iter().map(|kept| kept.text));
+        let index = index as usize;
+        let [now, before, ..] = texts.get_mut(index..).unwrap_or_default() else {
+            return Err(not_found("earlier text"));
+        };
+        let (now, before) = (std::mem::take(now), std::mem::take(before));
+        let compare = move || text_changes::by_words(&before, &now);
+        tokio::task::spawn_blocking(compare).await.map_err(|_| internal("two texts could not be compared"))
     }
 
     /// Deletes the earlier texts of a message permanently.

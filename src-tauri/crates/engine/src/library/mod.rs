@@ -6,6 +6,7 @@ pub(crate) mod backgrounds;
 pub(crate) mod backup_failure;
 pub(crate) mod backup_schedule;
 pub(crate) mod backups;
+pub(crate) mod bookmarks;
 pub(crate) mod card_assets;
 pub(crate) mod card_cache;
 pub(crate) mod card_export;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::api::{
     self, Backup, Backups, CardFormat, ChatFileFormat, Health, ImportReport, LayeredSettings, LorebookFormat, ModelRef,
-    Picture, PromptReport, SettingOwner, Started, TurnOptions,
+    Picture, PromptReport, ReadableOptions, SettingOwner, Started, TurnOptions,
 };
 use crate::base::error::ApiResult;
 use crate::library::assets::Asset;
@@ -122,13 +122,26 @@ impl Engine {
         self.library.export_character(id, format).await
     }
 
-    /// Exports a chat for other apps or for reading. Pictures, documents, tool calls and hidden reply parts other
-    /// than thoughts are left out, with a warning.
+    /// Works like [`Engine::export_chat_with`], with the default options.
     ///
     /// # Errors
     /// `NotFound`.
     pub async fn export_chat(&self, id: String, format: ChatFileFormat) -> ApiResult<Exported> {
         self.library.export_chat(id, format).await
+    }
+
+    /// Exports a chat for other apps or for reading; `options` applies to documents for people. Documents, tool calls
+    /// and hidden reply parts other than thoughts are left out, with a warning, and so are pictures except in HTML.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn export_chat_with(
+        &self,
+        id: String,
+        format: ChatFileFormat,
+        options: ReadableOptions,
+    ) -> ApiResult<Exported> {
+        self.library.export_chat_with(id, format, options).await
     }
 
     /// A chat with all its messages.

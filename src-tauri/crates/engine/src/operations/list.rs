@@ -204,6 +204,8 @@ macro_rules! operations {
             turns.complete_command(chat: String, text: String) -> Vec<CommandCompletion>;
             /// Starts another swipe of the last reply.
             turns.regenerate(chat: String) -> Started;
+            /// Starts another swipe of the last reply with a hint or with another model, for this swipe alone.
+            turns.regenerate_with(chat: String, wanted: RegenerateOptions) -> Started;
             /// Sets the characters that take part besides the chat's own, in the order of their turns.
             library.set_members(chat: String, characters: Vec<String>) -> ();
             /// Sets how the characters of a group chat take turns.
@@ -246,6 +248,9 @@ macro_rules! operations {
             turns.branch_chat(message: String, swipe: Option<u32>, title: Option<String>) -> Chat;
             /// Moves a message and all later ones into a new chat. `delete_chat` and `restore_messages` undo it.
             turns.split_chat(message: String) -> SplitChat;
+            /// Appends the messages of another chat of the same character, which moves to the trash. `delete_from` with the
+            /// first added message and `restore_chat` undo it.
+            turns.join_chats(chat: String, other: String) -> JoinedChat;
             /// Links to branches, checkpoints, edited messages and ratings.
             library.chat_marks(chat: String) -> ChatMarks;
             /// Adds or renames the checkpoint of a message; without a name it is removed.
@@ -254,10 +259,14 @@ macro_rules! operations {
             library.rate_swipe(swipe: String, rating: Option<Rating>) -> ();
             /// The earlier texts of a message, newest first. `edit_message` restores one.
             library.revisions(message: String) -> Vec<Revision>;
+            /// The changes, by words, from an earlier text to the one that replaced it. `index` counts from the newest.
+            library.revision_changes(message: String, index: u32) -> Vec<ChangedText>;
             /// Deletes the earlier texts of a message permanently.
             library.delete_revisions(message: String) -> ();
             /// The chats of one origin as a tree.
             library.story_tree(chat: String) -> StoryTree;
+            /// A chat as a document for people. `last` limits it to so many messages from the end.
+            library.render_chat(chat: String, format: ReadableFormat, options: ReadableOptions, last: Option<u32>) -> RenderedChat;
             /// The messages of a chat up to one of them, for reading.
             library.read_path(chat: String, through: String) -> Vec<StoryMessage>;
             /// Makes the user's name in an imported chat a persona, and uses it in that chat.

@@ -68,6 +68,8 @@ impl Turns {
         TurnStep::Activate.done(id);
         if let Some(ask) = options.ask {
             turn.task = self.task(ask, &turn, answerer).await?;
+        } else if let Some(hint) = &options.hint {
+            turn.task = Some(self.hint(hint, &turn, answerer));
         }
         Ok(turn)
     }

@@ -168,6 +168,7 @@ impl Turns {
         self.announce_end(id, message, reason).await;
         if whole {
             TurnStep::Idle.done(id);
+            let options = if options.one_off { TurnOptions::default() } else { options };
             let idle = async {
                 self.after_reply(id, options).await;
                 Ok(())
@@ -197,7 +198,8 @@ impl Turns {
         let request = prepared.request(self).await;
         let PreparedTurn { answerer, turn, made } = prepared;
         let asks = turn.task.is_some();
-        if !asks {
+        let keeps = !asks && !job.options.one_off;
+        if keeps {
             self.keep_plan(&turn, &made).await?;
         }
         draft.streams = answerer.values.show_streaming;
@@ -207,7 +209,7 @@ impl Turns {
             draft.passages = Passages::new(&turn.inputs.speaker, made.opened());
         }
         let finish = self.follow(job, draft, &answerer, request, started).await;
-        if asks {
+        if !keeps {
             self.library().note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals).await?;
         }
         if finish.is_err() && !asks && made.assembled.prompt.continues && self.asks_to_continue(&answerer) {

@@ -249,6 +249,7 @@ fn origin(source: &Source, turn: &ActivatedTurn) -> api::Origin {
         Source::Mode { name } => api::Origin::Mode { name: name.clone() },
         Source::Reminder => api::Origin::Setting { key: "reminder".to_owned() },
         Source::Note => api::Origin::Setting { key: "author_note".to_owned() },
+        Source::Hint => api::Origin::Hint,
         Source::Setting { key } => api::Origin::Setting { key: key.clone() },
     }
 }

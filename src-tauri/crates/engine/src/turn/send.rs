@@ -73,7 +73,7 @@ impl Turns {
     }
 
     /// The speaker of the reply to the last message. `None` if the user has to call upon one.
-    async fn choose_speaker(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<Option<NextSpeaker>> {
+    pub(crate) async fn choose_speaker(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<Option<NextSpeaker>> {
         let Some(turn) = self.library().next_turn(chat).await? else { return Ok(None) };
         Ok(Some(self.directed(chat, turn, options).await))
     }
@@ -171,25 +171,6 @@ impl Turns {
         let typed = Occasion { placement, ..SAID };
         let text = ScriptRun::new(&scripts, &words, moment).apply(&text, typed, state).text;
         Ok(words.expand(&text, &moment, state).text)
-    }
-
-    /// Adds a swipe to the last reply. If the user spoke last, generates the missing reply.
-    pub(crate) async fn regenerate(&self, chat: String) -> ApiResult<Started> {
-        let place = self.base().running().begin(chat.parse()?)?;
-        let (chat, last) = self.chat_and_last(&chat).await?;
-        let (message, swipe) = new_ids();
-        let (aim, target) = match last {
-            Some(last) if convert::is_reply(last.role) => {
-                (Aim::Before(last.id), Target::NewSwipe { message: last, swipe })
-            }
-            _ => {
-                let turn = self.choose_speaker(&chat, &TurnOptions::default()).await?.ok_or_else(nobody)?;
-                (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn })
-            }
-        };
-        let speakers = self.library().speakers(&chat).await?;
-        let job = ReplyJob { chat, aim, target, options: TurnOptions::default(), place };
-        Ok(self.start(job, speakers, None))
     }
 
     pub(crate) async fn continue_reply(&self, chat: String) -> ApiResult<Started> {
@@ -338,7 +319,7 @@ impl Turns {
     }
 
     /// Announces the reply, with the message `sent` that it answers, and starts a task for it.
-    fn start(&self, job: ReplyJob, speakers: convert::Speakers, sent: Option<&Message>) -> Started {
+    pub(crate) fn start(&self, job: ReplyJob, speakers: convert::Speakers, sent: Option<&Message>) -> Started {
         self.base().idle().stop();
         job.place.describe(job.target.message(), job.target.swipe(), job.target.base());
         let sent = sent.map(|sent| convert::message(sent, &speakers, |_| None));
@@ -355,12 +336,7 @@ impl Turns {
     }
 }
 
-/// Nobody in a group may answer the last message.
-fn nobody() -> ApiError {
-    bad_input("Nobody in this group answers by itself.", "Let a character speak, or change the turn order.")
-}
-
-fn new_ids() -> (MessageId, SwipeId) {
+pub(crate) fn new_ids() -> (MessageId, SwipeId) {
     (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()))
 }
 

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::api::Ask;
 use crate::base::error::{ApiResult, bad_input};
+use crate::library::macro_scope::MacroMoment;
 use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::frame::{self, Built, FrameSection};
@@ -15,7 +16,8 @@ use crate::turn::handle::Turns;
 
 /// An instruction with its variables and macros expanded.
 pub(crate) struct PromptTask {
-    ask: Ask,
+    /// The job needs only the messages.
+    bare: bool,
     source: Source,
     text: String,
     /// The text in its template.
@@ -30,7 +32,7 @@ impl PromptTask {
     /// needs the same context as a normal turn.
     pub(crate) fn put(&self, frame: &mut Frame, at: Timestamp) {
         frame.clock = None;
-        if self.ask == Ask::Title {
+        if self.bare {
             frame.context.clear();
             frame.placed.retain(|placed| placed.constant && !matches!(placed.place, InsertionPoint::Depth(_)));
         }
@@ -73,7 +75,15 @@ impl Turns {
         let (written, text) = (text(|section| &section.written), text(|section| &section.text));
         // A continuation may be as long as any other reply.
         let reply_tokens = template.defaults.reply_tokens.filter(|_| ask != Ask::Continue);
-        Ok(Some(PromptTask { ask, source, text, written, reply_tokens, notices }))
+        Ok(Some(PromptTask { bare: ask == Ask::Title, source, text, written, reply_tokens, notices }))
+    }
+
+    /// The instruction of a hint, for one version of a reply.
+    pub(crate) fn hint(&self, hint: &str, turn: &ActivatedTurn, answerer: &ModelHandle) -> PromptTask {
+        let moment = MacroMoment { model: answerer.facts(), ..turn.inputs.now(self.base().clock()) };
+        let text = turn.inputs.snapshot.words().expand(hint, &moment, &mut turn.lore.variables.clone()).text;
+        let written = hint.to_owned();
+        PromptTask { bare: false, source: Source::Hint, text, written, reply_tokens: None, notices: Vec::new() }
     }
 
     /// Whether an unfinished reply is continued with an instruction, instead of from its own text. Local models

@@ -33,6 +33,8 @@ pub(crate) enum ExportFormat {
     V3,
     /// A chat in SillyTavern's format
     Jsonl,
+    /// A chat as one file for a browser, with its pictures
+    Html,
     Text,
     Markdown,
     /// SillyTavern's file of a group, without its messages.

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use engine::api::{CardFormat, ChatFileFormat, LorebookFormat, PromptFile};
+use engine::api::{CardFormat, ChatFileFormat, LorebookFormat, PromptFile, ReadableOptions};
 use engine::{Engine, Exported};
 use serde::Serialize;
 
@@ -23,12 +23,12 @@ struct ExportedFile {
 
 pub(crate) async fn export(
     engine: &Engine,
-    (kind, format): (ExportKind, ExportFormat),
+    wanted: (ExportKind, ExportFormat, ReadableOptions),
     name: &str,
     file: &Path,
     out: &Output,
 ) -> Result<(), CommandError> {
-    let exported = exported(engine, kind, format, name).await?;
+    let exported = exported(engine, wanted, name).await?;
     keep(file, &exported.bytes, exported.warnings, out)
 }
 
@@ -44,8 +44,7 @@ pub(super) fn keep(file: &Path, bytes: &[u8], warnings: Vec<String>, out: &Outpu
 
 async fn exported(
     engine: &Engine,
-    kind: ExportKind,
-    format: ExportFormat,
+    (kind, format, parts): (ExportKind, ExportFormat, ReadableOptions),
     name: &str,
 ) -> Result<Exported, CommandError> {
     let unfit = |forms: &str| CommandError::because("usage", format!("this kind can be exported as {forms}"));
@@ -59,8 +58,8 @@ async fn exported(
             engine.export_lorebook(find::lorebook(engine, name).await?.id, format).await?
         }
         ExportKind::Chat => {
-            let format = chat_format(format).ok_or_else(|| unfit("jsonl, text, markdown or group"))?;
-            engine.export_chat(find::chat(engine, name).await?.id, format).await?
+            let format = chat_format(format).ok_or_else(|| unfit("jsonl, html, text, markdown or group"))?;
+            engine.export_chat_with(find::chat(engine, name).await?.id, format, parts).await?
         }
         ExportKind::Preset if format == ExportFormat::Sillytavern => presets::export(engine, name).await?,
         ExportKind::Script if format == ExportFormat::Sillytavern => {
@@ -109,6 +108,7 @@ fn book_format(format: ExportFormat) -> Option<LorebookFormat> {
 fn chat_format(format: ExportFormat) -> Option<ChatFileFormat> {
     match format {
         ExportFormat::Jsonl => Some(ChatFileFormat::Jsonl),
+        ExportFormat::Html => Some(ChatFileFormat::Html),
         ExportFormat::Text => Some(ChatFileFormat::Text),
         ExportFormat::Markdown => Some(ChatFileFormat::Markdown),
         ExportFormat::Group => Some(ChatFileFormat::Group),

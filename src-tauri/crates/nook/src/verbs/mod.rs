@@ -19,6 +19,7 @@ mod search;
 mod serve;
 mod settings;
 mod slash;
+mod story;
 mod templates;
 mod turn;
 
@@ -65,8 +66,8 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
 async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandError> {
     match verb {
         Verb::Import { paths, sillytavern } => library::import(engine, paths, sillytavern, out).await,
-        Verb::Export { kind, name, format, out: file } => {
-            export::export(engine, (kind, format), &name, &file, out).await
+        Verb::Export { kind, name, format, out: file, parts } => {
+            export::export(engine, (kind, format, parts.options()), &name, &file, out).await
         }
         Verb::List { kind } => library::list(engine, kind, out).await,
         Verb::Show { kind: ShowKind::Settings, whose, .. } => settings::show(engine, whose, out).await,
@@ -80,6 +81,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Endpoints { verb } => endpoints::endpoints(engine, verb, out).await,
         Verb::Models { verb } => models::models(engine, verb, out).await,
         Verb::Memory { verb } => memory::memory(engine, verb, out).await,
+        Verb::Story { verb } => story::story(engine, verb, out).await,
         Verb::Serve { host, port, ui } => serve::serve(engine, host, port, ui, out).await,
         Verb::Backup { list: true, .. } => data::list(engine, out).await,
         Verb::Backup { export: Some(file), .. } => data::export(engine, file, out).await,

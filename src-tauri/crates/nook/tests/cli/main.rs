@@ -14,6 +14,7 @@ mod prompts;
 mod real_model;
 mod serving;
 mod sillytavern;
+mod stories;
 mod talking;
 mod words;
 mod world;

@@ -341,6 +341,9 @@ async fn exports_many_cards_and_a_chat() {
     let text = world.ask("GET", &format!("/api/export-chat/{chat}/markdown"), b"").await;
     assert_eq!(text.status, 200);
     assert!(text.header("content-disposition").unwrap().ends_with("%2Emd"));
+    let bare = world.ask("GET", &format!("/api/export-chat/{chat}/html?names=false&times=true"), b"").await;
+    let page = String::from_utf8(bare.body).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("<time>") && !page.contains("<b dir"), "{page}");
     assert_eq!(world.ask("GET", &format!("/api/export-chat/{chat}/pdf"), b"").await.status, 400);
     world.stop().await;
 }

@@ -135,6 +135,11 @@ impl BranchLinks<'_> {
         Ok(rows)
     }
 
+    /// The position after the last message of a chat, deleted ones included.
+    pub fn next_position(&self, chat: ChatId) -> Result<i64, StoreError> {
+        super::chat_copy::next_position(self.conn, chat)
+    }
+
     fn linked(&self, chat: ChatId) -> Result<Vec<ChatId>, StoreError> {
         let mut found = self.conn.prepare_cached(LINKED)?;
         let chats = found.query_map([Col(chat)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?;

@@ -103,6 +103,21 @@ impl BranchLinksMut<'_> {
         Ok(())
     }
 
+    /// Works like [`Self::copy_extraction`] for messages that were appended to a chat from position `begin` on. Unless all
+    /// messages before them were read for facts, they are read again.
+    pub fn append_extraction(&mut self, range: CopiedRange, begin: i64) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "UPDATE chat_learned SET position = learned.position + ?3
+                 FROM (SELECT position FROM chat_learned WHERE chat = ?1) AS learned
+                 WHERE chat_learned.chat = ?2 AND chat_learned.position < learned.position + ?3
+                     AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat = ?2 AND message.deleted IS NULL
+                         AND message.position > chat_learned.position AND message.position < ?4)",
+            )?
+            .execute(params![Col(range.from), Col(range.to), range.shift, begin])?;
+        Ok(())
+    }
+
     fn in_range(&self, range: CopiedRange) -> Result<Vec<MessageId>, StoreError> {
         let ids = self
             .conn

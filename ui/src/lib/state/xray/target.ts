@@ -67,6 +67,7 @@ export function targetOf(origin: Origin): Target | null {
 		case "keyframe":
 			return origin.first ? { to: "message", id: origin.first } : null;
 		case "clock":
+		case "hint":
 		case "builtIn":
 			return null;
 	}

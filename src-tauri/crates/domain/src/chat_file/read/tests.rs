@@ -3,6 +3,7 @@ use serde_json::json;
 
 use super::super::MessageVersion;
 use super::*;
+use crate::readable_chat::{ReadableChat, ReadableOptions};
 
 fn check(lines: &[&str]) -> (Vec<String>, Vec<usize>) {
     let (chat, losses) = ChatFile::from_jsonl(lines.join("\n").as_bytes()).unwrap();
@@ -338,11 +339,13 @@ proptest! {
 #[test]
 fn text_exports_contain_the_shown_versions() {
     let plain = "Mira_Q: *waves*\n\nCome in.\n\nTom: Thanks.\u{2028}\"Really.\"\n\nThe door closes.\n";
-    assert_eq!(small().to_text(), plain);
+    let text = |file: &ChatFile| ReadableChat::of(file, "").to_text(ReadableOptions::default());
+    assert_eq!(text(&small()), plain);
     let mut hostile = small();
     hostile.messages[1].versions[0].text = "\u{1b}[31mred\u{7}\u{0}\u{9b}1m\r\nend".into();
-    assert!(hostile.to_text().contains("Tom: [31mred1m\nend\n"), "{:?}", hostile.to_text());
-    assert!(!hostile.to_markdown("\u{1b}x").contains('\u{1b}'));
+    assert!(text(&hostile).contains("Tom: [31mred1m\nend\n"), "{:?}", text(&hostile));
+    let markdown = |file, title| ReadableChat::of(file, title).to_markdown(ReadableOptions::default());
+    assert!(!markdown(&hostile, "\u{1b}x").contains('\u{1b}'));
     let marked = "# A \\*talk\\*\n\n**Mira\\_Q**\n\n*waves*\n\nCome in.\n\n**Tom**\n\nThanks.\u{2028}\"Really.\"\n\nThe door closes.\n";
-    assert_eq!(small().to_markdown("A *talk*"), marked);
+    assert_eq!(markdown(&small(), "A *talk*"), marked);
 }

@@ -4,12 +4,13 @@ use domain::chat::{Chat, Role};
 use domain::slash::{self, COMMANDS, CommandInfo, SlashCommand, Typed, TypedCommand};
 
 use crate::api::{
-    ChatFileFormat, CommandHelp, CommandOutcome, CommandSetting, Picture, RefusalCode, SettingOwner, SettingValue,
-    TurnOptions,
+    ChatFileFormat, CommandHelp, CommandOutcome, CommandSetting, Picture, RefusalCode, RegenerateOptions, SettingOwner,
+    SettingValue, TurnOptions,
 };
 use crate::base::convert;
 use crate::base::error::ApiResult;
 use crate::turn::handle::Turns;
+use crate::turn::hint;
 use crate::turn::slash::choose::choose;
 use crate::turn::slash::halt::{self, Halt, argument_missing, no_reply, refused, unknown_command};
 use crate::turn::slash::messages::random_below;
@@ -21,8 +22,12 @@ const MAX_HIDDEN: u32 = 200;
 const NOTHING: &str = "-";
 
 /// Formats for `/export`, with the names that users write.
-pub(crate) const FORMATS: [(&str, ChatFileFormat); 3] =
-    [("markdown", ChatFileFormat::Markdown), ("text", ChatFileFormat::Text), ("jsonl", ChatFileFormat::Jsonl)];
+pub(crate) const FORMATS: [(&str, ChatFileFormat); 4] = [
+    ("markdown", ChatFileFormat::Markdown),
+    ("html", ChatFileFormat::Html),
+    ("text", ChatFileFormat::Text),
+    ("jsonl", ChatFileFormat::Jsonl),
+];
 
 impl Turns {
     /// Sends `text`, or runs it if it is a slash command. `pictures` belong to a message and stay with the composer if
@@ -76,7 +81,10 @@ impl Turns {
         let (id, text) = (chat.id.to_string(), typed.arguments);
         match info.command {
             SlashCommand::Continue => Ok(CommandOutcome::Started { started: self.continue_reply(id).await? }),
-            SlashCommand::Regenerate => Ok(CommandOutcome::Started { started: self.regenerate(id).await? }),
+            SlashCommand::Regenerate => {
+                let wanted = RegenerateOptions { hint: hint::typed(text), model: None };
+                Ok(CommandOutcome::Started { started: self.regenerate_with(id, wanted).await? })
+            }
             SlashCommand::Swipe => self.swipe(info, chat, text).await,
             SlashCommand::Impersonate => {
                 self.clear_draft(chat, &chat.draft).await?;
