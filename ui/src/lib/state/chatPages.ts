@@ -32,10 +32,10 @@ export class ChatPages {
 		this.#loading = false;
 	}
 
-	async reveal(id: string): Promise<void> {
+	async reveal(id: string, still = false): Promise<void> {
 		const { chat } = this;
 		await this.#loadWhile(() => chat.messages.findIndex((message) => message.id === id) < MARGIN);
-		chat.target = { id };
+		chat.target = { id, still };
 	}
 
 	async revealFirst(): Promise<void> {
