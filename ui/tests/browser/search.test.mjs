@@ -1,6 +1,7 @@
 // Search in the open chat and over everything, on the scripted engine.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { axe } from "./axe.mjs";
 import { scriptedPage } from "./scripted.mjs";
 
 const { page, errors, id, show } = await scriptedPage({ viewport: { width: 1280, height: 800 } });
@@ -143,6 +144,32 @@ test("settings search finds nothing, and Escape clears it", async () => {
 	await field.press("Escape");
 	assert.equal(await field.inputValue(), "");
 	await page.locator("[data-setting=theme]").waitFor();
+});
+
+test("searches have no axe violation and fit 320 pixels", async () => {
+	for (const theme of ["light", "dark"]) {
+		await show("chat", theme);
+		await page.keyboard.press("Control+F");
+		await id("find-text").fill("the");
+		await page.waitForFunction(() => CSS.highlights.get("found-current")?.size > 0);
+		assert.deepEqual(await axe(page), [], `find bar, ${theme}`);
+		await everything("lamp", theme);
+		assert.deepEqual(await axe(page), [], `everything, ${theme}`);
+		await show("settings", theme);
+		await page.getByRole("searchbox", { name: "Search settings" }).fill("size");
+		await id("found-setting").first().waitFor();
+		assert.deepEqual(await axe(page), [], `settings, ${theme}`);
+	}
+	await page.setViewportSize({ width: 320, height: 640 });
+	const wide = () => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+	assert.equal(await wide(), false, "settings");
+	await everything("lamp");
+	assert.equal(await wide(), false, "everything");
+	await show("chat", "light");
+	await page.keyboard.press("Control+F");
+	await id("find-text").fill("the");
+	assert.equal(await wide(), false, "find bar");
+	await page.setViewportSize({ width: 1280, height: 800 });
 });
 
 test("no script error", () => assert.deepEqual(errors, []));

@@ -70,7 +70,7 @@ impl RecallService {
     /// `None` if the search has no words, or they cannot be embedded.
     async fn meaning_query(&self, query: &SearchQuery) -> Option<MeaningQuery> {
         let encoder = self.reading().encoder()?;
-        let words = query.terms.iter().map(|SearchTerm::Word(text)| SearchTerm::Phrase(text) | text.as_str());
+        let words = query.terms.iter().map(|(SearchTerm::Word(text) | SearchTerm::Phrase(text))| text.as_str());
         let words = words.collect::<Vec<_>>().join(" ");
         if words.is_empty() {
             return None;
@@ -161,5 +161,16 @@ fn add(kind: ItemKind, found: Vec<Option<FoundItem>>, results: &mut SearchResult
             results.groups.push(group);
             results.groups.sort_by_key(|group| ItemKind::ALL.map(group_kind).iter().position(|of| *of == group.kind));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_similar_hits_are_left_the_nearest_first() {
+        assert_eq!(nearest(vec![(0.4, 1), (0.29, 2), (0.9, 3), (MIN_SIMILARITY, 4)]), [(0.9, 3), (0.4, 1), (0.3, 4)]);
+        assert_eq!(nearest((0..50).map(|number| (0.5, number)).collect()).len(), BY_MEANING);
     }
 }
