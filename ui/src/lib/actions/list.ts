@@ -66,7 +66,7 @@ function focusSearch(): void {
 
 /** Searches the open chat, or all chats if none is open. */
 function findInChat(app: App): void {
-	if (inChat(app)) app.chat?.find.open();
+	if (inChat(app) && app.inChat) app.chat?.find.open();
 	else app.search.open(null);
 }
 
