@@ -38,6 +38,8 @@ export class MockBooks {
 		this.#all = [];
 	}
 
+	all = () => this.#all;
+
 	op_list_lorebooks = () => this.#all.map(({ about }) => about);
 	op_get_lorebook = ({ id }: { id: string }) => this.#book(id);
 	op_entry_meanings = ({ book: id }: { book: string }): EntryMeaning[] =>

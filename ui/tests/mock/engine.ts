@@ -1,4 +1,4 @@
-import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, SearchPage, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
+import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
@@ -15,6 +15,7 @@ import { MockLayers } from "./layers";
 import { MockMemories } from "./memories";
 import { MockPresets } from "./presets";
 import { MockPrompts } from "./prompts";
+import { MockSearch } from "./search";
 import type { Scene } from "./scenes";
 
 export interface MockChat {
@@ -64,6 +65,7 @@ export class MockEngine implements Transport {
 	readonly versions = new MockVersions({ chat: (id) => this.chat(id), op_regenerate: (args) => this.op_regenerate(args) });
 	readonly cardFiles = new MockCardFiles();
 	readonly scenery = new MockScenery();
+	readonly search = new MockSearch({ chats: this.chats, items: () => this.#searchable() });
 	readonly books = new MockBooks((event) => this.emit(event));
 	readonly folder = new MockFolder((event) => this.emit(event));
 	readonly folders = new MockFolders((event) => this.emit(event));
@@ -106,7 +108,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.search]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -283,20 +285,16 @@ export class MockEngine implements Transport {
 		this.#deleted.push({ id, undo });
 	}
 
-	/** Finds messages that contain every word. */
-	op_search_messages = ({ text, chat, skip }: { text: string; chat: string | null; skip: number }): SearchPage => {
-		const words = text.toLowerCase().split(/\s+/);
-		const all = this.chats.filter(({ id }) => chat === null || id === chat).flatMap((known) => known.messages.map((message) => ({ known, message })));
-		const hits = all.flatMap(({ known, message }) =>
-			message.swipes.filter((swipe) => words.every((word) => swipe.text.toLowerCase().includes(word))).map((swipe) => {
-				const at = swipe.text.toLowerCase().indexOf(words[0] ?? "");
-				const parts = [swipe.text.slice(Math.max(0, at - 40), at), swipe.text.slice(at, at + (words[0] ?? "").length), swipe.text.slice(at + (words[0] ?? "").length, at + 160)];
-				const excerpt = parts.map((part, index) => ({ text: part, isMatch: index === 1 })).filter((part) => part.text !== "");
-				return { chat: known.id, title: known.title, character: "Mira", message: message.id, swipe: swipe.id, isShown: message.swipes[message.selected] === swipe, role: message.role, name: message.role === "user" ? null : message.name, created: message.created, excerpt };
-			}),
-		);
-		return { hits: hits.slice(skip, skip + 50), more: hits.length > skip + 50 };
-	};
+	/** What the search finds besides messages. */
+	#searchable() {
+		const chat = this.chats[0]?.id ?? "";
+		return [
+			...(chat === "" ? [] : [{ kind: "notes" as const, place: { of: "chatNote" as const, chat }, title: "", context: "Mira", text: "Keep the lamp burning in every scene." }]),
+			...this.memories.items.map(({ id, text, character }) => ({ kind: "memories" as const, place: { of: "memory" as const, memory: id, chat, character }, title: "", context: "Mira", text })),
+			...this.books.all().flatMap(({ about, entries }) => entries.map((entry) => ({ kind: "entries" as const, place: { of: "entry" as const, book: about.id, entry: entry.id }, title: entry.title, context: about.name, text: entry.content }))),
+			...this.characters.map(({ id, fields }) => ({ kind: "characters" as const, place: { of: "character" as const, character: id, field: "description" }, title: fields.name, context: "", text: fields.description })),
+		];
+	}
 
 	op_startup = () => ({ version: "0.1.0", settings: this.settings, chat: this.chats[0]?.id ?? null, notices: this.scene === "interrupted" ? ["The app ended while a reply was being written. What had arrived was kept."] : [], dataDir: "/home/sam/.local/share/inglenook" });
 	op_health = () => ({

@@ -79,13 +79,17 @@ pub(crate) enum Verb {
     Chat(ChatArgs),
     /// Print the prompt that a message would produce; nothing is sent or stored
     Prompt(PromptArgs),
-    /// Search the messages of all chats: words, "phrases", from:NAME, in:TITLE, before:DATE, after:DATE, has:picture
+    /// Search messages, notes, memories, lorebooks and characters: words, "phrases"; messages also by from:NAME, in:TITLE,
+    /// before:DATE, after:DATE, has:picture
     Search {
         #[arg(required = true, value_name = "QUERY")]
         query: Vec<String>,
         /// Id or title [default: all chats]
         #[arg(long)]
         chat: Option<String>,
+        /// Also find messages, memories and marked entries with a similar meaning, if they are embedded
+        #[arg(long)]
+        meaning: bool,
     },
     /// Count the tokens of a file or of stdin
     Tokens {

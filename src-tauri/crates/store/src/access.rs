@@ -24,6 +24,7 @@ use crate::table::foreign::{ForeignData, ForeignDataMut};
 use crate::table::group::{Groups, GroupsMut};
 use crate::table::import_report::{ImportReports, ImportReportsMut};
 use crate::table::item_embedding::{ItemEmbeddings, ItemEmbeddingsMut};
+use crate::table::item_search::ItemSearch;
 use crate::table::keyframe::{Keyframes, KeyframesMut};
 use crate::table::listing::{Listings, ListingsMut};
 use crate::table::lorebook::{Lorebooks, LorebooksMut};
@@ -72,6 +73,10 @@ macro_rules! tables {
             $(pub fn $read(&self) -> $reads<'_> {
                 $reads { conn: self.conn }
             })*
+
+            pub fn item_search(&self) -> ItemSearch<'_> {
+                ItemSearch { conn: self.conn }
+            }
 
             pub fn message_search(&self) -> MessageSearch<'_> {
                 MessageSearch { conn: self.conn }

@@ -68,6 +68,7 @@ pub use table::import_report::{ImportRecord, ImportReports, ImportReportsMut};
 pub use table::item_embedding::{
     EmbeddedKind, EmbeddingGroup, ItemEmbeddings, ItemEmbeddingsMut, LoreEntryText, QueuedItem, StoredEmbedding,
 };
+pub use table::item_search::{FoundItem, ItemKind, ItemPlace, ItemSearch};
 pub use table::keyframe::{Keyframes, KeyframesMut};
 pub use table::listing::{CharacterListItem, Listing, Listings, ListingsMut};
 pub use table::lorebook::{BoundLorebook, ChatParticipants, Lorebook, Lorebooks, LorebooksMut};

@@ -172,3 +172,33 @@ async fn hanging_encoder_does_not_delay_a_turn() {
     assert!(told.notices(&told.chat).await.iter().any(|notice| notice.contains("older embedding")));
     told.engine.shutdown().await;
 }
+
+/// A search by meaning adds messages and memories that share no word with the text, and marks them.
+#[tokio::test]
+async fn search_by_meaning_marks_its_hits() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = Told::open(dir.path(), vec![models()]).await;
+    told.say(&told.chat, "I get a rash from cashews and almonds.").await;
+    told.say(&told.chat, "The lighthouse was painted white in spring.").await;
+    told.remember("The user gets a rash from cashews and almonds.").await;
+    let search = async |text: &str, meaning| told.engine.search(text.into(), None, meaning).await.unwrap();
+    let question = "which nuts cause an allergic reaction";
+    assert!(!search(question, true).await.can_find_meaning, "nothing is read yet");
+    told.engine.learn().await.unwrap();
+
+    let words = search(question, false).await;
+    assert_eq!((words.can_find_meaning, words.messages.hits.len(), words.groups.len()), (true, 0, 0));
+    let near = search(question, true).await;
+    let excerpt = |hit: &engine::api::SearchHit| hit.excerpt.iter().map(|part| part.text.clone()).collect::<String>();
+    assert!(near.messages.hits.iter().all(|hit| hit.by_meaning), "{near:?}");
+    assert!(excerpt(&near.messages.hits[0]).contains("almonds"), "{near:?}");
+    assert!(near.groups[0].items[0].by_meaning, "{near:?}");
+    // Hits by words come first, and are not repeated.
+    let both = search("almonds", true).await;
+    assert_eq!((both.messages.hits[0].by_meaning, both.groups[0].items[0].by_meaning), (false, false));
+    let swipes: std::collections::HashSet<_> = both.messages.hits.iter().map(|hit| &hit.swipe).collect();
+    assert_eq!(swipes.len(), both.messages.hits.len());
+    let other = search("almonds from:mira", true).await;
+    assert!(other.messages.hits.iter().all(|hit| hit.name.is_some()), "{other:?}");
+    told.engine.shutdown().await;
+}

@@ -29,6 +29,7 @@ const lastReply = (app: App) => {
 	const last = app.chat?.last;
 	return idle(app) && last && isReply(last) ? last : null;
 };
+const finding = (app: App) => inChat(app) && app.chat?.find.shown === true;
 const character = (app: App) => (app.screen === "people" ? editing(app)?.id : inChat(app) ? app.chat?.info?.character : null) ?? null;
 const editing = (app: App) => (app.screen === "people" ? app.editor : null);
 const to = (screen: Screen) => (app: App) => app.go(screen);
@@ -61,6 +62,12 @@ function focusSearch(): void {
 	const search = document.querySelector<HTMLInputElement>("[role=dialog] [data-search]") ?? document.querySelector<HTMLInputElement>("[data-search]");
 	search?.focus();
 	search?.select();
+}
+
+/** Searches the open chat, or all chats if none is open. */
+function findInChat(app: App): void {
+	if (inChat(app) && app.inChat) app.chat?.find.open();
+	else app.search.open(null);
 }
 
 function focusComposer(): void {
@@ -101,7 +108,9 @@ const LIST = [
 	{ id: "newChat", group: "chat", shortcut: "Mod+N", available: (app) => character(app) !== null, run: (app) => app.newChat(character(app) ?? "") },
 	{ id: "nextChat", group: "chat", shortcut: "Alt+ArrowDown", available: (app) => inChat(app) && app.chats.shown.length > 1, run: (app) => stepChat(app, 1) },
 	{ id: "previousChat", group: "chat", shortcut: "Alt+ArrowUp", available: (app) => inChat(app) && app.chats.shown.length > 1, run: (app) => stepChat(app, -1) },
-	{ id: "searchChat", group: "chat", shortcut: "Mod+F", available: (app) => app.screen === "chats", run: (app) => app.search.open(app.chat?.id ?? null) },
+	{ id: "searchChat", group: "chat", shortcut: "Mod+F", available: (app) => app.screen === "chats", run: findInChat },
+	{ id: "findNext", group: "chat", shortcut: "F3", available: finding, run: (app) => app.chat?.find.step(1) },
+	{ id: "findPrevious", group: "chat", shortcut: "Shift+F3", available: finding, run: (app) => app.chat?.find.step(-1) },
 	{ id: "write", group: "chat", shortcut: "Mod+J", available: inChat, run: focusComposer },
 	{ id: "xray", group: "chat", shortcut: "Mod+Shift+X", available: inChat, run: toggleXray },
 	{ id: "memory", group: "chat", shortcut: "Mod+Shift+M", available: inChat, run: toggleMemories },

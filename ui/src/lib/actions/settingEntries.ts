@@ -1,6 +1,6 @@
 import type { LayeredSetting } from "../api/generated";
 import { synonyms, t } from "../i18n/i18n.svelte";
-import * as texts from "../../screens/settings/texts";
+import * as texts from "../i18n/settingTexts";
 
 /** A row or a section of the settings screen that the search finds. */
 export interface SettingEntry {
@@ -23,14 +23,17 @@ export function settingEntries(layered: readonly LayeredSetting[]): SettingEntry
 	const backups = t("settings.backups");
 	return [
 		entry("appearance", "theme", t("settings.theme"), "", look),
+		entry("appearance", "accent", t("settings.accent"), "", look),
 		entry("appearance", "language", t("settings.language"), "", look),
 		entry("appearance", "face", t("settings.face"), t("settings.readingText"), look),
 		entry("appearance", "size", t("settings.size"), t("settings.readingText"), look),
 		entry("appearance", "width", t("settings.width"), t("settings.readingText"), look),
 		entry("appearance", "lineHeight", t("settings.lineHeight"), t("settings.readingText"), look),
 		entry("appearance", "avatars", t("settings.avatars"), t("settings.readingText"), look),
+		entry("appearance", "avatarSize", t("settings.avatarSize"), t("settings.readingText"), look),
 		entry("appearance", "layout", t("settings.layout"), t("settings.readingText"), look),
 		entry("appearance", "shortcuts", t("settings.shortcuts"), t("settings.shortcutsAbout"), look),
+		entry("appearance", "look", t("settings.look"), t("settings.lookText"), look),
 		entry("personas", "personas", t("settings.personas"), t("personas.text")),
 		entry("imports", "imports", t("imports.title"), t("imports.about"), t("settings.imports")),
 		entry("backups", "backups", backups, t("backups.about")),

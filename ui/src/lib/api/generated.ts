@@ -133,6 +133,10 @@ export function client(call: Call) {
 		messagesBefore: (chat: string, before: string, limit: number) => call("messages_before", { chat, before, limit }) as Promise<MessagePage>,
 		/** Messages that match a search such as `lamp "red door" from:mira before:2026-01-31`, in one chat or in all. `skip` is the number of hits that are known already. */
 		searchMessages: (text: string, chat: string | null, skip: number) => call("search_messages", { text, chat, skip }) as Promise<SearchPage>,
+		/** The messages of a chat whose shown version matches a search, in the order of the chat. */
+		findInChat: (chat: string, text: string) => call("find_in_chat", { chat, text }) as Promise<ChatMatches>,
+		/** Everything that matches a search, by group: messages, their earlier texts, notes, memories, lorebook entries and characters. With `meaning`, hits whose meaning is similar follow. */
+		search: (text: string, chat: string | null, meaning: boolean) => call("search", { text, chat, meaning }) as Promise<SearchResults>,
 		renameChat: (id: string, title: string) => call("rename_chat", { id, title }) as Promise<void>,
 		setChatModel: (id: string, model: ModelRef | null) => call("set_chat_model", { id, model }) as Promise<void>,
 		setChatPersona: (id: string, persona: string) => call("set_chat_persona", { id, persona }) as Promise<void>,
@@ -1983,7 +1987,17 @@ export type SearchHit = {
 	created: string,
 	/**  The text around the first match. */
 	excerpt: ExcerptPart[],
+	/**  Its meaning is similar to the search; its words may differ. */
+	byMeaning: boolean,
 };
+
+export type ChatMatches = { messages: string[], more: boolean, terms: SearchWord[] };
+export type SearchWord = { text: string, unfinished: boolean };
+export type SearchResults = { messages: SearchPage, earlier: SearchPage, groups: SearchGroup[], canFindMeaning: boolean };
+export type SearchGroup = { kind: SearchGroupKind, items: ItemHit[], more: boolean };
+export type SearchGroupKind = "notes" | "memories" | "entries" | "characters";
+export type ItemHit = { place: ItemPlace, title: string, context: string, excerpt: ExcerptPart[], byMeaning: boolean };
+export type ItemPlace = { of: "note" } | { of: "chatNote", chat: string } | { of: "characterNote", character: string } | { of: "chatText", chat: string, field: CardField } | { of: "memory", memory: string, chat: string | null, character: string | null } | { of: "entry", book: string, entry: string } | { of: "cardEntry", character: string, entry: string } | { of: "character", character: string, field: string };
 
 /**  A page of found messages. */
 export type SearchPage = {

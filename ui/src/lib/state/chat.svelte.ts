@@ -6,6 +6,7 @@ import { AutoMode } from "./autoMode.svelte";
 import type { Api } from "./api";
 import { Attachments } from "./attachments.svelte";
 import type { ChatCallbacks } from "./callbacks";
+import { ChatFind } from "./chatFind.svelte";
 import { ChatPages } from "./chatPages";
 import { Impersonation, ReplyStream } from "./chatStreams";
 import { Commands, maybeCommand, refusalText, settingText } from "./commands.svelte";
@@ -48,8 +49,8 @@ export class ChatState {
 	editing = $state<{ id: string; text: string } | null>(null);
 	/** Error text of the last command. */
 	commandFailure = $state("");
-	/** The message to scroll to. Each request is a new object. */
-	target = $state.raw<{ id: string } | null>(null);
+	/** The message to scroll to, without moving the focus if `still`. Each request is a new object. */
+	target = $state.raw<{ id: string; still?: boolean } | null>(null);
 	/** The model menu is open. */
 	choosingModel = $state(false);
 	readonly mode: ModeChoice;
@@ -58,6 +59,7 @@ export class ChatState {
 	readonly texts: ChatTexts;
 	readonly scenery: Scenery;
 	readonly marks: Marks;
+	readonly find: ChatFind;
 	/** The characters talk without the user. */
 	readonly auto: AutoMode;
 	/** The name of a group, or of the only character. */
@@ -109,6 +111,7 @@ export class ChatState {
 		});
 		this.auto = new AutoMode(this.#speakNext, () => this.info?.group?.options.autoDelay ?? 0);
 		this.commands = new Commands(api, id);
+		this.find = new ChatFind(api, id, (message) => this.#pages.reveal(message, true));
 		this.#pages = new ChatPages(this, api, (call) => this.#do(call));
 		this.#replies = new ReplyStream(this, callbacks);
 		this.#impersonation = new Impersonation(this, api, callbacks);
@@ -329,6 +332,7 @@ export class ChatState {
 	/** Must be called before another chat is shown. */
 	async close(): Promise<void> {
 		this.auto.stop();
+		this.find.close();
 		this.#silence.cancel();
 		this.reply?.discard();
 		await this.#saver.now();

@@ -264,6 +264,20 @@ test("old message is loaded before it is revealed", async () => {
 	expect(state.target).toEqual({ id: "m100" });
 	expect(state.messages.some(({ id }) => id === "m100")).toBe(true);
 	expect(shell.count("messages_before")).toBe(2);
+	expect(new Set(state.messages.map(({ id }) => id)).size).toBe(state.messages.length);
+});
+
+test("far jump and scrolling up at once load no message twice", async () => {
+	const all = Array.from({ length: 500 }, (_, index) => says(`m${index}`, "user", String(index)));
+	const { state } = await open(chat([], { page: { messages: all.slice(-50), more: true } }), {
+		messages_before: ({ before, limit }: { before: string; limit: number }) => {
+			const at = all.findIndex(({ id }) => id === before);
+			return { messages: all.slice(Math.max(0, at - limit), at), more: at > limit };
+		},
+	});
+	await Promise.all([state.loadOlder(), state.reveal("m10")]);
+	expect(state.messages.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+	expect(state.more).toBe(false);
 });
 
 test("new scene deletes no messages", async () => {

@@ -1,6 +1,7 @@
 import type { Message } from "../api/generated";
 import type { Api } from "./api";
 import type { ChatState } from "./chat.svelte";
+import { setOf } from "./find";
 
 const PAGE = 50;
 /** Page size while an old message is searched. */
@@ -20,22 +21,26 @@ export class ChatPages {
 
 	async loadOlder(limit = PAGE): Promise<void> {
 		const { chat } = this;
-		const first = chat.messages[0];
+		const [first] = chat.messages;
 		if (!first || !chat.more || this.#loading) return;
 		this.#loading = true;
 		const page = await this.run(() => this.api.messagesBefore(chat.id, first.id, limit));
-		if (page) {
-			chat.prepending = true;
-			chat.messages = [...page.messages, ...chat.messages];
-			chat.more = page.more;
-		}
+		if (page) this.#prepend(page.messages, page.more);
 		this.#loading = false;
 	}
 
-	async reveal(id: string): Promise<void> {
+	/** Two requests at once may bring the same messages. */
+	#prepend(older: Message[], more: boolean): void {
+		const known = setOf(this.chat.messages.map(({ id }) => id));
+		this.chat.prepending = true;
+		this.chat.messages = [...older.filter(({ id }) => !known.has(id)), ...this.chat.messages];
+		this.chat.more = more;
+	}
+
+	async reveal(id: string, still?: true): Promise<void> {
 		const { chat } = this;
-		await this.#loadWhile(() => chat.messages.findIndex((message) => message.id === id) < MARGIN);
-		chat.target = { id };
+		await this.#loadWhile((loaded) => loaded.findIndex((message) => message.id === id) < MARGIN);
+		chat.target = { id, still };
 	}
 
 	async revealFirst(): Promise<void> {
@@ -49,17 +54,23 @@ export class ChatPages {
 		const { chat } = this;
 		const from = day.getTime();
 		const before = ({ created }: Message) => Date.parse(created) < from;
-		await this.#loadWhile(() => !chat.messages.slice(0, 1).some(before));
+		await this.#loadWhile((loaded) => !loaded.slice(0, 1).some(before));
 		const found = chat.messages.find((message) => !before(message)) ?? chat.last;
 		if (found) await this.reveal(found.id);
 	}
 
-	async #loadWhile(wanted: () => boolean): Promise<void> {
+	/** Loads older pages while `wanted` is true for the loaded messages. The list grows once, however far back they are. */
+	async #loadWhile(wanted: (loaded: Message[]) => boolean): Promise<void> {
 		const { chat } = this;
-		while (chat.more && wanted()) {
-			const before = chat.messages.length;
-			await this.loadOlder(WIDE_PAGE);
-			if (chat.messages.length === before) break;
+		let [older, more]: [Message[], boolean] = [[], chat.more];
+		this.#loading = true;
+		while (more && wanted([...older, ...chat.messages])) {
+			const first = older[0] ?? chat.messages[0];
+			const page = first && (await this.run(() => this.api.messagesBefore(chat.id, first.id, WIDE_PAGE)));
+			if (!page || page.messages.length === 0) break;
+			[older, more] = [[...page.messages, ...older], page.more];
 		}
+		this.#loading = false;
+		if (older.length > 0) this.#prepend(older, more);
 	}
 }

@@ -3,7 +3,7 @@ import list from "../../../tests/mock/settings.json";
 import { FakeShell } from "../../../tests/unit/shell";
 import type { ApiError, LayeredSetting, LayeredSettings, SettingLayer, SettingValue } from "../api/generated";
 import en from "../i18n/en.json";
-import { about, label, options, origin, shown } from "../../screens/settings/texts";
+import { about, label, options, origin, shown } from "../i18n/settingTexts";
 import { api } from "./api";
 import { GROUPS, LayeredSettingsState } from "./layeredSettings.svelte";
 

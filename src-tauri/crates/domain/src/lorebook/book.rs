@@ -1,5 +1,7 @@
 //! A lorebook: its own fields, its entries, and the format it was read from.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use super::entry::{Entry, Uid};
@@ -93,6 +95,23 @@ impl Book {
             return Self::from_object(data, Some(root));
         }
         Self::from_object(root, None)
+    }
+
+    /// Ids of the entries, in their order. An entry whose uid occurred before gets a number.
+    pub fn entry_ids(&self) -> Vec<String> {
+        let mut seen = HashMap::<&str, u32>::new();
+        let id = |entry: &'_ Entry, count: u32| match count {
+            1 => entry.uid.to_string(),
+            count => format!("{}#{count}", entry.uid),
+        };
+        self.entries
+            .iter()
+            .map(|entry| {
+                let count = seen.entry(entry.uid.as_str()).or_default();
+                *count += 1;
+                id(entry, *count)
+            })
+            .collect()
     }
 
     /// Reads a card's own book. A card without entries has an empty book.

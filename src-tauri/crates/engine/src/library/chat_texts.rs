@@ -69,7 +69,7 @@ impl Library {
     }
 }
 
-fn shown(text: CardText) -> CardField {
+pub(crate) fn shown(text: CardText) -> CardField {
     match text {
         CardText::Description => CardField::Description,
         CardText::Personality => CardField::Personality,

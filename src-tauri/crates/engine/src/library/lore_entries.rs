@@ -134,25 +134,8 @@ impl Library {
 
 /// All entries in display order.
 pub(crate) fn shown(book: &Book) -> Vec<LorebookEntry> {
-    let ids = ids(book);
+    let ids = book.entry_ids();
     order(book).into_iter().map(|at| view(&book.entries[at], ids[at].clone())).collect()
-}
-
-/// Ids of the entries of a book. Entries with the same uid get a number.
-pub(crate) fn ids(book: &Book) -> Vec<String> {
-    let mut seen = std::collections::HashMap::<&str, u32>::new();
-    let name = |entry: &'_ Entry, count: u32| match count {
-        1 => entry.uid.to_string(),
-        count => format!("{}#{count}", entry.uid),
-    };
-    book.entries
-        .iter()
-        .map(|entry| {
-            let count = seen.entry(entry.uid.as_str()).or_default();
-            *count += 1;
-            name(entry, *count)
-        })
-        .collect()
 }
 
 fn order(book: &Book) -> Vec<usize> {
@@ -162,12 +145,13 @@ fn order(book: &Book) -> Vec<usize> {
 }
 
 fn place(book: &Book, id: &str) -> ApiResult<usize> {
-    ids(book).iter().position(|known| known == id).ok_or_else(|| not_found("entry"))
+    book.entry_ids().iter().position(|known| known == id).ok_or_else(|| not_found("entry"))
 }
 
 /// Positions in the order of `wanted`, without repeats.
 fn places(book: &Book, wanted: &[String]) -> ApiResult<Vec<usize>> {
-    let known: std::collections::HashMap<String, usize> = (0..).zip(ids(book)).map(|(at, id)| (id, at)).collect();
+    let known: std::collections::HashMap<String, usize> =
+        (0..).zip(book.entry_ids()).map(|(at, id)| (id, at)).collect();
     let mut places = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for id in wanted {

@@ -30,6 +30,7 @@ pub(crate) mod group_chat;
 pub(crate) mod group_export;
 pub(crate) mod group_members;
 pub(crate) mod handle;
+pub(crate) mod item_search;
 pub(crate) mod lore_entries;
 pub(crate) mod lorebooks;
 pub(crate) mod macro_changes;

@@ -149,6 +149,11 @@ macro_rules! operations {
             /// Messages that match a search such as `lamp "red door" from:mira before:2026-01-31`, in one chat or in all.
             /// `skip` is the number of hits that are known already.
             library.search_messages(text: String, chat: Option<String>, skip: u32) -> SearchPage;
+            /// The messages of a chat whose shown version matches a search, in the order of the chat.
+            library.find_in_chat(chat: String, text: String) -> ChatMatches;
+            /// Everything that matches a search, by group: messages, their earlier texts, notes, memories, lorebook entries
+            /// and characters. With `meaning`, hits whose meaning is similar follow.
+            recall.search(text: String, chat: Option<String>, meaning: bool) -> SearchResults;
             library.rename_chat(id: String, title: String) -> ();
             library.set_chat_model(id: String, model: Option<ModelRef>) -> ();
             library.set_chat_persona(id: String, persona: String) -> ();

@@ -22,6 +22,7 @@ pub(crate) mod query_terms;
 pub(crate) mod recall;
 pub(crate) mod recent;
 pub(crate) mod scope;
+pub(crate) mod search;
 pub(crate) mod similarity;
 pub(crate) mod text_cache;
 pub(crate) mod turn_embedding;

@@ -93,6 +93,31 @@ impl VectorCache {
         Ok(vectors)
     }
 
+    /// Cosine similarity of each embedded message of a chat to the question, by position; the best of its passages. Reads
+    /// the vectors of a chat that is not in memory, and does not keep them: a search looks at all chats, and must not
+    /// displace those of the turns.
+    pub(crate) fn similarities(
+        &self,
+        store: &ReadTransaction<'_>,
+        chat: ChatId,
+        asked: &QueryEmbedding,
+    ) -> Result<HashMap<i64, f32>, StoreError> {
+        let revision = store.vectors().revision(chat)?;
+        let known = {
+            let chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
+            chats.iter().find(|(known, vectors)| *known == chat && vectors.revision == revision).cloned()
+        };
+        let vectors = match known {
+            Some((_, vectors)) => vectors,
+            None => Arc::new(renewed(store, chat, &asked.model, None, revision)?),
+        };
+        let mut best = HashMap::new();
+        for (position, similarity) in vectors.positions.iter().zip(vectors.rows.products(&asked.embedding.mean)) {
+            best.entry(*position).and_modify(|known: &mut f32| *known = known.max(similarity)).or_insert(similarity);
+        }
+        Ok(best)
+    }
+
     fn take(&self, chat: ChatId) -> Option<Arc<ChatVectors>> {
         let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
         let place = chats.iter().position(|(known, _)| *known == chat)?;

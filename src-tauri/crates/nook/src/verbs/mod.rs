@@ -75,7 +75,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Set { key, value, whose, .. } => settings::set(engine, whose, key, value, out).await,
         Verb::Chat(args) => chat::chat(engine, args, out).await,
         Verb::Prompt(args) => prompt::prompt(engine, args, out).await,
-        Verb::Search { query, chat } => search::search(engine, &query, chat, out).await,
+        Verb::Search { query, chat, meaning } => search::search(engine, &query, chat, meaning, out).await,
         Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,
         Verb::Template { verb } => templates::templates(engine, verb, out).await,
         Verb::Endpoints { verb } => endpoints::endpoints(engine, verb, out).await,

@@ -12,6 +12,7 @@ mod lore;
 mod memory;
 mod prompts;
 mod real_model;
+mod searching;
 mod serving;
 mod sillytavern;
 mod stories;

@@ -4,7 +4,7 @@ use domain::search_query::SearchTerm;
 
 use super::terms;
 
-/// The query for messages with every term; `None` if the terms contain no letter or digit.
+/// The query for texts with every term; `None` if the terms contain no letter or digit.
 pub(crate) fn index_query(terms: &[SearchTerm]) -> Option<String> {
     let parts: Vec<String> = terms.iter().flat_map(parts).collect();
     (!parts.is_empty()).then(|| parts.join(" AND "))

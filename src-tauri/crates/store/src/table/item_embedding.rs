@@ -149,6 +149,16 @@ impl ItemEmbeddings<'_> {
         Ok(rows)
     }
 
+    /// The lorebooks with embedded entries. A card's own book has the id of its character.
+    pub fn books(&self) -> Result<Vec<LorebookId>, StoreError> {
+        let books = self
+            .conn
+            .prepare_cached("SELECT among FROM vector_group WHERE kind = 'entry'")?
+            .query_map([], |row| Ok(LorebookId(Uuid::from_bytes(row.get(0)?))))?
+            .collect::<Result<_, _>>()?;
+        Ok(books)
+    }
+
     /// Returns the uid of the entry with this row number; `None` if it no longer exists.
     pub fn entry(&self, number: i64) -> Result<Option<String>, StoreError> {
         let mut uid = self.conn.prepare_cached("SELECT uid FROM lore_entry WHERE number = ?1")?;

@@ -1,4 +1,4 @@
-//! Full-text search over messages: the newest versions with every term.
+//! Full-text search over messages: their versions and earlier texts with every term.
 
 use domain::chat::Role;
 use domain::search_query::SearchTerm;
@@ -64,8 +64,17 @@ pub struct MessageSearch<'a> {
 const MATCHING: &str = "swipe_search JOIN swipe_number ON swipe_number.number = swipe_search.rowid
         AND swipe_search MATCH :query
     JOIN swipe ON swipe.id = swipe_number.swipe";
+/// Earlier texts of versions with every term.
+const EARLIER: &str = "search_item_words JOIN search_item ON search_item.number = search_item_words.rowid
+        AND search_item_words MATCH 'kind : revision AND (' || :query || ')'
+    JOIN swipe ON swipe.id = search_item.owner";
 /// All versions, for a search that has only filters.
 const ALL: &str = "swipe_number JOIN swipe ON swipe.id = swipe_number.swipe AND :query IS NULL";
+
+/// The shown version of the message at the position `:query` of `:chat`.
+const SHOWN_AT: &str = "(SELECT swipe.* FROM message AS place
+        JOIN swipe ON swipe.message = place.id AND swipe.position = place.selected
+        WHERE place.chat = :chat AND place.position = CAST(:query AS INTEGER)) AS swipe";
 
 /// Joins a version with its message; deleted messages, chats and characters are left out.
 const FOUND: &str = "JOIN message ON message.id = swipe.message
@@ -82,6 +91,13 @@ const FOUND: &str = "JOIN message ON message.id = swipe.message
         AND (NOT :has_picture OR EXISTS (SELECT 1 FROM message_picture WHERE message_picture.message = message.id))
         AND (NOT :shown_only OR swipe.position = message.selected)";
 
+/// The parts of a query that differ between versions and earlier texts.
+struct Select {
+    from: &'static str,
+    text: &'static str,
+    order: &'static str,
+}
+
 impl MessageSearch<'_> {
     /// At most `limit` versions after the first `skip`, the last added first. Without terms, only the filter applies.
     pub fn find(
@@ -91,16 +107,64 @@ impl MessageSearch<'_> {
         skip: u32,
         limit: u32,
     ) -> Result<Vec<FoundMessage>, StoreError> {
+        let Some((select, query)) = versions(terms) else { return Ok(Vec::new()) };
+        self.rows(&select, query, filter, (skip, limit), |row| from_row(row, terms))
+    }
+
+    /// At most `limit` earlier texts of messages with every term, the last replaced first. Without terms, nothing is found.
+    pub fn find_earlier(
+        &self,
+        terms: &[SearchTerm],
+        filter: &SearchFilter,
+        limit: u32,
+    ) -> Result<Vec<FoundMessage>, StoreError> {
         let query = index_query(terms);
-        let (from, order) = match query {
-            Some(_) => (MATCHING, "swipe_search.rowid"),
-            None if terms.is_empty() => (ALL, "swipe_number.number"),
-            None => return Ok(Vec::new()),
-        };
+        if query.is_none() {
+            return Ok(Vec::new());
+        }
+        let select = Select { from: EARLIER, text: "search_item.text", order: "search_item_words.rowid" };
+        self.rows(&select, query, filter, (0, limit), |row| from_row(row, terms))
+    }
+
+    /// The messages whose shown version has every term, in the order of their chat. Of more than `limit`, the last added
+    /// ones. Without terms, only the filter applies.
+    pub fn in_order(
+        &self,
+        terms: &[SearchTerm],
+        filter: &SearchFilter,
+        limit: u32,
+    ) -> Result<Vec<MessageId>, StoreError> {
+        let Some((select, query)) = versions(terms) else { return Ok(Vec::new()) };
+        let filter = SearchFilter { shown_only: true, ..filter.clone() };
+        let place = |row: &Row<'_>| Ok((row.get("position")?, row.get::<_, Col<_>>("message")?.0));
+        let mut found: Vec<(i64, MessageId)> = self.rows(&select, query, &filter, (0, limit), place)?;
+        found.sort_unstable_by_key(|(position, _)| *position);
+        Ok(found.into_iter().map(|(_, message)| message).collect())
+    }
+
+    /// Shown versions by their chat and position. Those that no longer exist or do not fit the filter are left out.
+    pub fn at(&self, places: &[(ChatId, i64)], filter: &SearchFilter) -> Result<Vec<FoundMessage>, StoreError> {
+        let select = Select { from: SHOWN_AT, text: "swipe.text", order: "swipe.id" };
+        let mut found = Vec::new();
+        for (chat, position) in places {
+            let filter = SearchFilter { chat: Some(*chat), ..filter.clone() };
+            found.extend(self.rows(&select, Some(position.to_string()), &filter, (0, 1), |row| from_row(row, &[]))?);
+        }
+        Ok(found)
+    }
+
+    fn rows<T>(
+        &self,
+        Select { from, text, order }: &Select,
+        query: Option<String>,
+        filter: &SearchFilter,
+        (skip, limit): (u32, u32),
+        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
         let mut statement = self.conn.prepare_cached(&format!(
-            "SELECT chat.id AS chat, chat.title, character.name AS character, message.id AS message, swipe.id AS swipe,
-                swipe.position = message.selected AS is_shown, message.role, message_speaker.name AS speaker,
-                message.created, message.undated, swipe.text
+            "SELECT chat.id AS chat, chat.title, character.name AS character, message.id AS message, message.position,
+                swipe.id AS swipe, swipe.position = message.selected AS is_shown, message.role,
+                message_speaker.name AS speaker, message.created, message.undated, {text} AS text
             FROM {from} {FOUND} ORDER BY {order} DESC LIMIT :limit OFFSET :skip"
         ))?;
         let (is_user, name) = match &filter.author {
@@ -122,10 +186,21 @@ impl MessageSearch<'_> {
                 ":limit": limit,
                 ":skip": skip,
             },
-            |row| from_row(row, terms),
+            row,
         )?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
+}
+
+/// What to select for the terms, and the query of the index; `None` if the terms contain no letter or digit.
+fn versions(terms: &[SearchTerm]) -> Option<(Select, Option<String>)> {
+    let query = index_query(terms);
+    let (from, order) = match query {
+        Some(_) => (MATCHING, "swipe_search.rowid"),
+        None if terms.is_empty() => (ALL, "swipe_number.number"),
+        None => return None,
+    };
+    Some((Select { from, text: "swipe.text", order }, query))
 }
 
 fn from_row(row: &Row<'_>, terms: &[SearchTerm]) -> rusqlite::Result<FoundMessage> {

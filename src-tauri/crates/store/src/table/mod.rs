@@ -21,6 +21,7 @@ pub(crate) mod foreign;
 pub(crate) mod group;
 pub(crate) mod import_report;
 pub(crate) mod item_embedding;
+pub(crate) mod item_search;
 pub(crate) mod keyframe;
 pub(crate) mod listing;
 pub(crate) mod lorebook;

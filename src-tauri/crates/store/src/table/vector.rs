@@ -115,6 +115,24 @@ impl Vectors<'_> {
         Ok(vectors)
     }
 
+    /// Whether anything is embedded: a message, or an item of another kind.
+    pub fn any(&self) -> Result<bool, StoreError> {
+        Ok(self.conn.query_row("SELECT EXISTS (SELECT 1 FROM vector_group)", [], |row| row.get(0))?)
+    }
+
+    /// The chats with embeddings that are not deleted, the last changed first.
+    pub fn chats(&self) -> Result<Vec<ChatId>, StoreError> {
+        let chats = self
+            .conn
+            .prepare_cached(
+                "SELECT chat.id FROM vector_group JOIN chat ON chat.id = vector_group.among
+                 WHERE kind = 'message' AND chat.deleted IS NULL ORDER BY chat.updated DESC",
+            )?
+            .query_map([], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(chats)
+    }
+
     /// Token vectors of a passage, concatenated; `None` if the passage no longer exists.
     pub fn pieces(&self, number: i64) -> Result<Option<Vec<i8>>, StoreError> {
         let mut statement = self.conn.prepare_cached("SELECT vectors FROM message_pieces WHERE number = ?1")?;

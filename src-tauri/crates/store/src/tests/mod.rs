@@ -12,6 +12,7 @@ mod endpoint_models;
 mod faults;
 mod groups;
 mod item_embeddings;
+mod item_searching;
 mod keyframes;
 mod library;
 mod listings;

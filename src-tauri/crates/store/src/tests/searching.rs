@@ -66,6 +66,23 @@ async fn edits_versions_and_deletions_reach_the_index() {
 }
 
 #[tokio::test]
+async fn hits_of_one_chat_are_in_its_order() {
+    let store = furnished().await;
+    for (number, text) in [(3, "A lamp."), (1, "No light."), (2, "Two lamps.")] {
+        say(&store, number, text).await;
+    }
+    let in_order = async |terms: Vec<SearchTerm>, limit| {
+        let filter = SearchFilter { chat: Some(CHAT), ..SearchFilter::default() };
+        let found = store.read(move |r| r.message_search().in_order(&terms, &filter, limit)).await.unwrap();
+        found.into_iter().map(|message| message.0.as_u128()).collect::<Vec<_>>()
+    };
+    assert_eq!(in_order(words("lamp"), 9).await, [3, 2]);
+    assert_eq!(in_order(words("lamp"), 1).await, [2]);
+    assert_eq!(in_order(words("…"), 9).await, [0; 0]);
+    assert_eq!(in_order(Vec::new(), 9).await, [3, 1, 2]);
+}
+
+#[tokio::test]
 async fn filters_limit_the_search() {
     let store = furnished().await;
     for (number, role) in [(1, Role::User), (2, Role::Character), (3, Role::User)] {

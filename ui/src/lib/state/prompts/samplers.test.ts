@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FakeShell } from "../../../../tests/unit/shell";
 import list from "../../../../tests/mock/settings.json";
-import { silent } from "../../../screens/settings/texts";
+import { silent } from "../../i18n/settingTexts";
 import type { ChatFormat, LayeredSetting, SamplerPreset, SettingValue } from "../../api/generated";
 import { api } from "../api";
 import { Formats } from "./formats.svelte";

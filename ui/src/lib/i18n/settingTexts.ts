@@ -1,6 +1,6 @@
-import type { LayeredSetting, SettingKind, SettingLayer, SettingSilencer, SettingValue } from "../../lib/api/generated";
-import { number } from "../../lib/i18n/format";
-import { type Key, t } from "../../lib/i18n/i18n.svelte";
+import type { LayeredSetting, SettingKind, SettingLayer, SettingSilencer, SettingValue } from "../api/generated";
+import { number } from "./format";
+import { type Key, t } from "./i18n.svelte";
 
 /** Screen text for a setting's key, one of its values, or another name from the engine. */
 const words = (name: string, count = 0) => t(`setting.${name}` as Key, { count });
