@@ -44,6 +44,8 @@ mod odd_imports;
 mod plain_chats;
 mod planted;
 mod planted_sturdy;
+mod prompt_parts;
+mod quick_replies;
 mod real_model;
 mod reason_texts;
 mod requirements;
