@@ -96,7 +96,7 @@ fn full_chat() -> Vec<Value> {
         "swipe_info": [about(&json!({ "gen_id": 7 })), about(&extra)], "force_avatar": "/a", "odd": [1, { "x": null }] }),
     );
     selected_text.as_object_mut().unwrap().extend(times.as_object().unwrap().clone());
-    let metadata = json!({ "note_prompt": "Keep it rural.", "note_interval": 2, "note_position": 1, "note_depth": 3, "note_role": 1,
+    let metadata = json!({ "note_prompt": "Keep it rural.", "note_interval": 2, "note_position": 2, "note_depth": 3, "note_role": 1,
         "variables": { "a": "1", "n": 2 }, "persona": "sam.png", "timedWorldInfo": { "sticky": {} }, "tainted": true,
         "integrity": "slug", "main_chat": "Nora - old", "attachments": [{ "url": "/f" }] });
     vec![
@@ -134,6 +134,7 @@ async fn uses_the_authors_note_of_a_chat() {
     assert_eq!(value("author_note"), "Keep it rural.");
     assert_eq!((value("author_note_depth"), value("author_note_every_messages")), (json!(3), json!(2)));
     assert_eq!(value("author_note_role"), "user");
+    assert_eq!(value("author_note_place"), "before-character");
     library
         .app
         .engine
@@ -344,7 +345,7 @@ fn tavern_folder() -> tempfile::TempDir {
         "world_info_settings": { "world_info_character_strategy": 2, "world_info_depth": 2 },
         "power_user": { "custom_stopping_strings": "[\"\\n{{user}}:\"]" },
         "extension_settings": { "note": { "default": "Rural.", "defaultDepth": 2, "chara": [
-            { "name": "Nora", "prompt": "She limps.", "useChara": true }, { "name": "Zoé", "prompt": "no", "useChara": false }] } },
+            { "name": "Nora", "prompt": "She limps.", "useChara": true, "position": 0 }, { "name": "Zoé", "prompt": "no", "useChara": false }] } },
     });
     write(root, "settings.json", settings);
     folder
@@ -383,7 +384,8 @@ async fn folder_import_handles_settings_and_unicode_names() {
     assert_eq!(value(SettingOwner::Global, "stop_strings").await, "\\n{{user}}:");
     let nora = report.imported.iter().find(|one| one.kind == "character" && one.name == "Nora").unwrap();
     let owner = SettingOwner::Character { id: nora.id.clone() };
-    assert_eq!(value(owner, "author_note").await, "She limps.");
+    assert_eq!(value(owner.clone(), "character_note").await, "She limps.");
+    assert_eq!(value(owner, "character_note_place").await, "replace");
 
     let again = app.engine.import_sillytavern(folder.path().to_owned()).await.unwrap();
     assert_eq!(again.imported.len(), 0, "{again:?}");

@@ -46,6 +46,8 @@ mod odd_imports;
 mod plain_chats;
 mod planted;
 mod planted_sturdy;
+mod prompt_parts;
+mod quick_replies;
 mod readable_exports;
 mod real_model;
 mod reason_texts;

@@ -175,3 +175,22 @@ async fn completes_arguments_of_the_chat() {
     assert!(texts("/sendas nar").await.contains(&"/sendas narrator ".to_owned()));
     assert!(texts("//mode ").await.is_empty() && texts("hello /mode ").await.is_empty());
 }
+
+#[tokio::test]
+async fn branch_and_checkpoint_keep_the_place() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    app.send(&chat, "Hello").await;
+    let set = run(&app, &chat, "/checkpoint The door").await;
+    assert_eq!(set, CommandOutcome::Set { setting: CommandSetting::Checkpoint, value: "The door".into() });
+    let names = async || -> Vec<String> {
+        let marks = app.engine.chat_marks(chat.clone()).await.unwrap();
+        marks.checkpoints.into_iter().map(|mark| mark.name).collect()
+    };
+    assert_eq!(names().await, ["The door"]);
+    let CommandOutcome::Opened { chat: branch, .. } = run(&app, &chat, "/branch").await else { panic!() };
+    assert_eq!(app.transcript(&branch).await, app.transcript(&chat).await);
+    run(&app, &chat, "/checkpoint -").await;
+    assert!(names().await.is_empty());
+    assert_eq!(refused(&app, &chat, "/checkpoint").await.0, RefusalCode::ArgumentMissing);
+}

@@ -505,6 +505,7 @@ test("template is changed, checked, saved and reset", async () => {
 	await id("nav-prompts").click();
 	await id("template").filter({ hasText: "SMS" }).click();
 	await id("preview").getByRole("button", { name: "identity" }).waitFor();
+	await id("choice-json").click();
 	const change = (from, to) =>
 		id("code").evaluate(
 			(node, [before, after]) => {

@@ -24,6 +24,10 @@ export class MockCommands {
 		const [, slashes, command = "", value = ""] = /^(\/{1,2})(\p{L}+)(?:\s+([\s\S]*))?$/u.exec(text.trim()) ?? [];
 		if (slashes !== "/" || command === "me") return { kind: "started", started: this.engine.op_send_message({ chat, text: slashes === "//" ? text.trim().slice(1) : text }) };
 		if (command === "help") return { kind: "help", commands: NAMES.map(([name, usage]) => ({ name, usage, help: name })) };
+		if (command === "branch") {
+			const { id, title } = this.engine.branches.op_branch_chat({ message: this.engine.chat(chat).messages.at(-1)?.id ?? "", swipe: null, title: value || null });
+			return { kind: "opened", chat: id, title };
+		}
 		if (command !== "mode") return { kind: "refused", refusal: { code: "unknownCommand", command, value: command, near: [], message: "" } };
 		const mode = this.#modes().find((name) => name === value.toLowerCase());
 		if (!mode) return { kind: "refused", refusal: { code: "unknownName", command, value, near: this.#modes().filter((name) => name.startsWith(value.slice(0, 1))), message: "" } };

@@ -16,6 +16,9 @@ import { MockMemories } from "./memories";
 import { MockPresets } from "./presets";
 import { MockPrompts } from "./prompts";
 import { MockSearch } from "./search";
+import { MockQuickReplies } from "./quickReplies";
+import { MockSections } from "./sections";
+import { MockTemplateSections } from "./templateSections";
 import type { Scene } from "./scenes";
 
 export interface MockChat {
@@ -71,6 +74,9 @@ export class MockEngine implements Transport {
 	readonly folders = new MockFolders((event) => this.emit(event));
 	readonly memories = new MockMemories((event) => this.emit(event));
 	readonly commands = new MockCommands(this);
+	readonly quickReplies = new MockQuickReplies(this);
+	readonly sections = new MockSections();
+	readonly templateSections = new MockTemplateSections();
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
 	drops: Drops | null = null;
@@ -108,7 +114,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.search]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.search, this.quickReplies, this.sections, this.templateSections]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;

@@ -43,6 +43,7 @@ export async function open(stored: Chat, answers: Record<string, (args: never) =
 		announce: (text) => reported.heard.push(text),
 		search: (text) => reported.heard.push(`search ${text}`),
 		exportChat: (format) => reported.heard.push(`export ${format}`),
+		openChat: (other) => reported.heard.push(`open ${other}`),
 		promptChanged: () => (reported.promptChanges += 1),
 	});
 	await state.load();

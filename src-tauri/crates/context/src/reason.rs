@@ -20,6 +20,7 @@ pub enum BlockReason {
     Note,
     CardNote,
     AuthorNote,
+    CharacterNote,
     NewDateOrTime,
     // Messages.
     RecentMessage,
@@ -133,6 +134,7 @@ impl Display for BlockReason {
             Self::Note => "a note",
             Self::CardNote => "the card's note",
             Self::AuthorNote => "the author's note",
+            Self::CharacterNote => "the note of the character",
             Self::NewDateOrTime => "new date or time",
             Self::RecentMessage => "recent message",
             Self::YourMessage => "your message",

@@ -26,6 +26,7 @@ pub mod model;
 pub mod overrides;
 pub mod persona;
 pub mod prompt;
+pub mod quick_reply;
 pub mod readable_chat;
 pub mod regex_script;
 pub mod sampling;

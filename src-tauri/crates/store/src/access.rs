@@ -37,6 +37,7 @@ use crate::table::model::{Models, ModelsMut};
 use crate::table::persona::{Personas, PersonasMut};
 use crate::table::picture::{Pictures, PicturesMut};
 use crate::table::preset::{Presets, PresetsMut};
+use crate::table::quick_reply::{QuickReplyBindings, QuickReplyBindingsMut};
 use crate::table::revision::{Revisions, RevisionsMut};
 use crate::table::scoped_setting::{ScopedSettings, ScopedSettingsMut};
 use crate::table::setting::{Settings, SettingsMut};
@@ -122,6 +123,7 @@ tables! {
     backgrounds: Backgrounds, backgrounds_mut: BackgroundsMut;
     documents: Documents, documents_mut: DocumentsMut;
     lorebooks: Lorebooks, lorebooks_mut: LorebooksMut;
+    quick_reply_bindings: QuickReplyBindings, quick_reply_bindings_mut: QuickReplyBindingsMut;
     vectors: Vectors, vectors_mut: VectorsMut;
     keyframes: Keyframes, keyframes_mut: KeyframesMut;
     item_embeddings: ItemEmbeddings, item_embeddings_mut: ItemEmbeddingsMut;

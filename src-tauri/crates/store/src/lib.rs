@@ -83,6 +83,7 @@ pub use table::model::{Models, ModelsMut};
 pub use table::persona::{Personas, PersonasMut};
 pub use table::picture::{Pictures, PicturesMut};
 pub use table::preset::{Preset, PresetKind, Presets, PresetsMut};
+pub use table::quick_reply::{QuickReplyBindings, QuickReplyBindingsMut, QuickReplyOwner};
 pub use table::revision::{Revision, Revisions, RevisionsMut};
 pub use table::scoped_setting::{ScopedSettings, ScopedSettingsMut};
 pub use table::setting::{Settings, SettingsMut};

@@ -184,6 +184,18 @@ export function client(call: Call) {
 		runCommand: (chat: string, text: string, pictures: Picture[]) => call("run_command", { chat, text, pictures }) as Promise<CommandOutcome>,
 		/** Completions of a slash command that is being typed, best first. */
 		completeCommand: (chat: string, text: string) => call("complete_command", { chat, text }) as Promise<CommandCompletion[]>,
+		/** The quick replies that a chat shows: those of every chat, of its character, its own. */
+		quickReplies: (chat: string) => call("quick_replies", { chat }) as Promise<QuickReplySet[]>,
+		/** All sets of quick replies, and where they are shown. */
+		quickReplySets: (chat: string) => call("quick_reply_sets", { chat }) as Promise<QuickReplySetSummary[]>,
+		/** Shows a set of quick replies in a chat, with its character or everywhere, or no longer. */
+		bindQuickReplies: (set: string, chat: string, scope: QuickReplyScope, bound: boolean) => call("bind_quick_replies", { set, chat, scope, bound }) as Promise<QuickReplySetSummary[]>,
+		/** Allows or forbids that the quick replies of a set run by themselves. */
+		allowQuickReplies: (set: string, allowed: boolean) => call("allow_quick_replies", { set, allowed }) as Promise<void>,
+		/** Runs a quick reply: sends its text, or runs its commands as if the user had typed them. `typed` is the text in the composer. */
+		runQuickReply: (chat: string, set: string, index: number, typed: string) => call("run_quick_reply", { chat, set, index, typed }) as Promise<QuickReplyRun>,
+		/** Runs the quick replies that run by themselves when a chat is opened, as far as the user allowed it. */
+		runOpeningQuickReplies: (chat: string) => call("run_opening_quick_replies", { chat }) as Promise<void>,
 		/** Starts another swipe of the last reply. */
 		regenerate: (chat: string) => call("regenerate", { chat }) as Promise<Started>,
 		/** Starts another swipe of the last reply with a hint or with another model, for this swipe alone. */
@@ -249,6 +261,10 @@ export function client(call: Call) {
 		personaFromChat: (chat: string) => call("persona_from_chat", { chat }) as Promise<Persona>,
 		/** Starts a new scene: the next prompt begins with the next message, and all messages are kept. */
 		newScene: (chat: string) => call("new_scene", { chat }) as Promise<void>,
+		/** The sections of the chat's prompt template, and which of them the chat leaves out. */
+		promptSections: (chat: string) => call("prompt_sections", { chat }) as Promise<PromptSections>,
+		/** Includes a section of the template in the prompts of a chat, or leaves it out. */
+		setPromptSection: (chat: string, name: string, on: boolean) => call("set_prompt_section", { chat, name, on }) as Promise<PromptSections>,
 		/** The prompt that `text` would send, with changes to try; nothing is sent or stored. */
 		previewPrompt: (chat: string, text: string, whatIf: WhatIf) => call("preview_prompt", { chat, text, whatIf }) as Promise<PromptReport>,
 		/** The stored manifest of a reply. */
@@ -304,6 +320,8 @@ export function client(call: Call) {
 		checkTemplate: (json: string) => call("check_template", { json }) as Promise<TemplateProblem[]>,
 		/** The template, rendered for a chat; nothing is stored. */
 		renderTemplate: (json: string, chat: string) => call("render_template", { json, chat }) as Promise<RenderedTemplate>,
+		/** The sections of a template that is being edited, merged with those that it inherits. */
+		templateSections: (json: string) => call("template_sections", { json }) as Promise<TemplateSection[]>,
 		templateVariables: () => call("template_variables", {  }) as Promise<VariableDoc[]>,
 		listModes: () => call("list_modes", {  }) as Promise<Mode[]>,
 		saveMode: (mode: Mode) => call("save_mode", { mode }) as Promise<Mode>,
@@ -757,6 +775,10 @@ export type CommandOutcome =
 { kind: "search"; text: string } | 
 /**  The user wants this chat as a file. */
 { kind: "export"; format: ChatFileFormat } | 
+/**  A new chat was made of this one, and the user continues there. */
+{ kind: "opened"; chat: string; title: string } | 
+/**  The text belongs into the composer. */
+{ kind: "insert"; text: string } | 
 /**  The commands. */
 { kind: "help"; commands: CommandHelp[] } | 
 /**  Nothing was done. The text belongs back into the composer. */
@@ -776,7 +798,7 @@ export type CommandRefusal = {
 };
 
 /**  The setting that a command changes. */
-export type CommandSetting = "mode" | "persona" | "model" | "template" | "note" | "scene";
+export type CommandSetting = "mode" | "persona" | "model" | "template" | "note" | "scene" | "checkpoint";
 
 /**  The memories that a consolidation archived. Each can be restored. */
 export type Consolidation = {
@@ -1013,6 +1035,8 @@ export type Event =
 { event: "remembered"; chat: string; memory: Memory } | 
 /**  The user's message asked to forget something, and it was forgotten; `restore_memory` undoes it. */
 { event: "forgot"; chat: string; memory: Memory } | 
+/**  A quick reply has run by itself, with these outcomes. */
+{ event: "quickReplyRan"; chat: string; label: string; outcomes: CommandOutcome[] } | 
 /**  A list or an item has changed; a view of it should reload. */
 { event: "changed"; what: Changed; id: string | null } | 
 /**  Files were imported by a drop, a dialog or a second start. */
@@ -1753,6 +1777,23 @@ export type PromptReport = {
 	timings: AssemblyTimings,
 };
 
+/**  A section of a chat's prompt template. */
+export type PromptSection = {
+	name: string,
+	isRequired: boolean,
+	isOn: boolean,
+};
+
+/**  The sections of a chat's prompt template. */
+export type PromptSections = {
+	/**  Name of the template. */
+	template: string,
+	/**  In the order of the template. */
+	sections: PromptSection[],
+	/**  Size of the next prompt, before a new message; `null` if it cannot be counted. */
+	tokens: number | null,
+};
+
 /**  A run of the prompt's text. */
 export type PromptSegment = {
 	text: string,
@@ -1802,6 +1843,57 @@ export type PromptTokens = {
 
 /**  The classes of provider failures, as the UI shows them. */
 export type ProviderClass = "unreachable" | "timeout" | "unauthorized" | "notFound" | "rateLimited" | "server" | "badRequest" | "contextOverflow" | "malformed" | "cut" | "tls" | "model" | "workerDied" | "outOfMemory";
+
+/**  A button. */
+export type QuickReply = {
+	/**  Its place in the set, from 0. */
+	index: number,
+	/**  One short line. */
+	label: string,
+	/**  Its description, or the start of its text. */
+	hint: string,
+	/**  The part of its script that is not supported; then it cannot run. */
+	unsupported: UnsupportedScript | null,
+};
+
+/**  The effects of a quick reply. */
+export type QuickReplyRun = {
+	/**  One for each command. The last one may be a refusal, which ends the run. */
+	outcomes: CommandOutcome[],
+	/**  The text in the composer is part of what was sent. */
+	usedText: boolean,
+};
+
+/**  The chats that show a set. */
+export type QuickReplyScope = "everywhere" | "character" | "chat";
+
+/**  A set whose buttons a chat shows. */
+export type QuickReplySet = {
+	id: string,
+	name: string,
+	/**  Those with a button. */
+	replies: QuickReply[],
+};
+
+/**  A set, and where it is shown, as seen from a chat. */
+export type QuickReplySetSummary = {
+	id: string,
+	name: string,
+	/**  Number of replies. */
+	count: number,
+	/**  Number of replies with a script that is not supported. */
+	unsupported: number,
+	/**  Number of replies that can run by themselves. */
+	automatic: number,
+	/**  Whether the user allowed that. */
+	allowed: boolean,
+	/**  Every chat shows it. */
+	everywhere: boolean,
+	/**  The chats of this character show it. */
+	withCharacter: boolean,
+	/**  This chat shows it. */
+	inChat: boolean,
+};
 
 /**  A restriction that the app found in an endpoint. */
 export type Quirk = 
@@ -1891,7 +1983,7 @@ export type Recollection = {
 };
 
 /**  Codes of [`CommandRefusal`]. */
-export type RefusalCode = "unknownCommand" | "argumentMissing" | "unknownName" | "ambiguousName" | "badDice" | "badNumber" | "nothingFound" | "memoryOff" | "noReply";
+export type RefusalCode = "unknownCommand" | "argumentMissing" | "unknownName" | "ambiguousName" | "badDice" | "badNumber" | "nothingFound" | "memoryOff" | "noReply" | "noMessage";
 
 /**  A file that was refused, and why. */
 export type Refused = {
@@ -2264,6 +2356,29 @@ export type TemplateProblem = {
 	message: string,
 };
 
+/**  A section of a template that is being edited. */
+export type TemplateSection = {
+	name: string,
+	/**  Lower values come first. */
+	order: number,
+	/**  Empty if the section is always present. */
+	condition: string,
+	/**  Precedes the text; empty if there is none. */
+	heading: string,
+	/**  The heading is repeated before each example dialogue. */
+	repeatHeading: boolean,
+	lines: TemplateText[],
+	/**  Lines that are numbered in the prompt. */
+	rules: TemplateText[],
+	isRequired: boolean,
+	/**  False if the template excludes it. */
+	isOn: boolean,
+	/**  The template itself defines or changes it. */
+	isOwn: boolean,
+	/**  A template that this one extends has it. */
+	isInherited: boolean,
+};
+
 /**  A prompt template in the list of templates. */
 export type TemplateSummary = {
 	id: string,
@@ -2273,6 +2388,13 @@ export type TemplateSummary = {
 	builtIn: boolean,
 	/**  A built-in template that the user has changed; a reset restores the original. */
 	changed: boolean,
+};
+
+/**  A line of a section. */
+export type TemplateText = {
+	text: string,
+	/**  Empty if the line is always present. */
+	condition: string,
 };
 
 /**  Token counts of several texts. */
@@ -2364,6 +2486,13 @@ export type TurnOrder =
 "manual" | 
 /**  The model is asked who speaks next. */
 "director";
+
+/**  The first part of a script that is not supported. */
+export type UnsupportedScript = {
+	/**  Counted from 1. */
+	line: number,
+	text: string,
+};
 
 /**  A variable that templates may use. */
 export type VariableDoc = {

@@ -19,7 +19,7 @@ test("no text is unused", () => {
 	const sources = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((path) => /(?<!test)\.(svelte|ts)$/.test(path));
 	const code = sources.map((path) => readFileSync(join("src", path), "utf8")).join("\n");
 	const open = [...code.matchAll(/\bt\(`([^`]*)`/g)].map(([, key = ""]) => new RegExp(`^${key.replaceAll(".", "\\.").replaceAll(/\$\{[^}]*\}/g, ".+")}$`));
-	open.push(/^(kind|memoryType|settingWords)\..+$/);
+	open.push(/^(kind|memoryType|section|settingWords)\..+$/);
 	const unused = Object.keys(en)
 		.map((key) => key.replace(/_(one|other)$/, ""))
 		.filter((key) => !code.includes(`t("${key}"`) && !open.some((pattern) => pattern.test(key)));

@@ -189,10 +189,11 @@ export class App {
 			announce: (text) => (this.announcement = text),
 			search: (text) => this.search.find(text),
 			exportChat: (format) => void this.exportChat(id, format),
+			openChat: (other) => void this.openChat(other),
 			promptChanged: () => this.#turned(id),
 		});
 		void this.chat.loadDisplaySettings();
-		await Promise.all([this.chat.load(), this.chat.mode.load()]);
+		await Promise.all([this.chat.load(), this.chat.mode.load(), this.chat.quickReplies.opened()]);
 	}
 
 	/** Opens the newest chat with a character, or creates the first. */

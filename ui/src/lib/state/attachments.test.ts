@@ -40,7 +40,7 @@ test("pasted file has no name, pasted text no pictures", async () => {
 
 test("pictures are sent with the text and then removed", async () => {
 	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-	const callbacks = { deleted: () => {}, undoable: () => {}, detached: () => {}, failed: () => {}, replied: () => {}, announce: () => {}, search: () => {}, exportChat: () => {}, promptChanged: () => {} };
+	const callbacks = { deleted: () => {}, undoable: () => {}, detached: () => {}, failed: () => {}, replied: () => {}, announce: () => {}, search: () => {}, exportChat: () => {}, openChat: () => {}, promptChanged: () => {} };
 	const picture = { hash: "a.png", name: "a.png" };
 	const sent = { ...says("u", "user", ""), pictures: [picture] };
 	const { shell } = shelf({

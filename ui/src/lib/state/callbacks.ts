@@ -17,6 +17,8 @@ export interface ChatCallbacks {
 	search(text: string): void;
 	/** Exports the chat to a file. */
 	exportChat(format: ChatFileFormat): void;
+	/** Opens another chat. */
+	openChat(chat: string): void;
 	/** Called when the next prompt changes. */
 	promptChanged(): void;
 }

@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Chat, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, Picture, Started } from "../api/generated";
+import type { ApiError, Chat, CommandOutcome, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, Picture, QuickReply, QuickReplySet, Started } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import { activityOf, type Activity } from "./activity";
 import { AutoMode } from "./autoMode.svelte";
@@ -10,6 +10,8 @@ import { ChatFind } from "./chatFind.svelte";
 import { ChatPages } from "./chatPages";
 import { Impersonation, ReplyStream } from "./chatStreams";
 import { Commands, maybeCommand, refusalText, settingText } from "./commands.svelte";
+import { PromptSectionsState } from "./promptSections.svelte";
+import { QuickReplies } from "./quickReplies.svelte";
 import { Documents } from "./documents.svelte";
 import { draftSaver, type DraftSaver } from "./draftSaver";
 import { Debounce } from "./debounce";
@@ -66,6 +68,8 @@ export class ChatState {
 	readonly name = $derived((this.info?.group && this.info.title) || (this.info?.characterName ?? ""));
 	readonly commands: Commands;
 	readonly versions: Versions;
+	readonly quickReplies: QuickReplies;
+	readonly sections: PromptSectionsState;
 
 	readonly last = $derived(this.messages.at(-1));
 	readonly busy = $derived(this.activity !== null);
@@ -112,6 +116,8 @@ export class ChatState {
 		this.auto = new AutoMode(this.#speakNext, () => this.info?.group?.options.autoDelay ?? 0);
 		this.commands = new Commands(api, id);
 		this.find = new ChatFind(api, id, (message) => this.#pages.reveal(message, true));
+		this.sections = new PromptSectionsState(api, id, callbacks);
+		this.quickReplies = new QuickReplies(api, id, (error) => callbacks.failed(error));
 		this.#pages = new ChatPages(this, api, (call) => this.#do(call));
 		this.#replies = new ReplyStream(this, callbacks);
 		this.#impersonation = new Impersonation(this, api, callbacks);
@@ -147,6 +153,7 @@ export class ChatState {
 			this.#replies.end(event);
 			this.auto.replied(event.message !== null && (event.reason.kind === "stop" || event.reason.kind === "length"));
 		}
+		else if (event.event === "quickReplyRan") void this.#ranAlone(event.label, event.outcomes);
 		else if (event.event === "drafting") this.#impersonation.begin();
 		else if (event.event === "draft") this.#impersonation.receive(event.seq, event.text);
 		else if (event.event === "drafted") this.#impersonation.end(event);
@@ -406,20 +413,55 @@ export class ChatState {
 			return;
 		}
 		this.#clear(draft);
-		if (outcome.kind === "started") {
+		await this.#applyOutcome(outcome, pictures);
+	}
+
+	/** Runs a quick reply. Returns whether it changed the text in the composer. */
+	async runQuickReply(set: QuickReplySet, reply: QuickReply): Promise<boolean> {
+		this.commandFailure = "";
+		if (reply.unsupported) {
+			const { line, text } = reply.unsupported;
+			this.commands.answer = { kind: "text", title: t("quickReplies.unsupported", { label: reply.label, line }), text, choices: [] };
+			return false;
+		}
+		const { draft } = this;
+		const run = await this.quickReplies.run(set, reply, draft);
+		if (typeof run === "string") this.commandFailure = run;
+		else {
+			if (run.usedText) this.#clear(draft);
+			for (const outcome of run.outcomes) await this.#applyOutcome(outcome);
+		}
+		return this.draft !== draft;
+	}
+
+	/** Shows the results of a quick reply that ran by itself. */
+	async #ranAlone(label: string, outcomes: CommandOutcome[]): Promise<void> {
+		this.callbacks.announce(t("quickReplies.ran", { label }));
+		for (const outcome of outcomes) await this.#applyOutcome(outcome);
+	}
+
+	/** Shows the result of a command. */
+	async #applyOutcome(outcome: CommandOutcome, pictures: Picture[] = []): Promise<void> {
+		if (outcome.kind === "refused") this.commandFailure = refusalText(outcome.refusal);
+		else if (outcome.kind === "started") {
 			this.#stale = true;
 			if (outcome.started.sent) this.attached.sent(pictures);
 			await this.load();
 		} else if (outcome.kind === "added" || outcome.kind === "updated") await this.load();
 		else if (outcome.kind === "set") {
 			this.callbacks.announce(settingText(outcome.setting, outcome.value));
-			await Promise.all([this.load(), this.mode.load()]);
+			await Promise.all([this.load(), this.mode.load(), this.marks.load()]);
 		} else if (outcome.kind === "shown") {
 			const { setting, value, choices } = outcome;
 			this.commands.answer = { kind: "text", title: t(`commandSetting.${setting}`), text: value, choices };
 		} else if (outcome.kind === "help") this.commands.answer = { kind: "help", commands: outcome.commands };
 		else if (outcome.kind === "search") this.callbacks.search(outcome.text);
 		else if (outcome.kind === "export") this.callbacks.exportChat(outcome.format);
+		else if (outcome.kind === "insert") this.type(outcome.text);
+		else if (outcome.kind === "opened") {
+			this.callbacks.announce(t("branch.made", { title: outcome.title }));
+			this.callbacks.openChat(outcome.chat);
+		}
 		this.callbacks.promptChanged();
 	}
 

@@ -84,7 +84,7 @@ test("reload joins the running reply", async () => {
 test("tokens that arrive while the chat loads are kept", async () => {
 	let answer: (chat: Chat) => void = () => {};
 	const shell = new FakeShell({ open_chat: () => new Promise<Chat>((resolve) => (answer = resolve)) });
-	const state = new ChatState("chat", api(shell), { deleted: () => {}, undoable: () => {}, detached: () => {}, failed: () => {}, replied: () => {}, announce: () => {}, search: () => {}, exportChat: () => {}, promptChanged: () => {} });
+	const state = new ChatState("chat", api(shell), { deleted: () => {}, undoable: () => {}, detached: () => {}, failed: () => {}, replied: () => {}, announce: () => {}, search: () => {}, exportChat: () => {}, openChat: () => {}, promptChanged: () => {} });
 	const loading = state.load();
 	await Promise.resolve();
 	state.receive(token("a/0", 1, "down."));

@@ -61,7 +61,7 @@ export class EngineEvents {
 			else if (what === "documents") {
 				app.documentsVersion += 1;
 				await (chat?.id === id ? chat.documents.load() : undefined);
-			} else if (what === "presets") await Promise.all([app.templates.load(), chat?.mode.load()]);
+			} else if (what === "presets") await Promise.all([app.templates.load(), chat?.mode.load(), chat?.quickReplies.load()]);
 			else {
 				if (what === "settings") {
 					app.settings.version += 1;

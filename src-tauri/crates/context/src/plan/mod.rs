@@ -149,6 +149,8 @@ pub enum Dropped {
     NextEpoch,
     LeftOut,
     SwitchedOff,
+    NotThisTurn,
+    ReplacedNote,
 }
 
 impl Dropped {
@@ -168,6 +170,8 @@ impl Dropped {
             Self::NextEpoch => "waits for the next epoch, when the digest is rewritten",
             Self::LeftOut => "left out by you",
             Self::SwitchedOff => "the template's section for it is switched off",
+            Self::NotThisTurn => "its interval skips this turn",
+            Self::ReplacedNote => "the character's note replaces it",
         }
     }
 }

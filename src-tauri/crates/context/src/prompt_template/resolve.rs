@@ -79,6 +79,23 @@ impl ResolvedTemplate {
         self.defaults.reply_tokens.or((self.style == Style::Sms).then_some(SMS_REPLY))
     }
 
+    /// The sections in order: name, and whether each is required.
+    pub fn outline(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.sections.iter().map(|section| (section.name.as_str(), section.required))
+    }
+
+    /// The sections in order, as they are after merging with the parents.
+    pub fn merged(&self) -> impl Iterator<Item = Section> {
+        self.sections.iter().map(ResolvedSection::as_written)
+    }
+
+    /// Removes the sections with these names, as if the template excluded them. Required ones stay.
+    pub fn leave_out(&mut self, names: &BTreeSet<&str>) {
+        let is_out = |section: &ResolvedSection| !section.required && names.contains(section.name.as_str());
+        self.excluded.extend(self.sections.iter().filter(|section| is_out(section)).map(|section| section.kind));
+        self.sections.retain(|section| !is_out(section));
+    }
+
     /// Names of the sections, in order.
     pub fn section_names(&self) -> impl Iterator<Item = &str> {
         self.sections.iter().map(|section| section.name.as_str())
@@ -101,6 +118,31 @@ pub(super) struct ResolvedSection {
     pub(super) repeat_heading: bool,
     pub(super) lines: Vec<(String, Option<Asked>)>,
     pub(super) rules: Vec<(String, Option<Asked>)>,
+}
+
+impl ResolvedSection {
+    fn as_written(&self) -> Section {
+        let line = |(text, condition): &(String, Option<Asked>)| match condition {
+            Some(asked) => TemplateLine::When { text: text.clone(), condition: asked.written.clone() },
+            None => TemplateLine::Always(text.clone()),
+        };
+        Section {
+            name: self.name.clone(),
+            order: Some(self.order),
+            kind: Some(self.kind),
+            role: Some(self.role),
+            placement: Some(self.placement),
+            depth: Some(self.depth),
+            condition: self.condition.as_ref().map(|asked| asked.written.clone()),
+            required: Some(self.required),
+            slot: self.slot,
+            heading: self.heading.clone(),
+            repeat_heading: self.repeat_heading,
+            lines: self.lines.iter().map(line).collect(),
+            rules: self.rules.iter().map(line).collect(),
+            ..Section::default()
+        }
+    }
 }
 
 /// A condition, as written and parsed.

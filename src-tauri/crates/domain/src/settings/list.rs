@@ -122,6 +122,22 @@ words! {
         Character = "character",
     }
 
+    /// Place of the author's note in the prompt.
+    NotePlace {
+        /// Among the messages, at its depth.
+        InChat = "in-chat",
+        BeforeCharacter = "before-character",
+        AfterCharacter = "after-character",
+    }
+
+    /// Place of the character's note next to the author's note.
+    CharacterNotePlace {
+        Before = "before",
+        After = "after",
+        /// Only the character's note is sent.
+        Replace = "replace",
+    }
+
     /// How lorebook entries are activated.
     LoreProfile {
         /// Follows the card specifications. Word boundaries follow Unicode.
@@ -327,7 +343,13 @@ settings! {
     author_note_depth: u32 = ConfigValue::Whole(4), ValueType::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
     /// Insert the note after every this many user messages; 0 is never.
     author_note_every_messages: u32 = ConfigValue::Whole(1), ValueType::Whole { min: 0, max: 1_000 }, Messages, Prompt, PEOPLE;
+    author_note_place: NotePlace = text("in-chat"), ValueType::Choice(NotePlace::WORDS), None, Prompt, PEOPLE;
     author_note_role: NoteRole = text("system"), ValueType::Choice(NoteRole::WORDS), None, Prompt, PEOPLE;
+    /// A note of the character, sent together with the author's note in all of its chats.
+    character_note: String = text(""), ValueType::Text { max: 20_000 }, None, Prompt, BEFORE_A_CHAT;
+    character_note_place: CharacterNotePlace = text("before"), ValueType::Choice(CharacterNotePlace::WORDS), None, Prompt, BEFORE_A_CHAT;
+    /// Names of sections of the prompt template that are left out, one per line.
+    left_out_sections: String = text(""), ValueType::Text { max: 4_000 }, None, Prompt, PEOPLE;
     /// Stop strings, one per line. `\\n` is a line break, `\\\\` a backslash.
     stop_strings: String = text(""), ValueType::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
 

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{EndReason, Figures, ImportProgress, ImportReport, Memory, Message};
+use super::{CommandOutcome, EndReason, Figures, ImportProgress, ImportReport, Memory, Message};
 
 /// An event of the engine, sent to all listeners. An event of a chat names the chat, so that no other chat shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
@@ -40,6 +40,8 @@ pub enum Event {
     Remembered { chat: String, memory: Memory },
     /// The user's message asked to forget something, and it was forgotten; `restore_memory` undoes it.
     Forgot { chat: String, memory: Memory },
+    /// A quick reply has run by itself, with these outcomes.
+    QuickReplyRan { chat: String, label: String, outcomes: Vec<CommandOutcome> },
     /// A list or an item has changed; a view of it should reload.
     Changed { what: Changed, id: Option<String> },
     /// Files were imported by a drop, a dialog or a second start.

@@ -27,6 +27,10 @@ pub enum CommandOutcome {
     Search { text: String },
     /// The user wants this chat as a file.
     Export { format: ChatFileFormat },
+    /// A new chat was made of this one, and the user continues there.
+    Opened { chat: String, title: String },
+    /// The text belongs into the composer.
+    Insert { text: String },
     /// The commands.
     Help { commands: Vec<CommandHelp> },
     /// Nothing was done. The text belongs back into the composer.
@@ -43,6 +47,7 @@ pub enum CommandSetting {
     Template,
     Note,
     Scene,
+    Checkpoint,
 }
 
 /// A command for the help.
@@ -85,6 +90,7 @@ pub enum RefusalCode {
     NothingFound,
     MemoryOff,
     NoReply,
+    NoMessage,
 }
 
 /// A completion of the text in the composer.

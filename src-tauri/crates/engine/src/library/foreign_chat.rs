@@ -19,15 +19,19 @@ const METADATA: &str = "chat_metadata";
 const CREATED: &str = "create_date";
 const SENT: &str = "send_date";
 /// Settings of the author's note, and SillyTavern's keys for them.
-const NOTE: [(&str, &str); 4] = [
+const NOTE: [(&str, &str); 5] = [
     ("author_note", "note_prompt"),
     ("author_note_depth", "note_depth"),
     ("author_note_every_messages", "note_interval"),
     (ROLE, "note_role"),
+    (PLACE, "note_position"),
 ];
 const ROLE: &str = "author_note_role";
+const PLACE: &str = "author_note_place";
 /// Roles of the author's note, indexed by SillyTavern's numbers.
 const ROLES: [&str; 3] = ["system", "user", "character"];
+/// Places of the author's note, indexed by SillyTavern's numbers.
+const PLACES: [&str; 3] = ["after-character", "in-chat", "before-character"];
 /// Limits of the variables that macros can use. Variables above them are only preserved.
 const MAX_VARIABLES: usize = 1_000;
 const MAX_VARIABLE: usize = 64 << 10;
@@ -99,7 +103,25 @@ pub(crate) fn variables(header: &Map<String, Value>) -> BTreeMap<String, String>
 
 /// Converts a SillyTavern role number to a setting value.
 pub(crate) fn role_word(role: Option<u64>) -> Option<&'static str> {
-    ROLES.get(usize::try_from(role?).ok()?).copied()
+    word(ROLE, role)
+}
+
+/// Converts a SillyTavern number for the place of a note to a setting value.
+pub(crate) fn place_word(place: Option<u64>) -> Option<&'static str> {
+    word(PLACE, place)
+}
+
+/// The values of a setting that SillyTavern stores as a number.
+fn words_of(setting: &str) -> Option<[&'static str; 3]> {
+    match setting {
+        ROLE => Some(ROLES),
+        PLACE => Some(PLACES),
+        _ => None,
+    }
+}
+
+fn word(setting: &str, number: Option<u64>) -> Option<&'static str> {
+    words_of(setting)?.get(usize::try_from(number?).ok()?).copied()
 }
 
 fn variable(value: &Value) -> String {
@@ -116,22 +138,17 @@ impl Library {
     /// Applies the author's note in an imported header to the chat. Returns warnings.
     pub(crate) async fn import_note(&self, id: ChatId, header: &Map<String, Value>) -> Vec<String> {
         let Some(about) = note(header) else { return Vec::new() };
-        let mut warnings = self.import_note_settings(SettingOwner::Chat { id: id.to_string() }, about).await;
-        let number = |key: &str| about.get(key).and_then(Value::as_i64);
-        if number("note_position").is_some_and(|position| position != 1) {
-            warnings.push("the author's note was in the prompt's head; here it is placed at its depth".to_owned());
-        }
-        warnings
+        self.import_note_settings(SettingOwner::Chat { id: id.to_string() }, about).await
     }
 
-    /// Sets the text, depth, interval and role of the author's note from SillyTavern's fields in `about`. Returns
+    /// Sets the text, depth, interval, role and place of the author's note from SillyTavern's fields in `about`. Returns
     /// warnings.
     pub(crate) async fn import_note_settings(&self, owner: SettingOwner, about: &Map<String, Value>) -> Vec<String> {
         let mut warnings = Vec::new();
         for (setting, key) in NOTE {
             let value = match about.get(key) {
                 Some(Value::String(text)) => text.clone(),
-                Some(Value::Number(role)) if setting == ROLE => match role_word(role.as_u64()) {
+                Some(Value::Number(number)) if words_of(setting).is_some() => match word(setting, number.as_u64()) {
                     Some(word) => word.to_owned(),
                     None => continue,
                 },
@@ -188,9 +205,9 @@ impl KeptChat {
         let own = |setting: &str| self.settings.get(setting).and_then(|json| serde_json::from_str::<Value>(json).ok());
         let had_note = about.contains_key("note_prompt");
         for (name, key) in NOTE {
-            let number = |word: &Value| ROLES.iter().position(|role| *word == **role).map(Value::from);
+            let number = |value: &Value| words_of(name)?.iter().position(|word| *value == **word).map(Value::from);
             if let Some(value) = own(name) {
-                about.insert(key.to_owned(), number(&value).filter(|_| name == ROLE).unwrap_or(value));
+                about.insert(key.to_owned(), number(&value).unwrap_or(value));
             }
         }
         // The file had a note, which the user removed here.

@@ -47,6 +47,7 @@ pub(crate) mod pictures;
 pub(crate) mod presence;
 pub(crate) mod prompt_files;
 pub(crate) mod quick_replies;
+pub(crate) mod quick_reply_sets;
 pub(crate) mod script_library;
 pub(crate) mod script_run;
 pub(crate) mod scripts;

@@ -1,7 +1,8 @@
-//! SillyTavern's sets of quick replies: buttons that send a text or run its scripts. The app has no such buttons. It
-//! stores the sets unchanged, so that they can be exported.
+//! SillyTavern's sets of quick replies: buttons that send a text or run its scripts. The sets are stored unchanged, so
+//! that they can be exported.
 
 use context::prompt_template::slug;
+use domain::quick_reply::{QuickReplyAction, QuickReplySet, replies};
 use serde_json::{Map, Value};
 
 use crate::api::{Changed, ImportReport, Imported, Skipped};
@@ -43,7 +44,8 @@ impl Library {
         set: &Value,
         report: &mut ImportReport,
     ) -> ApiResult<bool> {
-        let Some(set) = read(set) else { return Ok(false) };
+        let Some(read) = QuickReplySet::read(set) else { return Ok(false) };
+        let Some(set) = set.as_object().cloned() else { return Ok(false) };
         let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
         let name: String = name_of(&set).unwrap_or(stem).chars().take(MAX_NAME).collect();
         let (count, set) = (replies(&set).map_or(0, Vec::len), Value::Object(set));
@@ -59,41 +61,23 @@ impl Library {
         let (row, json) = (format!("{ROW}{id}"), set.to_string());
         self.base().store().write(move |store| store.settings_mut().set(&row, &json)).await?;
         self.base().events().changed(Changed::Presets, Some(id.clone()));
-        let warnings = vec![format!("{count} quick replies are stored unchanged; this app has no such buttons")];
+        let warnings = warnings(count, &read);
         report.imported.push(Imported { kind: "quickReplies".into(), id, name, file: file.to_owned(), warnings });
         Ok(true)
     }
-}
-
-/// A set of either version: the newer has a list of replies, the older one of slots.
-fn read(file: &Value) -> Option<Map<String, Value>> {
-    let set = file.as_object()?;
-    replies(set)?;
-    Some(set.clone())
-}
-
-fn replies(set: &Map<String, Value>) -> Option<&Vec<Value>> {
-    ["qrList", "quickReplySlots"].iter().find_map(|list| set.get(*list)?.as_array())
 }
 
 fn name_of(set: &Map<String, Value>) -> Option<&str> {
     set.get("name")?.as_str().map(str::trim).filter(|name| !name.is_empty())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::read;
-
-    #[test]
-    fn recognises_sets_of_both_versions() {
-        for set in [
-            r#"{"version":2,"name":"Default","qrList":[{"id":1,"label":"Go on","message":"/continue"}],"idIndex":2}"#,
-            r#"{"name":"Old","quickReplySlots":[{"mes":"Hi","label":"Hi","enabled":true}],"numberOfSlots":1}"#,
-        ] {
-            assert!(read(&serde_json::from_str(set).unwrap()).is_some(), "{set}");
-        }
-        for other in [r#"{"name":"Ada"}"#, r#"{"qrList":7}"#, "[]"] {
-            assert!(read(&serde_json::from_str(other).unwrap()).is_none(), "{other}");
-        }
+/// How to show the buttons, and how many of them cannot run.
+fn warnings(count: usize, set: &QuickReplySet) -> Vec<String> {
+    let mut warnings = vec!["the buttons are shown where you add them in the settings of a chat".to_owned()];
+    let unsupported = set.replies.iter().filter(|reply| matches!(reply.action(), QuickReplyAction::Unsupported(_)));
+    match unsupported.count() {
+        0 => {}
+        some => warnings.push(format!("{some} of {count} quick replies use scripts that are not supported")),
     }
+    warnings
 }

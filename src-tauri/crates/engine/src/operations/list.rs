@@ -207,6 +207,19 @@ macro_rules! operations {
             turns.run_command(chat: String, text: String, pictures: Vec<Picture>) -> CommandOutcome;
             /// Completions of a slash command that is being typed, best first.
             turns.complete_command(chat: String, text: String) -> Vec<CommandCompletion>;
+            /// The quick replies that a chat shows: those of every chat, of its character, its own.
+            library.quick_replies(chat: String) -> Vec<QuickReplySet>;
+            /// All sets of quick replies, and where they are shown.
+            library.quick_reply_sets(chat: String) -> Vec<QuickReplySetSummary>;
+            /// Shows a set of quick replies in a chat, with its character or everywhere, or no longer.
+            library.bind_quick_replies(set: String, chat: String, scope: QuickReplyScope, bound: bool) -> Vec<QuickReplySetSummary>;
+            /// Allows or forbids that the quick replies of a set run by themselves.
+            library.allow_quick_replies(set: String, allowed: bool) -> ();
+            /// Runs a quick reply: sends its text, or runs its commands as if the user had typed them. `typed` is the
+            /// text in the composer.
+            turns.run_quick_reply(chat: String, set: String, index: u32, typed: String) -> QuickReplyRun;
+            /// Runs the quick replies that run by themselves when a chat is opened, as far as the user allowed it.
+            turns.run_opening_quick_replies(chat: String) -> ();
             /// Starts another swipe of the last reply.
             turns.regenerate(chat: String) -> Started;
             /// Starts another swipe of the last reply with a hint or with another model, for this swipe alone.
@@ -279,6 +292,10 @@ macro_rules! operations {
             /// Starts a new scene: the next prompt begins with the next message, and all messages are kept.
             turns.new_scene(chat: String) -> ();
 
+            /// The sections of the chat's prompt template, and which of them the chat leaves out.
+            turns.prompt_sections(chat: String) -> PromptSections;
+            /// Includes a section of the template in the prompts of a chat, or leaves it out.
+            turns.set_prompt_section(chat: String, name: String, on: bool) -> PromptSections;
             /// The prompt that `text` would send, with changes to try; nothing is sent or stored.
             turns.preview_prompt(chat: String, text: String, what_if: WhatIf) -> PromptReport;
             /// The stored manifest of a reply.
@@ -340,6 +357,8 @@ macro_rules! operations {
             config.check_template(json: String) -> Vec<TemplateProblem>;
             /// The template, rendered for a chat; nothing is stored.
             turns.render_template(json: String, chat: String) -> RenderedTemplate;
+            /// The sections of a template that is being edited, merged with those that it inherits.
+            config.template_sections(json: String) -> Vec<TemplateSection>;
             config.template_variables() -> Vec<VariableDoc>;
             config.list_modes() -> Vec<Mode>;
             config.save_mode(mode: Mode) -> Mode;

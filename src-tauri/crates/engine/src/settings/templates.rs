@@ -3,12 +3,15 @@
 use std::borrow::Cow;
 
 use context::prompt_template::{
-    self, Problem, PromptTemplate, ResolvedTemplate, TemplateLibrary, VariableSource, from_json, resolve,
+    self, Problem, PromptTemplate, ResolvedTemplate, Section, TemplateLibrary, VariableSource, from_json, resolve,
 };
 use store::{Preset, PresetKind};
 use uuid::Uuid;
 
-use crate::api::{Changed, Severity, TemplateDocument, TemplateKind, TemplateProblem, TemplateSummary, VariableDoc};
+use crate::api::{
+    Changed, Severity, TemplateDocument, TemplateKind, TemplateProblem, TemplateSection, TemplateSummary, TemplateText,
+    VariableDoc,
+};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::settings::handle::Configuration;
 
@@ -75,6 +78,50 @@ impl Configuration {
         Ok(prompt_template::check(&json, &library).into_iter().map(problem).collect())
     }
 
+    /// The sections of a template that is being edited, merged with those that it inherits, in order. Sections that it
+    /// excludes are included.
+    ///
+    /// # Errors
+    /// `BadInput` if it is invalid or extends an unknown template.
+    pub(crate) async fn template_sections(&self, json: String) -> ApiResult<Vec<TemplateSection>> {
+        let resolved = self.written_template(&json).await?;
+        let read = from_json(&json).map_err(|error| bad_input(error.to_string(), "Correct it."))?;
+        let (own, parent) = (read.template.sections, read.template.extends);
+        let inherited: Vec<Section> = match parent {
+            Some(parent) => self.named_template(&parent).await?.merged().collect(),
+            None => Vec::new(),
+        };
+        let has = |sections: &[Section], name: &str| sections.iter().any(|section| section.name == name);
+        let mut all: Vec<(Section, bool)> = resolved.merged().map(|section| (section, true)).collect();
+        for excluded in own.iter().filter(|section| section.exclude) {
+            let known = inherited.iter().find(|section| section.name == excluded.name);
+            all.push((known.unwrap_or(excluded).clone(), false));
+        }
+        all.sort_by(|(a, _), (b, _)| {
+            (a.order.unwrap_or_default(), &a.name).cmp(&(b.order.unwrap_or_default(), &b.name))
+        });
+        let shown = |(section, is_on): (Section, bool)| TemplateSection {
+            is_own: has(&own, &section.name),
+            is_inherited: has(&inherited, &section.name),
+            is_required: section.required == Some(true),
+            is_on,
+            order: section.order.unwrap_or_default(),
+            condition: section.condition.unwrap_or_default(),
+            heading: section.heading.unwrap_or_default(),
+            repeat_heading: section.repeat_heading,
+            lines: section.lines.iter().map(template_line).collect(),
+            rules: section.rules.iter().map(template_line).collect(),
+            name: section.name,
+        };
+        Ok(all.into_iter().map(shown).collect())
+    }
+
+    async fn named_template(&self, name: &str) -> ApiResult<ResolvedTemplate> {
+        let (library, _) = self.template_library().await?;
+        let template = library.get(name).ok_or_else(|| not_found("template"))?;
+        resolve(template, &library).map_err(|error| bad_input(error.to_string(), "Correct it."))
+    }
+
     pub(crate) async fn template_variables(&self) -> ApiResult<Vec<VariableDoc>> {
         let doc = |doc: prompt_template::VariableDoc| VariableDoc {
             name: doc.name.to_owned(),
@@ -137,6 +184,10 @@ impl Configuration {
         }
         Ok((library, own))
     }
+}
+
+fn template_line(line: &prompt_template::TemplateLine) -> TemplateText {
+    TemplateText { text: line.text().to_owned(), condition: line.condition().unwrap_or_default().to_owned() }
 }
 
 fn built_in() -> ApiResult<&'static TemplateLibrary> {

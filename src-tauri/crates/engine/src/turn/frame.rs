@@ -5,6 +5,7 @@ use context::frame::{
     differing_source_text,
 };
 use context::macros::{Expanded, MacroState};
+use context::plan::PlannedBlock;
 use context::prompt_template::{
     self, Composed, ComposedSection, Heading, ResolvedTemplate, SectionKind, SectionPlacement, SectionRole,
     TemplateFlags,
@@ -13,7 +14,6 @@ use context::reason::BlockReason;
 use domain::Timestamp;
 use domain::overrides::{CardText, InstructionSource};
 use domain::prompt::PromptRole;
-use domain::settings::NoteRole;
 use serde_json::Value;
 
 use crate::base::clock::Clock;
@@ -26,6 +26,7 @@ use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::emotion_prompt;
 use crate::turn::lore::Lore;
+use crate::turn::notes;
 use crate::turn::template_variables;
 
 /// A frame, and by-products of building it.
@@ -41,6 +42,8 @@ pub(crate) struct Built {
     pub(crate) head_changes: VariableChanges,
     /// The template's sections, in order.
     pub(crate) sections: Vec<FrameSection>,
+    /// Notes that this turn does not include.
+    pub(crate) left_out: Vec<PlannedBlock>,
 }
 
 /// A section of the template with its expanded text.
@@ -69,7 +72,7 @@ pub(crate) fn build(
     }
     builder.emotion_tags();
     builder.depth_prompt();
-    builder.authors_note();
+    builder.notes();
     let mut stop: Vec<String> = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
     let own = stop_strings(&turn.inputs.values.stop_strings);
     stop.extend(own.map(|text| builder.expand_now(&text)).filter(|text| !text.trim().is_empty()));
@@ -166,6 +169,7 @@ impl<'a> Builder<'a> {
                 variables: MacroState::default(),
                 head_changes: turn.lore.head_changes.clone(),
                 sections: Vec::new(),
+                left_out: Vec::new(),
             },
         }
     }
@@ -280,21 +284,19 @@ impl<'a> Builder<'a> {
         self.place(candidate, number("depth").unwrap_or(4).try_into().unwrap_or(4), role);
     }
 
-    fn authors_note(&mut self) {
-        let values = &self.turn.inputs.values;
-        let every = i64::from(values.author_note_every_messages);
-        if every == 0 || self.turn.inputs.user_messages % every != 0 {
-            return;
+    /// The notes that this turn includes. The X-ray lists the others.
+    fn notes(&mut self) {
+        let inputs = &self.turn.inputs;
+        for note in notes::of(&inputs.values, inputs.user_messages) {
+            if let Some(block) = note.left_out() {
+                self.built.left_out.push(block);
+                continue;
+            }
+            let placed = note.placed(self.say_now(note.written), &inputs.values);
+            if !placed.candidate.text.is_empty() {
+                self.built.frame.placed.push(placed);
+            }
         }
-        let text = self.say_now(&values.author_note);
-        let candidate = Candidate::new(BlockKind::Note, Source::Note, BlockReason::AuthorNote, text);
-        let candidate = candidate.with_source_text(&values.author_note);
-        let role = match values.author_note_role {
-            NoteRole::System => PromptRole::System,
-            NoteRole::User => PromptRole::User,
-            NoteRole::Character => PromptRole::Character,
-        };
-        self.place(candidate, values.author_note_depth, role);
     }
 
     fn say(&mut self, section: &ComposedSection) -> String {

@@ -31,6 +31,7 @@ use crate::settings::model_handle::ModelHandle;
 use crate::turn::handle::Turns;
 use crate::turn::history::{in_prompt, near};
 use crate::turn::inputs::{Aim, TurnInputs};
+use crate::turn::prompt_sections;
 use crate::turn::template_variables;
 
 /// The inputs, and the reads for recall that have begun.
@@ -179,8 +180,24 @@ impl Turns {
         })
     }
 
-    /// The template of the turn, with a notice if the chosen one does not exist.
+    /// The template of the turn without the sections that the chat leaves out, with a notice if the chosen one does not
+    /// exist.
     async fn turn_template(
+        &self,
+        options: &TurnOptions,
+        values: &Values,
+        group: &Scene,
+    ) -> ApiResult<(ResolvedTemplate, Option<String>)> {
+        let (mut template, notice) = self.whole_template(options, values, group).await?;
+        // A template that is being edited is shown as it is written.
+        if options.template_json.is_none() {
+            template.leave_out(&prompt_sections::names(values));
+        }
+        Ok((template, notice))
+    }
+
+    /// Works like [`Self::turn_template`], with all sections.
+    pub(crate) async fn whole_template(
         &self,
         options: &TurnOptions,
         values: &Values,

@@ -20,6 +20,7 @@ use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
 use crate::turn::made::BuiltPrompt;
 use crate::turn::reply_passages::{self, Passages, ReplyPart};
+use crate::turn::slash::quick_reply::Moment;
 use crate::turn::target::Target;
 
 /// Interval at which the text of a reply is stored while it streams. A crash loses at most half a second of text.
@@ -170,6 +171,7 @@ impl Turns {
             TurnStep::Idle.done(id);
             let options = if options.one_off { TurnOptions::default() } else { options };
             let idle = async {
+                self.run_automatic(&chat, Moment::Reply).await?;
                 self.after_reply(id, options).await;
                 Ok(())
             };

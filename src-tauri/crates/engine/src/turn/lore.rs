@@ -31,6 +31,7 @@ use crate::turn::lore_counts::LoreTokenCounter;
 use crate::turn::lore_left_out;
 use crate::turn::lore_macros::EntryMacros;
 use crate::turn::lore_similarity::NearEntry;
+use crate::turn::notes;
 
 /// Maximum number of activation runs per turn. A run that used estimated token counts is repeated with exact ones.
 /// One or two runs are usually enough.
@@ -236,6 +237,8 @@ pub(crate) fn outcome(
     let (description, personality) = (shown(card.description()), shown(card.personality()));
     let external: Vec<(&str, &str)> = scene.near.iter().map(|near| (near.book.as_str(), near.uid.as_str())).collect();
     let (scenario, creator_notes) = (shown(card.scenario()), shown(card.creator_notes()));
+    let notes = notes::of(&inputs.values, inputs.user_messages).into_iter().filter(|note| note.absent.is_none());
+    let injections: Vec<&str> = notes.map(|note| note.written).collect();
     lore::activate(
         books,
         &LoreInput {
@@ -249,7 +252,7 @@ pub(crate) fn outcome(
                 scenario: &scenario,
                 creator_notes: &creator_notes,
             },
-            injections: &[&inputs.values.author_note],
+            injections: &injections,
             character: LoreCharacter { file: card.name(), tags: &tags },
             kind: inputs.kind,
             dry_run: false,
@@ -351,9 +354,7 @@ fn place(place: &lore::EntryPosition, inputs: &TurnInputs) -> Result<InsertionPo
         lore::EntryPosition::AfterChar | lore::EntryPosition::Personality | lore::EntryPosition::Scenario => {
             InsertionPoint::AfterCharacter
         }
-        lore::EntryPosition::NoteTop | lore::EntryPosition::NoteBottom => {
-            InsertionPoint::Depth(inputs.values.author_note_depth)
-        }
+        lore::EntryPosition::NoteTop | lore::EntryPosition::NoteBottom => notes::place(&inputs.values),
         lore::EntryPosition::Depth(n) => depth(*n),
         lore::EntryPosition::FromStart(n) => depth(inputs.history.len() as i64 - n),
         lore::EntryPosition::ExampleTop => InsertionPoint::BeforeExamples,

@@ -69,7 +69,7 @@ impl Turns {
             match result {
                 Ok(mut assembled) => {
                     counter.finish();
-                    assembled.blocks.extend(turn.lore.left_out.iter().cloned());
+                    assembled.blocks.extend(turn.lore.left_out.iter().chain(&built.left_out).cloned());
                     timings.total_ms = millis(inputs.started);
                     let notices = notices(turn, &built, template.as_ref(), answerer);
                     let Built { variables, head_changes, .. } = built;

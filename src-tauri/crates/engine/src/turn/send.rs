@@ -16,6 +16,7 @@ use crate::api::{self, ApiError, Ask, Changed, EndReason, Picture, PromptReport,
 use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::panics;
+use crate::base::running::ChatReservation;
 use crate::base::step::TurnStep;
 use crate::library::chat_texts::ChatCard;
 use crate::library::group::NextSpeaker;
@@ -28,6 +29,7 @@ use crate::turn::commands::CommandMessage;
 use crate::turn::generation::ReplyJob;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
+use crate::turn::slash::quick_reply::Moment;
 use crate::turn::target::Target;
 
 /// Maximum length of a message, in bytes. A longer text is a file pasted by mistake, and no model accepts it.
@@ -57,6 +59,7 @@ impl Turns {
         let id = chat.id;
         self.base().events().changed(Changed::Chats, Some(id.to_string()));
         let begun = async {
+            let place = self.after_user_message(&chat, place).await?;
             let speakers = self.library().speakers(&chat).await?;
             let Some(turn) = self.choose_speaker(&chat, &options).await? else {
                 drop(place);
@@ -70,6 +73,16 @@ impl Turns {
             Ok(started) => Ok(started),
             Err(error) => Ok(self.not_started(id, error).await),
         }
+    }
+
+    /// Runs the quick replies that follow a message. They need the chat, so its reservation ends meanwhile.
+    async fn after_user_message(&self, chat: &Chat, place: ChatReservation) -> ApiResult<ChatReservation> {
+        if !self.has_automatic(chat, Moment::UserMessage).await {
+            return Ok(place);
+        }
+        drop(place);
+        self.run_automatic(chat, Moment::UserMessage).await?;
+        self.base().running().begin(chat.id)
     }
 
     /// The speaker of the reply to the last message. `None` if the user has to call upon one.

@@ -1,5 +1,4 @@
-//! Lists, shows and exports presets: sampler presets, chat formats, modes, regex scripts, and quick replies, which are
-//! stored but not used.
+//! Lists, shows and exports presets: sampler presets, chat formats, modes, regex scripts and quick replies.
 
 use engine::{Engine, Exported};
 use serde::Serialize;

@@ -28,6 +28,8 @@ pub(super) async fn show(talk: &Talk<'_>, outcome: CommandOutcome) -> Result<Tur
         CommandOutcome::Memorized => "Done.".to_owned(),
         CommandOutcome::Search { text } => return search(talk, text).await,
         CommandOutcome::Export { format } => return export(talk, format).await,
+        CommandOutcome::Opened { chat, title } => format!("New chat: {title}\n{chat}"),
+        CommandOutcome::Insert { text } => text,
         CommandOutcome::Help { commands } => commands.iter().map(help).collect::<Vec<_>>().join("\n"),
         CommandOutcome::Started { .. } | CommandOutcome::Drafting | CommandOutcome::Refused { .. } => String::new(),
     };
@@ -85,5 +87,6 @@ fn name(setting: CommandSetting) -> &'static str {
         CommandSetting::Template => "Template",
         CommandSetting::Note => "Author's note",
         CommandSetting::Scene => "Scene",
+        CommandSetting::Checkpoint => "Checkpoint",
     }
 }

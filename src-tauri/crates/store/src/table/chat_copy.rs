@@ -37,7 +37,7 @@ const SWIPE: &str =
 const OF_MESSAGE: [(&str, &str); 3] =
     [("message_picture", "position, asset, name"), ("foreign_message", "json"), ("checkpoint", "name, created")];
 /// Tables with rows for a chat: table, owner's column, condition, other columns.
-const OF_CHAT: [(&str, &str, &str, &str); 7] = [
+const OF_CHAT: [(&str, &str, &str, &str); 8] = [
     ("chat_text", "chat", "1", "field, text"),
     ("chat_member", "chat", "1", "character, position"),
     ("chat_group", "chat", "1", "turn_order, self_responses, auto_delay, foreign_fields"),
@@ -45,6 +45,7 @@ const OF_CHAT: [(&str, &str, &str, &str); 7] = [
     ("foreign_chat", "chat", "1", "user_name, json"),
     ("scoped_setting", "owner", "scope = 'chat'", "scope, key, value"),
     ("lorebook_binding", "owner", "scope = 'chat'", "lorebook, scope"),
+    ("quick_reply_binding", "owner", "scope = 'chat'", "quick_replies, scope"),
 ];
 
 impl BranchLinksMut<'_> {

@@ -41,6 +41,7 @@ pub(crate) mod model;
 pub(crate) mod persona;
 pub(crate) mod picture;
 pub(crate) mod preset;
+pub(crate) mod quick_reply;
 pub(crate) mod revision;
 pub(crate) mod scoped_setting;
 pub(crate) mod setting;

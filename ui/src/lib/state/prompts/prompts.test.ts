@@ -53,7 +53,7 @@ test("preview updates after a pause in typing", async () => {
 	all.editor?.type("{}");
 	await vi.advanceTimersByTimeAsync(300);
 	expect(shell.count("render_template")).toBe(2);
-	expect(shell.asked.at(-2)?.args).toEqual({ json: "{}", chat: "chat" });
+	expect(shell.asked.findLast(({ operation }) => operation === "render_template")?.args).toEqual({ json: "{}", chat: "chat" });
 	expect(all.editor?.rendered?.text).toBe("{}");
 	expect(shell.asked.at(-1)?.args).toEqual({ chat: "chat", text: "", whatIf: { templateJson: "{}" } });
 	expect(all.editor?.prompt?.template).toBe("{}");

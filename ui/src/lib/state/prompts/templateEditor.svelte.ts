@@ -1,5 +1,5 @@
 import { asApiError } from "../../api/errors";
-import type { ApiError, PromptReport, RenderedTemplate, TemplateDocument, TemplateProblem, TemplateSummary } from "../../api/generated";
+import type { ApiError, PromptReport, RenderedTemplate, TemplateDocument, TemplateProblem, TemplateSection, TemplateSummary } from "../../api/generated";
 import { attempt } from "../attempt";
 import type { Api } from "../api";
 import { Debounce } from "../debounce";
@@ -14,6 +14,8 @@ export class TemplateEditor {
 	prompt = $state.raw<PromptReport | null>(null);
 	/** Error of the full prompt. */
 	promptFailure = $state.raw<ApiError | null>(null);
+	/** The sections for the form. The last ones that could be read stay while the JSON has errors. */
+	sections = $state.raw<TemplateSection[] | null>(null);
 	/** Error of the last attempt to load, save or preview. */
 	failure = $state.raw<ApiError | null>(null);
 	loading = $state(false);
@@ -52,6 +54,12 @@ export class TemplateEditor {
 		this.#debounce.run(this.check);
 	}
 
+	/** Changes the JSON by the form, and checks it at once. */
+	edit(json: string): Promise<void> {
+		this.json = json;
+		return this.check();
+	}
+
 	/** Sets the chat of the preview. */
 	show(chat: string | null): void {
 		if (chat === this.#chat) return;
@@ -72,6 +80,7 @@ export class TemplateEditor {
 			const problems = rendered?.problems ?? (await this.api.checkTemplate(json));
 			if (asked !== this.#asked) return;
 			[this.problems, this.failure] = [problems, null];
+			await this.#outline(asked, json);
 			// The last valid preview stays while the user types.
 			if (this.broken) return;
 			this.rendered = rendered;
@@ -80,6 +89,11 @@ export class TemplateEditor {
 			if (asked === this.#asked) this.failure = asApiError(thrown);
 		}
 	};
+
+	async #outline(asked: number, json: string): Promise<void> {
+		const sections = await this.api.templateSections(json).catch(() => null);
+		if (asked === this.#asked && sections) this.sections = sections;
+	}
 
 	/** Builds the full prompt of the chat, with lore, memories, notes and messages, as if the template were stored. */
 	async #assemble(asked: number, json: string, chat: string): Promise<void> {

@@ -12,7 +12,7 @@ use crate::base::error::ApiResult;
 use crate::import::cards::Cast;
 use crate::import::handle::Imports;
 use crate::import::sillytavern::folder::{SETTINGS, composed};
-use crate::library::foreign_chat::role_word;
+use crate::library::foreign_chat::{place_word, role_word};
 
 /// SillyTavern's keys of lorebook settings, and the keys here.
 const LORE: [(&str, &str); 11] = [
@@ -36,6 +36,8 @@ const NOTE: [(&str, &str); 3] = [
     ("defaultDepth", "author_note_depth"),
     ("defaultInterval", "author_note_every_messages"),
 ];
+/// Places of a character's note next to the author's note, indexed by SillyTavern's numbers.
+const CHARACTER_NOTE: [&str; 3] = ["replace", "before", "after"];
 
 /// Setting keys and values of one owner, in the text form that users enter.
 type Wanted = Vec<(&'static str, String)>;
@@ -54,7 +56,7 @@ impl Imports {
         self.take_settings(SettingOwner::Global, "Settings", wanted, report).await?;
         for (character, name, note) in notes_of_characters(settings, cast) {
             let owner = SettingOwner::Character { id: character.to_string() };
-            self.take_settings(owner, &format!("Author's note of {name}"), vec![("author_note", note)], report).await?;
+            self.take_settings(owner, &format!("Author's note of {name}"), note, report).await?;
         }
         Ok(())
     }
@@ -119,17 +121,22 @@ fn of_note(settings: &Value) -> Wanted {
     let Some(note) = settings.pointer("/extension_settings/note") else { return Vec::new() };
     let all = NOTE.iter().filter_map(|(theirs, ours)| Some((*ours, in_words(ours, note.get(*theirs)?)?)));
     let role = role_word(note.get("defaultRole").and_then(Value::as_u64));
-    all.chain(role.map(|word| ("author_note_role", word.to_owned()))).collect()
+    let place = place_word(note.get("defaultPosition").and_then(Value::as_u64));
+    let role = role.map(|word| ("author_note_role", word.to_owned()));
+    all.chain(role).chain(place.map(|word| ("author_note_place", word.to_owned()))).collect()
 }
 
 /// Returns the active notes of imported characters.
-fn notes_of_characters(settings: &Value, cast: &Cast) -> Vec<(CharacterId, String, String)> {
+fn notes_of_characters(settings: &Value, cast: &Cast) -> Vec<(CharacterId, String, Wanted)> {
     let all = settings.pointer("/extension_settings/note/chara").and_then(Value::as_array);
     let used = |note: &&Value| note.get("useChara").and_then(Value::as_bool) == Some(true);
     let one = |note: &Value| {
         let text = |key: &str| note.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let name = text("name")?;
-        Some((*cast.get(&composed(name))?, name.to_owned(), text("prompt")?.to_owned()))
+        let mut wanted = vec![("character_note", text("prompt")?.to_owned())];
+        let place = note.get("position").and_then(Value::as_u64).and_then(|at| CHARACTER_NOTE.get(at as usize));
+        wanted.extend(place.map(|word| ("character_note_place", (*word).to_owned())));
+        Some((*cast.get(&composed(name))?, name.to_owned(), wanted))
     };
     all.into_iter().flatten().filter(used).filter_map(one).collect()
 }

@@ -52,3 +52,7 @@ pub(crate) fn argument_missing(info: &CommandInfo) -> Halt {
 pub(crate) fn no_reply(info: &CommandInfo) -> Halt {
     refused(RefusalCode::NoReply, info.name, "", "The last message is not a reply. Send a message first.".to_owned())
 }
+
+pub(crate) fn no_message(info: &CommandInfo) -> Halt {
+    refused(RefusalCode::NoMessage, info.name, "", "The chat has no message. Send one first.".to_owned())
+}

@@ -6,5 +6,6 @@ pub(crate) mod complete;
 pub(crate) mod halt;
 pub(crate) mod memory;
 pub(crate) mod messages;
+pub(crate) mod quick_reply;
 pub(crate) mod run;
 pub(crate) mod speakers;

@@ -12,7 +12,7 @@ use crate::base::error::ApiResult;
 use crate::turn::handle::Turns;
 use crate::turn::hint;
 use crate::turn::slash::choose::choose;
-use crate::turn::slash::halt::{self, Halt, argument_missing, no_reply, refused, unknown_command};
+use crate::turn::slash::halt::{self, Halt, argument_missing, no_message, no_reply, refused, unknown_command};
 use crate::turn::slash::messages::random_below;
 use crate::turn::slash::speakers::Participant;
 
@@ -108,6 +108,8 @@ impl Turns {
             SlashCommand::Template => self.choose_template(info, chat, text).await,
             SlashCommand::Remember => self.remember_text(info, chat, text).await,
             SlashCommand::Forget => self.forget_text(info, chat, text).await,
+            SlashCommand::Branch => self.branch(info, chat, text).await,
+            SlashCommand::Checkpoint => self.checkpoint_last(info, chat, text).await,
             SlashCommand::Hide => self.hide(info, chat, text, true).await,
             SlashCommand::Unhide => self.hide(info, chat, text, false).await,
             SlashCommand::Search if text.is_empty() => Err(argument_missing(info)),
@@ -211,6 +213,27 @@ impl Turns {
         let (value, template) = choose(info, text, names)?;
         self.set(chat, "template", Some(template).filter(|id| id != "auto")).await?;
         Ok(CommandOutcome::Set { setting, value })
+    }
+
+    /// Copies the chat into a new one, up to its last message.
+    async fn branch(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+        let (_, last) = self.chat_and_last(&chat.id.to_string()).await?;
+        let last = last.ok_or_else(|| no_message(info))?;
+        let title = Some(text.to_owned()).filter(|title| !title.is_empty());
+        let branch = self.branch_chat(last.id.to_string(), None, title).await?;
+        Ok(CommandOutcome::Opened { chat: branch.id, title: branch.title })
+    }
+
+    async fn checkpoint_last(&self, info: &CommandInfo, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
+        if text.is_empty() {
+            return Err(argument_missing(info));
+        }
+        let (_, last) = self.chat_and_last(&chat.id.to_string()).await?;
+        let last = last.ok_or_else(|| no_message(info))?;
+        let value = if text == NOTHING { String::new() } else { text.to_owned() };
+        let name = Some(value.clone()).filter(|name| !name.is_empty());
+        self.library().set_checkpoint(last.id.to_string(), name).await?;
+        Ok(CommandOutcome::Set { setting: CommandSetting::Checkpoint, value })
     }
 
     async fn set(&self, chat: &Chat, key: &str, value: Option<String>) -> ApiResult<()> {

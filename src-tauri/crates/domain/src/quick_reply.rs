@@ -1,0 +1,332 @@
+//! Quick replies: buttons that send a text or run slash commands. The file format is SillyTavern's, in both versions.
+
+use serde_json::{Map, Value};
+
+use crate::slash::{self, Argument, SlashCommand, Typed};
+
+/// Maximum number of replies of a set. More are ignored.
+pub const MAX_REPLIES: usize = 1_000;
+/// Maximum length of a label, in characters.
+const MAX_LABEL: usize = 80;
+/// Maximum length of a hint, in characters.
+const MAX_HINT: usize = 300;
+/// Maximum length of a line that an error quotes, in characters.
+const MAX_LINE: usize = 200;
+/// What a macro for the text in the composer is written as.
+const INPUT: &str = "{{input}}";
+/// Parts of scripts that no command understands: closures, and macros of the script's own variables.
+const SCRIPT_ONLY: [&str; 5] = ["{:", "{{pipe}}", "{{var::", "{{arg::", "{{timesIndex}}"];
+
+/// A set as its file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuickReplySet {
+    /// At most [`MAX_REPLIES`].
+    pub replies: Vec<QuickReply>,
+    /// A text is put into the composer instead of being sent.
+    pub only_inserts: bool,
+    /// How a text is joined with the text in the composer; `None` if it is not.
+    pub joins: Option<Join>,
+}
+
+/// The place of a quick reply's text next to the text in the composer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Join {
+    Before,
+    After,
+}
+
+/// A button.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QuickReply {
+    /// One line without control characters; never empty.
+    pub label: String,
+    /// The title, else the start of the message.
+    pub hint: String,
+    pub message: String,
+    /// It has no button.
+    pub is_hidden: bool,
+    /// Runs by itself when the app or the chat is opened.
+    pub on_open: bool,
+    /// Runs by itself after a message of the user.
+    pub on_user_message: bool,
+    /// Runs by itself after a reply.
+    pub on_reply: bool,
+}
+
+/// What a quick reply does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QuickReplyAction<'m> {
+    Text(&'m str),
+    /// Slash commands, one after the other.
+    Commands(Vec<&'m str>),
+    /// A part of the script is not supported, so nothing of it runs.
+    Unsupported(UnsupportedLine),
+}
+
+/// The first part of a script that is not supported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsupportedLine {
+    /// Counted from 1.
+    pub line: u32,
+    pub text: String,
+}
+
+impl QuickReply {
+    pub fn action(&self) -> QuickReplyAction<'_> {
+        action(&self.message)
+    }
+
+    /// Whether it can run by itself: it is marked so, and it neither sends a message nor starts a reply. Otherwise
+    /// each run could cause the next one.
+    pub fn is_automatic(&self) -> bool {
+        let marked = self.on_open || self.on_user_message || self.on_reply;
+        let quiet = |commands: &[&str]| commands.iter().all(|command| !starts_reply(command));
+        marked && matches!(self.action(), QuickReplyAction::Commands(commands) if quiet(&commands))
+    }
+}
+
+impl QuickReplySet {
+    /// Reads a file of either version; `None` if it is no set.
+    pub fn read(file: &Value) -> Option<Self> {
+        let set = file.as_object()?;
+        let flag = |names: [&str; 2]| names.iter().any(|name| is_on(set, name));
+        let replies = replies(set)?.iter().take(MAX_REPLIES).filter_map(reply).collect();
+        let place = if flag(["placeBeforeInput", "placeBeforeInputEnabled"]) { Join::Before } else { Join::After };
+        Some(Self {
+            replies,
+            only_inserts: flag(["disableSend", "quickActionEnabled"]),
+            joins: flag(["injectInput", "AutoInputInject"]).then_some(place),
+        })
+    }
+
+    /// The text of a reply, with the text in the composer where the set or the macro `{{input}}` includes it, and
+    /// whether it is included.
+    pub fn text(&self, message: &str, typed: &str) -> (String, bool) {
+        let (filled, included) = fill(message, typed);
+        let typed = typed.trim();
+        match self.joins {
+            Some(join) if !included && !typed.is_empty() => match join {
+                Join::Before => (format!("{filled} {typed}"), true),
+                Join::After => (format!("{typed} {filled}"), true),
+            },
+            _ => (filled, included),
+        }
+    }
+}
+
+/// Replaces the macro for the text in the composer, and returns whether there was one.
+pub fn fill(message: &str, typed: &str) -> (String, bool) {
+    (message.replace(INPUT, typed), message.contains(INPUT))
+}
+
+/// The list of a set of either version.
+pub fn replies(set: &Map<String, Value>) -> Option<&Vec<Value>> {
+    ["qrList", "quickReplySlots"].iter().find_map(|list| set.get(*list)?.as_array())
+}
+
+fn reply(value: &Value) -> Option<QuickReply> {
+    let reply = value.as_object()?;
+    let text = |names: [&str; 2]| names.iter().find_map(|name| reply.get(*name)?.as_str()).unwrap_or_default();
+    let flag = |names: &[&str]| names.iter().any(|name| is_on(reply, name));
+    let message = text(["message", "mes"]);
+    let label = one_line(text(["label", "title"]), MAX_LABEL);
+    let start = one_line(message, MAX_LABEL);
+    // The first version stores empty slots.
+    if label.is_empty() && start.is_empty() {
+        return None;
+    }
+    let title = one_line(text(["title", "title"]), MAX_HINT);
+    Some(QuickReply {
+        label: if label.is_empty() { start } else { label },
+        hint: if title.is_empty() { one_line(message, MAX_HINT) } else { title },
+        message: message.to_owned(),
+        is_hidden: flag(&["isHidden", "hidden"]),
+        on_open: flag(&["executeOnStartup", "executeOnChatChange", "autoExecute_appStartup", "autoExecute_chatLoad"]),
+        on_user_message: flag(&["executeOnUser", "autoExecute_userMessage"]),
+        on_reply: flag(&["executeOnAi", "autoExecute_botMessage"]),
+    })
+}
+
+fn is_on(fields: &Map<String, Value>, name: &str) -> bool {
+    fields.get(name).and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// The first `most` characters as one line, without control and direction characters: a label must not change the
+/// order of the texts around it.
+fn one_line(text: &str, most: usize) -> String {
+    let visible = |letter: &char| {
+        let hidden = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}');
+        !hidden && (!letter.is_control() || letter.is_whitespace())
+    };
+    let mut line = String::new();
+    // A label needs few characters, and a message may have millions.
+    for letter in text.chars().take(most * 8).filter(visible) {
+        match letter.is_whitespace() {
+            true if line.is_empty() || line.ends_with(' ') => {}
+            true => line.push(' '),
+            false => line.push(letter),
+        }
+    }
+    let short: String = line.trim_end().chars().take(most).collect();
+    short.trim_end().to_owned()
+}
+
+/// A message that begins with a slash is a script: commands, separated by `|`.
+fn action(message: &str) -> QuickReplyAction<'_> {
+    let trimmed = message.trim_start();
+    let comment = trimmed.starts_with("//") || trimmed.starts_with("/#");
+    if !comment && matches!(slash::read(trimmed), Typed::Message(_)) {
+        return QuickReplyAction::Text(message.trim());
+    }
+    let mut commands: Vec<&str> = Vec::new();
+    for (at, part) in parts(message) {
+        if part.is_empty() || part.starts_with("//") || part.starts_with("/#") {
+            continue;
+        }
+        let follows_reply = commands.last().is_some_and(|last| starts_reply(last));
+        if follows_reply || !is_supported(part) {
+            let first = part.lines().next().unwrap_or_default();
+            let line = message[..at].matches('\n').count() as u32 + 1;
+            return QuickReplyAction::Unsupported(UnsupportedLine { line, text: one_line(first, MAX_LINE) });
+        }
+        commands.push(part);
+    }
+    QuickReplyAction::Commands(commands)
+}
+
+/// The trimmed texts between bars, each with its place in the script. `\|` separates nothing.
+fn parts(script: &str) -> Vec<(usize, &str)> {
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    let bars = script.match_indices('|').map(|(at, _)| at).filter(|at| !script[..*at].ends_with('\\'));
+    for end in bars.chain([script.len()]) {
+        let part = &script[begin..end];
+        let spaces = part.len() - part.trim_start().len();
+        parts.push((begin + spaces, part.trim()));
+        begin = (end + 1).min(script.len());
+    }
+    parts
+}
+
+/// Whether the part is one of the app's commands, with arguments that mean the same in SillyTavern's scripts.
+fn is_supported(part: &str) -> bool {
+    let Typed::Command(typed) = slash::read(part) else { return false };
+    let Some(info) = slash::command(typed.name) else { return false };
+    let arguments = typed.arguments;
+    let named = arguments.split_whitespace().next().is_some_and(|word| {
+        let name = word.split_once('=').map(|(name, _)| name);
+        name.is_some_and(|name| !name.is_empty() && name.chars().all(char::is_alphanumeric))
+    });
+    let may_be_named = matches!(info.command, SlashCommand::SendAs | SlashCommand::As);
+    let differs = match info.command {
+        // There, a number is the place of a message and not a count.
+        SlashCommand::Hide | SlashCommand::Unhide => !arguments.is_empty(),
+        _ => info.argument == Argument::None && !arguments.is_empty(),
+    };
+    !differs && (!named || may_be_named) && !SCRIPT_ONLY.iter().any(|only| part.contains(only))
+}
+
+/// Whether a command may start a reply.
+fn starts_reply(command: &str) -> bool {
+    let Typed::Command(typed) = slash::read(command) else { return true };
+    let Some(info) = slash::command(typed.name) else { return true };
+    match info.command {
+        SlashCommand::Continue | SlashCommand::Regenerate | SlashCommand::Impersonate => true,
+        SlashCommand::Swipe | SlashCommand::Narrate => typed.arguments.is_empty(),
+        SlashCommand::As => slash::leading_word(typed.arguments).1.is_empty(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn unsupported(message: &str) -> Option<(u32, String)> {
+        match action(message) {
+            QuickReplyAction::Unsupported(UnsupportedLine { line, text }) => Some((line, text)),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn reads_sets_of_both_versions() {
+        let new = json!({"version": 2, "name": "A", "disableSend": true, "injectInput": true, "placeBeforeInput": true,
+            "qrList": [{"id": 1, "label": "Go", "title": "On", "message": "/continue", "executeOnAi": true}]});
+        let old = json!({"name": "B", "quickReplySlots": [
+            {"mes": "Hi there", "label": "", "hidden": true, "autoExecute_chatLoad": true}, {"mes": "", "label": ""}]});
+        let new = QuickReplySet::read(&new).unwrap();
+        assert_eq!((new.only_inserts, new.joins), (true, Some(Join::Before)));
+        assert_eq!((new.replies[0].hint.as_str(), new.replies[0].on_reply), ("On", true));
+        let old = QuickReplySet::read(&old).unwrap();
+        assert_eq!(old.replies.len(), 1, "empty slots are no buttons");
+        assert_eq!((old.replies[0].label.as_str(), old.replies[0].is_hidden), ("Hi there", true));
+        assert!(old.replies[0].on_open);
+        for other in [json!({"name": "Ada"}), json!({"qrList": 7}), json!([])] {
+            assert_eq!(QuickReplySet::read(&other), None);
+        }
+    }
+
+    #[test]
+    fn label_is_one_short_line() {
+        let label = format!("\u{202e}a\n\t b\u{0} {}", "x".repeat(500));
+        let set = json!({"qrList": [{"label": label, "message": "m"}]});
+        let label = &QuickReplySet::read(&set).unwrap().replies[0].label;
+        assert!(label.starts_with("a b x") && label.chars().count() <= MAX_LABEL, "{label}");
+    }
+
+    #[test]
+    fn text_is_sent_and_commands_run() {
+        assert_eq!(action(" I wave. | not a command\n"), QuickReplyAction::Text("I wave. | not a command"));
+        assert_eq!(action("/usr/bin"), QuickReplyAction::Text("/usr/bin"));
+        assert_eq!(action("/sys Rain. |\n/continue"), QuickReplyAction::Commands(vec!["/sys Rain.", "/continue"]));
+        assert_eq!(action("// remark |\n/mode study"), QuickReplyAction::Commands(vec!["/mode study"]));
+        assert_eq!(
+            action("/sendas name=\"Mary Ann\" Hi"),
+            QuickReplyAction::Commands(vec!["/sendas name=\"Mary Ann\" Hi"])
+        );
+        assert_eq!(action("/note a \\| b"), QuickReplyAction::Commands(vec!["/note a \\| b"]));
+    }
+
+    #[test]
+    fn unsupported_script_names_its_line() {
+        assert_eq!(unsupported("/sys Rain. |\n/setvar key=x 1 |\n/echo hi"), Some((2, "/setvar key=x 1".into())));
+        assert_eq!(unsupported("/if left=1 right=1 {: /sys a :}"), Some((1, "/if left=1 right=1 {: /sys a :}".into())));
+        assert_eq!(unsupported("/sys compact=true Rain."), Some((1, "/sys compact=true Rain.".into())));
+        assert_eq!(unsupported("/hide 3"), Some((1, "/hide 3".into())));
+        assert_eq!(unsupported("/continue | /sys Rain."), Some((1, "/sys Rain.".into())));
+        assert_eq!(unsupported("/sys {{pipe}}"), Some((1, "/sys {{pipe}}".into())));
+    }
+
+    #[test]
+    fn only_quiet_commands_run_by_themselves() {
+        let automatic = |message: &str| {
+            QuickReply { message: message.to_owned(), on_reply: true, ..QuickReply::default() }.is_automatic()
+        };
+        assert!(automatic("/note Rain.") && automatic("/sys Rain. | /mode study"));
+        for message in ["Hello", "/continue", "/narrate", "/as Mira", "/echo x", "/sys Rain. | /regenerate"] {
+            assert!(!automatic(message), "{message}");
+        }
+        assert!(!QuickReply { message: "/note Rain.".into(), ..QuickReply::default() }.is_automatic());
+    }
+
+    #[test]
+    fn typed_text_is_included_where_asked() {
+        let set = |joins| QuickReplySet { replies: Vec::new(), only_inserts: false, joins };
+        assert_eq!(set(None).text("Hi", "Bo"), ("Hi".into(), false));
+        assert_eq!(set(Some(Join::Before)).text("Hi", "Bo"), ("Hi Bo".into(), true));
+        assert_eq!(set(Some(Join::After)).text("hi", "Bo says"), ("Bo says hi".into(), true));
+        assert_eq!(set(Some(Join::After)).text("<{{input}}>", "Bo"), ("<Bo>".into(), true));
+    }
+
+    proptest! {
+        #[test]
+        fn odd_messages_never_panic(message in "[/|\\\\\n {}:a-zäß\\PC]{0,60}") {
+            let reply = QuickReply { message: message.clone(), on_open: true, ..QuickReply::default() };
+            let _ = (reply.action(), reply.is_automatic(), one_line(&message, 5));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Runs quick replies: a text is sent, and commands run like those that the user types.
+
+use domain::chat::Chat;
+use domain::quick_reply::{QuickReply, QuickReplyAction, UnsupportedLine, fill};
+
+use crate::api::{CommandOutcome, Event, QuickReplyRun, TurnOptions};
+use crate::base::error::{ApiResult, bad_input, not_found};
+use crate::library::quick_reply_sets::ActiveQuickReplies;
+use crate::turn::handle::Turns;
+
+/// The moment at which quick replies run by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    Opened,
+    UserMessage,
+    Reply,
+}
+
+impl Moment {
+    fn starts(self, reply: &QuickReply) -> bool {
+        match self {
+            Self::Opened => reply.on_open,
+            Self::UserMessage => reply.on_user_message,
+            Self::Reply => reply.on_reply,
+        }
+    }
+}
+
+impl Turns {
+    /// Runs the quick reply at `index` of a set that the chat shows. `typed` is the text in the composer, which some
+    /// quick replies include.
+    ///
+    /// # Errors
+    /// `BadInput` if its script is not supported or the chat does not show the set. The errors of
+    /// [`Self::run_command_with`].
+    pub(crate) async fn run_quick_reply(
+        &self,
+        chat: String,
+        set: String,
+        index: u32,
+        typed: String,
+    ) -> ApiResult<QuickReplyRun> {
+        let row = self.library().chat(chat.parse()?).await?;
+        let active = self.library().active_set(&row, &set).await?;
+        let reply = active.set.replies.get(index as usize).ok_or_else(|| not_found("quick reply"))?;
+        match reply.action() {
+            QuickReplyAction::Text(message) => self.send_quick_reply(&row, &active, message, &typed).await,
+            QuickReplyAction::Commands(commands) => self.run_all(&chat, &commands, &typed).await,
+            QuickReplyAction::Unsupported(UnsupportedLine { line, text }) => Err(bad_input(
+                format!("Not supported in line {line}: {text}"),
+                "Quick replies can send a text or run the commands that /help lists.",
+            )),
+        }
+    }
+
+    async fn send_quick_reply(
+        &self,
+        chat: &Chat,
+        active: &ActiveQuickReplies,
+        message: &str,
+        typed: &str,
+    ) -> ApiResult<QuickReplyRun> {
+        let (text, used_text) = active.set.text(message, typed);
+        if active.set.only_inserts {
+            return Ok(QuickReplyRun { outcomes: vec![CommandOutcome::Insert { text }], used_text });
+        }
+        let started = self.send_with(chat.id.to_string(), text, TurnOptions::default()).await?;
+        // Sending clears the stored draft, but the text in the composer was not sent.
+        if !used_text && !typed.is_empty() {
+            self.library().keep_draft(chat.id, typed.to_owned()).await?;
+        }
+        Ok(QuickReplyRun { outcomes: vec![CommandOutcome::Started { started }], used_text })
+    }
+
+    async fn run_all(&self, chat: &str, commands: &[&str], typed: &str) -> ApiResult<QuickReplyRun> {
+        let (mut outcomes, mut used_text) = (Vec::new(), false);
+        for command in commands {
+            let (command, used) = fill(command, typed);
+            let outcome = self.run_command_with(chat.to_owned(), command, TurnOptions::default()).await?;
+            used_text |= used;
+            let ends = matches!(outcome, CommandOutcome::Refused { .. });
+            outcomes.push(outcome);
+            if ends {
+                break;
+            }
+        }
+        Ok(QuickReplyRun { outcomes, used_text })
+    }
+
+    /// Runs the quick replies of a chat that was opened, as far as the user allowed it.
+    pub(crate) async fn run_opening_quick_replies(&self, chat: String) -> ApiResult<()> {
+        let chat = self.library().chat(chat.parse()?).await?;
+        self.run_automatic(&chat, Moment::Opened).await
+    }
+
+    /// Whether quick replies would run by themselves now.
+    pub(crate) async fn has_automatic(&self, chat: &Chat, moment: Moment) -> bool {
+        self.automatic(chat, moment).await.is_ok_and(|found| !found.is_empty())
+    }
+
+    /// Runs the quick replies for `moment`, and announces each outcome. A failure of one does not stop the next one.
+    pub(crate) async fn run_automatic(&self, chat: &Chat, moment: Moment) -> ApiResult<()> {
+        let id = chat.id.to_string();
+        for reply in self.automatic(chat, moment).await? {
+            let QuickReplyAction::Commands(commands) = reply.action() else { continue };
+            let outcomes = match Box::pin(self.run_all(&id, &commands, "")).await {
+                Ok(run) => run.outcomes,
+                Err(error) => {
+                    tracing::warn!(%error, "a quick reply could not run by itself");
+                    continue;
+                }
+            };
+            let event = Event::QuickReplyRan { chat: id.clone(), label: reply.label.clone(), outcomes };
+            self.base().events().announce(event);
+        }
+        Ok(())
+    }
+
+    async fn automatic(&self, chat: &Chat, moment: Moment) -> ApiResult<Vec<QuickReply>> {
+        let active = self.library().active_quick_replies(chat).await?;
+        let replies = active.into_iter().filter(|set| set.allowed).flat_map(|set| set.set.replies);
+        Ok(replies.filter(|reply| moment.starts(reply) && reply.is_automatic()).collect())
+    }
+}

@@ -1,0 +1,64 @@
+import { asApiError } from "../api/errors";
+import type { ApiError, QuickReply, QuickReplyRun, QuickReplyScope, QuickReplySet, QuickReplySetSummary } from "../api/generated";
+import type { Api } from "./api";
+import { StoredState } from "./storedState.svelte";
+
+/** The quick replies of a chat. The engine runs them. */
+export class QuickReplies {
+	/** The sets that the chat shows. */
+	shown = $state.raw<QuickReplySet[]>([]);
+	/** All sets, for the settings of the chat. */
+	readonly sets: QuickReplySets;
+
+	constructor(
+		private readonly api: Api,
+		private readonly chat: string,
+		failed: (error: ApiError) => void,
+	) {
+		this.sets = new QuickReplySets(api, chat, failed, () => this.load());
+	}
+
+	/** Buttons are an extra: without them the chat is shown as before. */
+	load = async (): Promise<void> => {
+		this.shown = (await this.api.quickReplies(this.chat).catch(() => null)) ?? [];
+	};
+
+	/** Loads the buttons of a chat that was opened, and runs those that run by themselves then. */
+	async opened(): Promise<void> {
+		await this.load();
+		if (this.shown.length > 0) await this.api.runOpeningQuickReplies(this.chat).catch(() => null);
+	}
+
+	/** Runs a quick reply. Returns an error text if that failed. */
+	async run(set: QuickReplySet, reply: QuickReply, typed: string): Promise<QuickReplyRun | string> {
+		try {
+			return await this.api.runQuickReply(this.chat, set.id, reply.index, typed);
+		} catch (thrown) {
+			const { message, hint } = { hint: "", ...asApiError(thrown) };
+			return [message, hint].filter(Boolean).join(" ");
+		}
+	}
+}
+
+/** All sets of quick replies, and where they are shown. */
+export class QuickReplySets extends StoredState<QuickReplySetSummary[]> {
+	constructor(
+		private readonly api: Api,
+		private readonly chat: string,
+		failed: (error: ApiError) => void,
+		private readonly changed: () => void,
+	) {
+		super(() => api.quickReplySets(chat), failed);
+	}
+
+	bind(set: string, scope: QuickReplyScope, bound: boolean): Promise<unknown> {
+		return this.send(() => this.api.bindQuickReplies(set, this.chat, scope, bound), this.changed);
+	}
+
+	allow(set: string, allowed: boolean): Promise<unknown> {
+		return this.send(
+			() => this.api.allowQuickReplies(set, allowed).then(() => this.api.quickReplySets(this.chat)),
+			this.changed,
+		);
+	}
+}
