@@ -240,6 +240,7 @@ export function client(call: Call) {
 		branchChat: (message: string, swipe: number | null, title: string | null) => call("branch_chat", { message, swipe, title }) as Promise<Chat>,
 		/** Moves a message and all later ones into a new chat. `delete_chat` and `restore_messages` undo it. */
 		splitChat: (message: string) => call("split_chat", { message }) as Promise<SplitChat>,
+		/** Appends the messages of another chat of the same character, which moves to the trash. `delete_from` with the first added message and `restore_chat` undo it. */
 		joinChats: (chat: string, other: string) => call("join_chats", { chat, other }) as Promise<JoinedChat>,
 		/** Links to branches, checkpoints, edited messages and ratings. */
 		chatMarks: (chat: string) => call("chat_marks", { chat }) as Promise<ChatMarks>,
@@ -249,12 +250,14 @@ export function client(call: Call) {
 		rateSwipe: (swipe: string, rating: Rating | null) => call("rate_swipe", { swipe, rating }) as Promise<void>,
 		/** The earlier texts of a message, newest first. `edit_message` restores one. */
 		revisions: (message: string) => call("revisions", { message }) as Promise<Revision[]>,
+		/** The changes, by words, from an earlier text to the one that replaced it. `index` counts from the newest. */
 		revisionChanges: (message: string, index: number) => call("revision_changes", { message, index }) as Promise<ChangedText[]>,
-		renderChat: (chat: string, format: ReadableFormat, options: ReadableOptions, last: number | null) => call("render_chat", { chat, format, options, last }) as Promise<RenderedChat>,
 		/** Deletes the earlier texts of a message permanently. */
 		deleteRevisions: (message: string) => call("delete_revisions", { message }) as Promise<void>,
 		/** The chats of one origin as a tree. */
 		storyTree: (chat: string) => call("story_tree", { chat }) as Promise<StoryTree>,
+		/** A chat as a document for people. `last` limits it to so many messages from the end. */
+		renderChat: (chat: string, format: ReadableFormat, options: ReadableOptions, last: number | null) => call("render_chat", { chat, format, options, last }) as Promise<RenderedChat>,
 		/** The messages of a chat up to one of them, for reading. */
 		readPath: (chat: string, through: string) => call("read_path", { chat, through }) as Promise<StoryMessage[]>,
 		/** Makes the user's name in an imported chat a persona, and uses it in that chat. */
@@ -668,16 +671,11 @@ export type Chat = {
 /**  The formats in which a chat can be exported. */
 export type ChatFileFormat = 
 /**  SillyTavern's format, one line per message. */
-"jsonl" | "html" | "text" | "markdown" | 
+"jsonl" | 
+/**  One file for people, with the pictures of the messages. */
+"html" | "text" | "markdown" | 
 /**  SillyTavern's file of a group: its members and how they take turns, without the messages. */
 "group";
-
-export type ReadableFormat = "html" | "markdown" | "text";
-export type ReadableOptions = { names?: boolean, thoughts?: boolean, times?: boolean, hidden?: boolean };
-export type RenderedChat = { text: string, messages: number, warnings: string[] };
-export type RegenerateHint = { kind: "shorter" } | { kind: "longer" } | { kind: "otherWords" } | { kind: "own"; text: string };
-export type RegenerateOptions = { hint?: RegenerateHint | null, model?: ModelRef | null };
-export type JoinedChat = { chat: Chat, added: string[], joined: string };
 
 /**  How a prompt marks who is speaking. */
 export type ChatFormat = {
@@ -1201,6 +1199,16 @@ export type Imported = {
 	warnings: string[],
 };
 
+/**  The result of joining two chats. */
+export type JoinedChat = {
+	/**  The chat with the messages of both. */
+	chat: Chat,
+	/**  The new messages, in order. To undo it, delete from the first one on. */
+	added: string[],
+	/**  The other chat, which is in the trash. */
+	joined: string,
+};
+
 /**  Whether a service needs a key. */
 export type KeyNeed = "none" | "optional" | "required";
 
@@ -1651,7 +1659,9 @@ first: string | null } | { of: "message"; id: string } |
 /**  Messages outside the window. */
 { of: "older"; first: string; last: string; count: number } | 
 /**  A document that is attached to the chat, its character or one of its lorebooks. */
-{ of: "document"; id: string; name: string } | { of: "clock" } | { of: "mode"; name: string } | { of: "hint" } | { of: "setting"; key: string };
+{ of: "document"; id: string; name: string } | { of: "clock" } | { of: "mode"; name: string } | 
+/**  The user's wish for one version of a reply. */
+{ of: "hint" } | { of: "setting"; key: string };
 
 /**  A past turn in the list of the X-ray page. */
 export type PastTurn = {
@@ -1919,6 +1929,21 @@ export type RatedSwipe = {
 
 export type Rating = "up" | "down";
 
+/**  The formats of a document. */
+export type ReadableFormat = 
+/**  One file with its pictures, which runs no script and loads nothing. */
+"html" | "markdown" | "text";
+
+/**  The parts of a chat that a document shows besides its texts. */
+export type ReadableOptions = {
+	/**  The name of the speaker at each message. */
+	names?: boolean,
+	thoughts?: boolean,
+	times?: boolean,
+	/**  Messages that are hidden from the model. */
+	hidden?: boolean,
+};
+
 /**  A value of a [`BlockReason`]: a name, a number, or several names. */
 export type ReasonValue = number | string | string[];
 
@@ -1993,6 +2018,21 @@ export type Refused = {
 	reason: string,
 };
 
+/**
+ *  How another version of a reply should differ. The model reads it for this version alone; it is never part of the
+ *  chat.
+ */
+export type RegenerateHint = { kind: "shorter" } | { kind: "longer" } | 
+/**  The same content with other words. */
+{ kind: "otherWords" } | { kind: "own"; text: string };
+
+/**  Options of one more version of a reply. */
+export type RegenerateOptions = {
+	hint?: RegenerateHint | null,
+	/**  Another model for this version alone, to compare both. */
+	model?: ModelRef | null,
+};
+
 /**  A regex script. */
 export type RegexScriptRow = {
 	/**  Empty for a new one. */
@@ -2003,6 +2043,15 @@ export type RegexScriptRow = {
 	enabled: boolean,
 	/**  Why it does not run, if it does not. */
 	problem: string | null,
+};
+
+/**  A chat as a document. */
+export type RenderedChat = {
+	text: string,
+	/**  Number of messages in the text. */
+	messages: number,
+	/**  What the text lacks, in English. */
+	warnings: string[],
 };
 
 /**  A section, rendered for a chat. */

@@ -69,6 +69,34 @@ async fn copies_have_the_keys_of_their_originals() {
     assert_ne!(steps(CHAT).await.unwrap()[1].key, copied[1].key);
 }
 
+/// Facts are extracted from CHAT up to position `own`, and from the branch up to its first message; then the branch is
+/// appended to CHAT. Returns the position up to which facts are extracted.
+async fn extracted_after_join(own: i64) -> i64 {
+    let store = talk(2).await;
+    branch(&store).await;
+    let range = CopiedRange { from: BRANCH, to: CHAT, first: i64::MIN, last: i64::MAX, shift: 2 };
+    let mut next = 950;
+    let join = move |w: &mut crate::WriteTransaction<'_>| {
+        w.messages_mut().extracted_up_to(CHAT, own)?;
+        w.messages_mut().extracted_up_to(BRANCH, 0)?;
+        assert_eq!(w.branch_links().next_position(CHAT)?, 2);
+        w.branch_links_mut().copy_messages(range, &mut || {
+            next += 1;
+            Uuid::from_u128(next)
+        })?;
+        w.branch_links_mut().append_extraction(range, 2)
+    };
+    store.write(join).await.unwrap();
+    assert_eq!(texts(&store, CHAT).await, ["m1", "m2", "m1", "m2"]);
+    store.read(|r| r.message_texts().extracted_up_to(CHAT)).await.unwrap()
+}
+
+#[tokio::test]
+async fn joined_messages_are_learned_from_once() {
+    assert_eq!(extracted_after_join(1).await, 2, "the first appended message was read in the other chat");
+    assert_eq!(extracted_after_join(0).await, 0, "a message before the appended ones is unread");
+}
+
 #[tokio::test]
 async fn purged_origin_hands_on_its_branches() {
     let store = talk(3).await;
