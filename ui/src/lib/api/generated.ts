@@ -701,6 +701,16 @@ export type ChatMarks = {
 	ratings: RatedSwipe[],
 };
 
+/**  The messages of one chat that match a search, for walking from hit to hit. */
+export type ChatMatches = {
+	/**  Messages whose shown version matches, in the order of the chat. */
+	messages: string[],
+	/**  There are further matches before these. */
+	more: boolean,
+	/**  The words and phrases to highlight. */
+	terms: SearchWord[],
+};
+
 /**  One row of the chat list. */
 export type ChatSummary = {
 	id: string,
@@ -1208,6 +1218,32 @@ export type JoinedChat = {
 	/**  The other chat, which is in the trash. */
 	joined: string,
 };
+
+/**  A note, a memory, a lorebook entry or a character that matches a search. */
+export type ItemHit = {
+	place: ItemPlace,
+	/**  Title of the entry or name of the character; empty for others. */
+	title: string,
+	/**  Name of the chat, character or lorebook it belongs to; empty if it belongs to none. */
+	context: string,
+	/**  The text around the first match. */
+	excerpt: ExcerptPart[],
+	/**  Its meaning is similar to the search; its words may differ. */
+	byMeaning: boolean,
+};
+
+/**  Where a found item is. */
+export type ItemPlace = 
+/**  The author's note for all chats. */
+{ of: "note" } | { of: "chatNote"; chat: string } | { of: "characterNote"; character: string } | 
+/**  A chat's replacement of a field of the card. */
+{ of: "chatText"; chat: string; field: CardField } | 
+/**  `chat` is a chat in whose memory panel it is. */
+{ of: "memory"; memory: string; chat: string | null; character: string | null } | { of: "entry"; book: string; entry: string } | 
+/**  An entry of the lorebook in a card. */
+{ of: "cardEntry"; character: string; entry: string } | 
+/**  `field` is the field of the card with the first match; empty for the name. */
+{ of: "character"; character: string; field: string };
 
 /**  Whether a service needs a key. */
 export type KeyNeed = "none" | "optional" | "required";
@@ -2110,6 +2146,19 @@ export type ScriptTrial = {
 	overrun: boolean,
 };
 
+/**  Hits of one kind. */
+export type SearchGroup = {
+	kind: SearchGroupKind,
+	/**  The last indexed first. */
+	items: ItemHit[],
+	/**  There are further hits. */
+	more: boolean,
+};
+
+export type SearchGroupKind = 
+/**  Author's notes, and texts of a chat that replace those of the card. */
+"notes" | "memories" | "entries" | "characters";
+
 /**  A version of a message that matches a search. */
 export type SearchHit = {
 	chat: string,
@@ -2132,20 +2181,31 @@ export type SearchHit = {
 	byMeaning: boolean,
 };
 
-export type ChatMatches = { messages: string[], more: boolean, terms: SearchWord[] };
-export type SearchWord = { text: string, unfinished: boolean };
-export type SearchResults = { messages: SearchPage, earlier: SearchPage, groups: SearchGroup[], canFindMeaning: boolean };
-export type SearchGroup = { kind: SearchGroupKind, items: ItemHit[], more: boolean };
-export type SearchGroupKind = "notes" | "memories" | "entries" | "characters";
-export type ItemHit = { place: ItemPlace, title: string, context: string, excerpt: ExcerptPart[], byMeaning: boolean };
-export type ItemPlace = { of: "note" } | { of: "chatNote", chat: string } | { of: "characterNote", character: string } | { of: "chatText", chat: string, field: CardField } | { of: "memory", memory: string, chat: string | null, character: string | null } | { of: "entry", book: string, entry: string } | { of: "cardEntry", character: string, entry: string } | { of: "character", character: string, field: string };
-
 /**  A page of found messages. */
 export type SearchPage = {
 	/**  The last added first. */
 	hits: SearchHit[],
 	/**  There are further hits. */
 	more: boolean,
+};
+
+/**  Everything that matches a search, by group. */
+export type SearchResults = {
+	/**  The first page of messages and their other versions. */
+	messages: SearchPage,
+	/**  Texts of messages before they were edited. */
+	earlier: SearchPage,
+	/**  The other groups that have hits. */
+	groups: SearchGroup[],
+	/**  Something is embedded, so a search can find it by meaning. */
+	canFindMeaning: boolean,
+};
+
+/**  A word or a phrase of a search. Case and accents do not matter. */
+export type SearchWord = {
+	text: string,
+	/**  The last word may be longer in the message. */
+	unfinished: boolean,
 };
 
 /**  The value of a setting on one layer. */
