@@ -1,6 +1,8 @@
 //! Whole turns through the engine with the scripted provider.
 
-use engine::api::{ApiError, EndReason, Event, Origin, ProviderClass, Role, SwipeState, WhatIf};
+use engine::api::{
+    ApiError, EndReason, Event, Origin, ProviderClass, Role, SettingOwner, SettingValue, SwipeState, WhatIf,
+};
 use provider::fake::{ReplyGate, ReplyScript};
 use provider::{FinishReason, ProviderError, ProviderErrorKind};
 use tests::headless::{Headless, ended, selected_text};
@@ -402,6 +404,23 @@ async fn turn_with_small_context_keeps_the_history() {
     );
 }
 
+/// A model may have marks of its own. The stored reply has the usual tag.
+#[tokio::test]
+async fn marks_of_a_model_are_thoughts() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let owner = SettingOwner::Chat { id: chat.clone() };
+    let marks = SettingValue::Text("<plan> </plan>".into());
+    app.engine.set_setting(owner, "thought_marks".into(), Some(marks)).await.unwrap();
+    app.model.play(ReplyScript::new().words("<plan>She looks cold.</plan>\n\nCome in.")).reply("Sit.");
+    let (reply, _) = app.send(&chat, "Hello.").await;
+    let display = reply.unwrap().swipes.remove(0).display.unwrap();
+    assert_eq!((display.text.as_str(), display.thoughts.as_str()), ("Come in.", "She looks cold."));
+    app.send(&chat, "Thanks.").await;
+    let sent = app.model.last_request().unwrap().prompt;
+    assert_eq!(sent.messages[sent.messages.len() - 2].text, "Come in.");
+}
+
 /// Thoughts are separated while they stream, stored with the reply, and not sent again.
 #[tokio::test]
 async fn thoughts_are_separated_from_the_reply() {
@@ -410,7 +429,9 @@ async fn thoughts_are_separated_from_the_reply() {
     app.model.play(ReplyScript::new().words("<think>She looks cold.</think>\n\nCome in.")).reply("Sit.");
     let mut events = app.engine.subscribe();
     let (reply, _) = app.send(&chat, "Hello.").await;
-    let display = reply.unwrap().swipes.remove(0).display.unwrap();
+    let swipe = reply.unwrap().swipes.remove(0);
+    assert!(swipe.figures.unwrap().thought_ms.is_some());
+    let display = swipe.display.unwrap();
     assert_eq!((display.text.as_str(), display.thoughts.as_str()), ("Come in.", "She looks cold."));
 
     let (mut words, mut thoughts, mut numbers) = (String::new(), String::new(), Vec::new());

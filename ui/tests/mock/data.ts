@@ -115,7 +115,7 @@ export const swipe = (id: string, text: string, over: Partial<Swipe> = {}): Swip
 	...over,
 });
 
-export const figures = { prompt: 412, reused: 396, evaluated: 16, generated: 87, prefillMs: 270, firstTextMs: 310, decodeMs: 1450 };
+export const figures = { prompt: 412, reused: 396, evaluated: 16, generated: 87, prefillMs: 270, firstTextMs: 310, decodeMs: 1450, thoughtMs: null };
 
 export function message(id: string, role: Role, swipes: Swipe[], over: Partial<Message> = {}): Message {
 	return { id, role, name: role === "user" ? "Wanderer" : "Mira", swipes, selected: 0, pinned: false, canRegenerate: role !== "user", pictures: [], created: new Date(started).toISOString(), ...over };

@@ -8,8 +8,10 @@
 //! thoughts, which [`ReplyPassage::ThoughtsClosed`] reports.
 
 mod marks;
+mod own_marks;
 
 use marks::{Marked, Open, TagMark};
+pub use own_marks::OwnMarks;
 
 /// The kind of a part of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1075,6 +1075,8 @@ export type Figures = {
 	firstTextMs: number | null,
 	/**  Milliseconds to write the text. */
 	decodeMs: number | null,
+	/**  Milliseconds from the first text to the end of the thoughts; `null` without thoughts. */
+	thoughtMs?: number | null,
 };
 
 /**  Whether a model file fits into this machine's memory, as an estimate from its header. */

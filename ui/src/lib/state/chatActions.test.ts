@@ -196,7 +196,7 @@ test("impersonated draft is streamed and not sent", async () => {
 	state.receive({ event: "draft", chat: "chat", seq: 0, text: "Thank " });
 	state.receive({ event: "draft", chat: "chat", seq: 1, text: "you. " });
 	expect(state.draft).toBe("Thank you. ");
-	const figures = { prompt: 645, reused: 612, evaluated: 33, generated: 3, prefillMs: 40, firstTextMs: 60, decodeMs: 90 };
+	const figures = { prompt: 645, reused: 612, evaluated: 33, generated: 3, prefillMs: 40, firstTextMs: 60, decodeMs: 90, thoughtMs: null };
 	state.receive({ event: "drafted", chat: "chat", text: "Thank you.", figures, reason: { kind: "stop" } });
 	expect([state.draft, state.drafting, state.busy, state.draftFigures?.reused]).toEqual(["Thank you.", false, false, 612]);
 	expect(shell.count("send_message")).toBe(0);

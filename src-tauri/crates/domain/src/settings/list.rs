@@ -324,6 +324,8 @@ settings! {
     continue_prompt: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
     impersonate_prompt: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
     title_prompt: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Prompt, EVERYWHERE;
+    /// More marks around a model's thoughts, one pair per line: opening mark, a space, closing mark.
+    thought_marks: String = text(""), ValueType::Text { max: 1_000 }, None, Prompt, MACHINE;
     /// The user's own text, appended to the rules unchanged.
     extra_instructions: String = text(""), ValueType::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
     /// Includes date and time in the prompt, and again when they change. Turn off for stories set in another time.

@@ -58,6 +58,9 @@ pub struct Figures {
     pub first_text_ms: Option<f64>,
     /// Milliseconds to write the text.
     pub decode_ms: Option<f64>,
+    /// Milliseconds from the first text to the end of the thoughts; `null` without thoughts.
+    #[serde(default)]
+    pub thought_ms: Option<f64>,
 }
 
 /// A text without its hidden passages.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use context::display::OwnMarks;
 use domain::ToolCall;
 use domain::chat::{Chat, SwipeState};
 use domain::sampling::Sampling;
@@ -10,6 +11,7 @@ use provider::{FinishReason, GenerationEvent, ProviderErrorKind, Request, Timing
 
 use crate::api::TurnOptions;
 use crate::api::{self, ApiError, Changed, EndReason, Event, Figures};
+use crate::base::clock::millis;
 use crate::base::error::{ApiResult, internal};
 use crate::base::panics::contained_as;
 use crate::base::running::ChatReservation;
@@ -93,6 +95,8 @@ pub(crate) struct ReplyDraft {
     pub(crate) words: String,
     /// The reply contains thoughts from this turn.
     pub(crate) thought: bool,
+    /// When the first text arrived.
+    first_text: Option<Instant>,
     /// Tool calls that the model requested. None is run.
     pub(crate) tool_calls: Vec<ToolCall>,
     passages: Passages,
@@ -109,6 +113,14 @@ impl ReplyDraft {
     /// Whether the model has written text or requested a tool in this turn.
     fn said(&self, target: &Target) -> bool {
         !self.words.trim().is_empty() || self.tool_calls.len() > target.tool_calls().len()
+    }
+
+    /// Measures the time from the first text to the end of the thoughts.
+    fn time_thoughts(&mut self, part: &ReplyPart) {
+        let begun = *self.first_text.get_or_insert_with(Instant::now);
+        if part.closes_thoughts || !part.thoughts.is_empty() {
+            self.figures.thought_ms = Some(millis(begun));
+        }
     }
 
     /// Returns an error if a finished generation produced no usable reply.
@@ -132,6 +144,7 @@ impl Turns {
             written: false,
             words: String::new(),
             thought: false,
+            first_text: None,
             inserted: false,
             dirty: false,
             saved: started,
@@ -205,11 +218,13 @@ impl Turns {
             self.keep_plan(&turn, &made).await?;
         }
         draft.streams = answerer.values.show_streaming;
-        if asks {
-            draft.passages = Passages::behind(job.target.base(), &turn.inputs.speaker, made.opened());
-        } else if draft.text.is_empty() {
-            draft.passages = Passages::new(&turn.inputs.speaker, made.opened());
-        }
+        let (speaker, opened) = (&turn.inputs.speaker, made.opened());
+        let marks = OwnMarks::read(&answerer.values.thought_marks);
+        draft.passages = match asks {
+            true => Passages::behind(job.target.base(), speaker, opened).with_marks(marks, opened),
+            false if draft.text.is_empty() => Passages::new(speaker, opened).with_marks(marks, opened),
+            false => Passages::going_on(&draft.text).with_marks_behind(marks, &draft.text),
+        };
         let finish = self.follow(job, draft, &answerer, request, started).await;
         if !keeps {
             self.library().note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals).await?;
@@ -223,7 +238,9 @@ impl Turns {
         self.keep_tool_calls(job, draft, &answerer.name).await?;
         if draft.inserted {
             let total = made.assembled.total;
+            let thought_ms = draft.figures.thought_ms;
             draft.figures = figures(finish.as_ref().ok(), total, draft.figures.first_text_ms);
+            draft.figures.thought_ms = thought_ms;
             self.keep_manifest(job, draft, &turn, &made, &answerer).await?;
         }
         finish.map(Some)
@@ -277,7 +294,7 @@ impl Turns {
             match event {
                 Ok(GenerationEvent::Text(text)) => {
                     if !draft.written {
-                        draft.figures.first_text_ms = Some(crate::base::clock::millis(started));
+                        draft.figures.first_text_ms = Some(millis(started));
                         TurnStep::Stream.done(job.chat.id);
                     }
                     for part in draft.passages.push(&text) {
@@ -313,6 +330,7 @@ impl Turns {
             reply_passages::opened(job.target.base(), &mut draft.text);
             turned = Some(std::mem::take(&mut draft.words));
         }
+        draft.time_thoughts(&part);
         draft.thought |= part.closes_thoughts || !part.thoughts.is_empty();
         draft.words.push_str(&part.words);
         draft.text.push_str(&part.stored);
@@ -371,6 +389,7 @@ pub(crate) fn figures(finish: Option<&Finish>, total: u32, first_text_ms: Option
         prefill_ms: Some(timings.prefill_ms),
         first_text_ms,
         decode_ms: Some(timings.decode_ms),
+        thought_ms: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Splits a reply, while it streams, into stored text, shown text and thoughts.
 
-use context::display::{PassageFilter, ReplyPassage, ReplyPiece};
+use context::display::{OwnMarks, PassageFilter, ReplyPassage, ReplyPiece};
 use context::emotion_tag::EmotionFilter;
 
 use crate::turn::reply_opening::Opening;
@@ -10,6 +10,7 @@ const OPENED: &str = "<think>\n";
 
 /// Splits the pieces of a reply as the model writes them.
 pub(crate) struct Passages {
+    own_marks: OwnMarks,
     filter: PassageFilter,
     emotion: EmotionFilter,
     opening: Opening,
@@ -51,6 +52,7 @@ impl Passages {
     pub(crate) fn new(speaker: &str, opened: &str) -> Self {
         let thinking = opened.trim_end().ends_with("<think>");
         Self {
+            own_marks: OwnMarks::default(),
             filter: if thinking { PassageFilter::thinking() } else { PassageFilter::default() },
             emotion: EmotionFilter::default(),
             opening: Opening::new(speaker),
@@ -65,7 +67,24 @@ impl Passages {
         let mut filter = PassageFilter::default();
         filter.push(base);
         let emotion = EmotionFilter::default();
-        Self { filter, emotion, opening: Opening::passed(), speaker: String::new(), owed: "", apart: false }
+        let own_marks = OwnMarks::default();
+        Self { own_marks, filter, emotion, opening: Opening::passed(), speaker: String::new(), owed: "", apart: false }
+    }
+
+    /// Adds the marks that the user named for the thoughts of this model. `opened` is the control text at the end of
+    /// the prompt.
+    pub(crate) fn with_marks(mut self, mut marks: OwnMarks, opened: &str) -> Self {
+        if marks.begin(opened) {
+            (self.filter, self.owed) = (PassageFilter::thinking(), OPENED);
+        }
+        self.own_marks = marks;
+        self
+    }
+
+    /// Works like [`Self::with_marks`], for a reply that continues `base`.
+    pub(crate) fn with_marks_behind(self, mut own_marks: OwnMarks, base: &str) -> Self {
+        own_marks.go_on(base);
+        Self { own_marks, ..self }
     }
 
     /// For a continuation of `base` that the model writes as a separate message. It starts like any reply, and its
@@ -77,13 +96,15 @@ impl Passages {
 
     /// Returns the parts that are final. There are several only if thoughts end.
     pub(crate) fn push(&mut self, text: &str) -> Vec<ReplyPart> {
-        let pieces = self.filter.push(text);
+        let text = self.own_marks.push(text);
+        let pieces = self.filter.push(&text);
         self.parts(pieces)
     }
 
     /// Returns the text that is still held when the reply ends.
     pub(crate) fn finish(&mut self) -> Vec<ReplyPart> {
-        let held = self.filter.finish();
+        let mut held = self.filter.push(&self.own_marks.finish());
+        held.extend(self.filter.finish());
         let mut parts = self.parts(held);
         let words = self.held();
         let words = self.joined(words);
@@ -206,6 +227,18 @@ mod tests {
         let (stored, words, thoughts) = whole(Passages::new("Mira", ""), &[sent]);
         assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", "Cold."));
         assert_eq!(context::display::display(&stored).map(|display| display.shown).as_deref(), Some("Come in."));
+    }
+
+    #[test]
+    fn own_marks_are_thoughts() {
+        let marks = || OwnMarks::read("<plan> </plan>");
+        let (stored, words, thoughts) =
+            whole(Passages::new("Mira", "").with_marks(marks(), ""), &["<pl", "an>Cold.</pl", "an>Come in."]);
+        assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", "Cold."));
+        assert_eq!(stored, "<think>Cold.</think>Come in.");
+        let (stored, words, _) =
+            whole(Passages::new("Mira", "").with_marks(marks(), "<plan>\n"), &["Cold.</plan>", "Come in."]);
+        assert_eq!((words.as_str(), stored.as_str()), ("Come in.", "<think>\nCold.</think>Come in."));
     }
 
     /// Thoughts never appear in the shown text, and the speaker's name after them is removed as well.

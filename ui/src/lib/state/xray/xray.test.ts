@@ -227,7 +227,7 @@ test("next prompt is compared again after typing", async () => {
 });
 
 test("past turns load by pages and reload after a turn", async () => {
-	const turn = (at: number): PastTurn => ({ message: `m${at}`, swipe: `s${at}`, line: "", created: "", model: null, figures: { prompt: null, reused: null, evaluated: null, generated: null, prefillMs: null, firstTextMs: null, decodeMs: null } });
+	const turn = (at: number): PastTurn => ({ message: `m${at}`, swipe: `s${at}`, line: "", created: "", model: null, figures: { prompt: null, reused: null, evaluated: null, generated: null, prefillMs: null, firstTextMs: null, decodeMs: null, thoughtMs: null } });
 	const { xray: view, shell } = xray({
 		past_turns: ({ before, limit }: { before: string | null; limit: number }) => {
 			const from = before === null ? 0 : Number(before.slice(1)) + 1;
