@@ -1,5 +1,6 @@
 //! Arguments of the command line.
 
+mod folders;
 mod kinds;
 mod memory;
 
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::api::Ask;
+pub(crate) use folders::{FolderList, FoldersVerb, PlaceArgs};
 pub(crate) use kinds::{ExportFormat, ExportKind, ListKind, ShowKind};
 pub(crate) use memory::{MemoryArgs, MemoryVerb};
 #[cfg(feature = "evaluation")]
@@ -80,6 +82,11 @@ pub(crate) enum Verb {
         /// Id or title [default: all chats]
         #[arg(long)]
         chat: Option<String>,
+    },
+    /// Manage folders, pins and the archive of chats and characters
+    Folders {
+        #[command(subcommand)]
+        verb: FoldersVerb,
     },
     /// Count the tokens of a file or of stdin
     Tokens {
