@@ -85,6 +85,17 @@ test("selected chats move together, with one undo", async () => {
 	await eventually(async () => assert.equal(await folderCount("Evenings"), "0"));
 });
 
+test("selected chat moves into a folder that is new", async () => {
+	await show("chat");
+	await chat(0).click({ modifiers: ["Control"] });
+	await id("bulk-move").click();
+	await id("new-folder-name").fill("Evenings");
+	assert.deepEqual(await axe(page), []);
+	await shot("folder-picker");
+	await page.keyboard.press("Enter");
+	await eventually(async () => assert.equal(await folderCount("Evenings"), "1"));
+});
+
 test("selected chats are archived, pinned and exported", async () => {
 	await show("chat");
 	const all = await titles();

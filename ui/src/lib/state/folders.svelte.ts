@@ -57,6 +57,15 @@ export class Folders {
 		return this.#change(() => this.app.api.moveToFolder(this.kind, [...items], folder), text);
 	}
 
+	/** Creates a folder and moves items into it. */
+	moveToNew(items: readonly string[], name: string): Promise<void> {
+		return this.app.attempt(async () => {
+			const { id } = await this.app.api.saveFolder({ id: "", kind: this.kind, parent: null, name, color: null, collapsed: false, tag: null });
+			await this.app.loadFolders();
+			await this.move(items, id);
+		});
+	}
+
 	pin(items: readonly string[], pinned: boolean): Promise<void> {
 		const text = (count: number) => t(pinned ? "toast.itemsPinned" : "toast.itemsUnpinned", { count });
 		return this.#change(() => this.app.api.pinItems(this.kind, [...items], pinned), text);
