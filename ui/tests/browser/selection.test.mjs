@@ -66,8 +66,10 @@ test("chats are selected by keyboard alone", async () => {
 	await chosen(2);
 	await page.keyboard.press("Control+a");
 	await id("choose-all").waitFor({ state: "detached" });
+	await id("bulk-pin").focus();
 	await page.keyboard.press("Escape");
 	await id("selection-bar").waitFor({ state: "detached" });
+	await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement?.dataset.testid), "chat-row"));
 	await page.keyboard.press("Enter");
 	assert.equal(await id("selection-bar").count(), 0, "Enter opens the chat");
 });
@@ -124,6 +126,7 @@ test("selected chats are deleted after one question, with undo", async () => {
 	assert.deepEqual(await axe(page), []);
 	await question.getByRole("button", { name: "Delete", exact: true }).click();
 	await eventually(async () => assert.deepEqual(await titles(), all.slice(2)));
+	assert.equal(await id("selection-bar").count(), 0);
 	await id("undo").last().click();
 	await eventually(async () => assert.equal((await titles()).length, all.length));
 });

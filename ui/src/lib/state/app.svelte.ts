@@ -334,6 +334,7 @@ export class App {
 		const ids = chats.map(({ id }) => id);
 		const open = this.chat?.id ?? "";
 		if (ids.includes(open)) this.leaveChat();
+		if (ids.length > 1) this.chats.list.stopSelecting();
 		await this.chats.load();
 		const [first] = chats;
 		const text = chats.length === 1 ? t("toast.chatDeleted", { title: first?.title ?? "" }) : t("toast.chatsDeleted", { count: chats.length });
