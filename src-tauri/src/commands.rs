@@ -40,6 +40,7 @@ macro_rules! engine_commands {
                 shell::export_character,
                 shell::export_characters,
                 shell::export_chat,
+                shell::export_chats,
                 shell::export_lorebook,
                 shell::export_memories,
                 shell::export_prompt_file,

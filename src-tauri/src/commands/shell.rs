@@ -175,14 +175,35 @@ pub(crate) async fn export_characters(
     ids: Vec<String>,
     format: CardFormat,
 ) -> Result<Option<String>, ApiError> {
-    let dialog = dialog(&window, "Export to a folder");
+    let engine = core.engine().await;
+    save_all(&window, ids, async |id| engine.export_character(id, format).await).await
+}
+
+/// Saves chats in a folder, like [`export_characters`].
+#[tauri::command]
+pub(crate) async fn export_chats(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+    ids: Vec<String>,
+    format: ChatFileFormat,
+) -> Result<Option<String>, ApiError> {
+    let engine = core.engine().await;
+    save_all(&window, ids, async |id| engine.export_chat(id, format).await).await
+}
+
+/// Lets the user select a folder and saves the items in it. One that cannot be exported does not stop the others.
+async fn save_all(
+    window: &WebviewWindow,
+    ids: Vec<String>,
+    export: impl AsyncFn(String) -> Result<Exported, ApiError>,
+) -> Result<Option<String>, ApiError> {
+    let dialog = dialog(window, "Export to a folder");
     let Some(folder) = answer(|tell| dialog.pick_folder(tell)).await.and_then(|folder| folder.into_path().ok()) else {
         return Ok(None);
     };
-    let engine = core.engine().await;
     let mut failed = Vec::new();
     for id in ids {
-        match engine.export_character(id.clone(), format).await {
+        match export(id.clone()).await {
             Ok(exported) => {
                 let path = free_path(&folder, &exported.file_name);
                 write(&path, exported.bytes).await.map_err(|error| not_written(&path, &error))?;
@@ -191,7 +212,7 @@ pub(crate) async fn export_characters(
         }
     }
     if !failed.is_empty() {
-        dialogs::show_error(window.app_handle(), "Some cards could not be exported", &failed.join("\n"));
+        dialogs::show_error(window.app_handle(), "Some items could not be exported", &failed.join("\n"));
     }
     Ok(Some(folder.display().to_string()))
 }

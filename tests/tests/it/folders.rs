@@ -1,6 +1,6 @@
 //! Folders of chats and characters through the engine.
 
-use engine::api::{ApiError, Folder, FolderColor, FolderKind, ListPlace};
+use engine::api::{ApiError, Folder, FolderColor, FolderKind, ListPlace, TrashKind, TrashRef};
 use tests::headless::Headless;
 
 fn folder(name: &str, parent: Option<&Folder>) -> Folder {
@@ -81,4 +81,50 @@ async fn archived_chat_is_marked_and_still_found() {
     assert_eq!(app.engine.search_messages("zephyr".into(), None, 0).await.unwrap().hits.len(), 1);
     app.engine.archive_items(FolderKind::Chat, vec![chat], false).await.unwrap();
     assert!(!place(&app).await.archived);
+}
+
+#[tokio::test]
+async fn one_undo_restores_the_places_of_many() {
+    let app = Headless::new().await;
+    let first = app.first_chat().await;
+    let second = app.engine.new_chat(first.character.clone()).await.unwrap().id;
+    let both = vec![first.id.clone(), second.clone()];
+    let kind = FolderKind::Chat;
+    let [sea, sky] = [folder("Sea", None), folder("Sky", None)].map(|one| app.engine.save_folder(one));
+    let (sea, sky) = (sea.await.unwrap().id, sky.await.unwrap().id);
+    app.engine.move_to_folder(kind, vec![second.clone()], Some(sea.clone())).await.unwrap();
+    let former = app.engine.move_to_folder(kind, both.clone(), Some(sky.clone())).await.unwrap();
+    assert_eq!(former.len(), 2);
+    let pins = app.engine.pin_items(kind, both.clone(), true).await.unwrap();
+    assert_eq!(app.engine.pin_items(kind, both.clone(), true).await.unwrap(), [], "they are pinned already");
+    app.engine.restore_places(kind, pins).await.unwrap();
+    app.engine.restore_places(kind, former.clone()).await.unwrap();
+    let places = |id: String| {
+        let engine = app.engine.clone();
+        async move { engine.list_chats().await.unwrap().into_iter().find(|one| one.id == id).unwrap().place }
+    };
+    assert_eq!(places(first.id.clone()).await, ListPlace::default());
+    assert_eq!(places(second.clone()).await.folder, Some(sea.clone()));
+    // The folder is gone when the change is undone.
+    app.engine.delete_folder(sea).await.unwrap();
+    app.engine.restore_places(kind, former).await.unwrap();
+    assert_eq!(places(second).await, ListPlace::default());
+}
+
+#[tokio::test]
+async fn many_chats_are_deleted_together_or_not_at_all() {
+    let app = Headless::new().await;
+    let first = app.first_chat().await;
+    let second = app.engine.new_chat(first.character.clone()).await.unwrap().id;
+    let both = vec![first.id.clone(), second.clone()];
+    assert_eq!(app.engine.learned_in(both.clone()).await.unwrap(), 0);
+    let unknown = "00000000-0000-0000-0000-000000000000".to_owned();
+    let refused = app.engine.delete_chats(vec![second.clone(), unknown], false).await;
+    assert!(matches!(refused, Err(ApiError::NotFound { .. })), "{refused:?}");
+    assert_eq!(app.engine.list_chats().await.unwrap().len(), 2);
+    app.engine.delete_chats(both.clone(), true).await.unwrap();
+    assert_eq!(app.engine.list_chats().await.unwrap(), []);
+    let items = both.into_iter().map(|id| TrashRef { kind: TrashKind::Chat, id }).collect();
+    app.engine.restore_from_trash(items).await.unwrap();
+    assert_eq!(app.engine.list_chats().await.unwrap().len(), 2);
 }

@@ -97,7 +97,8 @@ async fn bulk_tag_change_edits_only_tags() {
     let odd = json!({ "tags": ["Sea", "quiet"], "extensions": { "mine": { "x": [1, null] } } });
     let shelf = Shelf::with(&[("Ada", odd), ("Bea", json!({ "tags": ["cozy"] })), ("Cleo", json!({}))]).await;
     let (add, remove) = (vec![" Cozy ".to_owned(), String::new()], vec!["sea".to_owned()]);
-    shelf.app.engine.tag_characters(shelf.ids().await, add, remove).await.unwrap();
+    let former = shelf.app.engine.tag_characters(shelf.ids().await, add, remove).await.unwrap();
+    assert_eq!(former.len(), 2, "Bea has the tag already");
     assert_eq!(shelf.one("Ada").await.tags, ["quiet", "Cozy"]);
     assert_eq!(shelf.one("Bea").await.tags, ["cozy"], "the existing spelling stays");
     assert_eq!(shelf.one("Cleo").await.tags, ["Cozy"]);
@@ -111,6 +112,10 @@ async fn bulk_tag_change_edits_only_tags() {
     let long = vec!["x".repeat(101)];
     let refused = shelf.app.engine.tag_characters(shelf.ids().await, long, Vec::new()).await;
     assert!(matches!(refused, Err(ApiError::BadInput { .. })));
+
+    shelf.app.engine.restore_tags(former).await.unwrap();
+    assert_eq!(shelf.one("Ada").await.tags, ["Sea", "quiet"]);
+    assert_eq!(shelf.one("Cleo").await.tags, [] as [&str; 0]);
 }
 
 #[tokio::test]

@@ -138,13 +138,13 @@ async fn question_without_a_mark_is_recognised() {
 async fn memories_may_outlive_their_chat() {
     let pair = Pair::open().await;
     let engine = &pair.app.engine;
-    assert_eq!(engine.learned_in(pair.first.clone()).await.unwrap(), 0);
+    assert_eq!(engine.learned_in(vec![pair.first.clone()]).await.unwrap(), 0);
     pair.tells(&pair.first, &format!("Remember that {TOLD}")).await;
-    assert_eq!(engine.learned_in(pair.first.clone()).await.unwrap(), 1);
+    assert_eq!(engine.learned_in(vec![pair.first.clone()]).await.unwrap(), 1);
     let ada = engine.whole_chat(pair.first.clone()).await.unwrap().character;
     let known = async || engine.list_memories(ada.clone(), String::new()).await.unwrap();
 
-    engine.delete_chat_but_facts(pair.first.clone()).await.unwrap();
+    engine.delete_chats(vec![pair.first.clone()], true).await.unwrap();
     assert!(matches!(&known().await[..], [kept] if kept.sources.is_empty()));
     assert!(pair.tells(&pair.second, ASKED).await);
     pair.switch(pair.second(), "memory_other_chats", false).await;
@@ -159,7 +159,7 @@ async fn memories_may_outlive_their_chat() {
     engine.delete_chat(pair.first.clone()).await.unwrap();
     assert!(known().await.is_empty());
     engine.restore_chat(pair.first.clone()).await.unwrap();
-    engine.delete_chat_but_facts(pair.first.clone()).await.unwrap();
+    engine.delete_chats(vec![pair.first.clone()], true).await.unwrap();
     let Pair { app, second, .. } = pair;
     let app = app.restart().await;
     let pair = Pair { app, first: second.clone(), second };

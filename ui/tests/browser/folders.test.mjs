@@ -44,7 +44,7 @@ test("deleted folder leaves its chats, with undo", async () => {
 	await id("folder-delete").click();
 	await id("folder-row").waitFor({ state: "detached" });
 	assert.equal(await id("chat-row").count(), all);
-	await id("undo").click();
+	await id("undo").last().click();
 	await id("folder-row").waitFor();
 });
 

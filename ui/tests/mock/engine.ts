@@ -1,4 +1,4 @@
-import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue } from "../../src/lib/api/generated";
+import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, CharacterTags, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue, TrashRef } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
@@ -148,6 +148,7 @@ export class MockEngine implements Transport {
 	saveTheme = async (theme: string) => ((this.savedTheme = theme), "/home/sam/Documents/Inglenook theme.json");
 	saveReport = async () => "/home/sam/Documents/Import report.txt";
 	exportCharacters = async () => "/home/sam/Documents/cards";
+	exportChats = async () => "/home/sam/Documents/chats";
 	exportChat = async () => "/home/sam/Documents/Mira.jsonl";
 	pickModel = async () => null;
 	pickTokenizer = async (id: string) => this.#counts(id, "tokenizer.json");
@@ -347,8 +348,13 @@ export class MockEngine implements Transport {
 	op_set_favourites = ({ characters, favourite }: { characters: string[]; favourite: boolean }) => {
 		for (const id of characters) this.#favourites[favourite ? "add" : "delete"](id);
 	};
-	op_tag_characters = ({ characters, add, remove }: { characters: string[]; add: string[]; remove: string[] }) => {
+	op_tag_characters = ({ characters, add, remove }: { characters: string[]; add: string[]; remove: string[] }): CharacterTags[] => {
+		const former = this.characters.filter(({ id }) => characters.includes(id)).map(({ id, fields }) => ({ id, tags: fields.tags }));
 		for (const { id, fields } of this.characters) if (characters.includes(id)) fields.tags = [...new Set([...fields.tags.filter((tag) => !remove.includes(tag)), ...add])];
+		return former;
+	};
+	op_restore_tags = ({ tags }: { tags: CharacterTags[] }) => {
+		for (const { id, fields } of this.characters) fields.tags = tags.find((one) => one.id === id)?.tags ?? fields.tags;
 	};
 	op_delete_characters = ({ characters }: { characters: string[] }) => characters.forEach((id) => this.#delete(this.characters, id));
 	op_restore_characters = ({ characters }: { characters: string[] }) => characters.toReversed().forEach((id) => this.#restore(id));
@@ -425,7 +431,12 @@ export class MockEngine implements Transport {
 	op_restore_document = ({ id }: { id: string }) => this.#restore(id);
 	op_save_draft = ({ chat, text }: { chat: string; text: string }) => void (this.chat(chat).draft = text);
 	op_delete_chat = ({ id }: { id: string }) => this.#delete(this.chats, id, this.memories.leave(id));
-	op_delete_chat_but_facts = ({ id }: { id: string }) => this.#delete(this.chats, id);
+	op_delete_chats = ({ chats, keepLearned }: { chats: string[]; keepLearned: boolean }) => chats.forEach((id) => this.#delete(this.chats, id, keepLearned ? undefined : this.memories.leave(id)));
+	op_restore_from_trash = ({ items }: { items: TrashRef[] }) => {
+		const deletedNow = ({ id }: TrashRef) => this.#deleted.some((gone) => gone.id === id);
+		this.backups.op_restore_from_trash({ items: items.filter((item) => !deletedNow(item)) });
+		for (const { id } of items.filter(deletedNow).toReversed()) this.#restore(id);
+	};
 	op_restore_chat = ({ id }: { id: string }) => this.branches.restoreJoined(id) || this.#restore(id);
 	op_send_message = ({ chat: id, text }: { chat: string; text: string }) => {
 		if (this.models.length + this.endpoints.length === 0) throw { kind: "noModel", message: "There is no model that could answer.", hint: "Add a model file or an endpoint." } satisfies ApiError;

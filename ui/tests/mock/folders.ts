@@ -1,4 +1,4 @@
-import type { ApiError, DeletedFolder, Event, Folder, FolderKind, ListPlace } from "../../src/lib/api/generated";
+import type { ApiError, DeletedFolder, Event, Folder, FolderKind, PlacedItem, ListPlace } from "../../src/lib/api/generated";
 
 /** The folders of the scripted engine, and the places of its chats and characters. */
 export class MockFolders {
@@ -40,13 +40,21 @@ export class MockFolders {
 		this.#changed(folder.kind);
 	};
 
-	op_move_to_folder = ({ kind, items, folder }: { kind: FolderKind; items: string[]; folder: string | null }): void => this.#setAll(kind, items, { folder });
-	op_pin_items = ({ kind, items, pinned }: { kind: FolderKind; items: string[]; pinned: boolean }): void => this.#setAll(kind, items, { pinned });
-	op_archive_items = ({ kind, items, archived }: { kind: FolderKind; items: string[]; archived: boolean }): void => this.#setAll(kind, items, { archived });
+	op_move_to_folder = ({ kind, items, folder }: { kind: FolderKind; items: string[]; folder: string | null }): PlacedItem[] => this.#setAll(kind, items, { folder });
+	op_pin_items = ({ kind, items, pinned }: { kind: FolderKind; items: string[]; pinned: boolean }): PlacedItem[] => this.#setAll(kind, items, { pinned });
+	op_archive_items = ({ kind, items, archived }: { kind: FolderKind; items: string[]; archived: boolean }): PlacedItem[] => this.#setAll(kind, items, { archived });
 
-	#setAll(kind: FolderKind, items: string[], change: Partial<ListPlace>): void {
-		for (const item of items) this.#set(item, change);
+	op_restore_places = ({ kind, places }: { kind: FolderKind; places: PlacedItem[] }): void => {
+		for (const { id, place } of places) this.#set(id, place);
 		this.#changed(kind);
+	};
+
+	#setAll(kind: FolderKind, items: string[], change: Partial<ListPlace>): PlacedItem[] {
+		const changes = (place: ListPlace) => Object.entries(change).some(([key, value]) => place[key as keyof ListPlace] !== value);
+		const former = items.map((id) => ({ id, place: this.place(id) })).filter(({ place }) => changes(place));
+		for (const { id } of former) this.#set(id, change);
+		this.#changed(kind);
+		return former;
 	}
 
 	#set(item: string, change: Partial<ListPlace>): void {

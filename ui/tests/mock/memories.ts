@@ -108,7 +108,7 @@ export class MockMemories {
 		};
 	}
 
-	op_learned_in = ({ chat }: { chat: string }): number => this.#learnedIn(chat).length;
+	op_learned_in = ({ chats }: { chats: string[] }): number => chats.reduce((sum, chat) => sum + this.#learnedIn(chat).length, 0);
 	op_find_memories = ({ character, query, filter }: { character: string; query: string; filter: MemoryFilter }): FoundMemories => {
 		const fits = ({ type, scope, sources, archived }: Memory) =>
 			(filter.archived === true) === (archived !== null) && (filter.type ?? type) === type && (filter.scope ?? scope) === scope && (filter.made === null || (filter.made === "words") === sources.length > 0);

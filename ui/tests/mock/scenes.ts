@@ -167,7 +167,7 @@ async function library(scene: Scene, app: App): Promise<void> {
 		app.library.toggleTag("fantasy");
 		app.library.set({ match: "any" });
 	}
-	if (scene === "chosen" || scene === "bulktags") app.library.selection.choose(["c1", "c4", "c6"]);
+	if (scene === "chosen" || scene === "bulktags") app.library.list.selection.choose(["c1", "c4", "c6"]);
 	if (scene === "bulktags") await press("[data-testid=bulk-tags]");
 }
 

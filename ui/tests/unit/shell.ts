@@ -42,6 +42,7 @@ export class FakeShell implements Transport {
 	saveReport = async (): Promise<string | null> => null;
 	pickChats = async (): Promise<ImportReport | null> => null;
 	exportCharacters = async (): Promise<string | null> => null;
+	exportChats = async (): Promise<string | null> => null;
 	exportChat = async (): Promise<string | null> => null;
 	pickModel = async (): Promise<Model | null> => null;
 	pickTokenizer = async (_endpoint: string): Promise<Endpoint | null> => null;

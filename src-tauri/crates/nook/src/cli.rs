@@ -1,5 +1,6 @@
 //! Arguments of the command line.
 
+mod folders;
 mod kinds;
 mod memory;
 mod readable;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::api::Ask;
+pub(crate) use folders::{FolderList, FoldersVerb, PlaceArgs};
 pub(crate) use kinds::{ExportFormat, ExportKind, ListKind, ShowKind};
 pub(crate) use memory::{MemoryArgs, MemoryVerb};
 #[cfg(feature = "evaluation")]
@@ -90,6 +92,11 @@ pub(crate) enum Verb {
         /// Also find messages, memories and marked entries with a similar meaning, if they are embedded
         #[arg(long)]
         meaning: bool,
+    },
+    /// Manage folders, pins and the archive of chats and characters
+    Folders {
+        #[command(subcommand)]
+        verb: FoldersVerb,
     },
     /// Count the tokens of a file or of stdin
     Tokens {

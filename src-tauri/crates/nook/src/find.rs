@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use engine::api::{CharacterSummary, ChatSummary, Endpoint, LorebookSummary, Model, ModelRef, Persona};
+use engine::api::{
+    CharacterSummary, ChatSummary, Endpoint, Folder, FolderKind, LorebookSummary, Model, ModelRef, Persona,
+};
 use engine::{Engine, TurnOptions};
 
 use crate::cli::ModelArgs;
@@ -17,6 +19,12 @@ pub(crate) async fn character(engine: &Engine, wanted: &str) -> Result<Character
 
 pub(crate) async fn chat(engine: &Engine, wanted: &str) -> Result<ChatSummary, CommandError> {
     pick("chat", engine.list_chats().await?, wanted, |one| (&one.id, vec![&one.title]))
+}
+
+pub(crate) async fn folder(engine: &Engine, kind: FolderKind, wanted: &str) -> Result<Folder, CommandError> {
+    let mut all = engine.list_folders().await?;
+    all.retain(|folder| folder.kind == kind);
+    pick("folder", all, wanted, |one| (&one.id, vec![&one.name]))
 }
 
 /// A lorebook's own name takes precedence over its character's.

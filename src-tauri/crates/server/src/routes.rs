@@ -46,6 +46,7 @@ pub(crate) fn router(shared: SharedState, ui: Option<&Path>) -> Router {
         .route("/api/export/{id}/{format}", get(transfer::export))
         .route("/api/export-chat/{id}/{format}", get(transfer::export_chat))
         .route("/api/export-characters", post(transfer::export_characters))
+        .route("/api/export-chats", post(transfer::export_chats))
         .route("/api/export-lorebook/{id}/{format}", get(transfer::export_lorebook))
         .route("/api/export-prompt-file/{kind}/{id}", get(transfer::export_prompt_file))
         .route("/api/export-memories/{character}", get(transfer::export_memories))

@@ -128,29 +128,45 @@ pub(crate) async fn export_memories(
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Chosen {
+struct ChosenCharacters {
     characters: Vec<String>,
     format: CardFormat,
 }
 
-/// `POST /api/export-characters`: cards in a ZIP archive. The archive is built while it is sent, so that its size is
-/// not limited by memory. A text file at its end lists cards that could not be exported.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChosenChats {
+    chats: Vec<String>,
+    format: ChatFileFormat,
+}
+
+/// `POST /api/export-characters`: cards in a ZIP archive.
 pub(crate) async fn export_characters(
     State(shared): State<SharedState>,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
     let bytes = shared.bodies.read(body, LIST_CAP).await?;
-    let chosen: Chosen = serde_json::from_slice(&bytes).map_err(|_| {
+    let chosen: ChosenCharacters = serde_json::from_slice(&bytes).map_err(|_| {
         let hint = "Send the ids as `characters` and one of `png`, `json-v2`, `json-v3` and `charx` as `format`.";
         ErrorResponse::new(StatusCode::BAD_REQUEST, "the list of characters is invalid", hint)
     })?;
-    let job = CharacterExport {
-        shared,
-        left: chosen.characters.into_iter(),
-        format: chosen.format,
-        zip: ZipStream::new(),
-        failed: None,
-    };
+    Ok(archive(shared, chosen.characters, ItemFormat::Card(chosen.format)))
+}
+
+/// `POST /api/export-chats`: chats in a ZIP archive.
+pub(crate) async fn export_chats(State(shared): State<SharedState>, body: Body) -> Result<Response, ErrorResponse> {
+    let bytes = shared.bodies.read(body, LIST_CAP).await?;
+    let chosen: ChosenChats = serde_json::from_slice(&bytes).map_err(|_| {
+        let hint = "Send the ids as `chats` and one of `jsonl`, `text` and `markdown` as `format`.";
+        ErrorResponse::new(StatusCode::BAD_REQUEST, "the list of chats is invalid", hint)
+    })?;
+    Ok(archive(shared, chosen.chats, ItemFormat::Chat(chosen.format)))
+}
+
+/// Builds the archive while it is sent, so that its size is not limited by memory. A text file at its end lists items
+/// that could not be exported.
+fn archive(shared: SharedState, ids: Vec<String>, format: ItemFormat) -> Response {
+    let job = ArchiveExport { shared, left: ids.into_iter(), format, zip: ZipStream::new(), failed: None };
     let archive = stream::try_unfold(Some(job), |job| async move {
         match job {
             Some(job) => job.step().await.map(Some),
@@ -158,24 +174,35 @@ pub(crate) async fn export_characters(
         }
     });
     let headers = [(CONTENT_TYPE, header("application/zip")), attachment("Inglenook.zip")];
-    Ok((headers, Body::from_stream(archive)).into_response())
+    (headers, Body::from_stream(archive)).into_response()
+}
+
+#[derive(Clone, Copy)]
+enum ItemFormat {
+    Card(CardFormat),
+    Chat(ChatFileFormat),
 }
 
 /// An archive that is being built.
-struct CharacterExport {
+struct ArchiveExport {
     shared: SharedState,
     left: vec::IntoIter<String>,
-    format: CardFormat,
+    format: ItemFormat,
     zip: ZipStream,
-    /// One line per card that could not be exported.
+    /// One line per item that could not be exported.
     failed: Option<String>,
 }
 
-impl CharacterExport {
+impl ArchiveExport {
     /// Returns the next bytes and the remaining job.
     async fn step(mut self) -> Result<(Vec<u8>, Option<Self>), ZipError> {
         if let Some(id) = self.left.next() {
-            let exported = match self.shared.engine.export_character(id.clone(), self.format).await {
+            let engine = &self.shared.engine;
+            let exported = match self.format {
+                ItemFormat::Card(format) => engine.export_character(id.clone(), format).await,
+                ItemFormat::Chat(format) => engine.export_chat(id.clone(), format).await,
+            };
+            let exported = match exported {
                 Ok(exported) => exported,
                 Err(error) => {
                     let failed = self.failed.get_or_insert_default();

@@ -49,8 +49,9 @@ export function client(call: Call) {
 		/** The ids of the characters whose cards contain every word of `query`, or words that begin with it: names, tags, creators, descriptions. */
 		findCharacters: (query: string) => call("find_characters", { query }) as Promise<string[]>,
 		setFavourites: (characters: string[], favourite: boolean) => call("set_favourites", { characters, favourite }) as Promise<void>,
-		/** Adds tags to the cards of all these characters, and removes others. */
-		tagCharacters: (characters: string[], add: string[], remove: string[]) => call("tag_characters", { characters, add, remove }) as Promise<void>,
+		/** Adds tags to the cards of all these characters, and removes others. Returns the former tags of the cards that changed; `restore_tags` undoes it. */
+		tagCharacters: (characters: string[], add: string[], remove: string[]) => call("tag_characters", { characters, add, remove }) as Promise<CharacterTags[]>,
+		restoreTags: (tags: CharacterTags[]) => call("restore_tags", { tags }) as Promise<void>,
 		/** Moves all of them to the trash, or none; `restore_characters` undoes it. */
 		deleteCharacters: (characters: string[]) => call("delete_characters", { characters }) as Promise<void>,
 		restoreCharacters: (characters: string[]) => call("restore_characters", { characters }) as Promise<void>,
@@ -156,10 +157,10 @@ export function client(call: Call) {
 		saveDraft: (chat: string, text: string) => call("save_draft", { chat, text }) as Promise<void>,
 		/** Moves the chat to the trash; `restore_chat` undoes it. */
 		deleteChat: (id: string) => call("delete_chat", { id }) as Promise<void>,
-		/** Number of memories that `delete_chat` would delete and `delete_chat_but_facts` would keep. */
-		learnedIn: (chat: string) => call("learned_in", { chat }) as Promise<number>,
-		/** Like `delete_chat`, but the memories that were learned in it stay, except its summaries. It is undone in the same way. */
-		deleteChatButFacts: (id: string) => call("delete_chat_but_facts", { id }) as Promise<void>,
+		/** Number of memories that a deletion of these chats would delete, unless it keeps what was learned in them. */
+		learnedIn: (chats: string[]) => call("learned_in", { chats }) as Promise<number>,
+		/** Moves all of them to the trash, or none. With `keep_learned`, the memories that were learned in them stay, except summaries. `restore_from_trash` undoes it. */
+		deleteChats: (chats: string[], keepLearned: boolean) => call("delete_chats", { chats, keepLearned }) as Promise<void>,
 		restoreChat: (id: string) => call("restore_chat", { id }) as Promise<void>,
 		/** The folders of the chat list and of the character library, sorted by name. */
 		listFolders: () => call("list_folders", {  }) as Promise<Folder[]>,
@@ -168,12 +169,14 @@ export function client(call: Call) {
 		/** Deletes a folder; its contents move to the folder that contains it. Returns what `restore_folder` needs. */
 		deleteFolder: (id: string) => call("delete_folder", { id }) as Promise<DeletedFolder>,
 		restoreFolder: (deleted: DeletedFolder) => call("restore_folder", { deleted }) as Promise<void>,
-		/** Puts chats or characters in a folder; without a folder, outside of all. */
-		moveToFolder: (kind: FolderKind, items: string[], folder: string | null) => call("move_to_folder", { kind, items, folder }) as Promise<void>,
-		/** Keeps chats or characters at the top of their list, or no longer. */
-		pinItems: (kind: FolderKind, items: string[], pinned: boolean) => call("pin_items", { kind, items, pinned }) as Promise<void>,
-		/** Takes chats or characters out of their list, or puts them back. Searches still find them. */
-		archiveItems: (kind: FolderKind, items: string[], archived: boolean) => call("archive_items", { kind, items, archived }) as Promise<void>,
+		/** Puts chats or characters in a folder; without a folder, outside of all. Returns the former places of those that moved; `restore_places` undoes it. */
+		moveToFolder: (kind: FolderKind, items: string[], folder: string | null) => call("move_to_folder", { kind, items, folder }) as Promise<PlacedItem[]>,
+		/** Keeps chats or characters at the top of their list, or no longer. `restore_places` undoes it. */
+		pinItems: (kind: FolderKind, items: string[], pinned: boolean) => call("pin_items", { kind, items, pinned }) as Promise<PlacedItem[]>,
+		/** Takes chats or characters out of their list, or puts them back. Searches still find them. `restore_places` undoes it. */
+		archiveItems: (kind: FolderKind, items: string[], archived: boolean) => call("archive_items", { kind, items, archived }) as Promise<PlacedItem[]>,
+		/** Undoes `move_to_folder`, `pin_items` or `archive_items`. */
+		restorePlaces: (kind: FolderKind, places: PlacedItem[]) => call("restore_places", { kind, places }) as Promise<void>,
 		/** Stores the user's message, then starts the reply. */
 		sendMessage: (chat: string, text: string) => call("send_message", { chat, text }) as Promise<Started>,
 		/** Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or WebP). */
@@ -636,6 +639,12 @@ export type CharacterSummary = {
 	lastChat: string | null,
 	created: string,
 	place: ListPlace,
+};
+
+/**  A character, and the tags of its card before a change, for `restore_tags`. */
+export type CharacterTags = {
+	id: string,
+	tags: string[],
 };
 
 /**  An open chat: everything its screen needs in one answer. */
@@ -1246,6 +1255,12 @@ export type ItemPlace =
 { of: "cardEntry"; character: string; entry: string } | 
 /**  `field` is the field of the card with the first match; empty for the name. */
 { of: "character"; character: string; field: string };
+
+/**  A chat or a character, and its place before a change, for `restore_places`. */
+export type PlacedItem = {
+	id: string,
+	place: ListPlace,
+};
 
 /**  Whether a service needs a key. */
 export type KeyNeed = "none" | "optional" | "required";

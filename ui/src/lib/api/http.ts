@@ -115,6 +115,11 @@ export class HttpTransport implements Transport {
 		return this.#save("/api/export-characters", "Inglenook.zip", { method: "POST", body: JSON.stringify({ characters, format }), headers });
 	}
 
+	exportChats(chats: string[], format: ChatFileFormat): Promise<string | null> {
+		const headers = { "Content-Type": "application/json" };
+		return this.#save("/api/export-chats", "Inglenook.zip", { method: "POST", body: JSON.stringify({ chats, format }), headers });
+	}
+
 	exportLorebook(id: string, format: LorebookFormat): Promise<string | null> {
 		return this.#save(`/api/export-lorebook/${id}/${format}`, "lorebook.json");
 	}

@@ -61,6 +61,8 @@ export class TauriTransport implements Transport {
 
 	exportChat = (id: string, format: ChatFileFormat, options: ReadableOptions) => ask<string | null>("export_chat", { id, format, options });
 
+	exportChats = (ids: string[], format: ChatFileFormat) => ask<string | null>("export_chats", { ids, format });
+
 	exportLorebook = (id: string, format: LorebookFormat) => ask<string | null>("export_lorebook", { id, format });
 
 	exportPromptFile = (kind: PromptFile, id: string) => ask<string | null>("export_prompt_file", { kind, id });

@@ -55,6 +55,8 @@ export interface Transport {
 	exportCharacters(ids: string[], format: CardFormat): Promise<string | null>;
 	/** Exports the chat and returns its path; `null` if the user cancelled. */
 	exportChat(id: string, format: ChatFileFormat, options: ReadableOptions): Promise<string | null>;
+	/** Exports the chats and returns the path of the folder or archive; `null` if the user cancelled. */
+	exportChats(ids: string[], format: ChatFileFormat): Promise<string | null>;
 	/** Exports the lorebook and returns its path; `null` if the user cancelled. */
 	exportLorebook(id: string, format: LorebookFormat): Promise<string | null>;
 	/** Exports a script or template and returns the path of the file; `null` if the user cancelled. */

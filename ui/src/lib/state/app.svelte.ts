@@ -8,7 +8,7 @@ import { Books } from "./books/books.svelte";
 import { CharacterActions } from "./characterActions";
 import { ChatState } from "./chat.svelte";
 import { SHOWN_PARTS } from "./chatExport.svelte";
-import { ChatDeletion } from "./deletion.svelte";
+import { ChatDeletion, type ChatToDelete } from "./deletion.svelte";
 import { Documents } from "./documents.svelte";
 import { Editor } from "./editor.svelte";
 import { EngineEvents } from "./events";
@@ -63,6 +63,7 @@ export class App {
 	readonly library: Library;
 	readonly chats: Chats;
 	readonly chatFolders = new Folders(this, "chat");
+	readonly characterFolders = new Folders(this, "character");
 	readonly models: Models;
 	readonly settings: SettingsState;
 	readonly xray: Xray;
@@ -116,8 +117,12 @@ export class App {
 		this.api = api(shell);
 		this.search = new MessageSearch(this.api);
 		this.palette = new Palette(this.api, this);
-		this.library = new Library(this.api);
-		this.chats = new Chats(this.api);
+		this.library = new Library(this.api, () => this.characterFolders.all);
+		this.chats = new Chats(
+			this.api,
+			() => this.chatFolders.all,
+			(character) => this.library.tagsOf(character),
+		);
 		this.models = new Models(this.api);
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.xray = new Xray(this.api);
@@ -131,7 +136,7 @@ export class App {
 		this.zoom = shell.desktop ? new Zoom((factor) => this.attempt(() => shell.setZoom(factor))) : null;
 		this.links = new Links((address) => this.attempt(() => shell.openLink(address)));
 		allowPictures(shell.assetBase);
-		this.deletion = new ChatDeletion(this.api, { attempt: (action) => this.attempt(action), deleted: (id, title) => this.#chatDeleted(id, title) });
+		this.deletion = new ChatDeletion(this.api, { attempt: (action) => this.attempt(action), deleted: (chats) => this.#chatsDeleted(chats) });
 	}
 
 	/** Subscribes to events and loads the first screen. The returned function unsubscribes. */
@@ -328,18 +333,34 @@ export class App {
 		await Promise.all([this.memories, ...this.#watched].map((memories) => memories.changed()));
 	}
 
-	async #chatDeleted(id: string, title: string): Promise<void> {
-		if (this.chat?.id === id) this.leaveChat();
+	async #chatsDeleted(chats: readonly ChatToDelete[]): Promise<void> {
+		const ids = chats.map(({ id }) => id);
+		const open = this.chat?.id ?? "";
+		if (ids.includes(open)) this.leaveChat();
+		if (ids.length > 1) this.chats.list.stopSelecting();
 		await this.chats.load();
-		this.offerUndo(t("toast.chatDeleted", { title }), async () => {
-			await this.api.restoreChat(id);
+		const [first] = chats;
+		const text = chats.length === 1 ? t("toast.chatDeleted", { title: first?.title ?? "" }) : t("toast.chatsDeleted", { count: chats.length });
+		this.offerUndo(text, async () => {
+			await this.api.restoreFromTrash(ids.map((id) => ({ kind: "chat", id })));
 			await this.chats.load();
-			await this.openChat(id);
+			const shown = ids.length === 1 ? ids[0] : ids.find((id) => id === open);
+			if (shown !== undefined) await this.openChat(shown);
 		});
 	}
 
+	exportChats(ids: readonly string[], format: ChatFileFormat): Promise<void> {
+		return this.exporting(() => this.api.shell.exportChats([...ids], format), t("toast.chatsExported", { count: ids.length }));
+	}
+
 	async loadAll(): Promise<void> {
-		await Promise.all([this.loadLists(), this.chatFolders.load(), this.models.load(), this.settings.load(), this.folder.load()]);
+		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.settings.load(), this.folder.load()]);
+	}
+
+	/** Loads the folders of both lists. */
+	async loadFolders(): Promise<void> {
+		const all = await this.api.listFolders();
+		for (const folders of [this.chatFolders, this.characterFolders]) folders.show(all);
 	}
 
 	async loadLists(): Promise<void> {

@@ -121,12 +121,12 @@ test("draft is saved when another chat opens", async () => {
 });
 
 test("undo restores a deleted chat and opens it", async () => {
-	const { app, shell } = await started({ learned_in: () => 0, delete_chat: () => null, restore_chat: () => null });
+	const { app, shell } = await started({ learned_in: () => 0, delete_chats: () => null, restore_from_trash: () => null });
 	await app.deletion.ask("chat", "Mira");
 	expect(app.chat).toBeNull();
 	app.toasts.items.at(-1)?.action?.run();
 	await vi.waitFor(() => expect(app.chat?.info?.id).toBe("chat"));
-	expect(shell.count("restore_chat")).toBe(1);
+	expect(shell.count("restore_from_trash")).toBe(1);
 });
 
 test("import reports new, known and rejected files", async () => {

@@ -1,7 +1,6 @@
 import type { CardFormat, CharacterSummary } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { App } from "./app.svelte";
-import { folded } from "./find";
 
 /** Actions for one or several characters of the library. */
 export class CharacterActions {
@@ -31,17 +30,15 @@ export class CharacterActions {
 		});
 	}
 
-	/** Adds and removes tags. Undo affects only cards on which the action changed the tag. */
+	/** Adds and removes tags, with undo. */
 	async tag(cards: readonly CharacterSummary[], add: string[], remove: string[]): Promise<void> {
 		const { api, library } = this.app;
 		const ids = cards.map(({ id }) => id);
-		const has = (card: CharacterSummary, tag: string) => card.tags.some((known) => folded(known) === folded(tag));
 		await this.app.attempt(async () => {
-			await api.tagCharacters(ids, add, remove);
+			const former = await api.tagCharacters(ids, add, remove);
 			await library.load();
 			this.app.offerUndo(t("toast.tagged", { count: ids.length }), async () => {
-				for (const tag of add) await api.tagCharacters(cards.filter((card) => !has(card, tag)).map(({ id }) => id), [], [tag]);
-				for (const tag of remove) await api.tagCharacters(cards.filter((card) => has(card, tag)).map(({ id }) => id), [tag], []);
+				await api.restoreTags(former);
 				await library.load();
 			});
 		});

@@ -5,30 +5,34 @@ import { api } from "./api";
 import { ChatDeletion } from "./deletion.svelte";
 
 async function asking(learned: () => number) {
-	const shell = new FakeShell({ learned_in: learned, delete_chat: () => null, delete_chat_but_facts: () => null });
+	const shell = new FakeShell({ learned_in: learned, delete_chats: () => null });
 	const deleted = vi.fn(async () => {});
 	const failed = vi.fn();
 	const attempt = (action: () => Promise<unknown>) => action().then(() => {}, (thrown: unknown) => failed(asApiError(thrown).message));
 	const deletion = new ChatDeletion(api(shell), { attempt, deleted });
 	await deletion.ask("chat", "Mira");
-	return { deletion, deleted, failed, operations: () => shell.asked.map(({ operation }) => operation) };
+	return { deletion, deleted, failed, shell, operations: () => shell.asked.map(({ operation }) => operation) };
 }
 
 test("chat without memories is deleted at once", async () => {
 	const { deletion, deleted, operations } = await asking(() => 0);
-	expect([deletion.asked, operations()]).toEqual([null, ["learned_in", "delete_chat"]]);
-	expect(deleted).toHaveBeenCalledWith("chat", "Mira");
+	expect([deletion.asked, operations()]).toEqual([null, ["learned_in", "delete_chats"]]);
+	expect(deleted).toHaveBeenCalledWith([{ id: "chat", title: "Mira" }]);
 });
 
-test.each([
-	[false, "delete_chat"],
-	[true, "delete_chat_but_facts"],
-])("asks before deleting learned memories, keep: %s", async (keep, operation) => {
-	const { deletion, deleted, operations } = await asking(() => 3);
-	expect([deletion.asked, operations()]).toEqual([{ id: "chat", title: "Mira", learned: 3 }, ["learned_in"]]);
+test.each([false, true])("asks before deleting learned memories, keep: %s", async (keep) => {
+	const { deletion, deleted, shell, operations } = await asking(() => 3);
+	expect([deletion.asked, operations()]).toEqual([{ chats: [{ id: "chat", title: "Mira" }], learned: 3 }, ["learned_in"]]);
 	await deletion.confirm(keep);
-	expect([deletion.asked, operations().slice(1)]).toEqual([null, [operation]]);
-	expect(deleted).toHaveBeenCalledWith("chat", "Mira");
+	expect([deletion.asked, shell.asked.at(-1)]).toEqual([null, { operation: "delete_chats", args: { chats: ["chat"], keepLearned: keep } }]);
+	expect(deleted).toHaveBeenCalledWith([{ id: "chat", title: "Mira" }]);
+});
+
+test("several chats are deleted by one call", async () => {
+	const { deletion, shell, operations } = await asking(() => 0);
+	await deletion.askMany(["a", "b"].map((id) => ({ id, title: id })));
+	expect(operations()).toEqual(["learned_in", "delete_chats", "learned_in", "delete_chats"]);
+	expect(shell.asked.at(-1)?.args).toEqual({ chats: ["a", "b"], keepLearned: false });
 });
 
 test("cancel or a failed memory count deletes nothing", async () => {

@@ -53,7 +53,7 @@ export class EngineEvents {
 		await app.attempt(async () => {
 			if (what === "characters") await this.#characterChanged(id);
 			else if (what === "chats") await this.#chatsChanged();
-			else if (what === "folders") await app.chatFolders.load();
+			else if (what === "folders") await app.loadFolders();
 			else if (what === "models" || what === "endpoints") await app.models.load();
 			else if (what === "messages") await Promise.all([chat?.id === id && !chat?.busy ? chat?.load() : undefined, app.memoriesChanged()]);
 			else if (what === "memories") await app.memoriesChanged();

@@ -1,10 +1,20 @@
 import type { Folder, ListPlace } from "../api/generated";
 import { folded } from "./find";
 
-/** A folder, or an item of a list with folders. `level` counts the folders around it. */
-export type FolderRow<Item> = { kind: "folder"; key: string; level: number; folder: Folder; count: number } | { kind: "item"; key: string; level: number; item: Item };
+/** An item in a list with folders. */
+export interface ItemRow<Item> {
+	kind: "item";
+	key: string;
+	level: number;
+	item: Item;
+	/** The folder into which an item that is dropped on the row moves; `undefined` for a row that takes none. */
+	drop: string | null | undefined;
+}
 
-interface Placed {
+/** A folder, or an item of a list with folders. `level` counts the folders around it. */
+export type FolderRow<Item> = { kind: "folder"; key: string; level: number; folder: Folder; count: number } | ItemRow<Item>;
+
+export interface Placed {
 	id: string;
 	place: ListPlace;
 }
@@ -18,7 +28,7 @@ export function folderRows<Item extends Placed>(items: readonly Item[], folders:
 	const home = (id: string | null) => (id !== null && known.has(id) ? id : null);
 	const inside = grouped(items.filter(({ place }) => !place.pinned), ({ place }) => home(place.folder));
 	const below = grouped(folders, ({ parent }) => home(parent));
-	const rows: FolderRow<Item>[] = items.filter(({ place }) => place.pinned).map((item) => ({ kind: "item", key: `pinned/${item.id}`, level: 0, item }));
+	const rows: FolderRow<Item>[] = items.filter(({ place }) => place.pinned).map((item) => ({ kind: "item", key: `pinned/${item.id}`, level: 0, item, drop: undefined }));
 
 	const contentOf = ({ id, tag }: Folder): readonly Item[] => {
 		if (tag === null) return inside.get(id) ?? [];
@@ -30,10 +40,10 @@ export function folderRows<Item extends Placed>(items: readonly Item[], folders:
 		rows.push({ kind: "folder", key: folder.id, level, folder, count: countOf(folder) });
 		if (folder.collapsed) return;
 		for (const inner of below.get(folder.id) ?? []) add(inner, level + 1);
-		for (const item of contentOf(folder)) rows.push({ kind: "item", key: `${folder.id}/${item.id}`, level: level + 1, item });
+		for (const item of contentOf(folder)) rows.push({ kind: "item", key: `${folder.id}/${item.id}`, level: level + 1, item, drop: folder.tag === null ? folder.id : undefined });
 	};
 	for (const folder of below.get(null) ?? []) add(folder, 0);
-	for (const item of inside.get(null) ?? []) rows.push({ kind: "item", key: item.id, level: 0, item });
+	for (const item of inside.get(null) ?? []) rows.push({ kind: "item", key: item.id, level: 0, item, drop: null });
 	return rows;
 }
 

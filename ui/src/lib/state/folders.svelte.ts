@@ -1,6 +1,7 @@
-import type { Folder, FolderColor, FolderKind } from "../api/generated";
+import type { Folder, FolderColor, FolderKind, PlacedItem } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { App } from "./app.svelte";
+import { placesFor } from "./folderRows";
 
 export const COLORS: readonly FolderColor[] = ["red", "orange", "yellow", "green", "blue", "purple"];
 
@@ -17,8 +18,9 @@ export class Folders {
 		readonly kind: FolderKind,
 	) {}
 
-	async load(): Promise<void> {
-		this.all = (await this.app.api.listFolders()).filter(({ kind }) => kind === this.kind);
+	/** Shows the folders of this list among all folders. */
+	show(all: readonly Folder[]): void {
+		this.all = all.filter(({ kind }) => kind === this.kind);
 	}
 
 	/** Opens the form for a new folder. */
@@ -29,7 +31,7 @@ export class Folders {
 	save = (folder: Folder): Promise<void> =>
 		this.app.attempt(async () => {
 			await this.app.api.saveFolder(folder);
-			await this.load();
+			await this.app.loadFolders();
 		});
 
 	toggle(folder: Folder): Promise<void> {
@@ -48,25 +50,71 @@ export class Folders {
 		});
 	}
 
-	move = (items: readonly string[], folder: string | null): Promise<void> => this.#change(() => this.app.api.moveToFolder(this.kind, [...items], folder));
-
-	pin = (items: readonly string[], pinned: boolean): Promise<void> => this.#change(() => this.app.api.pinItems(this.kind, [...items], pinned));
-
-	/** Archives items with undo, or puts them back into the list. */
-	async archive(items: readonly string[], archived: boolean): Promise<void> {
-		const set = (is: boolean) => this.#change(() => this.app.api.archiveItems(this.kind, [...items], is));
-		await set(archived);
-		if (archived) this.app.offerUndo(t("toast.itemsArchived", { count: items.length }), () => set(false));
+	/** Moves items into a folder, or out of all folders, with undo. */
+	move(items: readonly string[], folder: string | null): Promise<void> {
+		const name = this.nameOf(folder);
+		const text = (count: number) => (folder === null ? t("toast.itemsMovedOut", { count }) : t("toast.itemsMoved", { count, name }));
+		return this.#change(() => this.app.api.moveToFolder(this.kind, [...items], folder), text);
 	}
 
-	#change(action: () => Promise<unknown>): Promise<void> {
+	/** Creates a folder and moves items into it. */
+	moveToNew(items: readonly string[], name: string): Promise<void> {
 		return this.app.attempt(async () => {
-			await action();
+			const { id } = await this.app.api.saveFolder({ id: "", kind: this.kind, parent: null, name, color: null, collapsed: false, tag: null });
+			await this.app.loadFolders();
+			await this.move(items, id);
+		});
+	}
+
+	pin(items: readonly string[], pinned: boolean): Promise<void> {
+		const text = (count: number) => t(pinned ? "toast.itemsPinned" : "toast.itemsUnpinned", { count });
+		return this.#change(() => this.app.api.pinItems(this.kind, [...items], pinned), text);
+	}
+
+	/** Archives items with undo, or puts them back into the list. */
+	archive(items: readonly string[], archived: boolean): Promise<void> {
+		const text = (count: number) => t(archived ? "toast.itemsArchived" : "toast.itemsUnarchived", { count });
+		return this.#change(() => this.app.api.archiveItems(this.kind, [...items], archived), text);
+	}
+
+	/** Whether the folder can move into `parent`, and would change its place. */
+	canMoveInto(folder: Folder, parent: string | null): boolean {
+		if (parent === folder.parent) return false;
+		return parent === null || placesFor(this.all, folder.id).some((place) => place.folder.id === parent);
+	}
+
+	/** Moves a folder with its content into another one, or to the top, with undo. */
+	moveFolder(folder: Folder, parent: string | null): Promise<void> {
+		const { api } = this.app;
+		return this.app.attempt(async () => {
+			await api.saveFolder({ ...folder, parent });
+			await this.app.loadFolders();
+			const text = parent === null ? t("toast.folderMovedOut", { name: folder.name }) : t("toast.folderMoved", { name: folder.name, parent: this.nameOf(parent) });
+			this.app.offerUndo(text, async () => {
+				await api.saveFolder(folder);
+				await this.app.loadFolders();
+			});
+		});
+	}
+
+	nameOf(folder: string | null): string {
+		return this.all.find(({ id }) => id === folder)?.name ?? "";
+	}
+
+	/** Runs a change of places and offers to undo it, if any place changed. */
+	#change(action: () => Promise<PlacedItem[]>, text: (count: number) => string): Promise<void> {
+		return this.app.attempt(async () => {
+			const former = await action();
 			await this.#reload();
+			if (former.length === 0) return;
+			this.app.offerUndo(text(former.length), async () => {
+				await this.app.api.restorePlaces(this.kind, former);
+				await this.#reload();
+			});
 		});
 	}
 
 	async #reload(): Promise<void> {
-		await Promise.all([this.load(), this.app.loadLists()]);
+		await Promise.all([this.app.loadFolders(), this.app.loadLists()]);
 	}
 }

@@ -1,9 +1,9 @@
-import type { CharacterSummary, ChatSummary } from "../api/generated";
+import type { CharacterSummary, ChatSummary, Folder } from "../api/generated";
 import type { Api } from "./api";
 import { counted, entry, inOrder, type Sort } from "./cards";
 import { folded, hasAll, mapOf, setOf, wordsOf } from "./find";
+import { FolderedList } from "./folderedList.svelte";
 import { Debounce } from "./debounce";
-import { Selection } from "./selection.svelte";
 
 export type View = "grid" | "list";
 /** Whether a card needs one of the chosen tags or all of them. */
@@ -24,7 +24,6 @@ export class Library {
 	sort = $state<Sort>("recent");
 	view = $state<View>("grid");
 	match = $state<Match>("all");
-	readonly selection = new Selection();
 	readonly filtered = $derived.by(() => this.query.trim() !== "" || this.favourites || this.tags.length > 0);
 
 	#query = $state("");
@@ -47,14 +46,17 @@ export class Library {
 	readonly shown = $derived(this.#tagged.map(({ card }) => card));
 	/** Tags of the found cards, the most frequent first. With "all", only tags that narrow the result further. */
 	readonly tagCounts = $derived.by(() => counted(this.match === "all" ? this.#tagged : this.#found));
-	/** The selected cards that are visible. Bulk actions must not affect hidden cards. */
-	readonly chosen = $derived(this.selection.size === 0 ? [] : this.shown.filter(({ id }) => this.selection.has(id)));
+	/** The found cards are shown without folders. */
+	readonly list = new FolderedList<CharacterSummary>({ items: () => this.shown, folders: () => (this.filtered ? [] : this.folders()), tagsOf: ({ tags }) => tags });
 	readonly #debounce = new Debounce(120);
 	readonly #byId = $derived(mapOf(this.all.map((card) => [card.id, card] as const)));
 	#loading: Promise<void> | null = null;
 	#again = false;
 
-	constructor(private readonly api: Api) {
+	constructor(
+		private readonly api: Api,
+		private readonly folders: () => readonly Folder[] = () => [],
+	) {
 		Object.assign(this, stored());
 	}
 
@@ -85,18 +87,6 @@ export class Library {
 		localStorage.setItem(KEY, JSON.stringify({ sort, view, match }));
 	}
 
-	/** Handles a click on a card. Returns true if it changed the selection, false if it should open the card. */
-	pick(id: string, { shiftKey, ctrlKey, metaKey }: Pick<MouseEvent, "shiftKey" | "ctrlKey" | "metaKey">): boolean {
-		if (shiftKey) this.selection.extend(id, this.shown.map((card) => card.id));
-		else if (ctrlKey || metaKey || this.selection.size > 0) this.selection.toggle(id);
-		else return false;
-		return true;
-	}
-
-	chooseAll(): void {
-		this.selection.choose(this.shown.map(({ id }) => id));
-	}
-
 	toggleTag(tag: string): void {
 		const key = folded(tag);
 		const without = this.tags.filter((known) => folded(known) !== key);
@@ -108,6 +98,10 @@ export class Library {
 		[this.favourites, this.tags] = [false, []];
 	}
 
+	tagsOf(id: string): readonly string[] {
+		return this.#byId.get(id)?.tags ?? [];
+	}
+
 	picture(id: string): string | null {
 		return this.#byId.get(id)?.picture ?? null;
 	}
@@ -116,7 +110,7 @@ export class Library {
 		do {
 			this.#again = false;
 			this.all = await this.api.listCharacters();
-			this.selection.keep(setOf(this.all.map(({ id }) => id)));
+			this.list.keep(this.all);
 			this.loaded = true;
 		} while (this.#again);
 	}
@@ -161,8 +155,24 @@ export class Chats {
 		return words.length > 0 ? found : found.filter(({ place }) => place.archived === this.archive);
 	});
 	readonly archived = $derived(this.all.filter(({ place }) => place.archived).length);
+	/** Search results and archived chats are shown without folders. */
+	readonly list = new FolderedList<ChatSummary>({
+		items: () => this.shown,
+		folders: () => (this.archive || this.query.trim() !== "" ? [] : this.folders()),
+		tagsOf: ({ character }) => this.tagsOf(character),
+	});
 
-	constructor(private readonly api: Api) {}
+	constructor(
+		private readonly api: Api,
+		private readonly folders: () => readonly Folder[] = () => [],
+		private readonly tagsOf: (character: string) => readonly string[] = () => [],
+	) {}
+
+	/** Shows the archived chats, or the list again. */
+	showArchive(archive: boolean): void {
+		this.list.stopSelecting();
+		this.archive = archive;
+	}
 
 	sortBy(sort: ChatSort): void {
 		this.sort = sort;
@@ -171,6 +181,7 @@ export class Chats {
 
 	async load(): Promise<void> {
 		this.all = await this.api.listChats();
+		this.list.keep(this.all);
 		this.loaded = true;
 	}
 

@@ -49,6 +49,14 @@ pub struct ListPlace {
     pub archived: bool,
 }
 
+/// A chat or a character, and its place before a change, for `restore_places`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PlacedItem {
+    pub id: String,
+    pub place: ListPlace,
+}
+
 /// A deleted folder with the ids of its contents, for `restore_folder`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]

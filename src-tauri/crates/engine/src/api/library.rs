@@ -22,6 +22,14 @@ pub struct CharacterSummary {
     pub place: ListPlace,
 }
 
+/// A character, and the tags of its card before a change, for `restore_tags`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct CharacterTags {
+    pub id: String,
+    pub tags: Vec<String>,
+}
+
 /// The fields of a card that the editor shows. All other fields stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]

@@ -1,10 +1,12 @@
 //! The character library: lists and searches it, and changes many characters at once.
 
+use std::collections::HashMap;
+
 use domain::CharacterId;
 use domain::card::Card;
 use store::{Character, Listing};
 
-use crate::api::CharacterSummary;
+use crate::api::{CharacterSummary, CharacterTags};
 use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::panics;
@@ -36,13 +38,15 @@ impl Library {
 
     pub(crate) async fn set_favourites(&self, characters: Vec<String>, favourite: bool) -> ApiResult<()> {
         self.change_all(characters, move |store, id| match favourite {
-            true => store.favourites_mut().add(id),
-            false => store.favourites_mut().remove(id),
+            true => store.favourites_mut().add(id).map(Some),
+            false => store.favourites_mut().remove(id).map(Some),
         })
-        .await
+        .await?;
+        Ok(())
     }
 
-    /// Adds tags that cards do not have yet, and removes others. Compares tags without regard to case.
+    /// Adds tags that cards do not have yet, and removes others. Compares tags without regard to case. Returns the
+    /// former tags of the cards that changed.
     ///
     /// # Errors
     /// `BadInput` for a tag that is too long; `NotFound` if a character does not exist. Nothing changes then.
@@ -51,7 +55,7 @@ impl Library {
         characters: Vec<String>,
         add: Vec<String>,
         remove: Vec<String>,
-    ) -> ApiResult<()> {
+    ) -> ApiResult<Vec<CharacterTags>> {
         let (add, remove) = (tidy(add), tidy(remove));
         if add.iter().any(|tag| tag.chars().count() > LONGEST_TAG) {
             return Err(bad_input(format!("A tag can have {LONGEST_TAG} characters at most."), "Use a shorter one."));
@@ -61,11 +65,32 @@ impl Library {
             let Some(mut character) = store.characters().get(id)? else {
                 return Err(store::StoreError::NotFound { what: "character" });
             };
-            let Some(card_json) = tagged(&character, &add, &remove) else { return Ok(()) };
+            let Some((former, card_json)) = tagged(&character, &add, &remove) else { return Ok(None) };
             (character.card_json, character.updated) = (card_json, now);
-            store.characters_mut().update(&character)
+            store.characters_mut().update(&character)?;
+            Ok(Some(CharacterTags { id: id.to_string(), tags: former }))
         })
         .await
+    }
+
+    /// Undoes a change of tags. Characters that no longer exist are left out.
+    pub(crate) async fn restore_tags(&self, tags: Vec<CharacterTags>) -> ApiResult<()> {
+        let now = self.base().now();
+        let characters = tags.iter().map(|one| one.id.clone()).collect();
+        let tags: HashMap<String, Vec<String>> = tags.into_iter().map(|one| (one.id, one.tags)).collect();
+        self.change_all(characters, move |store, id| {
+            let (Some(mut character), Some(tags)) = (store.characters().get(id)?, tags.get(&id.to_string())) else {
+                return Ok(None::<()>);
+            };
+            if let Ok(mut card) = card_of(&character) {
+                card.set_tags(tags);
+                (character.card_json, character.updated) = (card.to_json(), now);
+                store.characters_mut().update(&character)?;
+            }
+            Ok(None)
+        })
+        .await?;
+        Ok(())
     }
 
     pub(crate) async fn delete_character(&self, id: String) -> ApiResult<()> {
@@ -82,28 +107,35 @@ impl Library {
         let now = self.base().now();
         let delete = move |store: &mut store::WriteTransaction<'_>, id| {
             store.stale_caches_mut().mark_all_with(id)?;
-            store.characters_mut().soft_delete(id, now)
+            store.characters_mut().soft_delete(id, now).map(Some)
         };
-        self.change_all(characters, delete).await
+        self.change_all(characters, delete).await?;
+        Ok(())
     }
 
     pub(crate) async fn restore_characters(&self, characters: Vec<String>) -> ApiResult<()> {
-        self.change_all(characters, |store, id| store.characters_mut().restore(id)).await
+        self.change_all(characters, |store, id| store.characters_mut().restore(id).map(Some)).await?;
+        Ok(())
     }
 
-    /// Applies one change to all characters in one transaction.
-    async fn change_all(
+    /// Applies one change to all characters in one transaction. Returns the results of the changes.
+    async fn change_all<T: Send + 'static>(
         &self,
         characters: Vec<String>,
-        change: impl Fn(&mut store::WriteTransaction<'_>, CharacterId) -> Result<(), store::StoreError> + Send + 'static,
-    ) -> ApiResult<()> {
+        change: impl Fn(&mut store::WriteTransaction<'_>, CharacterId) -> Result<Option<T>, store::StoreError>
+        + Send
+        + 'static,
+    ) -> ApiResult<Vec<T>> {
         if characters.len() > MOST {
             return Err(bad_input(format!("More than {MOST} characters are selected."), "Choose fewer at once."));
         }
         let ids = characters.iter().map(|id| id.parse()).collect::<Result<Vec<CharacterId>, _>>()?;
-        self.base().store().write(move |store| ids.into_iter().try_for_each(|id| change(store, id))).await?;
+        let change_each = move |store: &mut store::WriteTransaction<'_>| {
+            ids.into_iter().filter_map(|id| change(store, id).transpose()).collect::<Result<Vec<T>, _>>()
+        };
+        let changed = self.base().store().write(change_each).await?;
         self.library_changed();
-        Ok(())
+        Ok(changed)
     }
 
     /// Creates the list entries of new and changed cards. They can be created again, so the write need not survive a
@@ -134,10 +166,11 @@ fn described(character: &Character, describe: impl FnOnce(&Card) -> (Listing, St
     panics::or_plain("a row of the library", described, plain)
 }
 
-/// The card with other tags; `None` if the tags do not change.
-fn tagged(character: &Character, add: &[String], remove: &[String]) -> Option<String> {
+/// The former tags and the card with other tags; `None` if the tags do not change.
+fn tagged(character: &Character, add: &[String], remove: &[String]) -> Option<(Vec<String>, String)> {
     let mut card = card_of(character).ok()?;
-    retag(&mut card, add, remove).then(|| card.to_json())
+    let former = convert::owned(&card.tags());
+    retag(&mut card, add, remove).then(|| (former, card.to_json()))
 }
 
 /// Adds missing tags to a card and removes others. Returns whether the card changed.

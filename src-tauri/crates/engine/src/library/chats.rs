@@ -264,52 +264,6 @@ impl Library {
         Ok(self.base().store().write(move |store| store.chats_mut().set_draft(id, &text)).await?)
     }
 
-    pub(crate) async fn delete_chat(&self, id: String) -> ApiResult<()> {
-        self.delete(id.parse()?, false).await
-    }
-
-    /// Number of memories that [`Self::delete_chat`] would delete and [`Self::delete_chat_but_facts`] would keep.
-    pub(crate) async fn learned_in(&self, chat: String) -> ApiResult<u32> {
-        let chat = chat.parse()?;
-        Ok(self.base().store().read(move |store| store.memories().count_detachable(chat)).await?)
-    }
-
-    /// Deletes a chat but keeps the facts learned in it. Its summaries are deleted as well.
-    pub(crate) async fn delete_chat_but_facts(&self, id: String) -> ApiResult<()> {
-        self.delete(id.parse()?, true).await
-    }
-
-    async fn delete(&self, id: ChatId, but_facts: bool) -> ApiResult<()> {
-        let now = self.base().now();
-        self.base().running().stop(id);
-        self.base()
-            .store()
-            .write(move |store| {
-                if but_facts {
-                    store.memories_mut().detach_from_chat(id)?;
-                }
-                store.chats_mut().soft_delete(id, now)?;
-                crate::base::retraction::withdraw_chat(store, id)
-            })
-            .await?;
-        for key in self.sequence_keys(id).await? {
-            self.config().local().forget(&key);
-        }
-        self.base().events().changed(Changed::Chats, Some(id.to_string()));
-        Ok(())
-    }
-
-    pub(crate) async fn restore_chat(&self, id: String) -> ApiResult<()> {
-        let id = id.parse::<ChatId>()?;
-        let restore = move |store: &mut store::WriteTransaction<'_>| {
-            store.chats_mut().restore(id)?;
-            store.memories_mut().reattach_to_chat(id)
-        };
-        self.base().store().write(restore).await?;
-        self.base().events().changed(Changed::Chats, Some(id.to_string()));
-        Ok(())
-    }
-
     pub(crate) async fn shown_message(&self, id: MessageId) -> ApiResult<api::Message> {
         let message = self.message(id).await?;
         let chat = self.chat(message.chat).await?;

@@ -1,14 +1,15 @@
-//! Folders of chats and characters, and the place of each item in its list.
+//! Folders of chats and characters.
 
 use std::collections::HashMap;
 
 use domain::FolderId;
-use store::{StoreError, WriteTransaction};
+use store::{Place, StoreError, WriteTransaction};
 use uuid::Uuid;
 
 use crate::api::{Changed, DeletedFolder, Folder, FolderColor, FolderKind};
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::library::handle::Library;
+use crate::library::places::{exists, ids, kind_of};
 
 /// Maximum number of folders in both lists together.
 const MOST: usize = 2_000;
@@ -16,8 +17,6 @@ const MOST: usize = 2_000;
 const DEEPEST: usize = 8;
 /// Maximum length of a name, in characters.
 const LONGEST: usize = 100;
-/// Maximum number of items per call.
-const MOST_ITEMS: usize = 50_000;
 
 impl Library {
     /// Folders of both lists, sorted by name.
@@ -86,7 +85,8 @@ impl Library {
             }
             for item in items {
                 if exists(store, row.kind, item)? {
-                    store.folders_mut().move_item(row.kind, item, Some(row.id))?;
+                    let place = store.folders().place(row.kind, item)?;
+                    store.folders_mut().set_place(row.kind, item, Place { folder: Some(row.id), ..place })?;
                 }
             }
             Ok(())
@@ -97,68 +97,7 @@ impl Library {
         Ok(())
     }
 
-    /// Puts chats or characters in a folder; without a folder, outside of all.
-    ///
-    /// # Errors
-    /// `BadInput` if the folder is smart or belongs to the other list; `NotFound`. Nothing changes then.
-    pub(crate) async fn move_to_folder(
-        &self,
-        kind: FolderKind,
-        items: Vec<String>,
-        folder: Option<String>,
-    ) -> ApiResult<()> {
-        let folder = folder.map(|id| id.parse::<FolderId>()).transpose()?;
-        if let Some(id) = folder {
-            let known = self.base().store().read(move |store| store.folders().get(id)).await?;
-            let known = known.ok_or_else(|| not_found("folder"))?;
-            if known.tag.is_some() {
-                let hint = "Add the tag to the character instead, or choose another folder.";
-                return Err(bad_input("A smart folder shows what has its tag.", hint));
-            }
-            if known.kind != kind_of(kind) {
-                return Err(bad_input("This folder belongs to another list.", "Choose another folder."));
-            }
-        }
-        self.change_places(kind, items, move |store, item| store.folders_mut().move_item(kind_of(kind), item, folder))
-            .await
-    }
-
-    /// Keeps chats or characters at the top of their list, or no longer.
-    pub(crate) async fn pin_items(&self, kind: FolderKind, items: Vec<String>, pinned: bool) -> ApiResult<()> {
-        self.change_places(kind, items, move |store, item| store.folders_mut().pin(kind_of(kind), item, pinned)).await
-    }
-
-    /// Takes chats or characters out of their list, or puts them back.
-    pub(crate) async fn archive_items(&self, kind: FolderKind, items: Vec<String>, archived: bool) -> ApiResult<()> {
-        self.change_places(kind, items, move |store, item| store.folders_mut().archive(kind_of(kind), item, archived))
-            .await
-    }
-
-    async fn change_places(
-        &self,
-        kind: FolderKind,
-        items: Vec<String>,
-        change: impl Fn(&mut WriteTransaction<'_>, Uuid) -> Result<(), StoreError> + Send + 'static,
-    ) -> ApiResult<()> {
-        if items.len() > MOST_ITEMS {
-            return Err(bad_input(format!("More than {MOST_ITEMS} items are selected."), "Choose fewer at once."));
-        }
-        let items = ids(&items)?;
-        let change_all = move |store: &mut WriteTransaction<'_>| {
-            for item in items {
-                if !exists(store, kind_of(kind), item)? {
-                    return Err(StoreError::NotFound { what: "item" });
-                }
-                change(store, item)?;
-            }
-            Ok(())
-        };
-        self.base().store().write(change_all).await?;
-        self.library_changed();
-        Ok(())
-    }
-
-    fn folders_changed(&self) {
+    pub(crate) fn folders_changed(&self) {
         self.base().events().changed(Changed::Folders, None);
     }
 }
@@ -192,25 +131,6 @@ fn height(id: FolderId, known: &[store::Folder], limit: usize) -> usize {
     }
     let inside = known.iter().filter(|folder| folder.parent == Some(id) && folder.id != id);
     inside.map(|folder| 1 + height(folder.id, known, limit - 1)).max().unwrap_or_default()
-}
-
-fn exists(store: &WriteTransaction<'_>, kind: store::FolderKind, item: Uuid) -> Result<bool, StoreError> {
-    Ok(match kind {
-        store::FolderKind::Chat => store.chats().get(domain::ChatId(item))?.is_some(),
-        store::FolderKind::Character => store.characters().get(domain::CharacterId(item))?.is_some(),
-    })
-}
-
-fn ids(items: &[String]) -> ApiResult<Vec<Uuid>> {
-    // Chats and characters have ids of the same form.
-    Ok(items.iter().map(|id| Ok(id.parse::<domain::ChatId>()?.0)).collect::<Result<_, domain::id::NotAnId>>()?)
-}
-
-fn kind_of(kind: FolderKind) -> store::FolderKind {
-    match kind {
-        FolderKind::Chat => store::FolderKind::Chat,
-        FolderKind::Character => store::FolderKind::Character,
-    }
 }
 
 const COLORS: [(FolderColor, &str); 6] = [

@@ -54,8 +54,11 @@ macro_rules! operations {
             /// tags, creators, descriptions.
             library.find_characters(query: String) -> Vec<String>;
             library.set_favourites(characters: Vec<String>, favourite: bool) -> ();
-            /// Adds tags to the cards of all these characters, and removes others.
-            library.tag_characters(characters: Vec<String>, add: Vec<String>, remove: Vec<String>) -> ();
+            /// Adds tags to the cards of all these characters, and removes others. Returns the former tags of the cards
+            /// that changed; `restore_tags` undoes it.
+            library.tag_characters(characters: Vec<String>, add: Vec<String>, remove: Vec<String>)
+                -> Vec<CharacterTags>;
+            library.restore_tags(tags: Vec<CharacterTags>) -> ();
             /// Moves all of them to the trash, or none; `restore_characters` undoes it.
             library.delete_characters(characters: Vec<String>) -> ();
             library.restore_characters(characters: Vec<String>) -> ();
@@ -174,11 +177,11 @@ macro_rules! operations {
             learning.save_draft(chat: String, text: String) -> ();
             /// Moves the chat to the trash; `restore_chat` undoes it.
             library.delete_chat(id: String) -> ();
-            /// Number of memories that `delete_chat` would delete and `delete_chat_but_facts` would keep.
-            library.learned_in(chat: String) -> u32;
-            /// Like `delete_chat`, but the memories that were learned in it stay, except its summaries. It is undone in
-            /// the same way.
-            library.delete_chat_but_facts(id: String) -> ();
+            /// Number of memories that a deletion of these chats would delete, unless it keeps what was learned in them.
+            library.learned_in(chats: Vec<String>) -> u32;
+            /// Moves all of them to the trash, or none. With `keep_learned`, the memories that were learned in them
+            /// stay, except summaries. `restore_from_trash` undoes it.
+            library.delete_chats(chats: Vec<String>, keep_learned: bool) -> ();
             library.restore_chat(id: String) -> ();
 
             /// The folders of the chat list and of the character library, sorted by name.
@@ -188,12 +191,16 @@ macro_rules! operations {
             /// Deletes a folder; its contents move to the folder that contains it. Returns what `restore_folder` needs.
             library.delete_folder(id: String) -> DeletedFolder;
             library.restore_folder(deleted: DeletedFolder) -> ();
-            /// Puts chats or characters in a folder; without a folder, outside of all.
-            library.move_to_folder(kind: FolderKind, items: Vec<String>, folder: Option<String>) -> ();
-            /// Keeps chats or characters at the top of their list, or no longer.
-            library.pin_items(kind: FolderKind, items: Vec<String>, pinned: bool) -> ();
+            /// Puts chats or characters in a folder; without a folder, outside of all. Returns the former places of those
+            /// that moved; `restore_places` undoes it.
+            library.move_to_folder(kind: FolderKind, items: Vec<String>, folder: Option<String>) -> Vec<PlacedItem>;
+            /// Keeps chats or characters at the top of their list, or no longer. `restore_places` undoes it.
+            library.pin_items(kind: FolderKind, items: Vec<String>, pinned: bool) -> Vec<PlacedItem>;
             /// Takes chats or characters out of their list, or puts them back. Searches still find them.
-            library.archive_items(kind: FolderKind, items: Vec<String>, archived: bool) -> ();
+            /// `restore_places` undoes it.
+            library.archive_items(kind: FolderKind, items: Vec<String>, archived: bool) -> Vec<PlacedItem>;
+            /// Undoes `move_to_folder`, `pin_items` or `archive_items`.
+            library.restore_places(kind: FolderKind, places: Vec<PlacedItem>) -> ();
 
             /// Stores the user's message, then starts the reply.
             turns.send_message(chat: String, text: String) -> Started;

@@ -6,6 +6,7 @@ mod doctor;
 mod endpoints;
 mod export;
 mod library;
+mod list_folders;
 mod lore;
 mod memory;
 mod models;
@@ -76,6 +77,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Chat(args) => chat::chat(engine, args, out).await,
         Verb::Prompt(args) => prompt::prompt(engine, args, out).await,
         Verb::Search { query, chat, meaning } => search::search(engine, &query, chat, meaning, out).await,
+        Verb::Folders { verb } => list_folders::folders(engine, verb, out).await,
         Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,
         Verb::Template { verb } => templates::templates(engine, verb, out).await,
         Verb::Endpoints { verb } => endpoints::endpoints(engine, verb, out).await,

@@ -342,3 +342,37 @@ fn lists_shows_and_exports_presets() {
     assert_eq!((&written["temp"], &written["tfs"]), (&0.87.into(), &0.9.into()));
     assert_ne!(world.run(&["export", "preset", "Big O", "--as", "png", "--out", &out]).code, 0);
 }
+
+#[test]
+fn folders_are_made_filled_and_deleted() {
+    let world = World::without_model();
+    let files = [world.file("mira.json", card("Mira Quay")), world.file("bo.json", card("Bo"))];
+    world.json(&["import", &files[0], &files[1]]);
+    let outer = world.json(&["folders", "add", "Harbour", "--color", "blue", "--characters"]);
+    world.json(&["folders", "add", "Pier", "--inside", "Harbour", "--characters"]);
+    let moved = world.json(&["folders", "move", "Mira Quay", "Bo", "--to", "Pier", "--characters"]);
+    assert_eq!(moved["changed"].as_array().unwrap().len(), 2);
+    let again = world.run(&["folders", "move", "Bo", "--to", "Pier", "--characters"]);
+    assert_eq!(again.out.trim(), "nothing changed");
+    let listed = world.run(&["folders", "list"]).out;
+    assert!(listed.contains("Pier (characters, inside Harbour)"), "{listed}");
+    assert_eq!(world.run(&["folders", "move", "Bo", "--to", "Pier"]).code, 1, "chats have no such folder");
+
+    world.json(&["folders", "delete", "Pier", "--characters"]);
+    let items = world.json(&["list", "characters"])["items"].as_array().unwrap().clone();
+    let bo = items.iter().find(|one| one["name"] == "Bo").unwrap();
+    assert_eq!(bo["place"]["folder"], outer["id"]);
+}
+
+#[test]
+fn chats_are_pinned_and_archived() {
+    let world = World::without_model();
+    let place = || world.json(&["list", "chats"])["items"][0].clone();
+    let id = place()["id"].as_str().unwrap().to_owned();
+    world.json(&["folders", "pin", &id]);
+    world.json(&["folders", "archive", &id]);
+    assert_eq!(place()["place"], json!({ "folder": null, "pinned": true, "archived": true }));
+    assert_eq!(world.run(&["folders", "archive", &id, "--undo"]).out.trim(), "1 item taken out of the archive");
+    world.json(&["folders", "pin", &id, "--undo"]);
+    assert_eq!(place()["place"], json!({ "folder": null, "pinned": false, "archived": false }));
+}

@@ -222,6 +222,44 @@ fn imports_lorebooks_with_their_assignment() {
     assert_eq!(written["entries"]["0"]["key"], json!(["Night"]));
 }
 
+#[test]
+fn tag_folders_are_imported_once() {
+    let world = World::without_model();
+    let user = |name: &str, content: &str| world.file(&format!("tavern/data/default-user/{name}"), content);
+    for name in ["Ada", "Bo", "Cy"] {
+        user(&format!("characters/{name}.json"), &card(name));
+    }
+    let tag = |id: &str, kind: &str| json!({ "id": id, "name": id, "folder_type": kind, "color": "rgba(20,60,200,1)" });
+    let settings = json!({
+        "tags": [tag("sea", "CLOSED"), tag("sky", "OPEN"), tag("land", "NONE")],
+        "tag_map": { "Ada.json": ["sea", "sky"], "Bo.json": ["sea", "land"], "Cy.json": ["land"] },
+    });
+    user("settings.json", &settings.to_string());
+    let folder = world.path("tavern").to_str().unwrap().to_owned();
+    let import = || world.run(&["import", "--sillytavern", &folder, "--json"]).json();
+    let report = import();
+    let folders = world.json(&["folders", "list"])["items"].as_array().unwrap().clone();
+    let shown: Vec<_> = folders.iter().map(|one| (&one["name"], &one["tag"], &one["color"])).collect();
+    let blue = json!("blue");
+    assert_eq!(shown, [(&json!("sea"), &json!(null), &blue), (&json!("sky"), &json!("sky"), &blue)], "{report}");
+    let place = |name: &str| {
+        let listed = world.json(&["list", "characters"])["items"].as_array().unwrap().clone();
+        listed.iter().find(|one| one["name"] == name).unwrap()["place"]["folder"].clone()
+    };
+    assert_eq!(
+        [place("Ada"), place("Bo"), place("Cy")],
+        [folders[0]["id"].clone(), folders[0]["id"].clone(), json!(null)]
+    );
+
+    // The user moves one out, and a new card arrives.
+    world.json(&["folders", "move", "Bo", "--characters"]);
+    user("characters/Di.json", &card("Di"));
+    user("settings.json", &settings.to_string().replace("Cy.json", "Di.json").replace(r#"["land"]"#, r#"["sea"]"#));
+    let again = import();
+    assert!(again["imported"].as_array().unwrap().iter().all(|one| one["kind"] == "character"), "{again}");
+    assert_eq!([place("Bo"), place("Di")], [json!(null), folders[0]["id"].clone()]);
+}
+
 /// In group chats, a picture identifies the speaker; older messages have only a name.
 const TALK: &str = r#"{"user_name":"unused","character_name":"unused","chat_metadata":{"world_info":"Sea"}}
 {"name":"Bo","is_user":false,"send_date":"2024-01-15T12:30:15.000Z","mes":"Ahoy?","original_avatar":"Bo.png","swipe_id":0,"swipes":["Ahoy?","Hoy."]}

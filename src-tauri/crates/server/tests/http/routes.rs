@@ -345,6 +345,11 @@ async fn exports_many_cards_and_a_chat() {
     let page = String::from_utf8(bare.body).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.contains("<time>") && !page.contains("<b dir"), "{page}");
     assert_eq!(world.ask("GET", &format!("/api/export-chat/{chat}/pdf"), b"").await.status, 400);
+    let wanted = json!({ "chats": [chat, chat], "format": "text" }).to_string();
+    let archive = world.ask("POST", "/api/export-chats", wanted.as_bytes()).await;
+    assert_eq!((archive.status, archive.header("content-type")), (200, Some("application/zip")));
+    assert!(archive.body.windows(6).any(|window| window == b"-2.txt"), "two files");
+    assert_eq!(world.ask("POST", "/api/export-chats", b"[]").await.status, 400);
     world.stop().await;
 }
 

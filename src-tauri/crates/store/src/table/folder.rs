@@ -85,6 +85,13 @@ impl Folders<'_> {
         let sql = "SELECT * FROM folder WHERE id = ?1";
         Ok(self.conn.prepare_cached(sql)?.query_row([Col(id)], from_row).optional()?)
     }
+
+    /// The place of an item. One without a row is in no folder, not pinned and not archived.
+    pub fn place(&self, kind: FolderKind, item: Uuid) -> Result<Place, StoreError> {
+        let sql = format!("SELECT folder, pinned, archived FROM {} WHERE item = ?1", kind.places());
+        let place = self.conn.prepare_cached(&sql)?.query_row([item.as_bytes()], Place::from_row).optional()?;
+        Ok(place.unwrap_or_default())
+    }
 }
 
 pub struct FoldersMut<'a> {
@@ -134,38 +141,19 @@ impl FoldersMut<'_> {
         Ok(FolderContents { folders, items })
     }
 
-    /// Puts an item in a folder, or outside of all folders.
+    /// Changes the place of an item.
     ///
     /// # Errors
     /// `Conflict` if the item or the folder does not exist.
-    pub fn move_item(&mut self, kind: FolderKind, item: Uuid, to: Option<FolderId>) -> Result<(), StoreError> {
+    pub fn set_place(&mut self, kind: FolderKind, item: Uuid, place: Place) -> Result<(), StoreError> {
         let sql = format!(
-            "INSERT INTO {} (item, folder) VALUES (?1, ?2) ON CONFLICT (item) DO UPDATE SET folder = excluded.folder",
+            "INSERT INTO {} (item, folder, pinned, archived) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (item) DO UPDATE SET folder = excluded.folder, pinned = excluded.pinned,
+                 archived = excluded.archived",
             kind.places()
         );
-        self.conn.prepare_cached(&sql)?.execute(params![item.as_bytes(), to.map(Col)])?;
-        Ok(())
-    }
-
-    /// # Errors
-    /// `Conflict` if the item does not exist.
-    pub fn pin(&mut self, kind: FolderKind, item: Uuid, pinned: bool) -> Result<(), StoreError> {
-        self.mark(kind, "pinned", item, pinned)
-    }
-
-    /// # Errors
-    /// `Conflict` if the item does not exist.
-    pub fn archive(&mut self, kind: FolderKind, item: Uuid, archived: bool) -> Result<(), StoreError> {
-        self.mark(kind, "archived", item, archived)
-    }
-
-    fn mark(&mut self, kind: FolderKind, column: &str, item: Uuid, value: bool) -> Result<(), StoreError> {
-        let sql = format!(
-            "INSERT INTO {} (item, {column}) VALUES (?1, ?2)
-             ON CONFLICT (item) DO UPDATE SET {column} = excluded.{column}",
-            kind.places()
-        );
-        self.conn.prepare_cached(&sql)?.execute(params![item.as_bytes(), value])?;
+        let columns = params![item.as_bytes(), place.folder.map(Col), place.pinned, place.archived];
+        self.conn.prepare_cached(&sql)?.execute(columns)?;
         Ok(())
     }
 }

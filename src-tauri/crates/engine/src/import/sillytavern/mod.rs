@@ -6,6 +6,7 @@ pub(crate) mod groups;
 pub(crate) mod persona_backup;
 pub(crate) mod pictures;
 pub(crate) mod settings;
+pub(crate) mod tag_folders;
 pub(crate) mod tags;
 pub(crate) mod whole_folder;
 pub(crate) mod worlds;

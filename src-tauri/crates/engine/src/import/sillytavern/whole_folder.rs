@@ -1,5 +1,5 @@
-//! Imports a SillyTavern folder: cards with their tags, chats, group chats, lorebooks, personas, regex scripts and
-//! the presets in use. The report lists everything that is skipped.
+//! Imports a SillyTavern folder: cards with their tags and tag folders, chats, group chats, lorebooks, personas, regex
+//! scripts and the presets in use. The report lists everything that is skipped.
 //!
 //! The import can be cancelled, and the process can be killed, at any time. Each card and each chat is stored
 //! completely or not at all, and the next run imports what is missing.
@@ -80,6 +80,7 @@ impl Imports {
         run.enter(ImportStage::Characters);
         let tags = Tags::of(settings);
         let cast = self.import_cards_of(tavern, tags, &mut wishes, run, &mut report).await?;
+        self.import_tag_folders(settings, &cast, &mut report).await?;
         run.enter(ImportStage::Chats);
         self.import_chats_of(tavern, &cast, &mut wishes, run, &mut report).await?;
         run.enter(ImportStage::GroupChats);
