@@ -9,6 +9,8 @@ use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
 
+const NOT_EMBEDDED: &str = "Nothing is embedded, so only the words were searched.";
+
 pub(super) async fn search(
     engine: &Engine,
     query: &[String],
@@ -21,10 +23,8 @@ pub(super) async fn search(
         None => None,
     };
     let found = engine.search(query.join(" "), chat, meaning).await?;
-    if meaning && !found.can_find_meaning {
-        out.print_note("Nothing is embedded, so only the words were searched.");
-    }
-    out.answer(&found, text)
+    let note = if meaning && !found.can_find_meaning { NOT_EMBEDDED } else { "" };
+    out.answer(&found, |found| [note, &text(found)].join("\n").trim_start().to_owned())
 }
 
 fn text(SearchResults { messages, earlier, groups, can_find_meaning: _ }: &SearchResults) -> String {

@@ -32,5 +32,5 @@ fn search_by_meaning_says_if_nothing_is_embedded() {
     let world = World::without_model();
     let done = world.run(&["search", "--meaning", "a warm evening"]);
     assert_eq!(done.code, 0, "{done:?}");
-    assert!(done.err.contains("Nothing is embedded"), "{done:?}");
+    assert!(done.out.starts_with("Nothing is embedded"), "{done:?}");
 }
