@@ -176,7 +176,7 @@ pub(crate) async fn export_characters(
     format: CardFormat,
 ) -> Result<Option<String>, ApiError> {
     let engine = core.engine().await;
-    save_all(&window, ids, async |id| engine.export_character(id, format).await).await
+    save_all(&window, ids, |id| engine.export_character(id, format)).await
 }
 
 /// Saves chats in a folder, like [`export_characters`].
@@ -188,14 +188,14 @@ pub(crate) async fn export_chats(
     format: ChatFileFormat,
 ) -> Result<Option<String>, ApiError> {
     let engine = core.engine().await;
-    save_all(&window, ids, async |id| engine.export_chat(id, format).await).await
+    save_all(&window, ids, |id| engine.export_chat(id, format)).await
 }
 
 /// Lets the user select a folder and saves the items in it. One that cannot be exported does not stop the others.
-async fn save_all(
+async fn save_all<F: Future<Output = Result<Exported, ApiError>>>(
     window: &WebviewWindow,
     ids: Vec<String>,
-    export: impl AsyncFn(String) -> Result<Exported, ApiError>,
+    export: impl Fn(String) -> F,
 ) -> Result<Option<String>, ApiError> {
     let dialog = dialog(window, "Export to a folder");
     let Some(folder) = answer(|tell| dialog.pick_folder(tell)).await.and_then(|folder| folder.into_path().ok()) else {
