@@ -36,6 +36,8 @@ pub(crate) struct Scene {
     pub(crate) members: Vec<Member>,
     pub(crate) speakers: HashMap<MessageId, Speaker>,
     pub(crate) settings: GroupSettings,
+    /// Messages of other chats that any member missed.
+    pub(crate) missed_elsewhere: Arc<HashSet<MessageId>>,
 }
 
 /// A character that takes part.
@@ -199,16 +201,18 @@ impl Library {
             let members = groups.members(id)?;
             let own = Some(own).filter(|_| !members.is_empty());
             let (states, absentees) = (groups.states(id)?, groups.absentees(id)?);
-            let mut rows = Vec::new();
+            let (mut rows, mut elsewhere) = (Vec::new(), HashSet::new());
             for member in own.into_iter().chain(members) {
                 let Some(row) = store.characters().get(member)? else { continue };
-                let missed = groups.missed_by(member)?.into_keys().collect::<HashSet<_>>();
+                let missed = groups.missed_by(member)?;
+                elsewhere.extend(missed.iter().filter(|(_, chat)| **chat != id).map(|(message, _)| *message));
+                let missed = missed.into_keys().collect::<HashSet<_>>();
                 let state = states.get(&member).copied().unwrap_or_default();
                 rows.push((row, state, missed, absentees.contains_key(&member)));
             }
-            Ok((rows, groups.speakers(id)?, groups.settings(id)?))
+            Ok((rows, elsewhere, groups.speakers(id)?, groups.settings(id)?))
         });
-        let (rows, speakers, settings) = read.await?;
+        let (rows, elsewhere, speakers, settings) = read.await?;
         let mut members = Vec::with_capacity(rows.len());
         for (row, state, missed, missed_here) in rows {
             let id = row.id;
@@ -223,7 +227,7 @@ impl Library {
         if members.len() < 2 {
             members.clear();
         }
-        Ok(Scene { members, speakers, settings })
+        Ok(Scene { members, speakers, settings, missed_elsewhere: Arc::new(elsewhere) })
     }
 
     /// The next speaker in `chat`. `None` if the user has to call upon one.

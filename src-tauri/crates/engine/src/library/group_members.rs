@@ -1,6 +1,6 @@
 //! Members of group scenes: who takes part, who is muted or away, and how they take turns.
 
-use domain::chat::{Chat, GroupSettings, MemberState, Message, Role, Speaker, SwipeState, TurnOrder};
+use domain::chat::{Chat, GroupSettings, MemberState, Message, Role, Speaker, SwipeState, TurnOrder, WindowState};
 use domain::{CharacterId, ChatId, MessageId, SwipeId};
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 use uuid::Uuid;
@@ -30,6 +30,7 @@ impl Library {
         let left: Vec<CharacterId> = before.iter().copied().filter(|one| !members.contains(one)).collect();
         let text = [self.told(&joined, "joins").await?, self.told(&left, "leaves").await?].concat().join(" ");
         let event = self.event(chat.id, format!("({text})"));
+        let arrived = joined.clone();
         let write = self.base().store().write(move |store| {
             let begun = store.messages().any_by_user(id)?;
             store.groups_mut().set_members(id, &members)?;
@@ -44,6 +45,7 @@ impl Library {
             if begun && !text.is_empty() {
                 store.messages_mut().append(&event)?;
             }
+            end_shared_window(store, id, &arrived)?;
             left.into_iter()
                 .try_for_each(|one| store.groups_mut().set_state(id, one, MemberState { muted: false, away: true }))
         });
@@ -147,7 +149,11 @@ impl Library {
         let (chat, member) = self.chat_with_member(chat, character).await?;
         let _place = self.base().running().begin(chat.id)?;
         let id = chat.id;
-        self.base().store().write(move |store| store.groups_mut().set_heard_all(id, member)).await?;
+        let write = self.base().store().write(move |store| {
+            store.groups_mut().set_heard_all(id, member)?;
+            end_shared_window(store, id, &[member])
+        });
+        write.await?;
         self.messages_changed(id);
         Ok(())
     }
@@ -232,6 +238,21 @@ impl Library {
         };
         Ok(read.await?.map(shown))
     }
+}
+
+/// Makes the next prompt of the shared window a new one if one of `arrived` missed messages of other chats. The window may
+/// contain memories that were made from them.
+fn end_shared_window(
+    store: &mut WriteTransaction<'_>,
+    chat: ChatId,
+    arrived: &[CharacterId],
+) -> Result<(), StoreError> {
+    let mut missed = false;
+    for character in arrived {
+        missed |= store.groups().missed_by(*character)?.into_values().any(|other| other != chat);
+    }
+    let Some(found) = store.chats().get(chat)?.filter(|_| missed) else { return Ok(()) };
+    store.chats_mut().set_window(chat, &WindowState { fingerprint: String::new(), ..found.window })
 }
 
 /// A character was present when it spoke.

@@ -251,7 +251,7 @@ pub(crate) mod tests {
             |at: usize| Speaker { character: Some(members[at].id), name: members[at].card.display_name().to_owned() };
         let gone = Speaker { character: None, name: "Zed".into() };
         let speakers = [(id(2), said_by(1)), (id(5), said_by(2)), (id(9), gone), (id(7), said_by(1))].into();
-        Scene { members, speakers, settings: GroupSettings::default() }
+        Scene { members, speakers, ..Scene::default() }
     }
 
     fn ordered(order: TurnOrder) -> Scene {

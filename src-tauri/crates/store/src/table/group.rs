@@ -1,7 +1,7 @@
 //! Group scenes: the additional characters of a chat with their settings, the speakers of its messages, and who was
 //! present at each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use domain::chat::{GroupSettings, MemberState, Speaker, TurnOrder, WindowState};
 use domain::{CharacterId, ChatId, MessageId};
@@ -60,6 +60,19 @@ impl Groups<'_> {
             .query_map([Col(character)], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(1)?.0)))?
             .collect::<Result<_, _>>()?;
         Ok(rows)
+    }
+
+    /// The characters that missed any of the messages.
+    pub fn absent_from(&self, messages: &[MessageId]) -> Result<HashSet<CharacterId>, StoreError> {
+        let mut absent = HashSet::new();
+        let mut statement = self.conn.prepare_cached("SELECT character FROM message_absence WHERE message = ?1")?;
+        for message in messages {
+            let mut rows = statement.query([Col(*message)])?;
+            while let Some(row) = rows.next()? {
+                absent.insert(row.get::<_, Col<_>>(0)?.0);
+            }
+        }
+        Ok(absent)
     }
 
     /// The characters that missed messages of a chat, each with the number of these messages that still exist.
