@@ -160,6 +160,7 @@ impl fmt::Display for Table {
 fn alone(plan: &StoryPlan, answer: &Probed) -> bool {
     let prompt = answer.prompt.as_deref().unwrap_or_default();
     let words: BTreeSet<&str> = prompt.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
-    let present = |pair: &String| *pair == answer.pair || plan.voices.get(&answer.chat).is_some_and(|all| all.contains(pair));
+    let present =
+        |pair: &String| *pair == answer.pair || plan.voices.get(&answer.chat).is_some_and(|all| all.contains(pair));
     words.into_iter().all(|word| plan.canaries.get(word).is_none_or(present))
 }

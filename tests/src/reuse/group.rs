@@ -33,7 +33,7 @@ pub async fn group(turns: usize, absent: bool) -> GroupRun {
         ids.push(app.engine.create_character(fields).await.expect("a character").id);
     }
     let chat = app.engine.new_group("The eight".to_owned(), ids.clone()).await.expect("a group").id;
-    let options = GroupOptions { order: TurnOrder::List, self_responses: false, auto_delay: 0 };
+    let options = GroupOptions { order: TurnOrder::List, self_responses: false, several_replies: false, auto_delay: 0 };
     app.engine.set_group(chat.clone(), options).await.expect("the order is set");
     books(&app, &chat).await;
     let late = ids[3].clone();

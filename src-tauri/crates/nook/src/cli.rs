@@ -1,5 +1,6 @@
 //! Arguments of the command line.
 
+mod group;
 mod kinds;
 mod memory;
 
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::api::Ask;
+pub(crate) use group::{GroupMemberArgs, GroupVerb};
 pub(crate) use kinds::{ExportFormat, ExportKind, ListKind, ShowKind};
 pub(crate) use memory::{MemoryArgs, MemoryVerb};
 #[cfg(feature = "evaluation")]
@@ -71,6 +73,11 @@ pub(crate) enum Verb {
     },
     /// Send one message, or chat line by line
     Chat(ChatArgs),
+    /// Chats with several characters: create, add, mute, order, speak
+    Group {
+        #[command(subcommand)]
+        verb: GroupVerb,
+    },
     /// Print the prompt that a message would produce; nothing is sent or stored
     Prompt(PromptArgs),
     /// Search the messages of all chats: words, "phrases", from:NAME, in:TITLE, before:DATE, after:DATE, has:picture

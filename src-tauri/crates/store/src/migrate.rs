@@ -52,6 +52,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0044_member_window.sql"),
     include_str!("migrations/0045_emotion.sql"),
     include_str!("migrations/0046_backgrounds.sql"),
+    include_str!("migrations/0051_several_replies.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

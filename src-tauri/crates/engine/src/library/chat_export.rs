@@ -1,6 +1,6 @@
 //! Exports chats as SillyTavern JSONL, plain text or Markdown.
 
-use domain::chat::{Message, Role, Swipe};
+use domain::chat::{Chat, Message, Role, Swipe};
 use domain::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 use domain::document::DocumentOwner;
 use serde_json::Map;
@@ -43,6 +43,7 @@ impl Library {
                 kept.complete_version(swipe.id, version, message.undated, self);
             }
         }
+        self.name_speakers(&chat, &messages, &mut file).await?;
         kept.complete_chat(&mut file, &StoredMacroState::of(&chat).variables, self);
         let read_by_people = format != ChatFileFormat::Jsonl;
         let hidden = file.messages.iter().filter(|said| read_by_people && said.hidden).count();
@@ -62,6 +63,28 @@ impl Library {
         ];
         let warnings = warnings.into_iter().flatten().collect();
         Ok(Exported { file_name: file_name(&chat.title, ending), mime, bytes: text.into_bytes(), warnings })
+    }
+}
+
+impl Library {
+    /// In a group, names the card files of the speakers, by which SillyTavern tells them apart.
+    async fn name_speakers(&self, chat: &Chat, messages: &[Message], file: &mut ChatFile) -> ApiResult<()> {
+        let scene = self.group(chat).await?;
+        if !scene.is_scene() {
+            return Ok(());
+        }
+        let files = self.member_files(&scene).await?;
+        for (message, said) in messages.iter().zip(&mut file.messages) {
+            let speaker = scene.who_said(message.id, message.role);
+            if message.role == Role::Character
+                && said.avatar.is_empty()
+                && let Some(member) = scene.member(&speaker)
+                && let Some((_, file)) = files.iter().find(|(id, _)| *id == member.id)
+            {
+                said.avatar = file.clone();
+            }
+        }
+        Ok(())
     }
 }
 

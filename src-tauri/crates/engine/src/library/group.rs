@@ -112,6 +112,12 @@ impl Scene {
         self.members.iter().find(|member| member.id == id)
     }
 
+    /// Whether a speaker still takes part and may speak without being called upon.
+    pub(crate) fn may_speak(&self, turn: &NextSpeaker) -> bool {
+        let member = self.member(turn);
+        member.map_or(turn.role == Role::Narrator, |member| !member.state.muted && !member.state.away)
+    }
+
     pub(crate) fn members(&self) -> &[Member] {
         &self.members
     }
@@ -230,14 +236,11 @@ impl Library {
         Ok(Scene { members, speakers, settings, missed_elsewhere: Arc::new(elsewhere) })
     }
 
-    /// The next speaker in `chat`. `None` if the user has to call upon one.
-    pub(crate) async fn next_turn(&self, chat: &Chat) -> ApiResult<Option<NextSpeaker>> {
+    /// All speakers who answer the newest message, one after the other. None if the user has to call upon one.
+    pub(crate) async fn next_turns(&self, chat: &Chat) -> ApiResult<Vec<NextSpeaker>> {
         let group = self.group(chat).await?;
-        if !group.is_scene() {
-            return Ok(Some(NextSpeaker::OWN));
-        }
         let messages = self.newest_lines(chat).await?;
-        Ok(group.next(messages.iter().rev().filter(|message| !message.hidden).map(SpokenLine::from)))
+        Ok(group.all_next(messages.iter().rev().filter(|message| !message.hidden).map(SpokenLine::from)))
     }
 
     /// The speaker who goes on after the newest message without the user. `None` if everybody has had a turn.

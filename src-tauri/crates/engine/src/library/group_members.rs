@@ -5,8 +5,9 @@ use domain::{CharacterId, ChatId, MessageId, SwipeId};
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 use uuid::Uuid;
 
-use crate::api::{self, Changed};
+use crate::api::{self, Changed, GroupEvent, GroupEventKind};
 use crate::base::error::{ApiResult, bad_input};
+use crate::base::group_events;
 use crate::library::group::{MAX_MEMBERS, NextSpeaker};
 use crate::library::handle::Library;
 
@@ -28,8 +29,9 @@ impl Library {
         let before = self.base().store().read(move |store| store.groups().members(id)).await?;
         let joined: Vec<CharacterId> = members.iter().copied().filter(|one| !before.contains(one)).collect();
         let left: Vec<CharacterId> = before.iter().copied().filter(|one| !members.contains(one)).collect();
-        let text = [self.told(&joined, "joins").await?, self.told(&left, "leaves").await?].concat().join(" ");
-        let event = self.event(chat.id, format!("({text})"));
+        let [joins, leaves] = [GroupEventKind::Joins, GroupEventKind::Leaves];
+        let events = [self.events(&joined, joins).await?, self.events(&left, leaves).await?].concat();
+        let event = self.event(chat.id, group_events::text(&events));
         let arrived = joined.clone();
         let write = self.base().store().write(move |store| {
             let begun = store.messages().any_by_user(id)?;
@@ -42,7 +44,7 @@ impl Library {
                     store.groups_mut().set_missed_all(id, one)?;
                 }
             }
-            if begun && !text.is_empty() {
+            if begun && !events.is_empty() {
                 store.messages_mut().append(&event)?;
             }
             end_shared_window(store, id, &arrived)?;
@@ -70,16 +72,16 @@ impl Library {
         Ok(())
     }
 
-    /// Sentences such as "Ada joins."
-    async fn told(&self, characters: &[CharacterId], does: &str) -> ApiResult<Vec<String>> {
-        let mut told = Vec::with_capacity(characters.len());
+    /// One event per character.
+    async fn events(&self, characters: &[CharacterId], kind: GroupEventKind) -> ApiResult<Vec<GroupEvent>> {
+        let mut events = Vec::with_capacity(characters.len());
         for id in characters {
             // A deleted character leaves without a word.
             let Ok(row) = self.character(*id).await else { continue };
             let name = self.card(&row).map_or(row.name.clone(), |(card, _)| card.display_name().to_owned());
-            told.push(format!("{name} {does}."));
+            events.push(GroupEvent { kind, name });
         }
-        Ok(told)
+        Ok(events)
     }
 
     /// Sets how the characters take turns.
@@ -101,6 +103,7 @@ impl Library {
             let settings = GroupSettings {
                 order: order(options.order),
                 self_responses: options.self_responses,
+                several_replies: options.several_replies,
                 auto_delay: options.auto_delay,
                 foreign: before.foreign,
             };
@@ -121,9 +124,8 @@ impl Library {
         let id = chat.id;
         let before = self.base().store().read(move |store| store.groups().states(id)).await?;
         let before = before.get(&member).copied().unwrap_or_default();
-        let does = if away { "goes away" } else { "comes back" };
-        let text = self.told(&[member], does).await?.join(" ");
-        let event = self.event(id, format!("({text})"));
+        let kind = if away { GroupEventKind::GoesAway } else { GroupEventKind::ComesBack };
+        let event = self.event(id, group_events::text(&self.events(&[member], kind).await?));
         let write = self.base().store().write(move |store| {
             let told = before.away != away && store.messages().any_by_user(id)?;
             let state = MemberState { muted, away };
@@ -232,6 +234,7 @@ impl Library {
             options: api::GroupOptions {
                 order: shown_order(settings.order),
                 self_responses: settings.self_responses,
+                several_replies: settings.several_replies,
                 auto_delay: settings.auto_delay,
             },
             members,

@@ -28,6 +28,7 @@ use crate::turn::commands::CommandMessage;
 use crate::turn::generation::ReplyJob;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
+use crate::turn::speaker_queue::SpeakerQueue;
 use crate::turn::target::Target;
 
 /// Maximum length of a message, in bytes. A longer text is a file pasted by mistake, and no model accepts it.
@@ -58,12 +59,12 @@ impl Turns {
         self.base().events().changed(Changed::Chats, Some(id.to_string()));
         let begun = async {
             let speakers = self.library().speakers(&chat).await?;
-            let Some(turn) = self.choose_speaker(&chat, &options).await? else {
+            let Some((turn, queue)) = self.choose_speakers(&chat, &options).await? else {
                 drop(place);
                 return Ok(self.unanswered(id, &sent, &speakers).await);
             };
             let (aim, target) = (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn });
-            let job = ReplyJob { chat, aim, target, options, place };
+            let job = ReplyJob { chat, aim, target, options, place, queue };
             Ok(self.start(job, speakers, Some(&sent)))
         };
         match begun.await {
@@ -72,10 +73,14 @@ impl Turns {
         }
     }
 
-    /// The speaker of the reply to the last message. `None` if the user has to call upon one.
-    async fn choose_speaker(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<Option<NextSpeaker>> {
-        let Some(turn) = self.library().next_turn(chat).await? else { return Ok(None) };
-        Ok(Some(self.directed(chat, turn, options).await))
+    /// The speaker of the reply to the last message, and those who reply after it. `None` if the user has to call upon one.
+    async fn choose_speakers(
+        &self,
+        chat: &Chat,
+        options: &TurnOptions,
+    ) -> ApiResult<Option<(NextSpeaker, SpeakerQueue)>> {
+        let Some((turn, queue)) = SpeakerQueue::new(self.library().next_turns(chat).await?) else { return Ok(None) };
+        Ok(Some((self.directed(chat, turn, options).await, queue)))
     }
 
     /// Announces a message that nobody answers.
@@ -86,15 +91,21 @@ impl Turns {
 
     /// Announces that the reply to a stored message could not start.
     async fn not_started(&self, chat: ChatId, error: ApiError) -> Started {
-        self.announce_end(chat, None, EndReason::Failed { error }).await;
+        self.announce_end(chat, None, EndReason::Failed { error }, 0).await;
         Started { sent: None, reply: None }
     }
 
-    /// Announces the end of a reply, with the start of the window as it is stored now.
-    pub(crate) async fn announce_end(&self, chat: ChatId, message: Option<api::Message>, reason: EndReason) {
+    /// Announces the end of a reply, with the start of the window as it is stored now. `following` replies come next.
+    pub(crate) async fn announce_end(
+        &self,
+        chat: ChatId,
+        message: Option<api::Message>,
+        reason: EndReason,
+        following: u32,
+    ) {
         let window = self.library().chat(chat).await.map(|chat| chat.window);
         let anchor = window.ok().and_then(|window| window.anchor).map(|id| id.to_string());
-        self.base().events().announce(api::Event::Ended { chat: chat.to_string(), message, anchor, reason });
+        self.base().events().announce(api::Event::Ended { chat: chat.to_string(), message, anchor, reason, following });
     }
 
     /// Stores the user's message and clears the draft. Macros are expanded only once, now, so that the history does
@@ -178,17 +189,18 @@ impl Turns {
         let place = self.base().running().begin(chat.parse()?)?;
         let (chat, last) = self.chat_and_last(&chat).await?;
         let (message, swipe) = new_ids();
-        let (aim, target) = match last {
+        let (aim, target, queue) = match last {
             Some(last) if convert::is_reply(last.role) => {
-                (Aim::Before(last.id), Target::NewSwipe { message: last, swipe })
+                (Aim::Before(last.id), Target::NewSwipe { message: last, swipe }, SpeakerQueue::default())
             }
             _ => {
-                let turn = self.choose_speaker(&chat, &TurnOptions::default()).await?.ok_or_else(nobody)?;
-                (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn })
+                let chosen = self.choose_speakers(&chat, &TurnOptions::default()).await?;
+                let (turn, queue) = chosen.ok_or_else(nobody)?;
+                (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn }, queue)
             }
         };
         let speakers = self.library().speakers(&chat).await?;
-        let job = ReplyJob { chat, aim, target, options: TurnOptions::default(), place };
+        let job = ReplyJob { chat, aim, target, options: TurnOptions::default(), place, queue };
         Ok(self.start(job, speakers, None))
     }
 
@@ -205,6 +217,7 @@ impl Turns {
             target: Target::Extend { message: last },
             options: TurnOptions { ask: Some(Ask::Continue), ..TurnOptions::default() },
             place,
+            queue: SpeakerQueue::default(),
         };
         Ok(self.start(job, speakers, None))
     }
@@ -235,7 +248,8 @@ impl Turns {
         let called = self.library().call_upon(&chat, &turn).await?;
         let speakers = self.library().speakers(&chat).await?;
         let (aim, target) = (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn });
-        let job = ReplyJob { chat, aim, target, options: TurnOptions::default(), place };
+        let queue = SpeakerQueue::default();
+        let job = ReplyJob { chat, aim, target, options: TurnOptions::default(), place, queue };
         Ok(self.start(job, speakers, Some(&called)))
     }
 
@@ -340,17 +354,29 @@ impl Turns {
     /// Announces the reply, with the message `sent` that it answers, and starts a task for it.
     fn start(&self, job: ReplyJob, speakers: convert::Speakers, sent: Option<&Message>) -> Started {
         self.base().idle().stop();
-        job.place.describe(job.target.message(), job.target.swipe(), job.target.base());
-        let sent = sent.map(|sent| convert::message(sent, &speakers, |_| None));
-        let reply = job.target.as_begun(speakers, self.base().now());
-        let (chat, message) = (job.chat.id.to_string(), reply.clone());
-        self.base().events().announce(api::Event::Started { chat, sent: sent.clone(), message });
+        let started = self.announce_start(&job, speakers, sent);
         let (turns, at_work) = (self.clone(), self.base().idle().at_work());
         tokio::spawn(async move {
             turns.generate(job).await;
             drop(turns);
             drop(at_work);
         });
+        started
+    }
+
+    /// Announces the reply, with the message `sent` that it answers.
+    pub(crate) fn announce_start(
+        &self,
+        job: &ReplyJob,
+        speakers: convert::Speakers,
+        sent: Option<&Message>,
+    ) -> Started {
+        let turn = job.queue.turn();
+        job.place.describe(job.target.message(), job.target.swipe(), job.target.base(), turn);
+        let sent = sent.map(|sent| convert::message(sent, &speakers, |_| None));
+        let reply = job.target.as_begun(speakers, self.base().now());
+        let (chat, message) = (job.chat.id.to_string(), reply.clone());
+        self.base().events().announce(api::Event::Started { chat, sent: sent.clone(), message, turn });
         Started { sent, reply: Some(reply) }
     }
 }
@@ -360,7 +386,7 @@ fn nobody() -> ApiError {
     bad_input("Nobody in this group answers by itself.", "Let a character speak, or change the turn order.")
 }
 
-fn new_ids() -> (MessageId, SwipeId) {
+pub(crate) fn new_ids() -> (MessageId, SwipeId) {
     (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()))
 }
 

@@ -5,6 +5,7 @@ mod data;
 mod doctor;
 mod endpoints;
 mod export;
+mod group;
 mod library;
 mod lore;
 mod memory;
@@ -73,6 +74,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Show { kind, name, .. } => library::show(engine, kind, &name.unwrap_or_default(), out).await,
         Verb::Set { key, value, whose, .. } => settings::set(engine, whose, key, value, out).await,
         Verb::Chat(args) => chat::chat(engine, args, out).await,
+        Verb::Group { verb } => group::group(engine, verb, out).await,
         Verb::Prompt(args) => prompt::prompt(engine, args, out).await,
         Verb::Search { query, chat } => search::search(engine, &query, chat, out).await,
         Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,
