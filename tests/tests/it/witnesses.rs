@@ -269,12 +269,14 @@ async fn group_file_names_members_order_and_muted() {
 }
 
 /// While all are present, they share one window, whoever speaks. The scripted provider reads every reply again, so the
-/// floor is below the goal of 85 % for a real model, and slightly below the measured 80 %.
+/// floor is below the goal of 85 % for a real model, and slightly below the measured 80.3 %. If prompts only grew, without
+/// new epochs and private blocks, it would be 93.5 %.
 #[tokio::test]
 async fn group_of_eight_reuses_most_of_its_prompts() {
     let run = tests::reuse::group(100, false).await;
     println!("all present: {:.3} of {:.3} possible", run.shared.share(), run.limit.share());
-    assert!(run.shared.share() >= 0.78, "{:.3}", run.shared.share());
+    assert!(run.shared.share() >= 0.795, "{:.3}", run.shared.share());
+    assert!(run.shared.share() / run.limit.share() >= 0.85, "of what is possible");
     let absent = tests::reuse::group(100, true).await;
     println!("one was away: {:.3} shared, {:.3} alone", absent.shared.share(), absent.alone.share());
     assert!(absent.alone.share() > 0.0);
