@@ -49,7 +49,7 @@ fn introduce(builder: &mut PlanBuilder) {
     builder.steps([
         Step::Character(Character { name: character.clone(), description: card }),
         Step::Pair(Pair { pair: pair.clone(), persona: super::story::PERSONAS[0].into(), character }),
-        Step::Lorebook(Lorebook { pair, name: "All of the quay".into(), entries }),
+        Step::Lorebook(Lorebook { pair, chat: None, name: "All of the quay".into(), entries }),
     ]);
     // Only the context size must limit the prompt here.
     set(builder, "history_cap", "auto");

@@ -18,6 +18,7 @@ mod scenes;
 mod score;
 mod story;
 mod times;
+mod witnesses;
 
 use std::collections::BTreeMap;
 
@@ -58,6 +59,8 @@ pub struct StoryPlan {
     pub wants: BTreeMap<String, Expectation>,
     /// Maps each answer to its pair; no prompt of another pair may contain it (group F).
     pub canaries: BTreeMap<String, String>,
+    /// Maps a group scene to the pairs of its characters, each of which brings its own memories and lorebooks.
+    pub voices: BTreeMap<String, Vec<String>>,
     /// Words that no file may contain after compaction (group G).
     pub erased: Vec<String>,
 }
@@ -84,6 +87,7 @@ struct PlanBuilder {
     after: Vec<Step>,
     wants: BTreeMap<String, Expectation>,
     canaries: BTreeMap<String, String>,
+    voices: BTreeMap<String, Vec<String>>,
     erased: Vec<String>,
 }
 
@@ -103,6 +107,7 @@ impl StoryPlan {
         budget::plant(&mut builder);
         forgetting::plant(&mut builder);
         scenes::plant(&mut builder);
+        witnesses::plant(&mut builder);
         builder.finish()
     }
 }
@@ -115,6 +120,7 @@ impl PlanBuilder {
             after: Vec::new(),
             wants: BTreeMap::new(),
             canaries: BTreeMap::new(),
+            voices: BTreeMap::new(),
             erased: Vec::new(),
         }
     }
@@ -200,13 +206,13 @@ impl PlanBuilder {
     }
 
     fn finish(self) -> StoryPlan {
-        let Self { world, after, wants, canaries, erased, .. } = self;
+        let Self { world, after, wants, canaries, voices, erased, .. } = self;
         let history = Set { pair: None, chat: None, key: "history_cap".into(), value: HISTORY.into() };
         let mut steps = vec![Timed { time: None, step: Step::Setting(history) }];
         steps.extend(world.told());
         steps.push(Timed { time: Some(afterwards().to_string()), step: Step::Learn });
         steps.extend(after.into_iter().map(|step| Timed { time: None, step }));
-        StoryPlan { steps, wants, canaries, erased }
+        StoryPlan { steps, wants, canaries, voices, erased }
     }
 }
 

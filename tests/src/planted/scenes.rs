@@ -1,5 +1,5 @@
 //! Group F in group scenes: messages from a scene that a character did not attend are not recalled in that character's
-//! own chats. (They are recalled in the same scene, because the app does not record who heard a message.)
+//! own chats.
 
 use engine::scenario::{Chat, Step};
 

@@ -33,6 +33,8 @@ pub enum ExpectedRecall {
     NotFirst(Vec<String>),
     /// The prompt does not contain these.
     Nowhere(Vec<String>),
+    /// The prompt contains all of these.
+    Somewhere(Vec<String>),
     /// The prompt leaves this many tokens free, and its messages contain all of these.
     Fits { reserve: u32, newest: Vec<String> },
 }
@@ -56,6 +58,7 @@ impl ExpectedRecall {
                 first.is_none_or(|item| strings.iter().all(|string| !item.text.contains(string.as_str())))
             }
             Self::Nowhere(strings) => strings.iter().all(|string| !prompt.contains(string.as_str())),
+            Self::Somewhere(strings) => strings.iter().all(|string| prompt.contains(string.as_str())),
             Self::Fits { reserve, newest } => {
                 answer.tokens + reserve <= answer.limit && newest.iter().all(|said| prompt.contains(said.as_str()))
             }
@@ -157,5 +160,7 @@ impl fmt::Display for Table {
 fn alone(plan: &StoryPlan, answer: &Probed) -> bool {
     let prompt = answer.prompt.as_deref().unwrap_or_default();
     let words: BTreeSet<&str> = prompt.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
-    words.into_iter().all(|word| plan.canaries.get(word).is_none_or(|pair| *pair == answer.pair))
+    let present =
+        |pair: &String| *pair == answer.pair || plan.voices.get(&answer.chat).is_some_and(|all| all.contains(pair));
+    words.into_iter().all(|word| plan.canaries.get(word).is_none_or(present))
 }

@@ -19,6 +19,8 @@ const REPLY: usize = 6;
 pub struct GroupRun {
     /// Turns of characters that share the window of the chat.
     pub shared: ReuseFigures,
+    /// The same turns if each prompt began with the whole one before it: only new messages and replies are read.
+    pub limit: ReuseFigures,
     /// Turns of the character that missed messages.
     pub alone: ReuseFigures,
 }
@@ -33,11 +35,11 @@ pub async fn group(turns: usize, absent: bool) -> GroupRun {
         ids.push(app.engine.create_character(fields).await.expect("a character").id);
     }
     let chat = app.engine.new_group("The eight".to_owned(), ids.clone()).await.expect("a group").id;
-    let options = GroupOptions { order: TurnOrder::List, self_responses: false, auto_delay: 0 };
+    let options = GroupOptions { order: TurnOrder::List, self_responses: false, several_replies: false, auto_delay: 0 };
     app.engine.set_group(chat.clone(), options).await.expect("the order is set");
     books(&app, &chat).await;
     let late = ids[3].clone();
-    let mut run = GroupRun::default();
+    let (mut run, mut before) = (GroupRun::default(), 0);
     for turn in 0..turns {
         if absent && (turn == turns / 10 || turn == turns / 5) {
             let away = turn == turns / 10;
@@ -50,10 +52,16 @@ pub async fn group(turns: usize, absent: bool) -> GroupRun {
         let swipe = reply.map(|reply| reply.swipes[0].clone()).expect("a reply");
         let figures = swipe.figures.expect("figures");
         let shared = app.model.last_request().is_some_and(|request| request.cache_key == chat);
-        let side = if shared { &mut run.shared } else { &mut run.alone };
-        side.add(figures.prompt.unwrap_or_default(), figures.reused.unwrap_or_default());
+        let (prompt, reused) = (figures.prompt.unwrap_or_default(), figures.reused.unwrap_or_default());
+        if shared {
+            run.shared.add(prompt, reused);
+            run.limit.add(prompt, prompt.min(before));
+            before = prompt;
+        } else {
+            run.alone.add(prompt, reused);
+        }
     }
-    run.shared = run.shared.without_first();
+    (run.shared, run.limit) = (run.shared.without_first(), run.limit.without_first());
     run
 }
 

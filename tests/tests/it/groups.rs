@@ -189,6 +189,52 @@ async fn participants_are_validated_and_can_change() {
     assert!(!scene.sent()[0].1.contains("a scene with"));
 }
 
+/// Greetings for groups only come first in groups, and are used nowhere else. The others follow as swipes.
+#[tokio::test]
+async fn group_only_greetings_are_used_in_groups() {
+    let app = Headless::new().await;
+    let mut ids = Vec::new();
+    for (name, all) in [("Ada", &["All of you?", " ", "You again?"][..]), ("Bo", &[]), ("Cy", &["{{char}} nods."])] {
+        let fields = engine::api::CharacterFields {
+            name: name.into(),
+            first_message: format!("I am {name}."),
+            alternate_greetings: vec!["Hm.".into()],
+            group_only_greetings: all.iter().map(|text| (*text).to_owned()).collect(),
+            ..engine::api::CharacterFields::default()
+        };
+        ids.push(app.engine.create_character(fields).await.unwrap().id);
+    }
+    let texts = |message: &Message| message.swipes.iter().map(|swipe| swipe.text.clone()).collect::<Vec<_>>();
+    let chat = app.engine.new_group(String::new(), ids.clone()).await.unwrap();
+    let greetings: Vec<_> = chat.page.messages.iter().map(|message| (message.name.as_str(), texts(message))).collect();
+    let all = ["All of you?", "You again?", "I am Ada.", "Hm."].map(str::to_owned).to_vec();
+    let cy = ["Cy nods.", "I am Cy.", "Hm."].map(str::to_owned).to_vec();
+    assert_eq!(greetings, [("Ada", all), ("Cy", cy)], "Bo has no greeting for groups");
+    app.engine.select_swipe(chat.page.messages[0].id.clone(), 1).await.unwrap();
+    assert_eq!(app.transcript(&chat.id).await[0], "Ada: You again?");
+    let alone = app.engine.new_chat(ids[0].clone()).await.unwrap();
+    assert_eq!(texts(&alone.page.messages[0]), ["I am Ada.", "Hm."]);
+}
+
+/// The prompt has the English text of an event; the window gets codes to translate.
+#[tokio::test]
+async fn events_have_codes_for_translation() {
+    use engine::api::{GroupEvent, GroupEventKind};
+    let scene = Scene::open().await;
+    scene.say("Hello.", "Evening.").await;
+    scene.members(&[&scene.bo]).await.unwrap();
+    scene.app.engine.set_member(scene.chat.clone(), scene.bo.clone(), false, true).await.unwrap();
+    let chat = scene.app.engine.whole_chat(scene.chat.clone()).await.unwrap();
+    let events: Vec<&Message> = chat.page.messages.iter().filter(|message| message.role == Role::Event).collect();
+    let told = |kind, name: &str| vec![GroupEvent { kind, name: name.into() }];
+    assert_eq!(events[0].events, told(GroupEventKind::Leaves, "Ada"));
+    assert_eq!((selected_text(events[0]), &events[1].events), ("(Ada leaves.)", &told(GroupEventKind::GoesAway, "Bo")));
+    scene.app.engine.edit_message(events[0].id.clone(), "(Ada storms out.)".into()).await.unwrap();
+    let chat = scene.app.engine.whole_chat(scene.chat.clone()).await.unwrap();
+    let edited = chat.page.messages.iter().find(|message| message.id == events[0].id).unwrap();
+    assert!(edited.events.is_empty(), "an edited text is shown as it is");
+}
+
 /// A template that the user selected stays; only the automatic one changes for a group.
 #[tokio::test]
 async fn selected_template_stays() {

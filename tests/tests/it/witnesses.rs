@@ -4,8 +4,8 @@
 #![allow(clippy::print_stdout, reason = "the figures of the bench")]
 
 use engine::api::{
-    CharacterFields, EndReason, Event, LorebookBinding, MemoryScope, Message, PromptReport, SettingOwner, SettingValue,
-    WhatIf,
+    CharacterFields, EndReason, Event, GroupOptions, LorebookBinding, MemoryScope, Message, PromptReport, SettingOwner,
+    SettingValue, TurnOrder, WhatIf,
 };
 use serde_json::json;
 use tests::headless::{Headless, ended, fact};
@@ -36,11 +36,18 @@ impl Table {
         }
         let chat = app.engine.new_group("The table".into(), ids.clone()).await.unwrap().id;
         let [mira, ada, bo] = ids.try_into().unwrap();
-        Self { app, chat, mira, ada, bo }
+        let table = Self { app, chat, mira, ada, bo };
+        table.take_turns(TurnOrder::Natural, false).await;
+        table
     }
 
     async fn away(&self, member: &str, away: bool) {
         self.app.engine.set_member(self.chat.clone(), member.to_owned(), false, away).await.unwrap();
+    }
+
+    async fn take_turns(&self, order: TurnOrder, several_replies: bool) {
+        let options = GroupOptions { order, self_responses: false, several_replies, auto_delay: 0 };
+        self.app.engine.set_group(self.chat.clone(), options).await.unwrap();
     }
 
     async fn set(&self, key: &str, value: SettingValue) {
@@ -247,7 +254,7 @@ async fn one_who_missed_something_has_a_sequence_of_its_own() {
 async fn group_file_names_members_order_and_muted() {
     let table = Table::open().await;
     let order = engine::api::TurnOrder::Pooled;
-    let options = engine::api::GroupOptions { order, self_responses: true, auto_delay: 9 };
+    let options = engine::api::GroupOptions { order, self_responses: true, several_replies: false, auto_delay: 9 };
     table.app.engine.set_group(table.chat.clone(), options).await.unwrap();
     table.app.engine.set_member(table.chat.clone(), table.bo.clone(), true, false).await.unwrap();
     let format = engine::api::ChatFileFormat::Group;
@@ -262,11 +269,14 @@ async fn group_file_names_members_order_and_muted() {
 }
 
 /// While all are present, they share one window, whoever speaks. The scripted provider reads every reply again, so the
-/// floor is below the goal of 85 % for a real model, and slightly below the measured 80 %.
+/// floor is below the goal of 85 % for a real model, and slightly below the measured 80.3 %. If prompts only grew, without
+/// new epochs and private blocks, it would be 93.5 %.
 #[tokio::test]
 async fn group_of_eight_reuses_most_of_its_prompts() {
     let run = tests::reuse::group(100, false).await;
-    assert!(run.shared.share() >= 0.78, "{:.3}", run.shared.share());
+    println!("all present: {:.3} of {:.3} possible", run.shared.share(), run.limit.share());
+    assert!(run.shared.share() >= 0.795, "{:.3}", run.shared.share());
+    assert!(run.shared.share() / run.limit.share() >= 0.85, "of what is possible");
     let absent = tests::reuse::group(100, true).await;
     println!("one was away: {:.3} shared, {:.3} alone", absent.shared.share(), absent.alone.share());
     assert!(absent.alone.share() > 0.0);
@@ -276,7 +286,7 @@ async fn group_of_eight_reuses_most_of_its_prompts() {
 async fn manual_order_stores_the_message_without_a_reply() {
     let table = Table::open().await;
     let order = engine::api::TurnOrder::Manual;
-    let options = engine::api::GroupOptions { order, self_responses: false, auto_delay: 5 };
+    let options = engine::api::GroupOptions { order, self_responses: false, several_replies: false, auto_delay: 5 };
     table.app.engine.set_group(table.chat.clone(), options).await.unwrap();
     let started = table.app.engine.send_message(table.chat.clone(), "Hello?".into()).await.unwrap();
     assert!(started.reply.is_none() && started.sent.is_some());
@@ -288,7 +298,7 @@ async fn manual_order_stores_the_message_without_a_reply() {
 async fn director_chooses_by_name_or_not_at_all() {
     let table = Table::open().await;
     let order = engine::api::TurnOrder::Director;
-    let options = engine::api::GroupOptions { order, self_responses: false, auto_delay: 0 };
+    let options = engine::api::GroupOptions { order, self_responses: false, several_replies: false, auto_delay: 0 };
     table.app.engine.set_group(table.chat.clone(), options).await.unwrap();
     table.app.model.reply("Bo, I think.");
     assert_eq!(table.say("Good evening.").await.name, "Bo");
@@ -301,7 +311,7 @@ async fn director_chooses_by_name_or_not_at_all() {
 async fn characters_go_on_without_the_user() {
     let table = Table::open().await;
     let order = engine::api::TurnOrder::Pooled;
-    let options = engine::api::GroupOptions { order, self_responses: false, auto_delay: 0 };
+    let options = engine::api::GroupOptions { order, self_responses: false, several_replies: false, auto_delay: 0 };
     table.app.engine.set_group(table.chat.clone(), options).await.unwrap();
     let mut names = vec![table.say("Introduce yourselves.").await.name];
     for _ in 0..2 {

@@ -64,4 +64,36 @@ test("auto mode starts and stops", async () => {
 	await eventually(async () => assert.doesNotMatch(await id("group-chip").textContent(), /Auto mode/));
 });
 
+test("several characters answer, and stop ends all", async () => {
+	await show("group");
+	await id("composer").fill("Mira and Osei, come in!");
+	await page.keyboard.press("Enter");
+	await eventually(async () => assert.equal(await id("reply-turn").textContent(), "1 of 2"));
+	await eventually(async () => assert.equal(await id("reply-turn").textContent(), "2 of 2"));
+	await page.getByText("Next: Captain Osei").waitFor();
+	await eventually(async () => assert.equal(await id("stop").count(), 0));
+	assert.equal(await id("reply-turn").count(), 0);
+	await id("composer").fill("And again, Mira and Osei?");
+	await page.keyboard.press("Enter");
+	await eventually(async () => assert.equal(await id("reply-turn").textContent(), "1 of 2"));
+	await id("stop").click();
+	await eventually(async () => assert.equal(await id("stop").count(), 0));
+	assert.equal(await page.getByText("Next: Captain Osei").count(), 1, "nobody follows");
+});
+
+test("several replies can be switched off", async () => {
+	await show("group");
+	const several = page.getByRole("switch", { name: "Several may answer one message" });
+	await several.click();
+	await eventually(async () => assert.equal(await several.getAttribute("aria-checked"), "false"));
+	await id("turn-order").selectOption("list");
+	await several.waitFor({ state: "detached" });
+});
+
+test("events of a group are in the user's language", async () => {
+	await show("group", "dark", "de");
+	await page.getByText("Captain Osei geht weg. Juniper kommt dazu.").waitFor();
+	assert.equal(await page.getByText("goes away").count(), 0);
+});
+
 test("no errors", () => assert.deepEqual(errors, []));

@@ -50,5 +50,5 @@ export async function scriptedPage(options) {
 	page.setDefaultTimeout(10_000);
 	const errors = [];
 	page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
-	return { page, errors, id: (name) => page.getByTestId(name), show: (scene, theme) => open(page, scripted.address, scene, theme) };
+	return { page, errors, id: (name) => page.getByTestId(name), show: (scene, theme, language) => open(page, scripted.address, scene, theme, language) };
 }

@@ -1,4 +1,4 @@
-import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, CharacterTags, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue, TrashRef } from "../../src/lib/api/generated";
+import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, CharacterTags, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, SettingOwner, Settings, SettingsChange, SettingValue, TrashRef } from "../../src/lib/api/generated";, ReplyTurn, SearchPage, SettingValue } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
@@ -186,13 +186,13 @@ export class MockEngine implements Transport {
 	}
 
 	/** Starts a reply to `sent` and leaves it unfinished, so that a scene can stop at any point. */
-	begin(chat: MockChat, reply = this.#reply(), sent: Message | null = null): Message {
+	begin(chat: MockChat, reply = this.#reply(), sent: Message | null = null, turn: ReplyTurn | null = null): Message {
 		const known = chat.messages.findIndex((message) => message.id === reply.id);
 		if (known < 0) chat.messages.push(reply);
 		else chat.messages[known] = reply;
 		const swipe = reply.swipes[reply.selected];
-		chat.generating = { message: reply.id, swipe: swipe?.id ?? "", text: swipe?.text ?? "", thoughts: "", seq: 0 };
-		this.emit({ event: "started", chat: chat.id, sent, message: reply });
+		chat.generating = { message: reply.id, swipe: swipe?.id ?? "", text: swipe?.text ?? "", thoughts: "", seq: 0, turn };
+		this.emit({ event: "started", chat: chat.id, sent, message: reply, turn });
 		return reply;
 	}
 
@@ -204,7 +204,7 @@ export class MockEngine implements Transport {
 		now.text += text;
 	}
 
-	end(chat: MockChat, reason: EndReason): void {
+	end(chat: MockChat, reason: EndReason, following = 0): void {
 		const now = chat.generating;
 		const message = chat.messages.find((known) => known.id === now?.message);
 		const swipe = message?.swipes.find((known) => known.id === now?.swipe);
@@ -215,20 +215,40 @@ export class MockEngine implements Transport {
 		swipe.figures = data.figures;
 		const empty = swipe.text === "" && message.swipes.length === 1;
 		if (empty) chat.messages.splice(chat.messages.indexOf(message), 1);
-		this.emit({ event: "ended", chat: chat.id, message: empty ? null : message, anchor: this.#anchor(), reason });
+		this.emit({ event: "ended", chat: chat.id, message: empty ? null : message, anchor: this.#anchor(), reason, following });
 	}
 
-	async #write(chat: MockChat): Promise<void> {
+	/** Returns whether the reply was written to its end. */
+	async #write(chat: MockChat, following = 0): Promise<boolean> {
 		for (let done = 0; done <= 412; done += 103) {
 			this.emit({ event: "prefill", chat: chat.id, done, total: 412, reused: 103 });
 			await pause(60);
 		}
 		for (const piece of data.REPLY.match(/\S+\s*/g) ?? []) {
-			if (!chat.generating) return;
+			if (!chat.generating) return false;
 			this.token(chat, piece);
 			await pause(16);
 		}
-		this.end(chat, { kind: "stop" });
+		this.end(chat, { kind: "stop" }, following);
+		return true;
+	}
+
+	/** The members that a message names answer it, one after the other. */
+	async #writeInTurn(chat: MockChat, speakers: string[]): Promise<void> {
+		for (let at = 1; at <= speakers.length; at += 1) {
+			if (!(await this.#write(chat, speakers.length - at)) || at === speakers.length) return;
+			this.#called(chat, speakers[at] ?? null, { number: at + 1, of: speakers.length });
+		}
+	}
+
+	/** Calls upon a member or the narrator, whose reply begins. */
+	#called(chat: MockChat, speaker: string | null, turn: ReplyTurn | null = null) {
+		const name = speaker === null ? "Narrator" : (this.op_get_character({ id: speaker })?.fields.name ?? "");
+		const by = speaker === chat.character ? {} : { speaker: speaker ?? "" };
+		const sent = data.message(`e${this.#next}-${Date.now()}`, "event", [data.swipe(`es${this.#next++}`, `(${name}'s turn.)`)], { name, ...by, created: data.ago(0) });
+		chat.messages.push(sent);
+		const reply = this.begin(chat, { ...this.#reply(), role: speaker === null ? "narrator" : "character", name, ...by }, sent, turn);
+		return { sent, reply };
 	}
 
 	#reply(): Message {
@@ -443,8 +463,10 @@ export class MockEngine implements Transport {
 		const chat = this.chat(id);
 		const sent = data.message(`u${this.#next}-${Date.now()}`, "user", [data.swipe(`us${this.#next++}`, text)], { created: data.ago(0) });
 		chat.messages.push(sent);
-		const reply = this.begin(chat, this.#reply(), sent);
-		void this.#write(chat);
+		const speakers = groups.named(chat, text, (id) => this.op_get_character({ id })?.fields.name ?? "");
+		const first = speakers.length > 1 && speakers[0] !== chat.character ? { speaker: speakers[0], name: this.op_get_character({ id: speakers[0] ?? "" })?.fields.name ?? "" } : {};
+		const reply = this.begin(chat, { ...this.#reply(), ...first }, sent, speakers.length > 1 ? { number: 1, of: speakers.length } : null);
+		void this.#writeInTurn(chat, speakers.length > 1 ? speakers : [chat.character]);
 		return { sent, reply };
 	};
 	op_set_members = ({ chat, characters }: { chat: string; characters: string[] }) => void (this.chat(chat).members = characters);
@@ -461,13 +483,9 @@ export class MockEngine implements Transport {
 	op_speak_next = ({ chat }: { chat: string }) => this.op_let_speak({ chat, speaker: groups.nextOf(this.chat(chat)) });
 	op_let_speak = ({ chat: id, speaker }: { chat: string; speaker: string | null }) => {
 		const chat = this.chat(id);
-		const name = speaker === null ? "Narrator" : (this.op_get_character({ id: speaker })?.fields.name ?? "");
-		const by = speaker === chat.character ? {} : { speaker: speaker ?? "" };
-		const sent = data.message(`e${this.#next}-${Date.now()}`, "event", [data.swipe(`es${this.#next++}`, `(${name}'s turn.)`)], { name, ...by, created: data.ago(0) });
-		chat.messages.push(sent);
-		const reply = this.begin(chat, { ...this.#reply(), role: speaker === null ? "narrator" : "character", name, ...by }, sent);
+		const started = this.#called(chat, speaker);
 		void this.#write(chat);
-		return { sent, reply };
+		return started;
 	};
 	op_add_picture = ({ name }: { name: string }) => ({ hash: "c3", name });
 	op_send_pictures = ({ chat, text, pictures }: { chat: string; text: string; pictures: Picture[] }) => {

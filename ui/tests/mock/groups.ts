@@ -6,7 +6,7 @@ export interface MockGroup {
 	states: MemberState[];
 }
 
-const OPTIONS: GroupOptions = { order: "natural", selfResponses: false, autoDelay: 5 };
+const OPTIONS: GroupOptions = { order: "natural", selfResponses: false, severalReplies: true, autoDelay: 5 };
 
 function groupOf(chat: MockChat): MockGroup {
 	return (chat.group ??= { options: OPTIONS, states: [] });
@@ -37,6 +37,12 @@ export function setMember(chat: MockChat, { character, muted, away }: { characte
 
 export function letKnow(chat: MockChat, character: string): void {
 	put(chat, { ...stateOf(chat, character), missed: 0 });
+}
+
+/** The members that a message names by their first names, if several may answer; none in other chats. */
+export function named(chat: MockChat, text: string, nameOf: (id: string) => string): string[] {
+	if (chat.members.length === 0 || !groupOf(chat).options.severalReplies) return [];
+	return [chat.character, ...chat.members].filter((id) => text.includes(nameOf(id).split(" ").at(-1) ?? ""));
 }
 
 /** The member after the last speaker. */

@@ -56,6 +56,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		chat.messages.push(
 			{ id: "g2", role: "character", name: "Captain Osei", speaker: "c2", swipes: words("g2", "“I know the mill. Its wheel turned the wrong way all winter.”"), ...over },
 			{ id: "g3", role: "event", name: "Narrator", speaker: "", swipes: words("g3", "(The narrator goes on.)"), ...over },
+			{ id: "g5", role: "event", name: "", swipes: words("g5", "(Captain Osei goes away. Juniper joins.)"), events: [{ kind: "goesAway", name: "Captain Osei" }, { kind: "joins", name: "Juniper" }], ...over },
 			{ id: "g4", role: "narrator", name: "Narrator", speaker: "", swipes: words("g4", "Outside, a lamp goes out."), ...over },
 		);
 		await app.chat?.load();

@@ -165,6 +165,8 @@ pub struct GroupSettings {
     pub order: TurnOrder,
     /// A character may answer its own message.
     pub self_responses: bool,
+    /// In natural order, all characters that the user names and others by chance answer one message.
+    pub several_replies: bool,
     /// Seconds between two replies while the characters talk by themselves, 0 to 3,600.
     pub auto_delay: u32,
     /// Fields of another app's group file that this app does not use, as a JSON object.
@@ -173,7 +175,13 @@ pub struct GroupSettings {
 
 impl Default for GroupSettings {
     fn default() -> Self {
-        Self { order: TurnOrder::default(), self_responses: false, auto_delay: 5, foreign: "{}".to_owned() }
+        Self {
+            order: TurnOrder::default(),
+            self_responses: false,
+            several_replies: false,
+            auto_delay: 5,
+            foreign: "{}".to_owned(),
+        }
     }
 }
 

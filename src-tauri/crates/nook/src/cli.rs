@@ -1,6 +1,7 @@
 //! Arguments of the command line.
 
 mod folders;
+mod group;
 mod kinds;
 mod memory;
 mod readable;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::api::Ask;
 pub(crate) use folders::{FolderList, FoldersVerb, PlaceArgs};
+pub(crate) use group::{GroupMemberArgs, GroupVerb};
 pub(crate) use kinds::{ExportFormat, ExportKind, ListKind, ShowKind};
 pub(crate) use memory::{MemoryArgs, MemoryVerb};
 #[cfg(feature = "evaluation")]
@@ -79,6 +81,11 @@ pub(crate) enum Verb {
     },
     /// Send one message, or chat line by line
     Chat(ChatArgs),
+    /// Chats with several characters: create, add, mute, order, speak
+    Group {
+        #[command(subcommand)]
+        verb: GroupVerb,
+    },
     /// Print the prompt that a message would produce; nothing is sent or stored
     Prompt(PromptArgs),
     /// Search messages, notes, memories, lorebooks and characters: words, "phrases"; messages also by from:NAME, in:TITLE,

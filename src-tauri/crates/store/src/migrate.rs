@@ -53,6 +53,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0045_emotion.sql"),
     include_str!("migrations/0046_backgrounds.sql"),
     include_str!("migrations/0049_search_items.sql"),
+    include_str!("migrations/0051_several_replies.sql"),
     include_str!("migrations/0052_quick_reply_bindings.sql"),
 ];
 

@@ -1015,9 +1015,9 @@ export type EntryMeaning = {
 export type Event = 
 /**
  *  A reply has begun. `message` has its new, empty swipe selected; `sent` is the message right before it, if that
- *  is new.
+ *  is new. `turn` is set if several characters answer one message.
  */
-{ event: "started"; chat: string; sent: Message | null; message: Message } | 
+{ event: "started"; chat: string; sent: Message | null; message: Message; turn?: ReplyTurn | null } | 
 /**  Another reply uses the model; this one waits. */
 { event: "queued"; chat: string } | 
 /**  The model is being loaded; `fraction` is from 0 to 1. */
@@ -1041,7 +1041,7 @@ export type Event =
  *  The reply has ended, complete or not, and is stored as in `message`. A failed reply without text leaves no
  *  message. `anchor` is the first message in the window; `null` if all are.
  */
-{ event: "ended"; chat: string; message: Message | null; anchor: string | null; reason: EndReason } | 
+{ event: "ended"; chat: string; message: Message | null; anchor: string | null; reason: EndReason; following?: number } | 
 /**  A draft of the user's next message has begun. */
 { event: "drafting"; chat: string } | 
 /**  A piece of the draft. `seq` counts from 0 without gaps. */
@@ -1128,6 +1128,8 @@ export type Generating = {
 	thoughts: string,
 	/**  The number of the next `token` or `thought` event. */
 	seq: number,
+	/**  Set if several characters answer one message. */
+	turn?: ReplyTurn | null,
 };
 
 /**  A group chat. */
@@ -1136,6 +1138,14 @@ export type Group = {
 	/**  The chat's own character first, then the others in the order of their turns. */
 	members: MemberState[],
 };
+
+/**  Something that a character of a group chat does between two replies. */
+export type GroupEvent = {
+	kind: GroupEventKind,
+	name: string,
+};
+
+export type GroupEventKind = "joins" | "leaves" | "goesAway" | "comesBack";
 
 /**  A character that takes part in a group chat besides the chat's own. */
 export type GroupMember = {
@@ -1149,6 +1159,8 @@ export type GroupOptions = {
 	order: TurnOrder,
 	/**  A character may answer its own message. */
 	selfResponses: boolean,
+	/**  In natural order, all characters that the user names and others by chance answer one message. */
+	severalReplies: boolean,
 	/**  Seconds between two replies while the characters talk by themselves, 0 to 3,600. */
 	autoDelay: number,
 };
@@ -1650,6 +1662,8 @@ export type Message = {
 	canRegenerate: boolean,
 	/**  The pictures of the message, in order. */
 	pictures: Picture[],
+	/**  What an event of a group chat tells. Its text says the same in English. */
+	events?: GroupEvent[],
 };
 
 /**  A page of messages, in ascending order. */
@@ -2120,6 +2134,12 @@ export type RenderedTemplate = {
 	sections: RenderedSection[],
 	tokens: number,
 	problems: TemplateProblem[],
+};
+
+/**  A reply among several to one message: the first has number 1. */
+export type ReplyTurn = {
+	number: number,
+	of: number,
 };
 
 /**  The changes that a restore would make. */

@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Chat, CommandOutcome, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, Picture, QuickReply, QuickReplySet, Started } from "../api/generated";
+import type { ApiError, Chat, CommandOutcome, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, Picture, QuickReply, QuickReplySet, Started } from "../api/generated";, ReplyTurn
 import { t } from "../i18n/i18n.svelte";
 import { activityOf, type Activity } from "./activity";
 import { AutoMode } from "./autoMode.svelte";
@@ -17,7 +17,7 @@ import { draftSaver, type DraftSaver } from "./draftSaver";
 import { Debounce } from "./debounce";
 import { Marks } from "./marks.svelte";
 import { ModeChoice } from "./mode.svelte";
-import { olderThan, put, putBefore, shownSwipe, withGenerating } from "./messages";
+import { hasSwipe, olderThan, put, putBefore, shownSwipe, withGenerating } from "./messages";
 import { Reply } from "./reply.svelte";
 import { Scenery } from "./scenery.svelte";
 import { ChatTexts } from "./chatTexts.svelte";
@@ -34,6 +34,8 @@ export class ChatState {
 	/** Older messages are being prepended, so the list must keep its scroll position. */
 	prepending = $state(false);
 	reply = $state.raw<Reply | null>(null);
+	/** The place of the reply if several characters answer one message. */
+	turn = $state.raw<ReplyTurn | null>(null);
 	activity = $state.raw<Activity | null>(null);
 	/** Error of the first load, if there is nothing to show. */
 	openFailure = $state.raw<ApiError | null>(null);
@@ -146,12 +148,15 @@ export class ChatState {
 			return;
 		}
 		this.activity = activityOf(event) ?? this.activity;
-		if (event.event === "started") this.#replies.begin(event.message, event.sent);
+		if (event.event === "started") {
+			this.turn = event.turn ?? null;
+			this.#replies.begin(event.message, event.sent);
+		}
 		else if (event.event === "token" || event.event === "thought") this.#replies.token(event);
 		else if (event.event === "thoughtsClosed") this.#replies.thoughtsClosed(event);
 		else if (event.event === "ended") {
 			this.#replies.end(event);
-			this.auto.replied(event.message !== null && (event.reason.kind === "stop" || event.reason.kind === "length"));
+			if (!event.following) this.auto.replied(event.message !== null && (event.reason.kind === "stop" || event.reason.kind === "length"));
 		}
 		else if (event.event === "quickReplyRan") void this.#ranAlone(event.label, event.outcomes);
 		else if (event.event === "drafting") this.#impersonation.begin();
@@ -384,6 +389,7 @@ export class ChatState {
 		this.messages = generating ? withGenerating(messages, generating, chat.characterName) : messages;
 		const known = generating !== null && this.reply?.swipe === generating.swipe;
 		this.reply?.discard();
+		this.turn = generating?.turn ?? null;
 		this.reply = generating && new Reply(generating.message, generating.swipe, generating, generating.seq);
 		this.#impersonation.show(chat);
 		if (this.drafting) this.activity = { kind: "writing" };
@@ -491,7 +497,8 @@ export class ChatState {
 			this.#stale = true;
 			const { reply, sent } = started;
 			// The reply may have ended before the call returned. Without a reply, the event of its end says why.
-			if (reply && this.activity && !this.reply) this.#replies.begin(reply, sent);
+			const known = reply !== null && hasSwipe(this.messages, reply);
+			if (reply && this.activity && !this.reply && !known) this.#replies.begin(reply, sent);
 			else if (reply && sent) this.messages = putBefore(this.messages, sent, reply.id);
 			else if (sent) {
 				// In this group, nobody answers without being called upon.

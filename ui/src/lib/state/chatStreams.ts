@@ -37,12 +37,13 @@ export class ReplyStream {
 		if (chat.reply?.swipe !== event.swipe || !chat.reply.closeThoughts(event.seq, event.text)) void chat.load();
 	}
 
-	end({ message, anchor, reason }: Event & { event: "ended" }): void {
+	end({ message, anchor, reason, following = 0 }: Event & { event: "ended" }): void {
 		const { chat } = this;
 		if (chat.info) chat.info = { ...chat.info, anchor };
 		chat.reply?.discard();
 		chat.reply = null;
-		chat.activity = null;
+		// The next reply starts at once, and until then the chat is busy.
+		chat.activity = following > 0 ? { kind: "starting" } : null;
 		if (reason.kind === "failed") chat.failure = reason.error;
 		if (!message) {
 			void chat.load();

@@ -28,6 +28,12 @@ export function putBefore(messages: Message[], message: Message, next: string): 
 	return at < 0 ? [...messages, message] : messages.toSpliced(at, 0, message);
 }
 
+/** Whether the shown swipe of `message` is among `messages`, perhaps with more text. */
+export function hasSwipe(messages: Message[], message: Message): boolean {
+	const swipe = shownSwipe(message)?.id;
+	return messages.some(({ id, swipes }) => id === message.id && swipes.some((one) => one.id === swipe));
+}
+
 /** The messages that are older than the newest page. */
 export function olderThan(messages: Message[], newest: Message[]): Message[] {
 	const first = newest[0];

@@ -143,6 +143,26 @@ pub struct Message {
     pub can_regenerate: bool,
     /// The pictures of the message, in order.
     pub pictures: Vec<Picture>,
+    /// What an event of a group chat tells. Its text says the same in English.
+    #[serde(default)]
+    pub events: Vec<GroupEvent>,
+}
+
+/// Something that a character of a group chat does between two replies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupEvent {
+    pub kind: GroupEventKind,
+    pub name: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum GroupEventKind {
+    Joins,
+    Leaves,
+    GoesAway,
+    ComesBack,
 }
 
 /// A picture that is attached to a message.
@@ -252,6 +272,8 @@ pub struct GroupOptions {
     pub order: TurnOrder,
     /// A character may answer its own message.
     pub self_responses: bool,
+    /// In natural order, all characters that the user names and others by chance answer one message.
+    pub several_replies: bool,
     /// Seconds between two replies while the characters talk by themselves, 0 to 3,600.
     pub auto_delay: u32,
 }
@@ -325,6 +347,17 @@ pub struct Generating {
     pub thoughts: String,
     /// The number of the next `token` or `thought` event.
     pub seq: u32,
+    /// Set if several characters answer one message.
+    #[serde(default)]
+    pub turn: Option<ReplyTurn>,
+}
+
+/// A reply among several to one message: the first has number 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplyTurn {
+    pub number: u32,
+    pub of: u32,
 }
 
 /// A draft that is being written.

@@ -1,15 +1,21 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{CommandOutcome, EndReason, Figures, ImportProgress, ImportReport, Memory, Message};
+use super::{CommandOutcome, EndReason, Figures, ImportProgress, ImportReport, Memory, Message, ReplyTurn};
 
 /// An event of the engine, sent to all listeners. An event of a chat names the chat, so that no other chat shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Event {
     /// A reply has begun. `message` has its new, empty swipe selected; `sent` is the message right before it, if that
-    /// is new.
-    Started { chat: String, sent: Option<Message>, message: Message },
+    /// is new. `turn` is set if several characters answer one message.
+    Started {
+        chat: String,
+        sent: Option<Message>,
+        message: Message,
+        #[serde(default)]
+        turn: Option<ReplyTurn>,
+    },
     /// Another reply uses the model; this one waits.
     Queued { chat: String },
     /// The model is being loaded; `fraction` is from 0 to 1.
@@ -28,8 +34,16 @@ pub enum Event {
     /// Nothing has arrived for a while.
     Stalled { chat: String, seconds: u32 },
     /// The reply has ended, complete or not, and is stored as in `message`. A failed reply without text leaves no
-    /// message. `anchor` is the first message in the window; `null` if all are.
-    Ended { chat: String, message: Option<Message>, anchor: Option<String>, reason: EndReason },
+    /// message. `anchor` is the first message in the window; `null` if all are. `following` replies of other characters
+    /// start now, one after the other.
+    Ended {
+        chat: String,
+        message: Option<Message>,
+        anchor: Option<String>,
+        reason: EndReason,
+        #[serde(default)]
+        following: u32,
+    },
     /// A draft of the user's next message has begun.
     Drafting { chat: String },
     /// A piece of the draft. `seq` counts from 0 without gaps.

@@ -14,6 +14,7 @@ use store::{AssetHash, CharacterListItem, Listing};
 use crate::api;
 use crate::base::clock::rfc3339;
 use crate::base::error::ApiResult;
+use crate::base::group_events;
 use crate::base::panics;
 
 /// Longest tagline, in characters.
@@ -126,6 +127,7 @@ pub(crate) fn message(
         pinned: message.pinned,
         hidden: message.hidden,
         can_regenerate: is_reply(message.role) && !is_greeting(message),
+        events: if message.role == Role::Event { group_events::read(message.text()) } else { Vec::new() },
         pictures: message.pictures.iter().map(picture).collect(),
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod files;
 pub(crate) mod foreign_date;
+pub(crate) mod group_events;
 pub(crate) mod handle;
 pub(crate) mod idle;
 pub(crate) mod open_store;

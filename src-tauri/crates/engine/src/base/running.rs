@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use domain::{ChatId, MessageId, SwipeId};
 use tokio_util::sync::CancellationToken;
 
-use crate::api::{ApiError, Drafting, Generating};
+use crate::api::{ApiError, Drafting, Generating, ReplyTurn};
 use crate::base::error::ApiResult;
 
 #[derive(Clone, Default)]
@@ -91,14 +91,14 @@ impl ChatReservation {
     }
 
     /// Records which reply is being written, and which text it continues.
-    pub(crate) fn describe(&self, message: MessageId, swipe: SwipeId, base: &str) {
+    pub(crate) fn describe(&self, message: MessageId, swipe: SwipeId, base: &str, turn: Option<ReplyTurn>) {
         let (message, swipe) = (message.to_string(), swipe.to_string());
         let (text, thoughts) = match context::display::display(base) {
             Some(display) => (display.shown, display.thoughts),
             None => (base.to_owned(), String::new()),
         };
         if let Some(reply) = self.running.lock().get_mut(&self.chat) {
-            reply.generating = Some(Generating { message, swipe, text, thoughts, seq: 0 });
+            reply.generating = Some(Generating { message, swipe, text, thoughts, seq: 0, turn });
         }
     }
 
@@ -176,7 +176,7 @@ mod tests {
         let begin = |chat| running.begin(chat);
         let place = begin(chat).unwrap();
         assert!(running.of(chat).is_none());
-        place.describe(MessageId(Uuid::nil()), SwipeId(Uuid::nil()), "");
+        place.describe(MessageId(Uuid::nil()), SwipeId(Uuid::nil()), "", None);
         assert!(matches!(begin(chat), Err(ApiError::Busy { .. })));
         let other = begin(ChatId(Uuid::from_u128(2))).unwrap();
 

@@ -120,7 +120,14 @@ fn planned(
         true => store.memories().recalled()?,
         false => HashSet::new(),
     };
-    let around = Around { user, vectors, called_up, now };
+    let mut unknown_to = HashMap::new();
+    for each in &standing {
+        let missing = store.groups().absent_from(&each.memory.sources)?;
+        if !missing.is_empty() {
+            unknown_to.insert(each.number, missing);
+        }
+    }
+    let around = Around { user, vectors, called_up, unknown_to, now };
     let mut planned = Vec::new();
     for (memory, archived) in plan(&standing, &around, MOST) {
         let by = archived.replaced_by.filter(|_| archived.reason == ArchiveReason::Superseded);

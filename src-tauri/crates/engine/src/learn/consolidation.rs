@@ -10,7 +10,7 @@
 use std::collections::{HashMap, HashSet};
 
 use domain::memory::{ArchiveReason, ArchivedState, Memory, MemoryOrigin};
-use domain::{MemoryId, Timestamp};
+use domain::{CharacterId, MemoryId, Timestamp};
 use store::ActiveMemory;
 
 use crate::recall_service::facts::{SURE, worth};
@@ -36,6 +36,8 @@ pub(crate) struct Around {
     pub(crate) vectors: HashMap<i64, Vec<f32>>,
     /// Memories that were recalled for some message.
     pub(crate) called_up: HashSet<MemoryId>,
+    /// The characters that missed a source of a memory, by its number; only memories that somebody missed.
+    pub(crate) unknown_to: HashMap<i64, HashSet<CharacterId>>,
     pub(crate) now: Timestamp,
 }
 
@@ -44,13 +46,15 @@ struct Compared<'a> {
     saying: Statement,
     attribute: Option<Attribute>,
     vector: Option<&'a [f32]>,
+    unknown_to: Option<&'a HashSet<CharacterId>>,
 }
 
 impl<'a> Compared<'a> {
     fn new(standing: &'a ActiveMemory, around: &'a Around) -> Self {
         let saying = Statement::of(&standing.memory, &around.user);
         let vector = around.vectors.get(&standing.number).map(Vec::as_slice);
-        Self { standing, attribute: Attribute::of(&saying), saying, vector }
+        let unknown_to = around.unknown_to.get(&standing.number);
+        Self { standing, attribute: Attribute::of(&saying), saying, vector, unknown_to }
     }
 
     fn memory(&self) -> &Memory {
@@ -68,9 +72,18 @@ impl<'a> Compared<'a> {
 
     /// Whether this memory may replace `other` without a loss.
     fn stands_for(&self, other: &Self) -> bool {
+        if !self.is_known_to_all_who_know(other) {
+            return false;
+        }
         let has = self.saying.has(&other.saying) && self.memory().confidence >= other.memory().confidence;
         has || self.memory().duplicate_rank() > other.memory().duplicate_rank()
             && (self.saying.is(&other.saying) || self.means(other))
+    }
+
+    /// A character that was away for this memory keeps the other one.
+    fn is_known_to_all_who_know(&self, other: &Self) -> bool {
+        let knows_neither = |character| other.unknown_to.is_some_and(|unknown| unknown.contains(character));
+        self.unknown_to.is_none_or(|unknown| unknown.iter().all(knows_neither))
     }
 
     fn means(&self, other: &Self) -> bool {
@@ -206,6 +219,7 @@ mod tests {
             user: vec!["tom".into()],
             vectors: HashMap::new(),
             called_up: HashSet::new(),
+            unknown_to: HashMap::new(),
             now: Timestamp(100 * DAY),
         }
     }
@@ -246,6 +260,20 @@ mod tests {
         assert_eq!(shown(&held, &Around { vectors, ..around() }, MOST), ["1 merged by 2"]);
         let vectors = [(1, vec![1.0, 0.0]), (2, vec![0.0, 1.0])].into();
         assert_eq!(shown(&held, &Around { vectors, ..around() }, MOST), [""; 0]);
+    }
+
+    /// A character that was away when it was said again keeps the memory that it has.
+    #[test]
+    fn merges_only_if_nobody_loses_the_memory() {
+        let held = standing(vec![memory(1, "Tom owns a boat."), memory(2, "Tom owns a boat.")]);
+        let unknown = |numbers: &[i64]| {
+            let somebody = HashSet::from([CharacterId(Uuid::from_u128(7))]);
+            Around { unknown_to: numbers.iter().map(|number| (*number, somebody.clone())).collect(), ..around() }
+        };
+        assert_eq!(shown(&held, &unknown(&[2]), MOST), [""; 0]);
+        for numbers in [&[1][..], &[1, 2]] {
+            assert_eq!(shown(&held, &unknown(numbers), MOST), ["1 merged by 2"]);
+        }
     }
 
     #[test]

@@ -128,6 +128,7 @@ impl Library {
             }
             links.complete_message(message.id, said);
         }
+        self.name_speakers(chat, &messages, &mut file).await?;
         kept.complete_chat(&mut file, &StoredMacroState::of(chat).variables, self);
         links.complete_chat(&mut file);
         Ok(ExportedChat { file, messages, left_out, documents })
@@ -181,6 +182,28 @@ impl From<api::ReadableOptions> for domain::readable_chat::ReadableOptions {
     fn from(options: api::ReadableOptions) -> Self {
         let api::ReadableOptions { names, thoughts, times, hidden } = options;
         Self { names, thoughts, times, hidden }
+    }
+}
+
+impl Library {
+    /// In a group, names the card files of the speakers, by which SillyTavern tells them apart.
+    async fn name_speakers(&self, chat: &Chat, messages: &[Message], file: &mut ChatFile) -> ApiResult<()> {
+        let scene = self.group(chat).await?;
+        if !scene.is_scene() {
+            return Ok(());
+        }
+        let files = self.member_files(&scene).await?;
+        for (message, said) in messages.iter().zip(&mut file.messages) {
+            let speaker = scene.who_said(message.id, message.role);
+            if message.role == Role::Character
+                && said.avatar.is_empty()
+                && let Some(member) = scene.member(&speaker)
+                && let Some((_, file)) = files.iter().find(|(id, _)| *id == member.id)
+            {
+                said.avatar = file.clone();
+            }
+        }
+        Ok(())
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) struct Scene {
     pub(crate) members: Vec<Member>,
     pub(crate) speakers: HashMap<MessageId, Speaker>,
     pub(crate) settings: GroupSettings,
+    /// Messages of other chats that any member missed.
+    pub(crate) missed_elsewhere: Arc<HashSet<MessageId>>,
 }
 
 /// A character that takes part.
@@ -108,6 +110,12 @@ impl Scene {
             (None, _) => return None,
         };
         self.members.iter().find(|member| member.id == id)
+    }
+
+    /// Whether a speaker still takes part and may speak without being called upon.
+    pub(crate) fn may_speak(&self, turn: &NextSpeaker) -> bool {
+        let member = self.member(turn);
+        member.map_or(turn.role == Role::Narrator, |member| !member.state.muted && !member.state.away)
     }
 
     pub(crate) fn members(&self) -> &[Member] {
@@ -199,16 +207,18 @@ impl Library {
             let members = groups.members(id)?;
             let own = Some(own).filter(|_| !members.is_empty());
             let (states, absentees) = (groups.states(id)?, groups.absentees(id)?);
-            let mut rows = Vec::new();
+            let (mut rows, mut elsewhere) = (Vec::new(), HashSet::new());
             for member in own.into_iter().chain(members) {
                 let Some(row) = store.characters().get(member)? else { continue };
-                let missed = groups.missed_by(member)?.into_keys().collect::<HashSet<_>>();
+                let missed = groups.missed_by(member)?;
+                elsewhere.extend(missed.iter().filter(|(_, chat)| **chat != id).map(|(message, _)| *message));
+                let missed = missed.into_keys().collect::<HashSet<_>>();
                 let state = states.get(&member).copied().unwrap_or_default();
                 rows.push((row, state, missed, absentees.contains_key(&member)));
             }
-            Ok((rows, groups.speakers(id)?, groups.settings(id)?))
+            Ok((rows, elsewhere, groups.speakers(id)?, groups.settings(id)?))
         });
-        let (rows, speakers, settings) = read.await?;
+        let (rows, elsewhere, speakers, settings) = read.await?;
         let mut members = Vec::with_capacity(rows.len());
         for (row, state, missed, missed_here) in rows {
             let id = row.id;
@@ -223,17 +233,14 @@ impl Library {
         if members.len() < 2 {
             members.clear();
         }
-        Ok(Scene { members, speakers, settings })
+        Ok(Scene { members, speakers, settings, missed_elsewhere: Arc::new(elsewhere) })
     }
 
-    /// The next speaker in `chat`. `None` if the user has to call upon one.
-    pub(crate) async fn next_turn(&self, chat: &Chat) -> ApiResult<Option<NextSpeaker>> {
+    /// All speakers who answer the newest message, one after the other. None if the user has to call upon one.
+    pub(crate) async fn next_turns(&self, chat: &Chat) -> ApiResult<Vec<NextSpeaker>> {
         let group = self.group(chat).await?;
-        if !group.is_scene() {
-            return Ok(Some(NextSpeaker::OWN));
-        }
         let messages = self.newest_lines(chat).await?;
-        Ok(group.next(messages.iter().rev().filter(|message| !message.hidden).map(SpokenLine::from)))
+        Ok(group.all_next(messages.iter().rev().filter(|message| !message.hidden).map(SpokenLine::from)))
     }
 
     /// The speaker who goes on after the newest message without the user. `None` if everybody has had a turn.

@@ -44,7 +44,8 @@ impl Library {
         let write = self.base().store().write(move |store| {
             store.chats_mut().insert(&chat)?;
             store.groups_mut().set_members(id, &others)?;
-            let settings = GroupSettings { order: TurnOrder::Natural, ..GroupSettings::default() };
+            let settings =
+                GroupSettings { order: TurnOrder::Natural, several_replies: true, ..GroupSettings::default() };
             store.groups_mut().set_settings(id, &settings)?;
             for (greeting, speaker) in greetings.iter().filter(|(greeting, _)| !greeting.swipes.is_empty()) {
                 let message = store.messages_mut().append(greeting)?;

@@ -2,6 +2,7 @@
 
 use domain::chat::{Chat, TurnOrder};
 use domain::overrides::CardText;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::base::error::{ApiResult, bad_input};
@@ -10,6 +11,9 @@ use crate::library::handle::Library;
 
 /// `generation_mode` of SillyTavern that puts the cards of all members into the prompt, as this app does.
 const JOIN_CARDS: u8 = 1;
+
+/// Field of a group file with the settings of this app that SillyTavern does not have.
+pub(crate) const OWN: &str = "inglenook";
 
 impl Library {
     /// # Errors
@@ -23,14 +27,7 @@ impl Library {
         let read =
             self.base().store().read(move |store| Ok((store.chat_texts().of(id)?, store.sources().file_of(id)?)));
         let (texts, source) = read.await?;
-        let mut names: Vec<String> = Vec::new();
-        for member in scene.members() {
-            // SillyTavern numbers cards of the same name.
-            let numbered = (1..).map(|number| format!("{}{number}", member.card.name()));
-            let mut candidates = std::iter::once(member.card.name().to_owned()).chain(numbered);
-            names.extend(candidates.find(|name| !names.contains(name)));
-        }
-        let files: Vec<String> = names.iter().map(|name| format!("{name}.png")).collect();
+        let files: Vec<String> = self.member_files(&scene).await?.into_iter().map(|(_, file)| file).collect();
         let muted: Vec<&String> =
             files.iter().zip(scene.members()).filter(|(_, member)| member.state.muted).map(|(file, _)| file).collect();
         let settings = &scene.settings;
@@ -38,10 +35,14 @@ impl Library {
             source.as_deref().and_then(|file| file.rsplit('/').next()?.strip_suffix(".jsonl")).map(str::to_owned);
         let stem = stem.unwrap_or_else(|| file_name(&chat.title, "jsonl").trim_end_matches(".jsonl").to_owned());
         let mut group: Map<String, Value> = serde_json::from_str(&settings.foreign).unwrap_or_default();
+        let imported = ImportedGroup::of(group.remove(OWN));
+        // Members that are not in the library stay in the group.
+        let members: Vec<&String> = files.iter().chain(&imported.missing).collect();
+        let muted: Vec<&String> = muted.into_iter().chain(&imported.missing_muted).collect();
         let own = json!({
             "id": stem,
-            "name": chat.title,
-            "members": files,
+            "name": imported.name_in(&chat.title),
+            "members": members,
             "disabled_members": muted,
             "allow_self_responses": settings.self_responses,
             "activation_strategy": strategy(settings.order),
@@ -55,13 +56,12 @@ impl Library {
                 group.insert(key.clone(), value.clone());
             }
         }
-        group.entry("generation_mode").or_insert_with(|| JOIN_CARDS.into());
-        if let Some(scenario) = texts.get(CardText::Scenario) {
-            let metadata = group.entry("chat_metadata").or_insert_with(|| json!({}));
-            if let Some(metadata) = metadata.as_object_mut() {
-                metadata.insert("scenario".to_owned(), scenario.into());
-            }
+        if settings.order == TurnOrder::Director || !settings.several_replies {
+            let own = json!({ "order": settings.order.as_str(), "several_replies": settings.several_replies });
+            group.insert(OWN.to_owned(), own);
         }
+        group.entry("generation_mode").or_insert_with(|| JOIN_CARDS.into());
+        put_scenario(&mut group, texts.get(CardText::Scenario));
         let away = scene.members().iter().filter(|member| member.state.away || member.missed_here).count();
         let warnings = (away > 0).then(|| "the file does not contain who missed which messages".to_owned());
         let bytes = serde_json::to_vec_pretty(&Value::Object(group)).unwrap_or_default();
@@ -71,6 +71,41 @@ impl Library {
             bytes,
             warnings: warnings.into_iter().collect(),
         })
+    }
+}
+
+/// What is known of an imported group besides its settings.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ImportedGroup {
+    pub(crate) name: String,
+    /// Files of members that are not in the library.
+    pub(crate) missing: Vec<String>,
+    pub(crate) missing_muted: Vec<String>,
+}
+
+impl ImportedGroup {
+    fn of(kept: Option<Value>) -> Self {
+        kept.and_then(|kept| serde_json::from_value(kept).ok()).unwrap_or_default()
+    }
+
+    /// The name of the group in a chat with this title. The chats of a group with several have longer titles.
+    fn name_in<'n>(&'n self, title: &'n str) -> &'n str {
+        if !self.name.is_empty() && title.starts_with(&self.name) { &self.name } else { title }
+    }
+}
+
+/// Writes the scenario of this chat, or removes the one that was imported.
+fn put_scenario(group: &mut Map<String, Value>, scenario: Option<&str>) {
+    let metadata = match scenario {
+        Some(_) => Some(group.entry("chat_metadata").or_insert_with(|| json!({}))),
+        None => group.get_mut("chat_metadata"),
+    };
+    let Some(Value::Object(metadata)) = metadata else { return };
+    match scenario {
+        Some(scenario) => _ = metadata.insert("scenario".to_owned(), scenario.into()),
+        None if metadata.get("scenario").is_some_and(|scenario| *scenario != "") => _ = metadata.remove("scenario"),
+        None => {}
     }
 }
 

@@ -1,12 +1,13 @@
 //! Members of group scenes: who takes part, who is muted or away, and how they take turns.
 
-use domain::chat::{Chat, GroupSettings, MemberState, Message, Role, Speaker, SwipeState, TurnOrder};
+use domain::chat::{Chat, GroupSettings, MemberState, Message, Role, Speaker, SwipeState, TurnOrder, WindowState};
 use domain::{CharacterId, ChatId, MessageId, SwipeId};
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 use uuid::Uuid;
 
-use crate::api::{self, Changed};
+use crate::api::{self, Changed, GroupEvent, GroupEventKind};
 use crate::base::error::{ApiResult, bad_input};
+use crate::base::group_events;
 use crate::library::group::{MAX_MEMBERS, NextSpeaker};
 use crate::library::handle::Library;
 
@@ -28,8 +29,10 @@ impl Library {
         let before = self.base().store().read(move |store| store.groups().members(id)).await?;
         let joined: Vec<CharacterId> = members.iter().copied().filter(|one| !before.contains(one)).collect();
         let left: Vec<CharacterId> = before.iter().copied().filter(|one| !members.contains(one)).collect();
-        let text = [self.told(&joined, "joins").await?, self.told(&left, "leaves").await?].concat().join(" ");
-        let event = self.event(chat.id, format!("({text})"));
+        let [joins, leaves] = [GroupEventKind::Joins, GroupEventKind::Leaves];
+        let events = [self.events(&joined, joins).await?, self.events(&left, leaves).await?].concat();
+        let event = self.event(chat.id, group_events::text(&events));
+        let arrived = joined.clone();
         let write = self.base().store().write(move |store| {
             let begun = store.messages().any_by_user(id)?;
             store.groups_mut().set_members(id, &members)?;
@@ -41,9 +44,10 @@ impl Library {
                     store.groups_mut().set_missed_all(id, one)?;
                 }
             }
-            if begun && !text.is_empty() {
+            if begun && !events.is_empty() {
                 store.messages_mut().append(&event)?;
             }
+            end_shared_window(store, id, &arrived)?;
             left.into_iter()
                 .try_for_each(|one| store.groups_mut().set_state(id, one, MemberState { muted: false, away: true }))
         });
@@ -68,16 +72,16 @@ impl Library {
         Ok(())
     }
 
-    /// Sentences such as "Ada joins."
-    async fn told(&self, characters: &[CharacterId], does: &str) -> ApiResult<Vec<String>> {
-        let mut told = Vec::with_capacity(characters.len());
+    /// One event per character.
+    async fn events(&self, characters: &[CharacterId], kind: GroupEventKind) -> ApiResult<Vec<GroupEvent>> {
+        let mut events = Vec::with_capacity(characters.len());
         for id in characters {
             // A deleted character leaves without a word.
             let Ok(row) = self.character(*id).await else { continue };
             let name = self.card(&row).map_or(row.name.clone(), |(card, _)| card.display_name().to_owned());
-            told.push(format!("{name} {does}."));
+            events.push(GroupEvent { kind, name });
         }
-        Ok(told)
+        Ok(events)
     }
 
     /// Sets how the characters take turns.
@@ -99,6 +103,7 @@ impl Library {
             let settings = GroupSettings {
                 order: order(options.order),
                 self_responses: options.self_responses,
+                several_replies: options.several_replies,
                 auto_delay: options.auto_delay,
                 foreign: before.foreign,
             };
@@ -119,9 +124,8 @@ impl Library {
         let id = chat.id;
         let before = self.base().store().read(move |store| store.groups().states(id)).await?;
         let before = before.get(&member).copied().unwrap_or_default();
-        let does = if away { "goes away" } else { "comes back" };
-        let text = self.told(&[member], does).await?.join(" ");
-        let event = self.event(id, format!("({text})"));
+        let kind = if away { GroupEventKind::GoesAway } else { GroupEventKind::ComesBack };
+        let event = self.event(id, group_events::text(&self.events(&[member], kind).await?));
         let write = self.base().store().write(move |store| {
             let told = before.away != away && store.messages().any_by_user(id)?;
             let state = MemberState { muted, away };
@@ -147,7 +151,11 @@ impl Library {
         let (chat, member) = self.chat_with_member(chat, character).await?;
         let _place = self.base().running().begin(chat.id)?;
         let id = chat.id;
-        self.base().store().write(move |store| store.groups_mut().set_heard_all(id, member)).await?;
+        let write = self.base().store().write(move |store| {
+            store.groups_mut().set_heard_all(id, member)?;
+            end_shared_window(store, id, &[member])
+        });
+        write.await?;
         self.messages_changed(id);
         Ok(())
     }
@@ -226,12 +234,28 @@ impl Library {
             options: api::GroupOptions {
                 order: shown_order(settings.order),
                 self_responses: settings.self_responses,
+                several_replies: settings.several_replies,
                 auto_delay: settings.auto_delay,
             },
             members,
         };
         Ok(read.await?.map(shown))
     }
+}
+
+/// Makes the next prompt of the shared window a new one if one of `arrived` missed messages of other chats. The window may
+/// contain memories that were made from them.
+fn end_shared_window(
+    store: &mut WriteTransaction<'_>,
+    chat: ChatId,
+    arrived: &[CharacterId],
+) -> Result<(), StoreError> {
+    let mut missed = false;
+    for character in arrived {
+        missed |= store.groups().missed_by(*character)?.into_values().any(|other| other != chat);
+    }
+    let Some(found) = store.chats().get(chat)?.filter(|_| missed) else { return Ok(()) };
+    store.chats_mut().set_window(chat, &WindowState { fingerprint: String::new(), ..found.window })
 }
 
 /// A character was present when it spoke.

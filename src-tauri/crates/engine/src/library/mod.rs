@@ -38,6 +38,7 @@ pub(crate) mod macro_changes;
 pub(crate) mod macro_scope;
 pub(crate) mod macro_variables;
 pub(crate) mod manifest;
+pub(crate) mod member_files;
 pub(crate) mod memories;
 pub(crate) mod memory_archive;
 pub(crate) mod memory_bulk;

@@ -25,6 +25,8 @@ pub(crate) struct Knowledge {
     /// The speaker's card, and its hash, if the speaker is not the chat's own character.
     card: Option<(Arc<Card>, u64)>,
     missed: Arc<HashSet<MessageId>>,
+    /// Messages of other chats that any member of the group scene missed.
+    missed_elsewhere: Arc<HashSet<MessageId>>,
     /// The speaker missed messages of this chat, so it has a window and a KV sequence of its own.
     window_of: Option<CharacterId>,
 }
@@ -47,7 +49,7 @@ impl Knowledge {
 
     /// Knowledge of a speaker in a group scene.
     pub(crate) fn of_speaker(chat: &Chat, scene: &Scene, speaker: NextSpeaker) -> Self {
-        let known = Self { is_scene: true, ..Self::default() };
+        let known = Self { is_scene: true, missed_elsewhere: scene.missed_elsewhere.clone(), ..Self::default() };
         match scene.member(&speaker) {
             Some(member) => Self {
                 characters: vec![member.id],
@@ -80,10 +82,10 @@ impl Knowledge {
         self.missed.clone()
     }
 
-    /// Whether the speaker knows a memory: it missed none of the messages that the memory was made from.
+    /// Whether the speaker knows a memory: it missed none of the messages that the memory was made from. The text does
+    /// not depend on memories that were merged into it.
     pub(crate) fn knows(&self, memory: &Memory) -> bool {
-        self.missed.is_empty()
-            || !memory.sources.iter().chain(&memory.merged_sources).any(|message| self.missed.contains(message))
+        self.missed.is_empty() || !memory.sources.iter().any(|message| self.missed.contains(message))
     }
 
     /// The character with a window of its own.
@@ -115,9 +117,13 @@ impl Knowledge {
         scopes
     }
 
-    /// Whether only the speaker of this turn may read memories of the scope.
-    pub(crate) fn is_private(&self, scope: MemoryScope) -> bool {
-        self.is_scene && matches!(scope, MemoryScope::Pair { .. } | MemoryScope::Character(_))
+    /// Whether a memory must stay out of what all members share: it belongs to one character, or was made in another chat
+    /// from a message that a member missed. Members that missed messages of this chat share nothing with the others.
+    pub(crate) fn is_private(&self, memory: &Memory) -> bool {
+        let missed = |message: &MessageId| self.missed_elsewhere.contains(message);
+        self.is_scene
+            && (matches!(memory.scope, MemoryScope::Pair { .. } | MemoryScope::Character(_))
+                || memory.sources.iter().any(missed))
     }
 
     /// Key of the KV sequence that holds the prompt.

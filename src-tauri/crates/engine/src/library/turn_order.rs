@@ -57,6 +57,28 @@ impl Scene {
         }
     }
 
+    /// All speakers of the replies after `lines`, newest first. The first is [`Self::next`]; others follow in natural order
+    /// if the group allows it: all that the user names, then those that speak up by their talkativeness.
+    pub(crate) fn all_next<'m>(&self, lines: impl IntoIterator<Item = SpokenLine<'m>>) -> Vec<NextSpeaker> {
+        let lines: Vec<SpokenLine<'m>> = lines.into_iter().take(LOOK_BACK as usize).collect();
+        let Some(first) = self.next(lines.iter().copied()) else { return Vec::new() };
+        let mut speakers = vec![first];
+        let several = self.settings.several_replies && self.order() == TurnOrder::Natural;
+        let said = lines.first().filter(|line| several && self.is_scene() && line.role == Role::User);
+        let Some(said) = said else { return speakers };
+        let able = self.able(Some(said));
+        let told: Vec<&SpokenLine<'_>> = lines.iter().collect();
+        let eager = in_drawn_order(&told, able.iter().copied().filter(|member| is_eager(&told, member)).collect());
+        let others =
+            self.all_named_in(said, &able).into_iter().chain(eager.into_iter().filter_map(|id| self.turn_of(id)));
+        for speaker in others {
+            if !speakers.contains(&speaker) {
+                speakers.push(speaker);
+            }
+        }
+        speakers
+    }
+
     /// The speaker after `lines`, newest first, by name or by the turn order. It never continues a reply. `None` if
     /// nobody may speak, or if everybody has spoken.
     pub(crate) fn after(&self, lines: &[SpokenLine<'_>]) -> Option<NextSpeaker> {
@@ -152,8 +174,7 @@ impl Scene {
         last: Option<Option<CharacterId>>,
         able: &[&Member],
     ) -> Option<CharacterId> {
-        let share = |member: &Member| roll(lines, member.id, "talk") as f64 / u64::MAX as f64;
-        let eager = |member: &&&Member| share(member) < talkativeness(member);
+        let eager = |member: &&&Member| is_eager(lines, member);
         let others: Vec<&Member> = able.iter().copied().filter(|member| last != Some(Some(member.id))).collect();
         let drawn = |from: &mut dyn Iterator<Item = &&Member>| {
             from.min_by_key(|member| roll(lines, member.id, "draw")).map(|member| member.id)
@@ -164,16 +185,24 @@ impl Scene {
             .or_else(|| drawn(&mut able.iter()))
     }
 
-    /// The able member or the narrator whom a line names first. Only the user can call upon the narrator.
+    /// The able member or the narrator whom a line names first.
     fn named_in(&self, line: &SpokenLine<'_>, able: &[&Member]) -> Option<NextSpeaker> {
+        self.all_named_in(line, able).into_iter().next()
+    }
+
+    /// The able members and the narrator that a line names, in the order of their names in it. Only the user can call upon
+    /// the narrator.
+    fn all_named_in(&self, line: &SpokenLine<'_>, able: &[&Member]) -> Vec<NextSpeaker> {
         if !matches!(line.role, Role::User | Role::Character) {
-            return None;
+            return Vec::new();
         }
         let text = line.text.to_lowercase();
         let members = able.iter().map(|member| (member.card.display_name(), self.turn_of(member.id)));
         let narrator = (line.role == Role::User).then(|| (NARRATOR, Some(NextSpeaker::narrator())));
         let named = members.chain(narrator).filter_map(|(name, turn)| Some((named_at(name, &text)?, turn?)));
-        named.min_by_key(|(at, _)| *at).map(|(_, turn)| turn)
+        let mut named: Vec<(usize, NextSpeaker)> = named.collect();
+        named.sort_by_key(|(at, _)| *at);
+        named.into_iter().map(|(_, turn)| turn).collect()
     }
 
     /// The able member whom a model's answer names first.
@@ -193,6 +222,17 @@ fn talkativeness(member: &Member) -> f64 {
         value => value.as_f64(),
     });
     value.filter(|value: &f64| value.is_finite()).unwrap_or(TALKATIVENESS).clamp(0.0, 1.0)
+}
+
+/// Whether a member speaks up, with the chance of its talkativeness.
+fn is_eager(lines: &[&SpokenLine<'_>], member: &Member) -> bool {
+    let share = roll(lines, member.id, "talk") as f64 / u64::MAX as f64;
+    share < talkativeness(member)
+}
+
+fn in_drawn_order(lines: &[&SpokenLine<'_>], mut members: Vec<&Member>) -> Vec<CharacterId> {
+    members.sort_by_key(|member| roll(lines, member.id, "draw"));
+    members.into_iter().map(|member| member.id).collect()
 }
 
 /// A number that stays the same for the same messages. The newest message is left out, because a preview does not know
@@ -251,7 +291,7 @@ pub(crate) mod tests {
             |at: usize| Speaker { character: Some(members[at].id), name: members[at].card.display_name().to_owned() };
         let gone = Speaker { character: None, name: "Zed".into() };
         let speakers = [(id(2), said_by(1)), (id(5), said_by(2)), (id(9), gone), (id(7), said_by(1))].into();
-        Scene { members, speakers, settings: GroupSettings::default() }
+        Scene { members, speakers, ..Scene::default() }
     }
 
     fn ordered(order: TurnOrder) -> Scene {
@@ -333,19 +373,60 @@ pub(crate) mod tests {
     #[test]
     fn natural_order_follows_talkativeness() {
         let mut scene = ordered(TurnOrder::Natural);
-        for (at, share) in [(0, "0"), (1, "0"), (2, "1.0")] {
-            let card = format!(
-                r#"{{"spec":"chara_card_v2","spec_version":"2.0","data":{{"name":"{}","extensions":{{"talkativeness":"{share}"}}}}}}"#,
-                scene.members[at].card.display_name()
-            );
-            scene.members[at].card = Arc::new(Card::from_json(card.as_bytes()).unwrap().0);
-        }
+        talk(&mut scene, ["0", "0", "1.0"]);
         assert_eq!(after(&scene, &[HM, BY_ADA]), "Mary Ann");
         assert_eq!(after(&scene, &[HM, BY_MARY]), "Mary Ann", "nobody else wants to speak");
         assert_eq!(after(&scene, &[(3, Role::User, "Bo?"), BY_MARY]), "Bo", "a name is stronger");
         assert_ne!(after(&scene, &[BY_MARY, HM]), "Mary Ann", "nobody answers itself");
         scene.settings.self_responses = true;
         assert_eq!(after(&scene, &[BY_MARY, HM]), "Mary Ann");
+    }
+
+    /// Sets the talkativeness of the members' cards.
+    fn talk(scene: &mut Scene, shares: [&str; 3]) {
+        for (at, share) in shares.into_iter().enumerate() {
+            let card = format!(
+                r#"{{"spec":"chara_card_v2","spec_version":"2.0","data":{{"name":"{}","extensions":{{"talkativeness":"{share}"}}}}}}"#,
+                scene.members[at].card.display_name()
+            );
+            scene.members[at].card = Arc::new(Card::from_json(card.as_bytes()).unwrap().0);
+        }
+    }
+
+    /// Bo and Mary Ann speak up always, Ada only if she is named.
+    #[test]
+    fn several_answer_one_message() {
+        let mut scene = ordered(TurnOrder::Natural);
+        scene.settings.several_replies = true;
+        talk(&mut scene, ["0", "1", "1"]);
+        let all = |scene: &Scene, said: &[(u128, Role, &str)]| {
+            let names = scene.all_next(lines(said)).into_iter().map(|turn| name_of(Some(turn)));
+            names.collect::<Vec<_>>()
+        };
+        let mut eager = all(&scene, &[HM]);
+        eager.sort();
+        assert_eq!(eager, ["Bo", "Mary Ann"]);
+        let named = all(&scene, &[(3, Role::User, "Mary Ann, Ada, narrator?")]);
+        assert_eq!(named, ["Mary Ann", "Ada", NARRATOR, "Bo"], "those that are named come first");
+        assert_eq!(all(&scene, &[BY_ADA, HM]).len(), 1, "a continued reply has one speaker");
+        scene.members[1].state.muted = true;
+        scene.members[2].state.away = true;
+        assert_eq!(all(&scene, &[HM]), ["Ada"], "somebody answers");
+        scene.settings.several_replies = false;
+        assert_eq!(all(&scene, &[(3, Role::User, "Ada, narrator?")]), ["Ada"]);
+    }
+
+    #[test]
+    fn first_of_several_is_the_speaker_of_the_preview() {
+        let mut scene = ordered(TurnOrder::Natural);
+        scene.settings.several_replies = true;
+        for number in 0..60 {
+            let said = [(100 + number, Role::User, "Hm."), (200 + number, Role::Character, ""), HM];
+            let all = scene.all_next(lines(&said));
+            assert_eq!(all.first(), scene.next(lines(&said)).as_ref());
+            let twice = |at: usize| all[..at].contains(&all[at]);
+            assert!(!(0..all.len()).any(twice) && !all.is_empty());
+        }
     }
 
     #[test]

@@ -10,12 +10,13 @@ use std::collections::{HashMap, HashSet};
 use context::frame::{BlockKind, Candidate, Signal, SignalKind, Source};
 use context::reason::{BlockReason, two_decimals};
 use domain::memory::{Memory, MemoryOrigin, MemoryScope, MemoryType};
-use domain::{MemoryId, MessageId, Timestamp};
+use domain::{LorebookId, MemoryId, MessageId, Timestamp};
 use store::{ChatParticipants, FoundMemory, Query, ReadTransaction, StoreError};
 
 use crate::Clock;
 use crate::library::presence::Knowledge;
 use crate::recall_service::branches::Branches;
+use crate::recall_service::witnessed;
 use recall::memory_mmr::{Doubles, Ranked, diversify, source};
 use recall::tokens::words;
 
@@ -43,6 +44,7 @@ pub(crate) struct Facts {
     pub(crate) called: Vec<MatchedMemory>,
     /// See [`StandingFacts`].
     pub(crate) last_session: Option<Memory>,
+    own_worlds: HashSet<LorebookId>,
     /// The words of the user's name.
     user: Vec<String>,
     doubles: Doubles,
@@ -113,6 +115,8 @@ pub(crate) struct StandingFacts {
     memories: Vec<Memory>,
     /// The summary of the pair's previous chat, for a chat that has no story yet.
     last_session: Option<Memory>,
+    /// See [`witnessed::own_worlds`].
+    own_worlds: HashSet<LorebookId>,
 }
 
 impl StandingFacts {
@@ -130,7 +134,8 @@ impl StandingFacts {
             }
             false => None,
         };
-        Ok(Self { memories, last_session })
+        let own_worlds = witnessed::own_worlds(store, &counting.known, counting.company)?;
+        Ok(Self { memories, last_session, own_worlds })
     }
 
     /// Leaves out the memories that were learned from that message.
@@ -142,6 +147,8 @@ impl StandingFacts {
 /// A memory that matches the turn, with its lexical score and its cosine similarity, each from 0 to 1.
 pub(crate) struct MatchedMemory {
     memory: Memory,
+    /// It belongs to a world of [`witnessed::own_worlds`].
+    own_world: bool,
     words: f32,
     nearness: f32,
 }
@@ -175,8 +182,13 @@ pub(crate) fn called(
         let nearness = nearness[&number];
         match called.iter_mut().find(|known| known.memory.id == memory.id) {
             Some(known) => known.nearness = nearness,
-            None => called.push(MatchedMemory { memory, words: 0.0, nearness }),
+            None => called.push(MatchedMemory { memory, own_world: false, words: 0.0, nearness }),
         }
+    }
+    witnessed::as_known(store, &counting.known, called.iter_mut().map(|called| &mut called.memory).collect())?;
+    let own = witnessed::own_worlds(store, &counting.known, counting.company)?;
+    for called in &mut called {
+        called.own_world = matches!(called.memory.scope, MemoryScope::World(world) if own.contains(&world));
     }
     Ok(called)
 }
@@ -189,15 +201,17 @@ fn is_made_of(memory: &Memory, message: MessageId) -> bool {
 fn by_words(found: Vec<FoundMemory>) -> Vec<MatchedMemory> {
     let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
     let share = |score: f64| if best > 0.0 { (score / best) as f32 } else { 0.0 };
-    let called =
-        found.into_iter().map(|found| MatchedMemory { words: share(found.score), memory: found.memory, nearness: 0.0 });
+    let called = found.into_iter().map(|found| {
+        let (words, memory) = (share(found.score), found.memory);
+        MatchedMemory { memory, own_world: false, words, nearness: 0.0 }
+    });
     called.collect()
 }
 
 impl Facts {
     /// `user` is the user's name.
     pub(crate) fn new(
-        StandingFacts { memories, last_session }: StandingFacts,
+        StandingFacts { memories, last_session, own_worlds }: StandingFacts,
         called: Vec<MatchedMemory>,
         user: &str,
     ) -> Self {
@@ -205,7 +219,7 @@ impl Facts {
         let standing: HashSet<MemoryId> = memories.iter().map(|memory| memory.id).collect();
         let besides = called.iter().map(|called| &called.memory).filter(|memory| !standing.contains(&memory.id));
         let doubles = Doubles::among(memories.iter().chain(besides), &user);
-        Self { standing: memories, called, last_session, user, doubles }
+        Self { standing: memories, called, last_session, own_worlds, user, doubles }
     }
 
     /// Candidates for the digest, ordered by pin, importance and recency. Uncertain memories are left out until a
@@ -230,9 +244,13 @@ impl Facts {
 
     /// The sources of the memories that only the speaker may read.
     pub(crate) fn private(&self, known: &Knowledge) -> HashSet<Source> {
-        let called = self.called.iter().map(|called| &called.memory);
-        let all = self.standing.iter().chain(called).chain(&self.last_session);
-        all.filter(|memory| known.is_private(memory.scope)).map(source).collect()
+        let own =
+            |memory: &Memory| matches!(memory.scope, MemoryScope::World(world) if self.own_worlds.contains(&world));
+        let standing = self.standing.iter().chain(&self.last_session);
+        let standing = standing.map(|memory| (memory, own(memory)));
+        let called = self.called.iter().map(|called| (&called.memory, called.own_world));
+        let private = standing.chain(called).filter(|(memory, own)| *own || known.is_private(memory));
+        private.map(|(memory, _)| source(memory)).collect()
     }
 
     /// Messages in which the user asked to remember what one of these memories says.

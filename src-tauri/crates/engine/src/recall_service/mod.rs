@@ -27,3 +27,4 @@ pub(crate) mod similarity;
 pub(crate) mod text_cache;
 pub(crate) mod turn_embedding;
 pub(crate) mod vector_cache;
+pub(crate) mod witnessed;

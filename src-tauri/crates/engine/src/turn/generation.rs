@@ -23,6 +23,7 @@ use crate::turn::inputs::Aim;
 use crate::turn::made::BuiltPrompt;
 use crate::turn::reply_passages::{self, Passages, ReplyPart};
 use crate::turn::slash::quick_reply::Moment;
+use crate::turn::speaker_queue::{QueuedReply, SpeakerQueue};
 use crate::turn::target::Target;
 
 /// Interval at which the text of a reply is stored while it streams. A crash loses at most half a second of text.
@@ -41,6 +42,8 @@ pub(crate) struct ReplyJob {
     pub(crate) target: Target,
     pub(crate) options: TurnOptions,
     pub(crate) place: ChatReservation,
+    /// The characters that answer after this one.
+    pub(crate) queue: SpeakerQueue,
 }
 
 /// Result of a stream that ended normally.
@@ -136,8 +139,16 @@ impl ReplyDraft {
 }
 
 impl Turns {
-    /// Generates the reply of `job` and announces how it ended.
+    /// Generates the reply of `job`, and then those of the characters in its queue.
     pub(crate) async fn generate(&self, job: ReplyJob) {
+        let mut next = Some(job);
+        while let Some(job) = next {
+            next = self.generate_one(job).await;
+        }
+    }
+
+    /// Generates one reply and announces how it ended. Returns the next one, which is announced as well.
+    async fn generate_one(&self, job: ReplyJob) -> Option<ReplyJob> {
         let started = Instant::now();
         let mut draft = ReplyDraft {
             text: job.target.base().to_owned(),
@@ -174,12 +185,24 @@ impl Turns {
             Ok(message) => (reason, message),
             Err(error) => (EndReason::Failed { error }, None),
         };
-        let ReplyJob { chat, options, place, .. } = job;
+        let ReplyJob { chat, options, place, queue, .. } = job;
         let id = chat.id;
-        // Free the chat before announcing the end, so that the listeners' next message does not find it busy.
-        drop(place);
+        // If nobody follows, free the chat before announcing the end, so that the listeners' next message does not find it
+        // busy.
+        let next = match whole {
+            true => self.next_in_queue((chat, options.clone()), place, queue).await,
+            false => {
+                drop(place);
+                None
+            }
+        };
         self.base().events().changed(Changed::Chats, Some(id.to_string()));
-        self.announce_end(id, message, reason).await;
+        let following = next.as_ref().map_or(0, |next| next.job.queue.following() + 1);
+        self.announce_end(id, message, reason, following).await;
+        if let Some(QueuedReply { job, speakers, called }) = next {
+            self.announce_start(&job, speakers, Some(&called));
+            return Some(job);
+        }
         if whole {
             TurnStep::Idle.done(id);
             let options = if options.one_off { TurnOptions::default() } else { options };
@@ -191,6 +214,7 @@ impl Turns {
             // A failure is only logged, because the reply is complete.
             let _ = contained_as("the idle work after a reply failed", Box::pin(idle)).await;
         }
+        None
     }
 
     async fn write_reply(&self, job: &ReplyJob, draft: &mut ReplyDraft, started: Instant) -> ApiResult<Finish> {

@@ -42,6 +42,7 @@ pub(crate) mod report;
 pub(crate) mod said_macros;
 pub(crate) mod send;
 pub(crate) mod slash;
+pub(crate) mod speaker_queue;
 pub(crate) mod stages;
 pub(crate) mod story;
 pub(crate) mod target;

@@ -9,6 +9,7 @@ use crate::turn::handle::Turns;
 use crate::turn::hint;
 use crate::turn::inputs::Aim;
 use crate::turn::send::new_ids;
+use crate::turn::speaker_queue::SpeakerQueue;
 use crate::turn::target::Target;
 
 impl Turns {
@@ -31,15 +32,15 @@ impl Turns {
         let one_off = instruction.is_some() || (wanted.model.is_some() && last.is_some());
         let options = TurnOptions { hint: instruction, model: wanted.model, one_off, ..TurnOptions::default() };
         let (message, swipe) = new_ids();
-        let (aim, target) = match last {
-            Some(last) => (Aim::Before(last.id), Target::NewSwipe { message: last, swipe }),
+        let (aim, target, queue) = match last {
+            Some(last) => (Aim::Before(last.id), Target::NewSwipe { message: last, swipe }, SpeakerQueue::default()),
             None => {
-                let turn = self.choose_speaker(&chat, &options).await?.ok_or_else(nobody)?;
-                (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn })
+                let (turn, queue) = self.choose_speakers(&chat, &options).await?.ok_or_else(nobody)?;
+                (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn }, queue)
             }
         };
         let speakers = self.library().speakers(&chat).await?;
-        Ok(self.start(ReplyJob { chat, aim, target, options, place }, speakers, None))
+        Ok(self.start(ReplyJob { chat, aim, target, options, place, queue }, speakers, None))
     }
 }
 

@@ -30,6 +30,7 @@ use crate::turn::generation::ReplyJob;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
 use crate::turn::slash::quick_reply::Moment;
+use crate::turn::speaker_queue::SpeakerQueue;
 use crate::turn::target::Target;
 
 /// Maximum length of a message, in bytes. A longer text is a file pasted by mistake, and no model accepts it.
@@ -61,12 +62,12 @@ impl Turns {
         let begun = async {
             let place = self.after_user_message(&chat, place).await?;
             let speakers = self.library().speakers(&chat).await?;
-            let Some(turn) = self.choose_speaker(&chat, &options).await? else {
+            let Some((turn, queue)) = self.choose_speakers(&chat, &options).await? else {
                 drop(place);
                 return Ok(self.unanswered(id, &sent, &speakers).await);
             };
             let (aim, target) = (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn });
-            let job = ReplyJob { chat, aim, target, options, place };
+            let job = ReplyJob { chat, aim, target, options, place, queue };
             Ok(self.start(job, speakers, Some(&sent)))
         };
         match begun.await {
@@ -85,10 +86,14 @@ impl Turns {
         self.base().running().begin(chat.id)
     }
 
-    /// The speaker of the reply to the last message. `None` if the user has to call upon one.
-    pub(crate) async fn choose_speaker(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<Option<NextSpeaker>> {
-        let Some(turn) = self.library().next_turn(chat).await? else { return Ok(None) };
-        Ok(Some(self.directed(chat, turn, options).await))
+    /// The speaker of the reply to the last message, and those who reply after it. `None` if the user has to call upon one.
+    pub(crate) async fn choose_speakers(
+        &self,
+        chat: &Chat,
+        options: &TurnOptions,
+    ) -> ApiResult<Option<(NextSpeaker, SpeakerQueue)>> {
+        let Some((turn, queue)) = SpeakerQueue::new(self.library().next_turns(chat).await?) else { return Ok(None) };
+        Ok(Some((self.directed(chat, turn, options).await, queue)))
     }
 
     /// Announces a message that nobody answers.
@@ -99,15 +104,21 @@ impl Turns {
 
     /// Announces that the reply to a stored message could not start.
     async fn not_started(&self, chat: ChatId, error: ApiError) -> Started {
-        self.announce_end(chat, None, EndReason::Failed { error }).await;
+        self.announce_end(chat, None, EndReason::Failed { error }, 0).await;
         Started { sent: None, reply: None }
     }
 
-    /// Announces the end of a reply, with the start of the window as it is stored now.
-    pub(crate) async fn announce_end(&self, chat: ChatId, message: Option<api::Message>, reason: EndReason) {
+    /// Announces the end of a reply, with the start of the window as it is stored now. `following` replies come next.
+    pub(crate) async fn announce_end(
+        &self,
+        chat: ChatId,
+        message: Option<api::Message>,
+        reason: EndReason,
+        following: u32,
+    ) {
         let window = self.library().chat(chat).await.map(|chat| chat.window);
         let anchor = window.ok().and_then(|window| window.anchor).map(|id| id.to_string());
-        self.base().events().announce(api::Event::Ended { chat: chat.to_string(), message, anchor, reason });
+        self.base().events().announce(api::Event::Ended { chat: chat.to_string(), message, anchor, reason, following });
     }
 
     /// Stores the user's message and clears the draft. Macros are expanded only once, now, so that the history does
@@ -199,6 +210,7 @@ impl Turns {
             target: Target::Extend { message: last },
             options: TurnOptions { ask: Some(Ask::Continue), ..TurnOptions::default() },
             place,
+            queue: SpeakerQueue::default(),
         };
         Ok(self.start(job, speakers, None))
     }
@@ -229,7 +241,8 @@ impl Turns {
         let called = self.library().call_upon(&chat, &turn).await?;
         let speakers = self.library().speakers(&chat).await?;
         let (aim, target) = (Aim::By(turn.clone()), Target::NewMessage { message, swipe, turn });
-        let job = ReplyJob { chat, aim, target, options: TurnOptions::default(), place };
+        let queue = SpeakerQueue::default();
+        let job = ReplyJob { chat, aim, target, options: TurnOptions::default(), place, queue };
         Ok(self.start(job, speakers, Some(&called)))
     }
 
@@ -334,17 +347,29 @@ impl Turns {
     /// Announces the reply, with the message `sent` that it answers, and starts a task for it.
     pub(crate) fn start(&self, job: ReplyJob, speakers: convert::Speakers, sent: Option<&Message>) -> Started {
         self.base().idle().stop();
-        job.place.describe(job.target.message(), job.target.swipe(), job.target.base());
-        let sent = sent.map(|sent| convert::message(sent, &speakers, |_| None));
-        let reply = job.target.as_begun(speakers, self.base().now());
-        let (chat, message) = (job.chat.id.to_string(), reply.clone());
-        self.base().events().announce(api::Event::Started { chat, sent: sent.clone(), message });
+        let started = self.announce_start(&job, speakers, sent);
         let (turns, at_work) = (self.clone(), self.base().idle().at_work());
         tokio::spawn(async move {
             turns.generate(job).await;
             drop(turns);
             drop(at_work);
         });
+        started
+    }
+
+    /// Announces the reply, with the message `sent` that it answers.
+    pub(crate) fn announce_start(
+        &self,
+        job: &ReplyJob,
+        speakers: convert::Speakers,
+        sent: Option<&Message>,
+    ) -> Started {
+        let turn = job.queue.turn();
+        job.place.describe(job.target.message(), job.target.swipe(), job.target.base(), turn);
+        let sent = sent.map(|sent| convert::message(sent, &speakers, |_| None));
+        let reply = job.target.as_begun(speakers, self.base().now());
+        let (chat, message) = (job.chat.id.to_string(), reply.clone());
+        self.base().events().announce(api::Event::Started { chat, sent: sent.clone(), message, turn });
         Started { sent, reply: Some(reply) }
     }
 }

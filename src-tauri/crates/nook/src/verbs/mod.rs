@@ -5,6 +5,7 @@ mod data;
 mod doctor;
 mod endpoints;
 mod export;
+mod group;
 mod library;
 mod list_folders;
 mod lore;
@@ -75,6 +76,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Show { kind, name, .. } => library::show(engine, kind, &name.unwrap_or_default(), out).await,
         Verb::Set { key, value, whose, .. } => settings::set(engine, whose, key, value, out).await,
         Verb::Chat(args) => chat::chat(engine, args, out).await,
+        Verb::Group { verb } => group::group(engine, verb, out).await,
         Verb::Prompt(args) => prompt::prompt(engine, args, out).await,
         Verb::Search { query, chat, meaning } => search::search(engine, &query, chat, meaning, out).await,
         Verb::Folders { verb } => list_folders::folders(engine, verb, out).await,

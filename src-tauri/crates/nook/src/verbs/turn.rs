@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::api::{ApiError, CommandOutcome, EndReason, Event, Figures, Message, Swipe, ToolCall};
+use engine::api::{ApiError, CommandOutcome, EndReason, Event, Figures, Message, Started, Swipe, ToolCall};
 use engine::{Engine, Events, TurnOptions};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -21,6 +21,15 @@ pub(super) struct Talk<'a> {
     pub(super) chat: String,
     pub(super) options: TurnOptions,
     pub(super) interrupts: Interrupts,
+}
+
+/// Who speaks in a group.
+pub(super) enum Whom {
+    /// The id of a character.
+    Member(String),
+    Narrator,
+    /// The one whose turn it is.
+    Next,
 }
 
 /// How a turn ended; its output is complete.
@@ -58,10 +67,32 @@ impl Talk<'_> {
         };
         // The pictures were sent with the first message.
         self.options.pictures.clear();
+        self.until_end(&mut events, &started).await
+    }
+
+    /// Lets a character of a group speak.
+    pub(super) async fn speak(&mut self, whom: Whom) -> Result<TurnOutcome, CommandError> {
+        let (mut events, chat) = (self.engine.subscribe(), self.chat.clone());
+        let started = match whom {
+            Whom::Member(id) => self.engine.let_speak(chat, Some(id)).await?,
+            Whom::Narrator => self.engine.let_speak(chat, None).await?,
+            Whom::Next => {
+                let next = self.engine.speak_next(chat).await?;
+                next.ok_or_else(|| CommandError::because("badInput", "nobody is next; name a character"))?
+            }
+        };
+        self.until_end(&mut events, &started).await
+    }
+
+    async fn until_end(&mut self, events: &mut Events, started: &Started) -> Result<TurnOutcome, CommandError> {
         if let Some(sent) = &started.sent {
             self.out.event(&json!({ "event": "sent", "chat": self.chat, "message": sent.id }))?;
         }
-        let followed = self.follow(&mut events).await;
+        if started.sent.is_some() && started.reply.is_none() {
+            self.out.print_note("nobody answers until you let a character speak");
+            return Ok(TurnOutcome::Finished);
+        }
+        let followed = self.follow(events).await;
         if matches!(followed, Err(_) | Ok(TurnOutcome::Quit)) {
             // The reader has closed the pipe or the process must exit, so the reply must not continue unseen.
             let _ = timeout(STOP_PATIENCE, self.engine.stop(self.chat.clone())).await;
@@ -124,7 +155,13 @@ impl Talk<'_> {
         let chat = self.engine.open_chat(self.chat.clone()).await?;
         let ended = chat.generating.is_none();
         let message = chat.page.messages.into_iter().last();
-        Ok(ended.then_some(Event::Ended { chat: chat.id, message, anchor: chat.anchor, reason: EndReason::Stop }))
+        Ok(ended.then_some(Event::Ended {
+            chat: chat.id,
+            message,
+            anchor: chat.anchor,
+            reason: EndReason::Stop,
+            following: 0,
+        }))
     }
 
     /// Shows an event of this chat. The end of the reply ends the turn.
@@ -134,10 +171,14 @@ impl Talk<'_> {
                 self.out.print_piece(&text)?;
                 self.out.event(&Event::Token { chat, text, message, swipe, seq })?;
             }
-            Event::Ended { chat, message, reason, .. } if chat == self.chat => {
-                return self.end(message.as_ref(), reason).map(Some);
+            Event::Ended { chat, message, reason, following, .. } if chat == self.chat => {
+                let outcome = self.end(message.as_ref(), reason)?;
+                return Ok((following == 0).then_some(outcome));
             }
-            Event::Started { chat, message, .. } if chat == self.chat => {
+            Event::Started { chat, message, turn, .. } if chat == self.chat => {
+                if turn.is_some() {
+                    self.out.print_piece(&format!("{}: ", message.name))?;
+                }
                 self.out.event(&json!({ "event": "started", "chat": chat, "message": message.id }))?;
             }
             Event::Thought { ref chat, .. } if *chat == self.chat => self.out.event(&event)?,

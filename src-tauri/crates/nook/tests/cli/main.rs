@@ -6,6 +6,7 @@
 mod data;
 mod endpoints;
 mod exports;
+mod groups;
 mod hostile;
 mod library;
 mod lore;

@@ -40,7 +40,7 @@ const OF_MESSAGE: [(&str, &str); 3] =
 const OF_CHAT: [(&str, &str, &str, &str); 8] = [
     ("chat_text", "chat", "1", "field, text"),
     ("chat_member", "chat", "1", "character, position"),
-    ("chat_group", "chat", "1", "turn_order, self_responses, auto_delay, foreign_fields"),
+    ("chat_group", "chat", "1", "turn_order, self_responses, several_replies, auto_delay, foreign_fields"),
     ("member_state", "chat", "1", "character, muted, away"),
     ("foreign_chat", "chat", "1", "user_name, json"),
     ("scoped_setting", "owner", "scope = 'chat'", "scope, key, value"),

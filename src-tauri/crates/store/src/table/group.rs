@@ -1,7 +1,7 @@
 //! Group scenes: the additional characters of a chat with their settings, the speakers of its messages, and who was
 //! present at each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use domain::chat::{GroupSettings, MemberState, Speaker, TurnOrder, WindowState};
 use domain::{CharacterId, ChatId, MessageId};
@@ -33,7 +33,8 @@ impl Groups<'_> {
         let row = self
             .conn
             .prepare_cached(
-                "SELECT turn_order, self_responses, auto_delay, foreign_fields FROM chat_group WHERE chat = ?1",
+                "SELECT turn_order, self_responses, several_replies, auto_delay, foreign_fields FROM chat_group
+                 WHERE chat = ?1",
             )?
             .query_row([Col(chat)], settings_from_row)
             .optional()?;
@@ -60,6 +61,19 @@ impl Groups<'_> {
             .query_map([Col(character)], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(1)?.0)))?
             .collect::<Result<_, _>>()?;
         Ok(rows)
+    }
+
+    /// The characters that missed any of the messages.
+    pub fn absent_from(&self, messages: &[MessageId]) -> Result<HashSet<CharacterId>, StoreError> {
+        let mut absent = HashSet::new();
+        let mut statement = self.conn.prepare_cached("SELECT character FROM message_absence WHERE message = ?1")?;
+        for message in messages {
+            let mut rows = statement.query([Col(*message)])?;
+            while let Some(row) = rows.next()? {
+                absent.insert(row.get::<_, Col<_>>(0)?.0);
+            }
+        }
+        Ok(absent)
     }
 
     /// The characters that missed messages of a chat, each with the number of these messages that still exist.
@@ -131,16 +145,18 @@ impl GroupsMut<'_> {
     pub fn set_settings(&mut self, chat: ChatId, settings: &GroupSettings) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
-                "INSERT INTO chat_group (chat, turn_order, self_responses, auto_delay, foreign_fields)
-                 VALUES (?1, ?2, ?3, ?4, ?5)
+                "INSERT INTO chat_group (chat, turn_order, self_responses, several_replies, auto_delay, foreign_fields)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                  ON CONFLICT (chat) DO UPDATE SET turn_order = excluded.turn_order,
-                     self_responses = excluded.self_responses, auto_delay = excluded.auto_delay,
+                     self_responses = excluded.self_responses, several_replies = excluded.several_replies,
+                     auto_delay = excluded.auto_delay,
                      foreign_fields = excluded.foreign_fields",
             )?
             .execute(params![
                 Col(chat),
                 settings.order.as_str(),
                 settings.self_responses,
+                settings.several_replies,
                 settings.auto_delay,
                 settings.foreign
             ])?;
@@ -230,8 +246,9 @@ fn settings_from_row(row: &Row<'_>) -> rusqlite::Result<GroupSettings> {
     Ok(GroupSettings {
         order: TurnOrder::ALL.into_iter().find(|known| known.as_str() == order).unwrap_or_default(),
         self_responses: row.get(1)?,
-        auto_delay: row.get(2)?,
-        foreign: row.get(3)?,
+        several_replies: row.get(2)?,
+        auto_delay: row.get(3)?,
+        foreign: row.get(4)?,
     })
 }
 

@@ -26,6 +26,12 @@ impl Sources<'_> {
         Ok(id)
     }
 
+    /// The name of a file that a character was imported from.
+    pub fn file_of_character(&self, character: CharacterId) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT file FROM character_file WHERE character = ?1 ORDER BY folder, file LIMIT 1";
+        Ok(self.conn.prepare_cached(sql)?.query_row([Col(character)], |row| row.get(0)).optional()?)
+    }
+
     /// The oldest character imported from a file with this content. Excludes characters from another file of `folder`,
     /// because two copies in one folder are two characters.
     pub fn character_like(&self, folder: &str, content: AssetHash) -> Result<Option<CharacterId>, StoreError> {

@@ -100,8 +100,8 @@ impl Stage {
             self.engine.turns.prepare(&chat, Aim::Last, &TurnOptions::default()).await?;
         self.engine.turns.keep_plan(&activated, &made).await?;
         let (message, swipe) = (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()));
-        let turn: Option<Speaking> = self.engine.library.next_turn(&chat).await?;
-        let turn = turn.unwrap_or(Speaking::OWN);
+        let turns: Vec<Speaking> = self.engine.library.next_turns(&chat).await?;
+        let turn = turns.into_iter().next().unwrap_or(Speaking::OWN);
         let (target, model, now) =
             (Target::NewMessage { message, swipe, turn }, answerer.name.clone(), self.engine.base.now());
         let kept = self.engine.base.store().write(move |store| {

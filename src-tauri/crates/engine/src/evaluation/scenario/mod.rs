@@ -9,6 +9,8 @@
 //! | `character` | name, description | a card in the library |
 //! | `pair` | pair, persona, character | names a persona and a character; creates them if they are missing |
 //! | `chat` | pair, chat, members | sets who takes part in a chat from now on |
+//! | `presence` | pair, chat, character, away | a participant goes away or comes back |
+//! | `inform` | pair, chat, character | a participant knows everything said so far |
 //! | `say` | pair, chat, who, text, id | a message, stored as an import does |
 //! | `turn` | pair, chat, text, reply, id | a turn with its epoch, context block and manifest |
 //! | `edit`, `swipe` | message, text | a new text; another reply in place of one |
@@ -16,9 +18,10 @@
 //! | `branch` | pair, chat, after, to | a chat that begins like another one |
 //! | `delete_chat` | pair, chat | deletes a chat |
 //! | `remember`, `forget` | pair, text | writes or deletes a memory, as in the memory panel |
-//! | `lorebook` | pair, name, entries `{keys, text}` | a lorebook of the character |
+//! | `share` | pair, text | lets memories apply in all chats |
+//! | `lorebook` | pair, chat, name, entries `{keys, text}` | a lorebook of the character, or of a chat |
 //! | `setting` | pair, chat, key, value | a setting of that chat, or of all |
-//! | `learn` | | embeds messages, as in idle time |
+//! | `learn`, `consolidate` | | embeds messages, archives outdated memories, as in idle time |
 //! | `compact`, `reopen` | | purges what was deleted; ends the engine and starts it again |
 //! | `probe` | id, pair, chat, text, budget, whole | the only step with an answer: [`Probed`] |
 //!
@@ -44,8 +47,8 @@ use provider::FakeProvider;
 
 pub use probe::{Item, Probed};
 pub use step::{
-    Branch, Character, Chat, Deleted, Lorebook, Noted, Pair, Probe, Rewritten, Say, ScenarioEntry, Set, Step, Timed,
-    Turn, Where,
+    Branch, Character, Chat, Deleted, Informed, Lorebook, Noted, Pair, Presence, Probe, Rewritten, Say, ScenarioEntry,
+    Set, Step, Timed, Turn, Where,
 };
 
 use crate::Engine;

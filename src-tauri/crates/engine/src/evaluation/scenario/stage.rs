@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::lines::Line;
 use super::probe::Probed;
-use super::step::{Branch, Character, Chat, Lorebook, Noted, Pair, Rewritten, Set, Step, Where};
+use super::step::{Branch, Character, Chat, Informed, Lorebook, Noted, Pair, Presence, Rewritten, Set, Step, Where};
 use crate::Engine;
 use crate::OpenError;
 use crate::Options;
@@ -88,6 +88,14 @@ impl Stage {
             Step::Character(Character { name, description }) => _ = self.character(&name, &description).await?,
             Step::Pair(pair) => self.pair(pair).await?,
             Step::Chat(chat) => self.members(chat).await?,
+            Step::Presence(Presence { pair, chat, character, away }) => {
+                let (chat, member) = self.member(&pair, &chat, &character).await?;
+                self.engine.set_member(chat, member, false, away).await?;
+            }
+            Step::Inform(Informed { pair, chat, character }) => {
+                let (chat, member) = self.member(&pair, &chat, &character).await?;
+                self.engine.let_member_know(chat, member).await?;
+            }
             Step::Turn(turn) => self.turn(turn, number).await?,
             Step::Edit(Rewritten { message, text }) => {
                 _ = self.engine.edit_message(self.known.message(&message)?.to_string(), text).await?;
@@ -104,9 +112,11 @@ impl Stage {
             }
             Step::Remember(noted) => self.remember(noted).await?,
             Step::Forget(noted) => self.forget(noted).await?,
+            Step::Share(noted) => self.share(noted).await?,
             Step::Lorebook(book) => self.lorebook(book).await?,
             Step::Setting(set) => self.set(set).await?,
             Step::Learn => _ = self.engine.learn().await?,
+            Step::Consolidate => _ = self.engine.consolidate_memories().await?,
             Step::Compact => {
                 let now = self.engine.base.now();
                 self.engine.base.store().purge(store::Before::all(now), manifest::without_words).await?;
@@ -179,6 +189,11 @@ impl Stage {
         self.engine.set_members(id.to_string(), characters).await
     }
 
+    /// The ids of a chat and of a participant.
+    async fn member(&mut self, pair: &str, chat: &str, name: &str) -> ApiResult<(String, String)> {
+        Ok((self.chat(pair, chat).await?.to_string(), self.character(name, "").await?.to_string()))
+    }
+
     async fn branch(&mut self, Branch { pair, chat, after, to }: Branch) -> ApiResult<()> {
         let (from, after) = (self.chat(&pair, &chat).await?, self.known.message(&after)?);
         let branch = self.chat(&pair, &to).await?;
@@ -202,18 +217,46 @@ impl Stage {
         self.engine.save_memory(draft).await.map(|_| ())
     }
 
-    async fn forget(&self, Noted { pair, text }: Noted) -> ApiResult<()> {
-        let (character, persona) = self.known.pair(&pair)?;
-        let all = self.engine.every_memory(character.to_string()).await?;
-        let of_pair = |memory: &api::Memory| memory.persona.as_deref().is_none_or(|id| id == persona.to_string());
-        for memory in all.into_iter().filter(|memory| of_pair(memory) && memory.text.contains(&text)) {
+    async fn forget(&self, noted: Noted) -> ApiResult<()> {
+        for memory in self.noted(&noted).await? {
             self.engine.delete_memory(memory.id).await?;
         }
         Ok(())
     }
 
-    async fn lorebook(&self, Lorebook { pair, name, entries }: Lorebook) -> ApiResult<()> {
-        let (character, _) = self.known.pair(&pair)?;
+    async fn share(&self, noted: Noted) -> ApiResult<()> {
+        for memory in self.noted(&noted).await? {
+            let draft = MemoryDraft {
+                id: memory.id,
+                kind: memory.kind,
+                text: memory.text,
+                importance: memory.importance,
+                pinned: memory.pinned,
+                scope: MemoryScope::Profile,
+                world: None,
+                character: memory.character.unwrap_or_default(),
+                persona: None,
+                chat: None,
+            };
+            self.engine.save_memory(draft).await?;
+        }
+        Ok(())
+    }
+
+    /// The memories that contain the text.
+    async fn noted(&self, Noted { pair, text }: &Noted) -> ApiResult<Vec<api::Memory>> {
+        let (character, persona) = self.known.pair(pair)?;
+        let mut all = self.engine.every_memory(character.to_string()).await?;
+        let of_pair = |memory: &api::Memory| memory.persona.as_deref().is_none_or(|id| id == persona.to_string());
+        all.retain(|memory| of_pair(memory) && memory.text.contains(text));
+        Ok(all)
+    }
+
+    async fn lorebook(&mut self, Lorebook { pair, chat, name, entries }: Lorebook) -> ApiResult<()> {
+        let binding = match chat {
+            Some(chat) => Binding::Chat(self.chat(&pair, &chat).await?),
+            None => Binding::Character(self.known.pair(&pair)?.0),
+        };
         let entry = |(at, entry): (usize, &super::step::ScenarioEntry)| {
             let value = json!({ "uid": at, "key": entry.keys, "keysecondary": [], "comment": "", "content": entry.text,
                 "constant": entry.keys.is_empty(), "order": 100, "position": 0, "disable": false });
@@ -223,7 +266,7 @@ impl Stage {
         let (book, _) = Book::from_value(json!({ "entries": entries }))
             .map_err(|error| bad_input(error.to_string(), "Write entries with a text."))?;
         let json = book.to_value().to_string();
-        self.engine.library.add_lorebook(name, json, None, vec![Binding::Character(character)]).await.map(|_| ())
+        self.engine.library.add_lorebook(name, json, None, vec![binding]).await.map(|_| ())
     }
 
     async fn set(&mut self, Set { pair, chat, key, value }: Set) -> ApiResult<()> {

@@ -19,6 +19,9 @@ pub enum Step {
     Character(Character),
     Pair(Pair),
     Chat(Chat),
+    Presence(Presence),
+    /// Lets a participant know everything that was said in the chat so far.
+    Inform(Informed),
     Say(Say),
     Turn(Turn),
     Edit(Rewritten),
@@ -28,10 +31,14 @@ pub enum Step {
     DeleteChat(Where),
     Remember(Noted),
     Forget(Noted),
+    /// Lets memories that contain the text apply in all chats, as the memory panel does.
+    Share(Noted),
     Lorebook(Lorebook),
     Setting(Set),
     /// Embeds messages, as the app does in idle time; does nothing without an encoder.
     Learn,
+    /// Archives outdated and repeated memories, as the app does once a day.
+    Consolidate,
     /// Purges what was deleted, as the app's next start does.
     Compact,
     /// Ends the engine and starts another one in the same folder.
@@ -69,6 +76,22 @@ pub struct Chat {
 pub struct Where {
     pub pair: String,
     pub chat: String,
+}
+
+/// From now on, the participant is away or back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Presence {
+    pub pair: String,
+    pub chat: String,
+    pub character: String,
+    pub away: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Informed {
+    pub pair: String,
+    pub chat: String,
+    pub character: String,
 }
 
 /// A message, stored as an import does. Commands of the user ("remember that ...") are executed.
@@ -125,10 +148,12 @@ pub struct Noted {
     pub text: String,
 }
 
-/// A lorebook of the pair's character.
+/// A lorebook of the pair's character, or of one chat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lorebook {
     pub pair: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chat: Option<String>,
     pub name: String,
     pub entries: Vec<ScenarioEntry>,
 }

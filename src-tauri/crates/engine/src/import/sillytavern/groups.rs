@@ -22,6 +22,7 @@ use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{SillyTavernFolder, composed, file_name, stem};
 use crate::import::sillytavern::worlds::{Wishes, metadata};
 use crate::library::group::MAX_MEMBERS;
+use crate::library::group_export::{ImportedGroup, OWN};
 use crate::library::group_members::MAX_DELAY;
 
 /// Maximum number of missing chats to name.
@@ -46,7 +47,7 @@ struct GroupFile {
 }
 
 /// Fields of a group file that this app uses. The others are kept.
-const USED: [&str; 8] = [
+const USED: [&str; 9] = [
     "name",
     "members",
     "disabled_members",
@@ -55,11 +56,14 @@ const USED: [&str; 8] = [
     "activation_strategy",
     "allow_self_responses",
     "auto_mode_delay",
+    OWN,
 ];
 
 /// Reads how the members take turns.
 fn settings(value: &Value) -> GroupSettings {
     let number = |key: &str| value.get(key).and_then(Value::as_u64);
+    let own = value.get(OWN);
+    let directed = own.and_then(|own| own.get("order")).is_some_and(|order| order == TurnOrder::Director.as_str());
     let foreign: serde_json::Map<String, Value> = value
         .as_object()
         .into_iter()
@@ -72,8 +76,10 @@ fn settings(value: &Value) -> GroupSettings {
             Some(1) => TurnOrder::List,
             Some(2) => TurnOrder::Manual,
             Some(3) => TurnOrder::Pooled,
+            _ if directed => TurnOrder::Director,
             _ => TurnOrder::Natural,
         },
+        several_replies: own.and_then(|own| own.get("several_replies")?.as_bool()).unwrap_or(true),
         self_responses: value.get("allow_self_responses").and_then(Value::as_bool).unwrap_or_default(),
         auto_delay: number("auto_mode_delay").map_or(5, |seconds| seconds.min(MAX_DELAY.into()) as u32),
         foreign: Value::Object(foreign).to_string(),
@@ -104,6 +110,18 @@ impl GroupFile {
                 .to_owned(),
             settings: settings(value),
         }
+    }
+
+    /// The settings, with what an export needs to name the same group again.
+    fn keeping(&self, missing: Vec<String>) -> GroupSettings {
+        let missing_muted = missing.iter().filter(|file| self.muted.contains(file)).cloned().collect();
+        let kept = ImportedGroup { name: self.name.clone(), missing, missing_muted };
+        let mut foreign: serde_json::Map<String, Value> =
+            serde_json::from_str(&self.settings.foreign).unwrap_or_default();
+        if let Ok(kept) = serde_json::to_value(kept) {
+            foreign.insert(OWN.to_owned(), kept);
+        }
+        GroupSettings { foreign: Value::Object(foreign).to_string(), ..self.settings.clone() }
     }
 
     /// Warning about chats of the group that are not in `there`.
@@ -243,7 +261,8 @@ impl Imports {
             name => title(&format!("{name}.jsonl")),
         };
         let members = part.members.split_off(1);
-        let (settings, muted, scenario) = (group.settings.clone(), part.muted, group.scenario.clone());
+        let settings = group.keeping(part.missing);
+        let (muted, scenario) = (part.muted, group.scenario.clone());
         let new = NewChat {
             title: title.clone(),
             source: Some(key),
@@ -292,6 +311,8 @@ struct Participants {
     /// Characters by picture file and by name.
     voices: HashMap<String, CharacterId>,
     muted: Vec<CharacterId>,
+    /// Files of members that are not in the library, or too many.
+    missing: Vec<String>,
 }
 
 impl Participants {
@@ -309,7 +330,7 @@ impl Participants {
 }
 
 fn take_part(group: &GroupFile, cast: &Cast, warnings: &mut Vec<String>) -> Participants {
-    let mut part = Participants { members: Vec::new(), voices: HashMap::new(), muted: Vec::new() };
+    let mut part = Participants { members: Vec::new(), voices: HashMap::new(), muted: Vec::new(), missing: Vec::new() };
     for file in &group.members {
         match cast.get(&stem(Path::new(file))) {
             Some(id) if part.members.contains(id) => _ = part.voices.insert(file.clone(), *id),
@@ -317,8 +338,14 @@ fn take_part(group: &GroupFile, cast: &Cast, warnings: &mut Vec<String>) -> Part
                 part.members.push(*id);
                 part.voices.insert(file.clone(), *id);
             }
-            Some(_) => warnings.push(format!("{file} is left out: a chat can have {MAX_MEMBERS} others at most")),
-            None => warnings.push(format!("{file} takes part, but is not in the library")),
+            _ if part.missing.contains(file) => {}
+            found => {
+                part.missing.push(file.clone());
+                warnings.push(match found {
+                    Some(_) => format!("{file} is left out: a chat can have {MAX_MEMBERS} others at most"),
+                    None => format!("{file} takes part, but is not in the library"),
+                });
+            }
         }
     }
     let muted = group.muted.iter().filter_map(|file| part.voices.get(file));
@@ -384,7 +411,8 @@ mod tests {
     fn malformed_groups_are_read_as_empty() {
         for odd in [json!({}), json!({ "members": 7, "chats": [1, null], "name": [] })] {
             let group = GroupFile::read(&odd);
-            let settings = GroupSettings { order: TurnOrder::Natural, ..GroupSettings::default() };
+            let settings =
+                GroupSettings { order: TurnOrder::Natural, several_replies: true, ..GroupSettings::default() };
             assert_eq!(group, GroupFile { settings, ..GroupFile::default() });
         }
     }
