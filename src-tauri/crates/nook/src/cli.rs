@@ -1,10 +1,12 @@
 //! Arguments of the command line.
 
+mod character;
 mod kinds;
 mod memory;
 
 use std::path::PathBuf;
 
+pub(crate) use character::CharacterVerb;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::api::Ask;
 pub(crate) use kinds::{ExportFormat, ExportKind, ListKind, ShowKind};
@@ -100,6 +102,11 @@ pub(crate) enum Verb {
     Endpoints {
         #[command(subcommand)]
         verb: EndpointVerb,
+    },
+    /// Copy characters, restore earlier versions of their cards, and choose their personas
+    Character {
+        #[command(subcommand)]
+        verb: CharacterVerb,
     },
     /// Manage the memories of characters and chats
     Memory {

@@ -52,6 +52,8 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0044_member_window.sql"),
     include_str!("migrations/0045_emotion.sql"),
     include_str!("migrations/0046_backgrounds.sql"),
+    include_str!("migrations/0054_persona_place.sql"),
+    include_str!("migrations/0055_card_versions.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

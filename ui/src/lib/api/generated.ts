@@ -43,6 +43,15 @@ export function client(call: Call) {
 		updateCharacter: (id: string, fields: CharacterFields) => call("update_character", { id, fields }) as Promise<Character>,
 		/** Replaces the picture. `data` is the file's content in base64 (PNG, JPEG or WebP). */
 		setCharacterPicture: (id: string, data: string) => call("set_character_picture", { id, data }) as Promise<Character>,
+		/** Copies a character with its pictures, documents, settings and links to lorebooks, without its chats. */
+		duplicateCharacter: (id: string) => call("duplicate_character", { id }) as Promise<Character>,
+		/** The earlier versions of a card, newest first. Every save keeps one. */
+		cardVersions: (character: string) => call("card_versions", { character }) as Promise<CardVersion[]>,
+		/** The fields of an earlier version of a card. */
+		cardVersion: (character: string, version: string) => call("card_version", { character, version }) as Promise<CharacterFields>,
+		/** Restores the fields and the picture of an earlier version. The card that this replaces becomes a version. */
+		restoreCardVersion: (character: string, version: string) => call("restore_card_version", { character, version }) as Promise<Character>,
+		forgetCardVersions: (character: string) => call("forget_card_versions", { character }) as Promise<void>,
 		/** Moves the character to the trash; `restore_character` undoes it. */
 		deleteCharacter: (id: string) => call("delete_character", { id }) as Promise<void>,
 		restoreCharacter: (id: string) => call("restore_character", { id }) as Promise<void>,
@@ -123,6 +132,12 @@ export function client(call: Call) {
 		deletePersona: (id: string) => call("delete_persona", { id }) as Promise<void>,
 		/** Replaces the picture; without `data` it is removed. `data` is the file's content in base64 (PNG, JPEG or WebP). */
 		setPersonaPicture: (id: string, data: string | null) => call("set_persona_picture", { id, data }) as Promise<Persona>,
+		/** Sets the persona with which new chats with a character begin; without one, the default applies again. */
+		bindPersona: (character: string, persona: string | null) => call("bind_persona", { character, persona }) as Promise<void>,
+		/** Adds a persona with the name, the description and the picture of a character. */
+		personaFromCharacter: (character: string) => call("persona_from_character", { character }) as Promise<Persona>,
+		/** Adds a character with the name, the description and the picture of a persona. */
+		characterFromPersona: (persona: string) => call("character_from_persona", { persona }) as Promise<Character>,
 		listChats: () => call("list_chats", {  }) as Promise<ChatSummary[]>,
 		newChat: (character: string) => call("new_chat", { character }) as Promise<Chat>,
 		/** Starts a chat with several characters, the first of which greets. Without a title, the names are the title. */
@@ -524,6 +539,17 @@ export type CardScripts = {
 	/**  The user allows them to run. */
 	allowed: boolean,
 	scripts: RegexScriptRow[],
+};
+
+/**  A card before a save in the editor. */
+export type CardVersion = {
+	id: string,
+	/**  The time of the save that replaced it (RFC 3339). */
+	replaced: string,
+	/**  Asset hash. */
+	picture: string | null,
+	/**  The fields that differ in the card after it; `picture` is one of them. */
+	changed: string[],
 };
 
 /**  How a piece of text differs in a comparison. */
@@ -1633,7 +1659,32 @@ export type Persona = {
 	instructions: string,
 	/**  Asset hash. `set_persona_picture` sets it; saving leaves it as it is. */
 	picture: string | null,
+	place: PersonaPlace,
+	/**
+	 *  The characters whose new chats begin with this persona, sorted by name. `bind_persona` sets them; saving leaves
+	 *  them as they are.
+	 */
+	characters: string[],
 };
+
+/**  Where the description of a persona is in the prompt. */
+export type PersonaPlace = {
+	position: PersonaPosition,
+	/**  Number of messages from the end, for `inChat`. */
+	depth: number,
+	/**  The role of the message, for `inChat`. */
+	role: NoteRole,
+};
+
+export type PersonaPosition = 
+/**  Where the prompt template has it. */
+"template" | 
+/**  After the texts of the card. */
+"afterCard" | 
+/**  Among the messages, at a depth. */
+"inChat" | 
+/**  Nowhere. `{{persona}}` in a card still inserts it. */
+"absent";
 
 /**  A picture that is attached to a message. */
 export type Picture = {

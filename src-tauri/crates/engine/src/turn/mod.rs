@@ -29,6 +29,7 @@ pub(crate) mod make;
 pub(crate) mod message_edits;
 pub(crate) mod message_ranges;
 pub(crate) mod persist_reply;
+pub(crate) mod persona_place;
 pub(crate) mod plan;
 pub(crate) mod recall_trial;
 pub(crate) mod reply_opening;

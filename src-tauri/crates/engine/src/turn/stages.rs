@@ -2,8 +2,8 @@
 
 use crate::api::{PromptBlock, PromptReport, PromptStage, StageComparison, WhatIf};
 use crate::base::error::{ApiResult, internal};
+use crate::base::text_changes;
 use crate::turn::handle::Turns;
-use crate::turn::xray::difference;
 
 impl Turns {
     pub(crate) async fn prompt_stage(&self, swipe: String, stage: PromptStage) -> ApiResult<StageComparison> {
@@ -33,7 +33,7 @@ impl PromptReport {
         let before = stage.before();
         let now = self.lines(stage);
         let before_that = before.map_or_else(|| now.clone(), |before| self.lines(before));
-        StageComparison { stage, before, parts: difference(&before_that, &now) }
+        StageComparison { stage, before, parts: text_changes::by_lines(&before_that, &now) }
     }
 
     fn lines(&self, stage: PromptStage) -> String {

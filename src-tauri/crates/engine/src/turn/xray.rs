@@ -2,13 +2,13 @@
 
 use domain::chat::WindowState;
 use domain::{ChatId, MessageId, SwipeId};
-use similar::{ChangeTag, TextDiff};
 
 use crate::api::{
     self, Change, Changed, ChangedText, MeasuredPrompt, PastTurn, PromptComparison, PromptReport, WhatIf,
 };
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, not_found};
+use crate::base::text_changes;
 use crate::library::chats::first_words;
 use crate::library::manifest::{self, Recorded, WORDS_GONE};
 use crate::turn::handle::Turns;
@@ -128,38 +128,11 @@ fn first(prompt: PromptReport) -> PromptComparison {
 }
 
 async fn compared(previous: SwipeId, before: PromptReport, now: PromptReport) -> ApiResult<PromptComparison> {
-    let parts = tokio::task::spawn_blocking(move || difference(&before.text, &now.text));
+    let parts = tokio::task::spawn_blocking(move || text_changes::by_lines(&before.text, &now.text));
     let parts = parts.await.map_err(|_| crate::base::error::internal("two prompts could not be compared"))?;
     Ok(PromptComparison { previous: Some(previous.to_string()), parts })
 }
 
-pub(crate) fn difference(before: &str, now: &str) -> Vec<ChangedText> {
-    let mut parts: Vec<ChangedText> = Vec::new();
-    for line in TextDiff::from_lines(before, now).iter_all_changes() {
-        let change = match line.tag() {
-            ChangeTag::Equal => Change::Same,
-            ChangeTag::Insert => Change::Added,
-            ChangeTag::Delete => Change::Removed,
-        };
-        match parts.last_mut() {
-            Some(last) if last.change == change => last.text.push_str(line.value()),
-            _ => parts.push(changed(change, line.value().to_owned())),
-        }
-    }
-    parts
-}
-
 fn changed(change: Change, text: String) -> ChangedText {
     ChangedText { change, text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn grown_prompt_has_one_addition_at_its_end() {
-        let parts = difference("rules\nhello\n", "rules\nhello\nwelcome\n");
-        assert_eq!(parts, [changed(Change::Same, "rules\nhello\n".into()), changed(Change::Added, "welcome\n".into())]);
-    }
 }

@@ -342,3 +342,18 @@ fn lists_shows_and_exports_presets() {
     assert_eq!((&written["temp"], &written["tfs"]), (&0.87.into(), &0.9.into()));
     assert_ne!(world.run(&["export", "preset", "Big O", "--as", "png", "--out", &out]).code, 0);
 }
+
+#[test]
+fn copies_cards_and_restores_versions() {
+    let world = World::without_model();
+    world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
+    let persona = world.json(&["character", "to-persona", "Mira Quay"]);
+    assert_eq!(persona["name"], "Mira Quay");
+    world.json(&["character", "persona", "Mira Quay", "Mira Quay"]);
+    assert_eq!(world.json(&["character", "versions", "Mira Quay"])["items"], json!([]));
+    let copy = world.json(&["character", "duplicate", "Mira Quay"]);
+    assert_eq!(copy["name"], "Mira Quay");
+    assert_eq!(world.run(&["character", "restore", copy["id"].as_str().unwrap(), "7"]).code, 1);
+    let back = world.json(&["character", "from-persona", "Mira Quay"]);
+    assert_ne!(back["id"], copy["id"]);
+}

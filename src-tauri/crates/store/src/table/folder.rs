@@ -147,6 +147,17 @@ impl FoldersMut<'_> {
         Ok(())
     }
 
+    /// Puts an item in the folder of another one.
+    ///
+    /// # Errors
+    /// `Conflict` if the item does not exist.
+    pub fn move_next_to(&mut self, kind: FolderKind, item: Uuid, other: Uuid) -> Result<(), StoreError> {
+        let places = kind.places();
+        let sql = format!("INSERT INTO {places} (item, folder) SELECT ?1, folder FROM {places} WHERE item = ?2");
+        self.conn.prepare_cached(&sql)?.execute(params![item.as_bytes(), other.as_bytes()])?;
+        Ok(())
+    }
+
     /// # Errors
     /// `Conflict` if the item does not exist.
     pub fn pin(&mut self, kind: FolderKind, item: Uuid, pinned: bool) -> Result<(), StoreError> {

@@ -80,6 +80,7 @@ impl Imports {
         run.enter(ImportStage::Characters);
         let tags = Tags::of(settings);
         let cast = self.import_cards_of(tavern, tags, &mut wishes, run, &mut report).await?;
+        self.bind_personas_of(settings, &cast).await?;
         run.enter(ImportStage::Chats);
         self.import_chats_of(tavern, &cast, &mut wishes, run, &mut report).await?;
         run.enter(ImportStage::GroupChats);
