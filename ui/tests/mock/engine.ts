@@ -4,6 +4,7 @@ import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
 import { MockBranches } from "./branches";
 import { MockCardFiles } from "./cardFiles";
+import { MockVersions } from "./versions";
 import { MockScenery } from "./scenery";
 import { MockCommands } from "./commands";
 import * as data from "./data";
@@ -25,6 +26,8 @@ export interface MockChat {
 	draft: string;
 	model: Chat["model"];
 	persona: Persona;
+	nameKept?: string | null;
+	asksName?: boolean;
 	generating: Generating | null;
 	members: string[];
 	group?: groups.MockGroup;
@@ -62,6 +65,7 @@ export class MockEngine implements Transport {
 	readonly branches = new MockBranches({ chats: this.chats, chat: (id) => this.chat(id), open: (id) => this.op_open_chat({ id }), changed: (id) => this.emit({ event: "changed", what: "chats", id }) });
 	readonly cardFiles = new MockCardFiles();
 	readonly scenery = new MockScenery();
+	readonly versions = new MockVersions(this);
 	readonly books = new MockBooks((event) => this.emit(event));
 	readonly folder = new MockFolder((event) => this.emit(event));
 	readonly folders = new MockFolders((event) => this.emit(event));
@@ -104,7 +108,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.versions, this.backups, this.branches]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -130,6 +134,21 @@ export class MockEngine implements Transport {
 	exportArchive = async () => "/home/sam/Documents/Inglenook backup.zip";
 	importArchive = async () => null;
 	openBackups = async () => {};
+	openDataFolder = async () => {};
+	/** Answers of the page to files from other programs. */
+	answered: { accept: boolean; shown: number }[] = [];
+	/** Notifications that the page asked for. */
+	notified: { title: string; text: string }[] = [];
+	offer: (paths: string[]) => void = () => {};
+	watchOpenings(listener: (paths: string[]) => void): () => void {
+		this.offer = listener;
+		return () => {};
+	}
+	answerOpenings = async (accept: boolean, shown: number) => {
+		this.answered.push({ accept, shown });
+		this.offer([]);
+	};
+	notify = async (title: string, text: string) => void this.notified.push({ title, text });
 	restart = async () => {};
 	pickChats = async () => null;
 	/** Starts a folder import, whose progress the scene controls. */
@@ -225,7 +244,7 @@ export class MockEngine implements Transport {
 	}
 
 	#chat(character: string, messages: Message[], hours: number, title = ""): void {
-		const persona = this.personas[0] ?? { id: "p1", name: "Wanderer", description: "", instructions: "", picture: null };
+		const persona = this.personas[0] ?? data.nobody;
 		this.chats.push({ id: `chat${this.chats.length}`, title, character, messages, updated: data.ago(hours), draft: "", model: null, persona, generating: null, members: [], texts: {} });
 	}
 
@@ -381,7 +400,7 @@ export class MockEngine implements Transport {
 			return found ? [{ id: found.id, name: found.fields.name, picture: found.picture }] : [];
 		});
 		const page = { messages: chat.messages.slice(-PAGE), more: chat.messages.length > PAGE };
-		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, members, group: groups.shown(chat), persona, draft, model, page, anchor: this.#anchor(), generating, drafting: null };
+		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, members, group: groups.shown(chat), persona, nameKept: chat.nameKept ?? null, asksName: chat.asksName ?? false, draft, model, page, anchor: this.#anchor(), generating, drafting: null };
 	};
 	op_messages_before = ({ chat, before, limit }: { chat: string; before: string; limit: number }) => {
 		const all = this.chat(chat).messages;
@@ -391,6 +410,7 @@ export class MockEngine implements Transport {
 	op_rename_chat = ({ id, title }: { id: string; title: string }) => void (this.chat(id).title = title);
 	op_set_chat_model = ({ id, model }: { id: string; model: Chat["model"] }) => void (this.chat(id).model = model);
 	op_set_chat_persona = ({ id, persona }: { id: string; persona: string }) => {
+		Object.assign(this.chat(id), { nameKept: null, asksName: false });
 		this.chat(id).persona = this.personas.find((known) => known.id === persona) ?? this.chat(id).persona;
 	};
 	op_chat_texts = ({ chat: id }: { chat: string }): ChatText[] => {

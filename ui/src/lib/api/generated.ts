@@ -47,8 +47,8 @@ export function client(call: Call) {
 		duplicateCharacter: (id: string) => call("duplicate_character", { id }) as Promise<Character>,
 		/** The earlier versions of a card, newest first. Every save keeps one. */
 		cardVersions: (character: string) => call("card_versions", { character }) as Promise<CardVersion[]>,
-		/** The fields of an earlier version of a card. */
-		cardVersion: (character: string, version: string) => call("card_version", { character, version }) as Promise<CharacterFields>,
+		/** The changes from an earlier version of a card to the current one, for each field that differs. */
+		cardVersionChanges: (character: string, version: string) => call("card_version_changes", { character, version }) as Promise<FieldChanges[]>,
 		/** Restores the fields and the picture of an earlier version. The card that this replaces becomes a version. */
 		restoreCardVersion: (character: string, version: string) => call("restore_card_version", { character, version }) as Promise<Character>,
 		forgetCardVersions: (character: string) => call("forget_card_versions", { character }) as Promise<void>,
@@ -69,6 +69,8 @@ export function client(call: Call) {
 		cardAssets: (character: string) => call("card_assets", { character }) as Promise<CardAsset[]>,
 		/** The hash of a small version of a picture among them; `null` if the file is no picture. */
 		showCardAsset: (character: string, id: string) => call("show_card_asset", { character, id }) as Promise<string | null>,
+		/** The hash of a picture among them in a size for viewing; `null` if the file is no picture. */
+		cardAssetPicture: (character: string, id: string) => call("card_asset_picture", { character, id }) as Promise<string | null>,
 		/** Adds a file to the card, at the end. `data` is its content in base64. */
 		addCardAsset: (character: string, kind: string, file: string, data: string) => call("add_card_asset", { character, kind, file, data }) as Promise<CardAsset[]>,
 		updateCardAsset: (character: string, id: string, kind: string, name: string) => call("update_card_asset", { character, id, kind, name }) as Promise<CardAsset[]>,
@@ -253,6 +255,8 @@ export function client(call: Call) {
 		readPath: (chat: string, through: string) => call("read_path", { chat, through }) as Promise<StoryMessage[]>,
 		/** Makes the user's name in an imported chat a persona, and uses it in that chat. */
 		personaFromChat: (chat: string) => call("persona_from_chat", { chat }) as Promise<Persona>,
+		/** Keeps the user's name of an imported chat, so that pages no longer ask for a persona. */
+		keepChatName: (chat: string) => call("keep_chat_name", { chat }) as Promise<void>,
 		/** Starts a new scene: the next prompt begins with the next message, and all messages are kept. */
 		newScene: (chat: string) => call("new_scene", { chat }) as Promise<void>,
 		/** The prompt that `text` would send, with changes to try; nothing is sent or stored. */
@@ -548,7 +552,7 @@ export type CardVersion = {
 	replaced: string,
 	/**  Asset hash. */
 	picture: string | null,
-	/**  The fields that differ in the card after it; `picture` is one of them. */
+	/**  The fields that differ from the current card; `picture` may be one of them. */
 	changed: string[],
 };
 
@@ -651,6 +655,8 @@ export type Chat = {
 	 *  makes it one.
 	 */
 	nameKept?: string | null,
+	/**  Whether to ask who plays the user: no persona has that name, and the user has not decided to keep it. */
+	asksName?: boolean,
 	/**  The text in the composer. */
 	draft: string,
 	/**  Overrides the default model. */
@@ -1038,6 +1044,12 @@ export type Event =
 export type ExcerptPart = {
 	text: string,
 	isMatch: boolean,
+};
+
+/**  The changes of a field of a card. */
+export type FieldChanges = {
+	field: string,
+	parts: ChangedText[],
 };
 
 /**  Token counts and timings, shown under a reply. */
@@ -1621,6 +1633,13 @@ export type NoteRole = "system" | "user" |
 /**  The character's. */
 "assistant";
 
+/**  Notifications of the desktop about replies that end while the window is not in front. */
+export type Notifications = "off" | 
+/**  Without names and texts. */
+"discreet" | 
+/**  With the name of the chat and the beginning of the reply. */
+"full";
+
 /**  A model as an endpoint lists it, or as it was entered. */
 export type OfferedModel = {
 	name: string,
@@ -2094,6 +2113,7 @@ export type Settings = {
 	defaultModel?: ModelRef | null,
 	/**  Persona of new chats. */
 	defaultPersona?: string | null,
+	notifications?: Notifications,
 };
 
 /**  Product settings to change. Fields that are absent stay as they are. */
@@ -2102,6 +2122,7 @@ export type SettingsChange = {
 	language?: string | null,
 	defaultModel?: ModelRef | null,
 	defaultPersona?: string | null,
+	notifications?: Notifications | null,
 };
 
 /**  The severity of a problem in a template. */

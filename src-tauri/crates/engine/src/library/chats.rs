@@ -181,6 +181,7 @@ impl Library {
         let members = self.shown_members(id).await?;
         let group = self.shown_group(&chat).await?;
         let name_kept = self.name_kept_in(&chat).await?;
+        let settled = self.base().store().read(move |store| store.foreign().is_name_settled(id)).await?;
         Ok(api::Chat {
             id: chat.id.to_string(),
             title: chat.title,
@@ -190,6 +191,7 @@ impl Library {
             members,
             group,
             persona: self.shown_persona(persona).await?,
+            asks_name: name_kept.is_some() && !settled,
             name_kept,
             draft: chat.draft,
             model: chat.model.map(convert::model_ref),

@@ -144,6 +144,17 @@ impl Library {
         Ok(name.filter(|_| chat.persona.is_none()))
     }
 
+    /// Keeps the user's name of an imported chat, so that pages no longer ask for a persona.
+    ///
+    /// # Errors
+    /// `NotFound` for a chat that was not imported.
+    pub(crate) async fn keep_chat_name(&self, chat: String) -> ApiResult<()> {
+        let id = self.chat(chat.parse()?).await?.id;
+        self.base().store().write(move |store| store.foreign_mut().settle_name(id)).await?;
+        self.base().events().changed(Changed::Messages, Some(id.to_string()));
+        Ok(())
+    }
+
     /// Assigns a persona with the user's name in an imported chat to the chat. Creates it if there is none.
     ///
     /// # Errors

@@ -74,6 +74,8 @@ macro_rules! operations {
             library.card_assets(character: String) -> Vec<CardAsset>;
             /// The hash of a small version of a picture among them; `null` if the file is no picture.
             library.show_card_asset(character: String, id: String) -> Option<String>;
+            /// The hash of a picture among them in a size for viewing; `null` if the file is no picture.
+            library.card_asset_picture(character: String, id: String) -> Option<String>;
             /// Adds a file to the card, at the end. `data` is its content in base64.
             library.add_card_asset(character: String, kind: String, file: String, data: String) -> Vec<CardAsset>;
             library.update_card_asset(character: String, id: String, kind: String, name: String) -> Vec<CardAsset>;
@@ -277,6 +279,8 @@ macro_rules! operations {
             library.read_path(chat: String, through: String) -> Vec<StoryMessage>;
             /// Makes the user's name in an imported chat a persona, and uses it in that chat.
             library.persona_from_chat(chat: String) -> Persona;
+            /// Keeps the user's name of an imported chat, so that pages no longer ask for a persona.
+            library.keep_chat_name(chat: String) -> ();
             /// Starts a new scene: the next prompt begins with the next message, and all messages are kept.
             turns.new_scene(chat: String) -> ();
 

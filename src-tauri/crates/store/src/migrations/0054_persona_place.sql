@@ -11,3 +11,6 @@ CREATE TABLE bound_persona (
     persona BLOB NOT NULL REFERENCES persona (id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bound_persona_persona ON bound_persona (persona);
+
+-- Whether the user decided to keep the user's name of an imported chat.
+ALTER TABLE foreign_chat ADD COLUMN name_settled INTEGER NOT NULL DEFAULT 0 CHECK (name_settled IN (0, 1));
