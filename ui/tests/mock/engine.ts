@@ -368,8 +368,10 @@ export class MockEngine implements Transport {
 	op_count_fields = ({ texts }: { texts: string[] }) => ({ tokens: texts.map((text) => Math.ceil(text.length / 4)), model: this.models[0]?.name ?? "", exact: this.models.length > 0 });
 	op_list_personas = () => this.personas;
 	op_save_persona = ({ persona }: { persona: Persona }) => {
-		const saved = { ...persona, id: persona.id || `p${this.#next++}` };
-		this.personas = [...this.personas.filter((known) => known.id !== saved.id), saved];
+		const known = this.personas.find(({ id }) => id === persona.id);
+		// As in the engine, saving leaves the characters as they are.
+		const saved = { ...persona, id: persona.id || `p${this.#next++}`, characters: known?.characters ?? [] };
+		this.personas = [...this.personas.filter((one) => one.id !== saved.id), saved];
 		return saved;
 	};
 	op_set_persona_picture = ({ id, data: picture }: { id: string; data: string | null }) => {
