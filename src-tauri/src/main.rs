@@ -3,7 +3,7 @@
 //! Guarantees
 //! - Every command calls exactly one operation of the engine and is generated from the engine's list.
 //! - The page can only call those commands. It passes no path, opens no other page and reaches no network.
-//! - A second start brings the first window to the front and passes on its files.
+//! - A second start brings the first window to the front. Files that a start names are imported only after a question.
 //! - If the engine cannot open, a dialog offers remedies.
 //!
 //! Not in this crate: prompts, SQL, HTTP, and everything that another front end needs too.

@@ -68,7 +68,7 @@ async fn copy_has_everything_but_chats() {
     let app = Headless::new().await;
     let id = app.first_chat().await.character;
     let engine = &app.engine;
-    let book = engine.create_lorebook("Sea".into()).await.unwrap().id;
+    let book = engine.create_lorebook("Sea".into()).await.unwrap().about.id;
     engine.bind_lorebook(book.clone(), vec![LorebookBinding::Character { id: id.clone() }]).await.unwrap();
     let data = BASE64_STANDARD.encode("The reef took the boat in 1911.");
     let owner = DocumentOwner::Character { id: id.clone() };
