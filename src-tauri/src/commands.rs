@@ -3,6 +3,7 @@
 //! They are private functions of this module. Tauri exports the helper macro of a public command,
 //! and an exported macro from another macro's expansion cannot be named.
 
+mod desktop;
 pub(crate) mod links;
 pub(crate) mod shell;
 mod shell_backups;
@@ -48,6 +49,10 @@ macro_rules! engine_commands {
                 shell_backups::export_archive,
                 shell_backups::import_archive,
                 shell_backups::open_backups,
+                desktop::open_data_folder,
+                desktop::watch_openings,
+                desktop::answer_openings,
+                desktop::notify,
                 shell_backups::restart,
                 links::open_link,
                 links::set_zoom

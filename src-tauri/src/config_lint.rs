@@ -127,3 +127,16 @@ fn versions(lock: &str, name: &str) -> Vec<[u32; 3]> {
         })
         .collect()
 }
+
+/// The desktop opens these with the app. They are the last resort for pictures and JSON, which other programs own.
+#[test]
+fn desktop_opens_cards_and_links_with_the_app() {
+    let config = json("tauri.conf.json");
+    let associations = config["bundle"]["fileAssociations"].as_array().unwrap().clone();
+    let of = |ending: &str| associations.iter().find(|one| one["ext"] == serde_json::json!([ending])).unwrap().clone();
+    assert_eq!(of("charx")["rank"], "Owner");
+    for shared in ["png", "json"] {
+        assert_eq!(of(shared)["rank"], "Alternate", "{shared}");
+    }
+    assert_eq!(config["plugins"]["deep-link"]["desktop"]["schemes"], serde_json::json!(["inglenook"]));
+}

@@ -1,4 +1,4 @@
-//! Imports files that are dropped on the window, or passed on the command line of this or a second start.
+//! Imports files that are dropped on the window, and asks about those that this or a second start names.
 
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,7 @@ use tauri::{AppHandle, DragDropEvent, Manager, WindowEvent};
 use crate::arguments::AppArguments;
 use crate::core::Core;
 use crate::dialogs;
+use crate::openings::{self, Openings};
 use crate::window;
 
 /// Imports files that are dropped on the window.
@@ -17,11 +18,11 @@ pub(crate) fn watch(window: &tauri::Window, event: &WindowEvent) {
     }
 }
 
-/// Handles a second start: brings the window to the front and imports the files.
+/// Handles a second start: brings the window to the front and asks about the files.
 pub(crate) fn second_start(app: &AppHandle, arguments: &[String], folder: &str) {
     window::focus(app);
     match AppArguments::try_parse_from(arguments) {
-        Ok(arguments) => import(app, from_folder(arguments.files, Path::new(folder))),
+        Ok(arguments) => ask(app, arguments.files, Path::new(folder)),
         Err(error) => tracing::warn!(kind = ?error.kind(), "cannot parse the arguments of a second start"),
     }
 }
@@ -48,9 +49,12 @@ pub(crate) fn import(app: &AppHandle, paths: Vec<PathBuf>) {
     });
 }
 
-/// Makes the paths of our own command line absolute.
-pub(crate) fn from_here(files: Vec<PathBuf>) -> Vec<PathBuf> {
-    files.into_iter().map(|file| std::path::absolute(&file).unwrap_or(file)).collect()
+/// Asks the user whether to import the files and links that a start in `folder` names.
+pub(crate) fn ask(app: &AppHandle, names: Vec<PathBuf>, folder: &Path) {
+    let files = openings::requested(names, folder);
+    if !files.is_empty() {
+        app.state::<Openings>().add(files);
+    }
 }
 
 fn dropped(event: &DragDropEvent) -> Vec<PathBuf> {
@@ -58,11 +62,6 @@ fn dropped(event: &DragDropEvent) -> Vec<PathBuf> {
         DragDropEvent::Drop { paths, .. } => paths.clone(),
         _ => Vec::new(),
     }
-}
-
-/// Resolves paths against the folder of the second start, which may be another one.
-fn from_folder(files: Vec<PathBuf>, folder: &Path) -> Vec<PathBuf> {
-    files.into_iter().map(|file| folder.join(file)).collect()
 }
 
 #[cfg(test)]
@@ -78,11 +77,5 @@ mod tests {
         assert!(dropped(&DragDropEvent::Enter { paths, position }).is_empty());
         assert!(dropped(&DragDropEvent::Over { position }).is_empty());
         assert!(dropped(&DragDropEvent::Leave).is_empty());
-    }
-
-    #[test]
-    fn resolves_files_of_a_second_start() {
-        let files = from_folder(vec!["Mira.png".into(), "/cards/Tom.json".into()], Path::new("/elsewhere"));
-        assert_eq!(files, [PathBuf::from("/elsewhere/Mira.png"), "/cards/Tom.json".into()]);
     }
 }

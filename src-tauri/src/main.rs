@@ -3,7 +3,7 @@
 //! Guarantees
 //! - Every command calls exactly one operation of the engine and is generated from the engine's list.
 //! - The page can only call those commands. It passes no path, opens no other page and reaches no network.
-//! - A second start brings the first window to the front and passes on its files.
+//! - A second start brings the first window to the front. Files that a start names are imported only after a question.
 //! - If the engine cannot open, a dialog offers remedies.
 //!
 //! Not in this crate: prompts, SQL, HTTP, and everything that another front end needs too.
@@ -17,6 +17,7 @@ mod dialogs;
 mod files;
 mod log;
 mod opening;
+mod openings;
 mod pictures;
 mod renderer;
 mod shell_store;
@@ -33,6 +34,7 @@ use tauri::{App, Manager};
 
 use crate::arguments::AppArguments;
 use crate::core::Core;
+use crate::openings::Openings;
 use crate::shell_store::ShellStore;
 
 fn main() -> anyhow::Result<()> {
@@ -46,6 +48,7 @@ fn main() -> anyhow::Result<()> {
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_store::Builder::new().build())
         .manage(Core::new())
+        .manage(Openings::default())
         .register_asynchronous_uri_scheme_protocol(pictures::SCHEME, pictures::serve)
         .invoke_handler(commands::handler())
         .on_window_event(|window, event| {
@@ -71,7 +74,7 @@ fn set_up(app: &mut App, arguments: AppArguments, options: Options) -> Result<()
     app.manage(ShellStore::open(app, &options.data_dir)?);
     window::open(app, &options.data_dir)?;
     tauri::async_runtime::spawn(opening::open(app.handle().clone(), options));
-    files::import(app.handle(), files::from_here(arguments.files));
+    files::ask(app.handle(), arguments.files, &std::env::current_dir().unwrap_or_default());
     #[cfg(unix)]
     tauri::async_runtime::spawn(closing::watch_signals(app.handle().clone()));
     Ok(())

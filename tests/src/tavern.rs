@@ -158,7 +158,12 @@ impl Tavern {
         let personas: Map<_, _> = (0..self.personas).map(|one| (picture(one), json!(persona(one)))).collect();
         let about = |one: usize| {
             let lorebook = if self.worlds > 0 { world(one % self.worlds) } else { String::new() };
-            (picture(one), json!({ "description": format!("{} sails.", persona(one)), "lorebook": lorebook }))
+            let connection = json!({ "type": "character", "id": format!("{}.png", name(one)) });
+            let about = json!({
+                "description": format!("{} sails.", persona(one)), "lorebook": lorebook,
+                "position": 4, "depth": 3, "role": 1, "connections": [connection],
+            });
+            (picture(one), about)
         };
         let tagged = (0..self.cards).step_by(5).map(|one| (format!("{}.png", name(one)), json!(["t1"])));
         json!({

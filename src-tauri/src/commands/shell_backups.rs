@@ -3,6 +3,7 @@
 use engine::api::{ApiError, Backup, Backups};
 use tauri::{AppHandle, State, WebviewWindow};
 
+use super::desktop::open_folder;
 use super::shell::{answer, dialog};
 use crate::closing;
 use crate::core::Core;
@@ -47,19 +48,7 @@ pub(crate) async fn import_archive(window: WebviewWindow, core: State<'_, Core>)
 /// Opens the backup folder in the file manager.
 #[tauri::command]
 pub(crate) async fn open_backups(core: State<'_, Core>) -> Result<(), ApiError> {
-    let folder = core.engine().await.backup_folder();
-    let program = if cfg!(windows) {
-        "explorer"
-    } else if cfg!(target_os = "macos") {
-        "open"
-    } else {
-        "xdg-open"
-    };
-    // The exit status is ignored: the file manager outlives the command, and Windows Explorer reports failure on success.
-    std::process::Command::new(program).arg(&folder).spawn().map(drop).map_err(|error| ApiError::Storage {
-        message: format!("The folder {} could not be shown: {error}.", folder.display()),
-        hint: "Open it in your file manager.".into(),
-    })
+    open_folder(&core.engine().await.backup_folder())
 }
 
 /// Restarts the app after the engine has stopped.

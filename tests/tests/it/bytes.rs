@@ -82,6 +82,8 @@ async fn request_contains_memory_lore_persona_and_mode() {
         description: "{{user}} draws maps.".into(),
         instructions: String::new(),
         picture: None,
+        place: Default::default(),
+        characters: Vec::new(),
     };
     let persona = wired.engine.save_persona(persona).await.unwrap().id;
     wired.engine.set_chat_persona(told.clone(), persona.clone()).await.unwrap();

@@ -55,6 +55,8 @@ impl Lighthouse {
             description: "Wren draws maps.".into(),
             instructions: instructions.into(),
             picture: None,
+            place: Default::default(),
+            characters: Vec::new(),
         };
         let persona = self.app.engine.save_persona(persona).await.unwrap();
         self.app.engine.set_chat_persona(self.chat.clone(), persona.id).await.unwrap();

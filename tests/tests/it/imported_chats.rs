@@ -235,6 +235,10 @@ async fn user_name_is_kept_as_a_persona() {
     assert_eq!(library.app.transcript(&chat.id).await, ["Nora: Hello.", "Tom: Hi."]);
     let open = engine.open_chat(chat.id.clone()).await.unwrap();
     assert_eq!((open.persona.name.as_str(), open.name_kept.as_deref()), ("Tom", Some("Tom")));
+    assert!(open.asks_name);
+    engine.keep_chat_name(chat.id.clone()).await.unwrap();
+    let kept = engine.open_chat(chat.id.clone()).await.unwrap();
+    assert_eq!((kept.asks_name, kept.name_kept.as_deref()), (false, Some("Tom")));
     let persona = engine.persona_from_chat(chat.id.clone()).await.unwrap();
     let open = engine.open_chat(chat.id.clone()).await.unwrap();
     assert_eq!((open.persona.id, open.name_kept), (persona.id, None));

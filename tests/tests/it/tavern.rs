@@ -63,6 +63,8 @@ impl Shelf {
         assert_eq!(self.count("character WHERE card_json LIKE '%\"shelf\"%'"), SMALL.cards.div_ceil(5));
         assert_eq!(self.count("lorebook WHERE name LIKE 'Reefs %'"), SMALL.worlds);
         assert_eq!(self.count("persona WHERE name LIKE 'Tom%' AND picture IS NOT NULL"), SMALL.personas);
+        assert_eq!(self.count("persona WHERE position = 'inChat' AND depth = 3 AND role = 'user'"), SMALL.personas);
+        assert_eq!(self.count("bound_persona"), SMALL.personas.min(SMALL.cards));
         assert_eq!((self.count("card_file"), self.count("background")), (2, 1));
         let linked = |scope: &str| self.count(&format!("lorebook_binding WHERE scope = '{scope}'"));
         let every = |step: usize, of: usize| of.div_ceil(step);

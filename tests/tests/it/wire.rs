@@ -104,6 +104,8 @@ async fn request_contains_persona_lore_mode_and_settings() {
         description: "A mapmaker with a canary.".into(),
         instructions: String::new(),
         picture: None,
+        place: Default::default(),
+        characters: Vec::new(),
     };
     let persona = house.app.engine.save_persona(persona).await.unwrap();
     house.app.engine.set_chat_persona(house.chat.clone(), persona.id).await.unwrap();

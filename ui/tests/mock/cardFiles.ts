@@ -16,6 +16,7 @@ export class MockCardFiles {
 
 	op_card_assets = () => this.#all;
 	op_show_card_asset = ({ id }: { id: string }) => (this.#find(id).ext === "ogg" ? null : id === "1-f" ? "c2" : "c4");
+	op_card_asset_picture = this.op_show_card_asset;
 	op_add_card_asset = ({ kind, file }: { kind: string; file: string }) => {
 		const [name = "", ext = "unknown"] = file.split(".");
 		this.#all = [...this.#all, asset(this.#next++, { kind, name, ext })];

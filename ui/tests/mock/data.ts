@@ -1,4 +1,5 @@
 import type { Character, CharacterFields, Endpoint, EndpointService, ImportRecord, Message, Model, Persona, Role, Swipe } from "../../src/lib/api/generated";
+import { NEW_PERSONA } from "../../src/lib/state/newPersona";
 
 const HOUR = 3_600_000;
 const started = Date.now() - 3 * HOUR;
@@ -61,9 +62,11 @@ function character(id: string, content: CharacterFields): Character {
 	return { id, picture: id === "c6" ? null : id, spec: "chara_card_v3", fields: content, sources: id === "c1" ? ["https://cards.example/mira", "a1b2c3d4"] : [], created: ago(400), updated: ago(30) };
 }
 
+export const nobody: Persona = { ...NEW_PERSONA, id: "p1", name: "Wanderer" };
+
 export const personas: Persona[] = [
-	{ id: "p1", name: "Wanderer", description: "A traveller who keeps a notebook and asks too many questions.", instructions: "", picture: "c5" },
-	{ id: "p2", name: "Sam", description: "", instructions: "", picture: null },
+	{ id: "p1", name: "Wanderer", description: "A traveller who keeps a notebook and asks too many questions.", instructions: "", picture: "c5", place: { position: "template", depth: 2, role: "system" }, characters: ["c2"] },
+	{ id: "p2", name: "Sam", description: "", instructions: "", picture: null, place: { position: "inChat", depth: 4, role: "user" }, characters: [] },
 ];
 
 export const models: Model[] = [

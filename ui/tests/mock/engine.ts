@@ -3,6 +3,7 @@ import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
 import { MockBranches } from "./branches";
+import { MockCardVersions } from "./cardVersions";
 import { MockVersions } from "./versions";
 import { MockCardFiles } from "./cardFiles";
 import { MockScenery } from "./scenery";
@@ -30,6 +31,8 @@ export interface MockChat {
 	draft: string;
 	model: Chat["model"];
 	persona: Persona;
+	nameKept?: string | null;
+	asksName?: boolean;
 	generating: Generating | null;
 	members: string[];
 	group?: groups.MockGroup;
@@ -69,6 +72,7 @@ export class MockEngine implements Transport {
 	readonly cardFiles = new MockCardFiles();
 	readonly scenery = new MockScenery();
 	readonly search = new MockSearch({ chats: this.chats, items: () => this.#searchable() });
+	readonly cardVersions = new MockCardVersions(this);
 	readonly books = new MockBooks((event) => this.emit(event));
 	readonly folder = new MockFolder((event) => this.emit(event));
 	readonly folders = new MockFolders((event) => this.emit(event));
@@ -114,7 +118,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.search, this.quickReplies, this.sections, this.templateSections]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -140,6 +144,21 @@ export class MockEngine implements Transport {
 	exportArchive = async () => "/home/sam/Documents/Inglenook backup.zip";
 	importArchive = async () => null;
 	openBackups = async () => {};
+	openDataFolder = async () => {};
+	/** Answers of the page to files from other programs. */
+	answered: { accept: boolean; shown: number }[] = [];
+	/** Notifications that the page asked for. */
+	notified: { title: string; text: string }[] = [];
+	offer: (paths: string[]) => void = () => {};
+	watchOpenings(listener: (paths: string[]) => void): () => void {
+		this.offer = listener;
+		return () => {};
+	}
+	answerOpenings = async (accept: boolean, shown: number) => {
+		this.answered.push({ accept, shown });
+		this.offer([]);
+	};
+	notify = async (title: string, text: string) => void this.notified.push({ title, text });
 	restart = async () => {};
 	pickChats = async () => null;
 	/** Starts a folder import, whose progress the scene controls. */
@@ -256,7 +275,7 @@ export class MockEngine implements Transport {
 	}
 
 	#chat(character: string, messages: Message[], hours: number, title = ""): void {
-		const persona = this.personas[0] ?? { id: "p1", name: "Wanderer", description: "", instructions: "", picture: null };
+		const persona = this.personas[0] ?? data.nobody;
 		this.chats.push({ id: `chat${this.chats.length}`, title, character, messages, updated: data.ago(hours), draft: "", model: null, persona, generating: null, members: [], texts: {} });
 	}
 
@@ -381,8 +400,10 @@ export class MockEngine implements Transport {
 	op_count_fields = ({ texts }: { texts: string[] }) => ({ tokens: texts.map((text) => Math.ceil(text.length / 4)), model: this.models[0]?.name ?? "", exact: this.models.length > 0 });
 	op_list_personas = () => this.personas;
 	op_save_persona = ({ persona }: { persona: Persona }) => {
-		const saved = { ...persona, id: persona.id || `p${this.#next++}` };
-		this.personas = [...this.personas.filter((known) => known.id !== saved.id), saved];
+		const known = this.personas.find(({ id }) => id === persona.id);
+		// As in the engine, saving leaves the characters as they are.
+		const saved = { ...persona, id: persona.id || `p${this.#next++}`, characters: known?.characters ?? [] };
+		this.personas = [...this.personas.filter((one) => one.id !== saved.id), saved];
 		return saved;
 	};
 	op_set_persona_picture = ({ id, data: picture }: { id: string; data: string | null }) => {
@@ -413,7 +434,7 @@ export class MockEngine implements Transport {
 			return found ? [{ id: found.id, name: found.fields.name, picture: found.picture }] : [];
 		});
 		const page = { messages: chat.messages.slice(-PAGE), more: chat.messages.length > PAGE };
-		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, members, group: groups.shown(chat), persona, draft, model, page, anchor: this.#anchor(), generating, drafting: null };
+		return { id, title, character: chat.character, characterName: character?.fields.name ?? "", picture: character?.picture ?? null, members, group: groups.shown(chat), persona, nameKept: chat.nameKept ?? null, asksName: chat.asksName ?? false, draft, model, page, anchor: this.#anchor(), generating, drafting: null };
 	};
 	op_messages_before = ({ chat, before, limit }: { chat: string; before: string; limit: number }) => {
 		const all = this.chat(chat).messages;
@@ -423,6 +444,7 @@ export class MockEngine implements Transport {
 	op_rename_chat = ({ id, title }: { id: string; title: string }) => void (this.chat(id).title = title);
 	op_set_chat_model = ({ id, model }: { id: string; model: Chat["model"] }) => void (this.chat(id).model = model);
 	op_set_chat_persona = ({ id, persona }: { id: string; persona: string }) => {
+		Object.assign(this.chat(id), { nameKept: null, asksName: false });
 		this.chat(id).persona = this.personas.find((known) => known.id === persona) ?? this.chat(id).persona;
 	};
 	op_chat_texts = ({ chat: id }: { chat: string }): ChatText[] => {

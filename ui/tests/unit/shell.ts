@@ -1,4 +1,5 @@
 import type { Chat, Endpoint, Event, ImportReport, Message, Model, Role } from "../../src/lib/api/generated";
+import { NEW_PERSONA } from "../../src/lib/state/newPersona";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 
 type Answer = (args: never) => unknown;
@@ -53,6 +54,11 @@ export class FakeShell implements Transport {
 	exportArchive = async (): Promise<string | null> => null;
 	importArchive = async (): Promise<null> => null;
 	openBackups = async (): Promise<void> => {};
+	openDataFolder = async (): Promise<void> => {};
+	watchOpenings = () => () => {};
+	answerOpenings = async (): Promise<void> => {};
+	notified: { title: string; text: string }[] = [];
+	notify = async (title: string, text: string): Promise<void> => void this.notified.push({ title, text });
 	restart = async (): Promise<void> => {};
 	exportPromptFile = async (): Promise<string | null> => null;
 	exportLorebook = async (): Promise<string | null> => null;
@@ -75,7 +81,7 @@ export function chat(messages: Message[], over: Partial<Chat> = {}): Chat {
 		character: "mira",
 		characterName: "Mira",
 		picture: null,
-		persona: { id: "sam", name: "Sam", description: "", instructions: "", picture: null },
+		persona: { ...NEW_PERSONA, id: "sam", name: "Sam" },
 		draft: "",
 		model: null,
 		page: { messages, more: false },

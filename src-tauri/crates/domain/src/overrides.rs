@@ -123,6 +123,7 @@ mod tests {
             name: "Tom".into(),
             description: "a smith".into(),
             instructions: instructions.into(),
+            place: Default::default(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Arguments of the command line.
 
+mod character;
 mod folders;
 mod group;
 mod kinds;
@@ -9,6 +10,7 @@ mod story;
 
 use std::path::PathBuf;
 
+pub(crate) use character::CharacterVerb;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::api::Ask;
 pub(crate) use folders::{FolderList, FoldersVerb, PlaceArgs};
@@ -124,6 +126,11 @@ pub(crate) enum Verb {
     Endpoints {
         #[command(subcommand)]
         verb: EndpointVerb,
+    },
+    /// Copy characters, restore earlier versions of their cards, and choose their personas
+    Character {
+        #[command(subcommand)]
+        verb: CharacterVerb,
     },
     /// Manage the memories of characters and chats
     Memory {

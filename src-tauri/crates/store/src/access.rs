@@ -7,9 +7,11 @@ use rusqlite::Connection;
 
 use crate::table::asset::{Assets, AssetsMut};
 use crate::table::background::{Backgrounds, BackgroundsMut};
+use crate::table::bound_persona::{BoundPersonas, BoundPersonasMut};
 use crate::table::branch::{BranchLinks, BranchLinksMut};
 use crate::table::calibration::{Calibrations, CalibrationsMut};
 use crate::table::card_file::{CardFiles, CardFilesMut};
+use crate::table::card_version::{CardVersions, CardVersionsMut};
 use crate::table::character::{Characters, CharactersMut};
 use crate::table::chat::{Chats, ChatsMut};
 use crate::table::chat_text::{ChatTexts, ChatTextsMut};
@@ -106,10 +108,12 @@ macro_rules! tables {
 tables! {
     characters: Characters, characters_mut: CharactersMut;
     card_files: CardFiles, card_files_mut: CardFilesMut;
+    card_versions: CardVersions, card_versions_mut: CardVersionsMut;
     favourites: Favourites, favourites_mut: FavouritesMut;
     folders: Folders, folders_mut: FoldersMut;
     listings: Listings, listings_mut: ListingsMut;
     personas: Personas, personas_mut: PersonasMut;
+    bound_personas: BoundPersonas, bound_personas_mut: BoundPersonasMut;
     chats: Chats, chats_mut: ChatsMut;
     chat_texts: ChatTexts, chat_texts_mut: ChatTextsMut;
     branch_links: BranchLinks, branch_links_mut: BranchLinksMut;

@@ -52,9 +52,11 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0044_member_window.sql"),
     include_str!("migrations/0045_emotion.sql"),
     include_str!("migrations/0046_backgrounds.sql"),
-    include_str!("migrations/0049_search_items.sql"),
-    include_str!("migrations/0051_several_replies.sql"),
-    include_str!("migrations/0052_quick_reply_bindings.sql"),
+    include_str!("migrations/0047_search_items.sql"),
+    include_str!("migrations/0048_several_replies.sql"),
+    include_str!("migrations/0049_quick_reply_bindings.sql"),
+    include_str!("migrations/0050_persona_place.sql"),
+    include_str!("migrations/0051_card_versions.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

@@ -95,6 +95,8 @@ pub(crate) async fn refused(desk: TestEnvironment) {
     let broken = desk.file("holiday.png", include_bytes!("../../../../src-tauri/icons/32x32.png"));
     let window = desk.open_with(&[broken.to_str().unwrap()]).await;
     greeted(&window).await;
+    window.part("openings").await;
+    window.press("openings-accept").await;
     until("a notice that names the file", || async {
         window.text("toast").await.contains("holiday.png").then_some(())
     })

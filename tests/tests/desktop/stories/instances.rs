@@ -28,6 +28,9 @@ pub(crate) async fn second_start(desk: TestEnvironment) {
     assert_eq!(status.code(), Some(0));
     assert_eq!(processes::running(&desk.app()), [window.app]);
     assert_eq!(desk.display.windows("Inglenook").len(), 1);
+    // Nothing is imported before the answer.
+    window.part("openings").await;
+    window.press("openings-accept").await;
     imported(&window, "Wilhelmina").await;
     window.close().await;
 }

@@ -43,6 +43,15 @@ export function client(call: Call) {
 		updateCharacter: (id: string, fields: CharacterFields) => call("update_character", { id, fields }) as Promise<Character>,
 		/** Replaces the picture. `data` is the file's content in base64 (PNG, JPEG or WebP). */
 		setCharacterPicture: (id: string, data: string) => call("set_character_picture", { id, data }) as Promise<Character>,
+		/** Copies a character with its pictures, documents, settings and links to lorebooks, without its chats. */
+		duplicateCharacter: (id: string) => call("duplicate_character", { id }) as Promise<Character>,
+		/** The earlier versions of a card, newest first. Every save keeps one. */
+		cardVersions: (character: string) => call("card_versions", { character }) as Promise<CardVersion[]>,
+		/** The changes from an earlier version of a card to the current one, for each field that differs. */
+		cardVersionChanges: (character: string, version: string) => call("card_version_changes", { character, version }) as Promise<FieldChanges[]>,
+		/** Restores the fields and the picture of an earlier version. The card that this replaces becomes a version. */
+		restoreCardVersion: (character: string, version: string) => call("restore_card_version", { character, version }) as Promise<Character>,
+		forgetCardVersions: (character: string) => call("forget_card_versions", { character }) as Promise<void>,
 		/** Moves the character to the trash; `restore_character` undoes it. */
 		deleteCharacter: (id: string) => call("delete_character", { id }) as Promise<void>,
 		restoreCharacter: (id: string) => call("restore_character", { id }) as Promise<void>,
@@ -61,6 +70,8 @@ export function client(call: Call) {
 		cardAssets: (character: string) => call("card_assets", { character }) as Promise<CardAsset[]>,
 		/** The hash of a small version of a picture among them; `null` if the file is no picture. */
 		showCardAsset: (character: string, id: string) => call("show_card_asset", { character, id }) as Promise<string | null>,
+		/** The hash of a picture among them in a size for viewing; `null` if the file is no picture. */
+		cardAssetPicture: (character: string, id: string) => call("card_asset_picture", { character, id }) as Promise<string | null>,
 		/** Adds a file to the card, at the end. `data` is its content in base64. */
 		addCardAsset: (character: string, kind: string, file: string, data: string) => call("add_card_asset", { character, kind, file, data }) as Promise<CardAsset[]>,
 		updateCardAsset: (character: string, id: string, kind: string, name: string) => call("update_card_asset", { character, id, kind, name }) as Promise<CardAsset[]>,
@@ -124,6 +135,12 @@ export function client(call: Call) {
 		deletePersona: (id: string) => call("delete_persona", { id }) as Promise<void>,
 		/** Replaces the picture; without `data` it is removed. `data` is the file's content in base64 (PNG, JPEG or WebP). */
 		setPersonaPicture: (id: string, data: string | null) => call("set_persona_picture", { id, data }) as Promise<Persona>,
+		/** Sets the persona with which new chats with a character begin; without one, the default applies again. */
+		bindPersona: (character: string, persona: string | null) => call("bind_persona", { character, persona }) as Promise<void>,
+		/** Adds a persona with the name, the description and the picture of a character. */
+		personaFromCharacter: (character: string) => call("persona_from_character", { character }) as Promise<Persona>,
+		/** Adds a character with the name, the description and the picture of a persona. */
+		characterFromPersona: (persona: string) => call("character_from_persona", { persona }) as Promise<Character>,
 		listChats: () => call("list_chats", {  }) as Promise<ChatSummary[]>,
 		newChat: (character: string) => call("new_chat", { character }) as Promise<Chat>,
 		/** Starts a chat with several characters, the first of which greets. Without a title, the names are the title. */
@@ -265,6 +282,8 @@ export function client(call: Call) {
 		readPath: (chat: string, through: string) => call("read_path", { chat, through }) as Promise<StoryMessage[]>,
 		/** Makes the user's name in an imported chat a persona, and uses it in that chat. */
 		personaFromChat: (chat: string) => call("persona_from_chat", { chat }) as Promise<Persona>,
+		/** Keeps the user's name of an imported chat, so that pages no longer ask for a persona. */
+		keepChatName: (chat: string) => call("keep_chat_name", { chat }) as Promise<void>,
 		/** Starts a new scene: the next prompt begins with the next message, and all messages are kept. */
 		newScene: (chat: string) => call("new_scene", { chat }) as Promise<void>,
 		/** The sections of the chat's prompt template, and which of them the chat leaves out. */
@@ -559,6 +578,17 @@ export type CardScripts = {
 	scripts: RegexScriptRow[],
 };
 
+/**  A card before a save in the editor. */
+export type CardVersion = {
+	id: string,
+	/**  The time of the save that replaced it (RFC 3339). */
+	replaced: string,
+	/**  Asset hash. */
+	picture: string | null,
+	/**  The fields that differ from the current card; `picture` may be one of them. */
+	changed: string[],
+};
+
 /**  How a piece of text differs in a comparison. */
 export type Change = "same" | "added" | "removed";
 
@@ -664,6 +694,8 @@ export type Chat = {
 	 *  makes it one.
 	 */
 	nameKept?: string | null,
+	/**  Whether to ask who plays the user: no persona has that name, and the user has not decided to keep it. */
+	asksName?: boolean,
 	/**  The text in the composer. */
 	draft: string,
 	/**  Overrides the default model. */
@@ -1069,6 +1101,12 @@ export type Event =
 export type ExcerptPart = {
 	text: string,
 	isMatch: boolean,
+};
+
+/**  The changes of a field of a card. */
+export type FieldChanges = {
+	field: string,
+	parts: ChangedText[],
 };
 
 /**  Token counts and timings, shown under a reply. */
@@ -1710,6 +1748,13 @@ export type NoteRole = "system" | "user" |
 /**  The character's. */
 "assistant";
 
+/**  Notifications of the desktop about replies that end while the window is not in front. */
+export type Notifications = "off" | 
+/**  Without names and texts. */
+"discreet" | 
+/**  With the name of the chat and the beginning of the reply. */
+"full";
+
 /**  A model as an endpoint lists it, or as it was entered. */
 export type OfferedModel = {
 	name: string,
@@ -1750,7 +1795,32 @@ export type Persona = {
 	instructions: string,
 	/**  Asset hash. `set_persona_picture` sets it; saving leaves it as it is. */
 	picture: string | null,
+	place: PersonaPlace,
+	/**
+	 *  The characters whose new chats begin with this persona, sorted by name. `bind_persona` sets them; saving leaves
+	 *  them as they are.
+	 */
+	characters: string[],
 };
+
+/**  Where the description of a persona is in the prompt. */
+export type PersonaPlace = {
+	position: PersonaPosition,
+	/**  Number of messages from the end, for `inChat`. */
+	depth: number,
+	/**  The role of the message, for `inChat`. */
+	role: NoteRole,
+};
+
+export type PersonaPosition = 
+/**  Where the prompt template has it. */
+"template" | 
+/**  After the texts of the card. */
+"afterCard" | 
+/**  Among the messages, at a depth. */
+"inChat" | 
+/**  Nowhere. `{{persona}}` in a card still inserts it. */
+"absent";
 
 /**  A picture that is attached to a message. */
 export type Picture = {
@@ -2307,6 +2377,7 @@ export type Settings = {
 	defaultModel?: ModelRef | null,
 	/**  Persona of new chats. */
 	defaultPersona?: string | null,
+	notifications?: Notifications,
 };
 
 /**  Product settings to change. Fields that are absent stay as they are. */
@@ -2315,6 +2386,7 @@ export type SettingsChange = {
 	language?: string | null,
 	defaultModel?: ModelRef | null,
 	defaultPersona?: string | null,
+	notifications?: Notifications | null,
 };
 
 /**  The severity of a problem in a template. */

@@ -150,6 +150,15 @@ export class HttpTransport implements Transport {
 
 	/** A browser can do neither, because the server may run on another machine. */
 	openBackups = async () => {};
+
+	openDataFolder = async () => {};
+
+	/** A browser is started by no other program. */
+	watchOpenings = () => () => {};
+
+	answerOpenings = async () => {};
+
+	notify = async () => {};
 	restart = async () => {};
 
 	watchDrops(drops: Drops): () => void {

@@ -77,6 +77,20 @@ export class TauriTransport implements Transport {
 
 	openBackups = async () => void (await ask<null>("open_backups"));
 
+	openDataFolder = async () => void (await ask<null>("open_data_folder"));
+
+	watchOpenings(listener: (paths: string[]) => void): () => void {
+		const paths = new Channel<string[]>();
+		paths.onmessage = listener;
+		// It ends with the page. Without it, only files from outside the window are not imported.
+		ask("watch_openings", { paths }).catch(() => {});
+		return () => (paths.onmessage = () => {});
+	}
+
+	answerOpenings = async (accept: boolean, shown: number) => void (await ask<null>("answer_openings", { accept, shown }));
+
+	notify = async (title: string, text: string) => void (await ask<null>("notify", { title, text }));
+
 	restart = async () => void (await ask<null>("restart"));
 
 	watchDrops(drops: Drops): () => void {

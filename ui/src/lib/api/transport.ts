@@ -70,6 +70,14 @@ export interface Transport {
 	/** Opens a dialog for an archive and adds it as a backup; `null` if the user cancelled. */
 	importArchive(): Promise<Backup | null>;
 	openBackups(): Promise<void>;
+	/** Opens the data folder in the file manager. Only in the desktop window. */
+	openDataFolder(): Promise<void>;
+	/** Reports the paths that other programs ask to import, until the returned function is called. */
+	watchOpenings(listener: (paths: string[]) => void): () => void;
+	/** Imports the first `shown` of those files, or forgets them. */
+	answerOpenings(accept: boolean, shown: number): Promise<void>;
+	/** Shows a notification of the desktop, unless the window is in front. */
+	notify(title: string, text: string): Promise<void>;
 	/** Restarts the app after the engine has stopped. */
 	restart(): Promise<void>;
 	watchDrops(drops: Drops): () => void;

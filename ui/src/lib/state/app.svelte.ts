@@ -24,6 +24,8 @@ import { Look } from "./look.svelte";
 import { Memories } from "./memory/memories.svelte";
 import { Models } from "./models.svelte";
 import { followOrigin } from "./origins";
+import { PersonaActions } from "./personaActions";
+import { Openings } from "./openings.svelte";
 import { SettingsState } from "./settings.svelte";
 import { Links } from "./links.svelte";
 import { Undo } from "./undo";
@@ -59,6 +61,7 @@ export class App {
 	readonly shortcuts = new Shortcuts();
 	readonly palette: Palette;
 	readonly characters = new CharacterActions(this);
+	readonly personas = new PersonaActions(this);
 	readonly search: MessageSearch;
 	readonly library: Library;
 	readonly chats: Chats;
@@ -74,6 +77,7 @@ export class App {
 	readonly formats: Formats;
 	readonly books: Books;
 	readonly folder: FolderImport;
+	readonly openings: Openings;
 	readonly deletion: ChatDeletion;
 	readonly links: Links;
 	/** `null` outside the desktop window. */
@@ -136,6 +140,7 @@ export class App {
 		this.zoom = shell.desktop ? new Zoom((factor) => this.attempt(() => shell.setZoom(factor))) : null;
 		this.links = new Links((address) => this.attempt(() => shell.openLink(address)));
 		allowPictures(shell.assetBase);
+		this.openings = new Openings(shell);
 		this.deletion = new ChatDeletion(this.api, { attempt: (action) => this.attempt(action), deleted: (chats) => this.#chatsDeleted(chats) });
 	}
 
@@ -147,9 +152,11 @@ export class App {
 			over: (is) => (this.dropping = is),
 			dropped: (files) => void this.attempt(() => shell.importFiles(files)),
 		});
+		const unheed = this.openings.start();
 		void this.load();
 		return () => {
 			unsubscribe();
+			unheed();
 			unwatch();
 		};
 	}

@@ -24,6 +24,9 @@ export class CardFiles {
 	/** The hash of a picture of the file; `null` if it has none that can be shown. */
 	picture = async (file: CardAsset): Promise<string | null> => (file.shows ? this.api.showCardAsset(this.character, file.id) : null);
 
+	/** Like `picture`, in a size for viewing. */
+	large = async (file: CardAsset): Promise<string | null> => (file.shows ? this.api.cardAssetPicture(this.character, file.id) : null);
+
 	/** Uploads the files one after the other, to keep their order. A rejected file does not stop the others. */
 	async add(files: Iterable<File>, kind: string): Promise<void> {
 		const all = [...files];

@@ -22,6 +22,17 @@ export class CharacterActions {
 		});
 	}
 
+	/** Copies a character and opens the copy in the editor. */
+	async duplicate(id: string, name: string): Promise<void> {
+		const { app } = this;
+		await app.attempt(async () => {
+			const copy = await app.api.duplicateCharacter(id);
+			await app.loadLists();
+			app.edit(copy.id);
+			app.toasts.show({ kind: "news", text: t("toast.duplicated", { name }) });
+		});
+	}
+
 	async setFavourites(ids: string[], favourite: boolean): Promise<void> {
 		const { app } = this;
 		await app.attempt(async () => {

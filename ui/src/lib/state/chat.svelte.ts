@@ -327,13 +327,13 @@ export class ChatState {
 
 	async setPersona(persona: Persona): Promise<void> {
 		await this.#do(() => this.api.setChatPersona(this.id, persona.id));
-		if (this.info) this.info = { ...this.info, persona, nameKept: null };
+		if (this.info) this.info = { ...this.info, persona, nameKept: null, asksName: false };
 	}
 
 	/** Creates a persona from the user's name in an imported chat, and selects it for this chat. */
 	async personaFromChat(): Promise<void> {
 		const persona = await this.#do(() => this.api.personaFromChat(this.id));
-		if (persona && this.info) this.info = { ...this.info, persona, nameKept: null };
+		if (persona && this.info) this.info = { ...this.info, persona, nameKept: null, asksName: false };
 	}
 
 	dismissFailure = (): void => void (this.failure = null);

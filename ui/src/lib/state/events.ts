@@ -3,6 +3,7 @@ import { t } from "../i18n/i18n.svelte";
 import type { App } from "./app.svelte";
 import { ImportToasts } from "./importToasts";
 import { takeFirstLearned } from "./memory/firstLearned";
+import { notifyOfReply } from "./notifier";
 
 type ChatEvent = Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "missed" }>;
 
@@ -35,7 +36,10 @@ export class EngineEvents {
 	#receiveForChat(event: ChatEvent): void {
 		const { app } = this;
 		if (event.event === "started") app.writing.add(event.chat);
-		if (event.event === "ended") app.writing.delete(event.chat);
+		if (event.event === "ended") {
+			app.writing.delete(event.chat);
+			notifyOfReply(app, event);
+		}
 		if (event.chat !== app.chat?.id) return;
 		if (event.event === "remembered") this.#remembered(event.memory);
 		else if (event.event === "forgot") app.offerUndo(t("toast.forgot", { text: event.memory.text }), () => app.api.restoreMemory(event.memory.id));

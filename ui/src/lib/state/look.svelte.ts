@@ -74,6 +74,13 @@ export class Look implements LookValues {
 	}
 }
 
+/** The tokens for `wanted` as the accent of a part of the window, readable in the theme in use. */
+export function accentStyle(wanted: Rgb | null): string {
+	if (!wanted) return "";
+	const { color, on } = readableOn(wanted, surfaces());
+	return `--ember: rgb(${color.join(" ")}); --on-ember: ${on};`;
+}
+
 /** The surfaces of the theme in use, as colours. */
 function surfaces(): Rgb[] {
 	const probe = document.createElement("span");

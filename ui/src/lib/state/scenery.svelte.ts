@@ -12,6 +12,8 @@ const TEXTS = ["--text", "--quiet", "--ember", "--speech"] as const;
 export class Scenery {
 	place = $state<SpritePlace>("beside");
 	background = $state.raw<Background | null>(null);
+	/** The accent colour of the chat; `null` is that of the window. */
+	accent = $state.raw<Rgb | null>(null);
 	#asked = "none";
 
 	constructor(private readonly api: Api) {}
@@ -20,6 +22,7 @@ export class Scenery {
 	async use(settings: LayeredSettings | null): Promise<void> {
 		const value = (name: string) => settings?.settings.find(({ key }) => key === name)?.value;
 		this.place = SPRITE_PLACES.find((place) => place === value("sprite_place")) ?? "beside";
+		this.accent = parseColor(String(value("accent_color") ?? ""));
 		const wanted = String(value("background") ?? "none");
 		this.#asked = wanted;
 		const all = wanted === "none" ? [] : await this.api.listBackgrounds().catch(() => []);

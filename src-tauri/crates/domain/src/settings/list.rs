@@ -383,6 +383,9 @@ settings! {
     sprite_place: SpritePlace = text("beside"), ValueType::Choice(SpritePlace::WORDS), None, Chat, PEOPLE;
     /// Hash of the picture behind the messages.
     background: String = text("none"), ValueType::NameOr { word: "none" }, None, Chat, PEOPLE;
+    /// Accent colour of a chat, such as `#7fb2ff`; empty or unreadable: that of the window. The page adjusts it so that text
+    /// in it stays readable.
+    accent_color: String = text(""), ValueType::Text { max: 7 }, None, Chat, PEOPLE;
     /// Approximate number of tokens to load before a chat is usable.
     eager_load_tokens: u32 = ConfigValue::Whole(3_000), ValueType::Whole { min: 200, max: 100_000 }, Tokens, Chat, WINDOW;
 

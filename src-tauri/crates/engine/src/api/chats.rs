@@ -320,6 +320,9 @@ pub struct Chat {
     /// makes it one.
     #[serde(default)]
     pub name_kept: Option<String>,
+    /// Whether to ask who plays the user: no persona has that name, and the user has not decided to keep it.
+    #[serde(default)]
+    pub asks_name: bool,
     /// The text in the composer.
     pub draft: String,
     /// Overrides the default model.

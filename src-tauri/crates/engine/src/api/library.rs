@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::ListPlace;
+use super::{ChangedText, ListPlace};
 
 /// One card of the library's grid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
@@ -150,6 +150,61 @@ pub struct Persona {
     pub instructions: String,
     /// Asset hash. `set_persona_picture` sets it; saving leaves it as it is.
     pub picture: Option<String>,
+    pub place: PersonaPlace,
+    /// The characters whose new chats begin with this persona, sorted by name. `bind_persona` sets them; saving leaves
+    /// them as they are.
+    pub characters: Vec<String>,
+}
+
+/// Where the description of a persona is in the prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonaPlace {
+    pub position: PersonaPosition,
+    /// Number of messages from the end, for `inChat`.
+    pub depth: u32,
+    /// The role of the message, for `inChat`.
+    pub role: NoteRole,
+}
+
+impl Default for PersonaPlace {
+    fn default() -> Self {
+        Self { position: PersonaPosition::Template, depth: 2, role: NoteRole::System }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum PersonaPosition {
+    /// Where the prompt template has it.
+    Template,
+    /// After the texts of the card.
+    AfterCard,
+    /// Among the messages, at a depth.
+    InChat,
+    /// Nowhere. `{{persona}}` in a card still inserts it.
+    Absent,
+}
+
+/// A card before a save in the editor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct CardVersion {
+    pub id: String,
+    /// The time of the save that replaced it (RFC 3339).
+    pub replaced: String,
+    /// Asset hash.
+    pub picture: Option<String>,
+    /// The fields that differ from the current card; `picture` may be one of them.
+    pub changed: Vec<String>,
+}
+
+/// The changes of a field of a card.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct FieldChanges {
+    pub field: String,
+    pub parts: Vec<ChangedText>,
 }
 
 /// A picture that chats can show behind their messages.

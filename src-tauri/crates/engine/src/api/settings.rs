@@ -15,6 +15,18 @@ pub enum Theme {
     System,
 }
 
+/// Notifications of the desktop about replies that end while the window is not in front.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "lowercase")]
+pub enum Notifications {
+    Off,
+    /// Without names and texts.
+    #[default]
+    Discreet,
+    /// With the name of the chat and the beginning of the reply.
+    Full,
+}
+
 /// Product settings, which are in the database. Settings that only the window needs are in the shell's store, and those
 /// of prompts and replies are in `LayeredSettings`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
@@ -27,6 +39,7 @@ pub struct Settings {
     pub default_model: Option<ModelRef>,
     /// Persona of new chats.
     pub default_persona: Option<String>,
+    pub notifications: Notifications,
 }
 
 /// Product settings to change. Fields that are absent stay as they are.
@@ -37,6 +50,7 @@ pub struct SettingsChange {
     pub language: Option<String>,
     pub default_model: Option<ModelRef>,
     pub default_persona: Option<String>,
+    pub notifications: Option<Notifications>,
 }
 
 /// One line of the health report.

@@ -8,14 +8,13 @@ use domain::chat::{Emotion, Message, Picture, Role, Speaker, Swipe, SwipeState};
 use domain::model::ModelChoice;
 use domain::persona::Persona;
 use domain::settings::Owner;
-use domain::{MessageId, ToolCall};
+use domain::{CharacterId, MessageId, ToolCall};
 use store::{AssetHash, CharacterListItem, Listing};
 
 use crate::api;
 use crate::base::clock::rfc3339;
 use crate::base::error::ApiResult;
-use crate::base::group_events;
-use crate::base::panics;
+use crate::base::{group_events, panics, persona_place};
 
 /// Longest tagline, in characters.
 const TAGLINE: usize = 140;
@@ -149,9 +148,17 @@ pub(crate) fn stored_picture(picture: &api::Picture) -> Picture {
     Picture { hash: picture.hash.clone(), name: picture.name.clone() }
 }
 
-pub(crate) fn persona(persona: Persona, picture: Option<AssetHash>) -> api::Persona {
-    let Persona { id, name, description, instructions } = persona;
-    api::Persona { id: id.to_string(), name, description, instructions, picture: picture.map(|hash| hash.to_string()) }
+pub(crate) fn persona(persona: Persona, picture: Option<AssetHash>, characters: &[CharacterId]) -> api::Persona {
+    let Persona { id, name, description, instructions, place } = persona;
+    api::Persona {
+        id: id.to_string(),
+        name,
+        description,
+        instructions,
+        picture: picture.map(|hash| hash.to_string()),
+        place: persona_place::shown(place),
+        characters: characters.iter().map(ToString::to_string).collect(),
+    }
 }
 
 pub(crate) fn model_ref(choice: ModelChoice) -> api::ModelRef {

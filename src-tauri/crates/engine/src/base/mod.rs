@@ -12,6 +12,7 @@ pub(crate) mod idle;
 pub(crate) mod open_store;
 pub(crate) mod options;
 pub(crate) mod panics;
+pub(crate) mod persona_place;
 pub(crate) mod picture;
 pub(crate) mod retraction;
 pub(crate) mod running;

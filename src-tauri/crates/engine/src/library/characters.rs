@@ -95,10 +95,15 @@ impl Library {
         self.base().store().read(move |store| store.characters().get(id)).await?.ok_or_else(|| not_found("character"))
     }
 
-    async fn save_character(&self, mut character: Character) -> ApiResult<api::Character> {
+    /// Stores a changed card. The one that it replaces becomes an earlier version.
+    pub(crate) async fn save_character(&self, mut character: Character) -> ApiResult<api::Character> {
         character.updated = self.base().now();
         let saved = character.clone();
-        self.base().store().write(move |store| store.characters_mut().update(&saved)).await?;
+        let save = self.base().store().write(move |store| {
+            store.card_versions_mut().keep(&saved, saved.updated)?;
+            store.characters_mut().update(&saved)
+        });
+        save.await?;
         self.library_changed();
         shown(&character)
     }
@@ -170,7 +175,7 @@ pub(crate) fn spec(card: &Card) -> String {
     .to_owned()
 }
 
-fn shown(character: &Character) -> ApiResult<api::Character> {
+pub(crate) fn shown(character: &Character) -> ApiResult<api::Character> {
     let card = card_of(character)?;
     Ok(api::Character {
         id: character.id.to_string(),

@@ -6,6 +6,7 @@ use context::macros::MacroState;
 use domain::card::Card;
 use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
 use domain::model::ModelChoice;
+use domain::persona::Persona;
 use domain::settings::StartMode;
 use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId};
 use store::{NewMessage, NewSwipe};
@@ -72,31 +73,36 @@ impl Library {
     /// A new chat with the character, and its greeting with a swipe for each greeting of the card. Stores nothing.
     pub(crate) async fn first_state(&self, character: CharacterId) -> ApiResult<(Chat, NewMessage)> {
         let greetings = |card: &Card| card.greetings().into_iter().map(str::to_owned).collect();
-        self.first_state_with(character, greetings).await
+        let persona = self.persona_of_new_chat(&[character]).await?;
+        self.first_state_with(character, &persona, greetings).await
     }
 
     /// Like [`Self::first_state`], with the card's greetings for groups before the others.
-    pub(crate) async fn first_state_in_group(&self, character: CharacterId) -> ApiResult<(Chat, NewMessage)> {
+    pub(crate) async fn first_state_in_group(
+        &self,
+        character: CharacterId,
+        persona: &Persona,
+    ) -> ApiResult<(Chat, NewMessage)> {
         let greetings = |card: &'_ Card| -> Vec<String> {
             let all = card.group_only_greetings().into_iter().chain(card.greetings());
             all.filter(|greeting| !greeting.trim().is_empty()).map(str::to_owned).collect()
         };
-        self.first_state_with(character, greetings).await
+        self.first_state_with(character, persona, greetings).await
     }
 
     async fn first_state_with(
         &self,
         character: CharacterId,
+        persona: &Persona,
         greetings: impl Fn(&Card) -> Vec<String>,
     ) -> ApiResult<(Chat, NewMessage)> {
         let character = self.character(character).await?;
         let (card, _) = self.card(&character)?;
-        let persona = self.persona_of(None).await?;
         let mode = self.config().resolved_before_chat(Some(character.id)).await?.values.start_mode;
         let greetings = if mode == StartMode::Character { greetings(&card) } else { Vec::new() };
         let now = self.base().now();
         let id = ChatId(Uuid::now_v7());
-        let words = MacroNames::new(&card, &persona, id);
+        let words = MacroNames::new(&card, persona, id);
         let moment = MacroMoment {
             clock: Some(self.base().clock().macros(now, None)),
             seed: macro_scope::seed(id, None),
@@ -175,6 +181,7 @@ impl Library {
         let members = self.shown_members(id).await?;
         let group = self.shown_group(&chat).await?;
         let name_kept = self.name_kept_in(&chat).await?;
+        let settled = self.base().store().read(move |store| store.foreign().is_name_settled(id)).await?;
         Ok(api::Chat {
             id: chat.id.to_string(),
             title: chat.title,
@@ -184,6 +191,7 @@ impl Library {
             members,
             group,
             persona: self.shown_persona(persona).await?,
+            asks_name: name_kept.is_some() && !settled,
             name_kept,
             draft: chat.draft,
             model: chat.model.map(convert::model_ref),

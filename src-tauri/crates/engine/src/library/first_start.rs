@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::PersonaId;
 use domain::card::Card;
-use domain::persona::Persona;
+use domain::persona::{Persona, PersonaPlace};
 use uuid::Uuid;
 
 use crate::base::error::ApiResult;
@@ -43,6 +43,7 @@ impl Library {
                 name: "Traveller".into(),
                 description: String::new(),
                 instructions: String::new(),
+                place: PersonaPlace::default(),
             };
             self.base().store().write(move |store| store.personas_mut().insert(&persona)).await?;
         }

@@ -23,7 +23,8 @@ impl Library {
             return Err(bad_input("A group needs at least two characters.", "Choose more characters."));
         };
         self.check_members(*own, others).await?;
-        let (mut chat, first) = self.first_state_in_group(*own).await?;
+        let persona = self.persona_of_new_chat(&ids).await?;
+        let (mut chat, first) = self.first_state_in_group(*own, &persona).await?;
         let id = chat.id;
         let mut names = vec![chat.title.clone()];
         let mut greetings: Vec<(NewMessage, Option<Speaker>)> = vec![(first, None)];
@@ -32,7 +33,7 @@ impl Library {
             names.push(row.name.clone());
             let (card, _) = self.card(&row)?;
             if card.group_only_greetings().iter().any(|greeting| !greeting.trim().is_empty()) {
-                let (_, greeting) = self.first_state_in_group(*other).await?;
+                let (_, greeting) = self.first_state_in_group(*other, &persona).await?;
                 let speaker = Speaker { character: Some(*other), name: card.display_name().to_owned() };
                 greetings.push((NewMessage { chat: id, ..greeting }, Some(speaker)));
             }

@@ -4,23 +4,28 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use domain::PersonaId;
 use domain::chat::Chat;
-use domain::persona::Persona;
+use domain::persona::{Persona, PersonaPlace};
 use store::{ReadTransaction, StoreError};
 use uuid::Uuid;
 
 use crate::api::{self, Changed};
 use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input, not_found};
+use crate::base::persona_place;
 use crate::base::picture;
 use crate::library::handle::Library;
 
 impl Library {
     pub(crate) async fn list_personas(&self) -> ApiResult<Vec<api::Persona>> {
-        let read = self.base().store().read(|store| Ok((store.personas().list()?, store.personas().pictures()?)));
-        let (personas, pictures) = read.await?;
+        let read = self
+            .base()
+            .store()
+            .read(|store| Ok((store.personas().list()?, store.personas().pictures()?, store.bound_personas().all()?)));
+        let (personas, pictures, bound) = read.await?;
         let shown = |persona: Persona| {
             let picture = pictures.get(&persona.id).copied();
-            convert::persona(persona, picture)
+            let characters = bound.get(&persona.id).map_or(&[][..], Vec::as_slice);
+            convert::persona(persona, picture, characters)
         };
         Ok(personas.into_iter().map(shown).collect())
     }
@@ -32,7 +37,8 @@ impl Library {
         }
         let new = persona.id.is_empty();
         let id = if new { PersonaId(Uuid::now_v7()) } else { persona.id.parse()? };
-        let saved = Persona { id, name, description: persona.description, instructions: persona.instructions };
+        let api::Persona { description, instructions, place, .. } = persona;
+        let saved = Persona { id, name, description, instructions, place: persona_place::stored(place)? };
         let row = saved.clone();
         let default = self.default_persona();
         self.base()
@@ -74,13 +80,15 @@ impl Library {
         });
         let persona = set.await?.ok_or_else(|| not_found("persona"))?;
         self.base().events().changed(Changed::Personas, Some(id.to_string()));
-        Ok(convert::persona(persona, picture))
+        self.shown_persona(persona).await
     }
 
     pub(crate) async fn shown_persona(&self, persona: Persona) -> ApiResult<api::Persona> {
-        let pictures = self.base().store().read(|store| store.personas().pictures()).await?;
+        let read = self.base().store().read(|store| Ok((store.personas().pictures()?, store.bound_personas().all()?)));
+        let (pictures, bound) = read.await?;
         let picture = pictures.get(&persona.id).copied();
-        Ok(convert::persona(persona, picture))
+        let characters = bound.get(&persona.id).map_or(&[][..], Vec::as_slice);
+        Ok(convert::persona(persona, picture, characters))
     }
 
     pub(crate) async fn delete_persona(&self, id: String) -> ApiResult<()> {
@@ -112,6 +120,7 @@ impl Library {
             name: "You".into(),
             description: String::new(),
             instructions: String::new(),
+            place: PersonaPlace::default(),
         }))
     }
 
@@ -121,7 +130,8 @@ impl Library {
             && let Some(name) = self.name_kept_in(chat).await?
         {
             let (id, text) = (PersonaId(Uuid::nil()), String::new());
-            return Ok(Persona { id, name, description: text.clone(), instructions: text });
+            let (description, instructions, place) = (text.clone(), text, PersonaPlace::default());
+            return Ok(Persona { id, name, description, instructions, place });
         }
         self.persona_of(chat.persona).await
     }
@@ -132,6 +142,17 @@ impl Library {
         let foreign = self.base().store().read(move |store| store.foreign().chat(id)).await?;
         let name = foreign.map(|foreign| foreign.user_name).filter(|name| !name.trim().is_empty());
         Ok(name.filter(|_| chat.persona.is_none()))
+    }
+
+    /// Keeps the user's name of an imported chat, so that pages no longer ask for a persona.
+    ///
+    /// # Errors
+    /// `NotFound` for a chat that was not imported.
+    pub(crate) async fn keep_chat_name(&self, chat: String) -> ApiResult<()> {
+        let id = self.chat(chat.parse()?).await?.id;
+        self.base().store().write(move |store| store.foreign_mut().settle_name(id)).await?;
+        self.base().events().changed(Changed::Messages, Some(id.to_string()));
+        Ok(())
     }
 
     /// Assigns a persona with the user's name in an imported chat to the chat. Creates it if there is none.
@@ -149,11 +170,7 @@ impl Library {
         let known = self.list_personas().await?.into_iter().find(|persona| persona.name == name);
         let persona = match known {
             Some(persona) => persona,
-            None => {
-                let (id, text) = (String::new(), String::new());
-                let new = api::Persona { id, name, description: text.clone(), instructions: text, picture: None };
-                self.save_persona(new).await?
-            }
+            None => self.save_persona(new_persona(&name)).await?,
         };
         self.set_chat_persona(chat.id.to_string(), persona.id.clone()).await?;
         Ok(persona)
@@ -162,6 +179,19 @@ impl Library {
     /// The default persona of the settings.
     pub(crate) fn default_persona(&self) -> Option<PersonaId> {
         self.config().settings().default_persona.as_deref().and_then(|id| id.parse().ok())
+    }
+}
+
+/// A persona that is not stored yet, without a description.
+pub(crate) fn new_persona(name: &str) -> api::Persona {
+    api::Persona {
+        id: String::new(),
+        name: name.to_owned(),
+        description: String::new(),
+        instructions: String::new(),
+        picture: None,
+        place: api::PersonaPlace::default(),
+        characters: Vec::new(),
     }
 }
 

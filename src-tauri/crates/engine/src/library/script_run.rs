@@ -229,7 +229,7 @@ pub(crate) fn hash(text: impl Hash) -> u64 {
 #[cfg(test)]
 mod tests {
     use domain::card::Card;
-    use domain::persona::Persona;
+    use domain::persona::{Persona, PersonaPlace};
     use domain::{ChatId, PersonaId};
     use uuid::Uuid;
 
@@ -245,6 +245,7 @@ mod tests {
             name: "Sam".into(),
             description: String::new(),
             instructions: String::new(),
+            place: PersonaPlace::default(),
         };
         let words = MacroNames::new(&card, &persona, ChatId(Uuid::nil()));
         let mut run = ScriptRun { until, ..ScriptRun::new(scripts, &words, MacroMoment::default()) };

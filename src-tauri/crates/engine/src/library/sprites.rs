@@ -42,6 +42,13 @@ impl Library {
         Ok(Some(self.keep(picture.bytes, picture.mime).await?.to_string()))
     }
 
+    /// The hash of a picture among the files of a card, in a size for viewing; `None` if the file is no picture.
+    pub(crate) async fn card_asset_picture(&self, character: String, id: String) -> ApiResult<Option<String>> {
+        let Some(bytes) = self.card_asset_bytes(character, id).await? else { return Ok(None) };
+        let Ok(picture) = picture::for_message(bytes).await else { return Ok(None) };
+        Ok(Some(self.keep(picture.bytes, picture.mime).await?.to_string()))
+    }
+
     /// Whether the card lists a picture of an emotion. Reads no file.
     pub(crate) async fn has_sprites(&self, character: CharacterId) -> ApiResult<bool> {
         let Some(character) = self.base().store().read(move |store| store.characters().get(character)).await? else {

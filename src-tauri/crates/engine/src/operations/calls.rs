@@ -94,6 +94,11 @@ impl Engine {
         self.library.set_second_place(folder).await
     }
 
+    /// The folder with all data.
+    pub fn data_folder(&self) -> PathBuf {
+        self.base.store().dir().to_owned()
+    }
+
     /// The backup folder, for the file manager.
     pub fn backup_folder(&self) -> PathBuf {
         self.library.backup_folder()

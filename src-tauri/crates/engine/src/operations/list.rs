@@ -47,6 +47,15 @@ macro_rules! operations {
             library.update_character(id: String, fields: CharacterFields) -> Character;
             /// Replaces the picture. `data` is the file's content in base64 (PNG, JPEG or WebP).
             library.set_character_picture(id: String, data: String) -> Character;
+            /// Copies a character with its pictures, documents, settings and links to lorebooks, without its chats.
+            library.duplicate_character(id: String) -> Character;
+            /// The earlier versions of a card, newest first. Every save keeps one.
+            library.card_versions(character: String) -> Vec<CardVersion>;
+            /// The changes from an earlier version of a card to the current one, for each field that differs.
+            library.card_version_changes(character: String, version: String) -> Vec<FieldChanges>;
+            /// Restores the fields and the picture of an earlier version. The card that this replaces becomes a version.
+            library.restore_card_version(character: String, version: String) -> Character;
+            library.forget_card_versions(character: String) -> ();
             /// Moves the character to the trash; `restore_character` undoes it.
             library.delete_character(id: String) -> ();
             library.restore_character(id: String) -> ();
@@ -68,6 +77,8 @@ macro_rules! operations {
             library.card_assets(character: String) -> Vec<CardAsset>;
             /// The hash of a small version of a picture among them; `null` if the file is no picture.
             library.show_card_asset(character: String, id: String) -> Option<String>;
+            /// The hash of a picture among them in a size for viewing; `null` if the file is no picture.
+            library.card_asset_picture(character: String, id: String) -> Option<String>;
             /// Adds a file to the card, at the end. `data` is its content in base64.
             library.add_card_asset(character: String, kind: String, file: String, data: String) -> Vec<CardAsset>;
             library.update_card_asset(character: String, id: String, kind: String, name: String) -> Vec<CardAsset>;
@@ -140,6 +151,12 @@ macro_rules! operations {
             /// Replaces the picture; without `data` it is removed. `data` is the file's content in base64 (PNG, JPEG or
             /// WebP).
             library.set_persona_picture(id: String, data: Option<String>) -> Persona;
+            /// Sets the persona with which new chats with a character begin; without one, the default applies again.
+            library.bind_persona(character: String, persona: Option<String>) -> ();
+            /// Adds a persona with the name, the description and the picture of a character.
+            library.persona_from_character(character: String) -> Persona;
+            /// Adds a character with the name, the description and the picture of a persona.
+            library.character_from_persona(persona: String) -> Character;
 
             library.list_chats() -> Vec<ChatSummary>;
             library.new_chat(character: String) -> Chat;
@@ -296,6 +313,8 @@ macro_rules! operations {
             library.read_path(chat: String, through: String) -> Vec<StoryMessage>;
             /// Makes the user's name in an imported chat a persona, and uses it in that chat.
             library.persona_from_chat(chat: String) -> Persona;
+            /// Keeps the user's name of an imported chat, so that pages no longer ask for a persona.
+            library.keep_chat_name(chat: String) -> ();
             /// Starts a new scene: the next prompt begins with the next message, and all messages are kept.
             turns.new_scene(chat: String) -> ();
 

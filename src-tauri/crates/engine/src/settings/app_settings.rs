@@ -14,6 +14,7 @@ const THEME: &str = "theme";
 const LANGUAGE: &str = "language";
 const DEFAULT_MODEL: &str = "default_model";
 const DEFAULT_PERSONA: &str = "default_persona";
+const NOTIFICATIONS: &str = "notifications";
 pub(crate) const OPEN_CHAT: &str = "open_chat";
 pub(crate) const WELCOMED: &str = "welcomed";
 
@@ -29,6 +30,7 @@ impl Configuration {
             (LANGUAGE, json(&change.language)?),
             (DEFAULT_MODEL, json(&change.default_model)?),
             (DEFAULT_PERSONA, json(&change.default_persona)?),
+            (NOTIFICATIONS, json(&change.notifications)?),
         ];
         let played = &change.default_persona;
         let anew = played.is_some() && *played != self.settings().default_persona;
@@ -70,11 +72,12 @@ impl Configuration {
 
 impl SettingsChange {
     fn apply(self, settings: &mut Settings) {
-        let Self { theme, language, default_model, default_persona } = self;
+        let Self { theme, language, default_model, default_persona, notifications } = self;
         settings.theme = theme.unwrap_or(settings.theme);
         settings.language = language.unwrap_or_else(|| std::mem::take(&mut settings.language));
         settings.default_model = default_model.or_else(|| settings.default_model.take());
         settings.default_persona = default_persona.or_else(|| settings.default_persona.take());
+        settings.notifications = notifications.unwrap_or(settings.notifications);
     }
 }
 
@@ -90,6 +93,7 @@ pub(crate) fn parse(rows: &BTreeMap<String, String>) -> Settings {
         language: field(rows, LANGUAGE),
         default_model: field(rows, DEFAULT_MODEL),
         default_persona: field(rows, DEFAULT_PERSONA),
+        notifications: field(rows, NOTIFICATIONS),
     }
 }
 

@@ -27,6 +27,7 @@ use crate::turn::activated::ActivatedTurn;
 use crate::turn::emotion_prompt;
 use crate::turn::lore::Lore;
 use crate::turn::notes;
+use crate::turn::persona_place;
 use crate::turn::template_variables;
 
 /// A frame, and by-products of building it.
@@ -65,7 +66,8 @@ pub(crate) fn build(
     clock: &Clock,
     head_at: Timestamp,
 ) -> ApiResult<Built> {
-    let composed = compose(turn, &turn.inputs.template)?;
+    let mut composed = compose(turn, &turn.inputs.template)?;
+    persona_place::apply(&mut composed.sections, turn.inputs.snapshot.persona.place);
     let mut builder = Builder::new(turn, answerer, clock, head_at);
     for section in &composed.sections {
         builder.section(section);

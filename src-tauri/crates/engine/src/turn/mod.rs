@@ -32,6 +32,7 @@ pub(crate) mod message_edits;
 pub(crate) mod message_ranges;
 pub(crate) mod notes;
 pub(crate) mod persist_reply;
+pub(crate) mod persona_place;
 pub(crate) mod plan;
 pub(crate) mod prompt_sections;
 pub(crate) mod recall_trial;

@@ -116,6 +116,7 @@ mod tests {
             name: "Tom".into(),
             description: String::new(),
             instructions: String::new(),
+            place: Default::default(),
         };
         let mode = Mode { name: "study".into(), title: String::new(), text: String::new() };
         let given = given(&card, &persona, &Values::default(), &mode, &Recalled::default(), &Lore::default());

@@ -1,5 +1,6 @@
 //! One file per group of verbs. Each verb calls the engine once and prints the result.
 
+mod character;
 mod chat;
 mod data;
 mod doctor;
@@ -84,6 +85,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Template { verb } => templates::templates(engine, verb, out).await,
         Verb::Endpoints { verb } => endpoints::endpoints(engine, verb, out).await,
         Verb::Models { verb } => models::models(engine, verb, out).await,
+        Verb::Character { verb } => character::character(engine, verb, out).await,
         Verb::Memory { verb } => memory::memory(engine, verb, out).await,
         Verb::Story { verb } => story::story(engine, verb, out).await,
         Verb::Serve { host, port, ui } => serve::serve(engine, host, port, ui, out).await,

@@ -376,3 +376,18 @@ fn chats_are_pinned_and_archived() {
     world.json(&["folders", "pin", &id, "--undo"]);
     assert_eq!(place()["place"], json!({ "folder": null, "pinned": false, "archived": false }));
 }
+
+#[test]
+fn copies_cards_and_restores_versions() {
+    let world = World::without_model();
+    world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
+    let persona = world.json(&["character", "to-persona", "Mira Quay"]);
+    assert_eq!(persona["name"], "Mira Quay");
+    world.json(&["character", "persona", "Mira Quay", "Mira Quay"]);
+    assert_eq!(world.json(&["character", "versions", "Mira Quay"])["items"], json!([]));
+    let copy = world.json(&["character", "duplicate", "Mira Quay"]);
+    assert_eq!(copy["name"], "Mira Quay");
+    assert_eq!(world.run(&["character", "restore", copy["id"].as_str().unwrap(), "7"]).code, 1);
+    let back = world.json(&["character", "from-persona", "Mira Quay"]);
+    assert_ne!(back["id"], copy["id"]);
+}

@@ -42,7 +42,7 @@ const OF_CHAT: [(&str, &str, &str, &str); 8] = [
     ("chat_member", "chat", "1", "character, position"),
     ("chat_group", "chat", "1", "turn_order, self_responses, several_replies, auto_delay, foreign_fields"),
     ("member_state", "chat", "1", "character, muted, away"),
-    ("foreign_chat", "chat", "1", "user_name, json"),
+    ("foreign_chat", "chat", "1", "user_name, json, name_settled"),
     ("scoped_setting", "owner", "scope = 'chat'", "scope, key, value"),
     ("lorebook_binding", "owner", "scope = 'chat'", "lorebook, scope"),
     ("quick_reply_binding", "owner", "scope = 'chat'", "quick_replies, scope"),

@@ -156,6 +156,17 @@ impl FoldersMut<'_> {
         self.conn.prepare_cached(&sql)?.execute(columns)?;
         Ok(())
     }
+
+    /// Puts an item in the folder of another one.
+    ///
+    /// # Errors
+    /// `Conflict` if the item does not exist.
+    pub fn move_next_to(&mut self, kind: FolderKind, item: Uuid, other: Uuid) -> Result<(), StoreError> {
+        let places = kind.places();
+        let sql = format!("INSERT INTO {places} (item, folder) SELECT ?1, folder FROM {places} WHERE item = ?2");
+        self.conn.prepare_cached(&sql)?.execute(params![item.as_bytes(), other.as_bytes()])?;
+        Ok(())
+    }
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Folder> {

@@ -33,6 +33,12 @@ impl ForeignData<'_> {
         Ok(row)
     }
 
+    /// Whether the user decided to keep the user's name of an imported chat.
+    pub fn is_name_settled(&self, chat: ChatId) -> Result<bool, StoreError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM foreign_chat WHERE chat = ?1 AND name_settled)";
+        Ok(self.conn.prepare_cached(sql)?.query_row([Col(chat)], |row| row.get(0))?)
+    }
+
     /// The data of the messages of a chat.
     pub fn messages(&self, chat: ChatId) -> Result<HashMap<MessageId, String>, StoreError> {
         self.all(
@@ -70,6 +76,13 @@ pub struct ForeignDataMut<'a> {
 }
 
 impl ForeignDataMut<'_> {
+    /// # Errors
+    /// `NotFound` for a chat that was not imported.
+    pub fn settle_name(&mut self, chat: ChatId) -> Result<(), StoreError> {
+        let sql = "UPDATE foreign_chat SET name_settled = 1 WHERE chat = ?1";
+        one(self.conn.prepare_cached(sql)?.execute([Col(chat)])?, "imported chat")
+    }
+
     pub fn set_chat(&mut self, chat: ChatId, foreign: &ForeignChat) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(

@@ -2,9 +2,11 @@
 
 pub(crate) mod asset;
 pub(crate) mod background;
+pub(crate) mod bound_persona;
 pub(crate) mod branch;
 pub(crate) mod calibration;
 pub(crate) mod card_file;
+pub(crate) mod card_version;
 pub(crate) mod character;
 pub(crate) mod chat;
 pub(crate) mod chat_branches;

@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 
 use domain::PersonaId;
-use domain::persona::Persona;
+use domain::persona::{Persona, PersonaPlace, PersonaPosition};
+use domain::prompt::PromptRole;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::sql::{Col, one};
 use crate::{AssetHash, StoreError};
+
+const COLUMNS: &str = "id, name, description, instructions, position, depth, role";
 
 pub struct Personas<'a> {
     pub(crate) conn: &'a Connection,
@@ -18,7 +21,7 @@ impl Personas<'_> {
     pub fn list(&self) -> Result<Vec<Persona>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT id, name, description, instructions FROM persona ORDER BY name COLLATE NOCASE, id")?
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM persona ORDER BY name COLLATE NOCASE, id"))?
             .query_map([], from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -27,7 +30,7 @@ impl Personas<'_> {
     pub fn get(&self, id: PersonaId) -> Result<Option<Persona>, StoreError> {
         let row = self
             .conn
-            .prepare_cached("SELECT id, name, description, instructions FROM persona WHERE id = ?1")?
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM persona WHERE id = ?1"))?
             .query_row([Col(id)], from_row)
             .optional()?;
         Ok(row)
@@ -50,17 +53,21 @@ pub struct PersonasMut<'a> {
 
 impl PersonasMut<'_> {
     pub fn insert(&mut self, persona: &Persona) -> Result<(), StoreError> {
-        self.conn
-            .prepare_cached("INSERT INTO persona (id, name, description, instructions) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![Col(persona.id), persona.name, persona.description, persona.instructions])?;
-        Ok(())
+        self.run(&format!("INSERT INTO persona ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"), persona)
     }
 
     pub fn update(&mut self, persona: &Persona) -> Result<(), StoreError> {
-        let rows = self
-            .conn
-            .prepare_cached("UPDATE persona SET name = ?2, description = ?3, instructions = ?4 WHERE id = ?1")?
-            .execute(params![Col(persona.id), persona.name, persona.description, persona.instructions])?;
+        let sql =
+            "UPDATE persona SET name = ?2, description = ?3, instructions = ?4, position = ?5, depth = ?6, role = ?7
+                   WHERE id = ?1";
+        self.run(sql, persona)
+    }
+
+    fn run(&mut self, sql: &str, persona: &Persona) -> Result<(), StoreError> {
+        let Persona { id, name, description, instructions, place } = persona;
+        let (position, role) = (place.position.as_str(), place.role.as_str());
+        let row = params![Col(*id), name, description, instructions, position, place.depth, role];
+        let rows = self.conn.prepare_cached(sql)?.execute(row)?;
         one(rows, "persona")
     }
 
@@ -87,5 +94,14 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Persona> {
         name: row.get(1)?,
         description: row.get(2)?,
         instructions: row.get(3)?,
+        place: PersonaPlace {
+            position: PersonaPosition::parse(&row.get::<_, String>(4)?),
+            depth: row.get(5)?,
+            role: match row.get::<_, String>(6)?.as_str() {
+                "user" => PromptRole::User,
+                "character" => PromptRole::Character,
+                _ => PromptRole::System,
+            },
+        },
     })
 }

@@ -124,7 +124,8 @@ async fn referenced_assets_are_not_purged() {
     store
         .write(move |w| {
             let (description, instructions) = (String::new(), String::new());
-            let row = domain::persona::Persona { id: persona, name: "Sam".into(), description, instructions };
+            let place = Default::default();
+            let row = domain::persona::Persona { id: persona, name: "Sam".into(), description, instructions, place };
             w.personas_mut().insert(&row)?;
             w.personas_mut().set_picture(persona, Some(face))?;
             w.card_files_mut().put(CHARACTER, "assets/joy.png", sprite)?;

@@ -3,7 +3,8 @@
 use domain::chat::{Role, WindowState};
 use domain::model::{Endpoint, EndpointDialect, LocalModel, ModelChoice};
 use domain::overrides::CardText;
-use domain::persona::Persona;
+use domain::persona::{Persona, PersonaPlace, PersonaPosition};
+use domain::prompt::PromptRole;
 use domain::settings::Owner;
 use domain::{CharacterId, ChatId, EndpointId, ModelId, PersonaId, Timestamp};
 use uuid::Uuid;
@@ -73,7 +74,13 @@ async fn an_edited_card_keeps_every_byte() {
 async fn a_chat_survives_the_deletion_of_its_persona() {
     let store = furnished().await;
     let id = PersonaId(uuid(1));
-    let mut persona = Persona { id, name: "Kit".into(), description: "a smith".into(), instructions: String::new() };
+    let mut persona = Persona {
+        id,
+        name: "Kit".into(),
+        description: "a smith".into(),
+        instructions: String::new(),
+        place: Default::default(),
+    };
     let first = persona.clone();
     store
         .write(move |w| {
@@ -84,6 +91,7 @@ async fn a_chat_survives_the_deletion_of_its_persona() {
         .unwrap();
     persona.description = "a retired smith".into();
     persona.instructions = "Speak slowly.".into();
+    persona.place = PersonaPlace { position: PersonaPosition::InChat, depth: 7, role: PromptRole::User };
     let second = persona.clone();
     store.write(move |w| w.personas_mut().update(&second)).await.unwrap();
     let (list, one) = store.read(move |r| Ok((r.personas().list()?, r.personas().get(id)?))).await.unwrap();

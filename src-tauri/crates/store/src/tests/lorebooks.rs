@@ -107,7 +107,13 @@ async fn a_binding_is_removed_with_its_target() {
         &[Binding::Character(CHARACTER), Binding::Chat(CHAT), Binding::Chat(OTHER), Binding::Persona(PERSONA)],
     )])
     .await;
-    let persona = Persona { id: PERSONA, name: "Wren".into(), description: String::new(), instructions: String::new() };
+    let persona = Persona {
+        id: PERSONA,
+        name: "Wren".into(),
+        description: String::new(),
+        instructions: String::new(),
+        place: Default::default(),
+    };
     store
         .write(move |w| {
             w.chats_mut().insert(&chat(OTHER, CHARACTER, 2))?;

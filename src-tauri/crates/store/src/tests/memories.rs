@@ -76,6 +76,7 @@ async fn a_scope_sees_only_its_own_memories() {
                 name: "P".into(),
                 description: "".into(),
                 instructions: "".into(),
+                place: Default::default(),
             })
         })
         .await

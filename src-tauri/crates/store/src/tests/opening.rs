@@ -169,7 +169,7 @@ async fn a_failed_upgrade_changes_nothing() {
     assert_eq!(shown(&opened.store).await, ["hello"]);
     let columns =
         opened.store.on_writer(|conn| conn.prepare("SELECT * FROM persona").unwrap().column_count()).await.unwrap();
-    assert_eq!(columns, 5);
+    assert_eq!(columns, 8);
 }
 
 #[tokio::test]

@@ -107,6 +107,35 @@ async fn edited_text_is_gone_from_the_files() {
 }
 
 #[tokio::test]
+async fn deleted_card_versions_are_gone_from_the_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).store;
+    super::create_library(&store).await;
+    let mut character = super::character(CHARACTER, "Mira");
+    for number in 0..60 {
+        character.card_json =
+            format!(r#"{{"data":{{"number":{number},"name":"{}"}}}}"#, String::from_utf8_lossy(CANARY));
+        let saved = character.clone();
+        let save = move |w: &mut WriteTransaction<'_>| {
+            w.card_versions_mut().keep(&saved, Timestamp(number))?;
+            w.characters_mut().update(&saved)
+        };
+        store.write(save).await.unwrap();
+    }
+    assert_eq!(store.read(|r| r.card_versions().of(CHARACTER)).await.unwrap().len(), 50);
+    let last = super::character(CHARACTER, "Mira");
+    store
+        .write(move |w| {
+            w.characters_mut().update(&last)?;
+            w.card_versions_mut().remove(CHARACTER)
+        })
+        .await
+        .unwrap();
+    store.purge(crate::Before::all(Timestamp(0)), emptied).await.unwrap();
+    assert_eq!(found(dir.path()), [""; 0]);
+}
+
+#[tokio::test]
 async fn a_purge_clears_only_quoting_manifests() {
     let store = furnished().await;
     let other = domain::ChatId(uuid::Uuid::from_u128(90));

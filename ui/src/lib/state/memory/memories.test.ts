@@ -2,12 +2,13 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FakeShell } from "../../../../tests/unit/shell";
 import type { ApiError, FoundMemories, Keyframe, Memory, MemoryDraft, Receipt } from "../../api/generated";
 import { api } from "../api";
+import { NEW_PERSONA } from "../newPersona";
 import { Memories, type MemoryContext } from "./memories.svelte";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-const MIRA: MemoryContext = { id: "chat", character: "mira", persona: { id: "sam", name: "Sam", description: "", instructions: "", picture: null } };
+const MIRA: MemoryContext = { id: "chat", character: "mira", persona: { ...NEW_PERSONA, id: "sam", name: "Sam" } };
 
 /** `memory("a tea")` is a memory with id `a` and the text `a tea`. */
 function memory(words: string, over: Partial<Memory> = {}): Memory {

@@ -16,6 +16,7 @@ use crate::Options;
 use crate::api::{self, MemoryDraft, MemoryScope, SettingOwner};
 use crate::base::error::{ApiResult, bad_input};
 use crate::library::manifest;
+use crate::library::personas::new_persona;
 
 /// Importance of a memory that a step writes.
 const IMPORTANCE: u32 = 5;
@@ -142,13 +143,7 @@ impl Stage {
         let persona = match known.into_iter().find(|known| known.name == persona) {
             Some(known) => known.id,
             None => {
-                let new = api::Persona {
-                    id: String::new(),
-                    name: persona,
-                    description: String::new(),
-                    instructions: String::new(),
-                    picture: None,
-                };
+                let new = new_persona(&persona);
                 self.engine.save_persona(new).await?.id.parse()?
             }
         };

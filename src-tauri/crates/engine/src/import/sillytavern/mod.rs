@@ -4,6 +4,7 @@ pub(crate) mod folder;
 pub(crate) mod folder_settings;
 pub(crate) mod groups;
 pub(crate) mod persona_backup;
+pub(crate) mod persona_details;
 pub(crate) mod pictures;
 pub(crate) mod settings;
 pub(crate) mod tag_folders;

@@ -5,6 +5,8 @@ use serde_json::{Map, Value};
 use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
 use crate::base::error::ApiResult;
 use crate::import::handle::Imports;
+use crate::import::sillytavern::persona_details::persona_place;
+use crate::library::personas::new_persona;
 
 /// Maximum number of personas per file.
 const MAX_PERSONAS: usize = 500;
@@ -52,16 +54,11 @@ impl Imports {
         report: &mut ImportReport,
     ) -> ApiResult<Option<String>> {
         let text = |field: &str| about.and_then(|about| about.get(field)?.as_str()).unwrap_or_default();
-        let persona = Persona {
-            id: String::new(),
-            name: name.to_owned(),
-            description: text("description").to_owned(),
-            instructions: String::new(),
-            picture: None,
-        };
+        let mut warnings = Vec::new();
+        let (description, place) = (text("description").to_owned(), persona_place(about, &mut warnings));
+        let persona = Persona { description, place, ..new_persona(name) };
         match self.library().save_persona(persona).await {
             Ok(saved) => {
-                let mut warnings = Vec::new();
                 if !text("lorebook").is_empty() {
                     let book: String = text("lorebook").chars().take(80).collect();
                     warnings

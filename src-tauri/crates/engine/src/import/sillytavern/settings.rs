@@ -14,7 +14,9 @@ use crate::base::files::read_capped;
 use crate::import::handle::Imports;
 use crate::import::progress::ImportRun;
 use crate::import::sillytavern::folder::{SETTINGS, SillyTavernFolder, composed, file_name, stem};
+use crate::import::sillytavern::persona_details::persona_place;
 use crate::import::sillytavern::worlds::Wishes;
+use crate::library::personas::new_persona;
 
 /// Maximum size of the settings file, in bytes.
 const MAX_SETTINGS: usize = 32 << 20;
@@ -59,8 +61,8 @@ impl Imports {
                     id.clone()
                 }
                 None => {
-                    let text = of_it("description").and_then(Value::as_str).unwrap_or_default();
-                    let Some(id) = self.import_persona(name, text, report).await? else { continue };
+                    let about = about.and_then(|about| about.get(picture));
+                    let Some(id) = self.import_persona(name, about, report).await? else { continue };
                     known.push((name.to_owned(), id.clone()));
                     id
                 }
@@ -105,12 +107,19 @@ impl Imports {
         Ok(())
     }
 
-    async fn import_persona(&self, name: &str, text: &str, report: &mut ImportReport) -> ApiResult<Option<String>> {
-        let (id, instructions) = (String::new(), String::new());
-        let persona = Persona { id, name: name.to_owned(), description: text.to_owned(), instructions, picture: None };
+    async fn import_persona(
+        &self,
+        name: &str,
+        about: Option<&Value>,
+        report: &mut ImportReport,
+    ) -> ApiResult<Option<String>> {
+        let text = about.and_then(|about| about.get("description")?.as_str()).unwrap_or_default();
+        let mut warnings = Vec::new();
+        let (description, place) = (text.to_owned(), persona_place(about, &mut warnings));
+        let persona = Persona { description, place, ..new_persona(name) };
         match self.library().save_persona(persona).await {
             Ok(saved) => {
-                report.imported.push(row("persona", saved.id.clone(), saved.name));
+                report.imported.push(Imported { warnings, ..row("persona", saved.id.clone(), saved.name) });
                 Ok(Some(saved.id))
             }
             Err(error) => {

@@ -81,6 +81,7 @@ impl Imports {
         let tags = Tags::of(settings);
         let cast = self.import_cards_of(tavern, tags, &mut wishes, run, &mut report).await?;
         self.import_tag_folders(settings, &cast, &mut report).await?;
+        self.bind_personas_of(settings, &cast).await?;
         run.enter(ImportStage::Chats);
         self.import_chats_of(tavern, &cast, &mut wishes, run, &mut report).await?;
         run.enter(ImportStage::GroupChats);

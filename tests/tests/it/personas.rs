@@ -1,0 +1,122 @@
+//! Personas bound to characters, the place of their descriptions, and conversions between personas and characters.
+
+use engine::api::{CharacterFields, NoteRole, Persona, PersonaPlace, PersonaPosition};
+use serde_json::json;
+use tests::headless::Headless;
+
+async fn character(app: &Headless, name: &str, description: &str) -> String {
+    let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
+        "name": name, "description": description, "personality": "patient", "scenario": "A calm night.",
+        "first_mes": "Hello, {{user}}.", "mes_example": "", "creator_notes": "", "system_prompt": "",
+        "post_history_instructions": "", "alternate_greetings": [], "tags": [], "creator": "",
+        "character_version": "", "extensions": {} } });
+    let report = app.engine.import_bytes(format!("{name}.json"), card.to_string().into_bytes()).await.unwrap();
+    report.imported[0].id.clone()
+}
+
+async fn persona(app: &Headless, name: &str, place: PersonaPlace) -> String {
+    let persona = Persona {
+        id: String::new(),
+        name: name.into(),
+        description: format!("{name} draws maps."),
+        instructions: String::new(),
+        picture: None,
+        place,
+        characters: Vec::new(),
+    };
+    app.engine.save_persona(persona).await.unwrap().id
+}
+
+/// Sends a message in a new chat and returns the role and text of each message of the prompt.
+async fn prompt(app: &Headless, character: &str, persona: &str) -> Vec<(&'static str, String)> {
+    let chat = app.engine.new_chat(character.into()).await.unwrap().id;
+    app.engine.set_chat_persona(chat.clone(), persona.into()).await.unwrap();
+    for _ in 0..3 {
+        app.model.reply("Hm.");
+        app.send(&chat, "And then?").await;
+    }
+    let sent = app.model.last_request().unwrap().prompt.messages;
+    sent.into_iter().map(|message| (message.role.as_str(), message.text)).collect()
+}
+
+fn place(position: PersonaPosition) -> PersonaPlace {
+    PersonaPlace { position, depth: 2, role: NoteRole::User }
+}
+
+#[tokio::test]
+async fn new_chat_begins_with_the_bound_persona() {
+    let app = Headless::new().await;
+    let (ada, bo) = (character(&app, "Ada", "A keeper.").await, character(&app, "Bo", "A baker.").await);
+    let wren = persona(&app, "Wren", PersonaPlace::default()).await;
+    let before = app.engine.new_chat(ada.clone()).await.unwrap();
+    app.engine.bind_persona(ada.clone(), Some(wren.clone())).await.unwrap();
+
+    let chat = app.engine.new_chat(ada.clone()).await.unwrap();
+    assert_eq!(chat.persona.id, wren);
+    assert_eq!(chat.page.messages[0].swipes[0].text, "Hello, Wren.");
+    assert_ne!(app.engine.new_chat(bo.clone()).await.unwrap().persona.id, wren);
+    // A group takes the persona of the first member that has one. A chat that exists keeps its own.
+    assert_eq!(app.engine.new_group(String::new(), vec![bo, ada.clone()]).await.unwrap().persona.id, wren);
+    assert_eq!(app.engine.open_chat(before.id).await.unwrap().persona.id, before.persona.id);
+
+    let bound = app.engine.list_personas().await.unwrap().into_iter().find(|persona| persona.id == wren).unwrap();
+    assert_eq!(bound.characters.join(" "), ada);
+    app.engine.bind_persona(ada.clone(), None).await.unwrap();
+    assert_ne!(app.engine.new_chat(ada).await.unwrap().persona.id, wren);
+}
+
+#[tokio::test]
+async fn deleting_a_bound_persona_restores_the_default() {
+    let app = Headless::new().await;
+    let ada = character(&app, "Ada", "A keeper.").await;
+    let wren = persona(&app, "Wren", PersonaPlace::default()).await;
+    app.engine.bind_persona(ada.clone(), Some(wren.clone())).await.unwrap();
+    app.engine.delete_persona(wren.clone()).await.unwrap();
+    assert_ne!(app.engine.new_chat(ada.clone()).await.unwrap().persona.id, wren);
+    assert!(app.engine.bind_persona(ada, Some(wren)).await.is_err());
+}
+
+#[tokio::test]
+async fn persona_decides_where_its_description_is() {
+    let app = Headless::new().await;
+    let ada = character(&app, "Ada", "A keeper.").await;
+    let about = "Wren draws maps.";
+
+    let after = persona(&app, "Wren", place(PersonaPosition::AfterCard)).await;
+    let head = prompt(&app, &ada, &after).await.remove(0).1;
+    assert!(head.find("A calm night.").unwrap() < head.find(about).unwrap(), "{head}");
+
+    let in_chat = persona(&app, "Wren", place(PersonaPosition::InChat)).await;
+    let sent = prompt(&app, &ada, &in_chat).await;
+    let at = sent.iter().position(|(_, text)| text.contains(about)).unwrap();
+    assert!(at > 0 && sent[at].0 == "user", "{sent:?}");
+
+    let absent = persona(&app, "Wren", place(PersonaPosition::Absent)).await;
+    let sent = prompt(&app, &ada, &absent).await;
+    assert!(sent.iter().all(|(_, text)| !text.contains(about)), "{sent:?}");
+}
+
+#[tokio::test]
+async fn impossible_depth_is_refused() {
+    let app = Headless::new().await;
+    let nobody = app.engine.list_personas().await.unwrap().remove(0);
+    let place = PersonaPlace { depth: u32::MAX, ..place(PersonaPosition::InChat) };
+    assert!(app.engine.save_persona(Persona { place, ..nobody }).await.is_err());
+}
+
+#[tokio::test]
+async fn character_becomes_a_persona_and_comes_back() {
+    let app = Headless::new().await;
+    let ada = character(&app, "Ada", "{{char}} waits for {{user}}.").await;
+    let persona = app.engine.persona_from_character(ada.clone()).await.unwrap();
+    assert_eq!(
+        (persona.name.as_str(), persona.description.as_str()),
+        ("Ada", "{{user}} waits for {{char}}.\n\npatient")
+    );
+
+    let back = app.engine.character_from_persona(persona.id).await.unwrap();
+    assert_ne!(back.id, ada);
+    let CharacterFields { name, description, .. } = back.fields;
+    assert_eq!((name.as_str(), description.as_str()), ("Ada", "{{char}} waits for {{user}}.\n\npatient"));
+    assert!(app.engine.character_from_persona("nobody".into()).await.is_err());
+}
