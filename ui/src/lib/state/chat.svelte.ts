@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Chat, CommandOutcome, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, Picture, QuickReply, QuickReplySet, Started } from "../api/generated";, ReplyTurn
+import type { ApiError, Chat, CommandOutcome, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, Picture, QuickReply, QuickReplySet, ReplyTurn, Started } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import { activityOf, type Activity } from "./activity";
 import { AutoMode } from "./autoMode.svelte";
