@@ -122,7 +122,8 @@ async fn branch_copies_group_and_presence() {
     let chat = app.engine.new_group("The table".into(), ids.to_vec()).await.unwrap().id;
     let world = Branching { app, chat };
     let engine = &world.app.engine;
-    let options = GroupOptions { order: TurnOrder::Pooled, self_responses: false, auto_delay: 7 };
+    let options =
+        GroupOptions { order: TurnOrder::Pooled, self_responses: false, auto_delay: 7, several_replies: false };
     engine.set_group(world.chat.clone(), options).await.unwrap();
     world.say("Good evening.", "Hm.").await;
     engine.set_member(world.chat.clone(), ids[1].clone(), false, true).await.unwrap();

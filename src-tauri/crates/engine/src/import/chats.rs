@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn title_has_the_date_and_no_time_of_day() {
-        let shown = |file| without_time(&title(file)).to_owned();
+        let shown = |file: &str| without_time(&title(file)).to_owned();
         assert_eq!(shown("Nora - 2025-03-01@10h00m00s.jsonl"), "Nora - 2025-03-01");
         assert_eq!(shown("Nora - 2024-5-1 @10h 00m 00s 123ms.jsonl"), "Nora - 2024-5-1");
         assert_eq!(shown("Branch #1 - Nora - 2025-03-01@10h00m00s.jsonl"), "Branch #1 - Nora - 2025-03-01");

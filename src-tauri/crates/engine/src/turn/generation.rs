@@ -190,7 +190,7 @@ impl Turns {
         // If nobody follows, free the chat before announcing the end, so that the listeners' next message does not find it
         // busy.
         let next = match whole {
-            true => self.next_in_queue((chat, options.clone()), place, queue).await,
+            true => self.next_in_queue((chat.clone(), options.clone()), place, queue).await,
             false => {
                 drop(place);
                 None

@@ -44,7 +44,7 @@ impl Turns {
         if added.is_empty() {
             return Err(bad_input("The chat has no messages.", "Choose another chat."));
         }
-        self.library().delete_chat_but_facts(from.to_string()).await?;
+        self.library().delete_chats(vec![from.to_string()], true).await?;
         self.library().messages_changed(into);
         let added = added.iter().map(ToString::to_string).collect();
         Ok(JoinedChat { chat: self.library().open_chat(into.to_string()).await?, added, joined: from.to_string() })
