@@ -1071,7 +1071,8 @@ export type Event =
 { event: "stalled"; chat: string; seconds: number } | 
 /**
  *  The reply has ended, complete or not, and is stored as in `message`. A failed reply without text leaves no
- *  message. `anchor` is the first message in the window; `null` if all are.
+ *  message. `anchor` is the first message in the window; `null` if all are. `following` replies of other characters
+ *  start now, one after the other.
  */
 { event: "ended"; chat: string; message: Message | null; anchor: string | null; reason: EndReason; following?: number } | 
 /**  A draft of the user's next message has begun. */
@@ -1270,16 +1271,6 @@ export type Imported = {
 	warnings: string[],
 };
 
-/**  The result of joining two chats. */
-export type JoinedChat = {
-	/**  The chat with the messages of both. */
-	chat: Chat,
-	/**  The new messages, in order. To undo it, delete from the first one on. */
-	added: string[],
-	/**  The other chat, which is in the trash. */
-	joined: string,
-};
-
 /**  A note, a memory, a lorebook entry or a character that matches a search. */
 export type ItemHit = {
 	place: ItemPlace,
@@ -1306,10 +1297,14 @@ export type ItemPlace =
 /**  `field` is the field of the card with the first match; empty for the name. */
 { of: "character"; character: string; field: string };
 
-/**  A chat or a character, and its place before a change, for `restore_places`. */
-export type PlacedItem = {
-	id: string,
-	place: ListPlace,
+/**  The result of joining two chats. */
+export type JoinedChat = {
+	/**  The chat with the messages of both. */
+	chat: Chat,
+	/**  The new messages, in order. To undo it, delete from the first one on. */
+	added: string[],
+	/**  The other chat, which is in the trash. */
+	joined: string,
 };
 
 /**  Whether a service needs a key. */
@@ -1828,6 +1823,12 @@ export type Picture = {
 	hash: string,
 	/**  The name of its file; empty for a pasted picture. */
 	name: string,
+};
+
+/**  A chat or a character, and its place before a change, for `restore_places`. */
+export type PlacedItem = {
+	id: string,
+	place: ListPlace,
 };
 
 /**  The place of triggered lore and notes. */
