@@ -4,7 +4,7 @@ use super::inline::{escape, inline};
 
 /// Converts the Markdown that messages usually contain. Everything else is shown as it is written, escaped.
 pub(super) fn markup(text: &str) -> String {
-    let mut html = String::with_capacity(text.len() + text.len() / 4);
+    let mut html = String::with_capacity(text.len());
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         if let Some(fence) = fence(line) {

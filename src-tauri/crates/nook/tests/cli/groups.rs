@@ -14,7 +14,7 @@ fn group_is_made_and_changed() {
         world.json(&["import", &world.file(file, card(name))]);
     }
     let made = world.json(&["group", "create", "Ada", "Bo", "--title", "The table"]);
-    assert_eq!((&made["title"], &made["characterName"]), (&"The table".into(), &"Ada".into()));
+    assert_eq!((&made["title"], &made["character_name"]), (&"The table".into(), &"Ada".into()));
     world.json(&["group", "add", "The table", "Cy"]);
     world.json(&["group", "mute", "The table", "Bo"]);
     let away = world.json(&["group", "away", "The table", "Cy"]);
@@ -23,8 +23,8 @@ fn group_is_made_and_changed() {
     let order =
         world.json(&["group", "order", "The table", "pooled", "--several", "false", "--self-responses", "true"]);
     let options = &order["group"]["options"];
-    assert_eq!((&options["order"], &options["severalReplies"]), (&"pooled".into(), &false.into()));
-    assert_eq!(options["selfResponses"], true);
+    assert_eq!((&options["order"], &options["several_replies"]), (&"pooled".into(), &false.into()));
+    assert_eq!(options["self_responses"], true);
     let text = world.run(&["group", "show", "The table"]);
     assert!(text.out.contains("Bo: muted") && text.out.contains("Cy: away") && text.out.contains("pooled"), "{text:?}");
     world.json(&["group", "tell", "The table", "Cy"]);

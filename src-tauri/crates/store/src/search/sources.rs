@@ -6,6 +6,9 @@ use domain::card::Card;
 use domain::lorebook::{Book, Entry};
 use serde_json::Value;
 
+/// Longest indexed text of a card or entry, in bytes. A longer text is found by its beginning.
+const MAX_INDEXED: usize = 1 << 20;
+
 /// A field of a card, and one of its texts.
 pub(crate) type CardText = (&'static str, String);
 
@@ -41,7 +44,18 @@ fn depth_prompt(card: &Card) -> &str {
 
 /// All texts of a card, as the index contains them.
 pub(crate) fn card(json: &str) -> String {
-    card_texts(json).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n")
+    let mut all = String::new();
+    for (_, text) in card_texts(json) {
+        let separator = if all.is_empty() { "" } else { "\n" };
+        all.push_str(separator);
+        all.push_str(start(&text, MAX_INDEXED.saturating_sub(all.len())));
+    }
+    all
+}
+
+/// The start of a text, at most `most` bytes.
+fn start(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
 }
 
 /// The entries of a lorebook, or of the lorebook in a card, as a JSON array of `[id, title, text]`, with each id once.
@@ -59,7 +73,7 @@ fn row((id, entry): (String, &Entry)) -> Value {
     let title = if title.is_empty() { keys.join(", ") } else { title.clone() };
     let texts = [keys.join(", "), entry.content.clone()];
     let text = texts.into_iter().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n");
-    Value::from(vec![id, title, text])
+    Value::from(vec![id, start(&title, MAX_INDEXED).to_owned(), start(&text, MAX_INDEXED).to_owned()])
 }
 
 fn lorebook(json: &str) -> Option<Book> {
@@ -90,6 +104,15 @@ mod tests {
         let book = r#"{"entries":{"0":{"uid":0,"comment":"The mill","key":["mill"],"content":"It burnt."},
             "1":{"uid":0,"content":"Same uid."}}}"#;
         assert_eq!(entries(book, false), r##"[["0","The mill","mill\nIt burnt."],["0#2","","Same uid."]]"##);
+    }
+
+    #[test]
+    fn huge_texts_are_indexed_by_their_beginning() {
+        for long in ["word ".repeat(1 << 20), "\u{9053}".repeat(1 << 20)] {
+            let made = serde_json::json!({ "name": "Wolf", "description": long }).to_string();
+            let text = card(&made);
+            assert!(text.len() <= MAX_INDEXED && text.len() > MAX_INDEXED - 4 && long.starts_with(&text));
+        }
     }
 
     #[test]
