@@ -143,7 +143,8 @@ async fn groups_come_back_unchanged() {
     for ((exported, _), original) in first.iter().zip(&originals) {
         let (mut exported, mut original) = (plain(exported), plain(original));
         if original["name"].as_str().unwrap().trim().is_empty() {
-            assert_eq!(exported["name"], original["chat_id"], "a nameless group is named after its chat");
+            let date = original["chat_id"].as_str().unwrap().split('@').next();
+            assert_eq!(exported["name"].as_str(), date, "a nameless group is named after its chat's date");
             for group in [&mut exported, &mut original] {
                 group.as_object_mut().unwrap().remove("name");
             }
