@@ -13,11 +13,13 @@ const distance = () => log((node) => node.scrollHeight - node.scrollTop - node.c
 const frame = () => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
 
 for (const theme of ["dark", "light", "contrast"]) {
-	test(`axe finds nothing in any scene in ${theme}`, async () => {
+	test(`nothing is inaccessible or scrolls the window in any scene in ${theme}`, async () => {
 		const found = [];
 		for (const scene of SCENES) {
 			await show(scene, theme);
 			found.push(...(await axe(page)).map((line) => `${scene}: ${line}`));
+			const over = await page.evaluate(() => document.documentElement.scrollHeight - innerHeight);
+			if (over > 0) found.push(`${scene}: the window itself scrolls by ${over} px`);
 		}
 		assert.deepEqual(found, []);
 	});

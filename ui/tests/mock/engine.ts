@@ -240,6 +240,7 @@ export class MockEngine implements Transport {
 	/** Returns whether the reply was written to its end. */
 	async #write(chat: MockChat, following = 0): Promise<boolean> {
 		for (let done = 0; done <= 412; done += 103) {
+			if (!chat.generating) return false;
 			this.emit({ event: "prefill", chat: chat.id, done, total: 412, reused: 103 });
 			await pause(60);
 		}
