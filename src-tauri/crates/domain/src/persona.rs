@@ -18,7 +18,7 @@ pub struct Persona {
     pub place: PersonaPlace,
 }
 
-/// Where the description of a persona is in the prompt.
+/// The place of a persona's description in the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonaPlace {
     pub position: PersonaPosition,
@@ -38,7 +38,7 @@ impl Default for PersonaPlace {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PersonaPosition {
-    /// Where the prompt template has it.
+    /// The place that the prompt template gives it.
     #[default]
     Template,
     /// After the texts of the card.

@@ -12,7 +12,7 @@ const MAX_LABEL: usize = 80;
 const MAX_HINT: usize = 300;
 /// Maximum length of a line that an error quotes, in characters.
 const MAX_LINE: usize = 200;
-/// What a macro for the text in the composer is written as.
+/// The macro for the text in the composer.
 const INPUT: &str = "{{input}}";
 /// Parts of scripts that no command understands: closures, and macros of the script's own variables.
 const SCRIPT_ONLY: [&str; 5] = ["{:", "{{pipe}}", "{{var::", "{{arg::", "{{timesIndex}}"];
@@ -53,7 +53,7 @@ pub struct QuickReply {
     pub on_reply: bool,
 }
 
-/// What a quick reply does.
+/// The action of a quick reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QuickReplyAction<'m> {
     Text(&'m str),

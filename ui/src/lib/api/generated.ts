@@ -1284,7 +1284,7 @@ export type ItemHit = {
 	byMeaning: boolean,
 };
 
-/**  Where a found item is. */
+/**  The place of a found item. */
 export type ItemPlace = 
 /**  The author's note for all chats. */
 { of: "note" } | { of: "chatNote"; chat: string } | { of: "characterNote"; character: string } | 
@@ -1695,7 +1695,7 @@ export type Message = {
 	canRegenerate: boolean,
 	/**  The pictures of the message, in order. */
 	pictures: Picture[],
-	/**  What an event of a group chat tells. Its text says the same in English. */
+	/**  The changes that an event of a group chat reports. Its text says the same in English. */
 	events?: GroupEvent[],
 };
 
@@ -1798,7 +1798,7 @@ export type Persona = {
 	characters: string[],
 };
 
-/**  Where the description of a persona is in the prompt. */
+/**  The place of a persona's description in the prompt. */
 export type PersonaPlace = {
 	position: PersonaPosition,
 	/**  Number of messages from the end, for `inChat`. */
@@ -1808,7 +1808,7 @@ export type PersonaPlace = {
 };
 
 export type PersonaPosition = 
-/**  Where the prompt template has it. */
+/**  The place that the prompt template gives it. */
 "template" | 
 /**  After the texts of the card. */
 "afterCard" | 
@@ -2188,7 +2188,7 @@ export type RenderedChat = {
 	text: string,
 	/**  Number of messages in the text. */
 	messages: number,
-	/**  What the text lacks, in English. */
+	/**  The parts that the text lacks, in English. */
 	warnings: string[],
 };
 

@@ -143,7 +143,7 @@ pub struct Message {
     pub can_regenerate: bool,
     /// The pictures of the message, in order.
     pub pictures: Vec<Picture>,
-    /// What an event of a group chat tells. Its text says the same in English.
+    /// The changes that an event of a group chat reports. Its text says the same in English.
     #[serde(default)]
     pub events: Vec<GroupEvent>,
 }

@@ -156,7 +156,7 @@ pub struct Persona {
     pub characters: Vec<String>,
 }
 
-/// Where the description of a persona is in the prompt.
+/// The place of a persona's description in the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct PersonaPlace {
@@ -176,7 +176,7 @@ impl Default for PersonaPlace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum PersonaPosition {
-    /// Where the prompt template has it.
+    /// The place that the prompt template gives it.
     Template,
     /// After the texts of the card.
     AfterCard,

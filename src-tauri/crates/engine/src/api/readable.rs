@@ -52,6 +52,6 @@ pub struct RenderedChat {
     pub text: String,
     /// Number of messages in the text.
     pub messages: u32,
-    /// What the text lacks, in English.
+    /// The parts that the text lacks, in English.
     pub warnings: Vec<String>,
 }

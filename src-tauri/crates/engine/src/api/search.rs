@@ -118,7 +118,7 @@ pub struct ItemHit {
     pub by_meaning: bool,
 }
 
-/// Where a found item is.
+/// The place of a found item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "of", rename_all = "camelCase")]
 pub enum ItemPlace {

@@ -74,7 +74,7 @@ impl Library {
     }
 }
 
-/// What is known of an imported group besides its settings.
+/// The parts of an imported group besides its settings.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ImportedGroup {

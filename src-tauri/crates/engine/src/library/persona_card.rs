@@ -4,7 +4,7 @@ use domain::PersonaId;
 use domain::card::Card;
 use domain::persona::swap_names;
 
-use crate::api::{self, Changed};
+use crate::api;
 use crate::base::error::{ApiResult, not_found};
 use crate::library::characters::shown;
 use crate::library::handle::Library;
@@ -27,13 +27,7 @@ impl Library {
         if picture.is_none() {
             return Ok(saved);
         }
-        let set = self.base().store().write(move |store| {
-            store.personas_mut().set_picture(id, picture)?;
-            store.personas().get(id)
-        });
-        let persona = set.await?.ok_or_else(|| not_found("persona"))?;
-        self.base().events().changed(Changed::Personas, Some(id.to_string()));
-        self.shown_persona(persona).await
+        self.keep_persona_picture(id, picture).await
     }
 
     /// Adds a character with the name, description and picture of a persona. The persona stays.

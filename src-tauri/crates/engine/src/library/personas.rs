@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use domain::PersonaId;
 use domain::chat::Chat;
 use domain::persona::{Persona, PersonaPlace};
-use store::{ReadTransaction, StoreError};
+use store::{AssetHash, ReadTransaction, StoreError};
 use uuid::Uuid;
 
 use crate::api::{self, Changed};
@@ -74,6 +74,18 @@ impl Library {
             Some(bytes) => Some(self.keep(picture::read(bytes).await?.png, "image/png").await?),
             None => None,
         };
+        self.keep_persona_picture(id, picture).await
+    }
+
+    /// Gives a persona a stored picture, or none.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub(crate) async fn keep_persona_picture(
+        &self,
+        id: PersonaId,
+        picture: Option<AssetHash>,
+    ) -> ApiResult<api::Persona> {
         let set = self.base().store().write(move |store| {
             store.personas_mut().set_picture(id, picture)?;
             store.personas().get(id)

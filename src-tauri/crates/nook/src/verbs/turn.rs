@@ -23,7 +23,7 @@ pub(super) struct Talk<'a> {
     pub(super) interrupts: Interrupts,
 }
 
-/// Who speaks in a group.
+/// The next speaker of a group.
 pub(super) enum Whom {
     /// The id of a character.
     Member(String),

@@ -192,7 +192,7 @@ impl MessageSearch<'_> {
     }
 }
 
-/// What to select for the terms, and the query of the index; `None` if the terms contain no letter or digit.
+/// The columns to select for the terms, and the query of the index; `None` if the terms contain no letter or digit.
 fn versions(terms: &[SearchTerm]) -> Option<(Select, Option<String>)> {
     let query = index_query(terms);
     let (from, order) = match query {
