@@ -21,7 +21,7 @@ function chatFile() {
 		name: index % 2 === 0 ? "Quillabee" : "Wanderer",
 		is_user: index % 2 === 1,
 		send_date: new Date(1_700_000_000_000 + index * 60_000).toISOString(),
-		mes: `${index + 1}. ${LINES[(index * 7) % LINES.length].repeat(1 + (index % 3))}`,
+		mes: `Message ${index + 1}: ${LINES[(index * 7) % LINES.length].repeat(1 + (index % 3))}`,
 	}));
 	return [{ user_name: "Wanderer", character_name: "Quillabee" }, ...lines].map((line) => JSON.stringify(line)).join("\n");
 }
@@ -52,13 +52,13 @@ async function longChat(context) {
 		const opened = [];
 		for (let round = 0; round < OPENINGS; round++) {
 			await other.click();
-			await page.waitForFunction(() => !document.querySelector("[data-testid=message]")?.textContent.includes("0000. "));
+			await page.waitForFunction(() => !document.querySelector("[data-testid=message]")?.textContent.includes("0000: "));
 			await page.waitForTimeout(100);
 			opened.push(
 				await page.evaluate(async () => {
 					const started = performance.now();
 					[...document.querySelectorAll("[data-testid=chat-row]")].find((one) => one.textContent.includes("Ten thousand")).click();
-					const shown = () => [...document.querySelectorAll("[data-testid=message]")].some((one) => one.textContent.includes("10000. "));
+					const shown = () => [...document.querySelectorAll("[data-testid=message]")].some((one) => one.textContent.includes("10000: "));
 					while (!shown()) await new Promise((next) => requestAnimationFrame(next));
 					await new Promise((next) => requestAnimationFrame(() => setTimeout(next)));
 					return performance.now() - started;

@@ -1,9 +1,12 @@
 // Runs the browser tests and ends with a summary line.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { run } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const counts = { passed: 0, failed: 0 };
-const files = ["scenes.test.mjs", "messages.test.mjs", "branches.test.mjs", "versions.test.mjs", "prompts.test.mjs", "books.test.mjs", "memory.test.mjs", "library.test.mjs", "endpoints.test.mjs", "safety.test.mjs", "help.test.mjs", "search.test.mjs", "folders.test.mjs", "groups.test.mjs", "palette.test.mjs", "personas.test.mjs", "gallery.test.mjs", "desktop.test.mjs", "path.test.mjs"].map((name) => fileURLToPath(new URL(name, import.meta.url)), "templateForm.test.mjs", "quickReplies.test.mjs", "selection.test.mjs");
+const folder = fileURLToPath(new URL(".", import.meta.url));
+const files = readdirSync(folder).filter((name) => name.endsWith(".test.mjs")).sort().map((name) => join(folder, name));
 // Sequential, because two browsers and a model would slow each other down.
 const stream = run({ files, concurrency: 1, timeout: 900_000 });
 

@@ -2,12 +2,31 @@ import { language, t } from "./i18n.svelte";
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 
+/** Formatters by language and options: making one takes longer than drawing a message. */
+const numbers = new Map<string, Intl.NumberFormat>();
+const dates = new Map<string, Intl.DateTimeFormat>();
+
+function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
+	return kept(numbers, options, () => new Intl.NumberFormat(language(), options));
+}
+
+function dateFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+	return kept(dates, options, () => new Intl.DateTimeFormat(language(), options));
+}
+
+function kept<Formatter>(formatters: Map<string, Formatter>, options: object, make: () => Formatter): Formatter {
+	const key = `${language()} ${JSON.stringify(options)}`;
+	const formatter = formatters.get(key) ?? make();
+	formatters.set(key, formatter);
+	return formatter;
+}
+
 export function number(value: number, digits = 0): string {
-	return new Intl.NumberFormat(language(), { maximumFractionDigits: digits }).format(value);
+	return numberFormat({ maximumFractionDigits: digits }).format(value);
 }
 
 export function percent(fraction: number): string {
-	return new Intl.NumberFormat(language(), { style: "percent", maximumFractionDigits: 0 }).format(fraction);
+	return numberFormat({ style: "percent", maximumFractionDigits: 0 }).format(fraction);
 }
 
 export function seconds(ms: number): string {
@@ -17,7 +36,7 @@ export function seconds(ms: number): string {
 export function bytes(value: number): string {
 	const step = Math.min(Math.floor(Math.log10(Math.max(value, 1)) / 3), UNITS.length - 1);
 	const options = { style: "unit", unit: UNITS[step], unitDisplay: step === 0 ? "long" : "short", maximumFractionDigits: step > 2 ? 1 : 0 } as const;
-	return new Intl.NumberFormat(language(), options).format(value / 1000 ** step);
+	return numberFormat(options).format(value / 1000 ** step);
 }
 
 /** Formats a time as short as it stays clear: `now`, `5 min`, `14:03`, `Tue`, `3 Feb`, `3 Feb 2024`. */
@@ -26,8 +45,8 @@ export function when(iso: string, now = new Date()): string {
 	const minutes = Math.floor((now.getTime() - then.getTime()) / 60_000);
 	if (Number.isNaN(minutes)) return "";
 	if (minutes < 1) return t("time.now");
-	if (minutes < 60) return new Intl.NumberFormat(language(), { style: "unit", unit: "minute", unitDisplay: "short" }).format(minutes);
-	return new Intl.DateTimeFormat(language(), shape(then, now, minutes)).format(then);
+	if (minutes < 60) return numberFormat({ style: "unit", unit: "minute", unitDisplay: "short" }).format(minutes);
+	return dateFormat(shape(then, now, minutes)).format(then);
 }
 
 function shape(then: Date, now: Date, minutes: number): Intl.DateTimeFormatOptions {
@@ -39,9 +58,9 @@ function shape(then: Date, now: Date, minutes: number): Intl.DateTimeFormatOptio
 
 /** Formats a date as month and year, such as "November 2026". */
 export function month(iso: string): string {
-	return new Intl.DateTimeFormat(language(), { month: "long", year: "numeric" }).format(new Date(iso));
+	return dateFormat({ month: "long", year: "numeric" }).format(new Date(iso));
 }
 
 export function fullTime(iso: string): string {
-	return new Intl.DateTimeFormat(language(), { dateStyle: "long", timeStyle: "short" }).format(new Date(iso));
+	return dateFormat({ dateStyle: "long", timeStyle: "short" }).format(new Date(iso));
 }
