@@ -51,6 +51,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	}
 	if (scene === "group" && chat) {
 		chat.members = ["c2", "c3"];
+		chat.title = "The mill at night";
 		const words = (of: string, text: string) => [{ id: `${of}s`, text, state: "finished" as const, created: "", model: null, display: null, figures: null, toolCalls: [], emotion: null }];
 		const over = { pictures: [], selected: 0, pinned: false, canRegenerate: true, created: new Date().toISOString() };
 		chat.messages.push(
@@ -60,6 +61,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 			{ id: "g4", role: "narrator", name: "Narrator", speaker: "", swipes: words("g4", "Outside, a lamp goes out."), ...over },
 		);
 		await app.chat?.load();
+		await app.loadLists();
 		app.settingsOpen = true;
 	}
 	if ((scene.startsWith("sprites") || scene === "backdrop" || scene === "gallery") && chat) await scenery(scene, engine, chat, app);
