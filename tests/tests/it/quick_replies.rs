@@ -1,6 +1,8 @@
 //! Quick replies of imported sets: where they are shown, and what they may do.
 
-use engine::api::{CommandOutcome, CommandSetting, Event, QuickReplyScope, QuickReplySet};
+use engine::api::{
+    CommandOutcome, CommandSetting, Event, QuickReplyForm, QuickReplyRow, QuickReplyScope, QuickReplySet,
+};
 use serde_json::{Value, json};
 use tests::headless::{Headless, ended, selected_text};
 
@@ -73,6 +75,70 @@ async fn branch_shows_the_sets_of_its_chat() {
     let CommandOutcome::Opened { chat, title } = outcome else { panic!("{outcome:?}") };
     assert_eq!(title, "Another evening");
     assert_eq!(replies.shown_in(&chat).await.len(), 1);
+}
+
+#[tokio::test]
+async fn edited_set_keeps_what_the_editor_hides() {
+    let reply = json!({ "id": 3, "label": "Hi", "message": "Hello", "color": "red", "executeOnUser": true });
+    let replies = Replies::of(json!([reply, { "id": 4, "label": "Bye", "message": "Bye" }])).await;
+    let engine = &replies.app.engine;
+    let mut form = engine.quick_reply_form(replies.set.clone()).await.unwrap();
+    form.name = "Inn".into();
+    form.replies.swap(0, 1);
+    form.replies[1].message = "/note Rain.".into();
+    assert_eq!(engine.save_quick_replies(form).await.unwrap(), replies.set);
+    let stored = &engine.list_quick_replies().await.unwrap()[0];
+    let second = &stored.set["qrList"][1];
+    assert_eq!(
+        (stored.name.as_str(), &second["message"], &second["color"]),
+        ("Inn", &json!("/note Rain."), &json!("red"))
+    );
+    assert_eq!(replies.shown_in(&replies.chat).await[0].replies[0].label, "Bye");
+}
+
+#[tokio::test]
+async fn own_set_runs_and_leaves_with_its_buttons() {
+    let replies = Replies::of(json!([{ "label": "Hi", "message": "Hi" }])).await;
+    let engine = &replies.app.engine;
+    let row = |message: &str| QuickReplyRow {
+        from: None,
+        label: "Study".into(),
+        title: String::new(),
+        message: message.into(),
+        hidden: false,
+    };
+    let form = |message: &str| QuickReplyForm { id: None, name: "Tavern".into(), replies: vec![row(message)] };
+    let set = engine.save_quick_replies(form("/mode study")).await.unwrap();
+    assert_ne!(set, replies.set, "the name is taken");
+    let (chat, scope) = (replies.chat.clone(), QuickReplyScope::Chat);
+    engine.bind_quick_replies(set.clone(), chat.clone(), scope, true).await.unwrap();
+    let run = engine.run_quick_reply(chat.clone(), set.clone(), 0, String::new()).await.unwrap();
+    assert!(matches!(run.outcomes.as_slice(), [CommandOutcome::Set { setting: CommandSetting::Mode, .. }]));
+    engine.delete_quick_replies(set.clone()).await.unwrap();
+    assert_eq!(replies.shown_in(&chat).await.len(), 1);
+    assert_eq!(engine.save_quick_replies(form("Hi")).await.unwrap(), set);
+    assert_eq!(replies.shown_in(&chat).await.len(), 1, "a later set of that name is not shown by itself");
+}
+
+#[tokio::test]
+async fn bad_sets_are_refused_with_the_reason() {
+    let replies = Replies::of(json!([])).await;
+    let engine = &replies.app.engine;
+    let row = |message: String| QuickReplyRow {
+        from: None,
+        label: String::new(),
+        title: String::new(),
+        message,
+        hidden: false,
+    };
+    let refused = async |id: Option<&str>, name: &str, message: String| {
+        let form = QuickReplyForm { id: id.map(str::to_owned), name: name.into(), replies: vec![row(message)] };
+        engine.save_quick_replies(form).await.unwrap_err().to_string()
+    };
+    assert!(refused(None, " ", "Hi".into()).await.contains("name"));
+    assert!(refused(None, "A", " \n".into()).await.contains("Quick reply 1 is empty"));
+    assert!(refused(None, "A", "x".repeat(100_001)).await.contains("too long"));
+    assert!(refused(Some("none"), "A", "Hi".into()).await.contains("no longer exists"));
 }
 
 #[tokio::test]

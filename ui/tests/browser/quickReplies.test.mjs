@@ -34,6 +34,28 @@ test("set is shown after it is chosen in the settings", async () => {
 	await eventually(async () => assert.equal(await replies().count(), 0));
 });
 
+test("own set is made, shown, changed and deleted", async () => {
+	await show("chat");
+	await openGroup("quick-reply-settings");
+	await id("quick-reply-new").click();
+	await id("quick-reply-name").fill("Mine");
+	await page.getByLabel("Button", { exact: true }).fill("Wave");
+	await page.getByLabel("Text or commands").fill("I wave.");
+	assert.deepEqual(await axe(page), []);
+	await id("quick-reply-save").click();
+	await replies().filter({ hasText: "Wave" }).waitFor();
+	await page.getByRole("button", { name: "Edit Mine" }).click();
+	await id("quick-reply-add").click();
+	await page.keyboard.type("Bow");
+	await page.getByRole("button", { name: "Move Bow up" }).click();
+	await id("quick-reply-save").click();
+	await eventually(async () => assert.deepEqual(await replies().allTextContents(), ["Bow", "Wave"]));
+	await page.getByRole("button", { name: "Edit Mine" }).click();
+	await id("quick-reply-delete").click();
+	await page.getByRole("dialog", { name: "Delete “Mine”?" }).getByRole("button", { name: "Delete set" }).click();
+	await eventually(async () => assert.equal(await replies().count(), 0));
+});
+
 test("buttons send, run commands and fill the composer", async () => {
 	await withSet("tavern");
 	await replies().filter({ hasText: "Ask about" }).click();

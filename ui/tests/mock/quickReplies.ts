@@ -1,4 +1,4 @@
-import type { QuickReplyRun, QuickReplyScope, QuickReplySet, QuickReplySetSummary } from "../../src/lib/api/generated";
+import type { QuickReplyForm, QuickReplyRun, QuickReplyScope, QuickReplySet, QuickReplySetSummary } from "../../src/lib/api/generated";
 import type { MockEngine } from "./engine";
 
 const SET: QuickReplySet = {
@@ -57,6 +57,22 @@ export class MockQuickReplies {
 	op_allow_quick_replies = ({ set, allowed }: { set: string; allowed: boolean }): void => {
 		if (allowed) this.#allowed.add(set);
 		else this.#allowed.delete(set);
+	};
+
+	op_quick_reply_form = ({ set }: { set: string }): QuickReplyForm => {
+		const { name, replies } = this.sets.find(({ id }) => id === set) ?? SET;
+		return { id: set, name, replies: replies.map(({ index, label, hint }) => ({ from: index, label, title: "", message: hint, hidden: false })) };
+	};
+
+	op_save_quick_replies = ({ form }: { form: QuickReplyForm }): string => {
+		const id = form.id ?? form.name;
+		const replies = form.replies.map(({ label, message }, index) => ({ index, label, hint: message, unsupported: null }));
+		this.sets = [...this.sets.filter((one) => one.id !== id), { id, name: form.name, replies }];
+		return id;
+	};
+
+	op_delete_quick_replies = ({ set }: { set: string }): void => {
+		this.sets = this.sets.filter(({ id }) => id !== set);
 	};
 
 	op_run_opening_quick_replies = (): null => null;

@@ -27,6 +27,7 @@ pub mod overrides;
 pub mod persona;
 pub mod prompt;
 pub mod quick_reply;
+pub mod quick_reply_edit;
 pub mod readable_chat;
 pub mod regex_script;
 pub mod sampling;

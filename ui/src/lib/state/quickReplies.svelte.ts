@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, QuickReply, QuickReplyRun, QuickReplyScope, QuickReplySet, QuickReplySetSummary } from "../api/generated";
+import type { ApiError, QuickReply, QuickReplyForm, QuickReplyRun, QuickReplyScope, QuickReplySet, QuickReplySetSummary } from "../api/generated";
 import type { Api } from "./api";
 import { StoredState } from "./storedState.svelte";
 
@@ -45,10 +45,10 @@ export class QuickReplySets extends StoredState<QuickReplySetSummary[]> {
 	constructor(
 		private readonly api: Api,
 		private readonly chat: string,
-		failed: (error: ApiError) => void,
+		private readonly fault: (error: ApiError) => void,
 		private readonly changed: () => void,
 	) {
-		super(() => api.quickReplySets(chat), failed);
+		super(() => api.quickReplySets(chat), fault);
 	}
 
 	bind(set: string, scope: QuickReplyScope, bound: boolean): Promise<unknown> {
@@ -60,5 +60,27 @@ export class QuickReplySets extends StoredState<QuickReplySetSummary[]> {
 			() => this.api.allowQuickReplies(set, allowed).then(() => this.api.quickReplySets(this.chat)),
 			this.changed,
 		);
+	}
+
+	/** The set for the editor; `null` after a failure, which is reported. */
+	async form(set: string): Promise<QuickReplyForm | null> {
+		try {
+			return await this.api.quickReplyForm(set);
+		} catch (thrown) {
+			this.fault(asApiError(thrown));
+			return null;
+		}
+	}
+
+	/** Stores a set. A new one is shown in this chat. Throws what the engine refuses. */
+	async save(form: QuickReplyForm): Promise<void> {
+		const set = await this.api.saveQuickReplies(form);
+		if (form.id === null) await this.bind(set, "chat", true);
+		await this.load();
+		this.changed();
+	}
+
+	remove(set: string): Promise<unknown> {
+		return this.send(() => this.api.deleteQuickReplies(set).then(() => this.api.quickReplySets(this.chat)), this.changed);
 	}
 }

@@ -78,3 +78,28 @@ pub struct QuickReplyRun {
     /// The text in the composer is part of what was sent.
     pub used_text: bool,
 }
+
+/// A set in the editor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct QuickReplyForm {
+    /// `None` for a new set.
+    pub id: Option<String>,
+    pub name: String,
+    pub replies: Vec<QuickReplyRow>,
+}
+
+/// A quick reply in the editor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct QuickReplyRow {
+    /// Its place in the stored set, from 0; `None` for a new one. Fields that the editor does not show are kept.
+    pub from: Option<u32>,
+    pub label: String,
+    /// Tooltip of the button.
+    pub title: String,
+    /// The text or the commands.
+    pub message: String,
+    /// It has no button.
+    pub hidden: bool,
+}

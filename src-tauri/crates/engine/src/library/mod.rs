@@ -54,6 +54,7 @@ pub(crate) mod places;
 pub(crate) mod presence;
 pub(crate) mod prompt_files;
 pub(crate) mod quick_replies;
+pub(crate) mod quick_reply_editor;
 pub(crate) mod quick_reply_sets;
 pub(crate) mod script_library;
 pub(crate) mod script_run;

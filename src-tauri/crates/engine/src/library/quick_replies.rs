@@ -10,11 +10,11 @@ use crate::base::error::ApiResult;
 use crate::library::handle::Library;
 
 /// Prefix of rows in the settings table, before the id of the set.
-const ROW: &str = "quick_replies:";
+pub(crate) const ROW: &str = "quick_replies:";
 /// Maximum length of a name, in characters.
-const MAX_NAME: usize = 200;
+pub(crate) const MAX_NAME: usize = 200;
 /// Maximum number of sets.
-const MOST: usize = 500;
+pub(crate) const MOST: usize = 500;
 
 /// A set as it was imported.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,8 +56,7 @@ impl Library {
             report.skipped.push(Skipped { id: String::new(), file: file.to_owned(), reason: reason.to_owned() });
             return Ok(true);
         }
-        let mut ids = std::iter::once(slug(&name)).chain((2..).map(|number: u32| format!("{}-{number}", slug(&name))));
-        let id = ids.find(|id| known.iter().all(|one| one.id != *id)).unwrap_or_default();
+        let id = free_id(&known, &slug(&name));
         let (row, json) = (format!("{ROW}{id}"), set.to_string());
         self.base().store().write(move |store| store.settings_mut().set(&row, &json)).await?;
         self.base().events().changed(Changed::Presets, Some(id.clone()));
@@ -65,6 +64,12 @@ impl Library {
         report.imported.push(Imported { kind: "quickReplies".into(), id, name, file: file.to_owned(), warnings });
         Ok(true)
     }
+}
+
+/// Returns the id, with a number if a set has it already.
+pub(crate) fn free_id(known: &[QuickReplies], id: &str) -> String {
+    let mut ids = std::iter::once(id.to_owned()).chain((2..).map(|number: u32| format!("{id}-{number}")));
+    ids.find(|id| known.iter().all(|one| one.id != *id)).unwrap_or_default()
 }
 
 fn name_of(set: &Map<String, Value>) -> Option<&str> {

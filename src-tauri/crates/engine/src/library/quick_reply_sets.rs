@@ -10,7 +10,7 @@ use crate::library::handle::Library;
 use crate::library::quick_replies::QuickReplies;
 
 /// Prefix of rows in the settings table for sets that may run by themselves, before the id of the set.
-const ALLOWED: &str = "quick_replies_allowed:";
+pub(crate) const ALLOWED: &str = "quick_replies_allowed:";
 
 /// A set that a chat shows.
 pub(crate) struct ActiveQuickReplies {
@@ -120,7 +120,7 @@ impl Library {
         active.into_iter().find(|one| one.id == set).ok_or_else(missing)
     }
 
-    async fn known_set(&self, set: &str) -> ApiResult<QuickReplies> {
+    pub(crate) async fn known_set(&self, set: &str) -> ApiResult<QuickReplies> {
         let sets = self.list_quick_replies().await?;
         sets.into_iter().find(|one| one.id == set).ok_or_else(|| not_found("set of quick replies"))
     }

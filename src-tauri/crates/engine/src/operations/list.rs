@@ -237,6 +237,12 @@ macro_rules! operations {
             library.quick_reply_sets(chat: String) -> Vec<QuickReplySetSummary>;
             /// Shows a set of quick replies in a chat, with its character or everywhere, or no longer.
             library.bind_quick_replies(set: String, chat: String, scope: QuickReplyScope, bound: bool) -> Vec<QuickReplySetSummary>;
+            /// A set of quick replies as the editor shows it.
+            library.quick_reply_form(set: String) -> QuickReplyForm;
+            /// Stores a new or a changed set of quick replies. Returns its id.
+            library.save_quick_replies(form: QuickReplyForm) -> String;
+            /// Deletes a set of quick replies.
+            library.delete_quick_replies(set: String) -> ();
             /// Allows or forbids that the quick replies of a set run by themselves.
             library.allow_quick_replies(set: String, allowed: bool) -> ();
             /// Runs a quick reply: sends its text, or runs its commands as if the user had typed them. `typed` is the

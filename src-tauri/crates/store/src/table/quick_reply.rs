@@ -48,6 +48,13 @@ pub struct QuickReplyBindingsMut<'a> {
 }
 
 impl QuickReplyBindingsMut<'_> {
+    /// Shows the set nowhere.
+    pub fn forget(&mut self, quick_replies: &str) -> Result<(), StoreError> {
+        let mut statement = self.conn.prepare_cached("DELETE FROM quick_reply_binding WHERE quick_replies = ?1")?;
+        statement.execute([quick_replies])?;
+        Ok(())
+    }
+
     /// Lets these chats show the set, or no longer.
     pub fn bind(&mut self, quick_replies: &str, owner: QuickReplyOwner, bound: bool) -> Result<(), StoreError> {
         let sql = match bound {
