@@ -49,7 +49,9 @@ pub(crate) async fn open(app: AppHandle, options: Options) {
 async fn warm_up(app: &AppHandle) {
     let core = app.state::<Core>();
     core.wait_until_visible().await;
-    core.engine().await.warm_up_in_background();
+    let engine = core.engine().await;
+    engine.warm_up_in_background();
+    engine.resume_interrupted_downloads();
 }
 
 /// Asks until a remedy works. Returns `false` if the user quits.
