@@ -1,23 +1,28 @@
-//! Serves a scripted hub for a window under test: the models in the folder given as argument, as `test/NAME-GGUF`.
-//! Prints its address, and ends when stdin closes.
+//! Serves one model file from a scripted hub, for an app under test. Prints the hub's address, and ends when stdin closes.
+//!
+//! Arguments: the repository, the name of the file on the hub, the path of the file, and how the next requests for its
+//! content end: `cut:BYTES`, `stall:BYTES` or `whole`.
 
 use std::io::{Read as _, Write as _};
-use std::path::Path;
 
 use tests::scripted_hub::{Quirk, ScriptedFile, ScriptedHub};
 
-fn main() {
-    let hub = ScriptedHub::start();
-    let mut arguments = std::env::args().skip(1);
-    let folder = arguments.next().expect("a folder of models");
-    for path in std::fs::read_dir(&folder).expect("the folder is read").flatten().map(|entry| entry.path()) {
-        let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
-        let Some(name) = name(&path).filter(|name| name.ends_with(".gguf")) else { continue };
-        let content = std::fs::read(&path).expect("the model is read");
-        hub.put(&format!("test/{}-GGUF", name.trim_end_matches(".gguf")), &name, ScriptedFile::new(content));
+fn quirk(text: &str) -> Quirk {
+    let bytes = |text: &str| text.parse().expect("a number of bytes");
+    match text.split_once(':') {
+        Some(("cut", length)) => Quirk::Cut(bytes(length)),
+        Some(("stall", length)) => Quirk::Stalls(bytes(length)),
+        _ => Quirk::Cut(usize::MAX),
     }
-    // Each further argument cuts one connection after that many bytes.
-    hub.next(arguments.filter_map(|bytes| bytes.parse().ok().map(Quirk::Cut)));
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let mut next = |what: &str| arguments.next().unwrap_or_else(|| panic!("{what} is missing"));
+    let (repo, name, file) = (next("the repository"), next("the name"), next("the file"));
+    let hub = ScriptedHub::start();
+    hub.put(&repo, &name, ScriptedFile::new(std::fs::read(file).expect("the model is read")));
+    hub.next(arguments.map(|text| quirk(&text)));
     writeln!(std::io::stdout(), "{}", hub.address).expect("stdout is open");
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }

@@ -130,7 +130,7 @@ export class App {
 			(character) => this.library.tagsOf(character),
 		);
 		this.models = new Models(this.api);
-		this.modelLibrary = new ModelLibrary(this.api, { announce: (text) => (this.announcement = text), attempt: (action) => this.attempt(action) });
+		this.modelLibrary = new ModelLibrary(this.api, { attempt: (action) => this.attempt(action) });
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.xray = new Xray(this.api);
 		this.memories = this.createMemories();

@@ -3,8 +3,6 @@ import type { ApiError, Download, FitReport, HubModel, HubRepository, HubSetting
 import type { Api } from "./api";
 
 interface Callbacks {
-	/** Announces a text to screen readers. */
-	announce(text: string): void;
 	/** Runs an action and shows an error as a toast. */
 	attempt(action: () => Promise<unknown>): Promise<void>;
 }

@@ -179,8 +179,19 @@ fn file_name(path: &str) -> Option<String> {
     let file = Path::new(path).file_name()?.to_string_lossy();
     let first = split_part(&file).map(|part| part.stem.to_owned());
     let stem = first.unwrap_or_else(|| strip_gguf(&file).unwrap_or(&file).to_owned());
-    let name: String = stem.replace('.', " ").chars().filter(|letter| !letter.is_control()).take(120).collect();
+    let name: String = readable(&stem).chars().filter(|letter| !letter.is_control()).take(120).collect();
     Some(name).filter(|name| !name.trim().is_empty())
+}
+
+/// Replaces the dots between words by spaces, but keeps those of version numbers.
+pub(crate) fn readable(stem: &str) -> String {
+    let letters: Vec<char> = stem.chars().collect();
+    let is_digit = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(char::is_ascii_digit);
+    let readable = |(at, letter): (usize, &char)| match letter {
+        '.' if !(is_digit(at.checked_sub(1)) && is_digit(Some(at + 1))) => ' ',
+        letter => *letter,
+    };
+    letters.iter().enumerate().map(readable).collect()
 }
 
 /// Checks the header first, because hashing gigabytes of a file that cannot chat is useless.
@@ -243,5 +254,17 @@ fn note(path: &Path, header: &Result<GgufHeader, GgufError>) -> Option<String> {
             Some(chat_template::guess_note(header, local::gguf::vocabulary(path).ok().as_ref()))
         }
         Ok(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::readable;
+
+    #[test]
+    fn dots_of_version_numbers_stay_in_a_name() {
+        assert_eq!(readable("SmolLM2-135M-Instruct.Q4_1"), "SmolLM2-135M-Instruct Q4_1");
+        assert_eq!(readable("qwen2.5-0.5b.Q8_0"), "qwen2.5-0.5b Q8_0");
+        assert_eq!(readable(".a."), " a ");
     }
 }

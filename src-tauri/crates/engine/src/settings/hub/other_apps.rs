@@ -12,6 +12,7 @@ use crate::api::{self, ApiError};
 use crate::base::error::{ApiResult, internal, not_found};
 use crate::base::files;
 use crate::settings::handle::Configuration;
+use crate::settings::models::readable;
 
 /// Maximum bytes of an Ollama manifest.
 const MAX_MANIFEST: u64 = 1 << 20;
@@ -129,7 +130,7 @@ fn gguf_below(folder: &Path) -> Vec<OtherModel> {
         if part.as_ref().is_some_and(|part| part.number > 1) || purpose(&file) != FilePurpose::Model {
             return None;
         }
-        let name = part.map_or(stem, |part| part.stem).replace('.', " ");
+        let name = readable(part.map_or(stem, |part| part.stem));
         // Jan names every file `model.gguf`, and its folder after the model.
         let name = match name.as_str() {
             "model" => path.parent()?.file_name()?.to_string_lossy().into_owned(),
