@@ -11,6 +11,7 @@ import { MockCommands } from "./commands";
 import * as data from "./data";
 import { MockFolder } from "./folder";
 import { MockFolders } from "./folders";
+import { MockHub } from "./hub";
 import * as groups from "./groups";
 import { MockLayers } from "./layers";
 import { MockMemories } from "./memories";
@@ -76,6 +77,7 @@ export class MockEngine implements Transport {
 	readonly books = new MockBooks((event) => this.emit(event));
 	readonly folder = new MockFolder((event) => this.emit(event));
 	readonly folders = new MockFolders((event) => this.emit(event));
+	readonly hub = new MockHub(this);
 	readonly memories = new MockMemories((event) => this.emit(event));
 	readonly commands = new MockCommands(this);
 	readonly quickReplies = new MockQuickReplies(this);
@@ -112,13 +114,14 @@ export class MockEngine implements Transport {
 		if (scene === "booksnone") this.books.clear();
 		if (scene === "memorynone") this.memories.items = [];
 		if (scene === "memorywords") this.memories.byMeaning = false;
+		this.hub.hint = scene === "first";
 		if (scene === "nomodel" || scene === "empty") [this.models, this.endpoints] = [[], []];
 	}
 
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -170,6 +173,7 @@ export class MockEngine implements Transport {
 	exportChats = async () => "/home/sam/Documents/chats";
 	exportChat = async () => "/home/sam/Documents/Mira.jsonl";
 	pickModel = async () => null;
+	pickModelFolder = async () => null;
 	pickTokenizer = async (id: string) => this.#counts(id, "tokenizer.json");
 	exportCharacter = async () => "/home/sam/Downloads/mira.png";
 	exportMemories = async () => "/home/sam/Downloads/Mira-memories.json";

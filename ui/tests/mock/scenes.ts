@@ -14,7 +14,7 @@ export const SCENES = [
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
-	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "health",
+	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "health",
 	"backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete",
 	"help", "helperror", "helpsearch", "helplist",
 ] as const;
@@ -95,6 +95,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "lost") engine.connection("lost");
 	if (scene === "drop") engine.drops?.over(true);
 	if (scene === "people" || scene === "models") app.go(scene);
+	if (scene === "downloads" || scene.startsWith("hub")) await hub(scene, engine, app);
 	if (["empty", "crowd", "horde"].includes(scene)) app.go("people");
 	if (["peoplelist", "chosen", "bulktags", "filtered"].includes(scene)) await library(scene, app);
 	if (scene === "imported") {
@@ -220,6 +221,26 @@ async function books(scene: Scene, app: App): Promise<void> {
 	}
 	if (scene === "bookchosen" || scene === "bookcopy") for (const id of ["1", "3"]) book?.chosen.add(id);
 	if (scene === "bookcopy") await press("[data-testid=bulk-copy]");
+}
+
+async function hub(scene: Scene, engine: MockEngine, app: App): Promise<void> {
+	app.go("models");
+	await until(() => document.querySelector("[data-testid=suggestion]") !== null);
+	if (scene === "downloads") {
+		await press("[data-testid=suggestion-download]");
+		await until(() => app.modelLibrary.downloads.length === 1);
+		engine.hub.reach(0.37);
+		return;
+	}
+	if (scene === "hubsettings") return press("[data-testid=hub-settings]");
+	app.modelLibrary.search.query = "qwen";
+	await app.modelLibrary.search.find();
+	if (scene === "hubsearch") {
+		document.querySelector("[data-testid=hub-model]")?.scrollIntoView();
+		return;
+	}
+	app.modelLibrary.show("meta/Llama-3.2-3B-Instruct-GGUF");
+	await until(() => document.querySelector("[data-testid=fit-figures]") !== null);
 }
 
 async function endpoint(app: App): Promise<void> {

@@ -1,5 +1,5 @@
 //! The [`Provider`] port: requests, events and typed errors. Also a scripted fake, the client for OpenAI-compatible
-//! endpoints, and the downloader of model files. The crate `local` implements the port for local models.
+//! endpoints, the client for model hubs, and the downloader of model files. The crate `local` implements the port for local models.
 //!
 //! Guarantees
 //! - Text from a model is never mistaken for an event, because events are typed values.
@@ -14,6 +14,7 @@ pub mod download;
 mod encoding;
 mod error;
 pub mod fake;
+pub mod hub;
 pub mod openai;
 pub mod tls;
 mod tokenizer_json;

@@ -17,6 +17,7 @@ use crate::table::chat::{Chats, ChatsMut};
 use crate::table::chat_text::{ChatTexts, ChatTextsMut};
 use crate::table::checkpoint::{Checkpoints, CheckpointsMut};
 use crate::table::document::{Documents, DocumentsMut};
+use crate::table::download::{Downloads, DownloadsMut};
 use crate::table::endpoint::{Endpoints, EndpointsMut};
 use crate::table::endpoint_dialect::{EndpointDialects, EndpointDialectsMut};
 use crate::table::endpoint_model::{EndpointModels, EndpointModelsMut};
@@ -136,6 +137,7 @@ tables! {
     token_counts: TokenCounts, token_counts_mut: TokenCountsMut;
     calibrations: Calibrations, calibrations_mut: CalibrationsMut;
     models: Models, models_mut: ModelsMut;
+    downloads: Downloads, downloads_mut: DownloadsMut;
     endpoints: Endpoints, endpoints_mut: EndpointsMut;
     endpoint_dialects: EndpointDialects, endpoint_dialects_mut: EndpointDialectsMut;
     endpoint_models: EndpointModels, endpoint_models_mut: EndpointModelsMut;

@@ -59,6 +59,7 @@ pub use table::chat_copy::{CopiedRange, Copies};
 pub use table::chat_text::{ChatTexts, ChatTextsMut};
 pub use table::checkpoint::{Checkpoint, Checkpoints, CheckpointsMut};
 pub use table::document::{Documents, DocumentsMut, FoundPassage};
+pub use table::download::{Downloads, DownloadsMut};
 pub use table::endpoint::{Endpoints, EndpointsMut};
 pub use table::endpoint_dialect::{EndpointDialects, EndpointDialectsMut};
 pub use table::endpoint_model::{EndpointModels, EndpointModelsMut};

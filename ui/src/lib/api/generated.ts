@@ -376,6 +376,43 @@ export function client(call: Call) {
 		listModels: () => call("list_models", {  }) as Promise<Model[]>,
 		/** Removes the file from the library; it stays on the disk. */
 		removeModel: (id: string) => call("remove_model", { id }) as Promise<void>,
+		/** The address of the model hub, and the folders of model files. */
+		hubSettings: () => call("hub_settings", {  }) as Promise<HubSettings>,
+		/** Sets the address of the hub; an empty one restores the default. Forgets the token if it changes. */
+		setHubAddress: (address: string) => call("set_hub_address", { address }) as Promise<HubSettings>,
+		/** Stores the access token for the hub in the keychain; an empty one removes it. */
+		setHubToken: (token: string) => call("set_hub_token", { token }) as Promise<HubSettings>,
+		/** Forgets a model folder. Its models stay in the library, and its files stay where they are. */
+		forgetModelFolder: (folder: string) => call("forget_model_folder", { folder }) as Promise<HubSettings>,
+		/** Chooses a model folder for later downloads; an empty text chooses the one inside the data folder. */
+		setDownloadFolder: (folder: string) => call("set_download_folder", { folder }) as Promise<HubSettings>,
+		/** Searches the hub for models with GGUF files. `page` is the cursor of a further page. */
+		searchHub: (query: string, page: string | null) => call("search_hub", { query, page }) as Promise<HubSearch>,
+		/** The model files of a repository on the hub. */
+		hubFiles: (repo: string) => call("hub_files", { repo }) as Promise<HubRepository>,
+		/** Reads the header of a file on the hub, and reports the memory that it needs at a context size in tokens. */
+		hubFit: (repo: string, path: string, context: number | null) => call("hub_fit", { repo, path, context }) as Promise<FitReport>,
+		/** The catalogue of models that comes with the app, the best one for this machine first. */
+		suggestedModels: () => call("suggested_models", {  }) as Promise<SuggestedModel[]>,
+		/** Whether to say that a larger model talks better: only small ones can answer, and the hint was not dismissed. */
+		hintsAtLargerModel: () => call("hints_at_larger_model", {  }) as Promise<boolean>,
+		dismissLargerModelHint: () => call("dismiss_larger_model_hint", {  }) as Promise<void>,
+		/** Downloads a model of the catalogue, and makes it the default afterwards. */
+		downloadSuggestion: (id: string) => call("download_suggestion", { id }) as Promise<Download>,
+		/** Downloads a file of the hub, with the file that reads pictures for it if `projector` names one. Events report the progress and the end. */
+		startDownload: (repo: string, path: string, projector: string | null, makesDefault: boolean) => call("start_download", { repo, path, projector, makesDefault }) as Promise<Download>,
+		/** The downloads that are not complete, the oldest first. */
+		listDownloads: () => call("list_downloads", {  }) as Promise<Download[]>,
+		/** Pauses a download; what it has received stays. */
+		pauseDownload: (id: string) => call("pause_download", { id }) as Promise<Download>,
+		/** Resumes a download that was paused, failed or interrupted. */
+		resumeDownload: (id: string) => call("resume_download", { id }) as Promise<Download>,
+		/** Cancels a download and deletes what it has received. */
+		cancelDownload: (id: string) => call("cancel_download", { id }) as Promise<void>,
+		/** Other apps on this machine with model files that are not in the library. */
+		findOtherModels: () => call("find_other_models", {  }) as Promise<OtherAppModels[]>,
+		/** Adds the models of one of these apps to the library, without copying them. */
+		addOtherModels: (app: string) => call("add_other_models", { app }) as Promise<AddedModels>,
 		listEndpoints: () => call("list_endpoints", {  }) as Promise<Endpoint[]>,
 		saveEndpoint: (draft: EndpointDraft) => call("save_endpoint", { draft }) as Promise<Endpoint>,
 		deleteEndpoint: (id: string) => call("delete_endpoint", { id }) as Promise<void>,
@@ -393,6 +430,13 @@ export function client(call: Call) {
 }
 
 export type Client = ReturnType<typeof client>;
+
+/**  Result of adding the models of a folder. */
+export type AddedModels = {
+	added: string[],
+	/**  Files that cannot be used, each with the reason. */
+	refused: string[],
+};
 
 /**
  *  An error that the UI can tell apart. A variant exists only if the UI acts on it. `message` says what happened and
@@ -936,6 +980,41 @@ export type DocumentOwner = { of: "chat"; id: string } |
  */
 { of: "lorebook"; id: string };
 
+/**  A download of a model. */
+export type Download = {
+	id: string,
+	repo: string,
+	/**  Name of the file on this machine. */
+	file: string,
+	licence: string | null,
+	state: DownloadState,
+	/**  Bytes of all parts so far. */
+	done: number | null,
+	total: number | null,
+	/**  Bytes per second; `null` while nothing arrives. */
+	speed: number | null,
+	secondsLeft: number | null,
+	/**  Why it waits or failed; empty otherwise. */
+	reason: string,
+	/**  What to do about it. */
+	hint: string,
+	/**  Seconds until the next try. */
+	retryIn: number | null,
+	/**  The model becomes the default afterwards. */
+	makesDefault: boolean,
+};
+
+/**  State of a download. */
+export type DownloadState = 
+/**  Another download goes first. */
+"queued" | "running" | 
+/**  It failed and is tried again soon. */
+"waiting" | 
+/**  Complete; its checksum is compared. */
+"checking" | "paused" | 
+/**  It needs the user; `reason` says why. */
+"failed";
+
 /**  A draft that is being written. */
 export type Drafting = {
 	/**  The text so far. */
@@ -1095,6 +1174,10 @@ export type Event =
 { event: "importing"; progress: ImportProgress } | 
 /**  The import of a folder has ended, completely or not, as the report says; without a report it failed. */
 { event: "importEnded"; report: ImportReport | null } | 
+/**  Progress or a new state of a download. */
+{ event: "downloading"; download: Download } | 
+/**  A download has ended. `model` is the id of the model in the library; `null` if the user cancelled. */
+{ event: "downloadEnded"; id: string; name: string; model: string | null; makesDefault: boolean } | 
 /**  The listener was too slow and missed events: it should reload what it shows. */
 { event: "missed" };
 
@@ -1125,6 +1208,29 @@ export type Figures = {
 	decodeMs: number | null,
 	/**  Milliseconds from the first text to the end of the thoughts; `null` without thoughts. */
 	thoughtMs?: number | null,
+};
+
+/**  Memory that a model needs, in bytes, next to the memory of this machine. */
+export type FitReport = {
+	fits: Fits,
+	weights: number | null,
+	/**  KV cache at `context`; 0 if the header lacks the figures. */
+	cache: number | null,
+	/**  Compute buffers, by a rule of thumb. */
+	working: number | null,
+	needed: number | null,
+	/**  Memory that is available now; `null` if the system does not say. */
+	available: number | null,
+	/**  Context in tokens that the figures are for. */
+	context: number,
+	/**  Context in tokens that the model was trained for. */
+	trainedContext: number,
+	/**  The largest context in tokens that fits; `null` if unknown. */
+	largestContext: number | null,
+	architecture: string,
+	parameters: number | null,
+	/**  The file contains a chat template. */
+	hasTemplate: boolean,
 };
 
 /**  Whether a model file fits into this machine's memory, as an estimate from its header. */
@@ -1223,6 +1329,72 @@ export type HealthCheck = {
 	name: string,
 	ok: boolean,
 	reason: string,
+};
+
+/**  A model file of the hub, or all parts of a split one. */
+export type HubFile = {
+	/**  Path of the first part inside the repository. It identifies the file. */
+	path: string,
+	parts: number,
+	/**  Size of all parts; `null` if the hub does not state it. */
+	bytes: number | null,
+	/**  SHA-256 of the first part, as the hub states it. */
+	sha256: string | null,
+	/**  Quantisation from the name, such as `Q4_K_M`. */
+	quantisation: string | null,
+	/**  A guess from the size; `hub_fit` reads the file's header. `null` without a size. */
+	fits: Fits | null,
+	/**  The same file is in the library. */
+	installed: boolean,
+};
+
+/**  A model of the hub. */
+export type HubModel = {
+	/**  Owner and name, such as `Qwen/Qwen3-4B-GGUF`. */
+	repo: string,
+	downloads: number | null,
+	likes: number | null,
+	/**  The authors ask users to accept their terms on the model's page before the download. */
+	gated: boolean,
+	/**  Identifier such as `apache-2.0`; `null` if the authors state no licence. */
+	licence: string | null,
+	/**  Language codes, such as `en`. */
+	languages: string[],
+	/**  Date of the last change, `YYYY-MM-DD`. */
+	updated: string | null,
+	/**  The model's page, for a browser. */
+	page: string,
+};
+
+/**  A model of the hub with its files, smallest first. */
+export type HubRepository = {
+	model: HubModel,
+	files: HubFile[],
+	/**  Files that let the model read pictures (mmproj). */
+	projectors: HubFile[],
+	/**  Path of the file that suits this machine best; `null` if none is known to fit. */
+	recommended: string | null,
+};
+
+/**  One page of a search on the hub. */
+export type HubSearch = {
+	models: HubModel[],
+	/**  Cursor of the next page; `null` on the last one. */
+	next: string | null,
+};
+
+/**  The model hub and the folders of model files. The token is never shown again. */
+export type HubSettings = {
+	address: string,
+	/**  An environment variable sets the address, so it cannot be changed here. */
+	addressIsFixed: boolean,
+	hasToken: boolean,
+	/**  The token is kept only until the app ends, because this machine has no keychain. */
+	tokenIsForSession: boolean,
+	/**  Folders whose model files are in the library. */
+	folders: string[],
+	/**  The folder that receives downloads. */
+	downloadFolder: string,
 };
 
 /**  The progress of a folder import. */
@@ -1769,6 +1941,16 @@ first: string | null } | { of: "message"; id: string } |
 { of: "document"; id: string; name: string } | { of: "clock" } | { of: "mode"; name: string } | 
 /**  The user's wish for one version of a reply. */
 { of: "hint" } | { of: "setting"; key: string };
+
+/**  Model files of another app on this machine. */
+export type OtherAppModels = {
+	/**  Name of the app, such as `Ollama`. */
+	app: string,
+	folder: string,
+	/**  Names of the models that are not in the library. */
+	models: string[],
+	bytes: number | null,
+};
 
 /**  A past turn in the list of the X-ray page. */
 export type PastTurn = {
@@ -2529,6 +2711,32 @@ export type StoryTree = {
 	nodes: StoryNode[],
 	/**  Number of chats. */
 	chats: number,
+};
+
+/**  A model of the catalogue that comes with the app. */
+export type SuggestedModel = {
+	id: string,
+	name: string,
+	repo: string,
+	/**  Number of weights, in billions. */
+	billions: number | null,
+	licence: string,
+	licenceUrl: string,
+	/**  The licence has conditions beyond naming the authors. */
+	hasTerms: boolean,
+	languages: string[],
+	/**  What it is good at, as names of screen texts. */
+	goodAt: string[],
+	/**  Notes on its chat template, as names of screen texts. */
+	notes: string[],
+	/**  Quantisation to download. */
+	quantisation: string,
+	/**  Estimated size of the download. The hub states the true one. */
+	bytes: number | null,
+	fits: Fits,
+	/**  The largest one that runs comfortably on this machine. */
+	best: boolean,
+	page: string,
 };
 
 /**  One of the alternative texts of a message. */

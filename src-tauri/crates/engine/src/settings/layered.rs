@@ -126,7 +126,7 @@ impl Configuration {
 
     /// Describes the environment overrides. `Err` names the first problem.
     pub(crate) async fn settings_health(&self) -> Result<String, String> {
-        let Environment { layer, problems } = self.environment();
+        let Environment { layer, problems, .. } = self.environment();
         if let Some(IgnoredValue { key, reason }) = problems.first() {
             let variable = setting(key).map(Setting::variable).unwrap_or_default();
             return Err(format!("{variable} is set, but {reason}"));

@@ -14,6 +14,7 @@ pub(crate) mod endpoints;
 pub(crate) mod environment;
 pub(crate) mod handle;
 pub(crate) mod health;
+pub(crate) mod hub;
 pub(crate) mod layer_stack;
 pub(crate) mod layered;
 pub(crate) mod message_content;

@@ -59,8 +59,8 @@ impl fmt::Display for OtherPurpose {
             }
             Self::Part { number, count } => write!(
                 out,
-                "is part {number} of {count} of a split model. Join all {count} parts into one file (`llama-gguf-split \
-                 --merge FIRST-PART OUTPUT`), or download the model as one file, and add that"
+                "is part {number} of {count} of a split model. Keep all {count} parts in one folder, with their names, \
+                 and add the first one"
             ),
         }
     }

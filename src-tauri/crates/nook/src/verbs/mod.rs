@@ -7,6 +7,7 @@ mod doctor;
 mod endpoints;
 mod export;
 mod group;
+mod hub;
 mod library;
 mod list_folders;
 mod lore;

@@ -48,6 +48,7 @@ use crate::{EventStream, Provider, ProviderError, ProviderErrorKind, Request, tl
 pub use config::{EndpointConfig, Timeouts};
 pub use dialect::{OpenAiDialect, RoleRules};
 pub use probe::{EndpointProbe, probe};
+pub(crate) use retry::asked_pause;
 
 /// Client for one endpoint and one model. Clones share connections and the learned dialect.
 #[derive(Debug, Clone)]
