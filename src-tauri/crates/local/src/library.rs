@@ -127,8 +127,17 @@ pub fn fit(header: &GgufHeader, bytes: u64, context: u32, available: Option<u64>
 
 /// Returns the bytes available without swapping; Linux only.
 pub fn available_memory() -> Option<u64> {
+    memory_figure("MemAvailable:")
+}
+
+/// Returns the bytes of this machine's memory; Linux only.
+pub fn total_memory() -> Option<u64> {
+    memory_figure("MemTotal:")
+}
+
+fn memory_figure(name: &str) -> Option<u64> {
     let table = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = table.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
@@ -148,6 +157,7 @@ mod tests {
             add_bos: None,
             file_type: None,
             tensors: 1,
+            layers: Some(1),
             parameters: 1,
             cache_bytes_per_token: Some(cache_bytes_per_token),
             embedding_length: None,

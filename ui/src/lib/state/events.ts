@@ -1,11 +1,12 @@
 import type { Changed, Event, Memory } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
+import { noteText } from "../i18n/modelTexts";
 import type { App } from "./app.svelte";
 import { ImportToasts } from "./importToasts";
 import { takeFirstLearned } from "./memory/firstLearned";
 import { notifyOfReply } from "./notifier";
 
-type ChatEvent = Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "missed" }>;
+type ChatEvent = Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "loadedDifferently" | "missed" }>;
 
 /** Applies the events of the engine to the state of the app. */
 export class EngineEvents {
@@ -29,6 +30,8 @@ export class EngineEvents {
 		else if (event.event === "importEnded") {
 			app.importsVersion += 1;
 			app.folder.ended(event.report);
+		} else if (event.event === "loadedDifferently") {
+			app.toasts.show({ kind: "news", text: t("toast.loadedDifferently", { name: event.model }), detail: event.notes.map(noteText).join(" ") });
 		} else if (event.event === "missed") void this.#reload();
 		else this.#receiveForChat(event);
 	}

@@ -9,7 +9,8 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::library::{ItemList, lines};
-use crate::cli::ModelVerb;
+use super::{model_load, settings};
+use crate::cli::{ModelVerb, SettingsOwnerArgs};
 use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
@@ -31,6 +32,16 @@ pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Re
         }
         ModelVerb::Default { name } => make_default(engine, &name, out).await,
         ModelVerb::Check => check(engine, out).await,
+        ModelVerb::Devices => model_load::devices(engine, out).await,
+        ModelVerb::Load { name } => model_load::load(engine, &name, out).await,
+        ModelVerb::Set { name, key, value, .. } => {
+            let whose = SettingsOwnerArgs { model: Some(name), ..SettingsOwnerArgs::default() };
+            settings::set(engine, whose, key, value, out).await
+        }
+        ModelVerb::Adapter { name, file, weight, remove } => {
+            model_load::adapter(engine, &name, (file, weight, remove), out).await
+        }
+        ModelVerb::Speed { name } => model_load::speed(engine, &name, out).await,
         ModelVerb::Tokenizer { endpoint, file, .. } => tokenizer(engine, &endpoint, file, out).await,
     }
 }
