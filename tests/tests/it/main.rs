@@ -45,6 +45,7 @@ mod memory_once;
 mod memory_panel;
 mod memory_personas;
 mod memory_worlds;
+mod model_loading;
 mod odd_endpoints;
 mod odd_imports;
 mod other_app_models;

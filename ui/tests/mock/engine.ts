@@ -15,6 +15,7 @@ import { MockHub } from "./hub";
 import * as groups from "./groups";
 import { MockLayers } from "./layers";
 import { MockMemories } from "./memories";
+import { MockModelLoads } from "./modelLoads";
 import { MockPresets } from "./presets";
 import { MockPrompts } from "./prompts";
 import { MockSearch } from "./search";
@@ -67,6 +68,7 @@ export class MockEngine implements Transport {
 	settings: Settings;
 	readonly layered = new MockLayers();
 	readonly prompts: MockPrompts;
+	readonly modelLoads = new MockModelLoads(() => this.models, () => this.emit({ event: "changed", what: "models", id: null }));
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
 	readonly branches = new MockBranches({ chats: this.chats, chat: (id) => this.chat(id), open: (id) => this.op_open_chat({ id }), changed: (id) => this.emit({ event: "changed", what: "chats", id }) });
 	readonly versions = new MockVersions({ chat: (id) => this.chat(id), op_regenerate: (args) => this.op_regenerate(args) });
@@ -174,6 +176,7 @@ export class MockEngine implements Transport {
 	exportChat = async () => "/home/sam/Documents/Mira.jsonl";
 	pickModel = async () => null;
 	pickModelFolder = async () => null;
+	pickAdapter = async (id: string) => this.modelLoads.pickAdapter(id);
 	pickTokenizer = async (id: string) => this.#counts(id, "tokenizer.json");
 	exportCharacter = async () => "/home/sam/Downloads/mira.png";
 	exportMemories = async () => "/home/sam/Downloads/Mira-memories.json";
@@ -566,6 +569,13 @@ export class MockEngine implements Transport {
 	op_new_scene = () => {};
 	op_list_models = () => this.models;
 	op_remove_model = ({ id }: { id: string }) => this.#delete(this.models, id);
+	op_model_states = () => this.modelLoads.all();
+	op_load_model = ({ id }: { id: string }) => this.modelLoads.load(id);
+	op_unload_model = ({ id }: { id: string }) => this.modelLoads.unload(id);
+	op_set_adapter_weight = ({ id, weight }: { id: string; weight: number }) => this.modelLoads.setWeight(id, weight);
+	op_remove_model_adapter = ({ id }: { id: string }) => this.modelLoads.removeAdapter(id);
+	op_measure_model = () => this.modelLoads.measure();
+	op_list_devices = () => this.modelLoads.devices;
 	op_list_endpoints = () => this.endpoints;
 	op_delete_endpoint = ({ id }: { id: string }) => this.#delete(this.endpoints, id);
 	op_save_endpoint = ({ draft }: { draft: EndpointDraft }): Endpoint => {

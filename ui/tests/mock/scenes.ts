@@ -14,7 +14,7 @@ export const SCENES = [
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
-	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "health",
+	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "health",
 	"backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete",
 	"help", "helperror", "helpsearch", "helplist",
 ] as const;
@@ -144,6 +144,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	}
 	if (scene.startsWith("book") || scene.startsWith("entry")) await books(scene, app);
 	if (scene === "new") app.edit(null);
+	if (scene === "modelsettings") await modelSettings(app);
 	if (scene === "endpoint") await endpoint(app);
 	if (scene === "endpointedit") await editEndpoint(app);
 	if (scene === "picker" || scene === "pickersearch") await pickModel(scene);
@@ -241,6 +242,14 @@ async function hub(scene: Scene, engine: MockEngine, app: App): Promise<void> {
 	}
 	app.modelLibrary.show("meta/Llama-3.2-3B-Instruct-GGUF");
 	await until(() => document.querySelector("[data-testid=fit-figures]") !== null);
+}
+
+/** The settings of a model that does not fit the graphics card. */
+async function modelSettings(app: App): Promise<void> {
+	await app.api.loadModel("m2");
+	app.go("models");
+	await press("[data-testid=model]:nth-child(2) [data-testid=model-settings-button]");
+	await until(() => document.querySelector("[data-testid=setting-row-gpu_layers]") !== null && document.querySelector("[data-testid=load-note]") !== null);
 }
 
 async function endpoint(app: App): Promise<void> {

@@ -19,6 +19,7 @@ pub(crate) fn from_worker(code: ErrorCode, message: String) -> ProviderError {
             "the file may be damaged or too new for this version: download it again, or choose another model",
         ),
         ErrorCode::Memory => (Kind::OutOfMemory, SMALLER),
+        ErrorCode::Adapter => (Kind::BadRequest, "choose another adapter in the settings of this model, or remove it"),
         ErrorCode::ContextOverflow => {
             (Kind::ContextOverflow, "raise the context size, or shorten the chat or the card")
         }

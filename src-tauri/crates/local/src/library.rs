@@ -182,6 +182,13 @@ pub fn available_memory() -> Option<u64> {
     Some(system.cgroup_limits().map_or(machine, |limits| machine.min(limits.total_memory)))
 }
 
+/// Returns the bytes of this machine's memory; `None` if the system does not say.
+pub fn total_memory() -> Option<u64> {
+    let mut system = System::new().ok()?;
+    system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
+    Some(system.total_memory()).filter(|bytes| *bytes > 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,6 +205,7 @@ mod tests {
             add_bos: None,
             file_type: None,
             tensors: 1,
+            layers: Some(1),
             parameters: 1,
             cache_bytes_per_token: Some(cache_bytes_per_token),
             embedding_length: None,

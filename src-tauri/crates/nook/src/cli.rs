@@ -447,6 +447,34 @@ pub(crate) enum ModelVerb {
     Remove { name: String },
     /// Use a model by default, for chats without their own model
     Default { name: String },
+    /// List the devices that can compute models
+    Devices,
+    /// Load a model with its own settings, and report where it is
+    Load { name: String },
+    /// Change how a model is loaded, such as `gpu_layers`, `kv_cache_type` or `context_limit`; `show settings` lists all
+    /// keys
+    Set {
+        name: String,
+        key: String,
+        #[arg(required_unless_present = "reset")]
+        value: Option<String>,
+        /// Remove the value, so that the more general value applies
+        #[arg(long, conflicts_with = "value")]
+        reset: bool,
+    },
+    /// Load a model with an adapter (LoRA), or without one
+    Adapter {
+        name: String,
+        #[arg(required_unless_present_any = ["remove", "weight"])]
+        file: Option<PathBuf>,
+        /// Factor of its effect, from 0 to 2
+        #[arg(long)]
+        weight: Option<f32>,
+        #[arg(long, conflicts_with_all = ["file", "weight"])]
+        remove: bool,
+    },
+    /// Measure the speed of a model for about ten seconds, and keep the fastest settings
+    Speed { name: String },
     /// Verify every model file against its stored checksum
     Check,
     /// Count the tokens of a remote model with its own tokenizer.json

@@ -83,6 +83,7 @@ pub use table::message::{MessageCount, Messages, MessagesMut, NewMessage, Window
 pub use table::message_search::{FoundMessage, MessageSearch, SearchAuthor, SearchFilter};
 pub use table::message_text::{MessageKey, MessageTexts, TextRevision, VisibleText};
 pub use table::model::{Models, ModelsMut};
+pub use table::model_adapter::{ModelAdapter, ModelAdapters, ModelAdaptersMut};
 pub use table::persona::{Personas, PersonasMut};
 pub use table::picture::{Pictures, PicturesMut};
 pub use table::preset::{Preset, PresetKind, Presets, PresetsMut};

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Increment this when an older worker and a newer supervisor would misunderstand each other.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// A run of text. Only `control` text can become control tokens such as `<|im_end|>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub enum WorkerRequest {
 }
 
 /// The model to load, and how.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     pub path: String,
     /// Context size in tokens.
@@ -55,6 +55,51 @@ pub struct Load {
     /// Folder for caches that outlive the process; `None` keeps them in memory only.
     #[serde(default)]
     pub saved: Option<SavedCacheFolder>,
+    #[serde(default)]
+    pub tuning: Tuning,
+}
+
+/// How to compute with a model. The default leaves every choice to the worker.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tuning {
+    /// Name of the only graphics device to use, such as `Vulkan0`; `None` means those that llama.cpp selects.
+    pub device: Option<String>,
+    /// Tokens per batch while a prompt is read; `None` depends on the size of the model. It limits the delay of a cancel.
+    pub batch: Option<u32>,
+    pub cache_type: CacheType,
+    pub flash_attention: FlashAttention,
+    pub adapter: Option<Adapter>,
+}
+
+/// Data type of the KV cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheType {
+    #[default]
+    F16,
+    /// Half the memory. Needs flash attention.
+    Q8_0,
+}
+
+/// Whether attention is computed in one fused step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlashAttention {
+    /// Where the device supports it.
+    #[default]
+    Auto,
+    On,
+    Off,
+}
+
+/// A LoRA adapter for the loaded model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Adapter {
+    /// Absolute path.
+    pub path: String,
+    /// Factor of its effect; 1 is the effect of its training.
+    pub weight: f32,
 }
 
 /// Purpose of a loaded model.
@@ -240,7 +285,7 @@ impl EncodedEmbedding {
 }
 
 /// The loaded model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadedModelInfo {
     /// Context size in tokens; 0 if only the vocabulary is loaded.
     pub context: u32,
@@ -251,6 +296,65 @@ pub struct LoadedModelInfo {
     /// The model requires a beginning-of-sequence token. A prompt has the sum of its segments' tokens, plus 1 if its
     /// first control segment does not begin with that token.
     pub bos: bool,
+    #[serde(default)]
+    pub placement: Placement,
+}
+
+/// Where the parts of a loaded model are, as llama.cpp reports it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placement {
+    /// Number of layers, including the output layer; 0 if only the vocabulary is loaded.
+    pub layers: u32,
+    /// Layers on graphics devices.
+    pub gpu_layers: u32,
+    /// Memory by device. The processor is the device without a name.
+    pub memory: Vec<DeviceMemory>,
+}
+
+/// Bytes of a loaded model on one device.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceMemory {
+    /// Name such as `Vulkan0`; empty for the processor.
+    pub device: String,
+    pub weights: u64,
+    /// KV cache and recurrent state.
+    pub cache: u64,
+    pub compute: u64,
+}
+
+impl DeviceMemory {
+    pub fn total(&self) -> u64 {
+        self.weights.saturating_add(self.cache).saturating_add(self.compute)
+    }
+}
+
+/// A device that can compute models. `inglenook-worker --devices` prints a list of them as JSON and exits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// Name for [`Tuning::device`], such as `Vulkan0`.
+    pub name: String,
+    /// Product name.
+    pub description: String,
+    /// Name of the backend, such as `Vulkan` or `CUDA`.
+    pub backend: String,
+    pub kind: DeviceKind,
+    /// Bytes.
+    pub total: u64,
+    /// Bytes that other programs do not use.
+    pub free: u64,
+}
+
+/// Kind of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceKind {
+    Processor,
+    /// A graphics card with memory of its own.
+    Discrete,
+    /// Graphics that share the memory of the processor.
+    Integrated,
+    /// A helper of the processor, such as a matrix library.
+    Accelerator,
 }
 
 /// A finished reply.
@@ -301,6 +405,8 @@ pub enum ErrorCode {
     Load,
     /// Not enough memory for the context.
     Memory,
+    /// The adapter does not belong to the model, or is damaged.
+    Adapter,
     /// No model is loaded, or it is loaded for another purpose.
     NotLoaded,
     /// The prompt does not fit into the context.

@@ -413,6 +413,20 @@ export function client(call: Call) {
 		findOtherModels: () => call("find_other_models", {  }) as Promise<OtherAppModels[]>,
 		/** Adds the models of one of these apps to the library, without copying them. */
 		addOtherModels: (app: string) => call("add_other_models", { app }) as Promise<AddedModels>,
+		/** Whether and where each local model is loaded, in the order of the library. */
+		modelStates: () => call("model_states", {  }) as Promise<ModelState[]>,
+		/** Loads a model with its own settings, and waits until it is loaded. */
+		loadModel: (id: string) => call("load_model", { id }) as Promise<ModelState>,
+		/** Unloads a model once its current reply has ended. The next reply loads it again. */
+		unloadModel: (id: string) => call("unload_model", { id }) as Promise<ModelState>,
+		/** Changes the weight of the model's adapter (LoRA), from 0 to 2. */
+		setAdapterWeight: (id: string, weight: number | null) => call("set_adapter_weight", { id, weight }) as Promise<ModelState>,
+		/** Loads the model without an adapter from now on. */
+		removeModelAdapter: (id: string) => call("remove_model_adapter", { id }) as Promise<ModelState>,
+		/** Measures the model for about ten seconds with several numbers of threads and batch sizes, and stores the best as settings of the model. */
+		measureModel: (id: string) => call("measure_model", { id }) as Promise<SpeedTest>,
+		/** Lists the devices that can compute models. A driver that crashes costs only the process that asks it. */
+		listDevices: () => call("list_devices", {  }) as Promise<ComputeDevices>,
 		listEndpoints: () => call("list_endpoints", {  }) as Promise<Endpoint[]>,
 		saveEndpoint: (draft: EndpointDraft) => call("save_endpoint", { draft }) as Promise<Endpoint>,
 		deleteEndpoint: (id: string) => call("delete_endpoint", { id }) as Promise<void>,
@@ -893,6 +907,37 @@ export type CommandRefusal = {
 /**  The setting that a command changes. */
 export type CommandSetting = "mode" | "persona" | "model" | "template" | "note" | "scene" | "checkpoint";
 
+/**  A device that can compute models. */
+export type ComputeDevice = {
+	/**  Name for the setting `gpu_device`, such as `Vulkan0`. */
+	name: string,
+	/**  Product name. */
+	description: string,
+	/**  Name of the backend, such as `Vulkan` or `CUDA`. */
+	backend: string,
+	kind: ComputeDeviceKind,
+	/**  In bytes. */
+	total: number | null,
+	/**  In bytes. */
+	free: number | null,
+};
+
+/**  The kind of a device. */
+export type ComputeDeviceKind = "processor" | 
+/**  A graphics card with memory of its own. */
+"discrete" | 
+/**  Graphics that share the memory of the processor. */
+"integrated" | 
+/**  A helper of the processor, such as a matrix library. */
+"accelerator";
+
+/**  The devices of this machine. */
+export type ComputeDevices = {
+	devices: ComputeDevice[],
+	/**  Why they could not be listed. The processor computes alone then. */
+	failure: string | null,
+};
+
 /**  The memories that a consolidation archived. Each can be restored. */
 export type Consolidation = {
 	/**  Another memory says the same. */
@@ -1166,6 +1211,8 @@ export type Event =
 { event: "forgot"; chat: string; memory: Memory } | 
 /**  A quick reply has run by itself, with these outcomes. */
 { event: "quickReplyRan"; chat: string; label: string; outcomes: CommandOutcome[] } | 
+/**  A local model is loaded, but not as wished. Replies come nevertheless. */
+{ event: "loadedDifferently"; model: string; notes: LoadNote[] } | 
 /**  A list or an item has changed; a view of it should reload. */
 { event: "changed"; what: Changed; id: string | null } | 
 /**  Files were imported by a drop, a dialog or a second start. */
@@ -1547,6 +1594,15 @@ export type ListPlace = {
 	archived: boolean,
 };
 
+/**  Why a model is not loaded as wished. */
+export type LoadNote = 
+/**  The graphics devices could not be used, so the processor computes alone. */
+{ kind: "withoutGraphics"; why: string } | 
+/**  Fewer layers are on the graphics device. */
+{ kind: "fewerLayers"; from: number; to: number; why: string } | 
+/**  The context is smaller, in tokens. */
+{ kind: "smallerContext"; from: number; to: number; why: string };
+
 /**  An entry of a card's lorebook, for display. */
 export type LoreEntry = {
 	/**  As in [`super::Origin::Lore`]. */
@@ -1905,10 +1961,55 @@ export type Model = {
 	default: boolean,
 };
 
+/**  What a model is doing. */
+export type ModelActivity = "unloaded" | "loading" | "idle" | 
+/**  A reply is being generated. */
+"busy";
+
+/**  An adapter (LoRA) that changes a model. */
+export type ModelAdapter = {
+	/**  File name. */
+	name: string,
+	path: string,
+	/**  Factor of its effect, 0 to 2; 1 is the effect of its training. */
+	weight: number | null,
+	/**  The file is no longer where it was. */
+	missing: boolean,
+};
+
+/**  Memory of a loaded model on one device, in bytes. */
+export type ModelMemory = {
+	/**  Product name of a graphics device; empty for the processor. */
+	device: string,
+	weights: number | null,
+	/**  KV cache. */
+	cache: number | null,
+	compute: number | null,
+	/**  All memory of the device; 0 if unknown. */
+	total: number | null,
+};
+
 /**  Identifies a model that can answer. */
 export type ModelRef = { kind: "local"; id: string } | 
 /**  The id of an endpoint, which selects its preset model, or the id of one of its models. */
 { kind: "remote"; id: string };
+
+/**  Whether and where a local model is loaded. */
+export type ModelState = {
+	/**  Id of the model. */
+	id: string,
+	activity: ModelActivity,
+	/**  In tokens; 0 unless it is loaded. */
+	context: number,
+	/**  Number of layers, including the output layer. */
+	layers: number,
+	/**  Layers on graphics devices. */
+	gpuLayers: number,
+	devices: ModelMemory[],
+	/**  How it differs from what was wished. */
+	notes: LoadNote[],
+	adapter: ModelAdapter | null,
+};
 
 /**  The role in which a card's note is sent. */
 export type NoteRole = "system" | "user" | 
@@ -2514,7 +2615,7 @@ export type SettingChoice = {
 };
 
 /**  The section in which a setting is shown. */
-export type SettingGroup = "context" | "prompt" | "story" | "chat" | "sampler";
+export type SettingGroup = "context" | "prompt" | "story" | "chat" | "sampler" | "loading";
 
 /**  The values that a setting accepts. Ranges include both ends. */
 export type SettingKind = { kind: "switch" } | 
@@ -2622,6 +2723,27 @@ export type Skipped = {
 	id: string,
 	file: string,
 	reason: string,
+};
+
+/**  One measurement. */
+export type SpeedRun = {
+	threads: number,
+	/**  Tokens per batch; `null` is the app's choice. */
+	batch: number | null,
+	/**  Layers on graphics devices. */
+	gpuLayers: number,
+	/**  Tokens per second while a prompt is read. */
+	prompt: number | null,
+	/**  Tokens per second of a reply. */
+	reply: number | null,
+};
+
+/**  The result of a speed test. */
+export type SpeedTest = {
+	/**  In the order of the measurements. */
+	runs: SpeedRun[],
+	/**  Position of the settings that the model keeps. */
+	best: number,
 };
 
 /**  The result of splitting a chat. */

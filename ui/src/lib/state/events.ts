@@ -1,11 +1,12 @@
 import type { Changed, Event, Memory } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
+import { noteText } from "../i18n/modelTexts";
 import type { App } from "./app.svelte";
 import { ImportToasts } from "./importToasts";
 import { takeFirstLearned } from "./memory/firstLearned";
 import { notifyOfReply } from "./notifier";
 
-type ChatEvent = Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "downloading" | "downloadEnded" | "missed" }>;
+type ChatEvent = Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "downloading" | "downloadEnded" | "loadedDifferently" | "missed" }>;
 
 /** Applies the events of the engine to the state of the app. */
 export class EngineEvents {
@@ -31,7 +32,9 @@ export class EngineEvents {
 			app.folder.ended(event.report);
 		} else if (event.event === "downloading") app.modelLibrary.update(event.download);
 		else if (event.event === "downloadEnded") this.#downloaded(event);
-		else if (event.event === "missed") void this.#reload();
+		else if (event.event === "loadedDifferently") {
+			app.toasts.show({ kind: "news", text: t("toast.loadedDifferently", { name: event.model }), detail: event.notes.map(noteText).join(" ") });
+		} else if (event.event === "missed") void this.#reload();
 		else this.#receiveForChat(event);
 	}
 

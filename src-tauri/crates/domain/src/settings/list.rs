@@ -29,6 +29,8 @@ pub enum SettingSection {
     Story,
     Chat,
     Sampler,
+    /// How local models are loaded.
+    Loading,
 }
 
 /// Declaration of one setting.
@@ -154,6 +156,21 @@ words! {
         Empty = "empty",
     }
 
+    /// Data type of a local model's KV cache.
+    KvCacheType {
+        F16 = "f16",
+        /// Half the memory. Needs flash attention.
+        Q8 = "q8_0",
+    }
+
+    /// Whether a local model computes attention in one fused step.
+    FlashAttention {
+        /// Where the device supports it.
+        Auto = "auto",
+        On = "on",
+        Off = "off",
+    }
+
     /// Position of the characters' pictures in the chat.
     SpritePlace {
         Beside = "beside",
@@ -202,6 +219,8 @@ words! {
 const EVERYWHERE: &[Scope] = &Scope::ALL;
 /// Scopes of settings that depend on the machine and the model, not on the character.
 const MACHINE: &[Scope] = &[Scope::Global, Scope::Model, Scope::Chat];
+/// Scopes of settings that decide how a model is loaded.
+const LOADING: &[Scope] = &[Scope::Global, Scope::Model];
 const PEOPLE: &[Scope] = &[Scope::Global, Scope::Character, Scope::Chat];
 const BEFORE_A_CHAT: &[Scope] = &[Scope::Global, Scope::Character];
 const WINDOW: &[Scope] = &[Scope::Global];
@@ -431,6 +450,21 @@ settings! {
     seed: Option<u32> = text("random"), ValueType::WholeOr { word: "random", min: 0, max: u32::MAX }, None, Sampler, EVERYWHERE;
     /// Maximum length of a reply, in tokens.
     max_tokens: u32 = ConfigValue::Whole(512), ValueType::Whole { min: 1, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
+
+    /// Layers of a local model that graphics devices compute; 0 is none. `None`: as many as fit their free memory.
+    gpu_layers: Option<u32> = text("auto"), ValueType::WholeOr { word: "auto", min: 0, max: 1_000 }, None, Loading, LOADING;
+    /// Name of the only graphics device to use. `auto`: all graphics cards, or else the graphics of the processor.
+    gpu_device: String = text("auto"), ValueType::NameOr { word: "auto" }, None, Loading, LOADING;
+    kv_cache_type: KvCacheType = text("f16"), ValueType::Choice(KvCacheType::WORDS), None, Loading, LOADING;
+    flash_attention: FlashAttention = text("auto"), ValueType::Choice(FlashAttention::WORDS), None, Loading, LOADING;
+    /// Threads that compute. `None`: one for each physical core.
+    compute_threads: Option<u32> = text("auto"), ValueType::WholeOr { word: "auto", min: 1, max: 512 }, None, Loading, LOADING;
+    /// Tokens that are read at once. Stop takes effect between two batches. `None`: by the size of the model.
+    prompt_batch: Option<u32> = text("auto"), ValueType::WholeOr { word: "auto", min: 1, max: 4_096 }, Tokens, Loading, LOADING;
+    /// Share of this machine's memory that loaded models may take, in percent. The least recently used ones are unloaded.
+    model_memory_percent: u32 = ConfigValue::Whole(60), ValueType::Whole { min: 5, max: 95 }, None, Loading, WINDOW;
+    /// Minutes after which an unused model is unloaded. `None`: it stays.
+    model_idle_minutes: Option<u32> = text("off"), ValueType::WholeOr { word: "off", min: 1, max: 1_440 }, None, Loading, WINDOW;
 }
 
 /// The built-in defaults.

@@ -96,6 +96,7 @@ pub enum SettingGroup {
     Story,
     Chat,
     Sampler,
+    Loading,
 }
 
 /// The value of a setting on one layer.

@@ -89,6 +89,14 @@ impl Engine {
         self.config.model_checksum(path).await
     }
 
+    /// Loads a model with an adapter (LoRA) from now on. The file stays in its folder.
+    ///
+    /// # Errors
+    /// `NotFound`; `BadInput` if the file is not an adapter for this kind of model.
+    pub async fn set_model_adapter(&self, id: String, path: PathBuf) -> ApiResult<api::ModelState> {
+        self.config.set_model_adapter(id, path).await
+    }
+
     /// Counts the tokens of `text` with `model`, or else with the default model: exactly for local models,
     /// approximately for remote ones.
     ///

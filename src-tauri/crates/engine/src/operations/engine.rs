@@ -68,6 +68,8 @@ impl Engine {
             engine.library.purge_in_background();
             engine.library.back_up_in_background();
             engine.config.load_downloads().await?;
+            engine.config.announce_loading();
+            engine.config.apply_model_limits().await?;
             engine.config.find_models(&options.model_dirs).await
         };
         prepared.await.map_err(open_store::broken)?;

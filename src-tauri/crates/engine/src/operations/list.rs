@@ -454,6 +454,21 @@ macro_rules! operations {
             config.find_other_models() -> Vec<OtherAppModels>;
             /// Adds the models of one of these apps to the library, without copying them.
             config.add_other_models(app: String) -> AddedModels;
+            /// Whether and where each local model is loaded, in the order of the library.
+            config.model_states() -> Vec<ModelState>;
+            /// Loads a model with its own settings, and waits until it is loaded.
+            config.load_model(id: String) -> ModelState;
+            /// Unloads a model once its current reply has ended. The next reply loads it again.
+            config.unload_model(id: String) -> ModelState;
+            /// Changes the weight of the model's adapter (LoRA), from 0 to 2.
+            config.set_adapter_weight(id: String, weight: f32) -> ModelState;
+            /// Loads the model without an adapter from now on.
+            config.remove_model_adapter(id: String) -> ModelState;
+            /// Measures the model for about ten seconds with several numbers of threads and batch sizes, and stores the
+            /// best as settings of the model.
+            config.measure_model(id: String) -> SpeedTest;
+            /// Lists the devices that can compute models. A driver that crashes costs only the process that asks it.
+            config.list_devices() -> ComputeDevices;
             config.list_endpoints() -> Vec<Endpoint>;
             config.save_endpoint(draft: EndpointDraft) -> Endpoint;
             config.delete_endpoint(id: String) -> ();

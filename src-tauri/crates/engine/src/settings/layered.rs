@@ -102,6 +102,7 @@ impl Configuration {
             })
             .await?;
         self.base().events().changed(Changed::Settings, owner.id().map(|id| id.to_string()));
+        self.apply_loading(setting).await?;
         // Read again: with a preset, one value can bring others.
         Ok(view::view(&self.stack(owner).await?, &self.choices().await?))
     }
@@ -117,6 +118,11 @@ impl Configuration {
     ) -> ApiResult<Resolved> {
         let stack = self.read_stack(owners(Some(chat.id), Some(chat.character), model), template).await?;
         Ok(resolve(&stack.layers))
+    }
+
+    /// The settings as they apply to `owner`.
+    pub(crate) async fn resolved_for(&self, owner: Owner) -> ApiResult<Resolved> {
+        Ok(resolve(&self.stack(owner).await?.layers))
     }
 
     /// The settings that apply before there is a chat.

@@ -99,6 +99,7 @@ fn group(group: SettingSection) -> SettingGroup {
         SettingSection::Story => SettingGroup::Story,
         SettingSection::Chat => SettingGroup::Chat,
         SettingSection::Sampler => SettingGroup::Sampler,
+        SettingSection::Loading => SettingGroup::Loading,
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Layout and types follow `ggml/include/gguf.h` and `ggml-common.h` of the llama.cpp version that the worker links.
 
+mod adapter;
 mod purpose;
 mod reader;
 mod split;
@@ -14,6 +15,7 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
+pub use adapter::{parse_adapter, read_adapter};
 pub use purpose::OtherPurpose;
 use reader::GgufReader;
 pub use split::parts_of;
@@ -44,6 +46,8 @@ pub struct GgufHeader {
     /// Quantization of the weights, such as `Q4_K_M`; `None` if its number is unknown.
     pub file_type: Option<&'static str>,
     pub tensors: u64,
+    /// Number of repeating layers; `None` if the header does not say so.
+    pub layers: Option<u32>,
     /// Number of values in all tensors.
     pub parameters: u64,
     /// Bytes of f16 KV cache per token of context; `None` if the header lacks the figures.
@@ -100,6 +104,8 @@ pub enum GgufFault {
     NoVocabulary,
     #[error("is part of a split model, but {0} is not beside it. Keep all parts in one folder")]
     MissingPart(String),
+    #[error("is not an adapter (LoRA). Choose the GGUF file of an adapter that was made for this model")]
+    NotAdapter,
     #[error("{0}")]
     Other(OtherPurpose),
 }
@@ -232,6 +238,7 @@ fn describe<R: Read + Seek>(
         add_bos: metadata.flag("tokenizer.ggml.add_bos_token"),
         file_type: metadata.number("general.file_type").and_then(file_type),
         tensors,
+        layers: of_model("block_count").and_then(|layers| u32::try_from(layers).ok()),
         parameters,
         cache_bytes_per_token: cache_bytes_per_token(metadata, &architecture),
         embedding_length: of_model("embedding_length").and_then(|length| u32::try_from(length).ok()),

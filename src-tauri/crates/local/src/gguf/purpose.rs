@@ -36,8 +36,7 @@ impl fmt::Display for OtherPurpose {
                 let of = if architecture.is_empty() { "a" } else { architecture.as_str() };
                 write!(
                     out,
-                    "is an adapter (LoRA) for {of} model; it cannot write alone, and adapters are not supported. Add a \
-                     model that has it merged"
+                    "is an adapter (LoRA) for {of} model; it cannot write alone. Choose it in the settings of its model"
                 )
             }
             Self::ControlVector => {

@@ -7,7 +7,7 @@ use local::{LocalHost, Policy, WorkerSettings, WorkerState};
 use provider::{GenerationEvent, Provider, ProviderErrorKind};
 use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;
-use worker::protocol::{Generate, Load, LoadPurpose, WireSampling, WireSegment, WorkerReply, WorkerRequest};
+use worker::protocol::{Generate, Load, LoadPurpose, Tuning, WireSampling, WireSegment, WorkerReply, WorkerRequest};
 
 use crate::support::*;
 
@@ -141,8 +141,16 @@ fn worker_exits_when_stdin_closes() {
     let mut child = Command::new(&settings.worker).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut pipe, mut frames) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let path = model_path().to_str().unwrap().to_owned();
-    let load =
-        Load { path, context: 4096, threads: 1, gpu_layers: 0, purpose: LoadPurpose::Replies, aside: 0, saved: None };
+    let load = Load {
+        path,
+        context: 4096,
+        threads: 1,
+        gpu_layers: 0,
+        purpose: LoadPurpose::Replies,
+        aside: 0,
+        saved: None,
+        tuning: Tuning::default(),
+    };
     let sampling = WireSampling { seed: 1, ..WireSampling::default() };
     let segments = vec![WireSegment { text: "1, 2, 3, 4,".into(), control: false }];
     let (stop, max_tokens, grammar) = (vec![], 4_000, None);

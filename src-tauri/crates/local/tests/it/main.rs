@@ -6,6 +6,7 @@
 mod cancel;
 mod corpus;
 mod death;
+mod devices;
 mod embeddings;
 mod files;
 mod pieces;
@@ -13,3 +14,4 @@ mod replies;
 mod saved;
 mod support;
 mod tokens;
+mod vulkan;

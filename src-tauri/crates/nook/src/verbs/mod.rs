@@ -12,6 +12,7 @@ mod library;
 mod list_folders;
 mod lore;
 mod memory;
+mod model_load;
 mod models;
 mod presets;
 mod prompt;

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::hub;
 use super::library::{ItemList, lines};
-use crate::cli::ModelVerb;
+use super::{model_load, settings};
+use crate::cli::{ModelVerb, SettingsOwnerArgs};
 use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
@@ -41,6 +42,16 @@ pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Re
         ModelVerb::Apps { app } => hub::apps(engine, app, out).await,
         ModelVerb::Hub { address, token_from } => hub::settings(engine, address, token_from, out).await,
         ModelVerb::Check => check(engine, out).await,
+        ModelVerb::Devices => model_load::devices(engine, out).await,
+        ModelVerb::Load { name } => model_load::load(engine, &name, out).await,
+        ModelVerb::Set { name, key, value, .. } => {
+            let whose = SettingsOwnerArgs { model: Some(name), ..SettingsOwnerArgs::default() };
+            settings::set(engine, whose, key, value, out).await
+        }
+        ModelVerb::Adapter { name, file, weight, remove } => {
+            model_load::adapter(engine, &name, (file, weight, remove), out).await
+        }
+        ModelVerb::Speed { name } => model_load::speed(engine, &name, out).await,
         ModelVerb::Tokenizer { endpoint, file, .. } => tokenizer(engine, &endpoint, file, out).await,
     }
 }
