@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 use worker::protocol;
-use worker::saved::{ENDING, READING, WRITING, file_name};
+use worker::saved::{ENDING, PART, READING, WRITING, file_name};
 
 use crate::settings::WorkerSettings;
 
@@ -36,9 +36,11 @@ impl Saved {
         self.metadata.modified().unwrap_or(UNIX_EPOCH)
     }
 
-    /// Hashed cache key, as returned by [`chats`].
+    /// Hashed cache key, as returned by [`hashed_names`].
     fn chat(&self) -> &OsStr {
-        self.path.file_stem().unwrap_or_default()
+        let stem = self.path.file_stem().unwrap_or_default();
+        let hash = stem.to_str().and_then(|stem| stem.split(PART).next());
+        hash.map_or(stem, OsStr::new)
     }
 }
 

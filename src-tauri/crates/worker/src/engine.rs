@@ -17,7 +17,8 @@ use worker::protocol::{
     WorkerReply, WorkerRequest,
 };
 
-use crate::cache::SequenceCache;
+use crate::cache::{SEQUENCES, SequenceCache};
+use crate::checkpoints::Rollback;
 use crate::disk::Disk;
 use crate::embed::Embedder;
 use crate::generate::GenerationSession;
@@ -153,15 +154,17 @@ fn with_model(
         return Ok(serve(&vocab, &mut LoadedModel::Vocabulary, inbox, replies)?);
     }
     let chunk = chunk(model, load);
+    let size = if load.context == 0 { model.n_ctx_train() } else { load.context };
+    let rollback = Rollback::of(model, size);
     let params = match load.purpose {
         LoadPurpose::Embeddings => Embedder::params(model, threads(load)),
-        _ => context_params(load, chunk),
+        _ => context_params(load, size, chunk, rollback),
     };
     let Ok(context) = model.new_context(backend, params) else {
         let message = format!("a context of {} tokens does not fit into memory", load.context);
         return Ok(refuse(WorkerError { code: ErrorCode::Memory, message }, inbox, replies)?);
     };
-    let size = context.n_ctx();
+    let size = if load.purpose == LoadPurpose::Embeddings { context.n_ctx() } else { size };
     let (mut serving, dimensions) = match load.purpose {
         LoadPurpose::Embeddings => {
             let embedder = Embedder::new(&vocab, context);
@@ -169,7 +172,7 @@ fn with_model(
             (LoadedModel::Embeddings(Box::new(embedder)), dimensions)
         }
         _ => {
-            let cache = SequenceCache::new(load.aside, load.saved.clone().map(Disk::new));
+            let cache = SequenceCache::new(rollback, size, load.aside, load.saved.clone().map(Disk::new));
             (LoadedModel::Replies(Box::new(GenerationSession::new(&vocab, context, cache, chunk))), 0)
         }
     };
@@ -204,10 +207,14 @@ fn chunk(model: &LlamaModel, load: &Load) -> u32 {
     }
 }
 
-fn context_params(load: &Load, chunk: u32) -> LlamaContextParams {
+pub(crate) fn context_params(load: &Load, context: u32, chunk: u32, rollback: Rollback) -> LlamaContextParams {
     let threads = threads(load);
     LlamaContextParams::default()
-        .with_n_ctx(NonZeroU32::new(load.context))
+        .with_n_ctx(NonZeroU32::new(context + Load::background_room(context)))
+        .with_n_seq_max(SEQUENCES)
+        // Both sequences share the cells.
+        .with_kv_unified(true)
+        .with_swa_full(rollback.keeps_whole_window())
         .with_n_batch(chunk)
         .with_n_ubatch(chunk)
         .with_n_threads(threads)

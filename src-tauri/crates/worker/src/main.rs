@@ -11,13 +11,16 @@
 //! Not supported here: ports, databases, keys, chat templates, settings.
 
 mod cache;
+mod checkpoints;
 mod disk;
+mod draft;
 mod embed;
 mod engine;
 mod generate;
 mod guard;
 mod inbox;
 mod sampler;
+mod sequence;
 mod stop_strings;
 mod vocab;
 
