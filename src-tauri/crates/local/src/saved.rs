@@ -213,6 +213,7 @@ mod tests {
             put(&saved, folder, &bob, 0);
         }
         put(&saved, "large", &ada.replace(".kv", ".loading"), 0);
+        put(&saved, "large", &worker::saved::file_name_of_earlier_part("ada"), 0);
         assert!(saved.forget(["ada"]));
         assert_eq!(names(&saved), [format!("large/{bob}"), format!("small/{bob}")]);
         put(&saved, "small", &ada, 0);

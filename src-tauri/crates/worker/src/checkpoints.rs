@@ -91,6 +91,12 @@ struct Checkpoint {
     state: Rc<SeqState>,
 }
 
+impl Checkpoint {
+    fn bytes(&self) -> u64 {
+        self.state.byte_len() as u64
+    }
+}
+
 /// Checkpoints of one sequence, by increasing position.
 #[derive(Clone, Default)]
 pub(crate) struct Checkpoints(Vec<Checkpoint>);
@@ -112,7 +118,12 @@ impl Checkpoints {
             }
             return;
         }
-        let Ok(state) = context.state_seq_get(id, LlamaStateSeqFlags::PARTIAL_ONLY) else { return };
+        let flags = LlamaStateSeqFlags::PARTIAL_ONLY;
+        let size = context.state_seq_get_size_ext(id, flags) as u64;
+        if kind == CheckpointKind::Passing && size > budget.saturating_sub(self.bytes_of(CheckpointKind::Message)) {
+            return;
+        }
+        let Ok(state) = context.state_seq_get(id, flags) else { return };
         let checkpoint = Checkpoint { position, kind, hash: hash(tokens), state: Rc::new(state) };
         let place = self.0.partition_point(|known| known.position < position);
         self.0.insert(place, checkpoint);
@@ -152,7 +163,11 @@ impl Checkpoints {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.0.iter().map(|checkpoint| checkpoint.state.byte_len() as u64).sum()
+        self.0.iter().map(Checkpoint::bytes).sum()
+    }
+
+    fn bytes_of(&self, kind: CheckpointKind) -> u64 {
+        self.0.iter().filter(|checkpoint| checkpoint.kind == kind).map(Checkpoint::bytes).sum()
     }
 
     /// Position of the latest checkpoint at a message boundary before `end`.

@@ -19,6 +19,7 @@ use worker::protocol::{
 
 use crate::cache::{SEQUENCES, SequenceCache};
 use crate::checkpoints::Rollback;
+use crate::chunk::ChunkSize;
 use crate::disk::Disk;
 use crate::embed::Embedder;
 use crate::generate::GenerationSession;
@@ -153,12 +154,12 @@ fn with_model(
         replies.send(&WorkerReply::Loaded(loaded))?;
         return Ok(serve(&vocab, &mut LoadedModel::Vocabulary, inbox, replies)?);
     }
-    let chunk = chunk(model, load);
+    let [chunk, most] = chunk(model, load);
     let size = if load.context == 0 { model.n_ctx_train() } else { load.context };
     let rollback = Rollback::of(model, size);
     let params = match load.purpose {
         LoadPurpose::Embeddings => Embedder::params(model, threads(load)),
-        _ => context_params(load, size, chunk, rollback),
+        _ => context_params(load, size, most, rollback),
     };
     let Ok(context) = model.new_context(backend, params) else {
         let message = format!("a context of {} tokens does not fit into memory", load.context);
@@ -173,6 +174,7 @@ fn with_model(
         }
         _ => {
             let cache = SequenceCache::new(rollback, size, load.aside, load.saved.clone().map(Disk::new));
+            let chunk = ChunkSize::new(chunk, most);
             (LoadedModel::Replies(Box::new(GenerationSession::new(&vocab, context, cache, chunk))), 0)
         }
     };
@@ -195,19 +197,19 @@ impl LoadedModel<'_> {
     }
 }
 
-/// Tokens per batch between two checks of the inbox. It limits the delay of a cancel, even if a token takes a quarter
-/// of a second. It depends on the model and not on the measured speed, so that a seed reproduces its reply.
-fn chunk(model: &LlamaModel, load: &Load) -> u32 {
+/// Tokens of the first batch of a prompt, and the most of a later one. The first depends on the model only: a short
+/// prompt is one batch, so that a seed reproduces its reply.
+fn chunk(model: &LlamaModel, load: &Load) -> [u32; 2] {
     const GIB: u64 = 1 << 30;
     match model.size() {
-        _ if load.gpu_layers > 0 => 256,
-        bytes if bytes < 2 * GIB => 64,
-        bytes if bytes < 6 * GIB => 32,
-        _ => 16,
+        _ if load.gpu_layers > 0 => [256, 512],
+        bytes if bytes < 2 * GIB => [64, 128],
+        bytes if bytes < 6 * GIB => [32, 128],
+        _ => [16, 128],
     }
 }
 
-pub(crate) fn context_params(load: &Load, context: u32, chunk: u32, rollback: Rollback) -> LlamaContextParams {
+pub(crate) fn context_params(load: &Load, context: u32, batch: u32, rollback: Rollback) -> LlamaContextParams {
     let threads = threads(load);
     LlamaContextParams::default()
         .with_n_ctx(NonZeroU32::new(context + Load::background_room(context)))
@@ -215,8 +217,8 @@ pub(crate) fn context_params(load: &Load, context: u32, chunk: u32, rollback: Ro
         // Both sequences share the cells.
         .with_kv_unified(true)
         .with_swa_full(rollback.keeps_whole_window())
-        .with_n_batch(chunk)
-        .with_n_ubatch(chunk)
+        .with_n_batch(batch)
+        .with_n_ubatch(batch)
         .with_n_threads(threads)
         .with_n_threads_batch(threads)
 }

@@ -10,6 +10,7 @@ use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Timings, Usage, 
 
 use crate::cache::SequenceCache;
 use crate::checkpoints::{CheckpointKind, REPLY_INTERVAL};
+use crate::chunk::ChunkSize;
 use crate::draft::Drafter;
 use crate::engine;
 use crate::inbox::{Arrived, Inbox, ReplyWriter};
@@ -22,8 +23,7 @@ pub(crate) struct GenerationSession<'model> {
     vocab: &'model Vocab<'model>,
     context: LlamaContext<'model>,
     cache: SequenceCache,
-    /// Maximum tokens per batch.
-    chunk: usize,
+    chunk: ChunkSize,
 }
 
 /// Reason why a reply ends early.
@@ -59,9 +59,9 @@ impl<'model> GenerationSession<'model> {
         vocab: &'model Vocab<'model>,
         context: LlamaContext<'model>,
         cache: SequenceCache,
-        chunk: u32,
+        chunk: ChunkSize,
     ) -> Self {
-        Self { vocab, context, cache, chunk: chunk as usize }
+        Self { vocab, context, cache, chunk }
     }
 
     /// Generates one reply.
@@ -152,7 +152,9 @@ impl<'model> GenerationSession<'model> {
             self.check_inbox(id, inbox, replies)?;
             let start = self.cache.len();
             let stop = self.next_stop(prompt.tokens.len(), &boundaries);
+            let clock = Instant::now();
             self.evaluate(&prompt.tokens[start..stop], LogitsOf::Last)?;
+            self.chunk.record(stop - start, clock.elapsed());
             if boundaries.contains(&stop) {
                 self.cache.checkpoint(&self.context, CheckpointKind::Message);
             } else if self.cache.is_checkpoint_due() {
@@ -177,7 +179,7 @@ impl<'model> GenerationSession<'model> {
     /// Returns the end of the next batch: at most one chunk, up to the next checkpoint.
     fn next_stop(&self, end: usize, boundaries: &[usize]) -> usize {
         let start = self.cache.len();
-        let stop = (start + self.chunk).min(end);
+        let stop = (start + self.chunk.tokens()).min(end);
         let Some(passing) = self.cache.next_checkpoint() else { return stop };
         let boundary = boundaries.iter().copied().find(|boundary| *boundary > start).unwrap_or(end);
         stop.min(boundary).min(passing)
@@ -279,7 +281,7 @@ impl<'model> GenerationSession<'model> {
         if !self.cache.can_draft() {
             return Vec::new();
         }
-        drafter.draft(&[self.cache.tokens(), &[token]].concat(), most.min(self.chunk - 1))
+        drafter.draft(&[self.cache.tokens(), &[token]].concat(), most)
     }
 
     /// Evaluates tokens at the end of the sequence and provides their logits.

@@ -12,6 +12,7 @@
 
 mod cache;
 mod checkpoints;
+mod chunk;
 mod disk;
 mod draft;
 mod embed;

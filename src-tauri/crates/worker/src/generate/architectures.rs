@@ -17,6 +17,8 @@ use crate::disk::Disk;
 #[path = "../../../../../tests/src/tiny_models.rs"]
 mod tiny_models;
 
+mod drafts;
+
 const CONTEXT: u32 = 3_072;
 /// Tokens of a long reply.
 const REPLY: u32 = 100;
@@ -43,12 +45,13 @@ struct Chat<'m> {
     session: GenerationSession<'m>,
     inbox: Inbox,
     replies: Arc<ReplyWriter>,
+    sampling: WireSampling,
 }
 
 impl<'m> Chat<'m> {
     /// Saves its caches in `saved` if it ends.
     fn new(vocab: &'m Vocab<'m>, saved: Option<&Path>) -> Self {
-        const CHUNK: u32 = 64;
+        const BATCH: u32 = 64;
         let load = Load {
             path: String::new(),
             context: CONTEXT,
@@ -59,7 +62,7 @@ impl<'m> Chat<'m> {
             saved: saved.map(|folder| SavedCacheFolder { folder: folder.to_str().unwrap().into(), budget: 64 << 20 }),
         };
         let rollback = Rollback::of(vocab.model(), CONTEXT);
-        let params = engine::context_params(&load, CONTEXT, CHUNK, rollback);
+        let params = engine::context_params(&load, CONTEXT, BATCH, rollback);
         let context = vocab.model().new_context(backend(), params).unwrap();
         let cache = SequenceCache::new(rollback, CONTEXT, load.aside, load.saved.map(Disk::new));
         let (pipe, requests) = std::io::pipe().unwrap();
@@ -67,7 +70,12 @@ impl<'m> Chat<'m> {
         let inbox = Inbox::read(pipe, Arc::clone(&replies));
         // A closed pipe would end this process.
         std::mem::forget(requests);
-        Self { session: GenerationSession::new(vocab, context, cache, CHUNK), inbox, replies }
+        Self {
+            session: GenerationSession::new(vocab, context, cache, ChunkSize::new(BATCH, BATCH)),
+            inbox,
+            replies,
+            sampling: WireSampling::default(),
+        }
     }
 
     /// Generates up to `tokens` tokens. Returns the text of the reply and the number of prompt tokens that were read.
@@ -77,14 +85,14 @@ impl<'m> Chat<'m> {
             cache_key: key.to_owned(),
             background: key == "job",
             segments: segments.to_vec(),
-            sampling: WireSampling::default(),
+            sampling: self.sampling,
             stop: Vec::new(),
             max_tokens: tokens,
             grammar: None,
         };
         let mut progress = ReplyProgress::default();
         let end = self.session.run(&request, &mut progress, &mut self.inbox, &self.replies);
-        assert!(matches!(end, Ok(FinishReason::Length)), "the reply ends by its length");
+        assert!(end.is_ok(), "the reply ends by itself");
         let written = &self.session.cache.tokens()[progress.usage.prompt as usize..];
         let bytes: Vec<u8> = written.iter().flat_map(|token| self.session.vocab.piece(*token)).collect();
         (String::from_utf8(bytes).unwrap(), progress.usage.evaluated)
