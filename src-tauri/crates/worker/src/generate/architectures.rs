@@ -198,6 +198,15 @@ fn answer_of(turn: &[WireSegment]) -> String {
 }
 
 #[test]
+fn tiny_models_are_small_and_always_the_same() {
+    for architecture in tiny_models::ARCHITECTURES {
+        let model = tiny_models::bytes(architecture);
+        assert!(model.len() < 1_500_000, "{architecture}: {} bytes", model.len());
+        assert!(model == tiny_models::bytes(architecture), "{architecture}");
+    }
+}
+
+#[test]
 fn full_attention_reads_only_new() {
     reads_only_new("llama");
 }
