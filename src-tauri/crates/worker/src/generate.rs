@@ -24,6 +24,8 @@ pub(crate) struct GenerationSession<'model> {
     context: LlamaContext<'model>,
     cache: SequenceCache,
     chunk: ChunkSize,
+    /// Drafts text from the context.
+    drafts: bool,
 }
 
 /// Reason why a reply ends early.
@@ -61,7 +63,8 @@ impl<'model> GenerationSession<'model> {
         cache: SequenceCache,
         chunk: ChunkSize,
     ) -> Self {
-        Self { vocab, context, cache, chunk }
+        let drafts = cache.can_draft();
+        Self { vocab, context, cache, chunk, drafts }
     }
 
     /// Generates one reply.
@@ -243,6 +246,11 @@ impl<'model> GenerationSession<'model> {
             if progress.usage.generated >= request.max_tokens || *known >= room {
                 return Ok(StopCause::Length);
             }
+            if logits_at != LAST && is_greedy(request) && is_near_tie(self.context.get_logits_ith(logits_at)) {
+                drafter.record(drafted, logits_at as usize);
+                self.evaluate_alone(*known)?;
+                (logits_at, drafted) = (LAST, 0);
+            }
             let token = drawn.next(&self.context, logits_at)?;
             if self.vocab.ends_reply(token) {
                 return Ok(StopCause::Turn);
@@ -276,9 +284,16 @@ impl<'model> GenerationSession<'model> {
         }
     }
 
+    /// Evaluates the last of `known` tokens again without a draft behind it.
+    fn evaluate_alone(&mut self, known: usize) -> Result<(), ReplyError> {
+        let last = self.cache.tokens()[known - 1];
+        self.cache.truncate(&mut self.context, known - 1);
+        self.evaluate(&[last], LogitsOf::Last)
+    }
+
     /// Drafts up to `most` tokens after `token`.
     fn draft(&self, drafter: &mut Drafter, token: LlamaToken, most: usize) -> Vec<LlamaToken> {
-        if !self.cache.can_draft() {
+        if !self.drafts {
             return Vec::new();
         }
         drafter.draft(&[self.cache.tokens(), &[token]].concat(), most)
@@ -340,6 +355,27 @@ const LAST: i32 = -1;
 enum LogitsOf {
     Last,
     All,
+}
+
+/// Largest difference of two logits that rounding may reverse: llama.cpp computes several tokens in another order than
+/// one. Measured on SmolLM2: 0.07.
+const ROUNDING: f32 = 0.25;
+
+fn is_greedy(request: &Generate) -> bool {
+    request.sampling.temperature <= 0.0
+}
+
+/// Whether the two most likely tokens are almost equally likely.
+fn is_near_tie(logits: &[f32]) -> bool {
+    let (mut first, mut second) = (f32::NEG_INFINITY, f32::NEG_INFINITY);
+    for logit in logits {
+        if *logit > first {
+            (first, second) = (*logit, first);
+        } else if *logit > second {
+            second = *logit;
+        }
+    }
+    first - second < ROUNDING
 }
 
 /// Number of messages before the reply whose starts get a checkpoint: editing one of them reads only what follows.
