@@ -128,12 +128,12 @@ async fn alternating_chats_keep_their_caches() {
 #[tokio::test]
 async fn helper_job_keeps_the_chat_cached() {
     let host = LocalHost::new(WorkerSettings { cache_budget: 0, ..settings() }).unwrap();
-    let provider = host.provider(&model(), 2048);
+    let provider = host.provider(&model(), 512);
     let ask = async |key: &str, background, message: String| {
         let request = Request { cache_key: key.into(), background, ..request(chat(&[&message]), 4) };
         reply(&*provider, request).await.usage()
     };
-    let long = "Ada lights the lamps of the harbour every evening. ".repeat(60);
+    let long = "Ada lights the lamps of the harbour every evening. ".repeat(20);
     ask("ada", false, long.clone()).await;
     ask("job", true, "Who speaks next?".to_owned()).await;
     assert_eq!(ask("ada", false, long.clone()).await.evaluated, Some(1));

@@ -88,7 +88,7 @@ fn drafts_do_not_change_a_reply() {
 #[ignore = "a measurement: cargo test -p worker measures_drafts -- --ignored --nocapture"]
 fn measures_drafts_on_three_transcripts() {
     const TOKENS: u32 = 200;
-    const ROUNDS: u32 = 5;
+    const ROUNDS: u32 = 3;
     let model = real_model();
     let vocab = Vocab::of(&model);
     let [mut drafting, mut plain] = sessions(&vocab);
