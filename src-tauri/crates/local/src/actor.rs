@@ -433,6 +433,7 @@ fn generate(id: u64, request: &Request) -> Generate {
     Generate {
         id,
         cache_key: request.cache_key.clone(),
+        background: request.background,
         segments: request.prompt.segments.iter().map(segment).collect(),
         sampling: protocol::WireSampling {
             repeat_penalty: finite(sampling.repeat_penalty, 1.0),

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 use worker::protocol;
-use worker::saved::{ENDING, READING, WRITING, file_name};
+use worker::saved::{ENDING, PART, READING, WRITING, file_name};
 
 use crate::settings::WorkerSettings;
 
@@ -44,9 +44,11 @@ impl Saved {
         self.used().elapsed().is_ok_and(|age| age >= UNFINISHED)
     }
 
-    /// Hashed cache key, as returned by [`chats`].
+    /// Hashed cache key, as returned by [`hashed_names`].
     fn chat(&self) -> &OsStr {
-        self.path.file_stem().unwrap_or_default()
+        let stem = self.path.file_stem().unwrap_or_default();
+        let hash = stem.to_str().and_then(|stem| stem.split(PART).next());
+        hash.map_or(stem, OsStr::new)
     }
 }
 
@@ -227,6 +229,7 @@ mod tests {
             put(&saved, folder, &bob, 0);
         }
         put(&saved, "large", &ada.replace(".kv", ".loading"), 0);
+        put(&saved, "large", &worker::saved::file_name_of_earlier_part("ada"), 0);
         assert!(saved.forget(["ada"]));
         assert_eq!(names(&saved), [format!("large/{bob}"), format!("small/{bob}")]);
         put(&saved, "small", &ada, 0);

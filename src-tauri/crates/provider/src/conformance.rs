@@ -144,6 +144,7 @@ mod tests {
         let message = PromptMessage { role: PromptRole::User, text: "Good evening.".to_owned() };
         Request {
             cache_key: "chat".to_owned(),
+            background: false,
             prompt: Prompt { messages: vec![message], ..Prompt::default() },
             sampling: SamplerOptions::default().resolve(1),
             response_schema: None,

@@ -40,6 +40,8 @@ pub use tokenizer_json::{TokenizerJson, TokenizerJsonError};
 pub struct Request {
     /// Cache to continue: the chat's id. Requests with the same key share a prefix.
     pub cache_key: String,
+    /// A helper job, which must not evict the chat from the cache of a local model.
+    pub background: bool,
     pub prompt: Prompt,
     pub sampling: Sampling,
     /// Required form of the reply; `None` for free text.

@@ -17,7 +17,9 @@ use worker::protocol::{
     WireSegment, WorkerReply, WorkerRequest,
 };
 
-use crate::cache::SequenceCache;
+use crate::cache::{SEQUENCES, SequenceCache};
+use crate::checkpoints::Rollback;
+use crate::chunk::ChunkSize;
 use crate::disk::Disk;
 use crate::embed::Embedder;
 use crate::generate::GenerationSession;
@@ -178,10 +180,12 @@ fn with_model(
         replies.send(&WorkerReply::Loaded(loaded))?;
         return Ok(serve(&vocab, &mut LoadedModel::Vocabulary, inbox, replies)?);
     }
-    let chunk = chunk(model, load);
+    let [chunk, most] = chunk(model, load);
+    let size = if load.context == 0 { model.n_ctx_train() } else { load.context };
+    let rollback = Rollback::of(model, size);
     let params = match load.purpose {
         LoadPurpose::Embeddings => Embedder::params(model, threads(load)),
-        _ => context_params(load, chunk),
+        _ => context_params(load, size, most, rollback),
     };
     let Ok(mut context) = model.new_context(backend, params) else {
         let message = format!("a context of {} tokens does not fit into memory", load.context);
@@ -192,7 +196,7 @@ fn with_model(
     {
         return Ok(refuse(refusal, inbox, replies)?);
     }
-    let size = context.n_ctx();
+    let size = if load.purpose == LoadPurpose::Embeddings { context.n_ctx() } else { size };
     // Without a graphics backend, llama.cpp does not log the number of layers.
     let placement = Placement { layers: model.n_layer() + 1, ..placement::take() };
     let (mut serving, dimensions) = match load.purpose {
@@ -202,7 +206,8 @@ fn with_model(
             (LoadedModel::Embeddings(Box::new(embedder)), dimensions)
         }
         _ => {
-            let cache = SequenceCache::new(load.aside, load.saved.clone().map(Disk::new));
+            let cache = SequenceCache::new(rollback, size, load.aside, load.saved.clone().map(Disk::new));
+            let chunk = ChunkSize::new(chunk, most);
             (LoadedModel::Replies(Box::new(GenerationSession::new(&vocab, context, cache, chunk))), 0)
         }
     };
@@ -225,28 +230,34 @@ impl LoadedModel<'_> {
     }
 }
 
-/// Tokens per batch between two checks of the inbox. It limits the delay of a cancel, even if a token takes a quarter
-/// of a second. It depends on the model and not on the measured speed, so that a seed reproduces its reply.
-fn chunk(model: &LlamaModel, load: &Load) -> u32 {
+/// Tokens of the first batch of a prompt, and the most of a later one. The first depends on the model only: a short
+/// prompt is one batch, so that a seed reproduces its reply.
+fn chunk(model: &LlamaModel, load: &Load) -> [u32; 2] {
     const GIB: u64 = 1 << 30;
+    if let Some(batch) = load.tuning.batch {
+        return [batch.clamp(1, MAX_BATCH); 2];
+    }
     match model.size() {
-        _ if load.tuning.batch.is_some() => load.tuning.batch.unwrap_or(64).clamp(1, MAX_BATCH),
-        _ if load.gpu_layers > 0 => 256,
-        bytes if bytes < 2 * GIB => 64,
-        bytes if bytes < 6 * GIB => 32,
-        _ => 16,
+        _ if load.gpu_layers > 0 => [256, 512],
+        bytes if bytes < 2 * GIB => [64, 128],
+        bytes if bytes < 6 * GIB => [32, 128],
+        _ => [16, 128],
     }
 }
 
 /// Maximum tokens per batch.
 const MAX_BATCH: u32 = 4_096;
 
-fn context_params(load: &Load, chunk: u32) -> LlamaContextParams {
+pub(crate) fn context_params(load: &Load, context: u32, batch: u32, rollback: Rollback) -> LlamaContextParams {
     let threads = threads(load);
     tuning::tuned(LlamaContextParams::default(), &load.tuning)
-        .with_n_ctx(NonZeroU32::new(load.context))
-        .with_n_batch(chunk)
-        .with_n_ubatch(chunk)
+        .with_n_ctx(NonZeroU32::new(context + Load::background_room(context)))
+        .with_n_seq_max(SEQUENCES)
+        // Both sequences share the cells.
+        .with_kv_unified(true)
+        .with_swa_full(rollback.keeps_whole_window())
+        .with_n_batch(batch)
+        .with_n_ubatch(batch)
         .with_n_threads(threads)
         .with_n_threads_batch(threads)
 }

@@ -11,8 +11,11 @@
 //! Not supported here: ports, databases, keys, chat templates, settings.
 
 mod cache;
+mod checkpoints;
+mod chunk;
 mod devices;
 mod disk;
+mod draft;
 mod embed;
 mod engine;
 mod generate;
@@ -20,6 +23,7 @@ mod guard;
 mod inbox;
 mod placement;
 mod sampler;
+mod sequence;
 mod stop_strings;
 mod tuning;
 mod vocab;

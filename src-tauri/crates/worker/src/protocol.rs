@@ -102,6 +102,14 @@ pub struct Adapter {
     pub weight: f32,
 }
 
+impl Load {
+    /// Number of KV cells, in tokens, that a context of `context` tokens gets beside them for helper jobs.
+    pub fn background_room(context: u32) -> u32 {
+        const MOST: u32 = 2_048;
+        (context / 4).min(MOST)
+    }
+}
+
 /// Purpose of a loaded model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -130,6 +138,9 @@ pub struct Generate {
     pub id: u64,
     /// Requests with the same key share a KV cache. Caches of other keys are put aside, not dropped.
     pub cache_key: String,
+    /// A helper job: it uses the background sequence, so that the chat stays in the KV cache.
+    #[serde(default)]
+    pub background: bool,
     pub segments: Vec<WireSegment>,
     pub sampling: WireSampling,
     /// Texts that end the reply and are not part of it.

@@ -56,18 +56,19 @@ impl TokenSampler {
         Ok(Self { grammar, first, rest, blank_tokens: 0, has_text: false })
     }
 
-    pub(crate) fn next(&mut self, context: &LlamaContext<'_>) -> Result<LlamaToken, GrammarError> {
+    /// Samples from the logits at index `at` of the last batch.
+    pub(crate) fn next(&mut self, context: &LlamaContext<'_>, at: i32) -> Result<LlamaToken, GrammarError> {
         match &mut self.grammar {
-            Some(grammar) => of_grammar(grammar, &mut self.rest, context),
-            None => Ok(self.any(context)),
+            Some(grammar) => of_grammar(grammar, &mut self.rest, context, at),
+            None => Ok(self.any(context, at)),
         }
     }
 
-    fn any(&mut self, context: &LlamaContext<'_>) -> LlamaToken {
+    fn any(&mut self, context: &LlamaContext<'_>, at: i32) -> LlamaToken {
         if self.has_text || self.blank_tokens >= BLANKS {
-            return self.rest.sample(context, -1);
+            return self.rest.sample(context, at);
         }
-        let token = self.first.sample(context, -1);
+        let token = self.first.sample(context, at);
         self.rest.accept(token);
         self.blank_tokens += 1;
         token
@@ -89,8 +90,9 @@ fn of_grammar(
     grammar: &mut LlamaSampler,
     rest: &mut LlamaSampler,
     context: &LlamaContext<'_>,
+    at: i32,
 ) -> Result<LlamaToken, GrammarError> {
-    let mut candidates = context.token_data_array_ith(-1);
+    let mut candidates = context.token_data_array_ith(at);
     grammar.apply(&mut candidates);
     candidates.data.retain(|candidate| candidate.logit() > f32::NEG_INFINITY);
     if candidates.data.is_empty() {

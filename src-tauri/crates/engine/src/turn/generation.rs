@@ -76,6 +76,7 @@ impl PreparedTurn {
         let max_tokens = answerer.sampling.max_tokens.min(of_task).min(room);
         Request {
             cache_key: turn.inputs.cache_key(),
+            background: false,
             prompt: turns.library().with_pictures(&made.assembled).await,
             sampling: Sampling { max_tokens, ..answerer.sampling },
             response_schema: None,

@@ -1,6 +1,6 @@
 use domain::sampling::SamplerOptions;
-use local::WorkerState;
-use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind, ResponseSchema};
+use local::{LocalHost, WorkerSettings, WorkerState};
+use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind, Request, ResponseSchema};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::*;
@@ -122,6 +122,26 @@ async fn alternating_chats_keep_their_caches() {
     ask("bob", long("Bob")).await;
     let again = ask("ada", long("Ada") + "Why?").await;
     assert!(again.reused.unwrap() + 16 > first.prompt.unwrap(), "{again:?} after {first:?}");
+}
+
+/// There is no memory for inactive caches here, so the chat's own cache must stay in place.
+#[tokio::test]
+async fn helper_job_keeps_the_chat_cached() {
+    let host = LocalHost::new(WorkerSettings { cache_budget: 0, ..settings() }).unwrap();
+    let provider = host.provider(&model(), 512);
+    let ask = async |key: &str, background, message: String| {
+        let request = Request { cache_key: key.into(), background, ..request(chat(&[&message]), 4) };
+        reply(&*provider, request).await.usage()
+    };
+    let long = "Ada lights the lamps of the harbour every evening. ".repeat(20);
+    ask("ada", false, long.clone()).await;
+    ask("job", true, "Who speaks next?".to_owned()).await;
+    assert_eq!(ask("ada", false, long.clone()).await.evaluated, Some(1));
+    assert_eq!(ask("job", true, "Who speaks next?".to_owned()).await.evaluated, Some(1));
+    let both = ask("job", true, long.repeat(2)).await;
+    assert_eq!(both.reused.unwrap() + both.evaluated.unwrap(), both.prompt.unwrap(), "a job may need all the room");
+    let again = ask("ada", false, long).await;
+    assert_eq!(again.reused.unwrap() + again.evaluated.unwrap(), again.prompt.unwrap());
 }
 
 #[tokio::test]

@@ -150,6 +150,7 @@ mod tests {
         let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
         Request {
             cache_key: "chat".to_owned(),
+            background: false,
             prompt: domain::prompt::Prompt { messages, ..domain::prompt::Prompt::default() },
             sampling: SamplerOptions::default().resolve(7),
             response_schema: None,
