@@ -4,6 +4,9 @@ use std::collections::VecDeque;
 
 use worker::token_rules::{MAX_ALTERNATIVES, TokenAlternative, TokenChoice};
 
+/// Distance of a logit from the highest one at which 300,000 tokens together have a probability below one in a million.
+const NEGLIGIBLE: f32 = -27.0;
+
 /// The probabilities at one place of a reply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Probabilities {
@@ -18,8 +21,9 @@ impl Probabilities {
     pub(crate) fn of(logits: &[f32], sampled: usize, alternatives: u32) -> Self {
         let most = alternatives.min(MAX_ALTERNATIVES) as usize;
         let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        // 64 bits, because a large vocabulary has many small terms.
-        let sum: f64 = logits.iter().map(|logit| f64::from(logit - highest).exp()).sum();
+        // 64 bits, because a large vocabulary has many small terms. The smallest ones do not change the sum.
+        let terms = logits.iter().map(|logit| logit - highest).filter(|distance| *distance > NEGLIGIBLE);
+        let sum: f64 = terms.map(|distance| f64::from(distance).exp()).sum();
         let logprob = |logit: f32| (f64::from(logit - highest) - sum.ln()) as f32;
         let mut likeliest: Vec<(usize, f32)> = Vec::with_capacity(most + 1);
         for (token, &logit) in logits.iter().enumerate() {

@@ -253,8 +253,11 @@ fn breakers(preset: &Map<String, Json>, values: &mut Values, report: &mut Vec<Co
         filled.map(|text| escaped(text)).collect::<Vec<_>>().join("\n")
     });
     match lines {
-        Some(lines) if put(values, "dry_breakers", lines, FIELD, report) => {}
-        Some(_) => kept.push(FIELD.to_owned()),
+        Some(lines) => {
+            if !put(values, "dry_breakers", lines, FIELD, report) {
+                kept.push(FIELD.to_owned());
+            }
+        }
         None => {
             report.push(ConversionNote::new(FIELD, "it is not a list of texts; it is kept but not used"));
             kept.push(FIELD.to_owned());
