@@ -7,6 +7,7 @@ use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::token::LlamaToken;
 use worker::frame::FrameError;
 use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Timings, Usage, WorkerReply, WorkerRequest};
+use worker::token_rules::TokenAlternative;
 
 use crate::cache::SequenceCache;
 use crate::checkpoints::{CheckpointKind, REPLY_INTERVAL};
@@ -15,7 +16,8 @@ use crate::draft::Drafter;
 use crate::engine;
 use crate::inbox::{Arrived, Inbox, ReplyWriter};
 use crate::sampler::{GrammarError, TokenSampler};
-use crate::stop_strings::{Released, StopStringFilter};
+use crate::text_filter::{Found, Released, TextFilter};
+use crate::token_choices::{ChoiceLog, Probabilities};
 use crate::vocab::{TokenizedPrompt, Vocab};
 
 /// A loaded model with its context.
@@ -119,7 +121,7 @@ impl<'model> GenerationSession<'model> {
         progress.timings.prefill_ms = milliseconds(start);
         read?;
         let start = Instant::now();
-        let written = self.write(request, drawn, progress, inbox, replies);
+        let written = self.write(request, &prompt.tokens, drawn, progress, inbox, replies);
         progress.timings.decode_ms = milliseconds(start);
         written
     }
@@ -191,15 +193,21 @@ impl<'model> GenerationSession<'model> {
     fn write(
         &mut self,
         request: &Generate,
-        drawn: TokenSampler,
+        prompt: &[LlamaToken],
+        drawn: TokenSampler<'_>,
         progress: &mut ReplyProgress,
         inbox: &mut Inbox,
         replies: &ReplyWriter,
     ) -> Result<FinishReason, ReplyError> {
-        let mut outlet = StopStringFilter::new(&request.stop);
-        let ended = self.generate(request, drawn, &mut outlet, progress, inbox, replies);
+        let mut text = ReplyText {
+            id: request.id,
+            filter: TextFilter::new(&request.stop, &request.rules.banned_strings),
+            choices: (request.rules.alternatives > 0).then(ChoiceLog::default),
+            replies,
+        };
+        let ended = self.generate(request, prompt, drawn, &mut text, progress, inbox);
         if !matches!(ended, Ok(StopCause::StopSequence) | Err(ReplyError::Closed | ReplyError::Pipe(_))) {
-            send_text(request.id, outlet.finish(), replies)?;
+            text.finish()?;
         }
         // The next turn continues here.
         self.cache.checkpoint(&self.context, CheckpointKind::Message);
@@ -213,14 +221,14 @@ impl<'model> GenerationSession<'model> {
     fn generate(
         &mut self,
         request: &Generate,
-        drawn: TokenSampler,
-        outlet: &mut StopStringFilter,
+        prompt: &[LlamaToken],
+        drawn: TokenSampler<'_>,
+        text: &mut ReplyText<'_>,
         progress: &mut ReplyProgress,
         inbox: &mut Inbox,
-        replies: &ReplyWriter,
     ) -> Result<StopCause, ReplyError> {
         let mut known = self.cache.len();
-        let ended = self.generate_from(&mut known, request, drawn, outlet, progress, inbox, replies);
+        let ended = self.generate_from(&mut known, request, prompt, drawn, text, progress, inbox);
         // The rest of a draft is not part of the reply.
         self.cache.truncate(&mut self.context, known);
         ended
@@ -232,16 +240,16 @@ impl<'model> GenerationSession<'model> {
         &mut self,
         known: &mut usize,
         request: &Generate,
-        mut drawn: TokenSampler,
-        outlet: &mut StopStringFilter,
+        prompt: &[LlamaToken],
+        mut drawn: TokenSampler<'_>,
+        text: &mut ReplyText<'_>,
         progress: &mut ReplyProgress,
         inbox: &mut Inbox,
-        replies: &ReplyWriter,
     ) -> Result<StopCause, ReplyError> {
         let mut drafter = Drafter::default();
         let (mut logits_at, mut drafted) = (LAST, 0);
         loop {
-            self.check_inbox(request.id, inbox, replies)?;
+            self.check_inbox(request.id, inbox, text.replies)?;
             let room = self.cache.room(&self.context);
             if progress.usage.generated >= request.max_tokens || *known >= room {
                 return Ok(StopCause::Length);
@@ -256,11 +264,17 @@ impl<'model> GenerationSession<'model> {
                 return Ok(StopCause::Turn);
             }
             progress.usage.generated += 1;
-            let Released { text, stopped } = outlet.push(&self.vocab.piece(token));
-            drawn.record_text(&text);
-            send_text(request.id, text, replies)?;
-            if stopped {
-                return Ok(StopCause::StopSequence);
+            match self.release(request, token, logits_at, &mut drawn, text)? {
+                None => {}
+                Some(Found::Stop) => return Ok(StopCause::StopSequence),
+                Some(Found::Banned { token: place }) => {
+                    let Some(reply) = drawn.roll_back(place)? else { return Ok(StopCause::StopSequence) };
+                    text.roll_back(place);
+                    progress.usage.generated = place as u32;
+                    self.return_to(request, &[prompt, reply].concat(), inbox, text.replies)?;
+                    (*known, logits_at, drafted) = (self.cache.len(), LAST, 0);
+                    continue;
+                }
             }
             if self.cache.tokens().get(*known) == Some(&token) {
                 // The draft was right, so its logits are those of the reply.
@@ -282,6 +296,53 @@ impl<'model> GenerationSession<'model> {
                 self.cache.checkpoint(&self.context, CheckpointKind::Passing);
             }
         }
+    }
+
+    /// Sends the text that `token`, sampled from the logits at index `at`, makes final. Returns the text that it
+    /// completed and that must not be sent.
+    fn release(
+        &self,
+        request: &Generate,
+        token: LlamaToken,
+        at: i32,
+        drawn: &mut TokenSampler<'_>,
+        text: &mut ReplyText<'_>,
+    ) -> Result<Option<Found>, ReplyError> {
+        let piece = self.vocab.piece(token);
+        if let Some(log) = &mut text.choices {
+            let logits = self.context.get_logits_ith(at);
+            let seen = Probabilities::of(logits, token.0 as usize, request.rules.alternatives);
+            log.push(&piece, seen.logprob, self.alternatives(&seen));
+        }
+        let Released { text: released, found } = text.filter.push(&piece);
+        drawn.record_text(&released);
+        text.send(released)?;
+        Ok(found)
+    }
+
+    /// Removes everything after `tokens` from the cache, and provides the logits of the last one.
+    fn return_to(
+        &mut self,
+        request: &Generate,
+        tokens: &[LlamaToken],
+        inbox: &mut Inbox,
+        replies: &ReplyWriter,
+    ) -> Result<(), ReplyError> {
+        let known = self.open(request, tokens);
+        for chunk in tokens[known..].chunks(self.chunk.tokens()) {
+            self.check_inbox(request.id, inbox, replies)?;
+            self.evaluate(chunk, LogitsOf::Last)?;
+        }
+        Ok(())
+    }
+
+    /// The alternatives with their texts. Tokens that are only a part of a character, or no text, are left out.
+    fn alternatives(&self, seen: &Probabilities) -> Vec<TokenAlternative> {
+        let text = |(token, logprob): &(usize, f32)| {
+            let text = String::from_utf8(self.vocab.piece(LlamaToken(*token as i32))).ok()?;
+            (!text.is_empty()).then_some(TokenAlternative { text, logprob: *logprob })
+        };
+        seen.likeliest.iter().filter_map(text).collect()
     }
 
     /// Evaluates the last of `known` tokens again without a draft behind it.
@@ -398,8 +459,36 @@ enum StopCause {
     Length,
 }
 
-fn send_text(id: u64, text: String, replies: &ReplyWriter) -> Result<(), FrameError> {
-    if text.is_empty() { Ok(()) } else { replies.send(&WorkerReply::Text { id, text }) }
+/// The text of a reply on its way to the supervisor.
+struct ReplyText<'a> {
+    id: u64,
+    filter: TextFilter,
+    /// Absent if the request wants no alternatives.
+    choices: Option<ChoiceLog>,
+    replies: &'a ReplyWriter,
+}
+
+impl ReplyText<'_> {
+    fn send(&mut self, text: String) -> Result<(), FrameError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let id = self.id;
+        let tokens = self.choices.as_mut().map(|log| log.release(&text)).unwrap_or_default();
+        self.replies.send(&WorkerReply::Text { id, text })?;
+        if tokens.is_empty() { Ok(()) } else { self.replies.send(&WorkerReply::Choices { id, tokens }) }
+    }
+
+    fn roll_back(&mut self, token: usize) {
+        self.filter.roll_back(token);
+        self.choices.iter_mut().for_each(|log| log.roll_back(token));
+    }
+
+    /// Sends the held text when the reply ends without a stop text.
+    fn finish(mut self) -> Result<(), FrameError> {
+        let held = std::mem::replace(&mut self.filter, TextFilter::new(&[], &[])).finish();
+        self.send(held)
+    }
 }
 
 fn milliseconds(since: Instant) -> f64 {

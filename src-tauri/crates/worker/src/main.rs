@@ -24,7 +24,8 @@ mod inbox;
 mod placement;
 mod sampler;
 mod sequence;
-mod stop_strings;
+mod text_filter;
+mod token_choices;
 mod tuning;
 mod vocab;
 

@@ -31,6 +31,7 @@ mod reply;
 mod reply_state;
 mod retry;
 mod samplers;
+mod setting_support;
 mod sse;
 mod stop_filter;
 mod text;
@@ -49,6 +50,7 @@ pub use config::{EndpointConfig, Timeouts};
 pub use dialect::{OpenAiDialect, RoleRules};
 pub use probe::{EndpointProbe, probe};
 pub(crate) use retry::asked_pause;
+pub use setting_support::Unsupported;
 
 /// Client for one endpoint and one model. Clones share connections and the learned dialect.
 #[derive(Debug, Clone)]
