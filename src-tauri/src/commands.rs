@@ -37,6 +37,8 @@ macro_rules! engine_commands {
                 shell::save_theme,
                 shell::pick_chats,
                 shell::pick_model,
+                shell::pick_model_folder,
+                shell::pick_adapter,
                 shell::pick_tokenizer,
                 shell::export_character,
                 shell::export_characters,

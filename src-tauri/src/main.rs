@@ -21,6 +21,7 @@ mod openings;
 mod pictures;
 mod renderer;
 mod shell_store;
+mod task_bar;
 mod window;
 
 #[cfg(test)]

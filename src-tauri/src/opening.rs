@@ -5,6 +5,7 @@ use engine::{Engine, Events, OpenError, Options};
 use tauri::{AppHandle, Manager};
 
 use crate::core::Core;
+use crate::task_bar::TaskBar;
 use crate::{closing, dialogs, window};
 
 /// Remedy for an engine that does not open.
@@ -49,7 +50,9 @@ pub(crate) async fn open(app: AppHandle, options: Options) {
 async fn warm_up(app: &AppHandle) {
     let core = app.state::<Core>();
     core.wait_until_visible().await;
-    core.engine().await.warm_up_in_background();
+    let engine = core.engine().await;
+    engine.warm_up_in_background();
+    engine.resume_interrupted_downloads();
 }
 
 /// Asks until a remedy works. Returns `false` if the user quits.
@@ -126,8 +129,10 @@ fn class(error: &OpenError) -> &'static str {
 
 /// Keeps the window's theme in sync with the settings.
 async fn follow(app: AppHandle, mut news: Events) {
+    let mut task_bar = TaskBar::default();
     show_theme(&app).await;
     while let Some(event) = news.next().await {
+        task_bar.show(&app, &event);
         if matches!(event, Event::Changed { what: Changed::Settings, .. } | Event::Missed) {
             show_theme(&app).await;
         }

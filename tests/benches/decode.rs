@@ -168,6 +168,7 @@ async fn measure(provider: &dyn Provider, round: usize) -> Speed {
     };
     let request = Request {
         cache_key: "bench".into(),
+        background: false,
         prompt: Prompt { messages, segments, ..Prompt::default() },
         sampling: options.resolve(1),
         response_schema: None,

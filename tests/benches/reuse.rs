@@ -3,33 +3,45 @@
 //!
 //! Run `cargo xtask bench reuse [--context 8192] [--turns 200]` after `cargo xtask setup`; it takes 15 minutes. The
 //! replies are prepared. With `--group` it measures a group of eight on the scripted provider, which takes seconds. With
-//! `--write 250` the model writes them, up to that many tokens, which takes hours.
+//! `--write 250` the model writes them, up to that many tokens, which takes an hour. `--idle` leaves a pause after each
+//! reply in which the app reads ahead, and needs `--write`: prepared replies are put into the database behind its back.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that prints its figures")]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use domain::ModelId;
 use local::{LocalHost, Tokenizer, WorkerSettings};
 use tests::reuse::{Control, Measure, ReplySource, ReuseFigures, script};
+use tracing::Subscriber;
+use tracing::field::Field;
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::{Context, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Number of control turns that the worker also evaluates, to verify the calculated figure.
 const CHECKED: usize = 3;
 
 #[tokio::main]
 async fn main() {
-    if std::env::args().any(|word| word == "--group") {
+    if flag("--group") {
         return groups(argument("--turns", 100) as usize).await;
     }
+    let read_ahead = ReadAhead::default();
+    tracing_subscriber::registry().with(read_ahead.clone()).init();
     let measure = Measure {
         context: argument("--context", 8_192),
         turns: argument("--turns", 200) as usize,
         brief: false,
+        idle: flag("--idle"),
         replies: match argument("--write", 0) {
             0 => ReplySource::Prepared(script::LONG),
             tokens => ReplySource::Written(tokens),
         },
     };
+    assert!(!measure.idle || measure.replies != ReplySource::Prepared(script::LONG), "--idle needs --write");
     let dir = tempfile::tempdir().unwrap();
     let started = Instant::now();
     let told = |turn: usize, figures: &engine::api::Figures| {
@@ -54,6 +66,9 @@ async fn main() {
     println!("tokens of a reply, mean: {}", held.generated / turns);
     println!("{:>16} {:>12} {:>34}", "", "reused", "tokens read: median, p95, worst");
     line("ours", &held.ours);
+    if measure.idle {
+        println!("read ahead in the pauses: {} tokens a turn", read_ahead.tokens() / turns);
+    }
     line("sliding window", &control.by_tokens());
     println!(
         "The sliding window's figures are counted over all {turns} turns; the worker read its last {CHECKED}, and agreed."
@@ -73,6 +88,30 @@ async fn groups(turns: usize) {
 fn line(name: &str, side: &ReuseFigures) {
     let [median, p95, worst] = side.read();
     println!("{name:>16} {:>10.1} % {median:>20} {p95:>6} {worst:>6}", side.share() * 100.0);
+}
+
+fn flag(name: &str) -> bool {
+    std::env::args().any(|word| word == name)
+}
+
+/// Adds up the tokens that the app says it has read ahead.
+#[derive(Clone, Default)]
+struct ReadAhead(Arc<AtomicU64>);
+
+impl ReadAhead {
+    fn tokens(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl<S: Subscriber> Layer<S> for ReadAhead {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        event.record(&mut |field: &Field, value: &dyn std::fmt::Debug| {
+            if field.name() == "read_ahead" {
+                self.0.fetch_add(format!("{value:?}").parse().unwrap_or(0), Ordering::Relaxed);
+            }
+        });
+    }
 }
 
 /// Returns the number after `name` on the command line. Cargo adds arguments of its own.

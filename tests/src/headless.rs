@@ -10,6 +10,8 @@ use engine::{Clock, Engine, Events, Options};
 use provider::fake::FakeProvider;
 use tempfile::TempDir;
 
+use crate::scripted_hub::ScriptedHub;
+
 /// Time of the tests: 21 November 2026, 23:11 UTC.
 pub const NOW: Timestamp = Timestamp(1_795_302_660_000);
 
@@ -38,6 +40,11 @@ impl Headless {
         };
         let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
         Self { engine, model, dir, environment: BTreeMap::new() }
+    }
+
+    /// Starts the app for the first time, with this model hub.
+    pub async fn with_hub(hub: &ScriptedHub) -> Self {
+        Self::with_environment(&[("INGLENOOK_HUB", &hub.address)]).await
     }
 
     /// Starts the app for the first time, with environment variables that override settings.

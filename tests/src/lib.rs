@@ -7,6 +7,7 @@ pub mod pdf;
 pub mod planted;
 pub mod recorder;
 pub mod reuse;
+pub mod scripted_hub;
 pub mod tavern;
 
 use std::path::Path;

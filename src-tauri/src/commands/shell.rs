@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use engine::Exported;
 use engine::api::{
-    ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, PromptFile,
-    ReadableOptions,
+    AddedModels, ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions,
 };
 use serde::Deserialize;
 use tauri::ipc::Channel;
@@ -123,6 +122,34 @@ pub(crate) async fn pick_model(window: WebviewWindow, core: State<'_, Core>) -> 
     let dialog = dialog(&window, "Add a model").add_filter("Models (GGUF)", &["gguf"]);
     match answer(|tell| dialog.pick_file(tell)).await.and_then(|file| file.into_path().ok()) {
         Some(path) => core.engine().await.add_model(path).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Lets the user select a folder of model files, which are used in place. Returns `null` if the dialog was cancelled.
+#[tauri::command]
+pub(crate) async fn pick_model_folder(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+) -> Result<Option<AddedModels>, ApiError> {
+    let dialog = dialog(&window, "Add a model folder");
+    match answer(|tell| dialog.pick_folder(tell)).await.and_then(|folder| folder.into_path().ok()) {
+        Some(folder) => core.engine().await.add_model_folder(folder).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Lets the user select an adapter (LoRA) for a model, which stays in its folder. Returns `null` if the dialog was
+/// cancelled.
+#[tauri::command]
+pub(crate) async fn pick_adapter(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+    model: String,
+) -> Result<Option<ModelState>, ApiError> {
+    let dialog = dialog(&window, "Choose an adapter").add_filter("Adapters (GGUF)", &["gguf"]);
+    match answer(|tell| dialog.pick_file(tell)).await.and_then(|file| file.into_path().ok()) {
+        Some(path) => core.engine().await.set_model_adapter(model, path).await.map(Some),
         None => Ok(None),
     }
 }

@@ -123,7 +123,8 @@ fn plain(text: &str) -> Segment {
 async fn send(provider: &dyn Provider, segments: Vec<Segment>) -> (u32, u32) {
     let sampling = SamplerOptions { max_tokens: Some(1), ..SamplerOptions::default() }.resolve(1);
     let prompt = Prompt { segments, ..Prompt::default() };
-    let request = Request { cache_key: "control".to_owned(), prompt, sampling, response_schema: None };
+    let request =
+        Request { cache_key: "control".to_owned(), background: false, prompt, sampling, response_schema: None };
     let mut stream = provider.stream(request, CancellationToken::new());
     while let Some(event) = stream.next().await {
         if let GenerationEvent::Finished { usage, .. } = event.expect("the control is answered") {

@@ -34,6 +34,8 @@ pub struct Measure {
     pub turns: usize,
     /// The user's messages have one sentence instead of three.
     pub brief: bool,
+    /// The user pauses after each reply until all idle-time work has ended, so that the app reads ahead.
+    pub idle: bool,
     pub replies: ReplySource,
 }
 
@@ -130,6 +132,9 @@ impl Measure {
             }
             let reply = self.turn(&engine, &chat, turn, &mut held).await;
             told(turn, &reply.swipes[0].figures.clone().expect("figures"));
+            if self.idle {
+                engine.settle().await;
+            }
             if let ReplySource::Prepared(sentences) = self.replies {
                 let text = script::replied(turn, sentences);
                 put(dir, &reply.swipes[0].id, &text);
@@ -164,8 +169,10 @@ impl Measure {
         ];
         let mut environment: BTreeMap<_, _> =
             variables.map(|(name, value)| (name.to_owned(), value.to_string())).into();
-        // Prefetching between the turns would be measured as reuse.
-        environment.insert("INGLENOOK_READ_AHEAD".to_owned(), "off".to_owned());
+        if !self.idle {
+            // Prefetching between the turns would be measured as reuse.
+            environment.insert("INGLENOOK_READ_AHEAD".to_owned(), "off".to_owned());
+        }
         let options = Options {
             data_dir: dir.join("data"),
             worker: Some(worker()),

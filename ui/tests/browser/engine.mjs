@@ -6,12 +6,24 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** Starts the real engine with an empty data folder: `nook serve --ui`. */
-export async function serve() {
+/** Starts a scripted hub that serves `file` as `name` in `repo`. `ends` says how its connections end; see `scripted_hub.rs`. */
+export async function scriptedHub(repo, name, file, ...ends) {
+	const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
+	const hub = spawn(join(target, "debug", "scripted-hub"), [repo, name, file, ...ends], { stdio: ["pipe", "pipe", "inherit"] });
+	const address = await new Promise((resolve, reject) => {
+		hub.stdout.once("data", (text) => resolve(String(text).trim()));
+		hub.on("error", reject);
+		hub.on("exit", (code) => reject(new Error(`the scripted hub ended with ${code}`)));
+	});
+	return { address, stop: () => hub.stdin.end() };
+}
+
+/** Starts the real engine: `nook serve --ui`. Without `data`, in an empty data folder, which is deleted at the end. */
+export async function serve({ data: kept, variables = {} } = {}) {
 	const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 	const program = process.env.INGLENOOK_NOOK ?? join(target, "debug", "nook");
-	const data = await mkdtemp(join(tmpdir(), "inglenook-ui-"));
-	const env = { ...process.env, INGLENOOK_UI: join(root, "ui", "dist") };
+	const data = kept ?? (await mkdtemp(join(tmpdir(), "inglenook-ui-")));
+	const env = { ...process.env, ...variables, INGLENOOK_UI: join(root, "ui", "dist") };
 	const nook = spawn(program, ["serve", "--ui", "--port", "0", "--data-dir", data, "--json"], { env, stdio: ["ignore", "pipe", "pipe"] });
 	let complaints = "";
 	nook.stderr.on("data", (text) => (complaints += text));
@@ -28,7 +40,7 @@ export async function serve() {
 		const ended = new Promise((resolve) => nook.on("exit", resolve));
 		nook.kill("SIGINT");
 		await ended;
-		await rm(data, { recursive: true, force: true });
+		if (!kept) await rm(data, { recursive: true, force: true });
 	};
 	return { url, stop };
 }

@@ -4,6 +4,7 @@ import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
 import { MockBranches } from "./branches";
 import { MockCardVersions } from "./cardVersions";
+import { MockTokens } from "./tokens";
 import { MockVersions } from "./versions";
 import { MockCardFiles } from "./cardFiles";
 import { MockScenery } from "./scenery";
@@ -11,9 +12,11 @@ import { MockCommands } from "./commands";
 import * as data from "./data";
 import { MockFolder } from "./folder";
 import { MockFolders } from "./folders";
+import { MockHub } from "./hub";
 import * as groups from "./groups";
 import { MockLayers } from "./layers";
 import { MockMemories } from "./memories";
+import { MockModelLoads } from "./modelLoads";
 import { MockPresets } from "./presets";
 import { MockPrompts } from "./prompts";
 import { MockSearch } from "./search";
@@ -66,9 +69,19 @@ export class MockEngine implements Transport {
 	settings: Settings;
 	readonly layered = new MockLayers();
 	readonly prompts: MockPrompts;
+	readonly modelLoads = new MockModelLoads(() => this.models, () => this.emit({ event: "changed", what: "models", id: null }));
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
 	readonly branches = new MockBranches({ chats: this.chats, chat: (id) => this.chat(id), open: (id) => this.op_open_chat({ id }), changed: (id) => this.emit({ event: "changed", what: "chats", id }) });
 	readonly versions = new MockVersions({ chat: (id) => this.chat(id), op_regenerate: (args) => this.op_regenerate(args) });
+	readonly tokens = new MockTokens({
+		find: (id) => this.chats.flatMap(({ messages }) => messages).find((message) => message.id === id) ?? this.#reply(),
+		last: (id) => this.chat(id).messages.at(-1),
+		continued: (id, text) => {
+			const started = this.op_regenerate({ chat: id });
+			this.token(this.chat(id), text);
+			return started;
+		},
+	});
 	readonly cardFiles = new MockCardFiles();
 	readonly scenery = new MockScenery();
 	readonly search = new MockSearch({ chats: this.chats, items: () => this.#searchable() });
@@ -76,6 +89,7 @@ export class MockEngine implements Transport {
 	readonly books = new MockBooks((event) => this.emit(event));
 	readonly folder = new MockFolder((event) => this.emit(event));
 	readonly folders = new MockFolders((event) => this.emit(event));
+	readonly hub = new MockHub(this);
 	readonly memories = new MockMemories((event) => this.emit(event));
 	readonly commands = new MockCommands(this);
 	readonly quickReplies = new MockQuickReplies(this);
@@ -112,13 +126,14 @@ export class MockEngine implements Transport {
 		if (scene === "booksnone") this.books.clear();
 		if (scene === "memorynone") this.memories.items = [];
 		if (scene === "memorywords") this.memories.byMeaning = false;
+		this.hub.hint = scene === "first";
 		if (scene === "nomodel" || scene === "empty") [this.models, this.endpoints] = [[], []];
 	}
 
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.tokens, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -170,6 +185,8 @@ export class MockEngine implements Transport {
 	exportChats = async () => "/home/sam/Documents/chats";
 	exportChat = async () => "/home/sam/Documents/Mira.jsonl";
 	pickModel = async () => null;
+	pickModelFolder = async () => null;
+	pickAdapter = async (id: string) => this.modelLoads.pickAdapter(id);
 	pickTokenizer = async (id: string) => this.#counts(id, "tokenizer.json");
 	exportCharacter = async () => "/home/sam/Downloads/mira.png";
 	exportMemories = async () => "/home/sam/Downloads/Mira-memories.json";
@@ -562,6 +579,13 @@ export class MockEngine implements Transport {
 	op_new_scene = () => {};
 	op_list_models = () => this.models;
 	op_remove_model = ({ id }: { id: string }) => this.#delete(this.models, id);
+	op_model_states = () => this.modelLoads.all();
+	op_load_model = ({ id }: { id: string }) => this.modelLoads.load(id);
+	op_unload_model = ({ id }: { id: string }) => this.modelLoads.unload(id);
+	op_set_adapter_weight = ({ id, weight }: { id: string; weight: number }) => this.modelLoads.setWeight(id, weight);
+	op_remove_model_adapter = ({ id }: { id: string }) => this.modelLoads.removeAdapter(id);
+	op_measure_model = () => this.modelLoads.measure();
+	op_list_devices = () => this.modelLoads.devices;
 	op_list_endpoints = () => this.endpoints;
 	op_delete_endpoint = ({ id }: { id: string }) => this.#delete(this.endpoints, id);
 	op_save_endpoint = ({ draft }: { draft: EndpointDraft }): Endpoint => {

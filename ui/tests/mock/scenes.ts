@@ -12,9 +12,9 @@ export const SCENES = [
 	"failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents",
 	"sprites", "spritesbehind", "spritesabove", "spritesgroup", "backdrop", "gallery",
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
-	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
+	"templates", "template", "templatebad", "variables", "modes", "samplers", "samplersorder", "samplersbuiltin", "tokens", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
-	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "health",
+	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "health",
 	"backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete",
 	"help", "helperror", "helpsearch", "helplist",
 ] as const;
@@ -95,6 +95,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "lost") engine.connection("lost");
 	if (scene === "drop") engine.drops?.over(true);
 	if (scene === "people" || scene === "models") app.go(scene);
+	if (scene === "downloads" || scene.startsWith("hub")) await hub(scene, engine, app);
 	if (["empty", "crowd", "horde"].includes(scene)) app.go("people");
 	if (["peoplelist", "chosen", "bulktags", "filtered"].includes(scene)) await library(scene, app);
 	if (scene === "imported") {
@@ -132,6 +133,23 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		app.samplers.open("big-o");
 		app.samplers.set("mirostat", 2);
 	}
+	if (scene === "samplersorder" || scene === "samplersbuiltin") {
+		app.openPrompts({ tab: "samplers" });
+		await until(() => app.samplers.all.length > 0 && app.samplers.settings.length > 0);
+		app.samplers.open(scene === "samplersbuiltin" ? "gemma-3" : "min-p");
+		if (scene === "samplersorder") {
+			app.samplers.set("sampler_order", "penalties, dry, temperature, top_n_sigma, top_k, typical_p, top_p, min_p, xtc");
+			app.samplers.set("banned_strings", "barely above a whisper\nshivers down");
+			app.samplers.set("logit_bias", "blue = -5\n[1234] = -100");
+			await until(() => document.querySelector("[data-testid=order-grip]") !== null);
+			document.querySelector("[data-testid=sampler-row-sampler_order]")?.scrollIntoView();
+		}
+	}
+	if (scene === "tokens") {
+		const { chat } = app;
+		await until(() => chat?.last !== undefined && chat.marks.all.tokenSwipes.length > 0);
+		if (chat) chat.marks.tokens = chat.last ?? null;
+	}
 	if (scene === "formats") {
 		app.openPrompts({ tab: "formats" });
 		await until(() => app.formats.all.length > 0);
@@ -143,6 +161,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	}
 	if (scene.startsWith("book") || scene.startsWith("entry")) await books(scene, app);
 	if (scene === "new") app.edit(null);
+	if (scene === "modelsettings") await modelSettings(app);
 	if (scene === "endpoint") await endpoint(app);
 	if (scene === "endpointedit") await editEndpoint(app);
 	if (scene === "picker" || scene === "pickersearch") await pickModel(scene);
@@ -220,6 +239,34 @@ async function books(scene: Scene, app: App): Promise<void> {
 	}
 	if (scene === "bookchosen" || scene === "bookcopy") for (const id of ["1", "3"]) book?.chosen.add(id);
 	if (scene === "bookcopy") await press("[data-testid=bulk-copy]");
+}
+
+async function hub(scene: Scene, engine: MockEngine, app: App): Promise<void> {
+	app.go("models");
+	await until(() => document.querySelector("[data-testid=suggestion]") !== null);
+	if (scene === "downloads") {
+		await press("[data-testid=suggestion-download]");
+		await until(() => app.modelLibrary.downloads.length === 1);
+		engine.hub.reach(0.37);
+		return;
+	}
+	if (scene === "hubsettings") return press("[data-testid=hub-settings]");
+	app.modelLibrary.search.query = "qwen";
+	await app.modelLibrary.search.find();
+	if (scene === "hubsearch") {
+		document.querySelector("[data-testid=hub-model]")?.scrollIntoView();
+		return;
+	}
+	app.modelLibrary.show("meta/Llama-3.2-3B-Instruct-GGUF");
+	await until(() => document.querySelector("[data-testid=fit-figures]") !== null);
+}
+
+/** The settings of a model that does not fit the graphics card. */
+async function modelSettings(app: App): Promise<void> {
+	await app.api.loadModel("m2");
+	app.go("models");
+	await press("[data-testid=model]:nth-child(2) [data-testid=model-settings-button]");
+	await until(() => document.querySelector("[data-testid=setting-row-gpu_layers]") !== null && document.querySelector("[data-testid=load-note]") !== null);
 }
 
 async function endpoint(app: App): Promise<void> {

@@ -46,6 +46,8 @@ export class FakeShell implements Transport {
 	exportChats = async (): Promise<string | null> => null;
 	exportChat = async (): Promise<string | null> => null;
 	pickModel = async (): Promise<Model | null> => null;
+	pickModelFolder = async () => null;
+	pickAdapter = async (_model: string): Promise<null> => null;
 	pickTokenizer = async (_endpoint: string): Promise<Endpoint | null> => null;
 	importFiles = async (): Promise<ImportReport> => ({ imported: [], skipped: [], refused: [], cancelled: false });
 	exportCharacter = async (): Promise<string | null> => null;

@@ -1,22 +1,25 @@
 //! The supervisor: one thread that owns the worker and serves requests in order.
 
+mod load;
 mod texts;
 mod worker;
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use ::worker::protocol::{self, Generate, WorkerReply, WorkerRequest};
 use domain::prompt::Segment;
 use provider::{FinishReason, GenerationEvent, ProviderError, Request, Timings, Usage};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use self::worker::ModelNeed;
+pub(crate) use self::load::{Loaded, ModelNeed};
 use crate::crash_history::CrashHistory;
 use crate::failure;
+use crate::load_options::LoadOptions;
+use crate::pool::{Confirmation, ModelLimits, Pool, Shared};
 use crate::process::Worker;
 use crate::saved::SavedCaches;
 use crate::settings::WorkerSettings;
@@ -31,8 +34,21 @@ pub(crate) enum ActorCommand {
     /// Drops the caches of this cache key.
     Forget(String),
     /// See [`LocalHost::exclude_from_saving`](crate::LocalHost::exclude_from_saving).
-    KeepOffDisk(Vec<String>, oneshot::Sender<()>),
+    KeepOffDisk(Vec<String>, Arc<Confirmation>),
+    /// Loads a model without a request for a reply.
+    Load(Box<LoadJob>),
+    /// Ends the worker once it is idle. The next request starts another one.
+    Unload(oneshot::Sender<()>),
     Shutdown(oneshot::Sender<()>),
+}
+
+/// A model to load in advance.
+#[derive(Debug)]
+pub(crate) struct LoadJob {
+    pub(crate) path: PathBuf,
+    pub(crate) context: u32,
+    pub(crate) options: Arc<LoadOptions>,
+    pub(crate) done: oneshot::Sender<Result<(), ProviderError>>,
 }
 
 /// A requested reply.
@@ -40,6 +56,7 @@ pub(crate) enum ActorCommand {
 pub(crate) struct WorkerReplyJob {
     pub(crate) path: PathBuf,
     pub(crate) context: u32,
+    pub(crate) options: Arc<LoadOptions>,
     pub(crate) request: Request,
     pub(crate) cancel: CancellationToken,
     pub(crate) events: mpsc::UnboundedSender<Result<GenerationEvent, ProviderError>>,
@@ -84,14 +101,16 @@ enum ActorJob {
     Reply(Box<WorkerReplyJob>),
     Texts(TextsJob),
     /// Queued, because earlier replies were requested with the withdrawn text in their prompts.
-    KeepOffDisk(Vec<String>, oneshot::Sender<()>),
+    KeepOffDisk(Vec<String>, Arc<Confirmation>),
+    Load(Box<LoadJob>),
+    Unload(oneshot::Sender<()>),
 }
 
 impl ActorJob {
-    fn keeps_off_disk(self) -> Option<(Vec<String>, oneshot::Sender<()>)> {
+    fn keeps_off_disk(self) -> Option<(Vec<String>, Arc<Confirmation>)> {
         match self {
             Self::KeepOffDisk(cache_keys, done) => Some((cache_keys, done)),
-            Self::Reply(_) | Self::Texts(_) => None,
+            Self::Reply(_) | Self::Texts(_) | Self::Load(_) | Self::Unload(_) => None,
         }
     }
 }
@@ -99,6 +118,10 @@ impl ActorJob {
 /// The state of the supervisor.
 pub(crate) struct Actor {
     settings: Arc<WorkerSettings>,
+    shared: Arc<Shared>,
+    /// The other supervisors. Weak, because the pool ends its supervisors.
+    pool: Weak<Pool>,
+    limits: watch::Receiver<ModelLimits>,
     commands: mpsc::UnboundedReceiver<ActorCommand>,
     status: watch::Sender<WorkerStatus>,
     waiting: VecDeque<ActorJob>,
@@ -123,8 +146,12 @@ impl Actor {
         settings: Arc<WorkerSettings>,
         commands: mpsc::UnboundedReceiver<ActorCommand>,
         status: watch::Sender<WorkerStatus>,
+        (shared, pool): (Arc<Shared>, Weak<Pool>),
     ) -> Self {
         Self {
+            limits: shared.limits.subscribe(),
+            shared,
+            pool,
             saved: SavedCaches::of(&settings),
             forgotten: Vec::new(),
             settings,
@@ -149,6 +176,8 @@ impl Actor {
                 ActorJob::Reply(job) => self.reply(&job).await,
                 ActorJob::Texts(job) => self.texts(job).await,
                 ActorJob::KeepOffDisk(cache_keys, done) => self.exclude_from_saving(cache_keys, done).await,
+                ActorJob::Load(job) => self.load_in_advance(*job).await,
+                ActorJob::Unload(done) => self.unload(done).await,
             }
             self.busy = false;
         }
@@ -164,6 +193,7 @@ impl Actor {
         }
         self.forget().await;
         self.status.send_replace(WorkerStatus::default());
+        self.shared.latest.send_replace(WorkerStatus::default());
         for done in self.closing.into_iter().flatten() {
             let _ = done.send(());
         }
@@ -188,15 +218,19 @@ impl Actor {
             if let Some(job) = self.waiting.pop_front() {
                 return Some(job);
             }
-            let idle = self.settings.idle.filter(|_| self.worker.is_some());
+            let idle = self.idle_limit();
             tokio::select! {
+                _ = self.limits.changed() => {}
                 command = self.commands.recv() => self.take(command).await,
                 frame = idle_frame(&mut self.worker) => match frame {
                     Some(Ok(reply)) => self.answer(reply),
                     Some(Err(error)) => { self.end_worker(Some(error.to_string())).await; }
                     None => { self.end_worker(None).await; }
                 },
-                () = unused(idle) => self.shut_down().await,
+                () = unused(idle) => {
+                    self.shut_down().await;
+                    self.publish(WorkerState::Absent);
+                }
             }
         }
     }
@@ -216,8 +250,12 @@ impl Actor {
             Some(ActorCommand::KeepOffDisk(cache_keys, done)) => {
                 self.waiting.push_back(ActorJob::KeepOffDisk(cache_keys, done))
             }
+            Some(ActorCommand::Load(job)) => self.waiting.push_back(ActorJob::Load(job)),
+            Some(ActorCommand::Unload(done)) => self.waiting.push_back(ActorJob::Unload(done)),
             // The worker answers these between two tokens of a reply.
-            Some(ActorCommand::Texts(job)) if self.busy && self.is_loaded(&job.path, job.need()) => self.ask(job).await,
+            Some(ActorCommand::Texts(job)) if self.busy && self.is_loaded(&job.path, &job.need()) => {
+                self.ask(job).await
+            }
             Some(ActorCommand::Texts(job)) => self.waiting.push_back(ActorJob::Texts(job)),
         }
         let state = self.state();
@@ -239,8 +277,10 @@ impl Actor {
         if job.request.prompt.segments.is_empty() {
             return Err(failure::no_segments());
         }
+        let _turn = self.turn_of(Some(job)).await?;
         if !job.is_cancelled() {
-            self.load(&job.path, ModelNeed::Replies(job.context), Some(job)).await?;
+            let need = ModelNeed::Replies { context: job.context, options: Arc::clone(&job.options) };
+            self.load(&job.path, need, Some(job)).await?;
         }
         if job.is_cancelled() {
             return Ok(finished(FinishReason::Cancelled, Usage::default(), Timings::default()));
@@ -260,6 +300,10 @@ impl Actor {
                 job.send_event(GenerationEvent::Text(text));
                 None
             }
+            WorkerReply::Choices { tokens, .. } => {
+                job.send_event(GenerationEvent::Choices(tokens.into_iter().map(crate::token_rules::choice).collect()));
+                None
+            }
             WorkerReply::Done(done) => {
                 let first_text_ms = first_text.unwrap_or_else(|| start.elapsed()).as_secs_f64() * 1000.0;
                 Some(Ok(from_done(&done, first_text_ms)))
@@ -267,6 +311,68 @@ impl Actor {
             _ => None,
         })
         .await
+    }
+
+    /// Waits until no other model generates a reply. `None` means that the caller has given up.
+    async fn turn_of(&mut self, job: Option<&WorkerReplyJob>) -> Result<Option<OwnedSemaphorePermit>, ProviderError> {
+        let turn = Arc::clone(&self.shared.turn);
+        if let Ok(permit) = Arc::clone(&turn).try_acquire_owned() {
+            return Ok(Some(permit));
+        }
+        job.inspect(|job| job.send_event(GenerationEvent::Queued));
+        let acquired = turn.acquire_owned();
+        tokio::pin!(acquired);
+        while self.closing.is_none() {
+            tokio::select! {
+                permit = &mut acquired => return Ok(permit.ok()),
+                () = given_up(job) => return Ok(None),
+                command = self.commands.recv() => {
+                    self.take(command).await;
+                    self.unload_if_asked().await;
+                }
+                frame = idle_frame(&mut self.worker) => match frame {
+                    Some(Ok(reply)) => self.answer(reply),
+                    Some(Err(error)) => { self.end_worker(Some(error.to_string())).await; }
+                    None => { self.end_worker(None).await; }
+                },
+            }
+        }
+        Err(failure::shut_down())
+    }
+
+    /// Makes room for the model that has the turn. The waiting job loads its own model again.
+    async fn unload_if_asked(&mut self) {
+        let asked = self.waiting.iter().position(|job| matches!(job, ActorJob::Unload(_)));
+        if let Some(ActorJob::Unload(done)) = asked.and_then(|at| self.waiting.remove(at)) {
+            self.unload(done).await;
+        }
+    }
+
+    async fn unload(&mut self, done: oneshot::Sender<()>) {
+        self.shut_down().await;
+        self.publish(WorkerState::Absent);
+        // The caller may have stopped waiting.
+        let _ = done.send(());
+    }
+
+    async fn load_in_advance(&mut self, job: LoadJob) {
+        let LoadJob { path, context, options, done } = job;
+        let loaded = match self.turn_of(None).await {
+            Ok(_turn) => self.load(&path, ModelNeed::Replies { context, options }, None).await,
+            Err(error) => Err(error),
+        };
+        self.publish(if self.worker.is_some() { WorkerState::Idle } else { self.state() });
+        // The caller may have stopped waiting.
+        let _ = done.send(loaded);
+    }
+
+    /// Idle time after which a running worker ends. One that only counts is not worth its memory.
+    fn idle_limit(&self) -> Option<Duration> {
+        const COUNTING: Duration = Duration::from_secs(60);
+        let worker = self.worker.as_ref()?;
+        let counts = worker.loaded.as_ref().is_none_or(|loaded| loaded.need == ModelNeed::Vocabulary);
+        let limit = self.limits.borrow().idle;
+        if counts { Some(limit.map_or(COUNTING, |limit| limit.min(COUNTING))) } else { limit }
     }
 
     /// Drops the forgotten caches from memory and disk.
@@ -277,12 +383,11 @@ impl Actor {
         }
     }
 
-    async fn exclude_from_saving(&mut self, cache_keys: Vec<String>, done: oneshot::Sender<()>) {
+    async fn exclude_from_saving(&mut self, cache_keys: Vec<String>, done: Arc<Confirmation>) {
         let deleted = self.drop_saved(&cache_keys);
         self.send_if_running(&WorkerRequest::KeepOffDisk { cache_keys }).await;
         if deleted {
-            // The caller may have stopped waiting.
-            let _ = done.send(());
+            done.confirm();
         }
     }
 
@@ -301,6 +406,14 @@ impl Actor {
     fn next_id(&mut self) -> u64 {
         self.last_id += 1;
         self.last_id
+    }
+}
+
+/// Completes when the caller of `job` has given up.
+async fn given_up(job: Option<&WorkerReplyJob>) {
+    match job {
+        Some(job) => job.given_up().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -324,6 +437,7 @@ fn generate(id: u64, request: &Request) -> Generate {
     Generate {
         id,
         cache_key: request.cache_key.clone(),
+        background: request.background,
         segments: request.prompt.segments.iter().map(segment).collect(),
         sampling: protocol::WireSampling {
             repeat_penalty: finite(sampling.repeat_penalty, 1.0),
@@ -351,7 +465,7 @@ fn generate(id: u64, request: &Request) -> Generate {
         },
         stop: request.prompt.stop.clone(),
         max_tokens: sampling.max_tokens,
-        grammar: request.response_schema.as_ref().map(|shape| shape.grammar.clone()),
+        rules: Box::new(crate::token_rules::rules(request)),
     }
 }
 

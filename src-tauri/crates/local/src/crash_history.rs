@@ -20,6 +20,11 @@ impl CrashHistory {
         how.clone_into(&mut self.last);
     }
 
+    /// Forgets the last death, which was not the model's fault.
+    pub(crate) fn forgive(&mut self) {
+        self.deaths.pop_back();
+    }
+
     /// Returns the pause before the next start.
     ///
     /// # Errors

@@ -10,10 +10,13 @@ use provider::{EventStream, FinishReason, GenerationEvent, Provider, ProviderErr
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::actor::{Actor, ActorCommand, TextsJob, TextsReceiver, WorkerReplyJob};
+use crate::actor::{ActorCommand, LoadJob, TextsJob, TextsReceiver, WorkerReplyJob};
 use crate::counting::CountingCache;
+use crate::devices::{self, Devices};
 use crate::embedding;
 use crate::failure;
+use crate::load_options::LoadOptions;
+use crate::pool::{ModelLimits, Pool};
 use crate::saved::SavedCaches;
 use crate::settings::WorkerSettings;
 use crate::status::WorkerStatus;
@@ -22,12 +25,11 @@ use domain::embedding::Embedding;
 /// Maximum bytes of text per request to count. Escaped as JSON, it still fits into a frame.
 const COUNT_AT_ONCE: usize = 1024 * 1024;
 
-/// The local models of this process. Clones share one worker, which holds one model at a time. The worker ends with the
-/// last clone and the last provider.
+/// The local models of this process. Clones share the workers, one for each model in use. The workers end with the last
+/// clone and the last provider.
 #[derive(Debug, Clone)]
 pub struct LocalHost {
-    commands: mpsc::UnboundedSender<ActorCommand>,
-    status: watch::Receiver<WorkerStatus>,
+    pool: Arc<Pool>,
     settings: Arc<WorkerSettings>,
     countings: Arc<CountingCache>,
 }
@@ -39,35 +41,79 @@ impl LocalHost {
     /// The operating system cannot create a thread.
     pub fn new(settings: WorkerSettings) -> std::io::Result<Self> {
         let settings = Arc::new(settings);
-        let (commands, orders) = mpsc::unbounded_channel();
-        let (seen, status) = watch::channel(WorkerStatus::default());
-        let actor = Actor::new(Arc::clone(&settings), orders, seen);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        // On Linux a worker dies with the thread that started it, so the supervisor has its own thread.
-        std::thread::Builder::new().name("local-models".to_owned()).spawn(move || runtime.block_on(actor.run()))?;
-        Ok(Self { commands, status, settings, countings: Arc::default() })
+        Ok(Self { pool: Pool::new(Arc::clone(&settings))?, settings, countings: Arc::default() })
     }
 
     /// Returns a provider for `model` with a context of `context` tokens, limited to the model's training length.
     pub fn provider(&self, model: &LocalModel, context: u32) -> Arc<LocalProvider> {
-        let context = if model.context == 0 { context } else { context.min(model.context) };
-        Arc::new(LocalProvider { host: self.clone(), path: PathBuf::from(&model.path), context })
+        self.provider_with(model, context, LoadOptions::default())
+    }
+
+    /// Works like [`LocalHost::provider`], with choices of the user. The context is also limited to what has fitted.
+    pub fn provider_with(&self, model: &LocalModel, context: u32, options: LoadOptions) -> Arc<LocalProvider> {
+        let (path, options) = (PathBuf::from(&model.path), Arc::new(options));
+        let context = self.pool.fitting_context(&path, limited(model, context));
+        Arc::new(LocalProvider { host: self.clone(), path, context, options })
+    }
+
+    /// Loads `model` without a request for a reply.
+    ///
+    /// # Errors
+    /// The model cannot be loaded in any way.
+    pub async fn load(&self, model: &LocalModel, context: u32, options: LoadOptions) -> Result<(), ProviderError> {
+        let (done, loaded) = oneshot::channel();
+        let (path, context) = (PathBuf::from(&model.path), limited(model, context));
+        let job = LoadJob { path: path.clone(), context, options: Arc::new(options), done };
+        if !self.pool.send(&path, ActorCommand::Load(Box::new(job))) {
+            return Err(failure::shut_down());
+        }
+        loaded.await.unwrap_or_else(|_| Err(failure::shut_down()))
+    }
+
+    /// Unloads `model` once its current reply has ended. Its caches are saved.
+    pub async fn unload(&self, model: &LocalModel) {
+        let (done, gone) = oneshot::channel();
+        if self.pool.send(Path::new(&model.path), ActorCommand::Unload(done)) {
+            let _ = gone.await;
+        }
+    }
+
+    /// Changes the limits of the loaded models.
+    pub fn set_limits(&self, limits: ModelLimits) {
+        self.pool.shared.limits.send_replace(limits);
+    }
+
+    /// Lists the devices of this machine anew, in a process of its own. A device that failed before is used again.
+    pub async fn list_devices(&self) -> Devices {
+        self.pool.shared.devices.set(devices::list(&self.settings).await)
+    }
+
+    /// The devices as they were last listed.
+    pub fn known_devices(&self) -> Devices {
+        self.pool.shared.devices.get()
+    }
+
+    /// The state of every worker of a model.
+    pub fn statuses(&self) -> Vec<WorkerStatus> {
+        self.pool.statuses()
+    }
+
+    /// Number of compute threads of a model without a choice of its own.
+    pub fn default_threads(&self) -> u32 {
+        self.settings.threads
     }
 
     /// Drops the caches of `cache_key`, in memory and on disk, once no reply is running.
     pub fn forget(&self, cache_key: &str) {
         // After a shutdown there is nothing in memory, and nothing new is saved.
-        let _ = self.commands.send(ActorCommand::Forget(cache_key.to_owned()));
+        self.pool.send_all(|| ActorCommand::Forget(cache_key.to_owned()));
     }
 
     /// Deletes the saved caches of `cache_keys`, because text in them was withdrawn. Their caches in memory stay in
     /// use. They are saved again only after a reply whose prompt was requested after this call. The receiver completes
     /// when the files are deleted, after earlier requests; it fails if a file remains.
     pub fn exclude_from_saving(&self, cache_keys: Vec<String>) -> oneshot::Receiver<()> {
-        let (done, gone) = oneshot::channel();
-        // After a shutdown the sender is dropped, which the receiver reports as an error.
-        let _ = self.commands.send(ActorCommand::KeepOffDisk(cache_keys, done));
-        gone
+        self.pool.send_confirmed(|confirmation| ActorCommand::KeepOffDisk(cache_keys.clone(), confirmation))
     }
 
     /// Deletes the saved caches of all other cache keys. Blocks while it lists and deletes files.
@@ -77,23 +123,20 @@ impl LocalHost {
         }
     }
 
-    /// Returns the current state of the worker.
+    /// Returns the state of the worker that changed last.
     pub fn status(&self) -> WorkerStatus {
-        self.status.borrow().clone()
+        self.pool.shared.latest.borrow().clone()
     }
 
     /// Notifies of every change of [`LocalHost::status`].
     pub fn watch(&self) -> watch::Receiver<WorkerStatus> {
-        self.status.clone()
+        self.pool.shared.latest.subscribe()
     }
 
-    /// Ends the worker, which first saves its caches, and waits for its exit, at most
+    /// Ends the workers, which first save their caches, and waits for their exit, at most
     /// [`Policy::shutdown_timeout`](crate::Policy::shutdown_timeout). Running and later requests end with an error.
     pub async fn shutdown(&self) {
-        let (done, gone) = oneshot::channel();
-        if self.commands.send(ActorCommand::Shutdown(done)).is_ok() {
-            let _ = gone.await;
-        }
+        self.pool.shutdown().await;
     }
 
     /// Embeds a text with the encoder at `path`. Truncates it to the encoder's maximum length.
@@ -146,7 +189,9 @@ impl LocalHost {
     ) -> Result<T, ProviderError> {
         let (sender, receiver) = oneshot::channel();
         let job = TextsJob { path: path.to_owned(), texts: texts.to_vec(), receiver: answer(sender) };
-        self.commands.send(ActorCommand::Texts(job)).map_err(|_| failure::shut_down())?;
+        if !self.pool.send(path, ActorCommand::Texts(job)) {
+            return Err(failure::shut_down());
+        }
         receiver.await.unwrap_or_else(|_| Err(failure::shut_down()))
     }
 }
@@ -172,6 +217,12 @@ pub struct LocalProvider {
     host: LocalHost,
     path: PathBuf,
     context: u32,
+    options: Arc<LoadOptions>,
+}
+
+/// Limits a context size to the training length.
+fn limited(model: &LocalModel, context: u32) -> u32 {
+    if model.context == 0 { context } else { context.min(model.context) }
 }
 
 impl LocalProvider {
@@ -192,10 +243,10 @@ impl LocalProvider {
 impl Provider for LocalProvider {
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
         let (events, arriving) = mpsc::unbounded_channel();
-        let job =
-            WorkerReplyJob { path: self.path.clone(), context: self.context, request, cancel: cancel.clone(), events };
+        let (path, options) = (self.path.clone(), Arc::clone(&self.options));
+        let job = WorkerReplyJob { path, context: self.context, options, request, cancel: cancel.clone(), events };
         // After a shutdown the job, and with it the sender, is dropped, so the stream ends with an error.
-        let _ = self.host.commands.send(ActorCommand::Reply(Box::new(job)));
+        let _ = self.host.pool.send(&self.path, ActorCommand::Reply(Box::new(job)));
         follow(arriving, cancel, self.host.settings.policy.cancel).boxed()
     }
 }

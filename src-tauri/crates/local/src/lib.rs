@@ -5,7 +5,8 @@
 //! - A file is checked in Rust before a worker opens it. The error names the file and the fault.
 //! - After a worker's death the running reply ends with [`ProviderErrorKind::WorkerDied`], and the next request starts
 //!   a new worker. No worker outlives its [`LocalHost`].
-//! - Only one reply runs at a time. The others are queued and report it.
+//! - Only one reply runs at a time, over all models. The others are queued and report it.
+//! - A graphics device that fails costs a model its place there, not the reply: the processor takes over, and says why.
 //! - A cancelled reply ends within 300 ms, even if the worker does not react.
 //! - This process counts tokens only if its tokenizer agrees with the worker; otherwise the worker counts.
 //! - KV caches of chats are saved to disk within a budget, separately per model and context size. A damaged file costs
@@ -20,21 +21,32 @@
 mod actor;
 mod counting;
 mod crash_history;
+mod devices;
 mod embedding;
 mod failure;
+mod fallback;
 pub mod gguf;
+mod gpu_fit;
 mod host;
 pub mod library;
+mod load_options;
+mod pool;
 mod process;
 mod saved;
 mod settings;
 mod status;
+mod token_rules;
 pub mod tokenizer;
 
 pub use counting::{CountingMethod, REVISION as COUNTING_REVISION};
+pub use devices::{Devices, is_graphics};
+pub use fallback::LoadNote;
 pub use gguf::{GgufError, GgufHeader};
 pub use host::{LocalHost, LocalProvider};
 pub use library::{Fit, Inspected, ModelError, inspect};
+pub use load_options::LoadOptions;
+pub use pool::ModelLimits;
 pub use settings::{Policy, WorkerSettings};
-pub use status::{WorkerState, WorkerStatus};
+pub use status::{LoadedModel, UsedDevice, WorkerState, WorkerStatus};
 pub use tokenizer::Tokenizer;
+pub use worker::protocol::{Adapter, CacheType, Device, DeviceKind, FlashAttention};

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use domain::ModelId;
 use domain::model::LocalModel;
 use sha2::{Digest, Sha256};
+use sysinfo::{MemoryRefreshKind, System};
 
 use crate::gguf::{self, GgufError, GgufHeader};
 
@@ -68,20 +69,51 @@ pub fn inspect(path: &Path, progress: impl FnMut(u64, u64)) -> Result<Inspected,
     Ok(Inspected { name: name(&header, &path), header, path: text, bytes, sha256 })
 }
 
-fn hash(path: &Path, mut progress: impl FnMut(u64, u64)) -> std::io::Result<(u64, String)> {
-    let mut file = File::open(path)?;
-    let total = file.metadata()?.len();
+/// Works like [`inspect`], for a file whose size and hash the caller has just verified. `bytes` and `sha256` are those
+/// that [`hash`] would return.
+///
+/// # Errors
+/// [`ModelError`], naming the file.
+pub fn inspect_verified(path: &Path, bytes: u64, sha256: String) -> Result<Inspected, ModelError> {
+    let path = std::path::absolute(path).map_err(|source| ModelError::Io { path: path.to_owned(), source })?;
+    let text = path.to_str().ok_or_else(|| ModelError::Name { path: path.clone() })?.to_owned();
+    let header = gguf::read(&path)?;
+    Ok(Inspected { name: name(&header, &path), header, path: text, bytes, sha256 })
+}
+
+/// Returns the size in bytes and the SHA-256 of a model file, in lower-case hexadecimal. The parts of a split model are
+/// hashed one after the other, as one text. `progress` gets the hashed and the total bytes.
+///
+/// # Errors
+/// Fails if a file cannot be read.
+pub fn hash(path: &Path, mut progress: impl FnMut(u64, u64)) -> std::io::Result<(u64, String)> {
+    let parts = gguf::parts_of(path);
+    let total = parts.iter().try_fold(0, |sum, part| Ok::<_, std::io::Error>(sum + std::fs::metadata(part)?.len()))?;
     let (mut hasher, mut buffer, mut done) = (Sha256::new(), vec![0; 1 << 20], 0);
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok((done, hex::encode(hasher.finalize()))),
-            read => {
-                hasher.update(&buffer[..read]);
-                done += read as u64;
-                progress(done, total);
+    for part in parts {
+        let mut file = File::open(part)?;
+        loop {
+            match file.read(&mut buffer)? {
+                0 => break,
+                read => {
+                    hasher.update(&buffer[..read]);
+                    done += read as u64;
+                    progress(done, total);
+                }
             }
         }
     }
+    Ok((done, hex::encode(hasher.finalize())))
+}
+
+/// Returns the SHA-256 of one file, in lower-case hexadecimal.
+///
+/// # Errors
+/// Fails if the file cannot be read.
+pub fn hash_file(path: &Path) -> std::io::Result<String> {
+    let mut hasher = Sha256::new();
+    std::io::copy(&mut File::open(path)?, &mut hasher)?;
+    Ok(hex::encode(hasher.finalize()))
 }
 
 /// Returns a name on one line, with limited length.
@@ -106,6 +138,8 @@ pub struct Fit {
     pub working: u64,
     /// Available memory; `None` if unknown.
     pub available: Option<u64>,
+    /// Bytes of KV cache per token of context; 0 if unknown.
+    pub per_token: u64,
 }
 
 impl Fit {
@@ -117,19 +151,42 @@ impl Fit {
     pub fn fits(&self) -> Option<bool> {
         self.available.map(|available| self.needed() <= available)
     }
+
+    /// Returns the largest context in tokens, at most `most`, that fits; 0 if the weights alone do not. A multiple of
+    /// 256. `None` if the available memory or the size of the KV cache is unknown.
+    pub fn largest_context(&self, most: u32) -> Option<u32> {
+        let room = self.available?.saturating_sub(self.weights.saturating_add(self.working));
+        let tokens = u32::try_from(room.checked_div(self.per_token)?).unwrap_or(u32::MAX);
+        Some(if tokens >= most { most } else { tokens / 256 * 256 })
+    }
 }
 
 /// Estimates the memory for a model file of `bytes` with `context` tokens.
 pub fn fit(header: &GgufHeader, bytes: u64, context: u32, available: Option<u64>) -> Fit {
-    let cache = header.cache_bytes_per_token.unwrap_or(0).saturating_mul(context.into());
-    Fit { weights: bytes, cache, working: (64 << 20) + bytes / 20, available }
+    estimate(bytes, header.cache_bytes_per_token.unwrap_or(0), context, available)
 }
 
-/// Returns the bytes available without swapping; Linux only.
+/// Works like [`fit`], for a file whose header is not known.
+pub fn estimate(bytes: u64, per_token: u64, context: u32, available: Option<u64>) -> Fit {
+    let cache = per_token.saturating_mul(context.into());
+    Fit { weights: bytes, cache, working: (64 << 20) + bytes / 20, available, per_token }
+}
+
+/// Returns the bytes available without swapping, also within the limit of a container; `None` if the system does not
+/// say.
 pub fn available_memory() -> Option<u64> {
-    let table = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+    let mut system = System::new().ok()?;
+    system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
+    let machine = Some(system.available_memory()).filter(|bytes| *bytes > 0)?;
+    // The limit counts the page cache as used, which holds the weights of mapped files.
+    Some(system.cgroup_limits().map_or(machine, |limits| machine.min(limits.total_memory)))
+}
+
+/// Returns the bytes of this machine's memory; `None` if the system does not say.
+pub fn total_memory() -> Option<u64> {
+    let mut system = System::new().ok()?;
+    system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
+    Some(system.total_memory()).filter(|bytes| *bytes > 0)
 }
 
 #[cfg(test)]
@@ -148,6 +205,7 @@ mod tests {
             add_bos: None,
             file_type: None,
             tensors: 1,
+            layers: Some(1),
             parameters: 1,
             cache_bytes_per_token: Some(cache_bytes_per_token),
             embedding_length: None,
@@ -164,6 +222,24 @@ mod tests {
         assert_eq!(at(32_768, 8_000_000_000).fits(), Some(false));
         assert_eq!(fit(&header(u64::MAX), u64::MAX, u32::MAX, Some(1)).fits(), Some(false));
         assert_eq!(fit(&header(0), 1, 1, None).fits(), None);
+    }
+
+    #[test]
+    fn largest_context_fills_the_available_memory() {
+        let at = |available| fit(&header(131_072), 5_000_000_000, 8_192, Some(available)).largest_context(131_072);
+        assert_eq!(at(4_000_000_000), Some(0));
+        let fits = at(8_000_000_000).unwrap();
+        assert!(fits > 16_384 && fits.is_multiple_of(256), "{fits}");
+        let used = fit(&header(131_072), 5_000_000_000, fits, Some(8_000_000_000));
+        assert_eq!(used.fits(), Some(true));
+        assert_eq!(fit(&header(131_072), 5_000_000_000, fits + 256, Some(8_000_000_000)).fits(), Some(false));
+        assert_eq!(at(u64::MAX), Some(131_072));
+        assert_eq!(fit(&header(0), 1, 1, Some(1)).largest_context(8_192), None);
+    }
+
+    #[test]
+    fn this_machine_tells_its_memory() {
+        assert!(available_memory().is_some_and(|bytes| bytes > 1 << 24));
     }
 
     #[test]

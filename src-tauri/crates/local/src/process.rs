@@ -11,13 +11,30 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use worker::frame::{self, FrameError};
-use worker::protocol::{Load, LoadedModelInfo, PROTOCOL, WorkerReply, WorkerRequest};
+use worker::protocol::{PROTOCOL, WorkerReply, WorkerRequest};
 
+use crate::actor::Loaded;
 use crate::failure::{self, Death};
 use crate::settings::WorkerSettings;
 
-/// Environment variables passed to a worker: library paths, and variables that Windows programs need.
-const ENVIRONMENT: [&str; 5] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "TEMP", "TMP"];
+/// Environment variables passed to a worker: library paths, variables that Windows programs need, and those with which a
+/// user selects graphics drivers and devices, or places their shader caches.
+const ENVIRONMENT: [&str; 11] = [
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "SystemRoot",
+    "TEMP",
+    "TMP",
+    "VK_DRIVER_FILES",
+    "VK_ICD_FILENAMES",
+    "GGML_VK_VISIBLE_DEVICES",
+    "CUDA_VISIBLE_DEVICES",
+    "HOME",
+    "XDG_CACHE_HOME",
+];
+
+/// Variables that hide all graphics devices if they are empty.
+const DEVICES: [&str; 2] = ["GGML_VK_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"];
 
 /// Capacity of the frame queue. A worker that writes faster than we read blocks.
 const FRAMES: usize = 256;
@@ -32,7 +49,21 @@ pub(crate) struct Worker {
     pub(crate) frames: mpsc::Receiver<Result<WorkerReply, FrameError>>,
     words: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
-    pub(crate) loaded: Option<(Load, LoadedModelInfo)>,
+    /// It may use graphics devices.
+    pub(crate) graphics: bool,
+    pub(crate) loaded: Option<Loaded>,
+}
+
+/// Runs `command` in the worker's own folder with an empty environment, except for [`ENVIRONMENT`].
+pub(crate) fn restrict(command: &mut Command, settings: &WorkerSettings) {
+    // ggml also looks for backends in the current directory.
+    if let Some(folder) = settings.worker.parent().filter(|folder| folder.is_dir()) {
+        command.current_dir(folder);
+    }
+    command.env_clear().envs(ENVIRONMENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command.env("GOMP_SPINCOUNT", settings.spin.to_string());
+    // An abort would start a debugger, whose output would mix with the frames on stdout.
+    command.env("GGML_NO_BACKTRACE", "1");
 }
 
 impl Worker {
@@ -41,9 +72,9 @@ impl Worker {
     ///
     /// # Errors
     /// The binary does not start, or does not speak our protocol.
-    pub(crate) async fn start(settings: &WorkerSettings) -> Result<Self, ProviderError> {
+    pub(crate) async fn start(settings: &WorkerSettings, graphics: bool) -> Result<Self, ProviderError> {
         let path = settings.worker.as_path();
-        let mut worker = Self::spawn(settings).map_err(|error| failure::not_started(path, error))?;
+        let mut worker = Self::spawn(settings, graphics).map_err(|error| failure::not_started(path, error))?;
         match timeout(settings.policy.handshake, worker.frames.recv()).await {
             Ok(Some(Ok(WorkerReply::Ready { protocol: PROTOCOL, build, devices }))) => {
                 tracing::info!(pid = worker.pid(), build, ?devices, "worker ready");
@@ -64,19 +95,14 @@ impl Worker {
         }
     }
 
-    fn spawn(settings: &WorkerSettings) -> std::io::Result<Self> {
-        let path = settings.worker.as_path();
-        let mut command = Command::new(path);
+    fn spawn(settings: &WorkerSettings, graphics: bool) -> std::io::Result<Self> {
+        let mut command = Command::new(&settings.worker);
         // Shown only in the process list.
         command.arg(settings.task);
-        // ggml also looks for backends in the current directory.
-        if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
-            command.current_dir(folder);
+        restrict(&mut command, settings);
+        if !graphics {
+            command.arg("--no-graphics").envs(DEVICES.map(|name| (name, "")));
         }
-        command.env_clear().envs(ENVIRONMENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-        command.env("GOMP_SPINCOUNT", settings.spin.to_string());
-        // An abort would start a debugger, whose output would mix with the frames on stdout.
-        command.env("GGML_NO_BACKTRACE", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn()?;
         let (Some(pipe), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -87,7 +113,7 @@ impl Worker {
         tokio::spawn(read_frames(stdout, sender));
         let words = Arc::default();
         let listener = tokio::spawn(listen(stderr, Arc::clone(&words)));
-        Ok(Self { child, pipe, frames, words, listener, loaded: None })
+        Ok(Self { child, pipe, frames, words, listener, graphics, loaded: None })
     }
 
     /// Returns the process id while the process runs.

@@ -6,16 +6,19 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 use worker::protocol;
-use worker::saved::{ENDING, READING, WRITING, file_name};
+use worker::saved::{ENDING, PART, READING, WRITING, file_name};
 
 use crate::settings::WorkerSettings;
 
 /// Bytes hashed at each end of a model file: its header and some of its weights.
 const SAMPLE: u64 = 64 * 1024;
+
+/// Age from which an unfinished file belongs to no running worker.
+const UNFINISHED: Duration = Duration::from_secs(60);
 
 /// The folder with the caches of all models.
 #[derive(Debug)]
@@ -36,9 +39,16 @@ impl Saved {
         self.metadata.modified().unwrap_or(UNIX_EPOCH)
     }
 
-    /// Hashed cache key, as returned by [`chats`].
+    /// Whether no worker can still be writing or reading it.
+    fn is_old(&self) -> bool {
+        self.used().elapsed().is_ok_and(|age| age >= UNFINISHED)
+    }
+
+    /// Hashed cache key, as returned by [`hashed_names`].
     fn chat(&self) -> &OsStr {
-        self.path.file_stem().unwrap_or_default()
+        let stem = self.path.file_stem().unwrap_or_default();
+        let hash = stem.to_str().and_then(|stem| stem.split(PART).next());
+        hash.map_or(stem, OsStr::new)
     }
 }
 
@@ -50,9 +60,16 @@ impl SavedCaches {
         (settings.state_budget > 0).then_some(Self { dir, budget: settings.state_budget })
     }
 
-    /// Returns the folder in which `worker` saves caches of `model` with a context of `context` tokens.
-    pub(crate) fn folder_for(&self, model: &Path, context: u32, worker: &Path) -> Option<protocol::SavedCacheFolder> {
-        let fingerprint = fingerprint(model, context, worker);
+    /// Returns the folder in which `worker` saves caches of `model` with a context of `context` tokens. `variant` names
+    /// the other options on which the content of a cache depends.
+    pub(crate) fn folder_for(
+        &self,
+        model: &Path,
+        context: u32,
+        variant: &str,
+        worker: &Path,
+    ) -> Option<protocol::SavedCacheFolder> {
+        let fingerprint = fingerprint(model, context, variant, worker);
         let fingerprint = fingerprint.inspect_err(|error| tracing::warn!(%error, "caches are not saved")).ok()?;
         let folder = self.dir.join(fingerprint).into_os_string().into_string().ok()?;
         Some(protocol::SavedCacheFolder { folder, budget: self.budget })
@@ -71,11 +88,12 @@ impl SavedCaches {
         self.all().into_iter().filter(|saved| is_whole(saved) && !kept.contains(saved.chat())).for_each(delete);
     }
 
-    /// Deletes unfinished files of dead workers, and the oldest caches beyond the budget. No worker may save during the
-    /// call.
+    /// Deletes unfinished files of dead workers, and the oldest caches beyond the budget. Recent unfinished files stay,
+    /// because another worker may be writing them.
     pub(crate) fn enforce_budget(&self) {
         let (mut whole, rest): (Vec<_>, Vec<_>) = self.all().into_iter().partition(is_whole);
-        rest.into_iter().filter(|saved| ends_with(saved, WRITING) || ends_with(saved, READING)).for_each(delete);
+        let unfinished = |saved: &Saved| ends_with(saved, WRITING) || ends_with(saved, READING);
+        rest.into_iter().filter(|saved| unfinished(saved) && saved.is_old()).for_each(delete);
         whole.sort_by_key(|saved| std::cmp::Reverse(saved.used()));
         let mut room = self.budget;
         for saved in whole {
@@ -135,7 +153,7 @@ fn remove(saved: &Saved) -> bool {
 
 /// Identifies model, context size and worker, which llama.cpp does not check itself. Ignores the path, which changes
 /// with every start of an AppImage.
-fn fingerprint(model: &Path, context: u32, worker: &Path) -> io::Result<String> {
+fn fingerprint(model: &Path, context: u32, variant: &str, worker: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     for path in [model, worker] {
         let metadata = fs::metadata(path)?;
@@ -152,13 +170,12 @@ fn fingerprint(model: &Path, context: u32, worker: &Path) -> io::Result<String> 
         hasher.update(sample);
     }
     hasher.update(context.to_le_bytes());
+    hasher.update(variant);
     Ok(hex::encode(&hasher.finalize()[..16]))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tempfile::TempDir;
 
     use super::*;
@@ -194,11 +211,12 @@ mod tests {
         put(&saved, "small", "a.kv", 30);
         put(&saved, "small", "b.kv", 10);
         put(&saved, "large", "a.kv", 20);
-        put(&saved, "large", "b.part", 0);
-        put(&saved, "gone", "c.loading", 0);
+        put(&saved, "large", "b.part", 90);
+        put(&saved, "large", "d.part", 0);
+        put(&saved, "gone", "c.loading", 90);
         put(&saved, "not ours", "notes.txt", 0);
         saved.enforce_budget();
-        assert_eq!(names(&saved), ["large/a.kv", "not ours/notes.txt", "small/b.kv"]);
+        assert_eq!(names(&saved), ["large/a.kv", "large/d.part", "not ours/notes.txt", "small/b.kv"]);
         assert!(!saved.dir.join("gone").exists());
     }
 
@@ -211,6 +229,7 @@ mod tests {
             put(&saved, folder, &bob, 0);
         }
         put(&saved, "large", &ada.replace(".kv", ".loading"), 0);
+        put(&saved, "large", &worker::saved::file_name_of_earlier_part("ada"), 0);
         assert!(saved.forget(["ada"]));
         assert_eq!(names(&saved), [format!("large/{bob}"), format!("small/{bob}")]);
         put(&saved, "small", &ada, 0);
@@ -227,11 +246,12 @@ mod tests {
             path
         };
         let (model, worker) = (write("model", b"weights"), write("worker", b"code"));
-        let place = |model: &Path, context, worker: &Path| saved.folder_for(model, context, worker).unwrap().folder;
+        let place = |model: &Path, context, worker: &Path| saved.folder_for(model, context, "", worker).unwrap().folder;
         let first = place(&model, 2048, &worker);
         assert_eq!(place(&model, 2048, &worker), first);
         assert!(Path::new(&first).starts_with(&saved.dir));
         assert_ne!(place(&model, 4096, &worker), first);
+        assert_ne!(saved.folder_for(&model, 2048, "Q8_0", &worker).unwrap().folder, first);
         assert_ne!(place(&model, 2048, &write("other worker", b"newer code")), first);
         let times = fs::metadata(&model).unwrap().modified().unwrap();
         let twin = write("twin", b"WEIGHTS");
@@ -240,6 +260,6 @@ mod tests {
         let moved = saved.dir.join("moved");
         fs::rename(&model, &moved).unwrap();
         assert_eq!(place(&moved, 2048, &worker), first);
-        assert!(saved.folder_for(&model, 2048, &worker).is_none());
+        assert!(saved.folder_for(&model, 2048, "", &worker).is_none());
     }
 }

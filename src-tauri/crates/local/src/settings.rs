@@ -19,8 +19,6 @@ pub struct WorkerSettings {
     pub threads: u32,
     /// Spin iterations of an idle libgomp thread before it sleeps (`GOMP_SPINCOUNT`). Other OpenMP runtimes ignore it.
     pub spin: u32,
-    /// Layers on the GPU; 0 computes on the CPU.
-    pub gpu_layers: u32,
     /// Maximum bytes of memory for the KV caches of chats other than the current one.
     pub cache_budget: u64,
     /// Folder for saved KV caches; `None` keeps them in memory only.
@@ -39,7 +37,6 @@ impl Default for WorkerSettings {
             task: "replies",
             threads: threads(),
             spin: spin(),
-            gpu_layers: 0,
             cache_budget: cache_budget(),
             state_dir: None,
             state_budget: 512 << 20,

@@ -122,6 +122,7 @@ async fn read(mut events: EventStream, at_first_text: Option<CancellationToken>)
             }
             GenerationEvent::Finished { reason, usage, .. } => ending = Some((reason, usage)),
             GenerationEvent::ToolCall(_)
+            | GenerationEvent::Choices(_)
             | GenerationEvent::Queued
             | GenerationEvent::Loading { .. }
             | GenerationEvent::Retrying { .. }
@@ -144,6 +145,7 @@ mod tests {
         let message = PromptMessage { role: PromptRole::User, text: "Good evening.".to_owned() };
         Request {
             cache_key: "chat".to_owned(),
+            background: false,
             prompt: Prompt { messages: vec![message], ..Prompt::default() },
             sampling: SamplerOptions::default().resolve(1),
             response_schema: None,

@@ -1,16 +1,19 @@
-//! Downloads a large file from a URL that the user entered, and resumes a partial download.
+//! Downloads a large file from a URL that the user entered or from a model hub, and resumes a partial download.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, IF_RANGE, RANGE};
+use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_RANGE, ETAG, HeaderMap, IF_RANGE, RANGE};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Response, StatusCode};
+use secrecy::SecretString;
 use tokio::fs::{self, File, OpenOptions};
 use tokio::io::AsyncWriteExt as _;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use crate::hub::{self, HubFault};
 use crate::tls;
 
 /// Timeout for connecting.
@@ -20,6 +23,8 @@ const SILENCE: Duration = Duration::from_secs(60);
 const MAX_REDIRECTS: usize = 5;
 /// Maximum length in bytes of a file name, of an ETag, and of the URL in an error.
 const MAX_TEXT: usize = 200;
+/// Bytes between two looks at the free space of the disk.
+const BETWEEN_LOOKS: u64 = 64 << 20;
 
 /// Reason why a download failed.
 #[derive(Debug, thiserror::Error)]
@@ -27,17 +32,41 @@ pub enum DownloadError {
     #[error("cannot download from {url}: {why}")]
     Address { url: String, why: &'static str },
     #[error("{host} answered {status}")]
-    Refused { host: String, status: StatusCode },
+    Refused { host: String, status: StatusCode, fault: HubFault },
     /// The received bytes stay in the part file, and the next try resumes there.
     #[error("the connection was lost after {bytes} bytes; try again to resume")]
     Broken { bytes: u64, source: Option<reqwest::Error> },
     #[error("cannot write {}: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
+    /// The caller stopped it. The received bytes stay in the part file.
+    #[error("the download was stopped after {bytes} bytes")]
+    Stopped { bytes: u64 },
+    /// The received bytes are deleted.
+    #[error("the disk is full")]
+    Full { path: PathBuf },
+    /// The server sends a file of another size than the hub states. The received bytes are deleted.
+    #[error("the hub states {expected} bytes, but the file has {found}")]
+    Size { expected: u64, found: u64 },
 }
 
-/// A validated download URL.
+/// What the caller knows and wants besides the address.
+#[derive(Default)]
+pub struct Conditions<'a> {
+    /// Size that the hub states, in bytes. Another size is an error.
+    pub bytes: Option<u64>,
+    /// The caller compares a checksum afterwards, so a download may resume without an ETag.
+    pub verified: bool,
+    pub cancel: CancellationToken,
+    /// Whether the disk has room for this many further bytes; asked before the download and every 64 MiB.
+    pub has_room: Option<&'a (dyn Fn(u64) -> bool + Sync)>,
+}
+
+/// A validated download URL, with the access token of its hub. `Debug` does not show the token.
 #[derive(Debug, Clone)]
-pub struct DownloadSource(Url);
+pub struct DownloadSource {
+    url: Url,
+    token: Option<SecretString>,
+}
 
 impl DownloadSource {
     /// Accepts only URLs whose response nobody on the network can alter: HTTPS, or this machine.
@@ -50,12 +79,21 @@ impl DownloadSource {
         if !is_safe(&url) {
             return Err(refused("it must begin with https://"));
         }
-        Ok(Self(url))
+        Ok(Self { url, token: None })
+    }
+
+    /// A file of a hub, whose address was validated.
+    pub(crate) fn of(url: Url, token: Option<SecretString>) -> Self {
+        Self { url, token }
+    }
+
+    pub(crate) fn into_url(self) -> Url {
+        self.url
     }
 
     /// Returns the last path segment, with each character that some file system rejects replaced.
     pub fn file_name(&self) -> Option<String> {
-        let last = self.0.path_segments()?.next_back()?;
+        let last = self.url.path_segments()?.next_back()?;
         let name: String = last
             .chars()
             .map(|letter| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' })
@@ -64,7 +102,7 @@ impl DownloadSource {
     }
 
     fn host(&self) -> String {
-        self.0.host_str().unwrap_or_default().to_owned()
+        self.url.host_str().unwrap_or_default().to_owned()
     }
 }
 
@@ -78,35 +116,93 @@ pub async fn download(
     part: &Path,
     progress: impl Fn(u64, Option<u64>),
 ) -> Result<(), DownloadError> {
-    let client = client(source)?;
+    download_with(source, part, &Conditions::default(), progress).await
+}
+
+/// Works like [`download`], with `conditions`.
+///
+/// # Errors
+/// [`DownloadError`]; the received bytes stay in `part` unless the variant says otherwise.
+pub async fn download_with(
+    source: &DownloadSource,
+    part: &Path,
+    conditions: &Conditions<'_>,
+    progress: impl Fn(u64, Option<u64>),
+) -> Result<(), DownloadError> {
+    let done = fetch(source, part, conditions, progress).await;
+    if matches!(done, Err(DownloadError::Full { .. } | DownloadError::Size { .. })) {
+        discard(part).await?;
+    }
+    done
+}
+
+/// Deletes a partial download.
+///
+/// # Errors
+/// [`DownloadError::File`].
+pub async fn discard(part: &Path) -> Result<(), DownloadError> {
+    remove(&part.with_extension("tag")).await?;
+    remove(part).await
+}
+
+async fn fetch(
+    source: &DownloadSource,
+    part: &Path,
+    conditions: &Conditions<'_>,
+    progress: impl Fn(u64, Option<u64>),
+) -> Result<(), DownloadError> {
     let tag_file = part.with_extension("tag");
     let (mut here, tag) = (length(part).await, fs::read_to_string(&tag_file).await.unwrap_or_default());
-    let mut request = client.get(source.0.clone()).header(ACCEPT_ENCODING, "identity");
-    if here > 0 && !tag.is_empty() {
-        request = request.header(RANGE, format!("bytes={here}-")).header(IF_RANGE, tag);
-    }
-    let answer = request.send().await.map_err(|error| broken(0, error))?;
+    let answer = tokio::select! {
+        answer = request(source, here, &tag, conditions.verified) => answer?,
+        () = conditions.cancel.cancelled() => return Err(DownloadError::Stopped { bytes: here }),
+    };
     let goes_on = answer.status() == StatusCode::PARTIAL_CONTENT && starts_at(answer.headers(), here);
     if !goes_on && answer.status() != StatusCode::OK {
         // The part is already complete, or longer than the file; the next try starts over.
         if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE {
-            remove(part).await?;
+            discard(part).await?;
         }
-        return Err(DownloadError::Refused { host: source.host(), status: answer.status() });
+        let fault = hub::fault_of_status(answer.status(), answer.headers());
+        return Err(DownloadError::Refused { host: source.host(), status: answer.status(), fault });
     }
     if !goes_on {
         here = 0;
         keep_tag(&tag_file, answer.headers()).await?;
     }
     let all = answer.content_length().map(|rest| here + rest);
-    write(answer, part, &mut here, |here| progress(here, all)).await?;
+    if let (Some(expected), Some(found)) = (conditions.bytes, all.filter(|all| Some(*all) != conditions.bytes)) {
+        return Err(DownloadError::Size { expected, found });
+    }
+    let all = all.or(conditions.bytes);
+    write(answer, part, &mut here, conditions, |here| progress(here, all)).await?;
     if all.is_some_and(|all| all != here) {
         return Err(DownloadError::Broken { bytes: here, source: None });
     }
     remove(&tag_file).await
 }
 
-async fn write(answer: Response, part: &Path, here: &mut u64, report: impl Fn(u64)) -> Result<(), DownloadError> {
+async fn request(source: &DownloadSource, here: u64, tag: &str, verified: bool) -> Result<Response, DownloadError> {
+    let mut request = client(&source.url)?.get(source.url.clone()).header(ACCEPT_ENCODING, "identity");
+    if let Some(token) = source.token.as_ref().and_then(hub::bearer) {
+        request = request.header(AUTHORIZATION, token);
+    }
+    if here > 0 && (verified || !tag.is_empty()) {
+        request = request.header(RANGE, format!("bytes={here}-"));
+    }
+    if here > 0 && !tag.is_empty() {
+        request = request.header(IF_RANGE, tag);
+    }
+    request.send().await.map_err(|error| broken(here, error))
+}
+
+async fn write(
+    answer: Response,
+    part: &Path,
+    here: &mut u64,
+    conditions: &Conditions<'_>,
+    report: impl Fn(u64),
+) -> Result<(), DownloadError> {
     let failed = |source| file(part, source);
     let mut options = OpenOptions::new();
     options.create(true).write(true);
@@ -116,30 +212,54 @@ async fn write(answer: Response, part: &Path, here: &mut u64, report: impl Fn(u6
         options.truncate(true)
     };
     let mut written: File = options.open(part).await.map_err(failed)?;
-    let mut pieces = answer.bytes_stream();
-    while let Some(piece) = pieces.next().await {
-        let piece = match piece {
-            Ok(piece) => piece,
-            Err(error) => {
-                written.flush().await.map_err(failed)?;
-                return Err(broken(*here, error));
-            }
-        };
-        written.write_all(&piece).await.map_err(failed)?;
-        *here += piece.len() as u64;
-        report(*here);
-    }
+    let received = receive(answer, &mut written, part, here, conditions, report).await;
+    // Bytes in the buffer must reach the file before the next try looks at its length.
+    written.flush().await.map_err(failed)?;
+    received?;
     written.sync_all().await.map_err(failed)
 }
 
-fn client(source: &DownloadSource) -> Result<Client, DownloadError> {
+async fn receive(
+    answer: Response,
+    written: &mut File,
+    part: &Path,
+    here: &mut u64,
+    conditions: &Conditions<'_>,
+    report: impl Fn(u64),
+) -> Result<(), DownloadError> {
+    let (mut pieces, mut looked_at) = (answer.bytes_stream(), None::<u64>);
+    loop {
+        let piece = tokio::select! {
+            piece = pieces.next() => piece,
+            () = conditions.cancel.cancelled() => return Err(DownloadError::Stopped { bytes: *here }),
+        };
+        let Some(piece) = piece else { return Ok(()) };
+        let piece = piece.map_err(|error| broken(*here, error))?;
+        if let Some(expected) = conditions.bytes.filter(|expected| *here + piece.len() as u64 > *expected) {
+            return Err(DownloadError::Size { expected, found: *here + piece.len() as u64 });
+        }
+        if looked_at.is_none_or(|at| *here - at >= BETWEEN_LOOKS) {
+            looked_at = Some(*here);
+            let rest = conditions.bytes.map_or(BETWEEN_LOOKS, |all| all.saturating_sub(*here));
+            if conditions.has_room.is_some_and(|has_room| !has_room(rest)) {
+                return Err(DownloadError::Full { path: part.to_owned() });
+            }
+        }
+        written.write_all(&piece).await.map_err(|source| file(part, source))?;
+        *here += piece.len() as u64;
+        report(*here);
+    }
+}
+
+/// A client for this address and the redirects that it may follow.
+pub(crate) fn client(url: &Url) -> Result<Client, DownloadError> {
     tls::install();
     let mut builder = Client::builder()
         .connect_timeout(CONNECT)
         .read_timeout(SILENCE)
         .redirect(Policy::custom(follow))
         .user_agent(concat!("inglenook/", env!("CARGO_PKG_VERSION")));
-    if is_loopback(&source.0) {
+    if is_loopback(url) {
         builder = builder.no_proxy();
     }
     builder.build().map_err(|error| broken(0, error))
@@ -154,9 +274,9 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     }
 }
 
-/// Another machine must not redirect to a service on this machine.
+/// A public machine must not redirect to a service on this machine or in the private network.
 fn may_redirect_to(from: &Url, to: &Url) -> bool {
-    is_safe(to) && (is_loopback(from) || !is_loopback(to))
+    is_safe(to) && (is_loopback(from) || !is_loopback(to)) && (is_private(from) || !is_private(to))
 }
 
 fn is_safe(url: &Url) -> bool {
@@ -170,6 +290,23 @@ fn is_loopback(url: &Url) -> bool {
         Some(url::Host::Domain(name)) => name == "localhost",
         None => false,
     }
+}
+
+/// Whether the host is an address of a private network (RFC 1918, RFC 4193) or a link-local one, or this machine.
+fn is_private(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Ipv4(address)) => is_private_v4(address),
+        Some(url::Host::Ipv6(address)) => match address.to_ipv4_mapped() {
+            Some(mapped) => is_private_v4(mapped),
+            None => address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local(),
+        },
+        Some(url::Host::Domain(_)) => is_loopback(url),
+        None => false,
+    }
+}
+
+fn is_private_v4(address: std::net::Ipv4Addr) -> bool {
+    address.is_loopback() || address.is_private() || address.is_link_local() || address.is_unspecified()
 }
 
 /// `bytes 100-199/200` starts at 100.
@@ -202,7 +339,12 @@ async fn remove(path: &Path) -> Result<(), DownloadError> {
 }
 
 fn file(path: &Path, source: std::io::Error) -> DownloadError {
-    DownloadError::File { path: path.to_owned(), source }
+    match source.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            DownloadError::Full { path: path.to_owned() }
+        }
+        _ => DownloadError::File { path: path.to_owned(), source },
+    }
 }
 
 fn broken(bytes: u64, error: reqwest::Error) -> DownloadError {
@@ -218,7 +360,16 @@ mod tests {
         let leads = |from: &str, to: &str| may_redirect_to(&from.parse().unwrap(), &to.parse().unwrap());
         let (hub, files, here) = ("https://hub.example/a", "https://files.example/b", "http://127.0.0.1:9/c");
         assert!(leads(hub, files) && leads(here, files) && leads(here, "http://localhost:8/d"));
-        for own in [here, "https://localhost/c", "http://[::1]:9/c", "http://files.example/b"] {
+        for own in [
+            here,
+            "https://localhost/c",
+            "http://[::1]:9/c",
+            "http://files.example/b",
+            "https://192.168.1.1/admin",
+            "https://169.254.169.254/latest",
+            "https://[fd00::1]/c",
+            "https://[::ffff:10.0.0.1]/c",
+        ] {
             assert!(!leads(hub, own), "{own}");
         }
     }

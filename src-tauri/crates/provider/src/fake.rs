@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use domain::prompt::{Prompt, PromptRole};
+use domain::token_choice::TokenChoice;
 use domain::{ToolArguments, ToolCall};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -166,6 +167,11 @@ impl ReplyScript {
         self.event(GenerationEvent::ToolCall(ToolCall { id: None, name: name.to_owned(), arguments }))
     }
 
+    /// Reports the tokens of the text so far.
+    pub fn choices(self, tokens: Vec<TokenChoice>) -> Self {
+        self.event(GenerationEvent::Choices(tokens))
+    }
+
     pub fn stalled(self, seconds: u32) -> Self {
         self.event(GenerationEvent::Stalled { seconds })
     }
@@ -302,6 +308,7 @@ mod tests {
         let message = PromptMessage { role: PromptRole::User, text: user.to_owned() };
         Request {
             cache_key: "chat".to_owned(),
+            background: false,
             prompt: Prompt { messages: vec![message], ..Prompt::default() },
             sampling: SamplerOptions::default().resolve(1),
             response_schema: None,

@@ -1,5 +1,5 @@
 //! The [`Provider`] port: requests, events and typed errors. Also a scripted fake, the client for OpenAI-compatible
-//! endpoints, and the downloader of model files. The crate `local` implements the port for local models.
+//! endpoints, the client for model hubs, and the downloader of model files. The crate `local` implements the port for local models.
 //!
 //! Guarantees
 //! - Text from a model is never mistaken for an event, because events are typed values.
@@ -14,6 +14,7 @@ pub mod download;
 mod encoding;
 mod error;
 pub mod fake;
+pub mod hub;
 pub mod openai;
 pub mod tls;
 mod tokenizer_json;
@@ -21,6 +22,7 @@ mod tokenizer_json;
 use domain::ToolCall;
 use domain::prompt::Prompt;
 use domain::sampling::Sampling;
+use domain::token_choice::TokenChoice;
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -39,6 +41,8 @@ pub use tokenizer_json::{TokenizerJson, TokenizerJsonError};
 pub struct Request {
     /// Cache to continue: the chat's id. Requests with the same key share a prefix.
     pub cache_key: String,
+    /// A helper job, which must not evict the chat from the cache of a local model.
+    pub background: bool,
     pub prompt: Prompt,
     pub sampling: Sampling,
     /// Required form of the reply; `None` for free text.
@@ -101,6 +105,8 @@ pub enum GenerationEvent {
     Prefill { done: u32, total: u32, reused: u32 },
     /// A piece of the reply; it never splits a character.
     Text(String),
+    /// The probabilities of the tokens of the text so far, if the request wants them. Only local models report them.
+    Choices(Vec<TokenChoice>),
     /// A complete tool call, sent after all text. Nothing executes it.
     ToolCall(ToolCall),
     /// The request failed before its first token and will be sent again after `after_ms`.

@@ -11,7 +11,24 @@ use llama_cpp_2::token::LlamaToken;
 use worker::protocol::SavedCacheFolder;
 use worker::saved::{self, READING, WRITING};
 
-use crate::cache::SEQUENCE;
+use crate::cache::CHAT;
+
+/// Which part of a chat's cache a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Whole,
+    /// The part before the last reply, of a model that cannot go back to it.
+    Earlier,
+}
+
+impl Part {
+    fn file_name(self, key: &str) -> String {
+        match self {
+            Self::Whole => saved::file_name(key),
+            Self::Earlier => saved::file_name_of_earlier_part(key),
+        }
+    }
+}
 
 /// The folder with the caches of the loaded model and context size.
 pub(crate) struct Disk {
@@ -29,18 +46,18 @@ impl Disk {
         self.budget
     }
 
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.path(key).is_file()
+    pub(crate) fn has(&self, key: &str, part: Part) -> bool {
+        self.path(key, part).is_file()
     }
 
     /// Loads the saved cache of `key` into the context and returns its tokens. Deletes an unusable file; the context's
     /// contents are then undefined.
-    pub(crate) fn load_saved(&self, context: &mut LlamaContext<'_>, key: &str) -> Option<Vec<LlamaToken>> {
-        let path = self.path(key);
+    pub(crate) fn load_saved(&self, context: &mut LlamaContext<'_>, key: &str, part: Part) -> Option<Vec<LlamaToken>> {
+        let path = self.path(key, part);
         // If llama.cpp aborts on this file, no later worker finds it under its name.
         let reading = path.with_extension(READING);
         fs::rename(&path, &reading).ok()?;
-        let tokens = match saved::is_sealed(&reading, &self.place(key)) {
+        let tokens = match saved::is_sealed(&reading, &self.place(key, part)) {
             Ok(true) => read(context, &reading),
             Ok(false) | Err(_) => None,
         };
@@ -56,19 +73,21 @@ impl Disk {
         &self,
         context: &LlamaContext<'_>,
         key: &str,
+        part: Part,
         tokens: &[LlamaToken],
         used: SystemTime,
         room: u64,
     ) -> u64 {
-        let cells = context.state_seq_get_size_ext(SEQUENCE, LlamaStateSeqFlags::empty());
+        let cells = context.state_seq_get_size_ext(CHAT, LlamaStateSeqFlags::empty());
         // Includes llama.cpp's header and our seal.
         let bytes = (cells + size_of_val(tokens) + 64) as u64;
         if bytes > room {
             return 0;
         }
-        let path = self.path(key);
+        let path = self.path(key, part);
         let writing = path.with_extension(WRITING);
-        match self.write(context, tokens, &writing, &self.place(key), used).and_then(|()| fs::rename(&writing, &path)) {
+        let place = self.place(key, part);
+        match self.write(context, tokens, &writing, &place, used).and_then(|()| fs::rename(&writing, &path)) {
             Ok(()) => bytes,
             Err(error) => {
                 eprintln!("inglenook-worker: cannot save a cache: {error}");
@@ -89,26 +108,26 @@ impl Disk {
         make_private_folder(&self.folder)?;
         // llama.cpp opens the existing file and keeps its permissions.
         let file = make_private_file(path)?;
-        context.state_seq_save_file(path, SEQUENCE, tokens).map_err(io::Error::other)?;
+        context.state_seq_save_file(path, CHAT, tokens).map_err(io::Error::other)?;
         saved::seal(path, place)?;
         file.set_modified(used)
     }
 
-    fn path(&self, key: &str) -> PathBuf {
-        self.folder.join(saved::file_name(key))
+    fn path(&self, key: &str, part: Part) -> PathBuf {
+        self.folder.join(part.file_name(key))
     }
 
     /// Identifies the model and the chat that a file is sealed for.
-    fn place(&self, key: &str) -> String {
+    fn place(&self, key: &str, part: Part) -> String {
         let folder = self.folder.file_name().unwrap_or_default().to_string_lossy();
-        format!("{folder}/{}", saved::file_name(key))
+        format!("{folder}/{}", part.file_name(key))
     }
 }
 
 fn read(context: &mut LlamaContext<'_>, path: &Path) -> Option<Vec<LlamaToken>> {
     let room = context.n_ctx() as usize;
-    let (tokens, _) = context.state_seq_load_file(path, SEQUENCE, room).ok()?;
-    let cells = usize::try_from(context.kv_cache_seq_pos_max(SEQUENCE)).ok()? + 1;
+    let (tokens, _) = context.state_seq_load_file(path, CHAT, room).ok()?;
+    let cells = usize::try_from(context.kv_cache_seq_pos_max(CHAT)).ok()? + 1;
     (cells == tokens.len()).then_some(tokens)
 }
 

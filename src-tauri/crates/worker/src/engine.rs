@@ -9,20 +9,23 @@ use std::sync::atomic::Ordering;
 use llama_cpp_2::LlamaCppError;
 use llama_cpp_2::context::params::LlamaContextParams;
 use llama_cpp_2::llama_backend::LlamaBackend;
-use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
+use llama_cpp_2::model::{LlamaLoraAdapter, LlamaModel};
 use worker::frame::FrameError;
 use worker::protocol::{
-    Done, ErrorCode, FinishReason, Generate, Load, LoadPurpose, LoadedModelInfo, Timings, Usage, WireSegment,
-    WorkerReply, WorkerRequest,
+    Adapter, Done, ErrorCode, FinishReason, Generate, Load, LoadPurpose, LoadedModelInfo, Placement, Timings, Usage,
+    WireSegment, WorkerReply, WorkerRequest,
 };
 
-use crate::cache::SequenceCache;
+use crate::cache::{SEQUENCES, SequenceCache};
+use crate::checkpoints::Rollback;
+use crate::chunk::ChunkSize;
 use crate::disk::Disk;
 use crate::embed::Embedder;
 use crate::generate::GenerationSession;
 use crate::inbox::{Inbox, ReplyWriter};
 use crate::vocab::Vocab;
+use crate::{devices, placement, tuning};
 
 /// Error that ends the process.
 #[derive(Debug)]
@@ -48,33 +51,50 @@ impl From<FrameError> for Fatal {
 }
 
 /// Reason why a model was not loaded.
-struct WorkerError {
-    code: ErrorCode,
-    message: String,
+pub(crate) struct WorkerError {
+    pub(crate) code: ErrorCode,
+    pub(crate) message: String,
+}
+
+/// A model in memory, with the adapter that was read for it.
+struct LoadedFile {
+    model: LlamaModel,
+    adapter: Option<(LlamaLoraAdapter, Adapter)>,
 }
 
 /// Starts llama.cpp and returns the names of its devices.
-pub(crate) fn start() -> Result<(LlamaBackend, Vec<String>), Fatal> {
-    load_backends();
+pub(crate) fn start(graphics: bool) -> Result<(LlamaBackend, Vec<String>), Fatal> {
+    load_backends(graphics);
     let backend = LlamaBackend::init().map_err(Fatal::Backend)?;
-    let devices = llama_cpp_2::list_llama_ggml_backend_devices();
+    let devices = devices::list();
     Ok((backend, devices.into_iter().map(|device| format!("{} ({})", device.name, device.description)).collect()))
 }
 
-/// Loads backends only from the folder of this binary, so that no other place can inject one.
-fn load_backends() {
-    #[cfg(feature = "portable")]
-    if let Some(folder) = std::env::current_exe().ok().as_deref().and_then(Path::parent) {
-        llama_cpp_2::llama_backend::load_backends_from_path(folder);
+/// Loads backends only from the folder of this binary, so that no other place can inject one. Graphics backends are in
+/// a folder of their own, so that a worker without them runs no code of a driver.
+#[cfg(feature = "portable")]
+fn load_backends(graphics: bool) {
+    let Some(folder) = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_owned())) else { return };
+    llama_cpp_2::llama_backend::load_backends_from_path(&folder);
+    let of_graphics = folder.join(GRAPHICS_FOLDER);
+    if graphics && of_graphics.is_dir() {
+        llama_cpp_2::llama_backend::load_backends_from_path(&of_graphics);
     }
 }
+
+#[cfg(not(feature = "portable"))]
+fn load_backends(_graphics: bool) {}
+
+/// Beside the binary.
+#[cfg(feature = "portable")]
+const GRAPHICS_FOLDER: &str = "graphics";
 
 /// Serves requests until the pipe closes or a shutdown arrives.
 pub(crate) fn run(backend: &LlamaBackend, mut inbox: Inbox, replies: &Arc<ReplyWriter>) -> Result<(), Fatal> {
     let mut next = without_model(&mut inbox, replies)?;
     while let Some(load) = next {
         next = match load_model(backend, &load, &inbox, replies) {
-            Ok(model) => with_model(backend, &model, &load, &mut inbox, replies)?,
+            Ok(LoadedFile { model, adapter }) => with_model(backend, (&model, adapter), &load, &mut inbox, replies)?,
             Err(refusal) => refuse(refusal, &mut inbox, replies)?,
         };
     }
@@ -113,7 +133,7 @@ fn load_model(
     load: &Load,
     inbox: &Inbox,
     replies: &Arc<ReplyWriter>,
-) -> Result<LlamaModel, WorkerError> {
+) -> Result<LoadedFile, WorkerError> {
     // The crate asserts in debug builds that the file exists.
     if !Path::new(&load.path).is_file() {
         return Err(WorkerError {
@@ -132,36 +152,53 @@ fn load_model(
             }
             !leaving.load(Ordering::Acquire)
         });
-    LlamaModel::load_from_file(backend, &load.path, &params).map_err(|error| WorkerError {
+    let params = tuning::on_device(params, &load.tuning, load.gpu_layers)?;
+    let _ = placement::take();
+    let mut model = LlamaModel::load_from_file(backend, &load.path, &params).map_err(|error| WorkerError {
         code: ErrorCode::Load,
         message: format!("llama.cpp cannot load {}: {error}", load.path),
-    })
+    })?;
+    let adapter = load.tuning.adapter.clone().filter(|_| load.purpose == LoadPurpose::Replies);
+    let read = |adapter: Adapter| Ok((tuning::read_adapter(&mut model, &adapter)?, adapter));
+    let adapter = adapter.map(read).transpose()?;
+    Ok(LoadedFile { model, adapter })
 }
 
 /// Serves requests with `model`. Returns the next model to load, or `None` at the end.
 fn with_model(
     backend: &LlamaBackend,
-    model: &LlamaModel,
+    (model, adapter): (&LlamaModel, Option<(LlamaLoraAdapter, Adapter)>),
     load: &Load,
     inbox: &mut Inbox,
     replies: &ReplyWriter,
 ) -> Result<Option<Load>, Fatal> {
     let vocab = Vocab::of(model);
-    let loaded = LoadedModelInfo { context: 0, vocab: vocab.len().max(0) as u32, dimensions: 0, bos: vocab.adds_bos() };
+    let (vocabulary, bos) = (vocab.len().max(0) as u32, vocab.adds_bos());
+    let placement = Placement::default();
+    let loaded = LoadedModelInfo { context: 0, vocab: vocabulary, dimensions: 0, bos, placement };
     if load.purpose == LoadPurpose::Vocabulary {
         replies.send(&WorkerReply::Loaded(loaded))?;
         return Ok(serve(&vocab, &mut LoadedModel::Vocabulary, inbox, replies)?);
     }
-    let chunk = chunk(model, load);
+    let [chunk, most] = chunk(model, load);
+    let size = if load.context == 0 { model.n_ctx_train() } else { load.context };
+    let rollback = Rollback::of(model, size);
     let params = match load.purpose {
         LoadPurpose::Embeddings => Embedder::params(model, threads(load)),
-        _ => context_params(load, chunk),
+        _ => context_params(load, size, most, rollback),
     };
-    let Ok(context) = model.new_context(backend, params) else {
+    let Ok(mut context) = model.new_context(backend, params) else {
         let message = format!("a context of {} tokens does not fit into memory", load.context);
         return Ok(refuse(WorkerError { code: ErrorCode::Memory, message }, inbox, replies)?);
     };
-    let size = context.n_ctx();
+    if let Some((mut read, adapter)) = adapter
+        && let Err(refusal) = tuning::apply_adapter(&mut context, &mut read, &adapter)
+    {
+        return Ok(refuse(refusal, inbox, replies)?);
+    }
+    let size = if load.purpose == LoadPurpose::Embeddings { context.n_ctx() } else { size };
+    // Without a graphics backend, llama.cpp does not log the number of layers.
+    let placement = Placement { layers: model.n_layer() + 1, ..placement::take() };
     let (mut serving, dimensions) = match load.purpose {
         LoadPurpose::Embeddings => {
             let embedder = Embedder::new(&vocab, context);
@@ -169,11 +206,12 @@ fn with_model(
             (LoadedModel::Embeddings(Box::new(embedder)), dimensions)
         }
         _ => {
-            let cache = SequenceCache::new(load.aside, load.saved.clone().map(Disk::new));
+            let cache = SequenceCache::new(rollback, size, load.aside, load.saved.clone().map(Disk::new));
+            let chunk = ChunkSize::new(chunk, most);
             (LoadedModel::Replies(Box::new(GenerationSession::new(&vocab, context, cache, chunk))), 0)
         }
     };
-    replies.send(&WorkerReply::Loaded(LoadedModelInfo { context: size, dimensions, ..loaded }))?;
+    replies.send(&WorkerReply::Loaded(LoadedModelInfo { context: size, dimensions, placement, ..loaded }))?;
     Ok(serve(&vocab, &mut serving, inbox, replies)?)
 }
 
@@ -192,24 +230,34 @@ impl LoadedModel<'_> {
     }
 }
 
-/// Tokens per batch between two checks of the inbox. It limits the delay of a cancel, even if a token takes a quarter
-/// of a second. It depends on the model and not on the measured speed, so that a seed reproduces its reply.
-fn chunk(model: &LlamaModel, load: &Load) -> u32 {
+/// Tokens of the first batch of a prompt, and the most of a later one. The first depends on the model only: a short
+/// prompt is one batch, so that a seed reproduces its reply.
+fn chunk(model: &LlamaModel, load: &Load) -> [u32; 2] {
     const GIB: u64 = 1 << 30;
+    if let Some(batch) = load.tuning.batch {
+        return [batch.clamp(1, MAX_BATCH); 2];
+    }
     match model.size() {
-        _ if load.gpu_layers > 0 => 256,
-        bytes if bytes < 2 * GIB => 64,
-        bytes if bytes < 6 * GIB => 32,
-        _ => 16,
+        _ if load.gpu_layers > 0 => [256, 512],
+        bytes if bytes < 2 * GIB => [64, 128],
+        bytes if bytes < 6 * GIB => [32, 128],
+        _ => [16, 128],
     }
 }
 
-fn context_params(load: &Load, chunk: u32) -> LlamaContextParams {
+/// Maximum tokens per batch.
+const MAX_BATCH: u32 = 4_096;
+
+pub(crate) fn context_params(load: &Load, context: u32, batch: u32, rollback: Rollback) -> LlamaContextParams {
     let threads = threads(load);
-    LlamaContextParams::default()
-        .with_n_ctx(NonZeroU32::new(load.context))
-        .with_n_batch(chunk)
-        .with_n_ubatch(chunk)
+    tuning::tuned(LlamaContextParams::default(), &load.tuning)
+        .with_n_ctx(NonZeroU32::new(context + Load::background_room(context)))
+        .with_n_seq_max(SEQUENCES)
+        // Both sequences share the cells.
+        .with_kv_unified(true)
+        .with_swa_full(rollback.keeps_whole_window())
+        .with_n_batch(batch)
+        .with_n_ubatch(batch)
         .with_n_threads(threads)
         .with_n_threads_batch(threads)
 }

@@ -7,21 +7,27 @@ use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::token::LlamaToken;
 use worker::frame::FrameError;
 use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Timings, Usage, WorkerReply, WorkerRequest};
+use worker::token_rules::TokenAlternative;
 
-use crate::cache::{SEQUENCE, SequenceCache};
+use crate::cache::SequenceCache;
+use crate::checkpoints::{CheckpointKind, REPLY_INTERVAL};
+use crate::chunk::ChunkSize;
+use crate::draft::Drafter;
 use crate::engine;
 use crate::inbox::{Arrived, Inbox, ReplyWriter};
 use crate::sampler::{GrammarError, TokenSampler};
-use crate::stop_strings::{Released, StopStringFilter};
-use crate::vocab::Vocab;
+use crate::text_filter::{Found, Released, TextFilter};
+use crate::token_choices::{ChoiceLog, Probabilities};
+use crate::vocab::{TokenizedPrompt, Vocab};
 
 /// A loaded model with its context.
 pub(crate) struct GenerationSession<'model> {
     vocab: &'model Vocab<'model>,
     context: LlamaContext<'model>,
     cache: SequenceCache,
-    /// Maximum tokens per batch.
-    chunk: usize,
+    chunk: ChunkSize,
+    /// Drafts text from the context.
+    drafts: bool,
 }
 
 /// Reason why a reply ends early.
@@ -57,9 +63,10 @@ impl<'model> GenerationSession<'model> {
         vocab: &'model Vocab<'model>,
         context: LlamaContext<'model>,
         cache: SequenceCache,
-        chunk: u32,
+        chunk: ChunkSize,
     ) -> Self {
-        Self { vocab, context, cache, chunk: chunk as usize }
+        let drafts = cache.can_draft();
+        Self { vocab, context, cache, chunk, drafts }
     }
 
     /// Generates one reply.
@@ -106,21 +113,21 @@ impl<'model> GenerationSession<'model> {
         replies: &ReplyWriter,
     ) -> Result<FinishReason, ReplyError> {
         let prompt = self.vocab.prompt(&request.segments);
-        self.check_size(prompt.len())?;
+        self.check_size(prompt.tokens.len())?;
         // An invalid grammar is reported before the prompt is evaluated.
-        let drawn = TokenSampler::new(request, self.vocab, &prompt)?;
+        let drawn = TokenSampler::new(request, self.vocab, &prompt.tokens)?;
         let start = Instant::now();
         let read = self.read(request, &prompt, progress, inbox, replies);
         progress.timings.prefill_ms = milliseconds(start);
         read?;
         let start = Instant::now();
-        let written = self.write(request, drawn, progress, inbox, replies);
+        let written = self.write(request, &prompt.tokens, drawn, progress, inbox, replies);
         progress.timings.decode_ms = milliseconds(start);
         written
     }
 
     fn check_size(&self, tokens: usize) -> Result<(), ReplyError> {
-        let room = self.context.n_ctx() as usize;
+        let room = self.cache.limit();
         if tokens == 0 {
             return Err(ReplyError::Failed(ErrorCode::Empty, "the prompt has no tokens".to_owned()));
         }
@@ -136,37 +143,74 @@ impl<'model> GenerationSession<'model> {
     fn read(
         &mut self,
         request: &Generate,
-        prompt: &[LlamaToken],
+        prompt: &TokenizedPrompt,
         progress: &mut ReplyProgress,
         inbox: &mut Inbox,
         replies: &ReplyWriter,
     ) -> Result<(), ReplyError> {
-        let (id, total) = (request.id, prompt.len() as u32);
-        let reused = self.cache.open(&mut self.context, &request.cache_key, prompt) as u32;
+        let (id, total) = (request.id, prompt.tokens.len() as u32);
+        let reused = self.open(request, &prompt.tokens) as u32;
+        let boundaries = message_boundaries(prompt);
         progress.usage = Usage { prompt: total, reused, ..Usage::default() };
         replies.send(&WorkerReply::Prefill { id, done: reused, total, reused })?;
-        for chunk in prompt[reused as usize..].chunks(self.chunk) {
+        while self.cache.len() < prompt.tokens.len() {
             self.check_inbox(id, inbox, replies)?;
-            self.evaluate(chunk)?;
-            progress.usage.evaluated += chunk.len() as u32;
+            let start = self.cache.len();
+            let stop = self.next_stop(prompt.tokens.len(), &boundaries);
+            let clock = Instant::now();
+            self.evaluate(&prompt.tokens[start..stop], LogitsOf::Last)?;
+            self.chunk.record(stop - start, clock.elapsed());
+            if boundaries.contains(&stop) {
+                self.cache.checkpoint(&self.context, CheckpointKind::Message);
+            } else if self.cache.is_checkpoint_due() {
+                self.cache.checkpoint(&self.context, CheckpointKind::Passing);
+            }
+            progress.usage.evaluated += (stop - start) as u32;
             replies.send(&WorkerReply::Prefill { id, done: reused + progress.usage.evaluated, total, reused })?;
         }
         Ok(())
     }
 
+    /// Prepares the cache for the prompt and returns the number of tokens that need not be evaluated.
+    fn open(&mut self, request: &Generate, prompt: &[LlamaToken]) -> usize {
+        if request.background {
+            let reply = request.max_tokens as usize;
+            self.cache.open_in_background(&mut self.context, &request.cache_key, prompt, reply)
+        } else {
+            self.cache.open(&mut self.context, &request.cache_key, prompt)
+        }
+    }
+
+    /// Returns the end of the next batch: at most one chunk, up to the next checkpoint.
+    fn next_stop(&self, end: usize, boundaries: &[usize]) -> usize {
+        let start = self.cache.len();
+        let stop = (start + self.chunk.tokens()).min(end);
+        let Some(passing) = self.cache.next_checkpoint() else { return stop };
+        let boundary = boundaries.iter().copied().find(|boundary| *boundary > start).unwrap_or(end);
+        stop.min(boundary).min(passing)
+    }
+
     fn write(
         &mut self,
         request: &Generate,
-        drawn: TokenSampler,
+        prompt: &[LlamaToken],
+        drawn: TokenSampler<'_>,
         progress: &mut ReplyProgress,
         inbox: &mut Inbox,
         replies: &ReplyWriter,
     ) -> Result<FinishReason, ReplyError> {
-        let mut outlet = StopStringFilter::new(&request.stop);
-        let ended = self.generate(request, drawn, &mut outlet, progress, inbox, replies);
+        let mut text = ReplyText {
+            id: request.id,
+            filter: TextFilter::new(&request.stop, &request.rules.banned_strings),
+            choices: (request.rules.alternatives > 0).then(ChoiceLog::default),
+            replies,
+        };
+        let ended = self.generate(request, prompt, drawn, &mut text, progress, inbox);
         if !matches!(ended, Ok(StopCause::StopSequence) | Err(ReplyError::Closed | ReplyError::Pipe(_))) {
-            send_text(request.id, outlet.finish(), replies)?;
+            text.finish()?;
         }
+        // The next turn continues here.
+        self.cache.checkpoint(&self.context, CheckpointKind::Message);
         Ok(match ended? {
             StopCause::StopSequence | StopCause::Turn => FinishReason::Stop,
             StopCause::Length => FinishReason::Length,
@@ -177,38 +221,152 @@ impl<'model> GenerationSession<'model> {
     fn generate(
         &mut self,
         request: &Generate,
-        mut drawn: TokenSampler,
-        outlet: &mut StopStringFilter,
+        prompt: &[LlamaToken],
+        drawn: TokenSampler<'_>,
+        text: &mut ReplyText<'_>,
         progress: &mut ReplyProgress,
         inbox: &mut Inbox,
-        replies: &ReplyWriter,
     ) -> Result<StopCause, ReplyError> {
+        let mut known = self.cache.len();
+        let ended = self.generate_from(&mut known, request, prompt, drawn, text, progress, inbox);
+        // The rest of a draft is not part of the reply.
+        self.cache.truncate(&mut self.context, known);
+        ended
+    }
+
+    /// `known` is the number of tokens in the cache that belong to the prompt or the reply; a draft may follow them.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one running reply")]
+    fn generate_from(
+        &mut self,
+        known: &mut usize,
+        request: &Generate,
+        prompt: &[LlamaToken],
+        mut drawn: TokenSampler<'_>,
+        text: &mut ReplyText<'_>,
+        progress: &mut ReplyProgress,
+        inbox: &mut Inbox,
+    ) -> Result<StopCause, ReplyError> {
+        let mut drafter = Drafter::default();
+        let (mut logits_at, mut drafted) = (LAST, 0);
         loop {
-            self.check_inbox(request.id, inbox, replies)?;
-            if progress.usage.generated >= request.max_tokens || self.cache.len() >= self.context.n_ctx() as usize {
+            self.check_inbox(request.id, inbox, text.replies)?;
+            let room = self.cache.room(&self.context);
+            if progress.usage.generated >= request.max_tokens || *known >= room {
                 return Ok(StopCause::Length);
             }
-            let token = drawn.next(&self.context)?;
+            if logits_at != LAST && is_greedy(request) && is_near_tie(self.context.get_logits_ith(logits_at)) {
+                drafter.record(drafted, logits_at as usize);
+                self.evaluate_alone(*known)?;
+                (logits_at, drafted) = (LAST, 0);
+            }
+            let token = drawn.next(&self.context, logits_at)?;
             if self.vocab.ends_reply(token) {
                 return Ok(StopCause::Turn);
             }
             progress.usage.generated += 1;
-            let Released { text, stopped } = outlet.push(&self.vocab.piece(token));
-            drawn.record_text(&text);
-            send_text(request.id, text, replies)?;
-            if stopped {
-                return Ok(StopCause::StopSequence);
+            match self.release(request, token, logits_at, &mut drawn, text)? {
+                None => {}
+                Some(Found::Stop) => return Ok(StopCause::StopSequence),
+                Some(Found::Banned { token: place }) => {
+                    let Some(reply) = drawn.roll_back(place)? else { return Ok(StopCause::StopSequence) };
+                    text.roll_back(place);
+                    progress.usage.generated = place as u32;
+                    self.return_to(request, &[prompt, reply].concat(), inbox, text.replies)?;
+                    (*known, logits_at, drafted) = (self.cache.len(), LAST, 0);
+                    continue;
+                }
             }
-            self.evaluate(&[token])?;
+            if self.cache.tokens().get(*known) == Some(&token) {
+                // The draft was right, so its logits are those of the reply.
+                *known += 1;
+                logits_at += 1;
+                continue;
+            }
+            if drafted > 0 {
+                drafter.record(drafted, logits_at as usize);
+                self.cache.truncate(&mut self.context, *known);
+            }
+            let most = (request.max_tokens - progress.usage.generated) as usize;
+            let draft = self.draft(&mut drafter, token, most.min(room - *known - 1));
+            drafted = draft.len();
+            logits_at = if draft.is_empty() { LAST } else { 0 };
+            self.evaluate(&[&[token][..], &draft].concat(), LogitsOf::All)?;
+            *known += 1;
+            if known.is_multiple_of(REPLY_INTERVAL) {
+                self.cache.checkpoint(&self.context, CheckpointKind::Passing);
+            }
         }
     }
 
-    /// Evaluates tokens at the end of the sequence and provides the logits of the last one.
-    fn evaluate(&mut self, tokens: &[LlamaToken]) -> Result<(), ReplyError> {
+    /// Sends the text that `token`, sampled from the logits at index `at`, makes final. Returns the text that it
+    /// completed and that must not be sent.
+    fn release(
+        &self,
+        request: &Generate,
+        token: LlamaToken,
+        at: i32,
+        drawn: &mut TokenSampler<'_>,
+        text: &mut ReplyText<'_>,
+    ) -> Result<Option<Found>, ReplyError> {
+        let piece = self.vocab.piece(token);
+        if let Some(log) = &mut text.choices {
+            let logits = self.context.get_logits_ith(at);
+            let seen = Probabilities::of(logits, token.0 as usize, request.rules.alternatives);
+            log.push(&piece, seen.logprob, self.alternatives(&seen));
+        }
+        let Released { text: released, found } = text.filter.push(&piece);
+        drawn.record_text(&released);
+        text.send(released)?;
+        Ok(found)
+    }
+
+    /// Removes everything after `tokens` from the cache, and provides the logits of the last one.
+    fn return_to(
+        &mut self,
+        request: &Generate,
+        tokens: &[LlamaToken],
+        inbox: &mut Inbox,
+        replies: &ReplyWriter,
+    ) -> Result<(), ReplyError> {
+        let known = self.open(request, tokens);
+        for chunk in tokens[known..].chunks(self.chunk.tokens()) {
+            self.check_inbox(request.id, inbox, replies)?;
+            self.evaluate(chunk, LogitsOf::Last)?;
+        }
+        Ok(())
+    }
+
+    /// The alternatives with their texts. Tokens that are only a part of a character, or no text, are left out.
+    fn alternatives(&self, seen: &Probabilities) -> Vec<TokenAlternative> {
+        let text = |(token, logprob): &(usize, f32)| {
+            let text = String::from_utf8(self.vocab.piece(LlamaToken(*token as i32))).ok()?;
+            (!text.is_empty()).then_some(TokenAlternative { text, logprob: *logprob })
+        };
+        seen.likeliest.iter().filter_map(text).collect()
+    }
+
+    /// Evaluates the last of `known` tokens again without a draft behind it.
+    fn evaluate_alone(&mut self, known: usize) -> Result<(), ReplyError> {
+        let last = self.cache.tokens()[known - 1];
+        self.cache.truncate(&mut self.context, known - 1);
+        self.evaluate(&[last], LogitsOf::Last)
+    }
+
+    /// Drafts up to `most` tokens after `token`.
+    fn draft(&self, drafter: &mut Drafter, token: LlamaToken, most: usize) -> Vec<LlamaToken> {
+        if !self.drafts {
+            return Vec::new();
+        }
+        drafter.draft(&[self.cache.tokens(), &[token]].concat(), most)
+    }
+
+    /// Evaluates tokens at the end of the sequence and provides their logits.
+    fn evaluate(&mut self, tokens: &[LlamaToken], logits: LogitsOf) -> Result<(), ReplyError> {
         let mut batch = LlamaBatch::new(tokens.len(), 1);
         for (offset, token) in tokens.iter().enumerate() {
             let position = (self.cache.len() + offset) as i32;
-            let added = batch.add(*token, position, &[SEQUENCE], offset + 1 == tokens.len());
+            let logits = logits == LogitsOf::All || offset + 1 == tokens.len();
+            let added = batch.add(*token, position, &[self.cache.sequence()], logits);
             added.map_err(|error| ReplyError::Failed(ErrorCode::Compute, error.to_string()))?;
         }
         match self.context.decode(&mut batch) {
@@ -250,6 +408,49 @@ impl<'model> GenerationSession<'model> {
     }
 }
 
+/// Index of the logits of the last token in a batch.
+const LAST: i32 = -1;
+
+/// Tokens of a batch that get logits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LogitsOf {
+    Last,
+    All,
+}
+
+/// Largest difference of two logits that rounding may reverse: llama.cpp computes several tokens in another order than
+/// one. Measured on SmolLM2: 0.07.
+const ROUNDING: f32 = 0.25;
+
+fn is_greedy(request: &Generate) -> bool {
+    request.sampling.temperature <= 0.0
+}
+
+/// Whether the two most likely tokens are almost equally likely.
+fn is_near_tie(logits: &[f32]) -> bool {
+    let (mut first, mut second) = (f32::NEG_INFINITY, f32::NEG_INFINITY);
+    for logit in logits {
+        if *logit > first {
+            (first, second) = (*logit, first);
+        } else if *logit > second {
+            second = *logit;
+        }
+    }
+    first - second < ROUNDING
+}
+
+/// Number of messages before the reply whose starts get a checkpoint: editing one of them reads only what follows.
+const NEAR: usize = 3;
+
+/// Positions that a later prompt is likely to share: the starts of the last messages, and the end of the last one. The
+/// last token comes after all of them, because the same prompt needs its logits again.
+fn message_boundaries(prompt: &TokenizedPrompt) -> Vec<usize> {
+    let near = &prompt.texts[prompt.texts.len().saturating_sub(NEAR)..];
+    let mut boundaries: Vec<usize> = near.iter().map(|text| text.start).collect();
+    boundaries.extend(near.last().map(|text| text.end.min(prompt.tokens.len() - 1)));
+    boundaries
+}
+
 /// Regular end of a reply.
 enum StopCause {
     /// The model's own end of turn.
@@ -258,10 +459,41 @@ enum StopCause {
     Length,
 }
 
-fn send_text(id: u64, text: String, replies: &ReplyWriter) -> Result<(), FrameError> {
-    if text.is_empty() { Ok(()) } else { replies.send(&WorkerReply::Text { id, text }) }
+/// The text of a reply on its way to the supervisor.
+struct ReplyText<'a> {
+    id: u64,
+    filter: TextFilter,
+    /// Absent if the request wants no alternatives.
+    choices: Option<ChoiceLog>,
+    replies: &'a ReplyWriter,
+}
+
+impl ReplyText<'_> {
+    fn send(&mut self, text: String) -> Result<(), FrameError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let id = self.id;
+        let tokens = self.choices.as_mut().map(|log| log.release(&text)).unwrap_or_default();
+        self.replies.send(&WorkerReply::Text { id, text })?;
+        if tokens.is_empty() { Ok(()) } else { self.replies.send(&WorkerReply::Choices { id, tokens }) }
+    }
+
+    fn roll_back(&mut self, token: usize) {
+        self.filter.roll_back(token);
+        self.choices.iter_mut().for_each(|log| log.roll_back(token));
+    }
+
+    /// Sends the held text when the reply ends without a stop text.
+    fn finish(mut self) -> Result<(), FrameError> {
+        let held = std::mem::replace(&mut self.filter, TextFilter::new(&[], &[])).finish();
+        self.send(held)
+    }
 }
 
 fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
+
+#[cfg(test)]
+mod architectures;

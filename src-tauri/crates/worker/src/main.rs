@@ -11,19 +11,29 @@
 //! Not supported here: ports, databases, keys, chat templates, settings.
 
 mod cache;
+mod checkpoints;
+mod chunk;
+mod devices;
 mod disk;
+mod draft;
 mod embed;
 mod engine;
 mod generate;
 mod guard;
 mod inbox;
+mod placement;
 mod sampler;
-mod stop_strings;
+mod sequence;
+mod text_filter;
+mod token_choices;
+mod tuning;
 mod vocab;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 use worker::protocol::{PROTOCOL, WorkerReply};
 
 use crate::inbox::{Inbox, ReplyWriter};
@@ -36,14 +46,14 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     guard::set_parent_death_signal();
-    send_logs_to_stderr();
+    read_log_of_llama();
+    if std::env::args().any(|argument| argument == "--devices") {
+        return print_devices();
+    }
     let replies = Arc::new(ReplyWriter::new(std::io::stdout()));
     match serve(&replies) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("inglenook-worker: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => fail(&error),
     }
 }
 
@@ -52,18 +62,36 @@ fn print_version() {
     println!("inglenook-worker {BUILD} (protocol {PROTOCOL})");
 }
 
-fn send_logs_to_stderr() {
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .without_time()
-        .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
-        .init();
+/// Prints the devices as JSON for the supervisor. Drivers run here for the first time and may crash, so this process
+/// does nothing else.
+#[expect(clippy::print_stdout, reason = "the list is this process's only output")]
+fn print_devices() -> ExitCode {
+    let backend = engine::start(true);
+    match backend.map(|_backend| serde_json::to_string(&devices::list())) {
+        Ok(Ok(json)) => {
+            println!("{json}");
+            ExitCode::SUCCESS
+        }
+        Ok(Err(error)) => fail(&error),
+        Err(error) => fail(&error),
+    }
+}
+
+fn fail(error: &impl std::fmt::Display) -> ExitCode {
+    eprintln!("inglenook-worker: {error}");
+    ExitCode::FAILURE
+}
+
+/// Warnings go to stderr. Where the parts of a model are is kept for the reply to a load request.
+fn read_log_of_llama() {
+    use tracing_subscriber::filter::LevelFilter;
+    tracing_subscriber::registry().with(LevelFilter::INFO).with(placement::LlamaLog).init();
     llama_cpp_2::send_logs_to_tracing(llama_cpp_2::LogOptions::default());
 }
 
 fn serve(replies: &Arc<ReplyWriter>) -> Result<(), engine::Fatal> {
-    let (backend, devices) = engine::start()?;
+    let without = std::env::args().any(|argument| argument == "--no-graphics");
+    let (backend, devices) = engine::start(!without)?;
     replies.send(&WorkerReply::Ready { protocol: PROTOCOL, build: BUILD.to_owned(), devices })?;
     engine::run(&backend, Inbox::read(std::io::stdin(), Arc::clone(replies)), replies)
 }

@@ -3,8 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::token_rules::{TokenChoice, WireRules};
+
 /// Increment this when an older worker and a newer supervisor would misunderstand each other.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// A run of text. Only `control` text can become control tokens such as `<|im_end|>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +43,7 @@ pub enum WorkerRequest {
 }
 
 /// The model to load, and how.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     pub path: String,
     /// Context size in tokens.
@@ -55,6 +57,59 @@ pub struct Load {
     /// Folder for caches that outlive the process; `None` keeps them in memory only.
     #[serde(default)]
     pub saved: Option<SavedCacheFolder>,
+    #[serde(default)]
+    pub tuning: Tuning,
+}
+
+/// How to compute with a model. The default leaves every choice to the worker.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tuning {
+    /// Name of the only graphics device to use, such as `Vulkan0`; `None` means those that llama.cpp selects.
+    pub device: Option<String>,
+    /// Tokens per batch while a prompt is read; `None` depends on the size of the model. It limits the delay of a cancel.
+    pub batch: Option<u32>,
+    pub cache_type: CacheType,
+    pub flash_attention: FlashAttention,
+    pub adapter: Option<Adapter>,
+}
+
+/// Data type of the KV cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheType {
+    #[default]
+    F16,
+    /// Half the memory. Needs flash attention.
+    Q8_0,
+}
+
+/// Whether attention is computed in one fused step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlashAttention {
+    /// Where the device supports it.
+    #[default]
+    Auto,
+    On,
+    Off,
+}
+
+/// A LoRA adapter for the loaded model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Adapter {
+    /// Absolute path.
+    pub path: String,
+    /// Factor of its effect; 1 is the effect of its training.
+    pub weight: f32,
+}
+
+impl Load {
+    /// Number of KV cells, in tokens, that a context of `context` tokens gets beside them for helper jobs.
+    pub fn background_room(context: u32) -> u32 {
+        const MOST: u32 = 2_048;
+        (context / 4).min(MOST)
+    }
 }
 
 /// Purpose of a loaded model.
@@ -85,18 +140,20 @@ pub struct Generate {
     pub id: u64,
     /// Requests with the same key share a KV cache. Caches of other keys are put aside, not dropped.
     pub cache_key: String,
+    /// A helper job: it uses the background sequence, so that the chat stays in the KV cache.
+    #[serde(default)]
+    pub background: bool,
     pub segments: Vec<WireSegment>,
     pub sampling: WireSampling,
     /// Texts that end the reply and are not part of it.
     pub stop: Vec<String>,
     /// Maximum tokens of the reply.
     pub max_tokens: u32,
-    /// GBNF with a rule `root`. The reply matches it, or a prefix of a match if it ends by length.
     #[serde(default)]
-    pub grammar: Option<String>,
+    pub rules: Box<WireRules>,
 }
 
-/// Sampler settings, in the order of application.
+/// Sampler settings, in the default order of application.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WireSampling {
@@ -198,6 +255,11 @@ pub enum WorkerReply {
         id: u64,
         text: String,
     },
+    /// The tokens of the text frames before it, if the request wants alternatives.
+    Choices {
+        id: u64,
+        tokens: Vec<TokenChoice>,
+    },
     Done(Done),
     /// Token counts of the texts, in order.
     Counts {
@@ -240,7 +302,7 @@ impl EncodedEmbedding {
 }
 
 /// The loaded model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadedModelInfo {
     /// Context size in tokens; 0 if only the vocabulary is loaded.
     pub context: u32,
@@ -251,6 +313,65 @@ pub struct LoadedModelInfo {
     /// The model requires a beginning-of-sequence token. A prompt has the sum of its segments' tokens, plus 1 if its
     /// first control segment does not begin with that token.
     pub bos: bool,
+    #[serde(default)]
+    pub placement: Placement,
+}
+
+/// Where the parts of a loaded model are, as llama.cpp reports it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placement {
+    /// Number of layers, including the output layer; 0 if only the vocabulary is loaded.
+    pub layers: u32,
+    /// Layers on graphics devices.
+    pub gpu_layers: u32,
+    /// Memory by device. The processor is the device without a name.
+    pub memory: Vec<DeviceMemory>,
+}
+
+/// Bytes of a loaded model on one device.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceMemory {
+    /// Name such as `Vulkan0`; empty for the processor.
+    pub device: String,
+    pub weights: u64,
+    /// KV cache and recurrent state.
+    pub cache: u64,
+    pub compute: u64,
+}
+
+impl DeviceMemory {
+    pub fn total(&self) -> u64 {
+        self.weights.saturating_add(self.cache).saturating_add(self.compute)
+    }
+}
+
+/// A device that can compute models. `inglenook-worker --devices` prints a list of them as JSON and exits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// Name for [`Tuning::device`], such as `Vulkan0`.
+    pub name: String,
+    /// Product name.
+    pub description: String,
+    /// Name of the backend, such as `Vulkan` or `CUDA`.
+    pub backend: String,
+    pub kind: DeviceKind,
+    /// Bytes.
+    pub total: u64,
+    /// Bytes that other programs do not use.
+    pub free: u64,
+}
+
+/// Kind of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceKind {
+    Processor,
+    /// A graphics card with memory of its own.
+    Discrete,
+    /// Graphics that share the memory of the processor.
+    Integrated,
+    /// A helper of the processor, such as a matrix library.
+    Accelerator,
 }
 
 /// A finished reply.
@@ -301,6 +422,8 @@ pub enum ErrorCode {
     Load,
     /// Not enough memory for the context.
     Memory,
+    /// The adapter does not belong to the model, or is damaged.
+    Adapter,
     /// No model is loaded, or it is loaded for another purpose.
     NotLoaded,
     /// The prompt does not fit into the context.

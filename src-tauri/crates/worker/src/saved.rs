@@ -21,10 +21,21 @@ const MARK: [u8; 12] = *b"inglenook-kv";
 /// data.
 const SEAL: u64 = MARK.len() as u64 + 4;
 
+/// Separates the hash of the cache key from the mark of a part in a file name.
+pub const PART: char = '-';
+
 /// Returns the file name for the cache of `cache_key`. It has a fixed length for any key.
 pub fn file_name(cache_key: &str) -> String {
-    let hash = Sha256::digest(cache_key.as_bytes());
-    format!("{}.{ENDING}", hex::encode(&hash[..16]))
+    format!("{}.{ENDING}", hashed(cache_key))
+}
+
+/// Returns the file name for the part of the cache before the last reply.
+pub fn file_name_of_earlier_part(cache_key: &str) -> String {
+    format!("{}{PART}earlier.{ENDING}", hashed(cache_key))
+}
+
+fn hashed(cache_key: &str) -> String {
+    hex::encode(&Sha256::digest(cache_key.as_bytes())[..16])
 }
 
 /// Appends the seal. `place` identifies the owner of the file.

@@ -1,10 +1,33 @@
 //! Tokenization. Only this module decides which text may become a control token.
 
+use std::ops::Range;
+
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token_type::LlamaTokenAttr;
 use llama_cpp_2::vocab::LlamaVocab;
 use worker::protocol::WireSegment;
+
+/// Tokens of a prompt, and where its messages are.
+#[derive(Debug, Default)]
+pub(crate) struct TokenizedPrompt {
+    pub(crate) tokens: Vec<LlamaToken>,
+    /// Ranges of tokens that are plain text, each with control text before and after it: the messages.
+    pub(crate) texts: Vec<Range<usize>>,
+}
+
+impl TokenizedPrompt {
+    fn push(&mut self, mut tokens: Vec<LlamaToken>, control: bool) {
+        let start = self.tokens.len();
+        self.tokens.append(&mut tokens);
+        let end = self.tokens.len();
+        match self.texts.last_mut() {
+            _ if control || start == end => {}
+            Some(text) if text.end == start => text.end = end,
+            _ => self.texts.push(start..end),
+        }
+    }
+}
 
 /// The loaded model's vocabulary.
 pub(crate) struct Vocab<'model> {
@@ -75,15 +98,16 @@ impl<'model> Vocab<'model> {
 
     /// Returns the tokens of a whole prompt. Adds the beginning-of-sequence token if the model requires it and the
     /// template did not write it.
-    pub(crate) fn prompt(&self, segments: &[WireSegment]) -> Vec<LlamaToken> {
-        let mut tokens = Vec::new();
+    pub(crate) fn prompt(&self, segments: &[WireSegment]) -> TokenizedPrompt {
+        let mut prompt = TokenizedPrompt::default();
         for segment in segments {
-            tokens.append(&mut self.tokenize(segment));
+            prompt.push(self.tokenize(segment), segment.control);
         }
-        if let Some(bos) = self.bos.filter(|bos| tokens.first() != Some(bos)) {
-            tokens.insert(0, bos);
+        if let Some(bos) = self.bos.filter(|bos| prompt.tokens.first() != Some(bos)) {
+            prompt.tokens.insert(0, bos);
+            prompt.texts.iter_mut().for_each(|text| *text = text.start + 1..text.end + 1);
         }
-        tokens
+        prompt
     }
 
     /// Returns the tokens of a complete text with the model's markers around it; at most `limit`, including the last

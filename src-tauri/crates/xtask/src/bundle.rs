@@ -3,6 +3,7 @@
 use crate::process::{FEATURES, cargo, command, output, root, run, target};
 use crate::run::{prepare, programs};
 use crate::system::Need;
+use crate::vulkan;
 use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -95,11 +96,13 @@ pub(crate) fn bundle(options: &Options) -> Result<()> {
 /// Builds the worker that runs on any CPU and selects its kernel libraries at startup. Returns these libraries.
 fn portable_worker() -> Result<Vec<PathBuf>> {
     let mut build = cargo("rustc");
-    build.args(["--locked", "--release", "-p", "worker", "--bin", "inglenook-worker", "--features", "portable"]);
+    let features = if vulkan::missing().is_none() { "portable,vulkan" } else { "portable" };
+    build.args(["--locked", "--release", "-p", "worker", "--bin", "inglenook-worker", "--features", features]);
     build.args(["--message-format", "json-render-diagnostics"]);
     // With the old tag, the search path also applies to the libraries' own dependencies.
     build.args(["--", "-C", "link-arg=-Wl,--disable-new-dtags,-rpath,$ORIGIN"]);
     eprintln!("Building the portable worker");
+    let build = vulkan::with_headers(&mut build)?;
     let messages = output(build.stderr(std::process::Stdio::inherit())).context("cannot build the portable worker")?;
     let built =
         PathBuf::from(llama_build_folder(&messages).context("cargo did not report the build folder of llama.cpp")?);
@@ -145,6 +148,13 @@ fn configuration(files: &Map<String, Value>) -> Value {
     }}})
 }
 
+/// Folder of a library of the worker. The worker loads graphics backends only if it may use graphics devices.
+fn library_folder(path: &Path) -> String {
+    let graphics = ["vulkan", "cuda", "hip", "metal", "sycl"];
+    let is_graphics = graphics.iter().any(|backend| file_name(path).starts_with(&format!("libggml-{backend}")));
+    if is_graphics { format!("{LIBRARY}/graphics") } else { LIBRARY.to_owned() }
+}
+
 /// Maps the path on the user's machine to the file here, for everything except the app itself.
 fn files(built: &Path, libraries: &[PathBuf]) -> Result<Map<String, Value>> {
     let into = |folder: &str, path: PathBuf| (format!("{folder}/{}", file_name(&path)), json!(path));
@@ -153,7 +163,7 @@ fn files(built: &Path, libraries: &[PathBuf]) -> Result<Map<String, Value>> {
     let mut files = Map::new();
     files.extend([into("/usr/bin", built.join("nook")), into(LIBRARY, built.join("inglenook-worker"))]);
     files.insert(format!("{LIBRARY}/ui"), json!(root().join("ui/dist")));
-    files.extend(libraries.iter().map(|path| into(LIBRARY, path.clone())));
+    files.extend(libraries.iter().map(|path| into(&library_folder(path), path.clone())));
     files.extend(crate::models::ensure_defaults()?.into_iter().map(|path| into(&models, path)));
     files.extend(licences.map(|path| into("/usr/share/doc/inglenook", path)));
     Ok(files)
@@ -167,6 +177,13 @@ mod tests {
     fn ships_one_name_per_library() {
         let names = ["libllama.so", "libllama.so.0", "libllama.so.0.0.7", "libllama.a"];
         assert_eq!(names.map(is_loaded_by_name), [false, true, false, false]);
+    }
+
+    #[test]
+    fn graphics_backends_have_a_folder_of_their_own() {
+        let folders = ["libggml-cpu-haswell.so", "libggml-vulkan.so", "libllama.so.0"]
+            .map(|name| library_folder(&Path::new("/built").join(name)));
+        assert_eq!(folders, [LIBRARY, "/usr/lib/inglenook/graphics", LIBRARY]);
     }
 
     #[test]

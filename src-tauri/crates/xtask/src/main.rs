@@ -17,6 +17,7 @@ mod system;
 mod tally;
 mod test;
 mod ui;
+mod vulkan;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

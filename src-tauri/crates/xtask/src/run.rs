@@ -1,7 +1,7 @@
 //! Builds the programs, opens the window, and takes screenshots.
 
 use crate::process::{FEATURES, cargo, command, root, run as execute, target, with_clippy};
-use crate::{models, system, ui};
+use crate::{models, system, ui, vulkan};
 use anyhow::{Result, bail};
 use std::env;
 use std::process::Command;
@@ -20,7 +20,12 @@ pub(crate) fn window(release: bool) -> Result<()> {
         );
     }
     let program = target()?.join(if release { "release" } else { "debug" }).join("inglenook");
-    execute(command(program).env(models::FOLDER_VARIABLE, models::folder()?))
+    let mut window = command(program);
+    window.env(models::FOLDER_VARIABLE, models::folder()?);
+    if let Some(worker) = vulkan::worker(release)? {
+        window.env("INGLENOOK_WORKER", worker);
+    }
+    execute(&mut window)
 }
 
 /// Takes screenshots of every screen of the UI with its scripted engine.

@@ -11,6 +11,8 @@ use std::process::Command;
 pub(crate) enum Need {
     Build,
     Test,
+    /// The Vulkan backend of the worker, and its test.
+    Vulkan,
 }
 
 struct SystemPackage {
@@ -29,7 +31,11 @@ const fn test(name: &'static str, why: &'static str) -> SystemPackage {
     SystemPackage { name, why, need: Need::Test, programs: &[] }
 }
 
-const PACKAGES: [SystemPackage; 17] = [
+const fn vulkan(name: &'static str, why: &'static str) -> SystemPackage {
+    SystemPackage { name, why, need: Need::Vulkan, programs: &[] }
+}
+
+const PACKAGES: [SystemPackage; 21] = [
     build("build-essential", "the C and C++ compiler of SQLite and llama.cpp"),
     build("pkg-config", "finds the libraries below"),
     build("cmake", "builds llama.cpp"),
@@ -46,6 +52,10 @@ const PACKAGES: [SystemPackage; 17] = [
     test("imagemagick", "takes screenshots of that display"),
     test("iproute2", "enables loopback in a network namespace"),
     test("dbus", "a separate session bus for the desktop tests"),
+    vulkan("glslc", "compiles the shaders of llama.cpp's Vulkan backend"),
+    vulkan("libvulkan-dev", "the headers and the loader of Vulkan"),
+    vulkan("spirv-headers", "the headers of compiled shaders"),
+    vulkan("mesa-vulkan-drivers", "a software Vulkan device for the test"),
     SystemPackage {
         name: "chromium",
         why: "the browser of the browser tests and the screenshots",

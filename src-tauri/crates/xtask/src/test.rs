@@ -5,9 +5,10 @@ use crate::changed::{self, ChangePlan, Rust};
 use crate::process::{self, FEATURES, cargo, cargo_program, command, command_line, root, with_clippy};
 use crate::python;
 use crate::run::{prepare, with_test_environment};
-use crate::system::Need;
+use crate::system::{self, Need};
 use crate::tally::{self, TestCounts};
 use crate::ui;
+use crate::vulkan;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use std::fs;
@@ -45,11 +46,17 @@ enum TestPart {
     Browser,
     /// The real window.
     Desktop,
+    /// A reply through a Vulkan device. Builds the worker again, so only by name.
+    Vulkan,
 }
 
 impl Options {
     fn wants(&self, part: TestPart) -> bool {
-        let by_default = !self.changed || !matches!(part, TestPart::Browser | TestPart::Desktop);
+        let by_default = match part {
+            TestPart::Vulkan => false,
+            TestPart::Browser | TestPart::Desktop => !self.changed,
+            TestPart::Lint | TestPart::Rust | TestPart::Ui => true,
+        };
         if self.only.is_empty() { by_default } else { self.only.contains(&part) }
     }
 
@@ -116,6 +123,20 @@ fn run_steps(options: &Options, plan: &ChangePlan, outcomes: &mut Vec<Outcome>) 
     }
     if browser {
         outcomes.push(browser_tests(options));
+    }
+    if options.wants(TestPart::Vulkan) {
+        outcomes.push(vulkan_test());
+    }
+}
+
+fn vulkan_test() -> Outcome {
+    let worker = system::ensure(&[Need::Vulkan]).and_then(|()| vulkan::worker(false));
+    match worker {
+        Ok(Some(worker)) => {
+            run_tests("Vulkan", &mut vulkan::test(&worker), |printed| tally::cargo_test(&printed.stdout))
+        }
+        Ok(None) => run_check("Vulkan", &mut command("false")),
+        Err(error) => time_step("Vulkan", || Err(error)),
     }
 }
 

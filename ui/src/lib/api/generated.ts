@@ -220,6 +220,10 @@ export function client(call: Call) {
 		regenerate: (chat: string) => call("regenerate", { chat }) as Promise<Started>,
 		/** Starts another swipe of the last reply with a hint or with another model, for this swipe alone. */
 		regenerateWith: (chat: string, wanted: RegenerateOptions) => call("regenerate_with", { chat, wanted }) as Promise<Started>,
+		/** The probabilities of the tokens of a message's selected swipe; empty if they were not recorded. */
+		tokenChoices: (message: string) => call("token_choices", { message }) as Promise<TokenChoices>,
+		/** Starts another swipe of the last reply: equal up to `token`, then an alternative in its place. Both count from 0. */
+		continueFromToken: (chat: string, token: number, alternative: number) => call("continue_from_token", { chat, token, alternative }) as Promise<Started>,
 		/** Sets the characters that take part besides the chat's own, in the order of their turns. */
 		setMembers: (chat: string, characters: string[]) => call("set_members", { chat, characters }) as Promise<void>,
 		/** Sets how the characters of a group chat take turns. */
@@ -376,6 +380,57 @@ export function client(call: Call) {
 		listModels: () => call("list_models", {  }) as Promise<Model[]>,
 		/** Removes the file from the library; it stays on the disk. */
 		removeModel: (id: string) => call("remove_model", { id }) as Promise<void>,
+		/** The address of the model hub, and the folders of model files. */
+		hubSettings: () => call("hub_settings", {  }) as Promise<HubSettings>,
+		/** Sets the address of the hub; an empty one restores the default. Forgets the token if it changes. */
+		setHubAddress: (address: string) => call("set_hub_address", { address }) as Promise<HubSettings>,
+		/** Stores the access token for the hub in the keychain; an empty one removes it. */
+		setHubToken: (token: string) => call("set_hub_token", { token }) as Promise<HubSettings>,
+		/** Forgets a model folder. Its models stay in the library, and its files stay where they are. */
+		forgetModelFolder: (folder: string) => call("forget_model_folder", { folder }) as Promise<HubSettings>,
+		/** Chooses a model folder for later downloads; an empty text chooses the one inside the data folder. */
+		setDownloadFolder: (folder: string) => call("set_download_folder", { folder }) as Promise<HubSettings>,
+		/** Searches the hub for models with GGUF files. `page` is the cursor of a further page. */
+		searchHub: (query: string, page: string | null) => call("search_hub", { query, page }) as Promise<HubSearch>,
+		/** The model files of a repository on the hub. */
+		hubFiles: (repo: string) => call("hub_files", { repo }) as Promise<HubRepository>,
+		/** Reads the header of a file on the hub, and reports the memory that it needs at a context size in tokens. */
+		hubFit: (repo: string, path: string, context: number | null) => call("hub_fit", { repo, path, context }) as Promise<FitReport>,
+		/** The catalogue of models that comes with the app, the best one for this machine first. */
+		suggestedModels: () => call("suggested_models", {  }) as Promise<SuggestedModel[]>,
+		/** Whether to say that a larger model talks better: only small ones can answer, and the hint was not dismissed. */
+		hintsAtLargerModel: () => call("hints_at_larger_model", {  }) as Promise<boolean>,
+		dismissLargerModelHint: () => call("dismiss_larger_model_hint", {  }) as Promise<void>,
+		/** Downloads a model of the catalogue, and makes it the default afterwards. */
+		downloadSuggestion: (id: string) => call("download_suggestion", { id }) as Promise<Download>,
+		/** Downloads a file of the hub, with the file that reads pictures for it if `projector` names one. Events report the progress and the end. */
+		startDownload: (repo: string, path: string, projector: string | null, makesDefault: boolean) => call("start_download", { repo, path, projector, makesDefault }) as Promise<Download>,
+		/** The downloads that are not complete, the oldest first. */
+		listDownloads: () => call("list_downloads", {  }) as Promise<Download[]>,
+		/** Pauses a download; what it has received stays. */
+		pauseDownload: (id: string) => call("pause_download", { id }) as Promise<Download>,
+		/** Resumes a download that was paused, failed or interrupted. */
+		resumeDownload: (id: string) => call("resume_download", { id }) as Promise<Download>,
+		/** Cancels a download and deletes what it has received. */
+		cancelDownload: (id: string) => call("cancel_download", { id }) as Promise<void>,
+		/** Other apps on this machine with model files that are not in the library. */
+		findOtherModels: () => call("find_other_models", {  }) as Promise<OtherAppModels[]>,
+		/** Adds the models of one of these apps to the library, without copying them. */
+		addOtherModels: (app: string) => call("add_other_models", { app }) as Promise<AddedModels>,
+		/** Whether and where each local model is loaded, in the order of the library. */
+		modelStates: () => call("model_states", {  }) as Promise<ModelState[]>,
+		/** Loads a model with its own settings, and waits until it is loaded. */
+		loadModel: (id: string) => call("load_model", { id }) as Promise<ModelState>,
+		/** Unloads a model once its current reply has ended. The next reply loads it again. */
+		unloadModel: (id: string) => call("unload_model", { id }) as Promise<ModelState>,
+		/** Changes the weight of the model's adapter (LoRA), from 0 to 2. */
+		setAdapterWeight: (id: string, weight: number | null) => call("set_adapter_weight", { id, weight }) as Promise<ModelState>,
+		/** Loads the model without an adapter from now on. */
+		removeModelAdapter: (id: string) => call("remove_model_adapter", { id }) as Promise<ModelState>,
+		/** Measures the model for about ten seconds with several numbers of threads and batch sizes, and stores the best as settings of the model. */
+		measureModel: (id: string) => call("measure_model", { id }) as Promise<SpeedTest>,
+		/** Lists the devices that can compute models. A driver that crashes costs only the process that asks it. */
+		listDevices: () => call("list_devices", {  }) as Promise<ComputeDevices>,
 		listEndpoints: () => call("list_endpoints", {  }) as Promise<Endpoint[]>,
 		saveEndpoint: (draft: EndpointDraft) => call("save_endpoint", { draft }) as Promise<Endpoint>,
 		deleteEndpoint: (id: string) => call("delete_endpoint", { id }) as Promise<void>,
@@ -393,6 +448,13 @@ export function client(call: Call) {
 }
 
 export type Client = ReturnType<typeof client>;
+
+/**  Result of adding the models of a folder. */
+export type AddedModels = {
+	added: string[],
+	/**  Files that cannot be used, each with the reason. */
+	refused: string[],
+};
 
 /**
  *  An error that the UI can tell apart. A variant exists only if the UI acts on it. `message` says what happened and
@@ -740,6 +802,8 @@ export type ChatMarks = {
 	/**  Messages whose shown text was edited. */
 	edited: string[],
 	ratings: RatedSwipe[],
+	/**  Swipes with recorded token probabilities. */
+	tokenSwipes: string[],
 };
 
 /**  The messages of one chat that match a search, for walking from hit to hit. */
@@ -849,6 +913,37 @@ export type CommandRefusal = {
 /**  The setting that a command changes. */
 export type CommandSetting = "mode" | "persona" | "model" | "template" | "note" | "scene" | "checkpoint";
 
+/**  A device that can compute models. */
+export type ComputeDevice = {
+	/**  Name for the setting `gpu_device`, such as `Vulkan0`. */
+	name: string,
+	/**  Product name. */
+	description: string,
+	/**  Name of the backend, such as `Vulkan` or `CUDA`. */
+	backend: string,
+	kind: ComputeDeviceKind,
+	/**  In bytes. */
+	total: number | null,
+	/**  In bytes. */
+	free: number | null,
+};
+
+/**  The kind of a device. */
+export type ComputeDeviceKind = "processor" | 
+/**  A graphics card with memory of its own. */
+"discrete" | 
+/**  Graphics that share the memory of the processor. */
+"integrated" | 
+/**  A helper of the processor, such as a matrix library. */
+"accelerator";
+
+/**  The devices of this machine. */
+export type ComputeDevices = {
+	devices: ComputeDevice[],
+	/**  Why they could not be listed. The processor computes alone then. */
+	failure: string | null,
+};
+
 /**  The memories that a consolidation archived. Each can be restored. */
 export type Consolidation = {
 	/**  Another memory says the same. */
@@ -935,6 +1030,41 @@ export type DocumentOwner = { of: "chat"; id: string } |
  *  `character`.
  */
 { of: "lorebook"; id: string };
+
+/**  A download of a model. */
+export type Download = {
+	id: string,
+	repo: string,
+	/**  Name of the file on this machine. */
+	file: string,
+	licence: string | null,
+	state: DownloadState,
+	/**  Bytes of all parts so far. */
+	done: number | null,
+	total: number | null,
+	/**  Bytes per second; `null` while nothing arrives. */
+	speed: number | null,
+	secondsLeft: number | null,
+	/**  Why it waits or failed; empty otherwise. */
+	reason: string,
+	/**  What to do about it. */
+	hint: string,
+	/**  Seconds until the next try. */
+	retryIn: number | null,
+	/**  The model becomes the default afterwards. */
+	makesDefault: boolean,
+};
+
+/**  State of a download. */
+export type DownloadState = 
+/**  Another download goes first. */
+"queued" | "running" | 
+/**  It failed and is tried again soon. */
+"waiting" | 
+/**  Complete; its checksum is compared. */
+"checking" | "paused" | 
+/**  It needs the user; `reason` says why. */
+"failed";
 
 /**  A draft that is being written. */
 export type Drafting = {
@@ -1087,6 +1217,8 @@ export type Event =
 { event: "forgot"; chat: string; memory: Memory } | 
 /**  A quick reply has run by itself, with these outcomes. */
 { event: "quickReplyRan"; chat: string; label: string; outcomes: CommandOutcome[] } | 
+/**  A local model is loaded, but not as wished. Replies come nevertheless. */
+{ event: "loadedDifferently"; model: string; notes: LoadNote[] } | 
 /**  A list or an item has changed; a view of it should reload. */
 { event: "changed"; what: Changed; id: string | null } | 
 /**  Files were imported by a drop, a dialog or a second start. */
@@ -1095,6 +1227,10 @@ export type Event =
 { event: "importing"; progress: ImportProgress } | 
 /**  The import of a folder has ended, completely or not, as the report says; without a report it failed. */
 { event: "importEnded"; report: ImportReport | null } | 
+/**  Progress or a new state of a download. */
+{ event: "downloading"; download: Download } | 
+/**  A download has ended. `model` is the id of the model in the library; `null` if the user cancelled. */
+{ event: "downloadEnded"; id: string; name: string; model: string | null; makesDefault: boolean } | 
 /**  The listener was too slow and missed events: it should reload what it shows. */
 { event: "missed" };
 
@@ -1125,6 +1261,29 @@ export type Figures = {
 	decodeMs: number | null,
 	/**  Milliseconds from the first text to the end of the thoughts; `null` without thoughts. */
 	thoughtMs?: number | null,
+};
+
+/**  Memory that a model needs, in bytes, next to the memory of this machine. */
+export type FitReport = {
+	fits: Fits,
+	weights: number | null,
+	/**  KV cache at `context`; 0 if the header lacks the figures. */
+	cache: number | null,
+	/**  Compute buffers, by a rule of thumb. */
+	working: number | null,
+	needed: number | null,
+	/**  Memory that is available now; `null` if the system does not say. */
+	available: number | null,
+	/**  Context in tokens that the figures are for. */
+	context: number,
+	/**  Context in tokens that the model was trained for. */
+	trainedContext: number,
+	/**  The largest context in tokens that fits; `null` if unknown. */
+	largestContext: number | null,
+	architecture: string,
+	parameters: number | null,
+	/**  The file contains a chat template. */
+	hasTemplate: boolean,
 };
 
 /**  Whether a model file fits into this machine's memory, as an estimate from its header. */
@@ -1223,6 +1382,72 @@ export type HealthCheck = {
 	name: string,
 	ok: boolean,
 	reason: string,
+};
+
+/**  A model file of the hub, or all parts of a split one. */
+export type HubFile = {
+	/**  Path of the first part inside the repository. It identifies the file. */
+	path: string,
+	parts: number,
+	/**  Size of all parts; `null` if the hub does not state it. */
+	bytes: number | null,
+	/**  SHA-256 of the first part, as the hub states it. */
+	sha256: string | null,
+	/**  Quantisation from the name, such as `Q4_K_M`. */
+	quantisation: string | null,
+	/**  A guess from the size; `hub_fit` reads the file's header. `null` without a size. */
+	fits: Fits | null,
+	/**  The same file is in the library. */
+	installed: boolean,
+};
+
+/**  A model of the hub. */
+export type HubModel = {
+	/**  Owner and name, such as `Qwen/Qwen3-4B-GGUF`. */
+	repo: string,
+	downloads: number | null,
+	likes: number | null,
+	/**  The authors ask users to accept their terms on the model's page before the download. */
+	gated: boolean,
+	/**  Identifier such as `apache-2.0`; `null` if the authors state no licence. */
+	licence: string | null,
+	/**  Language codes, such as `en`. */
+	languages: string[],
+	/**  Date of the last change, `YYYY-MM-DD`. */
+	updated: string | null,
+	/**  The model's page, for a browser. */
+	page: string,
+};
+
+/**  A model of the hub with its files, smallest first. */
+export type HubRepository = {
+	model: HubModel,
+	files: HubFile[],
+	/**  Files that let the model read pictures (mmproj). */
+	projectors: HubFile[],
+	/**  Path of the file that suits this machine best; `null` if none is known to fit. */
+	recommended: string | null,
+};
+
+/**  One page of a search on the hub. */
+export type HubSearch = {
+	models: HubModel[],
+	/**  Cursor of the next page; `null` on the last one. */
+	next: string | null,
+};
+
+/**  The model hub and the folders of model files. The token is never shown again. */
+export type HubSettings = {
+	address: string,
+	/**  An environment variable sets the address, so it cannot be changed here. */
+	addressIsFixed: boolean,
+	hasToken: boolean,
+	/**  The token is kept only until the app ends, because this machine has no keychain. */
+	tokenIsForSession: boolean,
+	/**  Folders whose model files are in the library. */
+	folders: string[],
+	/**  The folder that receives downloads. */
+	downloadFolder: string,
 };
 
 /**  The progress of a folder import. */
@@ -1352,6 +1577,8 @@ export type LayeredSetting = {
 	layers: SettingAt[],
 	/**  The settings that can switch it off, whatever its value is. */
 	silencers: SettingSilencer[],
+	/**  Why it has no effect with the model in use, whatever its value is. */
+	inactive: SettingInactive | null,
 	/**  The environment variable that overrides it. */
 	variable: string,
 };
@@ -1374,6 +1601,15 @@ export type ListPlace = {
 	/**  Archived items are not in the list. Searches find them. */
 	archived: boolean,
 };
+
+/**  Why a model is not loaded as wished. */
+export type LoadNote = 
+/**  The graphics devices could not be used, so the processor computes alone. */
+{ kind: "withoutGraphics"; why: string } | 
+/**  Fewer layers are on the graphics device. */
+{ kind: "fewerLayers"; from: number; to: number; why: string } | 
+/**  The context is smaller, in tokens. */
+{ kind: "smallerContext"; from: number; to: number; why: string };
 
 /**  An entry of a card's lorebook, for display. */
 export type LoreEntry = {
@@ -1733,10 +1969,55 @@ export type Model = {
 	default: boolean,
 };
 
+/**  What a model is doing. */
+export type ModelActivity = "unloaded" | "loading" | "idle" | 
+/**  A reply is being generated. */
+"busy";
+
+/**  An adapter (LoRA) that changes a model. */
+export type ModelAdapter = {
+	/**  File name. */
+	name: string,
+	path: string,
+	/**  Factor of its effect, 0 to 2; 1 is the effect of its training. */
+	weight: number | null,
+	/**  The file is no longer where it was. */
+	missing: boolean,
+};
+
+/**  Memory of a loaded model on one device, in bytes. */
+export type ModelMemory = {
+	/**  Product name of a graphics device; empty for the processor. */
+	device: string,
+	weights: number | null,
+	/**  KV cache. */
+	cache: number | null,
+	compute: number | null,
+	/**  All memory of the device; 0 if unknown. */
+	total: number | null,
+};
+
 /**  Identifies a model that can answer. */
 export type ModelRef = { kind: "local"; id: string } | 
 /**  The id of an endpoint, which selects its preset model, or the id of one of its models. */
 { kind: "remote"; id: string };
+
+/**  Whether and where a local model is loaded. */
+export type ModelState = {
+	/**  Id of the model. */
+	id: string,
+	activity: ModelActivity,
+	/**  In tokens; 0 unless it is loaded. */
+	context: number,
+	/**  Number of layers, including the output layer. */
+	layers: number,
+	/**  Layers on graphics devices. */
+	gpuLayers: number,
+	devices: ModelMemory[],
+	/**  How it differs from what was wished. */
+	notes: LoadNote[],
+	adapter: ModelAdapter | null,
+};
 
 /**  The role in which a card's note is sent. */
 export type NoteRole = "system" | "user" | 
@@ -1769,6 +2050,16 @@ first: string | null } | { of: "message"; id: string } |
 { of: "document"; id: string; name: string } | { of: "clock" } | { of: "mode"; name: string } | 
 /**  The user's wish for one version of a reply. */
 { of: "hint" } | { of: "setting"; key: string };
+
+/**  Model files of another app on this machine. */
+export type OtherAppModels = {
+	/**  Name of the app, such as `Ollama`. */
+	app: string,
+	folder: string,
+	/**  Names of the models that are not in the library. */
+	models: string[],
+	bytes: number | null,
+};
 
 /**  A past turn in the list of the X-ray page. */
 export type PastTurn = {
@@ -2238,6 +2529,8 @@ export type SamplerPreset = {
 	/**  Empty for a new one. The setting `sampler_preset` contains it. */
 	id: string,
 	name: string,
+	/**  It ships with the app, and can be copied but not changed. */
+	builtIn?: boolean,
 	/**  By the keys of settings. Settings that are absent stay as they are. */
 	values: { [key in string]: SettingValue },
 };
@@ -2332,7 +2625,16 @@ export type SettingChoice = {
 };
 
 /**  The section in which a setting is shown. */
-export type SettingGroup = "context" | "prompt" | "story" | "chat" | "sampler";
+export type SettingGroup = "context" | "prompt" | "story" | "chat" | "sampler" | "loading";
+
+/**  Why a setting has no effect with the model in use. */
+export type SettingInactive = 
+/**  The endpoint has refused it. */
+"refused" | 
+/**  The endpoint accepts only the parameters of OpenAI's own API. */
+"plainApi" | 
+/**  It works only with local models. */
+"localOnly";
 
 /**  The values that a setting accepts. Ranges include both ends. */
 export type SettingKind = { kind: "switch" } | 
@@ -2343,7 +2645,11 @@ export type SettingKind = { kind: "switch" } |
 /**  The choices. */
 choices: SettingChoice[] } | 
 /**  At most `max` bytes. */
-{ kind: "text"; max: number };
+{ kind: "text"; max: number } | 
+/**  A text of at most `max` bytes that follows a syntax. */
+{ kind: "code"; max: number } | 
+/**  These names in any order, separated by commas. */
+{ kind: "order"; names: string[] };
 
 /**  A layer of settings. Later ones override earlier ones. */
 export type SettingLayer = "builtIn" | 
@@ -2442,6 +2748,27 @@ export type Skipped = {
 	reason: string,
 };
 
+/**  One measurement. */
+export type SpeedRun = {
+	threads: number,
+	/**  Tokens per batch; `null` is the app's choice. */
+	batch: number | null,
+	/**  Layers on graphics devices. */
+	gpuLayers: number,
+	/**  Tokens per second while a prompt is read. */
+	prompt: number | null,
+	/**  Tokens per second of a reply. */
+	reply: number | null,
+};
+
+/**  The result of a speed test. */
+export type SpeedTest = {
+	/**  In the order of the measurements. */
+	runs: SpeedRun[],
+	/**  Position of the settings that the model keeps. */
+	best: number,
+};
+
 /**  The result of splitting a chat. */
 export type SplitChat = {
 	/**  The new chat. */
@@ -2529,6 +2856,32 @@ export type StoryTree = {
 	nodes: StoryNode[],
 	/**  Number of chats. */
 	chats: number,
+};
+
+/**  A model of the catalogue that comes with the app. */
+export type SuggestedModel = {
+	id: string,
+	name: string,
+	repo: string,
+	/**  Number of weights, in billions. */
+	billions: number | null,
+	licence: string,
+	licenceUrl: string,
+	/**  The licence has conditions beyond naming the authors. */
+	hasTerms: boolean,
+	languages: string[],
+	/**  What it is good at, as names of screen texts. */
+	goodAt: string[],
+	/**  Notes on its chat template, as names of screen texts. */
+	notes: string[],
+	/**  Quantisation to download. */
+	quantisation: string,
+	/**  Estimated size of the download. The hub states the true one. */
+	bytes: number | null,
+	fits: Fits,
+	/**  The largest one that runs comfortably on this machine. */
+	best: boolean,
+	page: string,
 };
 
 /**  One of the alternative texts of a message. */
@@ -2630,6 +2983,29 @@ export type TextCounts = {
 export type Theme = "light" | "dark" | 
 /**  White on black. */
 "contrast" | "system";
+
+/**  A token that the model considered. */
+export type TokenAlternative = {
+	text: string,
+	/**  0 to 1, before all samplers. */
+	probability: number,
+};
+
+/**  A token of a reply. */
+export type TokenChoice = {
+	text: string,
+	/**  0 to 1, before all samplers. */
+	probability: number,
+	/**  Likeliest first. May contain the token itself. */
+	alternatives: TokenAlternative[],
+};
+
+/**  The tokens of a reply. Empty if none were recorded. */
+export type TokenChoices = {
+	/**  The text before the first token. */
+	before: string,
+	tokens: TokenChoice[],
+};
 
 /**  An entry that a turn would include. */
 export type ToldEntry = {

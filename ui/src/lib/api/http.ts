@@ -89,6 +89,9 @@ export class HttpTransport implements Transport {
 	}
 
 	pickModel = async () => null;
+	pickModelFolder = async () => null;
+
+	pickAdapter = async () => null;
 
 	async pickTokenizer(endpoint: string): Promise<Endpoint | null> {
 		const [file] = await chooseFiles(".json,application/json", false);

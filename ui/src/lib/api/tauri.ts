@@ -1,7 +1,7 @@
 import { Channel, convertFileSrc, invoke } from "@tauri-apps/api/core";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { asApiError } from "./errors";
-import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, PromptFile, ReadableOptions } from "./generated";
+import type { AddedModels, Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions } from "./generated";
 import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 
 async function ask<T>(command: string, args: Record<string, unknown> = {}): Promise<T> {
@@ -45,6 +45,9 @@ export class TauriTransport implements Transport {
 	pickChats = (character: string) => ask<ImportReport | null>("pick_chats", { character });
 
 	pickModel = () => ask<Model | null>("pick_model");
+	pickModelFolder = () => ask<AddedModels | null>("pick_model_folder");
+
+	pickAdapter = (model: string) => ask<ModelState | null>("pick_adapter", { model });
 
 	pickTokenizer = (endpoint: string) => ask<Endpoint | null>("pick_tokenizer", { endpoint });
 

@@ -1,4 +1,4 @@
-import type { Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, PromptFile, ReadableOptions } from "./generated";
+import type { AddedModels, Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions } from "./generated";
 
 /** State of the event connection to the engine. */
 export type Connection = "connecting" | "live" | "lost";
@@ -42,6 +42,10 @@ export interface Transport {
 	pickChats(character: string): Promise<ImportReport | null>;
 	/** Opens a file dialog for a model file; `null` if the user cancelled. */
 	pickModel(): Promise<Model | null>;
+	/** Opens a dialog for a folder of model files and adds them without copying; `null` if the user cancelled. */
+	pickModelFolder(): Promise<AddedModels | null>;
+	/** Opens a file dialog for an adapter (LoRA) of a model; `null` if the user cancelled. */
+	pickAdapter(model: string): Promise<ModelState | null>;
 	/** Opens a file dialog for the `tokenizer.json` of an endpoint's model; `null` if the user cancelled. */
 	pickTokenizer(endpoint: string): Promise<Endpoint | null>;
 	/** Opens a web or mail address in the system's default program. */

@@ -56,4 +56,5 @@ export const SETTING_TOPICS = {
 	sampler: "presets#samplers",
 	context: "context#settings",
 	chat: "chatting#display",
+	loading: "models#loading",
 } satisfies Record<string, Topic>;

@@ -39,6 +39,21 @@ export function bytes(value: number): string {
 	return numberFormat(options).format(value / 1000 ** step);
 }
 
+/** Formats a number of seconds in its largest unit, rounded up: `40 sec`, `3 min`, `2 hr`. */
+export function duration(seconds: number): string {
+	const [value, unit] = seconds < 60 ? [seconds, "second"] : seconds < 5400 ? [seconds / 60, "minute"] : [seconds / 3600, "hour"];
+	return new Intl.NumberFormat(language(), { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 0 }).format(Math.ceil(value as number));
+}
+
+/** The name of a language by its code; the code itself if it is unknown. */
+export function languageName(code: string): string {
+	try {
+		return new Intl.DisplayNames(language(), { type: "language" }).of(code) ?? code;
+	} catch {
+		return code;
+	}
+}
+
 /** Formats a time as short as it stays clear: `now`, `5 min`, `14:03`, `Tue`, `3 Feb`, `3 Feb 2024`. */
 export function when(iso: string, now = new Date()): string {
 	const then = new Date(iso);

@@ -35,7 +35,7 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
 }
 
 /** The text for a name from the engine; the name itself if there is no text for it. */
-export function named(group: "kind" | "memoryType" | "memoryOrigin" | "section", name: string): string {
+export function named(group: "kind" | "memoryType" | "memoryOrigin" | "section" | "suggestedGood" | "suggestedNote", name: string): string {
 	return i18n.t(`${group}.${name}`, { lng: current, defaultValue: name });
 }
 

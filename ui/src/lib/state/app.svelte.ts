@@ -22,6 +22,7 @@ import { MessageSearch } from "./messageSearch.svelte";
 import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
 import { Memories } from "./memory/memories.svelte";
+import { ModelLibrary } from "./modelLibrary.svelte";
 import { Models } from "./models.svelte";
 import { followOrigin } from "./origins";
 import { PersonaActions } from "./personaActions";
@@ -68,6 +69,7 @@ export class App {
 	readonly chatFolders = new Folders(this, "chat");
 	readonly characterFolders = new Folders(this, "character");
 	readonly models: Models;
+	readonly modelLibrary: ModelLibrary;
 	readonly settings: SettingsState;
 	readonly xray: Xray;
 	readonly memories: Memories;
@@ -128,6 +130,7 @@ export class App {
 			(character) => this.library.tagsOf(character),
 		);
 		this.models = new Models(this.api);
+		this.modelLibrary = new ModelLibrary(this.api, { attempt: (action) => this.attempt(action) });
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.xray = new Xray(this.api);
 		this.memories = this.createMemories();
@@ -361,7 +364,7 @@ export class App {
 	}
 
 	async loadAll(): Promise<void> {
-		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.settings.load(), this.folder.load()]);
+		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.modelLibrary.load(), this.settings.load(), this.folder.load()]);
 	}
 
 	/** Loads the folders of both lists. */

@@ -28,6 +28,8 @@ async function started(answers: Record<string, (args: never) => unknown> = {}) {
 		list_endpoints: () => [],
 		list_modes: () => [],
 		import_progress: () => null,
+		list_downloads: () => [],
+		hints_at_larger_model: () => false,
 	layered_settings: () => ({ settings: [], contradictions: [], model: null, character: null }),
 	list_personas: () => [],
 		get_settings: () => ({ theme: "dark", language: "en" }),

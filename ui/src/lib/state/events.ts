@@ -1,11 +1,12 @@
 import type { Changed, Event, Memory } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
+import { noteText } from "../i18n/modelTexts";
 import type { App } from "./app.svelte";
 import { ImportToasts } from "./importToasts";
 import { takeFirstLearned } from "./memory/firstLearned";
 import { notifyOfReply } from "./notifier";
 
-type ChatEvent = Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "missed" }>;
+type ChatEvent = Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "downloading" | "downloadEnded" | "loadedDifferently" | "missed" }>;
 
 /** Applies the events of the engine to the state of the app. */
 export class EngineEvents {
@@ -29,6 +30,10 @@ export class EngineEvents {
 		else if (event.event === "importEnded") {
 			app.importsVersion += 1;
 			app.folder.ended(event.report);
+		} else if (event.event === "downloading") app.modelLibrary.update(event.download);
+		else if (event.event === "downloadEnded") this.#downloaded(event);
+		else if (event.event === "loadedDifferently") {
+			app.toasts.show({ kind: "news", text: t("toast.loadedDifferently", { name: event.model }), detail: event.notes.map(noteText).join(" ") });
 		} else if (event.event === "missed") void this.#reload();
 		else this.#receiveForChat(event);
 	}
@@ -44,6 +49,13 @@ export class EngineEvents {
 		if (event.event === "remembered") this.#remembered(event.memory);
 		else if (event.event === "forgot") app.offerUndo(t("toast.forgot", { text: event.memory.text }), () => app.api.restoreMemory(event.memory.id));
 		else app.chat.receive(event);
+	}
+
+	#downloaded({ id, name, model, makesDefault }: Extract<Event, { event: "downloadEnded" }>): void {
+		this.app.modelLibrary.ended(id);
+		if (model === null) return;
+		const text = t(makesDefault ? "toast.modelAnswers" : "toast.modelReady", { name });
+		this.app.toasts.show({ kind: "news", text });
 	}
 
 	#remembered({ id, text, origin }: Memory): void {

@@ -1,7 +1,7 @@
 //! Detects settings that contradict each other.
 
 use super::layers::Resolved;
-use super::list::Values;
+use super::list::{FlashAttention, KvCacheType, Values};
 use super::owner::SettingOrigin;
 
 /// Settings that contradict each other. They do not stop a turn, because the budget never exceeds the limit. Setting
@@ -19,6 +19,8 @@ pub enum Contradiction {
     TrimEmptiesHistory { trim_chunk: u32, history_cap: u32 },
     #[error("the minimum of {min_tail_messages} messages is above the maximum of {message_ceiling}")]
     CeilingBelowTail { min_tail_messages: u32, message_ceiling: u32 },
+    #[error("a KV cache of type q8_0 needs flash attention, which is off")]
+    QuantizedCacheWithoutFlash,
 }
 
 impl Contradiction {
@@ -28,6 +30,7 @@ impl Contradiction {
             Self::Sum { parts, .. } => parts.iter().map(|(key, _)| *key).chain(["context_limit"]).collect(),
             Self::TrimEmptiesHistory { .. } => vec!["trim_chunk", "history_cap"],
             Self::CeilingBelowTail { .. } => vec!["min_tail_messages", "message_ceiling"],
+            Self::QuantizedCacheWithoutFlash => vec!["kv_cache_type", "flash_attention"],
         }
     }
 }
@@ -40,7 +43,7 @@ fn listed(parts: &[(&'static str, u32)]) -> String {
 impl Resolved {
     /// Returns the contradictions among explicitly set values. Automatic values always fit.
     pub fn contradictions(&self) -> Vec<Contradiction> {
-        [self.sum(), self.trim(), self.tail()].into_iter().flatten().collect()
+        [self.sum(), self.trim(), self.tail(), self.cache()].into_iter().flatten().collect()
     }
 
     fn sum(&self) -> Option<Contradiction> {
@@ -55,6 +58,12 @@ impl Resolved {
     fn trim(&self) -> Option<Contradiction> {
         let (trim_chunk, history_cap) = (self.values.trim_chunk?, self.values.history_cap?);
         (trim_chunk >= history_cap).then_some(Contradiction::TrimEmptiesHistory { trim_chunk, history_cap })
+    }
+
+    fn cache(&self) -> Option<Contradiction> {
+        let Values { kv_cache_type, flash_attention, .. } = self.values;
+        let both = kv_cache_type == KvCacheType::Q8 && flash_attention == FlashAttention::Off;
+        both.then_some(Contradiction::QuantizedCacheWithoutFlash)
     }
 
     /// The built-in minimum adapts to a ceiling, so only an explicit one can contradict it.
@@ -100,6 +109,14 @@ mod tests {
     #[test]
     fn a_cap_alone_contradicts_nothing() {
         assert_eq!(check(&[("history_cap", "150000")]), [""; 0]);
+    }
+
+    #[test]
+    fn quantized_cache_needs_flash_attention() {
+        let cache = ("kv_cache_type", "\"q8_0\"");
+        assert_eq!(check(&[cache]), [""; 0]);
+        let told = check(&[cache, ("flash_attention", "\"off\"")]);
+        assert_eq!(told, ["a KV cache of type q8_0 needs flash attention, which is off"]);
     }
 
     #[test]

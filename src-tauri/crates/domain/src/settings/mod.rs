@@ -15,9 +15,9 @@ pub use contradiction::Contradiction;
 pub use disabled_by::{Disabler, disablers};
 pub use layers::{IgnoredValue, Layer, Layers, Resolved, resolve};
 pub use list::{
-    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, ENVIRONMENT_PREFIX, LoreProfile,
-    LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode, SETTINGS, Setting, SettingSection, SpritePlace,
-    StartMode, Unit, Values, preset_setting, setting,
+    CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, ENVIRONMENT_PREFIX, FlashAttention,
+    KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace, NoteRole, PlacementMode, SETTINGS, Setting,
+    SettingSection, SpritePlace, StartMode, Unit, Values, preset_setting, setting,
 };
 pub use owner::{Owner, Scope, SettingOrigin};
-pub use value::{ConfigValue, InvalidValue, ValueType};
+pub use value::{ConfigValue, InvalidValue, Syntax, ValueType};

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{CommandOutcome, EndReason, Figures, ImportProgress, ImportReport, Memory, Message, ReplyTurn};
+use super::{CommandOutcome, Download, EndReason, Figures, ImportProgress, ImportReport, LoadNote, Memory, Message, ReplyTurn};
 
 /// An event of the engine, sent to all listeners. An event of a chat names the chat, so that no other chat shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
@@ -56,6 +56,8 @@ pub enum Event {
     Forgot { chat: String, memory: Memory },
     /// A quick reply has run by itself, with these outcomes.
     QuickReplyRan { chat: String, label: String, outcomes: Vec<CommandOutcome> },
+    /// A local model is loaded, but not as wished. Replies come nevertheless.
+    LoadedDifferently { model: String, notes: Vec<LoadNote> },
     /// A list or an item has changed; a view of it should reload.
     Changed { what: Changed, id: Option<String> },
     /// Files were imported by a drop, a dialog or a second start.
@@ -64,6 +66,10 @@ pub enum Event {
     Importing { progress: ImportProgress },
     /// The import of a folder has ended, completely or not, as the report says; without a report it failed.
     ImportEnded { report: Option<ImportReport> },
+    /// Progress or a new state of a download.
+    Downloading { download: Download },
+    /// A download has ended. `model` is the id of the model in the library; `null` if the user cancelled.
+    DownloadEnded { id: String, name: String, model: Option<String>, makes_default: bool },
     /// The listener was too slow and missed events: it should reload what it shows.
     Missed,
 }

@@ -83,7 +83,7 @@ impl From<TemplateError> for ApiError {
 }
 
 /// Turns the clause of a lower error into a sentence for the screen, with a capital letter and a full stop.
-fn sentence(clause: &str) -> String {
+pub(crate) fn sentence(clause: &str) -> String {
     let mut letters = clause.chars();
     let first: String = match letters.next() {
         Some(first) if is_word(clause) => first.to_uppercase().collect(),

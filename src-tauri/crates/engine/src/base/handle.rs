@@ -1,5 +1,6 @@
 //! State that every layer shares.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use domain::Timestamp;
@@ -26,6 +27,7 @@ struct BaseState {
     idle: IdleWork,
     notices: Vec<String>,
     provider: Option<Arc<dyn Provider>>,
+    home: Option<PathBuf>,
 }
 
 impl Base {
@@ -39,6 +41,7 @@ impl Base {
             idle: IdleWork::default(),
             notices,
             provider: options.provider.clone(),
+            home: options.home.clone(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -70,6 +73,11 @@ impl Base {
 
     pub(crate) fn notices(&self) -> &[String] {
         &self.inner.notices
+    }
+
+    /// Folder in which other apps keep their data; `None` if the user has no home folder.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.inner.home.clone().or_else(std::env::home_dir)
     }
 
     /// The provider that answers every turn, if the options name one.

@@ -24,4 +24,6 @@ pub struct Options {
     pub environment: BTreeMap<String, String>,
     /// Provider that answers every turn, regardless of the settings. For tests and previews.
     pub provider: Option<Arc<dyn Provider>>,
+    /// Folder in which other apps' models are looked for; `None` is the user's home folder.
+    pub home: Option<PathBuf>,
 }

@@ -18,6 +18,8 @@ pub(crate) enum Secret {
     Key(EndpointId),
     /// The endpoint's header values, as one JSON object by header name.
     Headers(EndpointId),
+    /// The access token of the model hub.
+    HubToken,
 }
 
 impl Secret {
@@ -26,6 +28,7 @@ impl Secret {
         match self {
             Self::Key(id) => id.to_string(),
             Self::Headers(id) => format!("{id}.headers"),
+            Self::HubToken => "hub".to_owned(),
         }
     }
 }

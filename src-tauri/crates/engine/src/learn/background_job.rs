@@ -184,6 +184,7 @@ impl Learning {
             };
             let request = Request {
                 cache_key: forgets.key.clone(),
+                background: true,
                 prompt: prompt.clone(),
                 sampling: sampling.resolve(1),
                 response_schema: Some(task.shape.clone()),

@@ -6,7 +6,7 @@ use domain::ChatId;
 use domain::chat::{Chat, Role};
 use domain::sampling::Sampling;
 use futures_util::StreamExt;
-use provider::Request;
+use provider::{GenerationEvent, Request};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
@@ -144,11 +144,14 @@ async fn read_prompt(
     made: BuiltPrompt,
     leave: CancellationToken,
 ) -> ApiResult<()> {
-    let sampling = Sampling { max_tokens: 0, ..answerer.sampling };
-    let request = Request { cache_key, prompt: made.assembled.prompt, sampling, response_schema: None };
+    let sampling = Sampling { max_tokens: 0, ..answerer.sampling.clone() };
+    let prompt = made.assembled.prompt;
+    let request = Request { cache_key, background: false, prompt, sampling, response_schema: None };
     let mut reading = answerer.provider.stream(request, leave);
     while let Some(event) = reading.next().await {
-        event?;
+        if let GenerationEvent::Finished { usage, .. } = event? {
+            tracing::info!(read_ahead = usage.evaluated.unwrap_or(0), "a prompt was read ahead");
+        }
     }
     Ok(())
 }

@@ -67,6 +67,36 @@ impl Engine {
         self.config.add_model(path).await
     }
 
+    /// Adds the model files in a folder and its subfolders to the library, without copying them, and remembers the
+    /// folder.
+    ///
+    /// # Errors
+    /// `BadInput` if it is not a folder.
+    pub async fn add_model_folder(&self, folder: PathBuf) -> ApiResult<api::AddedModels> {
+        self.config.add_model_folder(folder).await
+    }
+
+    /// Resumes the downloads that ran when the app ended. For front ends that stay open.
+    pub fn resume_interrupted_downloads(&self) {
+        self.config.resume_interrupted_downloads()
+    }
+
+    /// Returns the SHA-256 of a model's file, or of all its parts, as the library stores it.
+    ///
+    /// # Errors
+    /// `Storage` if the file cannot be read.
+    pub async fn model_checksum(&self, path: PathBuf) -> ApiResult<String> {
+        self.config.model_checksum(path).await
+    }
+
+    /// Loads a model with an adapter (LoRA) from now on. The file stays in its folder.
+    ///
+    /// # Errors
+    /// `NotFound`; `BadInput` if the file is not an adapter for this kind of model.
+    pub async fn set_model_adapter(&self, id: String, path: PathBuf) -> ApiResult<api::ModelState> {
+        self.config.set_model_adapter(id, path).await
+    }
+
     /// Counts the tokens of `text` with `model`, or else with the default model: exactly for local models,
     /// approximately for remote ones.
     ///

@@ -67,6 +67,9 @@ impl Engine {
             engine.library.drop_stale_caches_in_background();
             engine.library.purge_in_background();
             engine.library.back_up_in_background();
+            engine.config.load_downloads().await?;
+            engine.config.announce_loading();
+            engine.config.apply_model_limits().await?;
             engine.config.find_models(&options.model_dirs).await
         };
         prepared.await.map_err(open_store::broken)?;
@@ -119,6 +122,10 @@ impl Engine {
         self.base.idle().end();
         self.base.running().cancel_all();
         self.imports.importing().cancel();
+        let downloads = self.config.downloads().stop_all();
+        if tokio::time::timeout(GOODBYE, futures_util::future::join_all(downloads)).await.is_err() {
+            tracing::warn!("a download did not end in time");
+        }
         if tokio::time::timeout(GOODBYE, self.settle()).await.is_err() {
             tracing::warn!("a reply did not end in time");
         }

@@ -254,6 +254,11 @@ macro_rules! operations {
             turns.regenerate(chat: String) -> Started;
             /// Starts another swipe of the last reply with a hint or with another model, for this swipe alone.
             turns.regenerate_with(chat: String, wanted: RegenerateOptions) -> Started;
+            /// The probabilities of the tokens of a message's selected swipe; empty if they were not recorded.
+            turns.token_choices(message: String) -> TokenChoices;
+            /// Starts another swipe of the last reply: equal up to `token`, then an alternative in its place. Both count
+            /// from 0.
+            turns.continue_from_token(chat: String, token: u32, alternative: u32) -> Started;
             /// Sets the characters that take part besides the chat's own, in the order of their turns.
             library.set_members(chat: String, characters: Vec<String>) -> ();
             /// Sets how the characters of a group chat take turns.
@@ -422,6 +427,59 @@ macro_rules! operations {
             config.list_models() -> Vec<Model>;
             /// Removes the file from the library; it stays on the disk.
             config.remove_model(id: String) -> ();
+            /// The address of the model hub, and the folders of model files.
+            config.hub_settings() -> HubSettings;
+            /// Sets the address of the hub; an empty one restores the default. Forgets the token if it changes.
+            config.set_hub_address(address: String) -> HubSettings;
+            /// Stores the access token for the hub in the keychain; an empty one removes it.
+            config.set_hub_token(token: String) -> HubSettings;
+            /// Forgets a model folder. Its models stay in the library, and its files stay where they are.
+            config.forget_model_folder(folder: String) -> HubSettings;
+            /// Chooses a model folder for later downloads; an empty text chooses the one inside the data folder.
+            config.set_download_folder(folder: String) -> HubSettings;
+            /// Searches the hub for models with GGUF files. `page` is the cursor of a further page.
+            config.search_hub(query: String, page: Option<String>) -> HubSearch;
+            /// The model files of a repository on the hub.
+            config.hub_files(repo: String) -> HubRepository;
+            /// Reads the header of a file on the hub, and reports the memory that it needs at a context size in tokens.
+            config.hub_fit(repo: String, path: String, context: Option<u32>) -> FitReport;
+            /// The catalogue of models that comes with the app, the best one for this machine first.
+            config.suggested_models() -> Vec<SuggestedModel>;
+            /// Whether to say that a larger model talks better: only small ones can answer, and the hint was not dismissed.
+            config.hints_at_larger_model() -> bool;
+            config.dismiss_larger_model_hint() -> ();
+            /// Downloads a model of the catalogue, and makes it the default afterwards.
+            config.download_suggestion(id: String) -> Download;
+            /// Downloads a file of the hub, with the file that reads pictures for it if `projector` names one. Events
+            /// report the progress and the end.
+            config.start_download(repo: String, path: String, projector: Option<String>, makes_default: bool) -> Download;
+            /// The downloads that are not complete, the oldest first.
+            config.list_downloads() -> Vec<Download>;
+            /// Pauses a download; what it has received stays.
+            config.pause_download(id: String) -> Download;
+            /// Resumes a download that was paused, failed or interrupted.
+            config.resume_download(id: String) -> Download;
+            /// Cancels a download and deletes what it has received.
+            config.cancel_download(id: String) -> ();
+            /// Other apps on this machine with model files that are not in the library.
+            config.find_other_models() -> Vec<OtherAppModels>;
+            /// Adds the models of one of these apps to the library, without copying them.
+            config.add_other_models(app: String) -> AddedModels;
+            /// Whether and where each local model is loaded, in the order of the library.
+            config.model_states() -> Vec<ModelState>;
+            /// Loads a model with its own settings, and waits until it is loaded.
+            config.load_model(id: String) -> ModelState;
+            /// Unloads a model once its current reply has ended. The next reply loads it again.
+            config.unload_model(id: String) -> ModelState;
+            /// Changes the weight of the model's adapter (LoRA), from 0 to 2.
+            config.set_adapter_weight(id: String, weight: f32) -> ModelState;
+            /// Loads the model without an adapter from now on.
+            config.remove_model_adapter(id: String) -> ModelState;
+            /// Measures the model for about ten seconds with several numbers of threads and batch sizes, and stores the
+            /// best as settings of the model.
+            config.measure_model(id: String) -> SpeedTest;
+            /// Lists the devices that can compute models. A driver that crashes costs only the process that asks it.
+            config.list_devices() -> ComputeDevices;
             config.list_endpoints() -> Vec<Endpoint>;
             config.save_endpoint(draft: EndpointDraft) -> Endpoint;
             config.delete_endpoint(id: String) -> ();

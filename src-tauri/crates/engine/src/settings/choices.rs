@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use context::chat_template::formats;
 use context::prompt_template::{TemplateKind, TemplateLibrary, built_in, built_in_modes};
+use local::Devices;
 use store::PresetKind;
 
 use crate::api::SettingChoice;
@@ -73,6 +74,11 @@ impl Configuration {
         let models = models.into_iter().map(|model| (model.id.to_string(), model.name));
         for (id, name) in models.chain(endpoints.into_iter().map(|endpoint| (endpoint.id.to_string(), endpoint.name))) {
             choices.add("memory_model", choice(&id, &name));
+        }
+        if let Devices::Known(devices) = self.local().known_devices() {
+            for device in devices.iter().filter(|device| local::is_graphics(device)) {
+                choices.add("gpu_device", choice(&device.name, &format!("{} ({})", device.description, device.name)));
+            }
         }
         for background in self.base().store().read(|store| store.backgrounds().list()).await? {
             choices.add("background", choice(&background.asset.to_string(), &background.name));

@@ -1,9 +1,8 @@
 //! Downloads model files into the data folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use provider::download::{DownloadError, DownloadSource, download};
-use sha2::{Digest as _, Sha256};
 
 use crate::api::{self, ApiError, ProviderClass};
 use crate::base::error::{ApiResult, bad_input, internal};
@@ -55,7 +54,7 @@ impl Configuration {
 
     async fn refuse_other(&self, part: &Path, wanted: &str) -> ApiResult<()> {
         let file = part.to_owned();
-        let found = tokio::task::spawn_blocking(move || hash(file)).await;
+        let found = tokio::task::spawn_blocking(move || local::library::hash_file(&file)).await;
         let found = found.map_err(|_| internal("a model file could not be read"))?;
         let found = found.map_err(|source| not_kept(part, &source))?;
         if found == wanted {
@@ -65,12 +64,6 @@ impl Configuration {
         let message = format!("The file has a different checksum, {found}. It was deleted.");
         Err(bad_input(message, "Compare the address and the checksum with the publisher's."))
     }
-}
-
-fn hash(file: PathBuf) -> std::io::Result<String> {
-    let mut hash = Sha256::new();
-    std::io::copy(&mut std::fs::File::open(file)?, &mut hash)?;
-    Ok(hex::encode(hash.finalize()))
 }
 
 fn checksum(text: &str) -> ApiResult<String> {
@@ -106,6 +99,13 @@ impl From<DownloadError> for ApiError {
                 Self::Provider { message, hint, class: ProviderClass::Unreachable }
             }
             DownloadError::File { path, source } => not_kept(&path, &source),
+            DownloadError::Full { .. } => Self::Storage {
+                message: "The disk is full. What was downloaded is deleted.".into(),
+                hint: "Free some space on the disk, then try again.".into(),
+            },
+            DownloadError::Size { .. } | DownloadError::Stopped { .. } => {
+                bad_input(message, "Start the download again.")
+            }
         }
     }
 }

@@ -99,7 +99,7 @@ impl Configuration {
         self.keep_secret(Secret::Headers(id), json).await
     }
 
-    async fn keep_secret(&self, secret: Secret, text: String) -> ApiResult<()> {
+    pub(crate) async fn keep_secret(&self, secret: Secret, text: String) -> ApiResult<()> {
         self.with_secrets(
             move |secrets| if text.is_empty() { secrets.remove(secret) } else { secrets.set(secret, &text) },
         )

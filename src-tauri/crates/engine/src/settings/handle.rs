@@ -1,7 +1,7 @@
 //! Settings layer: settings, models, endpoints, presets and formats.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use domain::ModelId;
 use local::LocalHost;
@@ -12,6 +12,8 @@ use crate::base::secrets::Secrets;
 use crate::settings::chat_template::KnownTemplate;
 use crate::settings::count_cache::KnownCounts;
 use crate::settings::environment::Environment;
+use crate::settings::hub::downloads::Downloads;
+use crate::settings::hub::known_repos::KnownRepos;
 use crate::settings::tokenizer_files::TokenizerFiles;
 
 /// Chat templates by model and chosen format: the name of a built-in one, or the JSON of a user-defined one.
@@ -33,6 +35,27 @@ struct ConfigurationState {
     templates: Mutex<Templates>,
     tokenizers: TokenizerFiles,
     counts: KnownCounts,
+    downloads: Downloads,
+    known_repos: KnownRepos,
+}
+
+impl Drop for ConfigurationState {
+    fn drop(&mut self) {
+        self.downloads.stop_all();
+    }
+}
+
+/// A handle for background tasks, so that dropping the engine releases the data folder.
+#[derive(Clone)]
+pub(crate) struct WeakConfiguration {
+    inner: Weak<ConfigurationState>,
+}
+
+impl WeakConfiguration {
+    /// `None` once the engine is gone.
+    pub(crate) fn upgrade(&self) -> Option<Configuration> {
+        self.inner.upgrade().map(|inner| Configuration { inner })
+    }
 }
 
 impl Configuration {
@@ -45,6 +68,8 @@ impl Configuration {
         (settings, environment): (Settings, Environment),
     ) -> Self {
         let inner = ConfigurationState {
+            downloads: Downloads::new(base.events().clone()),
+            known_repos: KnownRepos::default(),
             base,
             local,
             encoder_model,
@@ -56,6 +81,10 @@ impl Configuration {
             counts: KnownCounts::default(),
         };
         Self { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakConfiguration {
+        WeakConfiguration { inner: Arc::downgrade(&self.inner) }
     }
 
     pub(crate) fn base(&self) -> &Base {
@@ -95,6 +124,14 @@ impl Configuration {
 
     pub(crate) fn tokenizer_files(&self) -> &TokenizerFiles {
         &self.inner.tokenizers
+    }
+
+    pub(crate) fn downloads(&self) -> &Downloads {
+        &self.inner.downloads
+    }
+
+    pub(crate) fn known_repos(&self) -> &KnownRepos {
+        &self.inner.known_repos
     }
 
     pub(crate) fn known_counts(&self) -> &KnownCounts {

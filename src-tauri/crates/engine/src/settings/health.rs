@@ -15,6 +15,7 @@ impl Configuration {
         checks.push(check("model", self.models_health().await));
         checks.push(check("settings", self.settings_health().await));
         checks.push(check("worker", worker(&self.local().status())));
+        checks.push(check("graphics", graphics(&self.local().list_devices().await)));
         checks.push(check("memory", Ok(self.found_by().to_owned())));
         for model in self.base().store().read(|store| store.models().list()).await? {
             checks.push(check(
@@ -70,6 +71,22 @@ impl Configuration {
         match (models.len(), self.settings().default_model) {
             (0, None) => Err("no model is set up: add a model file, or connect an endpoint".to_owned()),
             (count, _) => Ok(format!("{count} in the library")),
+        }
+    }
+}
+
+/// Names the graphics devices. Without any, the processor computes alone, which is no fault.
+fn graphics(devices: &local::Devices) -> Result<String, String> {
+    match devices {
+        local::Devices::Failed(why) => Err(why.clone()),
+        _ if devices.graphics().is_empty() => Ok("No graphics device; the processor computes alone".to_owned()),
+        _ => {
+            let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+            let named = devices.graphics().into_iter().map(|device| {
+                let (free, total) = (gigabytes(device.free), gigabytes(device.total));
+                format!("{} ({}), {free:.1} of {total:.1} GB free", device.description, device.name)
+            });
+            Ok(named.collect::<Vec<_>>().join(", "))
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::api::TurnOptions;
 use crate::api::{ApiError, Changed, LayeredSettings, SettingOwner, SettingValue};
 use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input, not_found};
+use crate::settings::endpoint_dialect;
 use crate::settings::handle::Configuration;
 use crate::settings::random_places;
 use crate::settings::sampler_presets;
@@ -32,7 +33,20 @@ impl Configuration {
     /// `NotFound` if the owner does not exist.
     pub(crate) async fn layered_settings(&self, owner: SettingOwner) -> ApiResult<LayeredSettings> {
         let owner = convert::owner(&owner)?;
-        Ok(view::view(&self.stack(owner).await?, &self.choices().await?))
+        self.shown(owner).await
+    }
+
+    async fn shown(&self, owner: Owner) -> ApiResult<LayeredSettings> {
+        let stack = self.stack(owner).await?;
+        let dialect = match stack.model() {
+            Some(ModelChoice::Remote(id)) => {
+                let endpoint = self.chosen_endpoint(id).await?;
+                let learned = endpoint_dialect::known(self.base().store(), &endpoint).await?;
+                Some(endpoint_dialect::at_address(&endpoint, learned))
+            }
+            Some(ModelChoice::Local(_)) | None => None,
+        };
+        Ok(view::view(&stack, &self.choices().await?, dialect.as_ref()))
     }
 
     /// Sets one setting of one owner. `None` removes the value, so that the layer below applies.
@@ -102,8 +116,9 @@ impl Configuration {
             })
             .await?;
         self.base().events().changed(Changed::Settings, owner.id().map(|id| id.to_string()));
+        self.apply_loading(setting).await?;
         // Read again: with a preset, one value can bring others.
-        Ok(view::view(&self.stack(owner).await?, &self.choices().await?))
+        self.shown(owner).await
     }
 
     /// The settings of a turn in `chat` with `model`.
@@ -119,6 +134,11 @@ impl Configuration {
         Ok(resolve(&stack.layers))
     }
 
+    /// The settings as they apply to `owner`.
+    pub(crate) async fn resolved_for(&self, owner: Owner) -> ApiResult<Resolved> {
+        Ok(resolve(&self.stack(owner).await?.layers))
+    }
+
     /// The settings that apply before there is a chat.
     pub(crate) async fn resolved_before_chat(&self, character: Option<CharacterId>) -> ApiResult<Resolved> {
         Ok(resolve(&self.read_stack(owners(None, character, None), None).await?.layers))
@@ -126,7 +146,7 @@ impl Configuration {
 
     /// Describes the environment overrides. `Err` names the first problem.
     pub(crate) async fn settings_health(&self) -> Result<String, String> {
-        let Environment { layer, problems } = self.environment();
+        let Environment { layer, problems, .. } = self.environment();
         if let Some(IgnoredValue { key, reason }) = problems.first() {
             let variable = setting(key).map(Setting::variable).unwrap_or_default();
             return Err(format!("{variable} is set, but {reason}"));

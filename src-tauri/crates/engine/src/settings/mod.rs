@@ -1,6 +1,7 @@
 //! Settings, models, endpoints, presets and formats.
 
 pub(crate) mod app_settings;
+pub(crate) mod built_in_samplers;
 pub(crate) mod chat_formats;
 pub(crate) mod chat_template;
 pub(crate) mod choices;
@@ -14,16 +15,20 @@ pub(crate) mod endpoints;
 pub(crate) mod environment;
 pub(crate) mod handle;
 pub(crate) mod health;
+pub(crate) mod hub;
 pub(crate) mod layer_stack;
 pub(crate) mod layered;
+pub(crate) mod load_options;
 pub(crate) mod message_content;
 pub(crate) mod model_choice;
 pub(crate) mod model_handle;
+pub(crate) mod model_load;
 pub(crate) mod models;
 pub(crate) mod modes;
 pub(crate) mod random_places;
 pub(crate) mod remote_count;
 pub(crate) mod sampler_presets;
+pub(crate) mod speed_test;
 pub(crate) mod templates;
 pub(crate) mod text_counts;
 pub(crate) mod token_counter;

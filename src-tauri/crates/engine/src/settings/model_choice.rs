@@ -142,7 +142,8 @@ impl Configuration {
         let default = || local::library::default_context(model.context);
         let context = asked.context.map_or_else(default, |tokens| tokens.min(model.context));
         let TurnSettings { sampling, values, withdrawals, .. } = asked;
-        let provider = self.local().provider(&model, context);
+        let options = self.load_options(model.id, &values).await?;
+        let provider = self.local().provider_with(&model, context, options);
         let budget =
             within(Budget { margin: uncounted, ..Budget::local(provider.context(), sampling.max_tokens) }, &values);
         Ok(ModelHandle {

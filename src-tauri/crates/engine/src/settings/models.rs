@@ -6,6 +6,7 @@ use domain::ModelId;
 use domain::model::{LocalModel, ModelChoice};
 use local::gguf::{GgufError, GgufFault, GgufHeader};
 use local::library::{self, Inspected};
+use provider::hub::names::{split_part, strip_gguf};
 use uuid::Uuid;
 
 use crate::api::{self, ApiError, Changed, Fits, ModelRef};
@@ -14,6 +15,7 @@ use crate::base::error::{ApiResult, bad_input, internal};
 use crate::base::panics;
 use crate::settings::chat_template;
 use crate::settings::handle::Configuration;
+use crate::settings::hub::fit_report::fits;
 use crate::settings::remote_count::RemoteCounting;
 
 /// An exact or estimated count.
@@ -40,13 +42,33 @@ impl Configuration {
     /// # Errors
     /// `BadInput` if the file is not a chat model.
     pub(crate) async fn add_model(&self, path: PathBuf) -> ApiResult<api::Model> {
-        let inspected = tokio::task::spawn_blocking(move || inspect(&path))
+        self.add_verified_model(path, None).await
+    }
+
+    /// Works like [`Self::add_model`]. `verified` are the size and the SHA-256 of the file, if the caller has just
+    /// compared them.
+    pub(crate) async fn add_verified_model(
+        &self,
+        path: PathBuf,
+        verified: Option<(u64, String)>,
+    ) -> ApiResult<api::Model> {
+        self.add_named_model(path, None, verified).await
+    }
+
+    /// Works like [`Self::add_verified_model`], with a name for a file whose own name says nothing.
+    pub(crate) async fn add_named_model(
+        &self,
+        path: PathBuf,
+        name: Option<String>,
+        verified: Option<(u64, String)>,
+    ) -> ApiResult<api::Model> {
+        let inspected = tokio::task::spawn_blocking(move || inspect(&path, verified))
             .await
             .map_err(|_| internal("a model file could not be read"))??;
         let known = self.base().store().read(|store| store.models().list()).await?;
         let same = known.iter().find(|model| model.sha256 == inspected.sha256);
         let mut model = inspected.into_model(same.map_or_else(|| ModelId(Uuid::now_v7()), |model| model.id));
-        model.name = file_name(&model.path).unwrap_or(model.name);
+        model.name = name.or_else(|| file_name(&model.path)).unwrap_or(model.name);
         let (row, is_new) = (model.clone(), same.is_none());
         self.base()
             .store()
@@ -62,6 +84,24 @@ impl Configuration {
         self.base().events().changed(Changed::Models, Some(model.id.to_string()));
         let default = self.settings().default_model;
         Ok(shown(model, default.as_ref()))
+    }
+
+    /// # Errors
+    /// `Storage` if the file cannot be read.
+    pub(crate) async fn model_checksum(&self, path: PathBuf) -> ApiResult<String> {
+        let hashed = tokio::task::spawn_blocking(move || library::hash(&path, |_, _| {})).await;
+        let hashed = hashed.map_err(|_| internal("a model file could not be read"))?;
+        hashed.map(|(_, sha256)| sha256).map_err(|error| ApiError::Storage {
+            message: format!("The file cannot be read: {error}."),
+            hint: "Check the disk, or add the model from its new place.".into(),
+        })
+    }
+
+    /// Makes a model of the library the default for chats that choose none.
+    pub(crate) async fn make_default(&self, id: &str) -> ApiResult<()> {
+        let default_model = Some(ModelRef::Local { id: id.to_owned() });
+        self.update_settings(api::SettingsChange { default_model, ..api::SettingsChange::default() }).await?;
+        Ok(())
     }
 
     pub(crate) async fn remove_model(&self, id: String) -> ApiResult<()> {
@@ -136,13 +176,26 @@ fn no_model() -> ApiError {
 
 /// Names a model after its file, which users recognise. Headers often contain the name of a training run.
 fn file_name(path: &str) -> Option<String> {
-    let stem = Path::new(path).file_stem()?.to_string_lossy();
-    let name: String = stem.replace('.', " ").chars().filter(|letter| !letter.is_control()).take(120).collect();
+    let file = Path::new(path).file_name()?.to_string_lossy();
+    let first = split_part(&file).map(|part| part.stem.to_owned());
+    let stem = first.unwrap_or_else(|| strip_gguf(&file).unwrap_or(&file).to_owned());
+    let name: String = readable(&stem).chars().filter(|letter| !letter.is_control()).take(120).collect();
     Some(name).filter(|name| !name.trim().is_empty())
 }
 
+/// Replaces the dots between words by spaces, but keeps those of version numbers.
+pub(crate) fn readable(stem: &str) -> String {
+    let letters: Vec<char> = stem.chars().collect();
+    let is_digit = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(char::is_ascii_digit);
+    let readable = |(at, letter): (usize, &char)| match letter {
+        '.' if !(is_digit(at.checked_sub(1)) && is_digit(Some(at + 1))) => ' ',
+        letter => *letter,
+    };
+    letters.iter().enumerate().map(readable).collect()
+}
+
 /// Checks the header first, because hashing gigabytes of a file that cannot chat is useless.
-fn inspect(path: &Path) -> ApiResult<Inspected> {
+fn inspect(path: &Path, verified: Option<(u64, String)>) -> ApiResult<Inspected> {
     let header = local::gguf::read(path).map_err(|error| unusable(&error.to_string()))?;
     if header.embeds {
         return Err(unusable(&format!("{} is an embedding model, which cannot chat", path.display())));
@@ -154,7 +207,11 @@ fn inspect(path: &Path) -> ApiResult<Inspected> {
             "{name} has no vocabulary, so it is part of a model or made for another program"
         )));
     }
-    library::inspect(path, |_, _| {}).map_err(|error| unusable(&error.to_string()))
+    let inspected = match verified {
+        Some((bytes, sha256)) => library::inspect_verified(path, bytes, sha256),
+        None => library::inspect(path, |_, _| {}),
+    };
+    inspected.map_err(|error| unusable(&error.to_string()))
 }
 
 pub(crate) fn gguf_files(folder: &Path) -> Vec<PathBuf> {
@@ -200,11 +257,14 @@ fn note(path: &Path, header: &Result<GgufHeader, GgufError>) -> Option<String> {
     }
 }
 
-/// Tight means that it fits with less than a fifth to spare.
-fn fits(fit: library::Fit) -> Fits {
-    match (fit.fits(), fit.available) {
-        (Some(false), _) => Fits::No,
-        (Some(true), Some(available)) if fit.needed() > available / 5 * 4 => Fits::Tight,
-        _ => Fits::Yes,
+#[cfg(test)]
+mod tests {
+    use super::readable;
+
+    #[test]
+    fn dots_of_version_numbers_stay_in_a_name() {
+        assert_eq!(readable("SmolLM2-135M-Instruct.Q4_1"), "SmolLM2-135M-Instruct Q4_1");
+        assert_eq!(readable("qwen2.5-0.5b.Q8_0"), "qwen2.5-0.5b Q8_0");
+        assert_eq!(readable(".a."), " a ");
     }
 }

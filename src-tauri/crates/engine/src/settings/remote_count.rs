@@ -270,7 +270,8 @@ mod tests {
             let counting = RemoteCounting::of(&store, &files, &endpoint).await.unwrap();
             let provider = Calibrating::new(Arc::new(Reporting), store.clone(), &endpoint, counting);
             let sampling = SamplerOptions::default().resolve(1);
-            let request = Request { cache_key: "chat".into(), prompt: prompt.clone(), sampling, response_schema: None };
+            let (cache_key, prompt) = ("chat".into(), prompt.clone());
+            let request = Request { cache_key, background: false, prompt, sampling, response_schema: None };
             assert_eq!(provider.stream(request, CancellationToken::new()).count().await, 1);
         }
         let learned = RemoteCounting::of(&store, &files, &endpoint).await.unwrap();

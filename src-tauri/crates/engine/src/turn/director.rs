@@ -116,7 +116,7 @@ impl Turns {
 async fn answer(answerer: &ModelHandle, cache_key: String, prompt: Prompt, most: u32) -> ApiResult<String> {
     let sampling =
         SamplerOptions { temperature: Some(0.0), max_tokens: Some(most), ..SamplerOptions::default() }.resolve(1);
-    let request = Request { cache_key, prompt, sampling, response_schema: None };
+    let request = Request { cache_key, background: true, prompt, sampling, response_schema: None };
     let leave = CancellationToken::new();
     let _cancels_when_dropped = leave.clone().drop_guard();
     let mut stream = answerer.provider.stream(request, leave);

@@ -4,7 +4,7 @@ use ::worker::protocol::{WorkerReply, WorkerRequest};
 use domain::prompt::Segment;
 use provider::ProviderError;
 
-use super::worker::ModelNeed;
+use super::load::ModelNeed;
 use super::{Actor, TextsJob, TextsReceiver, segment};
 use crate::failure;
 use crate::status::WorkerState;
@@ -44,7 +44,7 @@ impl Actor {
             }
             TextsReceiver::Bos(answer) => {
                 let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
-                let _ = answer.send(loaded.map(|(_, loaded)| loaded.bos).ok_or_else(failure::shut_down));
+                let _ = answer.send(loaded.map(|loaded| loaded.info.bos).ok_or_else(failure::shut_down));
                 return;
             }
         };

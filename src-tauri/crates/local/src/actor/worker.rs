@@ -1,54 +1,20 @@
-//! The life of the worker process: start, model loading, frames and death.
+//! The life of the worker process: start, frames and death.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ::worker::FrameError;
-use ::worker::protocol::{Load, LoadPurpose, LoadedModelInfo, WorkerReply, WorkerRequest};
+use ::worker::protocol::{WorkerReply, WorkerRequest};
 use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
 
+use super::load::Loaded;
 use super::{Actor, ActorCommand, WorkerReplyJob};
 use crate::crash_history::CrashHistory;
+use crate::devices::Devices;
 use crate::failure;
-use crate::gguf;
 use crate::process::Worker;
-use crate::saved::SavedCaches;
-use crate::status::WorkerState;
-
-/// The purpose for which a job needs the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ModelNeed {
-    /// At least its vocabulary.
-    Vocabulary,
-    /// Generation, with this context size in tokens.
-    Replies(u32),
-    Embeddings,
-}
-
-impl ModelNeed {
-    fn context(self) -> Option<u32> {
-        match self {
-            Self::Replies(context) => Some(context),
-            Self::Vocabulary | Self::Embeddings => None,
-        }
-    }
-
-    fn purpose(self) -> LoadPurpose {
-        match self {
-            Self::Vocabulary => LoadPurpose::Vocabulary,
-            Self::Replies(_) => LoadPurpose::Replies,
-            Self::Embeddings => LoadPurpose::Embeddings,
-        }
-    }
-
-    fn is_satisfied_by(self, load: &Load) -> bool {
-        match self {
-            Self::Vocabulary => true,
-            Self::Replies(context) => load.purpose == LoadPurpose::Replies && load.context == context,
-            Self::Embeddings => load.purpose == LoadPurpose::Embeddings,
-        }
-    }
-}
+use crate::status::{LoadedModel, UsedDevice, WorkerState};
 
 /// Outcome of waiting for the worker.
 enum WorkerEvent {
@@ -63,67 +29,8 @@ enum WorkerEvent {
 }
 
 impl Actor {
-    /// Ensures that a worker runs and has the model at `path` loaded for `need`.
-    pub(super) async fn load(
-        &mut self,
-        path: &Path,
-        need: ModelNeed,
-        job: Option<&WorkerReplyJob>,
-    ) -> Result<(), ProviderError> {
-        self.forget_deaths_of_others(path, need.context());
-        if self.worker.as_mut().is_some_and(|worker| !worker.is_alive()) {
-            self.end_worker(None).await;
-        }
-        if self.is_loaded(path, need) {
-            return Ok(());
-        }
-        gguf::read(path).map_err(unusable)?;
-        self.start().await?;
-        let load = self.load_request(path, need);
-        self.publish(WorkerState::Starting);
-        if let Some(worker) = &mut self.worker {
-            worker.loaded = None;
-        }
-        self.send(&WorkerRequest::Load(load.clone())).await?;
-        let limit = self.settings.policy.reply_timeout + time_to_read(path);
-        let loaded: LoadedModelInfo = self
-            .until(job.map(|job| (job, None)), limit, |reply| match reply {
-                WorkerReply::Loading { fraction } => {
-                    job.inspect(|job| job.send_event(GenerationEvent::Loading { fraction }));
-                    None
-                }
-                WorkerReply::Loaded(loaded) => Some(Ok(loaded)),
-                _ => None,
-            })
-            .await?;
-        if let Some(worker) = &mut self.worker {
-            worker.loaded = Some((load, loaded));
-        }
-        // The worker has saved the caches of the previous model.
-        self.saved.iter().for_each(SavedCaches::enforce_budget);
-        Ok(())
-    }
-
-    pub(super) fn is_loaded(&self, path: &Path, need: ModelNeed) -> bool {
-        let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
-        loaded.is_some_and(|(load, _)| Path::new(&load.path) == path && need.is_satisfied_by(load))
-    }
-
-    fn load_request(&self, path: &Path, need: ModelNeed) -> Load {
-        let context = need.context();
-        Load {
-            path: path.to_string_lossy().into_owned(),
-            context: context.unwrap_or(0),
-            threads: self.settings.threads,
-            gpu_layers: self.settings.gpu_layers,
-            purpose: need.purpose(),
-            aside: self.settings.cache_budget,
-            saved: context.and_then(|context| self.saved.as_ref()?.folder_for(path, context, &self.settings.worker)),
-        }
-    }
-
     /// Resets the death count for another model or context size, because the error recommends exactly that change.
-    fn forget_deaths_of_others(&mut self, path: &Path, context: Option<u32>) {
+    pub(super) fn forget_deaths_of_others(&mut self, path: &Path, context: Option<u32>) {
         let (known, size) = (&self.health_of.0, self.health_of.1);
         if known != path || context.is_some_and(|context| context != size) {
             self.health_of = (path.to_owned(), context.unwrap_or(0));
@@ -131,14 +38,20 @@ impl Actor {
         }
     }
 
-    async fn start(&mut self) -> Result<(), ProviderError> {
+    /// Starts a worker, unless a suitable one runs. It may use graphics devices only if the throw-away process has found
+    /// some, so that a faulty driver ends no worker.
+    pub(super) async fn start(&mut self) -> Result<(), ProviderError> {
+        let graphics = !self.shared.devices.get().graphics().is_empty();
+        if self.worker.as_ref().is_some_and(|worker| worker.graphics != graphics) {
+            self.shut_down().await;
+        }
         if self.worker.is_some() {
             return Ok(());
         }
         let pause = self.health.pause(Instant::now(), &self.settings.policy)?;
         self.publish(WorkerState::Starting);
         tokio::time::sleep(pause).await;
-        let started = Worker::start(&self.settings).await;
+        let started = Worker::start(&self.settings, graphics).await;
         if let Err(error) = &started {
             self.record_death(&error.message);
         }
@@ -266,10 +179,8 @@ impl Actor {
     fn record_death(&mut self, how: &str) {
         tracing::warn!(how, "worker died");
         self.health.record_death(Instant::now(), how);
-        self.status.send_modify(|status| {
-            status.deaths += 1;
-            status.last_death = Some(how.to_owned());
-        });
+        self.shared.deaths.fetch_add(1, Ordering::Relaxed);
+        self.status.send_modify(|status| status.last_death = Some(how.to_owned()));
         self.publish(WorkerState::Dead);
     }
 
@@ -284,20 +195,41 @@ impl Actor {
         self.status.send_modify(|status| {
             status.state = state;
             status.pid = self.worker.as_ref().and_then(Worker::pid);
-            status.model = loaded.map(|(load, _)| load.path.clone());
-            status.context = loaded.map_or(0, |(_, loaded)| loaded.context);
+            status.model = loaded.map(|loaded| loaded.load.path.clone());
+            status.context = loaded.map_or(0, |loaded| loaded.info.context);
             status.waiting = self.waiting.len();
+            status.deaths = self.shared.deaths.load(Ordering::Relaxed);
+            status.loaded = loaded.map(|loaded| shown(loaded, &self.shared.devices.get()));
+        });
+        let latest = self.status.borrow().clone();
+        self.shared.latest.send_if_modified(|known| {
+            let changed = *known != latest;
+            *known = latest;
+            changed
         });
     }
 }
 
-/// Estimates how long the system reads the file into memory, during which the worker is silent. Assumes 20 MB/s, a slow
-/// disk.
-fn time_to_read(path: &Path) -> Duration {
-    Duration::from_secs(std::fs::metadata(path).map_or(0, |metadata| metadata.len() / 20_000_000))
-}
-
-fn unusable(error: gguf::GgufError) -> ProviderError {
-    let hint = "download the file again, or choose another model";
-    ProviderError::new(ProviderErrorKind::Model, error.to_string(), hint).caused_by(error)
+fn shown(loaded: &Loaded, devices: &Devices) -> LoadedModel {
+    let placement = &loaded.info.placement;
+    let used = placement.memory.iter().map(|memory| {
+        let device = devices.named(&memory.device);
+        UsedDevice {
+            name: memory.device.clone(),
+            description: device.map(|device| device.description.clone()).unwrap_or_default(),
+            weights: memory.weights,
+            cache: memory.cache,
+            compute: memory.compute,
+            used: memory.total(),
+            total: device.map_or(0, |device| device.total),
+        }
+    });
+    LoadedModel {
+        path: loaded.load.path.clone(),
+        context: loaded.info.context,
+        layers: placement.layers,
+        gpu_layers: placement.gpu_layers,
+        devices: used.collect(),
+        notes: loaded.notes.clone(),
+    }
 }

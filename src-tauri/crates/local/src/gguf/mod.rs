@@ -3,8 +3,10 @@
 //!
 //! Layout and types follow `ggml/include/gguf.h` and `ggml-common.h` of the llama.cpp version that the worker links.
 
+mod adapter;
 mod purpose;
 mod reader;
+mod split;
 mod tensor;
 mod value;
 mod vocabulary;
@@ -13,8 +15,10 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
+pub use adapter::{parse_adapter, read_adapter};
 pub use purpose::OtherPurpose;
 use reader::GgufReader;
+pub use split::parts_of;
 use value::Metadata;
 pub use vocabulary::{TokenKind, Vocabulary};
 
@@ -42,6 +46,8 @@ pub struct GgufHeader {
     /// Quantization of the weights, such as `Q4_K_M`; `None` if its number is unknown.
     pub file_type: Option<&'static str>,
     pub tensors: u64,
+    /// Number of repeating layers; `None` if the header does not say so.
+    pub layers: Option<u32>,
     /// Number of values in all tensors.
     pub parameters: u64,
     /// Bytes of f16 KV cache per token of context; `None` if the header lacks the figures.
@@ -96,6 +102,10 @@ pub enum GgufFault {
     NoTensors,
     #[error("has no vocabulary")]
     NoVocabulary,
+    #[error("is part of a split model, but {0} is not beside it. Keep all parts in one folder")]
+    MissingPart(String),
+    #[error("is not an adapter (LoRA). Choose the GGUF file of an adapter that was made for this model")]
+    NotAdapter,
     #[error("{0}")]
     Other(OtherPurpose),
 }
@@ -106,12 +116,30 @@ fn mebibytes(bytes: u64) -> u64 {
 }
 
 /// Reads and checks the header of the file at `path`. Blocks; a large vocabulary makes the header about 10 MB long.
+/// The first file of a split model is read with all its parts.
 ///
 /// # Errors
 /// [`GgufError`], naming the file and the first fault.
 pub fn read(path: &Path) -> Result<GgufHeader, GgufError> {
-    let read = || open(path).and_then(|(file, length)| parse(file, length));
-    read().map_err(|fault| GgufError { path: path.to_owned(), fault })
+    let fault = |path: &Path, fault| GgufError { path: path.to_owned(), fault };
+    let read = || open(path).and_then(|(file, length)| parse_first(file, length));
+    match read().map_err(|found| fault(path, found))? {
+        (header, 1) => Ok(header),
+        (header, parts) => split::with_parts(path, header, parts),
+    }
+}
+
+/// Reads a header from the first bytes of a file of `length` bytes; `None` if it needs more of them. Accepts the first
+/// part of a split model, of which it sees only the own tensors.
+///
+/// # Errors
+/// The first [`GgufFault`].
+pub fn parse_start(start: &[u8], length: u64) -> Result<Option<GgufHeader>, GgufFault> {
+    match parse_first(std::io::Cursor::new(start), length) {
+        Ok((header, _)) => Ok(Some(header)),
+        Err(GgufFault::Io(error)) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(fault) => Err(fault),
+    }
 }
 
 /// Reads the vocabulary of the file at `path`. Blocks, for about 0.1 s if it is large.
@@ -138,19 +166,29 @@ fn open(path: &Path) -> Result<(BufReader<File>, u64), GgufFault> {
 /// # Errors
 /// The first [`GgufFault`].
 pub fn parse(source: impl Read + Seek, length: u64) -> Result<GgufHeader, GgufFault> {
+    match parse_first(source, length)? {
+        (header, 1) => Ok(header),
+        (_, count) => Err(GgufFault::Other(OtherPurpose::Part { number: 1, count })),
+    }
+}
+
+/// Like [`parse`], but also accepts the first part of a split model. Returns the number of parts as well.
+fn parse_first(source: impl Read + Seek, length: u64) -> Result<(GgufHeader, u64), GgufFault> {
     let mut reader = GgufReader::new(source, length);
     let version = begin(&mut reader)?;
     let tensors = reader.count("tensors", MAX_TENSORS)?;
     let pairs = reader.count("settings", MAX_PAIRS)?;
     let metadata = Metadata::read(&mut reader, pairs)?;
-    if let Some(purpose) = purpose::of_settings(&metadata) {
-        return Err(GgufFault::Other(purpose));
-    }
+    let parts = match purpose::of_settings(&metadata) {
+        None => 1,
+        Some(OtherPurpose::Part { number: 1, count }) => count,
+        Some(purpose) => return Err(GgufFault::Other(purpose)),
+    };
     let (parameters, names) = tensor::check_all(&mut reader, tensors, metadata.alignment()?)?;
     if let Some(purpose) = purpose::of_tensors(&metadata, &names) {
         return Err(GgufFault::Other(purpose));
     }
-    describe(&mut reader, &metadata, version, (tensors, parameters))
+    Ok((describe(&mut reader, &metadata, version, (tensors, parameters))?, parts))
 }
 
 /// Reads a vocabulary from `source`, a file of `length` bytes.
@@ -200,6 +238,7 @@ fn describe<R: Read + Seek>(
         add_bos: metadata.flag("tokenizer.ggml.add_bos_token"),
         file_type: metadata.number("general.file_type").and_then(file_type),
         tensors,
+        layers: of_model("block_count").and_then(|layers| u32::try_from(layers).ok()),
         parameters,
         cache_bytes_per_token: cache_bytes_per_token(metadata, &architecture),
         embedding_length: of_model("embedding_length").and_then(|length| u32::try_from(length).ok()),

@@ -36,8 +36,7 @@ impl fmt::Display for OtherPurpose {
                 let of = if architecture.is_empty() { "a" } else { architecture.as_str() };
                 write!(
                     out,
-                    "is an adapter (LoRA) for {of} model; it cannot write alone, and adapters are not supported. Add a \
-                     model that has it merged"
+                    "is an adapter (LoRA) for {of} model; it cannot write alone. Choose it in the settings of its model"
                 )
             }
             Self::ControlVector => {
@@ -59,8 +58,8 @@ impl fmt::Display for OtherPurpose {
             }
             Self::Part { number, count } => write!(
                 out,
-                "is part {number} of {count} of a split model. Join all {count} parts into one file (`llama-gguf-split \
-                 --merge FIRST-PART OUTPUT`), or download the model as one file, and add that"
+                "is part {number} of {count} of a split model. Keep all {count} parts in one folder, with their names, \
+                 and add the first one"
             ),
         }
     }

@@ -251,3 +251,46 @@ proptest! {
         prop_assert!(parsed(&bytes).is_err());
     }
 }
+
+fn part(number: u16, count: u16) -> TestGguf {
+    TestGguf::default()
+        .pair("split.no", 2, &(number - 1).to_le_bytes())
+        .pair("split.count", 2, &count.to_le_bytes())
+        .tensor(&format!("blk.{number}.weight"), &[8], 0, 0)
+        .data(32)
+}
+
+fn first_part(count: u16) -> TestGguf {
+    small_model().pair("split.no", 2, &0u16.to_le_bytes()).pair("split.count", 2, &count.to_le_bytes())
+}
+
+#[test]
+fn split_model_is_read_with_all_its_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |number: u16| folder.path().join(format!("Tiny-{number:05}-of-00003.gguf"));
+    std::fs::write(path(1), first_part(3).bytes()).unwrap();
+    std::fs::write(path(2), part(2, 3).bytes()).unwrap();
+    let missing = read(&path(1)).unwrap_err().to_string();
+    assert!(missing.contains("Tiny-00003-of-00003.gguf is not beside it"), "{missing}");
+    std::fs::write(path(3), part(2, 3).bytes()).unwrap();
+    let wrong = read(&path(1)).unwrap_err();
+    assert_eq!(wrong.path, path(3));
+    std::fs::write(path(3), part(3, 3).bytes()).unwrap();
+    assert_eq!(read(&path(1)).unwrap().tensors, 4);
+    assert_eq!(parts_of(&path(1)).len(), 3);
+    let second = read(&path(2)).unwrap_err().to_string();
+    assert!(second.contains("is part 2 of 3") && second.contains("add the first one"), "{second}");
+    let renamed = folder.path().join("tiny.gguf");
+    std::fs::copy(path(1), &renamed).unwrap();
+    assert!(read(&renamed).unwrap_err().to_string().contains("Keep all parts in one folder"));
+}
+
+#[test]
+fn start_of_a_file_is_read_once_it_has_the_header() {
+    let bytes = small_model().bytes();
+    let header = bytes.len() - 128;
+    assert_eq!(parse_start(&bytes[..40], bytes.len() as u64).unwrap(), None);
+    assert_eq!(parse_start(&bytes[..header], bytes.len() as u64).unwrap().unwrap().architecture, "llama");
+    assert!(matches!(parse_start(b"<!DOCTYPE html>", 5000), Err(GgufFault::NotGguf(_))));
+    assert!(matches!(parse_start(&bytes[..header], header as u64), Err(GgufFault::CutData { .. })));
+}

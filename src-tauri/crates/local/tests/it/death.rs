@@ -7,7 +7,7 @@ use local::{LocalHost, Policy, WorkerSettings, WorkerState};
 use provider::{GenerationEvent, Provider, ProviderErrorKind};
 use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;
-use worker::protocol::{Generate, Load, LoadPurpose, WireSampling, WireSegment, WorkerReply, WorkerRequest};
+use worker::protocol::{Generate, Load, LoadPurpose, Tuning, WireSampling, WireSegment, WorkerReply, WorkerRequest};
 
 use crate::support::*;
 
@@ -141,12 +141,21 @@ fn worker_exits_when_stdin_closes() {
     let mut child = Command::new(&settings.worker).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut pipe, mut frames) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let path = model_path().to_str().unwrap().to_owned();
-    let load =
-        Load { path, context: 4096, threads: 1, gpu_layers: 0, purpose: LoadPurpose::Replies, aside: 0, saved: None };
+    let load = Load {
+        path,
+        context: 4096,
+        threads: 1,
+        gpu_layers: 0,
+        purpose: LoadPurpose::Replies,
+        aside: 0,
+        saved: None,
+        tuning: Tuning::default(),
+    };
     let sampling = WireSampling { seed: 1, ..WireSampling::default() };
     let segments = vec![WireSegment { text: "1, 2, 3, 4,".into(), control: false }];
-    let (stop, max_tokens, grammar) = (vec![], 4_000, None);
-    let generate = Generate { id: 1, cache_key: "k".into(), segments, sampling, stop, max_tokens, grammar };
+    let (stop, max_tokens) = (vec![], 4_000);
+    let generate =
+        Generate { id: 1, cache_key: "k".into(), background: false, segments, sampling, stop, max_tokens, rules: Box::default() };
     worker::frame::write(&mut pipe, &WorkerRequest::Load(load)).unwrap();
     worker::frame::write(&mut pipe, &WorkerRequest::Generate(generate)).unwrap();
     while !matches!(worker::frame::read(&mut frames).unwrap().unwrap(), WorkerReply::Text { .. }) {}

@@ -6,10 +6,13 @@
 mod cancel;
 mod corpus;
 mod death;
+mod devices;
 mod embeddings;
 mod files;
 mod pieces;
 mod replies;
+mod samplers;
 mod saved;
 mod support;
 mod tokens;
+mod vulkan;

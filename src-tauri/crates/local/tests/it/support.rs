@@ -91,7 +91,7 @@ pub(crate) fn greedy(max_tokens: u32) -> Sampling {
 
 pub(crate) fn request(segments: Vec<Segment>, max_tokens: u32) -> Request {
     let prompt = Prompt { segments, ..Prompt::default() };
-    Request { cache_key: "chat".into(), prompt, sampling: greedy(max_tokens), response_schema: None }
+    Request { cache_key: "chat".into(), background: false, prompt, sampling: greedy(max_tokens), response_schema: None }
 }
 
 /// A request for a reply without end.

@@ -79,7 +79,7 @@ async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, CommandErr
 }
 
 /// Reads a secret from a file, or from stdin for `-`. Other users of the machine can see command-line arguments.
-fn secret(file: &Path) -> Result<String, CommandError> {
+pub(super) fn secret(file: &Path) -> Result<String, CommandError> {
     let mut text = String::new();
     let read = match file.as_os_str() == "-" {
         true => std::io::stdin().read_to_string(&mut text).map(drop),

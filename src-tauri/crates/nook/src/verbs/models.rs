@@ -1,15 +1,15 @@
 //! `models`: the library of model files.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use engine::Engine;
 use engine::api::{Fits, Model, ModelRef, SettingsChange};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
+use super::hub;
 use super::library::{ItemList, lines};
-use crate::cli::ModelVerb;
+use super::{model_load, settings};
+use crate::cli::{ModelVerb, SettingsOwnerArgs};
 use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
@@ -30,7 +30,28 @@ pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Re
             })
         }
         ModelVerb::Default { name } => make_default(engine, &name, out).await,
+        ModelVerb::Search { query, page } => hub::search(engine, &query.join(" "), page, out).await,
+        ModelVerb::Files { repo } => hub::files(engine, repo, out).await,
+        ModelVerb::Fit { repo, file, context } => hub::fit(engine, repo, &file, context, out).await,
+        ModelVerb::Download { repo, file, pictures, default } => {
+            hub::download(engine, (repo, file), (pictures, default), out).await
+        }
+        ModelVerb::Downloads { cancel } => hub::downloads(engine, cancel, out).await,
+        ModelVerb::Suggest => hub::suggest(engine, out).await,
+        ModelVerb::Folders { add, forget } => hub::folders(engine, add, forget, out).await,
+        ModelVerb::Apps { app } => hub::apps(engine, app, out).await,
+        ModelVerb::Hub { address, token_from } => hub::settings(engine, address, token_from, out).await,
         ModelVerb::Check => check(engine, out).await,
+        ModelVerb::Devices => model_load::devices(engine, out).await,
+        ModelVerb::Load { name } => model_load::load(engine, &name, out).await,
+        ModelVerb::Set { name, key, value, .. } => {
+            let whose = SettingsOwnerArgs { model: Some(name), ..SettingsOwnerArgs::default() };
+            settings::set(engine, whose, key, value, out).await
+        }
+        ModelVerb::Adapter { name, file, weight, remove } => {
+            model_load::adapter(engine, &name, (file, weight, remove), out).await
+        }
+        ModelVerb::Speed { name } => model_load::speed(engine, &name, out).await,
         ModelVerb::Tokenizer { endpoint, file, .. } => tokenizer(engine, &endpoint, file, out).await,
     }
 }
@@ -49,20 +70,24 @@ pub(super) async fn list(engine: &Engine, out: &Output) -> Result<(), CommandErr
     lines(ItemList { items: engine.list_models().await? }, out, line)
 }
 
-fn line(model: &Model) -> String {
+pub(super) fn line(model: &Model) -> String {
     let mark = if model.default { "*" } else { " " };
-    let fits = match model.fits {
-        Fits::Yes => "fits",
-        Fits::Tight => "fits tightly",
-        Fits::No => "does not fit",
-    };
+    let fits = fit(model.fits);
     let missing = if model.missing { ", file missing" } else { "" };
     let mebibytes = model.bytes / (1024 * 1024);
     let note = model.note.as_ref().map_or_else(String::new, |note| format!("\n    {note}"));
     format!("{mark} {}  {} ({}, {mebibytes} MiB, {fits}{missing}){note}", model.id, model.name, model.architecture)
 }
 
-fn fetched(here: u64, all: Option<u64>) -> String {
+pub(super) fn fit(fits: Fits) -> &'static str {
+    match fits {
+        Fits::Yes => "fits",
+        Fits::Tight => "fits tightly",
+        Fits::No => "does not fit",
+    }
+}
+
+pub(super) fn fetched(here: u64, all: Option<u64>) -> String {
     let mebibytes = |bytes: u64| bytes / (1024 * 1024);
     match all {
         Some(all) => format!("{} of {} MiB", mebibytes(here), mebibytes(all)),
@@ -101,7 +126,7 @@ async fn check(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     let mut items = Vec::new();
     for model in engine.list_models().await? {
         out.progress(&format!("reading {}", model.name));
-        let fault = fault(&model).await;
+        let fault = fault(engine, &model).await;
         items.push(CheckedModel { model, ok: fault.is_none(), reason: fault.unwrap_or_default() });
     }
     let bad = items.iter().filter(|one| !one.ok).count();
@@ -115,24 +140,16 @@ async fn check(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     }
 }
 
-async fn fault(model: &Model) -> Option<String> {
+async fn fault(engine: &Engine, model: &Model) -> Option<String> {
     if model.missing {
         return Some(format!("{} is missing; put it back, or add it from its new place", model.path));
     }
-    let path = model.path.clone();
-    let found = match tokio::task::spawn_blocking(move || sha256(Path::new(&path))).await {
-        Ok(Ok(found)) => found,
-        Ok(Err(error)) => return Some(format!("cannot read {}: {error}", model.path)),
+    let found = match engine.model_checksum(PathBuf::from(&model.path)).await {
+        Ok(found) => found,
         Err(error) => return Some(error.to_string()),
     };
     if found != model.sha256.to_lowercase() {
         return Some(format!("{} has changed since it was added; download it again, or add it again", model.path));
     }
     (model.fits == Fits::No).then(|| "it needs more memory than this machine has; choose a smaller model".to_owned())
-}
-
-fn sha256(file: &Path) -> std::io::Result<String> {
-    let mut hash = Sha256::new();
-    std::io::copy(&mut File::open(file)?, &mut hash)?;
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -34,6 +34,7 @@ pub(crate) async fn serve(
     // With the UI open, the user expects a fast first reply and background learning, as in the app's window.
     if seen {
         engine.warm_up_in_background();
+        engine.resume_interrupted_downloads();
     }
     interrupts.next().await;
     serving.stop().await;

@@ -159,6 +159,7 @@ async fn one_token(shared: Arc<ClientState>) -> Result<(), ProviderError> {
     let message = PromptMessage { role: PromptRole::User, text: "Hi".to_owned() };
     let request = Request {
         cache_key: String::new(),
+        background: false,
         prompt: Prompt { messages: vec![message], ..Prompt::default() },
         sampling: SamplerOptions { max_tokens: Some(1), ..SamplerOptions::default() }.resolve(0),
         response_schema: None,

@@ -60,7 +60,7 @@ pub(super) fn pause(timeouts: &Timeouts, attempt: u32, again: RetryPolicy, jitte
 
 /// Returns the pause that an endpoint requests: `retry-after-ms`, or `retry-after` in seconds or as a date (RFC 9110,
 /// 10.2.3).
-pub(super) fn asked_pause(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub(crate) fn asked_pause(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     if let Some(ms) = header("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(ms / 1000.0).ok();

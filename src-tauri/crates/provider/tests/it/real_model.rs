@@ -76,6 +76,7 @@ fn request(messages: &[(PromptRole, &str)], max_tokens: u32) -> Request {
     let options = SamplerOptions { temperature: Some(0.0), max_tokens: Some(max_tokens), ..SamplerOptions::default() };
     Request {
         cache_key: "chat".to_owned(),
+        background: false,
         prompt: Prompt { messages, ..Prompt::default() },
         sampling: options.resolve(1),
         response_schema: None,

@@ -10,7 +10,7 @@ use domain::{CharacterId, ChatId, EndpointId, ModelId, PersonaId, Timestamp};
 use uuid::Uuid;
 
 use super::{CHARACTER, CHAT, character, chat, emptied, furnished, message, message_id, say, swipe_id};
-use crate::{AssetHash, Preset, PresetKind, Store, StoreError, TextHash};
+use crate::{AssetHash, ModelAdapter, Preset, PresetKind, Store, StoreError, TextHash};
 
 fn uuid(number: u128) -> Uuid {
     Uuid::from_u128(number)
@@ -150,6 +150,33 @@ async fn chat_list_shows_selected_swipe_of_last_message() {
     assert_eq!(store.read(|r| r.chats().list()).await.unwrap().len(), 1);
     store.write(|w| w.chats_mut().restore(CHAT)).await.unwrap();
     assert_eq!(store.read(|r| r.chats().list()).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn an_adapter_is_removed_with_its_model() {
+    let store = Store::in_memory().unwrap();
+    let model = LocalModel {
+        id: ModelId(uuid(1)),
+        name: "SmolLM2".into(),
+        path: "/models/smol.gguf".into(),
+        bytes: 1,
+        sha256: "ab".into(),
+        architecture: "llama".into(),
+        context: 8192,
+    };
+    let (id, adapter) = (model.id, ModelAdapter { path: "/models/pirate.gguf".into(), weight: 0.5 });
+    let (first, stored) = (adapter.clone(), adapter.clone());
+    store
+        .write(move |w| {
+            w.models_mut().insert(&model)?;
+            w.model_adapters_mut().set(id, &ModelAdapter { weight: 1.0, ..first })?;
+            w.model_adapters_mut().set(id, &stored)
+        })
+        .await
+        .unwrap();
+    assert_eq!(store.read(move |r| r.model_adapters().get(id)).await.unwrap(), Some(adapter));
+    store.write(move |w| w.models_mut().delete(id)).await.unwrap();
+    assert_eq!(store.read(move |r| r.model_adapters().get(id)).await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -185,6 +185,7 @@ pub(crate) fn request() -> Request {
     let message = PromptMessage { role: PromptRole::User, text: "Good evening.".to_owned() };
     Request {
         cache_key: "chat".to_owned(),
+        background: false,
         prompt: Prompt { messages: vec![message], ..Prompt::default() },
         sampling: SamplerOptions::default().resolve(1),
         response_schema: None,

@@ -1,0 +1,170 @@
+//! The catalogue of models that comes with the app, and which of them suit this machine.
+
+use std::sync::LazyLock;
+
+use local::library;
+use serde::Deserialize;
+
+use crate::api::{self, Fits};
+use crate::base::error::{ApiResult, not_found};
+use crate::settings::handle::Configuration;
+use crate::settings::hub::{fit_report, search};
+use local::library::default_context;
+use provider::hub::names::bits_per_weight;
+
+/// Size of the weights up to which a model without a GPU answers faster than people read: memory of a usual computer
+/// gives about 30 GB each second, and every token reads all weights once.
+const QUICK: u64 = 6_000_000_000;
+
+#[derive(Deserialize)]
+struct Catalogue {
+    suggestions: Vec<CatalogueEntry>,
+}
+
+/// A model of the catalogue. The hub states the true sizes and checksums at the download.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct CatalogueEntry {
+    id: String,
+    name: String,
+    /// Repository on the hub.
+    repo: String,
+    /// Number of weights, in billions.
+    billions: f64,
+    licence: String,
+    licence_url: String,
+    has_terms: bool,
+    languages: Vec<String>,
+    good_at: Vec<String>,
+    notes: Vec<String>,
+    /// Context in tokens that the model was trained for.
+    context: u32,
+    /// Bytes of f16 KV cache per token of context.
+    cache_bytes_per_token: u64,
+    /// Quantisations that the repository has, the recommended one first.
+    quantisations: Vec<String>,
+}
+
+static CATALOGUE: LazyLock<Vec<CatalogueEntry>> = LazyLock::new(|| {
+    let json = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../models/catalogue.json"));
+    serde_json::from_str::<Catalogue>(json).map(|catalogue| catalogue.suggestions).unwrap_or_default()
+});
+
+impl CatalogueEntry {
+    fn quantisation(&self) -> &str {
+        self.quantisations.first().map_or("Q4_K_M", String::as_str)
+    }
+
+    /// Estimated size of a file: weights by bits per weight.
+    fn bytes(&self) -> u64 {
+        (self.billions * 1e9 * bits_per_weight(self.quantisation()).unwrap_or(4.9) / 8.0) as u64
+    }
+
+    fn fits(&self, available: Option<u64>) -> Fits {
+        let context = default_context(self.context);
+        fit_report::fits(library::estimate(self.bytes(), self.cache_bytes_per_token, context, available))
+    }
+}
+
+impl Configuration {
+    /// The catalogue with what fits this machine: first the best, then by size.
+    pub(crate) async fn suggested_models(&self) -> ApiResult<Vec<api::SuggestedModel>> {
+        let hub = self.hub().await?;
+        let page =
+            |repo: &str| provider::hub::names::RepoId::parse(repo).map(|repo| hub.page(&repo)).unwrap_or_default();
+        Ok(suggestions(library::available_memory(), page))
+    }
+
+    /// Downloads a model of the catalogue, and makes it the default afterwards.
+    ///
+    /// # Errors
+    /// `NotFound`; `Provider` if the hub does not answer.
+    pub(crate) async fn download_suggestion(&self, id: String) -> ApiResult<api::Download> {
+        let entry = CATALOGUE.iter().find(|entry| entry.id == id).ok_or_else(|| not_found("model"))?;
+        let (_, repository) = self.repository(&entry.repo).await?;
+        let models = || repository.files.iter().filter(|file| file.purpose == provider::hub::names::FilePurpose::Model);
+        let named = models().find(|file| file.quantisation == Some(entry.quantisation()));
+        let file = named.or_else(|| search::recommended(&repository, library::available_memory()));
+        let path = file.map(|file| file.path().to_owned()).ok_or_else(|| not_found("model file"))?;
+        self.start_download(entry.repo.clone(), path, None, true).await
+    }
+}
+
+fn suggestions(available: Option<u64>, page: impl Fn(&str) -> String) -> Vec<api::SuggestedModel> {
+    let comfortable = |entry: &&CatalogueEntry| entry.fits(available) == Fits::Yes && entry.bytes() <= QUICK;
+    let best = CATALOGUE.iter().filter(comfortable).max_by(|a, b| a.billions.total_cmp(&b.billions));
+    let best = best.map(|entry| entry.id.as_str());
+    let mut all: Vec<_> = CATALOGUE.iter().map(|entry| shown(entry, available, best, &page)).collect();
+    all.sort_by(|a, b| b.best.cmp(&a.best).then(a.billions.total_cmp(&b.billions)));
+    all
+}
+
+fn shown(
+    entry: &CatalogueEntry,
+    available: Option<u64>,
+    best: Option<&str>,
+    page: &impl Fn(&str) -> String,
+) -> api::SuggestedModel {
+    api::SuggestedModel {
+        bytes: entry.bytes(),
+        fits: entry.fits(available),
+        best: best == Some(entry.id.as_str()),
+        page: page(&entry.repo),
+        quantisation: entry.quantisation().to_owned(),
+        id: entry.id.clone(),
+        name: entry.name.clone(),
+        repo: entry.repo.clone(),
+        billions: entry.billions,
+        licence: entry.licence.clone(),
+        licence_url: entry.licence_url.clone(),
+        has_terms: entry.has_terms,
+        languages: entry.languages.clone(),
+        good_at: entry.good_at.clone(),
+        notes: entry.notes.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_catalogue_entry_states_its_licence() {
+        assert!(CATALOGUE.len() >= 12, "{} entries", CATALOGUE.len());
+        for entry in CATALOGUE.iter() {
+            assert!(!entry.licence.trim().is_empty(), "{} has no licence", entry.id);
+            assert!(entry.licence_url.starts_with("https://"), "{} links to no licence", entry.id);
+        }
+    }
+
+    #[test]
+    fn catalogue_entries_are_complete_and_unique() {
+        let ids: HashSet<_> = CATALOGUE.iter().map(|entry| &entry.id).collect();
+        assert_eq!(ids.len(), CATALOGUE.len());
+        for entry in CATALOGUE.iter() {
+            assert!(provider::hub::names::RepoId::parse(&entry.repo).is_some(), "{}", entry.repo);
+            assert!((0.4..=25.0).contains(&entry.billions) && entry.context >= 4_096, "{}", entry.id);
+            assert!(!entry.languages.is_empty() && !entry.good_at.is_empty(), "{}", entry.id);
+            assert!(entry.cache_bytes_per_token > 0, "{}", entry.id);
+            let known = |name: &String| bits_per_weight(name).is_some();
+            assert!(!entry.quantisations.is_empty() && entry.quantisations.iter().all(known), "{}", entry.id);
+        }
+        let sizes = || CATALOGUE.iter().map(|entry| entry.billions);
+        assert!(sizes().any(|size| size < 0.7) && sizes().any(|size| size > 20.0));
+    }
+
+    #[test]
+    fn best_suggestion_is_the_largest_comfortable_one() {
+        let at = |gigabytes: u64| suggestions(Some(gigabytes * 1_000_000_000), |_| String::new());
+        let best = |gigabytes| at(gigabytes).into_iter().find(|model| model.best);
+        assert!(best(1).is_none_or(|model| model.billions < 1.0));
+        let (small, large) = (best(4).unwrap().billions, best(16).unwrap().billions);
+        assert!((1.0..4.0).contains(&small) && (7.0..9.0).contains(&large), "{small} {large}");
+        // Much memory does not make a large model quick.
+        assert!(best(256).unwrap().bytes <= QUICK);
+        assert!(at(16)[0].best && at(16).iter().filter(|model| model.best).count() == 1);
+        assert!(at(2).iter().any(|model| model.fits == Fits::No));
+        assert!(suggestions(None, |_| String::new()).iter().all(|model| model.fits == Fits::Yes));
+    }
+}

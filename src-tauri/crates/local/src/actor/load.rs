@@ -1,0 +1,250 @@
+//! Loads a model as wished, or as well as this machine can.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::worker::protocol::{CacheType, Device, Load, LoadPurpose, LoadedModelInfo, WorkerReply, WorkerRequest};
+use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
+
+use super::{Actor, WorkerReplyJob};
+use crate::devices::Devices;
+use crate::fallback::{Attempt, Ladder, LoadNote};
+use crate::gguf::{self, GgufHeader};
+use crate::gpu_fit::{ModelSize, layers_that_fit};
+use crate::library;
+use crate::load_options::LoadOptions;
+use crate::saved::SavedCaches;
+use crate::status::WorkerState;
+
+/// The purpose for which a job needs the model.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ModelNeed {
+    /// At least its vocabulary.
+    Vocabulary,
+    /// Generation, with this context size in tokens.
+    Replies {
+        context: u32,
+        options: Arc<LoadOptions>,
+    },
+    Embeddings,
+}
+
+impl ModelNeed {
+    pub(super) fn context(&self) -> Option<u32> {
+        match self {
+            Self::Replies { context, .. } => Some(*context),
+            Self::Vocabulary | Self::Embeddings => None,
+        }
+    }
+
+    fn options(&self) -> LoadOptions {
+        match self {
+            Self::Replies { options, .. } => LoadOptions::clone(options),
+            Self::Vocabulary | Self::Embeddings => LoadOptions::default(),
+        }
+    }
+
+    fn purpose(&self) -> LoadPurpose {
+        match self {
+            Self::Vocabulary => LoadPurpose::Vocabulary,
+            Self::Replies { .. } => LoadPurpose::Replies,
+            Self::Embeddings => LoadPurpose::Embeddings,
+        }
+    }
+
+    fn is_satisfied_by(&self, loaded: &Loaded) -> bool {
+        match (self, &loaded.need) {
+            (Self::Vocabulary, _) | (Self::Embeddings, Self::Embeddings) => true,
+            // After a fallback, both the wished context and the one that fits are satisfied.
+            (Self::Replies { context, options }, Self::Replies { context: wished, options: theirs }) => {
+                options == theirs && (context == wished || *context == loaded.info.context)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A loaded model.
+#[derive(Debug, Clone)]
+pub(crate) struct Loaded {
+    pub(crate) need: ModelNeed,
+    pub(crate) load: Load,
+    pub(crate) info: LoadedModelInfo,
+    pub(crate) notes: Vec<LoadNote>,
+}
+
+impl Actor {
+    /// Ensures that a worker runs and has the model at `path` loaded for `need`.
+    pub(super) async fn load(
+        &mut self,
+        path: &Path,
+        need: ModelNeed,
+        job: Option<&WorkerReplyJob>,
+    ) -> Result<(), ProviderError> {
+        self.forget_deaths_of_others(path, need.context());
+        if self.worker.as_mut().is_some_and(|worker| !worker.is_alive()) {
+            self.end_worker(None).await;
+        }
+        if self.is_loaded(path, &need) {
+            return Ok(());
+        }
+        let header = gguf::read(path).map_err(unusable)?;
+        if let ModelNeed::Replies { options, .. } = &need {
+            check_adapter(options, &header)?;
+        }
+        let mut ladder = self.ladder(path, &need, &header).await;
+        self.make_room(path, &need, &header, ladder.current).await;
+        loop {
+            match self.attempt(path, &need, ladder.current, job).await {
+                Ok((load, info)) => {
+                    self.keep(Loaded { need, load, info, notes: ladder.into_notes() });
+                    return Ok(());
+                }
+                Err(error) => {
+                    let (on_gpu, died) = (ladder.current.gpu_layers > 0, error.kind == ProviderErrorKind::WorkerDied);
+                    if self.closing.is_some() || !ladder.step(&error) {
+                        return Err(error);
+                    }
+                    if on_gpu && died {
+                        // The next process runs no code of the driver, and its death was not the model's.
+                        self.shared.devices.fail(&error.message);
+                        self.health.forgive();
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn is_loaded(&self, path: &Path, need: &ModelNeed) -> bool {
+        let loaded = self.worker.as_ref().and_then(|worker| worker.loaded.as_ref());
+        loaded.is_some_and(|loaded| Path::new(&loaded.load.path) == path && need.is_satisfied_by(loaded))
+    }
+
+    fn keep(&mut self, loaded: Loaded) {
+        if let Some(worker) = &mut self.worker {
+            worker.loaded = Some(loaded);
+        }
+        // The worker has saved the caches of the previous model.
+        self.saved.iter().for_each(SavedCaches::enforce_budget);
+    }
+
+    /// The first attempt: the layers that the user chose, or as many as fit.
+    async fn ladder(&self, path: &Path, need: &ModelNeed, header: &GgufHeader) -> Ladder {
+        let ModelNeed::Replies { context, options } = need else {
+            return Ladder::new(Attempt { gpu_layers: 0, context: 0 }, Vec::new());
+        };
+        let on_processor = Attempt { gpu_layers: 0, context: *context };
+        if options.gpu_layers == Some(0) {
+            return Ladder::new(on_processor, Vec::new());
+        }
+        let devices = self.shared.devices.current(&self.settings).await;
+        let without = |why: String| Ladder::new(on_processor, vec![LoadNote::WithoutGraphics { why }]);
+        let wished = options.gpu_layers.is_some() || options.device.is_some();
+        let usable = match (&devices, options.device.as_deref()) {
+            (Devices::Failed(why), _) => return without(why.clone()),
+            (_, Some(name)) => devices.named(name).into_iter().collect(),
+            (_, None) => devices.graphics(),
+        };
+        if usable.is_empty() {
+            let named = options.device.as_deref().map_or_else(String::new, |name| format!(" {name}"));
+            let none = || without(format!("this machine has no graphics device{named} that the worker can use"));
+            return if wished { none() } else { Ladder::new(on_processor, Vec::new()) };
+        }
+        let all = header.layers.map_or(u32::MAX, |layers| layers.saturating_add(1));
+        let gpu_layers = options.gpu_layers.unwrap_or_else(|| fitting(path, header, *context, options, &usable));
+        Ladder::new(Attempt { gpu_layers: gpu_layers.min(all), context: *context }, Vec::new())
+    }
+
+    /// Unloads other models until this one fits the memory for models.
+    async fn make_room(&self, path: &Path, need: &ModelNeed, header: &GgufHeader, attempt: Attempt) {
+        let ModelNeed::Replies { context, .. } = need else { return };
+        let Some(pool) = self.pool.upgrade() else { return };
+        let fit = library::fit(header, bytes(path), *context, None);
+        let layers = u64::from(header.layers.unwrap_or(0)) + 1;
+        let on_processor = layers.saturating_sub(attempt.gpu_layers.into());
+        pool.make_room(path, fit.needed() / layers * on_processor, self.settings.policy.shutdown_timeout).await;
+    }
+
+    async fn attempt(
+        &mut self,
+        path: &Path,
+        need: &ModelNeed,
+        attempt: Attempt,
+        job: Option<&WorkerReplyJob>,
+    ) -> Result<(Load, LoadedModelInfo), ProviderError> {
+        self.start().await?;
+        let load = self.load_request(path, need, attempt);
+        self.publish(WorkerState::Starting);
+        if let Some(worker) = &mut self.worker {
+            worker.loaded = None;
+        }
+        self.send(&WorkerRequest::Load(load.clone())).await?;
+        let limit = self.settings.policy.reply_timeout + time_to_read(path);
+        let info = self
+            .until(job.map(|job| (job, None)), limit, |reply| match reply {
+                WorkerReply::Loading { fraction } => {
+                    job.inspect(|job| job.send_event(GenerationEvent::Loading { fraction }));
+                    None
+                }
+                WorkerReply::Loaded(loaded) => Some(Ok(loaded)),
+                _ => None,
+            })
+            .await?;
+        Ok((load, info))
+    }
+
+    fn load_request(&self, path: &Path, need: &ModelNeed, attempt: Attempt) -> Load {
+        let (options, replies) = (need.options(), need.context().is_some());
+        let variant = options.cache_variant();
+        let folder = |saved: &SavedCaches| saved.folder_for(path, attempt.context, &variant, &self.settings.worker);
+        Load {
+            path: path.to_string_lossy().into_owned(),
+            context: attempt.context,
+            threads: options.threads.unwrap_or(self.settings.threads),
+            gpu_layers: attempt.gpu_layers,
+            purpose: need.purpose(),
+            aside: self.settings.cache_budget,
+            saved: self.saved.as_ref().filter(|_| replies).and_then(folder),
+            tuning: options.tuning(),
+        }
+    }
+}
+
+/// The number of layers that fit the free memory of `devices`.
+fn fitting(path: &Path, header: &GgufHeader, context: u32, options: &LoadOptions, devices: &[&Device]) -> u32 {
+    let size = ModelSize::of(header, bytes(path));
+    let cache: CacheType = options.cache_type;
+    layers_that_fit(size, size.cache(context, cache), devices)
+}
+
+fn bytes(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |metadata| metadata.len())
+}
+
+/// Refuses an adapter for another kind of model before llama.cpp opens it.
+fn check_adapter(options: &LoadOptions, header: &GgufHeader) -> Result<(), ProviderError> {
+    let Some(adapter) = &options.adapter else { return Ok(()) };
+    let refused = |message: String| {
+        let hint = "choose another adapter in the settings of this model, or remove it";
+        ProviderError::new(ProviderErrorKind::Model, message, hint)
+    };
+    let made_for = gguf::read_adapter(Path::new(&adapter.path)).map_err(|error| refused(error.to_string()))?;
+    if made_for.is_empty() || made_for == header.architecture {
+        return Ok(());
+    }
+    let message =
+        format!("the adapter {} is for {made_for} models, and this is a {} model", adapter.path, header.architecture);
+    Err(refused(message))
+}
+
+/// Estimates how long the system reads the file into memory, during which the worker is silent. Assumes 20 MB/s, a slow
+/// disk.
+fn time_to_read(path: &Path) -> Duration {
+    Duration::from_secs(bytes(path) / 20_000_000)
+}
+
+fn unusable(error: gguf::GgufError) -> ProviderError {
+    let hint = "download the file again, or choose another model";
+    ProviderError::new(ProviderErrorKind::Model, error.to_string(), hint).caused_by(error)
+}

@@ -1,0 +1,160 @@
+//! What to try next when a model cannot be loaded as wished: fewer layers on the graphics device, then a smaller
+//! context, then the processor alone.
+
+use provider::{ProviderError, ProviderErrorKind};
+use serde::Serialize;
+
+/// Smallest context, in tokens, that is tried without being asked for.
+const SMALLEST_CONTEXT: u32 = 1_024;
+/// The graphics device gets at least this part of the layers, or none.
+const SMALLEST_SHARE: u32 = 4;
+
+/// One way to load a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    pub(crate) gpu_layers: u32,
+    /// In tokens.
+    pub(crate) context: u32,
+}
+
+/// Why a model is not loaded as wished.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum LoadNote {
+    /// The graphics devices could not be used, so the processor computes alone.
+    WithoutGraphics { why: String },
+    /// Fewer layers are on the graphics device.
+    FewerLayers { from: u32, to: u32, why: String },
+    /// The context is smaller, in tokens.
+    SmallerContext { from: u32, to: u32, why: String },
+}
+
+impl std::fmt::Display for LoadNote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::WithoutGraphics { why } => write!(f, "the processor computes alone: {why}"),
+            Self::FewerLayers { from, to, why } => {
+                write!(f, "{to} instead of {from} layers are on the graphics device: {why}")
+            }
+            Self::SmallerContext { from, to, why } => {
+                write!(f, "the context has {to} instead of {from} tokens: {why}")
+            }
+        }
+    }
+}
+
+/// The attempts to load one model.
+#[derive(Debug)]
+pub(crate) struct Ladder {
+    first: Attempt,
+    pub(crate) current: Attempt,
+    notes: Vec<LoadNote>,
+}
+
+impl Ladder {
+    pub(crate) fn new(first: Attempt, notes: Vec<LoadNote>) -> Self {
+        Self { first, current: first, notes }
+    }
+
+    /// Moves to the next attempt after `error`. Returns false if there is none.
+    pub(crate) fn step(&mut self, error: &ProviderError) -> bool {
+        let Some(next) = self.next(error) else { return false };
+        tracing::warn!(?next, why = error.message, "the model could not be loaded as wished");
+        self.current = next;
+        self.describe(error);
+        true
+    }
+
+    /// Why the result differs from the wish, in the order in which it matters.
+    pub(crate) fn into_notes(self) -> Vec<LoadNote> {
+        self.notes
+    }
+
+    fn next(&self, error: &ProviderError) -> Option<Attempt> {
+        use ProviderErrorKind::{Model, OutOfMemory, WorkerDied};
+        let Attempt { gpu_layers, context } = self.current;
+        let on_processor = Attempt { gpu_layers: 0, context: self.first.context };
+        let smaller = (context / 2 >= SMALLEST_CONTEXT).then_some(Attempt { gpu_layers, context: context / 2 });
+        match error.kind {
+            WorkerDied if gpu_layers > 0 => Some(on_processor),
+            // llama.cpp does not say whether the file or the memory is the reason.
+            OutOfMemory | Model if gpu_layers > 0 => {
+                let fewer = Attempt { gpu_layers: gpu_layers / 2, context };
+                let worthwhile = fewer.gpu_layers > 0 && fewer.gpu_layers >= self.first.gpu_layers / SMALLEST_SHARE;
+                let has_shrunk = context < self.first.context;
+                if worthwhile { Some(fewer) } else { Some(smaller.filter(|_| !has_shrunk).unwrap_or(on_processor)) }
+            }
+            OutOfMemory => smaller,
+            _ => None,
+        }
+    }
+
+    /// Replaces what was said about layers and context by the difference to the first attempt.
+    fn describe(&mut self, error: &ProviderError) {
+        let (first, now, why) = (self.first, self.current, error.message.clone());
+        self.notes.retain(|note| matches!(note, LoadNote::WithoutGraphics { .. }));
+        if now.gpu_layers == 0 && first.gpu_layers > 0 && self.notes.is_empty() {
+            self.notes.push(LoadNote::WithoutGraphics { why: why.clone() });
+        }
+        if now.gpu_layers > 0 && now.gpu_layers < first.gpu_layers {
+            self.notes.push(LoadNote::FewerLayers { from: first.gpu_layers, to: now.gpu_layers, why: why.clone() });
+        }
+        if now.context < first.context {
+            self.notes.push(LoadNote::SmallerContext { from: first.context, to: now.context, why });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(kind: ProviderErrorKind) -> ProviderError {
+        ProviderError::new(kind, "it did not work", "")
+    }
+
+    /// Every attempt as layers and context, while each fails with `kind`.
+    fn attempts(gpu_layers: u32, context: u32, kind: ProviderErrorKind) -> (Vec<(u32, u32)>, Vec<LoadNote>) {
+        let mut ladder = Ladder::new(Attempt { gpu_layers, context }, Vec::new());
+        let mut all = vec![(gpu_layers, context)];
+        while ladder.step(&failed(kind)) {
+            all.push((ladder.current.gpu_layers, ladder.current.context));
+        }
+        (all, ladder.into_notes())
+    }
+
+    #[test]
+    fn memory_takes_layers_then_context_then_processor() {
+        let (all, notes) = attempts(29, 8_192, ProviderErrorKind::OutOfMemory);
+        let expected =
+            [(29, 8_192), (14, 8_192), (7, 8_192), (7, 4_096), (0, 8_192), (0, 4_096), (0, 2_048), (0, 1_024)];
+        assert_eq!(all, expected);
+        let why = || "it did not work".to_owned();
+        let smaller = LoadNote::SmallerContext { from: 8_192, to: 1_024, why: why() };
+        assert_eq!(notes, [LoadNote::WithoutGraphics { why: why() }, smaller]);
+    }
+
+    #[test]
+    fn dead_device_falls_back_to_the_processor_at_once() {
+        let (all, notes) = attempts(29, 8_192, ProviderErrorKind::WorkerDied);
+        assert_eq!(all, [(29, 8_192), (0, 8_192)]);
+        assert!(matches!(&notes[..], [LoadNote::WithoutGraphics { .. }]), "{notes:?}");
+    }
+
+    #[test]
+    fn damaged_file_is_not_retried_on_the_processor() {
+        assert_eq!(attempts(0, 8_192, ProviderErrorKind::Model).0, [(0, 8_192)]);
+        assert_eq!(attempts(0, 1_500, ProviderErrorKind::OutOfMemory).0, [(0, 1_500)]);
+        let (all, _) = attempts(2, 512, ProviderErrorKind::Model);
+        assert_eq!(all, [(2, 512), (1, 512), (0, 512)]);
+    }
+
+    #[test]
+    fn fewer_layers_are_told_with_both_numbers() {
+        let mut ladder = Ladder::new(Attempt { gpu_layers: 20, context: 4_096 }, Vec::new());
+        assert!(ladder.step(&failed(ProviderErrorKind::OutOfMemory)));
+        let notes = ladder.into_notes();
+        let told: Vec<_> = notes.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["10 instead of 20 layers are on the graphics device: it did not work"]);
+    }
+}

@@ -1,0 +1,254 @@
+//! What the names of a hub tell: repositories, quantisations, parts of split files, and safe names for this machine.
+//! All of them are untrusted.
+
+use std::fmt;
+
+/// Maximum length of a name on this machine, in bytes.
+const MAX_NAME: usize = 120;
+
+/// Name of a repository, such as `owner/model`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RepoId(String);
+
+impl RepoId {
+    /// Accepts `owner/model` in the characters that hubs allow, also pasted as the address of the model's page.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let path = match text.split_once("://") {
+            Some((_, rest)) => rest.split_once('/')?.1,
+            None => text,
+        };
+        let mut segments = path.split('/');
+        let (owner, name) = (segments.next()?, segments.next()?);
+        // The address of a page goes on after the name.
+        let alone = segments.next().is_none() || text.contains("://");
+        let name = name.split(['?', '#']).next().unwrap_or_default();
+        (alone && is_segment(owner) && is_segment(name)).then(|| Self(format!("{owner}/{name}")))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn owner(&self) -> &str {
+        self.0.split('/').next().unwrap_or_default()
+    }
+
+    pub fn name(&self) -> &str {
+        self.0.split('/').nth(1).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for RepoId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+fn is_segment(text: &str) -> bool {
+    let known = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    !text.is_empty() && text.len() <= 96 && text.chars().all(known) && !text.starts_with('.') && !text.contains("..")
+}
+
+/// Returns a name that every file system accepts as one file or folder, made from a name of a hub.
+pub fn safe_name(text: &str) -> String {
+    let last = text.rsplit(['/', '\\']).next().unwrap_or_default();
+    let known = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let name: String = last.chars().map(|letter| if known(letter) { letter } else { '-' }).collect();
+    let name = name.trim_start_matches(['.', '-']).trim_end_matches('.');
+    // Cuts at the front, because the end has the quantisation, the part number and the ending.
+    let name = &name[name.len().saturating_sub(MAX_NAME)..];
+    match name {
+        "" => "model".to_owned(),
+        name if is_device(name) => format!("model-{name}"),
+        name => name.to_owned(),
+    }
+}
+
+/// Windows opens a device for these names, with any ending.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
+    let numbered =
+        |start: &str| stem.strip_prefix(start).is_some_and(|rest| rest.len() == 1 && rest.parse::<u8>().is_ok());
+    ["CON", "PRN", "AUX", "NUL"].contains(&stem.as_str()) || numbered("COM") || numbered("LPT")
+}
+
+/// Position of a file among the parts of a split model, from names such as `model-00002-of-00003.gguf`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SplitPart<'n> {
+    /// The name before the numbers.
+    pub stem: &'n str,
+    /// From 1.
+    pub number: u32,
+    pub count: u32,
+}
+
+/// Reads the part of a split model from a file's name; `None` for a whole file.
+pub fn split_part(name: &str) -> Option<SplitPart<'_>> {
+    let stem = strip_gguf(name)?;
+    let (rest, count) = stem.rsplit_once("-of-")?;
+    let (stem, number) = rest.rsplit_once('-')?;
+    let digits = |text: &str| Some(text).filter(|text| text.len() == 5)?.parse::<u32>().ok();
+    let (number, count) = (digits(number)?, digits(count)?);
+    (1..=count).contains(&number).then_some(SplitPart { stem, number, count })
+}
+
+/// Returns the name without `.gguf`; `None` for other endings.
+pub fn strip_gguf(name: &str) -> Option<&str> {
+    let at = name.len().checked_sub(5)?;
+    name.is_char_boundary(at)
+        .then(|| name.split_at(at))
+        .filter(|(_, end)| end.eq_ignore_ascii_case(".gguf"))
+        .map(|(stem, _)| stem)
+}
+
+/// Use of a GGUF file, guessed from its name. The header decides after the download.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilePurpose {
+    Model,
+    /// Reads pictures for a model of the same repository (mmproj).
+    Projector,
+    /// Cannot chat: an adapter, quantisation statistics, or a draft model of another file.
+    Other,
+}
+
+pub fn purpose(path: &str) -> FilePurpose {
+    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let has = |word: &str| name.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|piece| piece == word);
+    if name.contains("mmproj") {
+        FilePurpose::Projector
+    } else if has("lora") || has("imatrix") || has("vocab") || has("adapter") || has("control") {
+        FilePurpose::Other
+    } else {
+        FilePurpose::Model
+    }
+}
+
+/// Bits per weight of the usual quantisations, from the tables of llama.cpp's `quantize` for 8B models.
+const QUANTISATIONS: [(&str, f64); 34] = [
+    ("IQ1_S", 2.0),
+    ("IQ1_M", 2.2),
+    ("IQ2_XXS", 2.4),
+    ("IQ2_XS", 2.6),
+    ("IQ2_S", 2.7),
+    ("IQ2_M", 2.9),
+    ("Q2_K_S", 2.9),
+    ("Q2_K_L", 3.4),
+    ("Q2_K", 3.2),
+    ("IQ3_XXS", 3.3),
+    ("IQ3_XS", 3.5),
+    ("IQ3_S", 3.7),
+    ("IQ3_M", 3.8),
+    ("Q3_K_S", 3.6),
+    ("Q3_K_M", 4.0),
+    ("Q3_K_L", 4.3),
+    ("Q3_K", 4.0),
+    ("IQ4_XS", 4.5),
+    ("IQ4_NL", 4.7),
+    ("Q4_K_S", 4.7),
+    ("Q4_K_M", 4.9),
+    ("Q4_K", 4.9),
+    ("Q4_0", 4.6),
+    ("Q4_1", 5.1),
+    ("MXFP4", 4.5),
+    ("Q5_K_S", 5.6),
+    ("Q5_K_M", 5.7),
+    ("Q5_K", 5.7),
+    ("Q5_0", 5.6),
+    ("Q5_1", 6.0),
+    ("Q6_K", 6.6),
+    ("Q8_0", 8.5),
+    ("BF16", 16.0),
+    ("F16", 16.0),
+];
+
+/// Reads the quantisation from a file's name; `None` if the name has none that is known.
+pub fn quantisation(path: &str) -> Option<&'static str> {
+    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_uppercase();
+    let is_border = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_ascii_alphanumeric() && letter != '_');
+    let fits = |known: &str| {
+        name.match_indices(known).any(|(at, _)| {
+            is_border(name[..at].chars().next_back()) && is_border(name[at + known.len()..].chars().next())
+        })
+    };
+    if name.contains("FP16") {
+        return Some("F16");
+    }
+    QUANTISATIONS.iter().map(|(known, _)| *known).filter(|known| fits(known)).max_by_key(|known| known.len())
+}
+
+/// Returns the approximate bits per weight of a quantisation.
+pub fn bits_per_weight(quantisation: &str) -> Option<f64> {
+    QUANTISATIONS.iter().find(|(known, _)| *known == quantisation).map(|(_, bits)| *bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_repositories_and_their_pages() {
+        let parse = |text: &str| RepoId::parse(text).map(|repo| repo.as_str().to_owned());
+        for good in
+            ["Qwen/Qwen3-4B-GGUF", " Qwen/Qwen3-4B-GGUF ", "https://huggingface.co/Qwen/Qwen3-4B-GGUF/tree/main"]
+        {
+            assert_eq!(parse(good).as_deref(), Some("Qwen/Qwen3-4B-GGUF"), "{good}");
+        }
+        for bad in ["", "Qwen", "a/b/c", "../etc/passwd", "a/..", "a/b c", "a/\u{202e}b", "/a/b", "a//b"] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_from_a_hub_never_leave_their_folder() {
+        for (given, safe) in [
+            ("sub/model-Q4_K_M.gguf", "model-Q4_K_M.gguf"),
+            ("../../.bashrc", "bashrc"),
+            ("..\\..\\evil.gguf", "evil.gguf"),
+            ("C:\\con.gguf", "model-con.gguf"),
+            ("..", "model"),
+            ("ä\u{202e}\0b.gguf", "b.gguf"),
+            ("", "model"),
+        ] {
+            assert_eq!(safe_name(given), safe, "{given:?}");
+        }
+        assert!(safe_name(&format!("{}-Q4_K_M.gguf", "x".repeat(500))).ends_with("-Q4_K_M.gguf"));
+    }
+
+    #[test]
+    fn reads_parts_of_split_models() {
+        let part = split_part("Big-Q8_0-00002-of-00003.gguf").unwrap();
+        assert_eq!((part.stem, part.number, part.count), ("Big-Q8_0", 2, 3));
+        for whole in
+            ["a.gguf", "a-00004-of-00003.gguf", "a-00000-of-00003.gguf", "a-2-of-3.gguf", "a-00001-of-00002.bin"]
+        {
+            assert_eq!(split_part(whole), None, "{whole}");
+        }
+    }
+
+    #[test]
+    fn reads_quantisations_from_names() {
+        for (name, expected) in [
+            ("Mistral-Nemo-Instruct-2407-Q4_K_M.gguf", Some("Q4_K_M")),
+            ("smollm2-1.7b-instruct-q4_k_m.gguf", Some("Q4_K_M")),
+            ("phi-4-IQ4_XS.gguf", Some("IQ4_XS")),
+            ("SmolLM2-135M-Instruct.Q4_1.gguf", Some("Q4_1")),
+            ("qwen2.5-7b-instruct-fp16-00001-of-00004.gguf", Some("F16")),
+            ("gemma-3-4b-it-BF16.gguf", Some("BF16")),
+            ("model.gguf", None),
+            ("Q4_K_MAGIC.gguf", None),
+        ] {
+            assert_eq!(quantisation(name), expected, "{name}");
+        }
+        assert!(QUANTISATIONS.iter().all(|(name, _)| quantisation(&format!("x-{name}.gguf")) == Some(name)));
+    }
+
+    #[test]
+    fn tells_models_from_their_parts() {
+        assert_eq!(purpose("mmproj-model-f16.gguf"), FilePurpose::Projector);
+        assert_eq!(purpose("gemma-3-4b-it.mmproj-Q8_0.gguf"), FilePurpose::Projector);
+        assert_eq!(purpose("style-lora-f16.gguf"), FilePurpose::Other);
+        assert_eq!(purpose("model.imatrix.gguf"), FilePurpose::Other);
+        assert_eq!(purpose("Explorator-7B.gguf"), FilePurpose::Model);
+    }
+}

@@ -1,0 +1,34 @@
+import type { LoadNote, ModelMemory, ModelState } from "../api/generated";
+import { bytes, number } from "./format";
+import { t } from "./i18n.svelte";
+
+/** Memory on one device. */
+export const used = ({ weights, cache, compute }: ModelMemory): number => (weights ?? 0) + (cache ?? 0) + (compute ?? 0);
+
+/** Where a loaded model is, in one line; empty if it is not loaded. */
+export function placement(state: ModelState): string {
+	if (state.context === 0) return "";
+	const context = number(state.context);
+	const cards = state.devices.filter(({ device }) => device !== "");
+	if (state.gpuLayers === 0 || cards.length === 0) {
+		return t("modelLoad.onProcessor", { context, used: bytes(sum(state.devices.map(used))) });
+	}
+	const total = sum(cards.map(({ total }) => total ?? 0));
+	return t("modelLoad.onGraphics", {
+		layers: number(state.gpuLayers),
+		all: number(state.layers),
+		device: cards.map(({ device }) => device).join(", "),
+		context,
+		used: bytes(sum(cards.map(used))),
+		total: bytes(total),
+	});
+}
+
+/** How a loaded model differs from what was wished. */
+export function noteText(note: LoadNote): string {
+	if (note.kind === "withoutGraphics") return t("modelLoad.withoutGraphics");
+	const numbers = { from: number(note.from), to: number(note.to) };
+	return note.kind === "fewerLayers" ? t("modelLoad.fewerLayers", numbers) : t("modelLoad.smallerContext", numbers);
+}
+
+const sum = (numbers: number[]) => numbers.reduce((all, one) => all + one, 0);
