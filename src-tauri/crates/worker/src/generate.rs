@@ -11,7 +11,7 @@ use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Timings, Usage, 
 use crate::cache::SequenceCache;
 use crate::checkpoints::{CheckpointKind, REPLY_INTERVAL};
 use crate::chunk::ChunkSize;
-use crate::draft::Drafter;
+use crate::draft::{Drafter, is_near_tie};
 use crate::engine;
 use crate::inbox::{Arrived, Inbox, ReplyWriter};
 use crate::sampler::{GrammarError, TokenSampler};
@@ -148,7 +148,7 @@ impl<'model> GenerationSession<'model> {
     ) -> Result<(), ReplyError> {
         let (id, total) = (request.id, prompt.tokens.len() as u32);
         let reused = self.open(request, &prompt.tokens) as u32;
-        let boundaries = message_boundaries(prompt);
+        let boundaries = prompt.message_boundaries();
         progress.usage = Usage { prompt: total, reused, ..Usage::default() };
         replies.send(&WorkerReply::Prefill { id, done: reused, total, reused })?;
         while self.cache.len() < prompt.tokens.len() {
@@ -238,6 +238,7 @@ impl<'model> GenerationSession<'model> {
         inbox: &mut Inbox,
         replies: &ReplyWriter,
     ) -> Result<StopCause, ReplyError> {
+        let is_greedy = request.sampling.temperature <= 0.0;
         let mut drafter = Drafter::default();
         let (mut logits_at, mut drafted) = (LAST, 0);
         loop {
@@ -246,7 +247,7 @@ impl<'model> GenerationSession<'model> {
             if progress.usage.generated >= request.max_tokens || *known >= room {
                 return Ok(StopCause::Length);
             }
-            if logits_at != LAST && is_greedy(request) && is_near_tie(self.context.get_logits_ith(logits_at)) {
+            if logits_at != LAST && is_greedy && is_near_tie(self.context.get_logits_ith(logits_at)) {
                 drafter.record(drafted, logits_at as usize);
                 self.evaluate_alone(*known)?;
                 (logits_at, drafted) = (LAST, 0);
@@ -355,39 +356,6 @@ const LAST: i32 = -1;
 enum LogitsOf {
     Last,
     All,
-}
-
-/// Largest difference of two logits that rounding may reverse: llama.cpp computes several tokens in another order than
-/// one. Measured on SmolLM2: 0.07.
-const ROUNDING: f32 = 0.25;
-
-fn is_greedy(request: &Generate) -> bool {
-    request.sampling.temperature <= 0.0
-}
-
-/// Whether the two most likely tokens are almost equally likely.
-fn is_near_tie(logits: &[f32]) -> bool {
-    let (mut first, mut second) = (f32::NEG_INFINITY, f32::NEG_INFINITY);
-    for logit in logits {
-        if *logit > first {
-            (first, second) = (*logit, first);
-        } else if *logit > second {
-            second = *logit;
-        }
-    }
-    first - second < ROUNDING
-}
-
-/// Number of messages before the reply whose starts get a checkpoint: editing one of them reads only what follows.
-const NEAR: usize = 3;
-
-/// Positions that a later prompt is likely to share: the starts of the last messages, and the end of the last one. The
-/// last token comes after all of them, because the same prompt needs its logits again.
-fn message_boundaries(prompt: &TokenizedPrompt) -> Vec<usize> {
-    let near = &prompt.texts[prompt.texts.len().saturating_sub(NEAR)..];
-    let mut boundaries: Vec<usize> = near.iter().map(|text| text.start).collect();
-    boundaries.extend(near.last().map(|text| text.end.min(prompt.tokens.len() - 1)));
-    boundaries
 }
 
 /// Regular end of a reply.
