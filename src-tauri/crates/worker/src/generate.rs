@@ -1,6 +1,6 @@
 //! Generates one reply: evaluates the new part of the prompt, then samples tokens, checking the inbox at every step.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::llama_batch::LlamaBatch;
@@ -24,8 +24,8 @@ pub(crate) struct GenerationSession<'model> {
     context: LlamaContext<'model>,
     cache: SequenceCache,
     chunk: ChunkSize,
-    /// Drafts text from the context.
-    drafts: bool,
+    /// Drafts text from the context; `None` if the model cannot remove wrong drafts.
+    drafter: Option<Drafter>,
 }
 
 /// Reason why a reply ends early.
@@ -63,8 +63,8 @@ impl<'model> GenerationSession<'model> {
         cache: SequenceCache,
         chunk: ChunkSize,
     ) -> Self {
-        let drafts = cache.can_draft();
-        Self { vocab, context, cache, chunk, drafts }
+        let drafter = cache.can_draft().then(Drafter::default);
+        Self { vocab, context, cache, chunk, drafter }
     }
 
     /// Generates one reply.
@@ -239,8 +239,7 @@ impl<'model> GenerationSession<'model> {
         replies: &ReplyWriter,
     ) -> Result<StopCause, ReplyError> {
         let is_greedy = request.sampling.temperature <= 0.0;
-        let mut drafter = Drafter::default();
-        let (mut logits_at, mut drafted) = (LAST, 0);
+        let (mut logits_at, mut batch_time) = (LAST, Duration::ZERO);
         loop {
             self.check_inbox(request.id, inbox, replies)?;
             let room = self.cache.room(&self.context);
@@ -248,9 +247,9 @@ impl<'model> GenerationSession<'model> {
                 return Ok(StopCause::Length);
             }
             if logits_at != LAST && is_greedy && is_near_tie(self.context.get_logits_ith(logits_at)) {
-                drafter.record(drafted, logits_at as usize);
+                self.record_draft(logits_at, batch_time);
                 self.evaluate_alone(*known)?;
-                (logits_at, drafted) = (LAST, 0);
+                logits_at = LAST;
             }
             let token = drawn.next(&self.context, logits_at)?;
             if self.vocab.ends_reply(token) {
@@ -269,15 +268,19 @@ impl<'model> GenerationSession<'model> {
                 logits_at += 1;
                 continue;
             }
-            if drafted > 0 {
-                drafter.record(drafted, logits_at as usize);
+            if logits_at != LAST {
+                self.record_draft(logits_at, batch_time);
                 self.cache.truncate(&mut self.context, *known);
             }
             let most = (request.max_tokens - progress.usage.generated) as usize;
-            let draft = self.draft(&mut drafter, token, most.min(room - *known - 1));
-            drafted = draft.len();
-            logits_at = if draft.is_empty() { LAST } else { 0 };
+            let draft = self.draft(token, most.min(room - *known - 1));
+            let clock = Instant::now();
             self.evaluate(&[&[token][..], &draft].concat(), LogitsOf::All)?;
+            batch_time = clock.elapsed();
+            logits_at = if draft.is_empty() { LAST } else { 0 };
+            if let (Some(drafter), LAST) = (&mut self.drafter, logits_at) {
+                drafter.record_token(batch_time);
+            }
             *known += 1;
             if known.is_multiple_of(REPLY_INTERVAL) {
                 self.cache.checkpoint(&self.context, CheckpointKind::Passing);
@@ -293,11 +296,16 @@ impl<'model> GenerationSession<'model> {
     }
 
     /// Drafts up to `most` tokens after `token`.
-    fn draft(&self, drafter: &mut Drafter, token: LlamaToken, most: usize) -> Vec<LlamaToken> {
-        if !self.drafts {
-            return Vec::new();
-        }
+    fn draft(&mut self, token: LlamaToken, most: usize) -> Vec<LlamaToken> {
+        let Some(drafter) = &mut self.drafter else { return Vec::new() };
         drafter.draft(&[self.cache.tokens(), &[token]].concat(), most)
+    }
+
+    /// Records a draft of which the first `accepted` tokens were right.
+    fn record_draft(&mut self, accepted: i32, time: Duration) {
+        if let Some(drafter) = &mut self.drafter {
+            drafter.record_draft(accepted.unsigned_abs(), time);
+        }
     }
 
     /// Evaluates tokens at the end of the sequence and provides their logits.

@@ -21,7 +21,7 @@ fn real_model() -> LlamaModel {
 fn sessions<'m>(vocab: &'m Vocab<'m>) -> [Chat<'m>; 2] {
     [true, false].map(|drafts| {
         let mut chat = Chat::new(vocab, None);
-        chat.session.drafts = drafts;
+        chat.session.drafter = drafts.then(Drafter::default);
         chat
     })
 }
