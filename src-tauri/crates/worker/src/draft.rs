@@ -16,7 +16,7 @@ const LENGTH: usize = 12;
 const TRIAL: u32 = 2;
 /// Generated tokens without drafts after the first failed trial. It doubles with each one in a row, up to the maximum.
 const PAUSE: usize = 128;
-const LONGEST_PAUSE: usize = 4_096;
+const LONGEST_PAUSE: usize = 1_024;
 /// Largest difference of two logits that rounding may reverse: llama.cpp computes several tokens in another order than
 /// one. Measured on SmolLM2: 0.07.
 const ROUNDING: f32 = 0.25;
