@@ -1,6 +1,6 @@
 //! Generates one reply: evaluates the new part of the prompt, then samples tokens, checking the inbox at every step.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::llama_batch::LlamaBatch;
@@ -12,7 +12,7 @@ use worker::token_rules::TokenAlternative;
 use crate::cache::SequenceCache;
 use crate::checkpoints::{CheckpointKind, REPLY_INTERVAL};
 use crate::chunk::ChunkSize;
-use crate::draft::Drafter;
+use crate::draft::{Drafter, is_near_tie};
 use crate::engine;
 use crate::inbox::{Arrived, Inbox, ReplyWriter};
 use crate::sampler::{GrammarError, TokenSampler};
@@ -26,8 +26,8 @@ pub(crate) struct GenerationSession<'model> {
     context: LlamaContext<'model>,
     cache: SequenceCache,
     chunk: ChunkSize,
-    /// Drafts text from the context.
-    drafts: bool,
+    /// Drafts text from the context; `None` if the model cannot remove wrong drafts.
+    drafter: Option<Drafter>,
 }
 
 /// Reason why a reply ends early.
@@ -65,8 +65,8 @@ impl<'model> GenerationSession<'model> {
         cache: SequenceCache,
         chunk: ChunkSize,
     ) -> Self {
-        let drafts = cache.can_draft();
-        Self { vocab, context, cache, chunk, drafts }
+        let drafter = cache.can_draft().then(Drafter::default);
+        Self { vocab, context, cache, chunk, drafter }
     }
 
     /// Generates one reply.
@@ -150,7 +150,7 @@ impl<'model> GenerationSession<'model> {
     ) -> Result<(), ReplyError> {
         let (id, total) = (request.id, prompt.tokens.len() as u32);
         let reused = self.open(request, &prompt.tokens) as u32;
-        let boundaries = message_boundaries(prompt);
+        let boundaries = prompt.message_boundaries();
         progress.usage = Usage { prompt: total, reused, ..Usage::default() };
         replies.send(&WorkerReply::Prefill { id, done: reused, total, reused })?;
         while self.cache.len() < prompt.tokens.len() {
@@ -246,18 +246,18 @@ impl<'model> GenerationSession<'model> {
         progress: &mut ReplyProgress,
         inbox: &mut Inbox,
     ) -> Result<StopCause, ReplyError> {
-        let mut drafter = Drafter::default();
-        let (mut logits_at, mut drafted) = (LAST, 0);
+        let is_greedy = request.sampling.temperature <= 0.0;
+        let (mut logits_at, mut batch_time) = (LAST, Duration::ZERO);
         loop {
             self.check_inbox(request.id, inbox, text.replies)?;
             let room = self.cache.room(&self.context);
             if progress.usage.generated >= request.max_tokens || *known >= room {
                 return Ok(StopCause::Length);
             }
-            if logits_at != LAST && is_greedy(request) && is_near_tie(self.context.get_logits_ith(logits_at)) {
-                drafter.record(drafted, logits_at as usize);
+            if logits_at != LAST && is_greedy && is_near_tie(self.context.get_logits_ith(logits_at)) {
+                self.record_draft(logits_at, batch_time);
                 self.evaluate_alone(*known)?;
-                (logits_at, drafted) = (LAST, 0);
+                logits_at = LAST;
             }
             let token = drawn.next(&self.context, logits_at)?;
             if self.vocab.ends_reply(token) {
@@ -282,15 +282,19 @@ impl<'model> GenerationSession<'model> {
                 logits_at += 1;
                 continue;
             }
-            if drafted > 0 {
-                drafter.record(drafted, logits_at as usize);
+            if logits_at != LAST {
+                self.record_draft(logits_at, batch_time);
                 self.cache.truncate(&mut self.context, *known);
             }
             let most = (request.max_tokens - progress.usage.generated) as usize;
-            let draft = self.draft(&mut drafter, token, most.min(room - *known - 1));
-            drafted = draft.len();
-            logits_at = if draft.is_empty() { LAST } else { 0 };
+            let draft = self.draft(token, most.min(room - *known - 1));
+            let clock = Instant::now();
             self.evaluate(&[&[token][..], &draft].concat(), LogitsOf::All)?;
+            batch_time = clock.elapsed();
+            logits_at = if draft.is_empty() { LAST } else { 0 };
+            if let (Some(drafter), LAST) = (&mut self.drafter, logits_at) {
+                drafter.record_token(batch_time);
+            }
             *known += 1;
             if known.is_multiple_of(REPLY_INTERVAL) {
                 self.cache.checkpoint(&self.context, CheckpointKind::Passing);
@@ -353,11 +357,16 @@ impl<'model> GenerationSession<'model> {
     }
 
     /// Drafts up to `most` tokens after `token`.
-    fn draft(&self, drafter: &mut Drafter, token: LlamaToken, most: usize) -> Vec<LlamaToken> {
-        if !self.drafts {
-            return Vec::new();
-        }
+    fn draft(&mut self, token: LlamaToken, most: usize) -> Vec<LlamaToken> {
+        let Some(drafter) = &mut self.drafter else { return Vec::new() };
         drafter.draft(&[self.cache.tokens(), &[token]].concat(), most)
+    }
+
+    /// Records a draft of which the first `accepted` tokens were right.
+    fn record_draft(&mut self, accepted: i32, time: Duration) {
+        if let Some(drafter) = &mut self.drafter {
+            drafter.record_draft(accepted.unsigned_abs(), time);
+        }
     }
 
     /// Evaluates tokens at the end of the sequence and provides their logits.
@@ -416,39 +425,6 @@ const LAST: i32 = -1;
 enum LogitsOf {
     Last,
     All,
-}
-
-/// Largest difference of two logits that rounding may reverse: llama.cpp computes several tokens in another order than
-/// one. Measured on SmolLM2: 0.07.
-const ROUNDING: f32 = 0.25;
-
-fn is_greedy(request: &Generate) -> bool {
-    request.sampling.temperature <= 0.0
-}
-
-/// Whether the two most likely tokens are almost equally likely.
-fn is_near_tie(logits: &[f32]) -> bool {
-    let (mut first, mut second) = (f32::NEG_INFINITY, f32::NEG_INFINITY);
-    for logit in logits {
-        if *logit > first {
-            (first, second) = (*logit, first);
-        } else if *logit > second {
-            second = *logit;
-        }
-    }
-    first - second < ROUNDING
-}
-
-/// Number of messages before the reply whose starts get a checkpoint: editing one of them reads only what follows.
-const NEAR: usize = 3;
-
-/// Positions that a later prompt is likely to share: the starts of the last messages, and the end of the last one. The
-/// last token comes after all of them, because the same prompt needs its logits again.
-fn message_boundaries(prompt: &TokenizedPrompt) -> Vec<usize> {
-    let near = &prompt.texts[prompt.texts.len().saturating_sub(NEAR)..];
-    let mut boundaries: Vec<usize> = near.iter().map(|text| text.start).collect();
-    boundaries.extend(near.last().map(|text| text.end.min(prompt.tokens.len() - 1)));
-    boundaries
 }
 
 /// Regular end of a reply.

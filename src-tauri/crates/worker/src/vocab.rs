@@ -27,7 +27,19 @@ impl TokenizedPrompt {
             _ => self.texts.push(start..end),
         }
     }
+
+    /// Positions that a later prompt is likely to share: the starts of the last messages, and the end of the last one.
+    /// The last token comes after all of them, because the same prompt needs its logits again.
+    pub(crate) fn message_boundaries(&self) -> Vec<usize> {
+        let near = &self.texts[self.texts.len().saturating_sub(NEAR)..];
+        let mut boundaries: Vec<usize> = near.iter().map(|text| text.start).collect();
+        boundaries.extend(near.last().map(|text| text.end.min(self.tokens.len() - 1)));
+        boundaries
+    }
 }
+
+/// Number of messages before the reply whose starts get a checkpoint: editing one of them reads only what follows.
+const NEAR: usize = 3;
 
 /// The loaded model's vocabulary.
 pub(crate) struct Vocab<'model> {

@@ -4,16 +4,30 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use local::{LocalHost, Policy, WorkerSettings, WorkerState};
-use provider::{GenerationEvent, Provider, ProviderErrorKind};
+use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind, Request};
 use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;
 use worker::protocol::{Generate, Load, LoadPurpose, Tuning, WireSampling, WireSegment, WorkerReply, WorkerRequest};
 
 use crate::support::*;
 
+#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
+#[path = "../../../../../tests/src/tiny_models.rs"]
+mod tiny_models;
+
 /// Sends a signal to the worker at event number `at` of an endless reply.
 async fn killed(host: &LocalHost, provider: &dyn Provider, with: Signal, at: usize) -> Outcome {
-    follow(provider.stream(endless(), CancellationToken::new()), |number, _| {
+    killed_during(endless(), host, provider, with, at).await
+}
+
+async fn killed_during(
+    request: Request,
+    host: &LocalHost,
+    provider: &dyn Provider,
+    with: Signal,
+    at: usize,
+) -> Outcome {
+    follow(provider.stream(request, CancellationToken::new()), |number, _| {
         if number == at {
             signal(host.status().pid.unwrap(), with);
         }
@@ -38,6 +52,27 @@ async fn recovers_from_a_death_at_any_moment() {
     }
     is_well(&*provider).await;
     assert_eq!(host.status().deaths, 20);
+}
+
+/// A hybrid model makes checkpoints while it reads and writes, and saves two files for the chat.
+#[tokio::test]
+async fn recovers_from_deaths_between_checkpoints() {
+    let rounds: usize = std::env::var("INGLENOOK_DEATHS").map_or(20, |rounds| rounds.parse().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let settings = WorkerSettings { state_dir: Some(folder.path().join("cache")), ..settings() };
+    let host = LocalHost::new(settings).unwrap();
+    let path = tiny_models::write("qwen35", folder.path());
+    let provider = host.provider(&model_at(path), 2048);
+    let asked = |tokens| request(chat(&[&"The lamplighter counts the ships. ".repeat(30)]), tokens);
+    for round in 0..rounds {
+        // Multiplying by 37 modulo 101 spreads the kills over loading, prompt processing and generation.
+        let outcome = killed_during(asked(200), &host, &*provider, Signal::KILL, round * 37 % 101).await;
+        assert_eq!(outcome.error().kind, ProviderErrorKind::WorkerDied, "{outcome:?}");
+        if round % 5 == 0 {
+            assert_eq!(reply(&*provider, asked(20)).await.reason(), FinishReason::Length);
+        }
+    }
+    assert_eq!(host.status().deaths as usize, rounds);
 }
 
 #[tokio::test]
