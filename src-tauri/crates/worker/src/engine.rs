@@ -208,7 +208,9 @@ fn with_model(
         _ => {
             let cache = SequenceCache::new(rollback, size, load.aside, load.saved.clone().map(Disk::new));
             let chunk = ChunkSize::new(chunk, most);
-            (LoadedModel::Replies(Box::new(GenerationSession::new(&vocab, context, cache, chunk))), 0)
+            // On a processor a batch costs almost as much as its tokens one by one, so drafts do not pay.
+            let drafts = load.gpu_layers > 0;
+            (LoadedModel::Replies(Box::new(GenerationSession::new(&vocab, context, cache, chunk, drafts))), 0)
         }
     };
     replies.send(&WorkerReply::Loaded(LoadedModelInfo { context: size, dimensions, placement, ..loaded }))?;

@@ -26,7 +26,7 @@ pub(crate) struct GenerationSession<'model> {
     context: LlamaContext<'model>,
     cache: SequenceCache,
     chunk: ChunkSize,
-    /// Drafts text from the context; `None` if the model cannot remove wrong drafts.
+    /// Drafts text from the context; `None` if that is off, or if the model cannot remove wrong drafts.
     drafter: Option<Drafter>,
 }
 
@@ -64,8 +64,9 @@ impl<'model> GenerationSession<'model> {
         context: LlamaContext<'model>,
         cache: SequenceCache,
         chunk: ChunkSize,
+        drafts: bool,
     ) -> Self {
-        let drafter = cache.can_draft().then(Drafter::default);
+        let drafter = (drafts && cache.can_draft()).then(Drafter::default);
         Self { vocab, context, cache, chunk, drafter }
     }
 
@@ -272,7 +273,7 @@ impl<'model> GenerationSession<'model> {
                     text.roll_back(place);
                     progress.usage.generated = place as u32;
                     self.return_to(request, &[prompt, reply].concat(), inbox, text.replies)?;
-                    (*known, logits_at, drafted) = (self.cache.len(), LAST, 0);
+                    (*known, logits_at) = (self.cache.len(), LAST);
                     continue;
                 }
             }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
-use worker::protocol::{Load, LoadPurpose, SavedCacheFolder, WireSampling, WireSegment};
+use worker::protocol::{Load, LoadPurpose, SavedCacheFolder, Tuning, WireSampling, WireSegment};
 
 use super::*;
 use crate::checkpoints::{INTERVAL, Rollback};
@@ -58,6 +58,7 @@ impl<'m> Chat<'m> {
             threads: 1,
             gpu_layers: 0,
             purpose: LoadPurpose::Replies,
+            tuning: Tuning::default(),
             aside: 64 << 20,
             saved: saved.map(|folder| SavedCacheFolder { folder: folder.to_str().unwrap().into(), budget: 64 << 20 }),
         };
@@ -71,7 +72,7 @@ impl<'m> Chat<'m> {
         // A closed pipe would end this process.
         std::mem::forget(requests);
         Self {
-            session: GenerationSession::new(vocab, context, cache, ChunkSize::new(BATCH, BATCH)),
+            session: GenerationSession::new(vocab, context, cache, ChunkSize::new(BATCH, BATCH), true),
             inbox,
             replies,
             sampling: WireSampling::default(),
