@@ -70,7 +70,7 @@ export class MockEngine implements Transport {
 	readonly branches = new MockBranches({ chats: this.chats, chat: (id) => this.chat(id), open: (id) => this.op_open_chat({ id }), changed: (id) => this.emit({ event: "changed", what: "chats", id }) });
 	readonly versions = new MockVersions({ chat: (id) => this.chat(id), op_regenerate: (args) => this.op_regenerate(args) });
 	readonly cardFiles = new MockCardFiles();
-	readonly scenery = new MockScenery();
+	readonly scenery = new MockScenery(this);
 	readonly search = new MockSearch({ chats: this.chats, items: () => this.#searchable() });
 	readonly cardVersions = new MockCardVersions(this);
 	readonly books = new MockBooks((event) => this.emit(event));

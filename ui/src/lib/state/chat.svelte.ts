@@ -102,7 +102,7 @@ export class ChatState {
 		this.attached = new Attachments(api, (error) => callbacks.failed(error));
 		this.documents = new Documents(api, { of: "chat", id }, callbacks);
 		this.texts = new ChatTexts(api, id, callbacks);
-		this.scenery = new Scenery(api);
+		this.scenery = new Scenery(api, id);
 		this.marks = new Marks(api, id, {
 			failed: (error) => callbacks.failed(error),
 			undoable: (text, undo) => callbacks.undoable(text, undo),
@@ -364,6 +364,7 @@ export class ChatState {
 				const chat = await this.api.openChat(this.id);
 				this.openFailure = null;
 				if (!this.#stale) this.#show(chat);
+				void this.scenery.refresh();
 			} catch (thrown) {
 				// A chat that is already shown stays open, so that the draft is not lost.
 				if (this.info) this.failure ??= asApiError(thrown);
