@@ -289,6 +289,7 @@ export class ChatState {
 		if (!gone) return;
 		this.#stale = true;
 		this.messages = this.messages.filter((known) => known.id !== message.id);
+		void this.scenery.refresh();
 		this.callbacks.deleted(async () => {
 			await this.#do(() => this.api.restoreMessage(message.id));
 			await this.load();
@@ -518,6 +519,7 @@ export class ChatState {
 		const message = await this.#do(call);
 		this.#stale = true;
 		if (message) this.messages = put(this.messages, message);
+		void this.scenery.refresh();
 		return message;
 	}
 

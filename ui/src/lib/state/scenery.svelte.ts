@@ -34,7 +34,7 @@ export class Scenery {
 		await this.refresh();
 	}
 
-	/** Asks for the background again, because the scene of the chat may have changed. */
+	/** Asks for the background again, because a changed message may have changed the scene of the chat. */
 	async refresh(): Promise<void> {
 		const asked = ++this.#asked;
 		const shown = await this.api.chatBackground(this.chat).catch(() => null);
