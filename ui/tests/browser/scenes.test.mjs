@@ -123,6 +123,7 @@ test("scene words select the background by keyboard", async () => {
 	await id("background-by-scene").getByText("because the scene contains “inn”").waitFor();
 	await run("/scene The old mill turns.");
 	await id("background-by-scene").getByText("archive.png, because the scene contains “old mill”").waitFor();
+	assert.deepEqual(await axe(page), []);
 	await page.getByRole("radio", { name: "None" }).check();
 	await id("backdrop").waitFor({ state: "detached" });
 	await eventually(async () => assert.equal(await id("background-by-scene").textContent(), ""));
