@@ -61,6 +61,7 @@ mod reason_texts;
 mod requirements;
 mod round_trips;
 mod samplers;
+mod scene_backgrounds;
 mod scripts;
 mod searching;
 mod settings;

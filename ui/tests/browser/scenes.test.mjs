@@ -105,6 +105,30 @@ test("background is chosen and removed by keyboard", async () => {
 	await id("backdrop").waitFor({ state: "detached" });
 });
 
+test("scene words select the background by keyboard", async () => {
+	await show("gallery");
+	const words = page.getByRole("textbox", { name: "Scene words of archive.png" });
+	await words.fill("Library,  Library, old mill");
+	await words.press("Enter");
+	await eventually(async () => assert.equal(await words.inputValue(), "Library, old mill"));
+	await page.getByRole("radio", { name: "Automatic" }).focus();
+	await page.keyboard.press("Space");
+	await id("backdrop").waitFor({ state: "detached" });
+	const run = async (command) => {
+		await id("composer").fill(command);
+		await id("composer").press("Enter");
+	};
+	await run("/scene They reach the inn.");
+	await id("backdrop").waitFor();
+	await id("background-by-scene").getByText("because the scene contains “inn”").waitFor();
+	await run("/scene The old mill turns.");
+	await id("background-by-scene").getByText("archive.png, because the scene contains “old mill”").waitFor();
+	assert.deepEqual(await axe(page), []);
+	await page.getByRole("radio", { name: "None" }).check();
+	await id("backdrop").waitFor({ state: "detached" });
+	await eventually(async () => assert.equal(await id("background-by-scene").textContent(), ""));
+});
+
 test("dropped pictures assign themselves to emotions", async () => {
 	await show("editorfiles");
 	const file = (name) => ({ name, mimeType: "image/png", buffer: Buffer.from("x") });

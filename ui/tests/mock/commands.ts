@@ -1,4 +1,5 @@
 import type { CommandCompletion, CommandOutcome, Picture } from "../../src/lib/api/generated";
+import { message, swipe } from "./data";
 import type { MockEngine } from "./engine";
 
 const NAMES: [name: string, usage: string][] = [["mode", "[name]"], ["continue", ""], ["roll", "2d6+1"], ["impersonate", ""], ["help", "[command]"]];
@@ -24,6 +25,12 @@ export class MockCommands {
 		const [, slashes, command = "", value = ""] = /^(\/{1,2})(\p{L}+)(?:\s+([\s\S]*))?$/u.exec(text.trim()) ?? [];
 		if (slashes !== "/" || command === "me") return { kind: "started", started: this.engine.op_send_message({ chat, text: slashes === "//" ? text.trim().slice(1) : text }) };
 		if (command === "help") return { kind: "help", commands: NAMES.map(([name, usage]) => ({ name, usage, help: name })) };
+		if (command === "scene") {
+			const { messages } = this.engine.chat(chat);
+			const told = message(`n${messages.length}`, "narrator", [swipe(`ns${messages.length}`, value)], { name: "Narrator" });
+			messages.push(told);
+			return { kind: "added", message: told };
+		}
 		if (command === "branch") {
 			const { id, title } = this.engine.branches.op_branch_chat({ message: this.engine.chat(chat).messages.at(-1)?.id ?? "", swipe: null, title: value || null });
 			return { kind: "opened", chat: id, title };

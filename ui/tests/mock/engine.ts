@@ -83,7 +83,7 @@ export class MockEngine implements Transport {
 		},
 	});
 	readonly cardFiles = new MockCardFiles();
-	readonly scenery = new MockScenery();
+	readonly scenery = new MockScenery(this);
 	readonly search = new MockSearch({ chats: this.chats, items: () => this.#searchable() });
 	readonly cardVersions = new MockCardVersions(this);
 	readonly books = new MockBooks((event) => this.emit(event));

@@ -32,6 +32,7 @@ pub mod prompt_template;
 pub mod reason;
 pub mod regex_script;
 pub mod reuse;
+pub mod scene_words;
 #[cfg(test)]
 mod test_cases;
 mod window;

@@ -32,7 +32,7 @@ pub use base::open_store::OpenError;
 pub use base::options::Options;
 pub use base::panics::contained;
 #[cfg(any(test, feature = "evaluation"))]
-pub use evaluation::{corpus, scenario};
+pub use evaluation::{corpus, emotion, scenario};
 pub use library::assets::Asset;
 pub use library::characters::Exported;
 pub use library::pictures::MAX_PICTURE_BYTES;

@@ -60,6 +60,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0052_downloads.sql"),
     include_str!("migrations/0054_model_adapters.sql"),
     include_str!("migrations/0057_token_choices.sql"),
+    include_str!("migrations/0059_scene_words.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

@@ -1,5 +1,6 @@
 //! Tests with the real worker and the real small models.
 
+mod emotion_guess;
 mod local_prompts;
 mod meanings;
 mod meanings_of_things;

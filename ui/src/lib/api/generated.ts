@@ -118,6 +118,10 @@ export function client(call: Call) {
 		listBackgrounds: () => call("list_backgrounds", {  }) as Promise<Background[]>,
 		/** Adds one to the gallery. `data` is its content in base64 (PNG, JPEG or WebP). */
 		addBackground: (name: string, data: string) => call("add_background", { name, data }) as Promise<Background>,
+		/** Sets the words of the scenes in which chats show it, separated by commas. Empty: none. */
+		setSceneWords: (picture: string, words: string) => call("set_scene_words", { picture, words }) as Promise<Background>,
+		/** The background of a chat: its own, else the one whose words occur in its scene, else that of the character or of all chats. */
+		chatBackground: (chat: string) => call("chat_background", { chat }) as Promise<ChatBackground | null>,
 		/** Removes one from the gallery. Chats that use it show none. */
 		removeBackground: (picture: string) => call("remove_background", { picture }) as Promise<void>,
 		/** The progress of a folder import; `null` if none is running. */
@@ -536,6 +540,8 @@ export type Background = {
 	darkest: number | null,
 	/**  Relative luminance, from 0 to 1, of a grey that is nowhere darker than the picture. */
 	lightest: number | null,
+	/**  Words separated by commas. A chat shows the picture while one of them occurs in its scene. */
+	sceneWords: string,
 };
 
 /**  A verified copy of the database, with its pictures and files. */
@@ -769,6 +775,13 @@ export type Chat = {
 	generating: Generating | null,
 	/**  The draft of the user's next message that is being written. */
 	drafting: Drafting | null,
+};
+
+/**  The picture that a chat shows behind its messages. */
+export type ChatBackground = {
+	background: Background,
+	/**  The word of the scene that selects it; `null` if a setting does. */
+	sceneWord: string | null,
 };
 
 /**  The formats in which a chat can be exported. */

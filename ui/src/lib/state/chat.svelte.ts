@@ -102,7 +102,7 @@ export class ChatState {
 		this.attached = new Attachments(api, (error) => callbacks.failed(error));
 		this.documents = new Documents(api, { of: "chat", id }, callbacks);
 		this.texts = new ChatTexts(api, id, callbacks);
-		this.scenery = new Scenery(api);
+		this.scenery = new Scenery(api, id);
 		this.marks = new Marks(api, id, {
 			failed: (error) => callbacks.failed(error),
 			undoable: (text, undo) => callbacks.undoable(text, undo),
@@ -294,6 +294,7 @@ export class ChatState {
 		if (!gone) return;
 		this.#stale = true;
 		this.messages = this.messages.filter((known) => known.id !== message.id);
+		void this.scenery.refresh();
 		this.callbacks.deleted(async () => {
 			await this.#do(() => this.api.restoreMessage(message.id));
 			await this.load();
@@ -369,6 +370,7 @@ export class ChatState {
 				const chat = await this.api.openChat(this.id);
 				this.openFailure = null;
 				if (!this.#stale) this.#show(chat);
+				void this.scenery.refresh();
 			} catch (thrown) {
 				// A chat that is already shown stays open, so that the draft is not lost.
 				if (this.info) this.failure ??= asApiError(thrown);
@@ -522,6 +524,7 @@ export class ChatState {
 		const message = await this.#do(call);
 		this.#stale = true;
 		if (message) this.messages = put(this.messages, message);
+		void this.scenery.refresh();
 		return message;
 	}
 

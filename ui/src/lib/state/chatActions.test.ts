@@ -63,7 +63,7 @@ test("undo restores a deleted message", async () => {
 	await state.remove(stored.page.messages[1] as Message);
 	expect(state.messages).toHaveLength(1);
 	await reported.undo?.();
-	expect(shell.asked.at(-3)).toEqual({ operation: "restore_message", args: { message: "u" } });
+	expect(shell.asked).toContainEqual({ operation: "restore_message", args: { message: "u" } });
 	expect(state.messages).toHaveLength(2);
 });
 
@@ -209,7 +209,22 @@ test("thoughts of an empty reply become its text", async () => {
 	for (const swipe of reply.swipes) swipe.display = { text: "", thoughts: " She waits. ", hasThoughts: true, hasMetrics: false, hasKeyframe: false, endsEpisode: false };
 	const { state, shell } = await open(chat([GREETING, reply]), { edit_message: ({ text }: { text: string }) => says("a", "character", text) });
 	await state.useThoughts(reply);
-	expect([shell.asked.at(-1)?.args, texts(state).at(-1)]).toEqual([{ message: "a", text: "She waits." }, "She waits."]);
+	expect(shell.asked).toContainEqual({ operation: "edit_message", args: { message: "a", text: "She waits." } });
+	expect(texts(state).at(-1)).toBe("She waits.");
+});
+
+test("background follows an edited scene", async () => {
+	const scene = says("n", "narrator", "They reach the inn.");
+	const background = { picture: "c2", name: "sea.png", darkest: 0, lightest: 1, sceneWords: "sea" };
+	let edited = false;
+	const { state } = await open(chat([scene]), {
+		edit_message: ({ text }: { text: string }) => ((edited = true), says("n", "narrator", text)),
+		chat_background: () => (edited ? { background, sceneWord: "sea" } : null),
+	});
+	expect(state.scenery.background).toBeNull();
+	state.editing = { id: "n", text: "They sail the sea." };
+	await state.saveEdit();
+	await vi.waitFor(() => expect(state.scenery.shown).toEqual({ background, sceneWord: "sea" }));
 });
 
 test("impersonate keeps existing text", async () => {

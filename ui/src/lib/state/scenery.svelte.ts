@@ -1,4 +1,4 @@
-import type { Background, LayeredSettings } from "../api/generated";
+import type { Background, ChatBackground, LayeredSettings } from "../api/generated";
 import type { Api } from "./api";
 import { covering, parseColor, type Rgb } from "./contrast";
 
@@ -11,22 +11,35 @@ const TEXTS = ["--text", "--quiet", "--ember", "--speech"] as const;
 /** What a chat shows around its messages: a background, and pictures of the characters. */
 export class Scenery {
 	place = $state<SpritePlace>("beside");
-	background = $state.raw<Background | null>(null);
+	/** The background and what selects it. The engine decides. */
+	shown = $state.raw<ChatBackground | null>(null);
 	/** The accent colour of the chat; `null` is that of the window. */
 	accent = $state.raw<Rgb | null>(null);
-	#asked = "none";
+	#asked = 0;
 
-	constructor(private readonly api: Api) {}
+	constructor(
+		private readonly api: Api,
+		private readonly chat: string,
+	) {}
 
-	/** Takes over the settings of the chat. A background that is no longer in the gallery shows none. */
+	get background(): Background | null {
+		return this.shown?.background ?? null;
+	}
+
+	/** Takes over the settings of the chat. */
 	async use(settings: LayeredSettings | null): Promise<void> {
 		const value = (name: string) => settings?.settings.find(({ key }) => key === name)?.value;
 		this.place = SPRITE_PLACES.find((place) => place === value("sprite_place")) ?? "beside";
 		this.accent = parseColor(String(value("accent_color") ?? ""));
-		const wanted = String(value("background") ?? "none");
-		this.#asked = wanted;
-		const all = wanted === "none" ? [] : await this.api.listBackgrounds().catch(() => []);
-		if (this.#asked === wanted) this.background = all.find(({ picture }) => picture === wanted) ?? null;
+		await this.refresh();
+	}
+
+	/** Asks for the background again, because a changed message may have changed the scene of the chat. */
+	async refresh(): Promise<void> {
+		const asked = ++this.#asked;
+		const shown = await this.api.chatBackground(this.chat).catch(() => null);
+		// An equal answer does not load the picture again.
+		if (asked === this.#asked && JSON.stringify(shown) !== JSON.stringify(this.shown)) this.shown = shown;
 	}
 }
 

@@ -12,7 +12,7 @@ pub(super) fn trim(text: &str) -> &str {
 }
 
 /// Text for case-insensitive matching: lower case as in JavaScript if `compatible`, otherwise case-folded.
-pub(super) fn folded(text: &str, compatible: bool) -> Cow<'_, str> {
+pub(crate) fn folded(text: &str, compatible: bool) -> Cow<'_, str> {
     if text.is_ascii() && !text.bytes().any(|byte| byte.is_ascii_uppercase()) {
         Cow::Borrowed(text)
     } else if compatible {
@@ -68,7 +68,7 @@ pub(super) fn is_unspaced(c: char) -> bool {
 }
 
 /// True if a word boundary is possible between these characters.
-pub(super) fn is_boundary(a: char, b: char) -> bool {
+pub(crate) fn is_boundary(a: char, b: char) -> bool {
     !is_word(a) || !is_word(b) || is_unspaced(a) || is_unspaced(b)
 }
 

@@ -57,7 +57,7 @@ pub mod cases;
 mod chance;
 mod check;
 mod decorators;
-mod fold;
+pub(crate) mod fold;
 mod groups;
 mod input;
 mod key_regex;

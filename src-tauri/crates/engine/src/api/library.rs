@@ -219,6 +219,17 @@ pub struct Background {
     pub darkest: f64,
     /// Relative luminance, from 0 to 1, of a grey that is nowhere darker than the picture.
     pub lightest: f64,
+    /// Words separated by commas. A chat shows the picture while one of them occurs in its scene.
+    pub scene_words: String,
+}
+
+/// The picture that a chat shows behind its messages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ChatBackground {
+    pub background: Background,
+    /// The word of the scene that selects it; `null` if a setting does.
+    pub scene_word: Option<String>,
 }
 
 /// A picture of a card that shows an emotion.

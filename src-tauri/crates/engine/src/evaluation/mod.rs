@@ -1,4 +1,5 @@
-//! Benchmarks and scenario tests of recall.
+//! Benchmarks and scenario tests of recall, and a benchmark of the emotion guess.
 
 pub mod corpus;
+pub mod emotion;
 pub mod scenario;

@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use context::scene_words::{self, MAX_WORD, MAX_WORDS};
 use store::{AssetHash, Background};
 
 use crate::api::{self, Changed};
@@ -39,11 +40,31 @@ impl Library {
         let luminance = Some(picture::luminance(picture.bytes.clone()).await?);
         let asset = self.keep(picture.bytes, picture.mime).await?;
         let created = self.base().now();
-        let background = Background { asset, name: plain(&name), created, luminance };
+        let background = Background { asset, name: plain(&name), created, luminance, scene_words: String::new() };
         let kept = background.clone();
         self.base().store().write(move |store| store.backgrounds_mut().add(&kept)).await?;
         self.base().events().changed(Changed::Settings, None);
         Ok(shown(background))
+    }
+
+    /// Sets the words of the scenes in which a picture is shown. They are stored without repetitions.
+    ///
+    /// # Errors
+    /// `NotFound` if the gallery does not contain it; `BadInput` if there are too many words or one is too long.
+    pub(crate) async fn set_scene_words(&self, picture: String, words: String) -> ApiResult<api::Background> {
+        let hash: AssetHash = picture.parse().map_err(|_| not_found("background"))?;
+        let words = scene_words::parse(&words);
+        if words.len() > MAX_WORDS || words.iter().any(|word| word.chars().count() > MAX_WORD) {
+            let hint = format!("Use at most {MAX_WORDS} words of at most {MAX_WORD} characters, separated by commas.");
+            return Err(bad_input("The scene words are too long.", hint));
+        }
+        let words = words.join(", ");
+        if !self.base().store().write(move |store| store.backgrounds_mut().set_scene_words(hash, &words)).await? {
+            return Err(not_found("background"));
+        }
+        self.base().events().changed(Changed::Settings, None);
+        let all = self.base().store().read(|store| store.backgrounds().list()).await?;
+        all.into_iter().find(|one| one.asset == hash).map(shown).ok_or_else(|| not_found("background"))
     }
 
     /// Removes a picture from the gallery. Chats that use it show none.
@@ -71,5 +92,6 @@ impl Library {
 
 fn shown(background: Background) -> api::Background {
     let (darkest, lightest) = background.luminance.unwrap_or((0.0, 1.0));
-    api::Background { picture: background.asset.to_string(), name: background.name, darkest, lightest }
+    let Background { asset, name, scene_words, .. } = background;
+    api::Background { picture: asset.to_string(), name, darkest, lightest, scene_words }
 }

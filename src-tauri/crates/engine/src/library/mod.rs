@@ -15,6 +15,7 @@ pub(crate) mod card_fields;
 pub(crate) mod card_versions;
 pub(crate) mod character_library;
 pub(crate) mod characters;
+pub(crate) mod chat_background;
 pub(crate) mod chat_deletion;
 pub(crate) mod chat_export;
 pub(crate) mod chat_macros;

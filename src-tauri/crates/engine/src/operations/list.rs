@@ -132,6 +132,11 @@ macro_rules! operations {
             library.list_backgrounds() -> Vec<Background>;
             /// Adds one to the gallery. `data` is its content in base64 (PNG, JPEG or WebP).
             library.add_background(name: String, data: String) -> Background;
+            /// Sets the words of the scenes in which chats show it, separated by commas. Empty: none.
+            library.set_scene_words(picture: String, words: String) -> Background;
+            /// The background of a chat: its own, else the one whose words occur in its scene, else that of the character
+            /// or of all chats.
+            library.chat_background(chat: String) -> Option<ChatBackground>;
             /// Removes one from the gallery. Chats that use it show none.
             library.remove_background(picture: String) -> ();
             /// The progress of a folder import; `null` if none is running.

@@ -4,6 +4,7 @@ pub(crate) mod branches;
 pub(crate) mod duplicates;
 pub(crate) mod embedding;
 pub(crate) mod embedding_things;
+pub(crate) mod emotion_examples;
 pub(crate) mod emotion_guess;
 pub(crate) mod encoder;
 pub(crate) mod encoder_state;

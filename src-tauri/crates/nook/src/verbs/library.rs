@@ -140,7 +140,10 @@ pub(crate) async fn list(engine: &Engine, kind: ListKind, out: &Output) -> Resul
         ListKind::Presets => presets::list(engine, out).await,
         ListKind::Backgrounds => {
             let items = engine.list_backgrounds().await?;
-            lines(ItemList { items }, out, |one| format!("{}  {}", one.picture, one.name))
+            lines(ItemList { items }, out, |one| {
+                let words = if one.scene_words.is_empty() { String::new() } else { format!("  ({})", one.scene_words) };
+                format!("{}  {}{words}", one.picture, one.name)
+            })
         }
     }
 }

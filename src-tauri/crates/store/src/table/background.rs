@@ -1,4 +1,4 @@
-//! Background pictures imported from another app. Their bytes are assets, and none is stored twice.
+//! Pictures behind chats. Their bytes are assets, and none is stored twice.
 
 use domain::Timestamp;
 use rusqlite::{Connection, params};
@@ -14,6 +14,8 @@ pub struct Background {
     pub created: Timestamp,
     /// Luminance of the greys that bound its colours, from 0 to 1; `None` if it was not measured yet.
     pub luminance: Option<(f64, f64)>,
+    /// Words of the scenes in which it is shown, separated by commas.
+    pub scene_words: String,
 }
 
 pub struct Backgrounds<'a> {
@@ -26,12 +28,13 @@ impl Backgrounds<'_> {
         let rows = self
             .conn
             .prepare_cached(
-                "SELECT asset, name, created, darkest, lightest FROM background ORDER BY name COLLATE NOCASE, asset",
+                "SELECT asset, name, created, darkest, lightest, scene_words FROM background
+                 ORDER BY name COLLATE NOCASE, asset",
             )?
             .query_map([], |row| {
                 let (asset, created) = (row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(2)?.0);
                 let luminance = row.get::<_, Option<f64>>(3)?.zip(row.get(4)?);
-                Ok(Background { asset, name: row.get(1)?, created, luminance })
+                Ok(Background { asset, name: row.get(1)?, created, luminance, scene_words: row.get(5)? })
             })?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -45,14 +48,15 @@ pub struct BackgroundsMut<'a> {
 impl BackgroundsMut<'_> {
     /// Adds a background; returns `false` if its content is already stored under any name.
     pub fn add(&mut self, background: &Background) -> Result<bool, StoreError> {
-        let Background { asset, name, created, luminance } = background;
+        let Background { asset, name, created, luminance, scene_words } = background;
+        let (darkest, lightest) = luminance.unzip();
         let rows = self
             .conn
             .prepare_cached(
-                "INSERT INTO background (asset, name, created, darkest, lightest) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT DO NOTHING",
+                "INSERT INTO background (asset, name, created, darkest, lightest, scene_words)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
             )?
-            .execute(params![Col(*asset), name, Col(*created), luminance.map(|it| it.0), luminance.map(|it| it.1)])?;
+            .execute(params![Col(*asset), name, Col(*created), darkest, lightest, scene_words])?;
         Ok(rows > 0)
     }
 
@@ -61,6 +65,15 @@ impl BackgroundsMut<'_> {
             .prepare_cached("UPDATE background SET darkest = ?2, lightest = ?3 WHERE asset = ?1")?
             .execute(params![Col(asset), darkest, lightest])?;
         Ok(())
+    }
+
+    /// Returns whether the gallery contains it.
+    pub fn set_scene_words(&mut self, asset: AssetHash, words: &str) -> Result<bool, StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE background SET scene_words = ?2 WHERE asset = ?1")?
+            .execute(params![Col(asset), words])?;
+        Ok(rows > 0)
     }
 
     /// Returns whether the gallery contained it.

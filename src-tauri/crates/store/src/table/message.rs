@@ -186,6 +186,22 @@ impl Messages<'_> {
         Ok(opening.filter(|(of_character, _)| *of_character).map(|(_, selected)| selected))
     }
 
+    /// The text that opens the chat's scene: that of its first message, if the narrator wrote it.
+    pub fn scene_opening(&self, chat: ChatId) -> Result<Option<String>, StoreError> {
+        let opening: Option<Option<String>> = self
+            .conn
+            .prepare_cached(
+                "SELECT CASE message.role WHEN 'narrator' THEN swipe.text END
+                 FROM message JOIN swipe ON swipe.message = message.id AND swipe.position = message.selected
+                 WHERE message.chat = ?1 AND message.deleted IS NULL
+                     AND message.position > ifnull((SELECT scene_after FROM chat WHERE id = ?1), -1)
+                 ORDER BY message.position LIMIT 1",
+            )?
+            .query_row([Col(chat)], |row| row.get(0))
+            .optional()?;
+        Ok(opening.flatten())
+    }
+
     /// Numbers of messages before `position`, by author.
     pub fn count_before(&self, chat: ChatId, position: i64) -> Result<MessageCount, StoreError> {
         let counts = self

@@ -1,7 +1,8 @@
 use domain::Timestamp;
 
+use super::opening::open_with;
 use super::{CHARACTER, CHAT, character, emptied, furnished, message_id, say};
-use crate::{AssetHash, NotAHash, Store};
+use crate::{AssetHash, NotAHash, Store, migrate};
 
 fn files_below(dir: &std::path::Path) -> usize {
     let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
@@ -129,7 +130,8 @@ async fn referenced_assets_are_not_purged() {
             w.personas_mut().insert(&row)?;
             w.personas_mut().set_picture(persona, Some(face))?;
             w.card_files_mut().put(CHARACTER, "assets/joy.png", sprite)?;
-            let sea = crate::Background { asset: sea, name: "sea.png".into(), created: Timestamp(1), luminance: None };
+            let (name, scene_words) = ("sea.png".to_owned(), String::new());
+            let sea = crate::Background { asset: sea, name, created: Timestamp(1), luminance: None, scene_words };
             assert!(w.backgrounds_mut().add(&sea)? && !w.backgrounds_mut().add(&sea)?, "kept once");
             Ok(())
         })
@@ -152,4 +154,23 @@ async fn referenced_assets_are_not_purged() {
         2,
         "all but the background"
     );
+}
+
+#[tokio::test]
+async fn upgraded_backgrounds_have_no_scene_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = migrate::MIGRATIONS.iter().position(|sql| sql.contains("scene_words")).unwrap();
+    let old = open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
+    let picture = old.store.write(|w| w.assets_mut().put(b"sea", "image/png", Timestamp(1))).await.unwrap();
+    let row = format!("INSERT INTO background (asset, name, created) VALUES (x'{picture}', 'sea.png', 1)");
+    old.store.on_writer(move |conn| conn.execute_batch(&row).unwrap()).await.unwrap();
+    drop(old);
+    let store = super::open(dir.path()).store;
+    let words = async || store.read(|r| Ok(r.backgrounds().list()?[0].scene_words.clone())).await.unwrap();
+    assert_eq!(words().await, "");
+    let set = |asset| store.write(move |w| w.backgrounds_mut().set_scene_words(asset, "sea, harbour"));
+    assert!(set(picture).await.unwrap());
+    assert_eq!(words().await, "sea, harbour");
+    let unknown = "0".repeat(64).parse().unwrap();
+    assert!(!set(unknown).await.unwrap(), "the gallery does not contain it");
 }

@@ -62,6 +62,7 @@ async fn back_up(dir: &Path) {
                     name: format!("b{number}"),
                     created,
                     luminance: None,
+                    scene_words: String::new(),
                 })
             })
             .await

@@ -118,7 +118,9 @@ impl Imports {
                     Ok((asset, mime)) => {
                         let kept = self.base().store().write(move |store| {
                             store.assets_mut().put_kept(asset, mime, now)?;
-                            store.backgrounds_mut().add(&Background { asset, name, created: now, luminance: None })
+                            let (luminance, scene_words) = (None, String::new());
+                            let background = Background { asset, name, created: now, luminance, scene_words };
+                            store.backgrounds_mut().add(&background)
                         });
                         added += usize::from(kept.await?);
                     }
