@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use engine::Exported;
 use engine::api::{
-    AddedModels, ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions,
+    AddedModels, ApiError, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model,
+    ModelState, PromptFile, ReadableOptions,
 };
 use serde::Deserialize;
 use tauri::ipc::Channel;

@@ -1,7 +1,9 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{CommandOutcome, Download, EndReason, Figures, ImportProgress, ImportReport, LoadNote, Memory, Message, ReplyTurn};
+use super::{
+    CommandOutcome, Download, EndReason, Figures, ImportProgress, ImportReport, LoadNote, Memory, Message, ReplyTurn,
+};
 
 /// An event of the engine, sent to all listeners. An event of a chat names the chat, so that no other chat shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]

@@ -98,7 +98,13 @@ async fn generate(provider: &dyn Provider, tokens: u32) -> Result<(Usage, Timing
         max_tokens: Some(tokens),
         ..SamplerOptions::default()
     };
-    let request = Request { cache_key: KEY.to_owned(), prompt, sampling: sampling.resolve(1), response_schema: None };
+    let request = Request {
+        cache_key: KEY.to_owned(),
+        background: false,
+        prompt,
+        sampling: sampling.resolve(1),
+        response_schema: None,
+    };
     let mut stream = provider.stream(request, CancellationToken::new());
     let mut measured = (Usage::default(), Timings::default());
     while let Some(event) = stream.next().await {

@@ -89,7 +89,7 @@ impl<'m> Chat<'m> {
             sampling: self.sampling,
             stop: Vec::new(),
             max_tokens: tokens,
-            grammar: None,
+            rules: Box::default(),
         };
         let mut progress = ReplyProgress::default();
         let end = self.session.run(&request, &mut progress, &mut self.inbox, &self.replies);
