@@ -58,14 +58,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0050_persona_place.sql"),
     include_str!("migrations/0051_card_versions.sql"),
     include_str!("migrations/0052_downloads.sql"),
-<<<<<<< HEAD
-    include_str!("migrations/0054_model_adapters.sql"),
-    include_str!("migrations/0057_token_choices.sql"),
-    include_str!("migrations/0055_scene_words.sql"),
-=======
     include_str!("migrations/0053_model_adapters.sql"),
     include_str!("migrations/0054_token_choices.sql"),
->>>>>>> main
+    include_str!("migrations/0055_scene_words.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.
