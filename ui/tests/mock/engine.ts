@@ -566,6 +566,7 @@ export class MockEngine implements Transport {
 	op_new_scene = () => {};
 	op_list_models = () => this.models;
 	op_remove_model = ({ id }: { id: string }) => this.#delete(this.models, id);
+	op_delete_model_file = ({ id }: { id: string }) => this.#delete(this.models, id);
 	op_list_endpoints = () => this.endpoints;
 	op_delete_endpoint = ({ id }: { id: string }) => this.#delete(this.endpoints, id);
 	op_save_endpoint = ({ draft }: { draft: EndpointDraft }): Endpoint => {
