@@ -290,3 +290,20 @@ async fn file_of_the_user_is_never_replaced() {
     app.engine.cancel_download(started.id).await.unwrap();
     assert_eq!(fs::read_to_string(own).unwrap(), "mine");
 }
+
+#[tokio::test]
+async fn only_downloaded_files_can_be_deleted() {
+    let hub = hub();
+    let app = Headless::with_hub(&hub).await;
+    let mut events = app.engine.subscribe();
+    let started = start(&app, REPO, FILE).await;
+    let downloaded = completed(&mut events, &started.id).await;
+    let own = app.dir.path().join("own.gguf");
+    fs::write(&own, small_model("Own", 1_000)).unwrap();
+    let mine = app.engine.add_model(own.clone()).await.unwrap();
+    assert!(matches!(app.engine.delete_model_file(mine.id.clone()).await, Err(ApiError::BadInput { .. })));
+    app.engine.delete_model_file(downloaded).await.unwrap();
+    let left: Vec<_> = app.engine.list_models().await.unwrap().into_iter().map(|model| model.id).collect();
+    assert_eq!((left, own.exists()), (vec![mine.id], true));
+    assert!(files(&model_folder(&app)).is_empty());
+}

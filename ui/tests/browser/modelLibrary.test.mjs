@@ -108,4 +108,16 @@ test("models of other apps are added without a copy", async () => {
 	await id("other-app").waitFor({ state: "detached" });
 });
 
+test("downloaded file is deleted only after a question", async () => {
+	await show("models", "light");
+	const row = id("model").filter({ hasText: "SmolLM2" });
+	await row.getByRole("button", { name: "More actions" }).click();
+	await id("delete-model-file").click();
+	await page.getByText("is deleted from the disk").waitFor();
+	await page.getByRole("button", { name: "Delete file", exact: true }).click();
+	await row.waitFor({ state: "detached" });
+	await id("model").filter({ hasText: "Mistral Small" }).getByRole("button", { name: "More actions" }).click();
+	assert.equal(await id("delete-model-file").count(), 0);
+});
+
 test("no script errors", () => assert.deepEqual(errors, []));

@@ -69,6 +69,7 @@ test("download goes on after the app has ended", async () => {
 
 test("downloaded model answers", async () => {
 	await page.getByRole("button", { name: "Chats" }).first().click();
+	if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, "newcomer-chat.png") });
 	await id("model-chip").getByText("qwen2.5-0.5b").waitFor();
 	await id("composer").fill("Good evening!");
 	await id("composer").press("Enter");

@@ -586,6 +586,7 @@ export class MockEngine implements Transport {
 	op_remove_model_adapter = ({ id }: { id: string }) => this.modelLoads.removeAdapter(id);
 	op_measure_model = () => this.modelLoads.measure();
 	op_list_devices = () => this.modelLoads.devices;
+	op_delete_model_file = ({ id }: { id: string }) => this.#delete(this.models, id);
 	op_list_endpoints = () => this.endpoints;
 	op_delete_endpoint = ({ id }: { id: string }) => this.#delete(this.endpoints, id);
 	op_save_endpoint = ({ draft }: { draft: EndpointDraft }): Endpoint => {

@@ -384,6 +384,8 @@ export function client(call: Call) {
 		listModels: () => call("list_models", {  }) as Promise<Model[]>,
 		/** Removes the file from the library; it stays on the disk. */
 		removeModel: (id: string) => call("remove_model", { id }) as Promise<void>,
+		/** Deletes the file of a model in the download folder, and removes it from the library. */
+		deleteModelFile: (id: string) => call("delete_model_file", { id }) as Promise<void>,
 		/** The address of the model hub, and the folders of model files. */
 		hubSettings: () => call("hub_settings", {  }) as Promise<HubSettings>,
 		/** Sets the address of the hub; an empty one restores the default. Forgets the token if it changes. */

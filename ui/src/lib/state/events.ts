@@ -54,6 +54,8 @@ export class EngineEvents {
 	#downloaded({ id, name, model, makesDefault }: Extract<Event, { event: "downloadEnded" }>): void {
 		this.app.modelLibrary.ended(id);
 		if (model === null) return;
+		// The model may have become the default after it entered the list.
+		void this.app.attempt(() => this.app.models.load());
 		const text = t(makesDefault ? "toast.modelAnswers" : "toast.modelReady", { name });
 		this.app.toasts.show({ kind: "news", text });
 	}

@@ -33,12 +33,16 @@ export class Models {
 	local = $state.raw<Model[]>([]);
 	endpoints = $state.raw<Endpoint[]>([]);
 	loaded = $state(false);
+	#asked = 0;
 
 	constructor(private readonly api: Api) {}
 
 	async load(): Promise<void> {
-		[this.local, this.endpoints] = await Promise.all([this.api.listModels(), this.api.listEndpoints()]);
-		this.loaded = true;
+		const asked = ++this.#asked;
+		const [local, endpoints] = await Promise.all([this.api.listModels(), this.api.listEndpoints()]);
+		// A later request may be answered first.
+		if (asked !== this.#asked) return;
+		[this.local, this.endpoints, this.loaded] = [local, endpoints, true];
 	}
 
 	/** The model for `chosen`. Without a choice, or if it was deleted, the default model, or else any local model. */

@@ -432,6 +432,8 @@ macro_rules! operations {
             config.list_models() -> Vec<Model>;
             /// Removes the file from the library; it stays on the disk.
             config.remove_model(id: String) -> ();
+            /// Deletes the file of a model in the download folder, and removes it from the library.
+            config.delete_model_file(id: String) -> ();
             /// The address of the model hub, and the folders of model files.
             config.hub_settings() -> HubSettings;
             /// Sets the address of the hub; an empty one restores the default. Forgets the token if it changes.

@@ -8,6 +8,7 @@ mod endpoints;
 mod exports;
 mod groups;
 mod hostile;
+mod hub;
 mod library;
 mod lore;
 mod memory;

@@ -1,6 +1,5 @@
 //! Operations on downloads: start, pause, resume, cancel. `download_run` does the work.
 
-use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::api::{self, DownloadState};
@@ -28,11 +27,12 @@ impl Configuration {
         let folder = self.download_folder(&self.stored_hub().await?);
         let key = (Uuid::now_v7(), self.base().now());
         let job = DownloadJob::new(key, hub.address(), &repository, (file, projector), &folder);
+        let _turn = self.downloads().turn.lock().await;
         if let Some(known) = self.downloads().same(&job) {
             if !self.downloads().is_running(known.id) {
                 self.downloads().replace(DownloadJob { id: known.id, created: known.created, makes_default, ..job });
             }
-            return self.resume_download(known.id.to_string()).await;
+            return self.resume(known.id).await;
         }
         let job = DownloadJob { makes_default, ..job };
         self.keep_job(&job).await?;
@@ -50,6 +50,7 @@ impl Configuration {
     /// Pauses a download. The received bytes stay.
     pub(crate) async fn pause_download(&self, id: String) -> ApiResult<api::Download> {
         let id = parse(&id)?;
+        let _turn = self.downloads().turn.lock().await;
         self.wait_for_stop(id).await;
         self.downloads().set_stop(id, JobStop::Paused);
         self.keep_job(&self.downloads().job(id).ok_or_else(|| not_found("download"))?).await?;
@@ -60,6 +61,11 @@ impl Configuration {
     /// Resumes a download that was paused, failed or interrupted.
     pub(crate) async fn resume_download(&self, id: String) -> ApiResult<api::Download> {
         let id = parse(&id)?;
+        let _turn = self.downloads().turn.lock().await;
+        self.resume(id).await
+    }
+
+    async fn resume(&self, id: Uuid) -> ApiResult<api::Download> {
         if self.downloads().is_running(id) {
             return self.downloads().shown(id);
         }
@@ -73,6 +79,7 @@ impl Configuration {
     /// Cancels a download and deletes what it has received.
     pub(crate) async fn cancel_download(&self, id: String) -> ApiResult<()> {
         let id = parse(&id)?;
+        let _turn = self.downloads().turn.lock().await;
         self.wait_for_stop(id).await;
         let job = self.downloads().job(id).ok_or_else(|| not_found("download"))?;
         let deleted = tokio::task::spawn_blocking(move || download_run::delete_files(&job)).await;
@@ -111,9 +118,8 @@ impl Configuration {
     }
 
     fn run_download(&self, id: Uuid) {
-        let cancel = CancellationToken::new();
-        let task = tokio::spawn(download_run::run(self.downgrade(), self.downloads().clone(), id, cancel.clone()));
-        self.downloads().set_running(id, cancel, task);
+        let (config, downloads) = (self.downgrade(), self.downloads().clone());
+        self.downloads().run(id, |cancel| tokio::spawn(download_run::run(config, downloads, id, cancel)));
     }
 
     async fn wait_for_stop(&self, id: Uuid) {

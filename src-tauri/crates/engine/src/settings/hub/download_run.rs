@@ -17,7 +17,7 @@ use crate::api::{ApiError, DownloadState};
 use crate::base::error::internal;
 use crate::settings::handle::{Configuration, WeakConfiguration};
 use crate::settings::hub::download_job::{DownloadJob, JobFile, JobStop};
-use crate::settings::hub::downloads::Downloads;
+use crate::settings::hub::downloads::{Downloads, NEWS};
 
 /// Pause before the first retry; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -158,7 +158,7 @@ async fn fetch(
             has_room: Some(&has_room),
         };
         let progress = |here: u64, _| downloads.progress(job.id, before + here);
-        let loaded = download_with(&source, &part, &conditions, progress).await;
+        let loaded = telling(downloads, job.id, download_with(&source, &part, &conditions, progress)).await;
         if matches!(loaded, Err(DownloadError::Full { .. })) {
             delete_in_background(downloads, job).await;
         }
@@ -179,6 +179,18 @@ async fn fetch(
         config.keep_job(&job).await.map_err(final_fault)?;
     }
     Ok(())
+}
+
+/// Waits for `loading` and meanwhile shows its progress.
+async fn telling<T>(downloads: &Downloads, id: Uuid, loading: impl Future<Output = T>) -> T {
+    let mut news = tokio::time::interval(NEWS);
+    let mut loading = std::pin::pin!(loading);
+    loop {
+        tokio::select! {
+            loaded = &mut loading => return loaded,
+            _ = news.tick() => downloads.announce_progress(id),
+        }
+    }
 }
 
 /// A file of this name is already there: from an earlier try, or the user's own.

@@ -16,8 +16,8 @@ use crate::settings::hub::download_job::{DownloadJob, JobStop};
 
 /// Downloads that run at a time. More of them would only slow each other down.
 const AT_A_TIME: usize = 2;
-/// Minimum interval between progress events of one download.
-const NEWS: Duration = Duration::from_millis(250);
+/// Interval between progress events of one download.
+pub(crate) const NEWS: Duration = Duration::from_millis(250);
 /// Weight of the newest measurement in the shown speed.
 const NEWEST: f64 = 0.3;
 
@@ -26,6 +26,8 @@ const NEWEST: f64 = 0.3;
 pub(crate) struct Downloads {
     entries: Arc<Mutex<HashMap<Uuid, Entry>>>,
     pub(crate) slots: Arc<Semaphore>,
+    /// Held by an operation, so that two of them never run one download at the same time.
+    pub(crate) turn: Arc<tokio::sync::Mutex<()>>,
     events: Announcer,
 }
 
@@ -46,7 +48,7 @@ struct Speed {
 
 impl Downloads {
     pub(crate) fn new(events: Announcer) -> Self {
-        Self { entries: Arc::default(), slots: Arc::new(Semaphore::new(AT_A_TIME)), events }
+        Self { entries: Arc::default(), slots: Arc::new(Semaphore::new(AT_A_TIME)), turn: Arc::default(), events }
     }
 
     /// Stops all tasks. Their files and rows stay, so the next start resumes them.
@@ -60,20 +62,26 @@ impl Downloads {
         self.lock().get(&id).map(|entry| entry.job.clone())
     }
 
-    /// Shows `done` bytes of all files. Announces it at most four times a second.
+    /// Notes that `done` bytes of all files are here. [`Self::announce_progress`] shows it.
     pub(crate) fn progress(&self, id: Uuid, done: u64) {
+        if let Some(entry) = self.lock().get_mut(&id) {
+            entry.shown.done = done;
+        }
+    }
+
+    /// Shows the progress since the last call, also if there is none, so that a stalled download shows no speed.
+    pub(crate) fn announce_progress(&self, id: Uuid) {
         let mut entries = self.lock();
         let Some(entry) = entries.get_mut(&id) else { return };
-        entry.shown.done = done;
-        if entry.speed.since.elapsed() < NEWS && entry.shown.state == DownloadState::Running {
-            return;
-        }
-        entry.speed.measure(done);
+        entry.speed.measure(entry.shown.done);
+        let before = entry.shown.clone();
         entry.shown.state = DownloadState::Running;
-        entry.shown.speed = entry.speed.per_second.map(|speed| speed as u64);
+        entry.shown.speed = entry.speed.per_second.map(|speed| speed as u64).filter(|speed| *speed > 0);
         entry.shown.seconds_left = entry.seconds_left();
         (entry.shown.reason, entry.shown.hint, entry.shown.retry_in) = (String::new(), String::new(), None);
-        self.announce(&entry.shown);
+        if entry.shown != before {
+            self.announce(&entry.shown);
+        }
     }
 
     /// Shows another state. `why` are a reason and a hint.
@@ -154,10 +162,13 @@ impl Downloads {
         entries.get(&id).and_then(|entry| entry.running.as_ref()).is_some_and(|(_, task)| !task.is_finished())
     }
 
-    /// Registers the task that runs a download.
-    pub(crate) fn set_running(&self, id: Uuid, cancel: CancellationToken, task: JoinHandle<()>) {
-        if let Some(entry) = self.lock().get_mut(&id) {
-            entry.running = Some((cancel, task));
+    /// Starts the task of a download, unless it runs.
+    pub(crate) fn run(&self, id: Uuid, start: impl FnOnce(CancellationToken) -> JoinHandle<()>) {
+        let mut entries = self.lock();
+        let Some(entry) = entries.get_mut(&id) else { return };
+        if entry.running.as_ref().is_none_or(|(_, task)| task.is_finished()) {
+            let cancel = CancellationToken::new();
+            entry.running = Some((cancel.clone(), start(cancel)));
         }
     }
 
@@ -191,7 +202,11 @@ impl Speed {
     }
 
     fn measure(&mut self, bytes: u64) {
-        let seconds = self.since.elapsed().as_secs_f64().max(0.001);
+        let seconds = self.since.elapsed().as_secs_f64();
+        // The first look comes at once, and would measure nothing.
+        if seconds < NEWS.as_secs_f64() / 2.0 {
+            return;
+        }
         let now = bytes.saturating_sub(self.bytes) as f64 / seconds;
         let per_second = self.per_second.map_or(now, |before| before + NEWEST * (now - before));
         *self = Self { since: Instant::now(), bytes, per_second: Some(per_second) };

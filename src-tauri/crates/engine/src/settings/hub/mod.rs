@@ -4,6 +4,7 @@ pub(crate) mod catalogue;
 pub(crate) mod download_job;
 pub(crate) mod download_operations;
 pub(crate) mod download_run;
+pub(crate) mod downloaded_files;
 pub(crate) mod downloads;
 pub(crate) mod fit_report;
 pub(crate) mod hub_settings;

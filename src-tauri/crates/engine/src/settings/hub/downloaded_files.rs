@@ -1,0 +1,47 @@
+//! Deletes model files that the app has downloaded. Other model files belong to the user, and stay.
+
+use std::path::{Path, PathBuf};
+
+use domain::ModelId;
+
+use crate::api::ApiError;
+use crate::base::error::{ApiResult, bad_input, internal};
+use crate::settings::handle::Configuration;
+
+impl Configuration {
+    /// Deletes the file of a model in the download folder, or all its parts, and removes it from the library.
+    ///
+    /// # Errors
+    /// `BadInput` for a file elsewhere; `Storage` if it cannot be deleted.
+    pub(crate) async fn delete_model_file(&self, id: String) -> ApiResult<()> {
+        let model = self.local_model(id.parse::<ModelId>()?).await?;
+        let folder = self.download_folder(&self.stored_hub().await?);
+        let deleted = tokio::task::spawn_blocking(move || delete(Path::new(&model.path), &folder)).await;
+        deleted.map_err(|_| internal("a model file could not be deleted"))??;
+        self.remove_model(id).await
+    }
+}
+
+fn delete(path: &Path, folder: &Path) -> ApiResult<()> {
+    // Links are resolved, so that a link in the folder does not lead to a file elsewhere.
+    let is_inside = match (path.canonicalize(), folder.canonicalize()) {
+        (Ok(path), Ok(folder)) => path.starts_with(folder),
+        _ => false,
+    };
+    if !is_inside {
+        let message = format!("{} is not in the download folder.", path.display());
+        return Err(bad_input(message, "Remove the model from the list, and delete the file in its folder."));
+    }
+    for part in local::gguf::parts_of(path) {
+        std::fs::remove_file(&part).map_err(|source| ApiError::Storage {
+            message: format!("{} cannot be deleted: {source}.", part.display()),
+            hint: "Choose another model first, because this one may be in use, then try again.".into(),
+        })?;
+    }
+    // Fails, as it should, if the folder has other files.
+    let emptied: Option<PathBuf> = path.parent().map(Path::to_owned).filter(|parent| parent != folder);
+    if let Some(parent) = emptied {
+        let _ = std::fs::remove_dir(parent);
+    }
+    Ok(())
+}
