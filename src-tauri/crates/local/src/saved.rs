@@ -88,12 +88,17 @@ impl SavedCaches {
         self.all().into_iter().filter(|saved| is_whole(saved) && !kept.contains(saved.chat())).for_each(delete);
     }
 
+    /// Deletes unfinished files after the death of a worker. If another worker writes one at this moment, that cache is
+    /// lost, which costs time only.
+    pub(crate) fn delete_unfinished(&self) {
+        self.all().into_iter().filter(is_unfinished).for_each(delete);
+    }
+
     /// Deletes unfinished files of dead workers, and the oldest caches beyond the budget. Recent unfinished files stay,
     /// because another worker may be writing them.
     pub(crate) fn enforce_budget(&self) {
         let (mut whole, rest): (Vec<_>, Vec<_>) = self.all().into_iter().partition(is_whole);
-        let unfinished = |saved: &Saved| ends_with(saved, WRITING) || ends_with(saved, READING);
-        rest.into_iter().filter(|saved| unfinished(saved) && saved.is_old()).for_each(delete);
+        rest.into_iter().filter(|saved| is_unfinished(saved) && saved.is_old()).for_each(delete);
         whole.sort_by_key(|saved| std::cmp::Reverse(saved.used()));
         let mut room = self.budget;
         for saved in whole {
@@ -124,6 +129,10 @@ fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
 
 fn is_whole(saved: &Saved) -> bool {
     ends_with(saved, ENDING)
+}
+
+fn is_unfinished(saved: &Saved) -> bool {
+    ends_with(saved, WRITING) || ends_with(saved, READING)
 }
 
 fn ends_with(saved: &Saved, ending: &str) -> bool {

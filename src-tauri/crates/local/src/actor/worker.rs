@@ -14,6 +14,7 @@ use crate::crash_history::CrashHistory;
 use crate::devices::Devices;
 use crate::failure;
 use crate::process::Worker;
+use crate::saved::SavedCaches;
 use crate::status::{LoadedModel, UsedDevice, WorkerState};
 
 /// Outcome of waiting for the worker.
@@ -169,6 +170,7 @@ impl Actor {
     pub(super) async fn end_worker(&mut self, killed_because: Option<String>) -> ProviderError {
         let Some(mut worker) = self.worker.take() else { return failure::shut_down() };
         let death = worker.end(killed_because).await;
+        self.saved.iter().for_each(SavedCaches::delete_unfinished);
         self.record_death(&death.describe());
         for (_, answer) in self.asked.drain() {
             answer.fail(death.error());
