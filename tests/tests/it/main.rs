@@ -66,6 +66,7 @@ mod stages;
 mod steps;
 mod stories;
 mod tavern;
+mod token_choices;
 mod trash;
 mod turn_ends;
 mod turn_log;

@@ -42,7 +42,7 @@ async fn sampled(app: &Headless, chat: &str) -> Sampling {
 
 fn own(name: &str, values: &[(&str, f64)]) -> SamplerPreset {
     let values = values.iter().map(|(key, value)| ((*key).to_owned(), SettingValue::Number(*value))).collect();
-    SamplerPreset { id: String::new(), name: name.into(), values }
+    SamplerPreset { id: String::new(), name: name.into(), built_in: false, values }
 }
 
 #[tokio::test]
@@ -50,10 +50,9 @@ async fn imported_preset_applies_where_selected() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let (id, warnings) = import(&app, "Big O", &big_o()).await;
-    assert_eq!((id.as_str(), warnings.len()), ("big-o", 3), "{warnings:?}");
+    assert_eq!((id.as_str(), warnings.len()), ("big-o", 2), "{warnings:?}");
     assert!(warnings[0].starts_with("tfs: not supported here"), "{warnings:?}");
     assert!(warnings[1].starts_with("max_length: the context size is a setting of its own"), "{warnings:?}");
-    assert!(warnings[2].starts_with("sampler_order: "), "{warnings:?}");
     let before = sampled(&app, &chat.id).await;
 
     choose(&app, SettingOwner::Character { id: chat.character.clone() }, &id).await;
@@ -68,11 +67,11 @@ async fn imported_preset_applies_where_selected() {
         repeat_range: 128,
         frequency_penalty: 0.25,
         presence_penalty: 0.5,
-        dry: Dry { multiplier: 0.75, base: 2.0, allowed_length: 3, range: 0 },
+        dry: Dry { multiplier: 0.75, base: 2.0, allowed_length: 3, range: 0, ..before.dry.clone() },
         xtc: Xtc { probability: 0.5, threshold: 0.125 },
         max_tokens: 300,
         seed: 77,
-        ..before
+        ..before.clone()
     };
     assert_eq!(drawn, expected);
     let limit = setting(&app, SettingOwner::Chat { id: chat.id.clone() }, "context_limit").await;
@@ -187,4 +186,68 @@ async fn request_contains_only_active_samplers() {
         "xtc_probability": 0.5, "xtc_threshold": 0.125, "max_tokens": 300.0, "seed": 77.0
     });
     assert_eq!(json!(body), expected);
+}
+
+#[tokio::test]
+async fn built_in_presets_apply_but_do_not_change() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let all = app.engine.list_sampler_presets().await.unwrap();
+    let ids: Vec<&str> = all.iter().map(|preset| preset.id.as_str()).collect();
+    assert_eq!(ids[..4], ["neutral", "balanced", "creative", "precise"]);
+    assert!(all.iter().all(|preset| preset.built_in) && ids.contains(&"qwen3"));
+    choose(&app, SettingOwner::Chat { id: chat.clone() }, "qwen3").await;
+    let sampling = sampled(&app, &chat).await;
+    assert_eq!((sampling.temperature, sampling.top_p, sampling.top_k, sampling.repeat_penalty), (0.7, 0.8, 20, 1.0));
+
+    let changed = SamplerPreset { id: "qwen3".into(), ..own("Mine", &[("temperature", 1.0)]) };
+    assert!(matches!(app.engine.save_sampler_preset(changed).await, Err(ApiError::BadInput { .. })));
+    assert!(app.engine.delete_sampler_preset("qwen3".into()).await.is_err());
+    let copy = app.engine.save_sampler_preset(own("Qwen3", &[("temperature", 1.0)])).await.unwrap();
+    assert_eq!((copy.id.as_str(), copy.built_in), ("qwen3-2", false));
+    assert!(app.engine.export_sampler_preset("qwen3".into()).await.unwrap().contains("\"top_k\": 20"));
+}
+
+#[tokio::test]
+async fn texts_and_lists_of_a_preset_reach_the_model() {
+    use domain::sampling::{SamplerStage, TokenSelector};
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    let preset = json!({
+        "temp": 1, "samplers": ["temperature", "top_k"], "banned_tokens": "\"barely above a whisper\"\n[7]",
+        "logit_bias": [{ "id": "x", "text": "blue", "value": -3 }], "grammar_string": "root ::= [a-z]+",
+        "min_length": 4, "ban_eos_token": true, "dry_sequence_breakers": "[\"~\"]", "smoothing_factor": 0.3
+    });
+    let (id, warnings) = import(&app, "Texts", &preset).await;
+    assert_eq!(warnings, ["smoothing_factor: not supported here; the value 0.3 is kept"]);
+    choose(&app, SettingOwner::Global, &id).await;
+    let Sampling { order, rules, dry, .. } = sampled(&app, &chat).await;
+    assert_eq!(order.stages()[3], SamplerStage::Temperature, "it takes the place of top-k");
+    assert_eq!(rules.banned_strings, ["barely above a whisper"]);
+    let tokens: Vec<_> = rules.logit_bias.iter().map(|bias| (bias.tokens.clone(), bias.bias)).collect();
+    assert_eq!(tokens, [(TokenSelector::Text(" blue".into()), -3.0), (TokenSelector::Ids(vec![7]), -100.0)]);
+    assert_eq!((rules.grammar.as_deref(), rules.min_tokens), (Some("root ::= [a-z]+"), 4));
+    assert!(rules.ban_end_token && dry.breakers == ["~"]);
+    // A continued reply is not a whole one.
+    let mut events = app.engine.subscribe();
+    app.engine.continue_reply(chat.clone()).await.unwrap();
+    ended(&mut events, &chat).await;
+    let rules = app.model.last_request().unwrap().sampling.rules;
+    assert_eq!((rules.grammar, rules.min_tokens, rules.banned_strings.len()), (None, 0, 1));
+}
+
+/// The settings of a chat say which samplers its model's endpoint does not receive.
+#[tokio::test]
+async fn settings_name_what_an_endpoint_lacks() {
+    use engine::api::SettingInactive;
+    let app = Headless::without_provider().await;
+    let endpoint = Recorder::start().await;
+    let model = endpoint.join(&app.engine, "tiny").await;
+    let chat = app.first_chat().await.id;
+    app.engine.set_chat_model(chat.clone(), Some(model)).await.unwrap();
+    let owner = || SettingOwner::Chat { id: chat.clone() };
+    assert_eq!(setting(&app, owner(), "banned_strings").await.inactive, Some(SettingInactive::LocalOnly));
+    assert_eq!(setting(&app, owner(), "sampler_order").await.inactive, None);
+    assert_eq!(setting(&app, owner(), "history_cap").await.inactive, None, "only samplers depend on the endpoint");
+    assert_eq!(setting(&app, SettingOwner::Global, "banned_strings").await.inactive, None);
 }

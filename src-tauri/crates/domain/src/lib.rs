@@ -35,6 +35,7 @@ pub mod search_query;
 pub mod settings;
 pub mod slash;
 pub mod time;
+pub mod token_choice;
 pub mod tool_call;
 
 pub use id::{

@@ -1,6 +1,14 @@
 //! Sampler parameters.
 
+mod grammar;
+mod order;
+mod rules;
+
 use serde::{Deserialize, Serialize};
+
+pub use grammar::{GrammarRefusal, MAX_BYTES, check_grammar, check_schema};
+pub use order::{STAGES, SamplerOrder, SamplerStage};
+pub use rules::{LogitBias, NEVER, TokenRules, TokenSelector, banned_tokens, escaped, logit_biases, texts};
 
 use crate::settings::Values;
 
@@ -39,7 +47,7 @@ impl SamplerOptions {
 }
 
 /// Complete sampler values.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
     /// 0 always takes the most likely token.
     pub temperature: f32,
@@ -68,10 +76,14 @@ pub struct Sampling {
     /// Maximum length of a reply, in tokens.
     pub max_tokens: u32,
     pub seed: u32,
+    pub order: SamplerOrder,
+    pub rules: TokenRules,
+    /// Number of alternatives to record for each token of a local reply; 0 records nothing.
+    pub alternatives: u32,
 }
 
 /// DRY: penalty for repeating an earlier sequence, which grows with its length.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dry {
     /// 0 is off.
     pub multiplier: f32,
@@ -80,6 +92,8 @@ pub struct Dry {
     pub allowed_length: u32,
     /// Number of tokens to look back; 0 is all.
     pub range: u32,
+    /// Texts that a repetition does not cross.
+    pub breakers: Vec<String>,
 }
 
 /// XTC: occasionally excludes the most likely tokens.

@@ -260,6 +260,10 @@ impl Actor {
                 job.send_event(GenerationEvent::Text(text));
                 None
             }
+            WorkerReply::Choices { tokens, .. } => {
+                job.send_event(GenerationEvent::Choices(tokens.into_iter().map(crate::token_rules::choice).collect()));
+                None
+            }
             WorkerReply::Done(done) => {
                 let first_text_ms = first_text.unwrap_or_else(|| start.elapsed()).as_secs_f64() * 1000.0;
                 Some(Ok(from_done(&done, first_text_ms)))
@@ -351,7 +355,7 @@ fn generate(id: u64, request: &Request) -> Generate {
         },
         stop: request.prompt.stop.clone(),
         max_tokens: sampling.max_tokens,
-        grammar: request.response_schema.as_ref().map(|shape| shape.grammar.clone()),
+        rules: Box::new(crate::token_rules::rules(request)),
     }
 }
 

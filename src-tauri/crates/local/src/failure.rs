@@ -23,7 +23,10 @@ pub(crate) fn from_worker(code: ErrorCode, message: String) -> ProviderError {
             (Kind::ContextOverflow, "raise the context size, or shorten the chat or the card")
         }
         ErrorCode::Compute => (Kind::Server, "try again; if it happens again, choose a smaller context size"),
-        ErrorCode::Grammar | ErrorCode::Empty | ErrorCode::NotLoaded | ErrorCode::Malformed => {
+        ErrorCode::Grammar => {
+            (Kind::BadRequest, "correct or remove the grammar or JSON schema in the sampler settings, then try again")
+        }
+        ErrorCode::Empty | ErrorCode::NotLoaded | ErrorCode::Malformed => {
             (Kind::BadRequest, "this is a bug in Inglenook: please report it")
         }
     };

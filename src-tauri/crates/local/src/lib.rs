@@ -29,6 +29,7 @@ mod process;
 mod saved;
 mod settings;
 mod status;
+mod token_rules;
 pub mod tokenizer;
 
 pub use counting::{CountingMethod, REVISION as COUNTING_REVISION};

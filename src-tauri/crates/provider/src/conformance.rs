@@ -122,6 +122,7 @@ async fn read(mut events: EventStream, at_first_text: Option<CancellationToken>)
             }
             GenerationEvent::Finished { reason, usage, .. } => ending = Some((reason, usage)),
             GenerationEvent::ToolCall(_)
+            | GenerationEvent::Choices(_)
             | GenerationEvent::Queued
             | GenerationEvent::Loading { .. }
             | GenerationEvent::Retrying { .. }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use domain::prompt::{Prompt, PromptRole};
+use domain::token_choice::TokenChoice;
 use domain::{ToolArguments, ToolCall};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -164,6 +165,11 @@ impl ReplyScript {
     pub fn call(self, name: &str, arguments: &str) -> Self {
         let arguments = ToolArguments::read(arguments);
         self.event(GenerationEvent::ToolCall(ToolCall { id: None, name: name.to_owned(), arguments }))
+    }
+
+    /// Reports the tokens of the text so far.
+    pub fn choices(self, tokens: Vec<TokenChoice>) -> Self {
+        self.event(GenerationEvent::Choices(tokens))
     }
 
     pub fn stalled(self, seconds: u32) -> Self {

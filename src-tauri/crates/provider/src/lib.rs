@@ -21,6 +21,7 @@ mod tokenizer_json;
 use domain::ToolCall;
 use domain::prompt::Prompt;
 use domain::sampling::Sampling;
+use domain::token_choice::TokenChoice;
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -101,6 +102,8 @@ pub enum GenerationEvent {
     Prefill { done: u32, total: u32, reused: u32 },
     /// A piece of the reply; it never splits a character.
     Text(String),
+    /// The probabilities of the tokens of the text so far, if the request wants them. Only local models report them.
+    Choices(Vec<TokenChoice>),
     /// A complete tool call, sent after all text. Nothing executes it.
     ToolCall(ToolCall),
     /// The request failed before its first token and will be sent again after `after_ms`.

@@ -46,6 +46,7 @@ use crate::table::setting::{Settings, SettingsMut};
 use crate::table::source::{Sources, SourcesMut};
 use crate::table::stale_cache::{StaleCaches, StaleCachesMut};
 use crate::table::swipe::{Swipes, SwipesMut};
+use crate::table::token_choice::{StoredChoices, StoredChoicesMut};
 use crate::table::token_count::{TokenCounts, TokenCountsMut};
 use crate::table::trash::{Trash, TrashMut};
 use crate::table::vector::{Vectors, VectorsMut};
@@ -121,6 +122,7 @@ tables! {
     revisions: Revisions, revisions_mut: RevisionsMut;
     messages: Messages, messages_mut: MessagesMut;
     swipes: Swipes, swipes_mut: SwipesMut;
+    token_choices: StoredChoices, token_choices_mut: StoredChoicesMut;
     foreign: ForeignData, foreign_mut: ForeignDataMut;
     groups: Groups, groups_mut: GroupsMut;
     pictures: Pictures, pictures_mut: PicturesMut;

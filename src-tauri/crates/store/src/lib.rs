@@ -93,6 +93,7 @@ pub use table::source::{Sources, SourcesMut};
 pub use table::source_text::SourceText;
 pub use table::stale_cache::{StaleCaches, StaleCachesMut, StaleChats};
 pub use table::swipe::{NewSwipe, Swipes, SwipesMut};
+pub use table::token_choice::{StoredChoices, StoredChoicesMut};
 pub use table::token_count::{TextHash, TokenCounts, TokenCountsMut};
 pub use table::trash::{Trash, TrashId, TrashMut, Trashed};
 pub use table::vector::{MessageContent, NewVector, QueuedText, StoredVector, VectorRevision, Vectors, VectorsMut};

@@ -57,6 +57,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0049_quick_reply_bindings.sql"),
     include_str!("migrations/0050_persona_place.sql"),
     include_str!("migrations/0051_card_versions.sql"),
+    include_str!("migrations/0057_token_choices.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

@@ -7,12 +7,14 @@ use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::token::LlamaToken;
 use worker::frame::FrameError;
 use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Timings, Usage, WorkerReply, WorkerRequest};
+use worker::token_rules::TokenAlternative;
 
 use crate::cache::{SEQUENCE, SequenceCache};
 use crate::engine;
 use crate::inbox::{Arrived, Inbox, ReplyWriter};
 use crate::sampler::{GrammarError, TokenSampler};
-use crate::stop_strings::{Released, StopStringFilter};
+use crate::text_filter::{Found, Released, TextFilter};
+use crate::token_choices::{ChoiceLog, Probabilities};
 use crate::vocab::Vocab;
 
 /// A loaded model with its context.
@@ -114,7 +116,7 @@ impl<'model> GenerationSession<'model> {
         progress.timings.prefill_ms = milliseconds(start);
         read?;
         let start = Instant::now();
-        let written = self.write(request, drawn, progress, inbox, replies);
+        let written = self.write(request, &prompt, drawn, progress, inbox, replies);
         progress.timings.decode_ms = milliseconds(start);
         written
     }
@@ -157,15 +159,21 @@ impl<'model> GenerationSession<'model> {
     fn write(
         &mut self,
         request: &Generate,
-        drawn: TokenSampler,
+        prompt: &[LlamaToken],
+        drawn: TokenSampler<'_>,
         progress: &mut ReplyProgress,
         inbox: &mut Inbox,
         replies: &ReplyWriter,
     ) -> Result<FinishReason, ReplyError> {
-        let mut outlet = StopStringFilter::new(&request.stop);
-        let ended = self.generate(request, drawn, &mut outlet, progress, inbox, replies);
+        let mut text = ReplyText {
+            id: request.id,
+            filter: TextFilter::new(&request.stop, &request.rules.banned_strings),
+            choices: (request.rules.alternatives > 0).then(ChoiceLog::default),
+            replies,
+        };
+        let ended = self.generate(request, prompt, drawn, &mut text, progress, inbox);
         if !matches!(ended, Ok(StopCause::StopSequence) | Err(ReplyError::Closed | ReplyError::Pipe(_))) {
-            send_text(request.id, outlet.finish(), replies)?;
+            text.finish()?;
         }
         Ok(match ended? {
             StopCause::StopSequence | StopCause::Turn => FinishReason::Stop,
@@ -177,14 +185,14 @@ impl<'model> GenerationSession<'model> {
     fn generate(
         &mut self,
         request: &Generate,
-        mut drawn: TokenSampler,
-        outlet: &mut StopStringFilter,
+        prompt: &[LlamaToken],
+        mut drawn: TokenSampler<'_>,
+        text: &mut ReplyText<'_>,
         progress: &mut ReplyProgress,
         inbox: &mut Inbox,
-        replies: &ReplyWriter,
     ) -> Result<StopCause, ReplyError> {
         loop {
-            self.check_inbox(request.id, inbox, replies)?;
+            self.check_inbox(request.id, inbox, text.replies)?;
             if progress.usage.generated >= request.max_tokens || self.cache.len() >= self.context.n_ctx() as usize {
                 return Ok(StopCause::Length);
             }
@@ -193,14 +201,51 @@ impl<'model> GenerationSession<'model> {
                 return Ok(StopCause::Turn);
             }
             progress.usage.generated += 1;
-            let Released { text, stopped } = outlet.push(&self.vocab.piece(token));
-            drawn.record_text(&text);
-            send_text(request.id, text, replies)?;
-            if stopped {
-                return Ok(StopCause::StopSequence);
+            let piece = self.vocab.piece(token);
+            if let Some(log) = &mut text.choices {
+                let logits = self.context.get_logits_ith(-1);
+                let seen = Probabilities::of(logits, token.0 as usize, request.rules.alternatives);
+                log.push(&piece, seen.logprob, self.alternatives(&seen));
             }
-            self.evaluate(&[token])?;
+            let Released { text: released, found } = text.filter.push(&piece);
+            drawn.record_text(&released);
+            text.send(released)?;
+            match found {
+                None => self.evaluate(&[token])?,
+                Some(Found::Stop) => return Ok(StopCause::StopSequence),
+                Some(Found::Banned { token }) => {
+                    let Some(reply) = drawn.roll_back(token)? else { return Ok(StopCause::StopSequence) };
+                    text.roll_back(token);
+                    progress.usage.generated = token as u32;
+                    self.return_to(request, &[prompt, reply].concat(), inbox, text.replies)?;
+                }
+            }
         }
+    }
+
+    /// Removes everything after `tokens` from the cache, and provides the logits of the last one.
+    fn return_to(
+        &mut self,
+        request: &Generate,
+        tokens: &[LlamaToken],
+        inbox: &mut Inbox,
+        replies: &ReplyWriter,
+    ) -> Result<(), ReplyError> {
+        let known = self.cache.open(&mut self.context, &request.cache_key, tokens);
+        for chunk in tokens[known..].chunks(self.chunk) {
+            self.check_inbox(request.id, inbox, replies)?;
+            self.evaluate(chunk)?;
+        }
+        Ok(())
+    }
+
+    /// The alternatives with their texts. Tokens that are only a part of a character, or no text, are left out.
+    fn alternatives(&self, seen: &Probabilities) -> Vec<TokenAlternative> {
+        let text = |(token, logprob): &(usize, f32)| {
+            let text = String::from_utf8(self.vocab.piece(LlamaToken(*token as i32))).ok()?;
+            (!text.is_empty()).then_some(TokenAlternative { text, logprob: *logprob })
+        };
+        seen.likeliest.iter().filter_map(text).collect()
     }
 
     /// Evaluates tokens at the end of the sequence and provides the logits of the last one.
@@ -258,8 +303,36 @@ enum StopCause {
     Length,
 }
 
-fn send_text(id: u64, text: String, replies: &ReplyWriter) -> Result<(), FrameError> {
-    if text.is_empty() { Ok(()) } else { replies.send(&WorkerReply::Text { id, text }) }
+/// The text of a reply on its way to the supervisor.
+struct ReplyText<'a> {
+    id: u64,
+    filter: TextFilter,
+    /// Absent if the request wants no alternatives.
+    choices: Option<ChoiceLog>,
+    replies: &'a ReplyWriter,
+}
+
+impl ReplyText<'_> {
+    fn send(&mut self, text: String) -> Result<(), FrameError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let id = self.id;
+        let tokens = self.choices.as_mut().map(|log| log.release(&text)).unwrap_or_default();
+        self.replies.send(&WorkerReply::Text { id, text })?;
+        if tokens.is_empty() { Ok(()) } else { self.replies.send(&WorkerReply::Choices { id, tokens }) }
+    }
+
+    fn roll_back(&mut self, token: usize) {
+        self.filter.roll_back(token);
+        self.choices.iter_mut().for_each(|log| log.roll_back(token));
+    }
+
+    /// Sends the held text when the reply ends without a stop text.
+    fn finish(mut self) -> Result<(), FrameError> {
+        let held = std::mem::replace(&mut self.filter, TextFilter::new(&[], &[])).finish();
+        self.send(held)
+    }
 }
 
 fn milliseconds(since: Instant) -> f64 {

@@ -11,6 +11,7 @@
 pub mod frame;
 pub mod protocol;
 pub mod saved;
+pub mod token_rules;
 
 pub use frame::FrameError;
 pub use protocol::{WorkerReply, WorkerRequest};

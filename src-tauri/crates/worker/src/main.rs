@@ -18,7 +18,8 @@ mod generate;
 mod guard;
 mod inbox;
 mod sampler;
-mod stop_strings;
+mod text_filter;
+mod token_choices;
 mod vocab;
 
 use std::process::ExitCode;

@@ -3,8 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::token_rules::{TokenChoice, WireRules};
+
 /// Increment this when an older worker and a newer supervisor would misunderstand each other.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// A run of text. Only `control` text can become control tokens such as `<|im_end|>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,12 +93,11 @@ pub struct Generate {
     pub stop: Vec<String>,
     /// Maximum tokens of the reply.
     pub max_tokens: u32,
-    /// GBNF with a rule `root`. The reply matches it, or a prefix of a match if it ends by length.
     #[serde(default)]
-    pub grammar: Option<String>,
+    pub rules: Box<WireRules>,
 }
 
-/// Sampler settings, in the order of application.
+/// Sampler settings, in the default order of application.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WireSampling {
@@ -197,6 +198,11 @@ pub enum WorkerReply {
     Text {
         id: u64,
         text: String,
+    },
+    /// The tokens of the text frames before it, if the request wants alternatives.
+    Choices {
+        id: u64,
+        tokens: Vec<TokenChoice>,
     },
     Done(Done),
     /// Token counts of the texts, in order.

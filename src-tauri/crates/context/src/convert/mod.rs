@@ -10,6 +10,7 @@ mod own_parts;
 mod prompt_manager;
 mod risuai;
 mod sampler;
+mod sampler_texts;
 mod story_string;
 mod system_prompt;
 

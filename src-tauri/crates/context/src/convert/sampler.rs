@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use domain::settings::{ConfigValue, ValueType, disablers, setting};
 use serde_json::{Map, Value as Json, json};
 
-use super::{ConversionNote, SamplerPreset};
+use super::{ConversionNote, SamplerPreset, sampler_texts};
 
 /// Our setting keys with SillyTavern's names. Reading uses the first name that is present; writing uses the
 /// first name.
-const NAMES: [(&str, &[&str]); 20] = [
+const NAMES: [(&str, &[&str]); 21] = [
     ("temperature", &["temp", "temperature"]),
     ("top_p", &["top_p"]),
     ("top_k", &["top_k"]),
@@ -29,6 +29,7 @@ const NAMES: [(&str, &[&str]); 20] = [
     ("mirostat", &["mirostat_mode"]),
     ("mirostat_tau", &["mirostat_tau"]),
     ("mirostat_eta", &["mirostat_eta"]),
+    ("min_tokens", &["min_length", "min_tokens"]),
     ("max_tokens", &["genamt", "openai_max_tokens", "max_tokens"]),
 ];
 
@@ -53,7 +54,7 @@ const DYNATEMP: [&str; 4] = ["dynatemp", "min_temp", "max_temp", "dynatemp_expon
 const SEED: &str = "seed";
 
 /// Unsupported samplers with their neutral values.
-fn others() -> [(&'static str, Json); 18] {
+fn others() -> [(&'static str, Json); 23] {
     [
         ("temperature_last", json!(true)),
         ("top_a", json!(0)),
@@ -67,42 +68,18 @@ fn others() -> [(&'static str, Json); 18] {
         ("encoder_rep_pen", json!(1)),
         ("smoothing_factor", json!(0)),
         ("guidance_scale", json!(1)),
-        ("grammar_string", json!("")),
-        ("banned_tokens", json!("")),
         ("negative_prompt", json!("")),
-        ("logit_bias", json!([])),
+        ("skew", json!(0)),
+        ("num_beams", json!(1)),
+        ("length_penalty", json!(1)),
+        ("early_stopping", json!(false)),
+        ("max_tokens_second", json!(0)),
+        ("min_keep", json!(0)),
+        ("speculative_ngram", json!(false)),
+        ("adaptive_target", json!(-0.01)),
         ("reasoning_effort", json!("auto")),
         ("verbosity", json!("auto")),
     ]
-}
-
-/// Our fixed sequence breakers of the DRY sampler.
-const BREAKERS: [&str; 4] = ["\n", ":", "\"", "*"];
-/// Default sampler order of SillyTavern, as numbers; other apps use lists of names.
-const ORDER: [u64; 7] = [6, 0, 1, 3, 4, 2, 5];
-const ORDERS: [&str; 4] = ["sampler_order", "sampler_priority", "samplers", "samplers_priorities"];
-
-/// Reports list settings of `preset` that have no counterpart.
-fn lists(preset: &Map<String, Json>) -> Vec<ConversionNote> {
-    let mut notes = Vec::new();
-    let breakers = preset.get("dry_sequence_breakers").filter(|breakers| !breakers.is_null());
-    // Some apps write the list as a JSON string.
-    let breakers = breakers.map(|value| match value.as_str() {
-        Some(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
-        None => value.clone(),
-    });
-    if let Some(breakers) = breakers.filter(|breakers| *breakers != json!(BREAKERS) && *breakers != json!("")) {
-        let what = format!("DRY sequence breakers are fixed here; {} is kept", shortened(&breakers));
-        notes.push(ConversionNote::new("dry_sequence_breakers", what));
-    }
-    let other = |field: &&str| match preset.get(*field) {
-        Some(Json::Array(order)) => !order.is_empty() && json!(order) != json!(ORDER),
-        _ => false,
-    };
-    if let Some(field) = ORDERS.into_iter().find(other) {
-        notes.push(ConversionNote::new(field, "the sampler order is fixed here; this one is kept but not used"));
-    }
-    notes
 }
 
 /// Converts the samplers of `preset`. Other converters handle the fields in `elsewhere`.
@@ -125,12 +102,13 @@ pub(super) fn convert(
         values.insert(SEED.to_owned(), ConfigValue::Whole(seed as u32));
     }
     report.extend(notes(preset));
-    report.extend(lists(preset));
+    let unread = sampler_texts::read(preset, &mut values, report);
     report.extend(silenced(&values));
     let ours = |field: &str| {
         field == "name"
             || field == SEED
             || DYNATEMP.contains(&field)
+            || (sampler_texts::FIELDS.contains(&field) && !unread.iter().any(|one| one == field))
             || NAMES.iter().any(|(_, names)| names.contains(&field))
     };
     let kept = preset.iter().filter(|(field, _)| !ours(field) && !elsewhere.contains(&field.as_str()));
@@ -162,6 +140,7 @@ pub fn write_sampler(preset: &SamplerPreset) -> Map<String, Json> {
         written.insert("dynatemp".to_owned(), json!(false));
     }
     written.extend(number(SEED).map(|seed| (SEED.to_owned(), seed)));
+    sampler_texts::write(&preset.values, &mut written);
     written
 }
 
@@ -172,6 +151,7 @@ fn value(key: &str, field: &str, number: f64, report: &mut Vec<ConversionNote>) 
         "repeat_penalty" | "max_tokens" if number <= 0.0 => return None,
         // 0 means the whole context in SillyTavern, but no range here.
         "repeat_range" if number <= 0.0 => return None,
+        "min_tokens" if number < 0.0 => return None,
         _ => number,
     };
     let (min, max) = match setting(key)?.kind {

@@ -226,7 +226,6 @@ fn reports_and_keeps_unsupported_samplers() {
     temp: 3.5 is out of range here; 2 is used
     tfs: not supported here; the value 0.9 is kept
     smoothing_factor: not supported here; the value 0.2 is kept
-    sampler_order: the sampler order is fixed here; this one is kept but not used
     ");
     let sampling = converted.sampling.unwrap();
     assert_eq!(json!(sampling.values), json!({"temperature": 1.0, "dynatemp_range": 0.5, "dynatemp_exponent": 2.0}));

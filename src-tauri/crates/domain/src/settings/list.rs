@@ -5,8 +5,9 @@
 use std::borrow::Cow;
 
 use super::owner::Scope;
-use super::value::{ConfigValue, FromValue, ValueType};
-use crate::sampling::{Dry, Dynatemp, Mirostat, Sampling, Xtc};
+use super::value::{ConfigValue, FromValue, Syntax, ValueType};
+use crate::sampling::{self, Dry, Dynatemp, Mirostat, STAGES, SamplerOrder, Sampling, TokenRules, Xtc};
+use crate::token_choice::ALTERNATIVES;
 
 /// Prefix of environment variables: `INGLENOOK_CONTEXT_LIMIT=4096` overrides `context_limit`.
 pub const ENVIRONMENT_PREFIX: &str = "INGLENOOK_";
@@ -214,6 +215,9 @@ const fn auto(min: u32) -> ValueType {
     ValueType::WholeOr { word: "auto", min, max: 2_000_000 }
 }
 
+/// Sequence breakers of llama.cpp, one per line.
+const DRY_BREAKERS: &str = "\\n\n:\n\"\n*";
+
 const OFF_OR_TOKENS: ValueType = ValueType::WholeOr { word: "off", min: 1, max: 2_000_000 };
 
 macro_rules! settings {
@@ -379,6 +383,8 @@ settings! {
     show_streaming: bool = ConfigValue::Switch(true), ValueType::Switch, None, Chat, EVERYWHERE;
     /// Shows a model's thoughts expanded instead of folded.
     show_thoughts: bool = ConfigValue::Switch(false), ValueType::Switch, None, Chat, EVERYWHERE;
+    /// Records the probabilities of the tokens of local replies, so that a reply can continue from another token.
+    token_probabilities: bool = ConfigValue::Switch(false), ValueType::Switch, None, Chat, EVERYWHERE;
     /// Position of the characters' pictures that show their emotions.
     sprite_place: SpritePlace = text("beside"), ValueType::Choice(SpritePlace::WORDS), None, Chat, PEOPLE;
     /// Hash of the picture behind the messages.
@@ -417,6 +423,8 @@ settings! {
     dry_allowed_length: u32 = ConfigValue::Whole(2), ValueType::Whole { min: 1, max: 100 }, Tokens, Sampler, EVERYWHERE;
     /// Number of tokens to look back; 0 is all.
     dry_range: u32 = ConfigValue::Whole(0), ValueType::Whole { min: 0, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
+    /// Texts that a repetition does not cross, one per line. `\\n` is a line break, `\\\\` a backslash.
+    dry_breakers: String = text(DRY_BREAKERS), ValueType::Text { max: 4_000 }, None, Sampler, EVERYWHERE;
     /// 0 is off.
     xtc_probability: f32 = ConfigValue::Number(0.0), ValueType::Number { min: 0.0, max: 1.0 }, None, Sampler, EVERYWHERE;
     xtc_threshold: f32 = ConfigValue::Number(0.1), ValueType::Number { min: 0.0, max: 0.5 }, None, Sampler, EVERYWHERE;
@@ -429,6 +437,23 @@ settings! {
     dynatemp_exponent: f32 = ConfigValue::Number(1.0), ValueType::Number { min: 0.0, max: 10.0 }, None, Sampler, EVERYWHERE;
     /// `None` draws a new seed for each reply. A fixed seed makes the reply to the same prompt reproducible.
     seed: Option<u32> = text("random"), ValueType::WholeOr { word: "random", min: 0, max: u32::MAX }, None, Sampler, EVERYWHERE;
+    /// Names of the samplers in the order of application. The default is that of llama.cpp.
+    sampler_order: String = text("penalties, dry, top_n_sigma, top_k, typical_p, top_p, min_p, xtc, temperature"), ValueType::Order(STAGES), None, Sampler, EVERYWHERE;
+    /// Numbers that are added to the logits of tokens, one per line: a word, an exact text in quotes or `[token ids]`,
+    /// then `=` and a number from -100 (never) to 100.
+    logit_bias: String = text(""), ValueType::Code(Syntax::LogitBiases), None, Sampler, EVERYWHERE;
+    /// Tokens that a reply never contains, one word, quoted text or list of `[token ids]` per line.
+    banned_tokens: String = text(""), ValueType::Code(Syntax::Tokens), None, Sampler, EVERYWHERE;
+    /// Texts that a reply never contains, one per line, in any letter case. `\\n` is a line break, `\\\\` a backslash.
+    banned_strings: String = text(""), ValueType::Text { max: 20_000 }, None, Sampler, EVERYWHERE;
+    /// GBNF that every reply matches. Empty: none.
+    grammar: String = text(""), ValueType::Code(Syntax::Grammar), None, Sampler, EVERYWHERE;
+    /// JSON Schema that every reply matches. Empty: none.
+    json_schema: String = text(""), ValueType::Code(Syntax::JsonSchema), None, Sampler, EVERYWHERE;
+    /// The model's end token is excluded up to this length, in tokens.
+    min_tokens: u32 = ConfigValue::Whole(0), ValueType::Whole { min: 0, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
+    /// Excludes the model's end token, so that only the maximum length or a stop text ends a reply.
+    ban_end_token: bool = ConfigValue::Switch(false), ValueType::Switch, None, Sampler, EVERYWHERE;
     /// Maximum length of a reply, in tokens.
     max_tokens: u32 = ConfigValue::Whole(512), ValueType::Whole { min: 1, max: 100_000 }, Tokens, Sampler, EVERYWHERE;
 }
@@ -459,12 +484,29 @@ impl Values {
                 base: self.dry_base,
                 allowed_length: self.dry_allowed_length,
                 range: self.dry_range,
+                breakers: sampling::texts(&self.dry_breakers).collect(),
             },
             xtc: Xtc { probability: self.xtc_probability, threshold: self.xtc_threshold },
             mirostat: Mirostat { version: self.mirostat, tau: self.mirostat_tau, eta: self.mirostat_eta },
             dynatemp: Dynatemp { range: self.dynatemp_range, exponent: self.dynatemp_exponent },
             max_tokens: self.max_tokens,
             seed: self.seed.unwrap_or(seed),
+            order: SamplerOrder::parse(&self.sampler_order),
+            rules: self.token_rules(),
+            alternatives: if self.token_probabilities { ALTERNATIVES } else { 0 },
+        }
+    }
+
+    fn token_rules(&self) -> TokenRules {
+        let given = |text: &str| Some(text).filter(|text| !text.trim().is_empty()).map(str::to_owned);
+        let biases = [sampling::logit_biases(&self.logit_bias), sampling::banned_tokens(&self.banned_tokens)];
+        TokenRules {
+            logit_bias: biases.into_iter().flat_map(Result::unwrap_or_default).collect(),
+            banned_strings: sampling::texts(&self.banned_strings).collect(),
+            grammar: given(&self.grammar),
+            json_schema: given(&self.json_schema),
+            min_tokens: self.min_tokens,
+            ban_end_token: self.ban_end_token,
         }
     }
 }
@@ -501,6 +543,9 @@ mod tests {
         assert_eq!((built_in.placement, built_in.start_mode), (PlacementMode::CacheFirst, StartMode::Character));
         assert!(built_in.show_streaming && !built_in.show_thoughts);
         assert_eq!(built_in.sampling(7).temperature, 0.8);
+        assert_eq!(built_in.sampling(7).order, SamplerOrder::default());
+        assert_eq!(built_in.sampling(7).rules, TokenRules::default());
+        assert_eq!(built_in.sampling(7).dry.breakers, ["\n", ":", "\"", "*"]);
         assert_eq!((built_in.sampling(7).seed, Values { seed: Some(3), ..built_in }.sampling(7).seed), (7, 3));
     }
 }

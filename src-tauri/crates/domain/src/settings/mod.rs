@@ -20,4 +20,4 @@ pub use list::{
     StartMode, Unit, Values, preset_setting, setting,
 };
 pub use owner::{Owner, Scope, SettingOrigin};
-pub use value::{ConfigValue, InvalidValue, ValueType};
+pub use value::{ConfigValue, InvalidValue, Syntax, ValueType};

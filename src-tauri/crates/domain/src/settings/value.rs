@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::sampling::{self, GrammarRefusal};
+
 /// A setting's value. Storage, API and UI use it as plain JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -53,6 +55,49 @@ pub enum ValueType {
     Text {
         max: usize,
     },
+    /// Text that must follow a syntax.
+    Code(Syntax),
+    /// Names in any order, separated by commas. Missing names follow in the order of the list.
+    Order(&'static [&'static str]),
+}
+
+/// Syntax of a text value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Syntax {
+    /// One logit bias per line.
+    LogitBiases,
+    /// One text or list of token ids per line.
+    Tokens,
+    /// GBNF. Only its size and nesting are checked.
+    Grammar,
+    /// A JSON object.
+    JsonSchema,
+}
+
+/// Maximum length of a text with logit biases or tokens, in bytes.
+const MAX_LINES: usize = 20_000;
+
+impl Syntax {
+    /// Maximum length in bytes.
+    pub fn max(self) -> usize {
+        match self {
+            Self::LogitBiases | Self::Tokens => MAX_LINES,
+            Self::Grammar | Self::JsonSchema => sampling::MAX_BYTES,
+        }
+    }
+
+    /// Returns the invalid part and the reason. An empty text is valid.
+    fn mistake(self, text: &str) -> Option<(String, String)> {
+        let whole = |why: GrammarRefusal| (text.to_owned(), why.to_string());
+        match self {
+            _ if text.trim().is_empty() => None,
+            _ if text.len() > self.max() => Some((text.to_owned(), format!("it is longer than {} bytes", self.max()))),
+            Self::LogitBiases => sampling::logit_biases(text).err(),
+            Self::Tokens => sampling::banned_tokens(text).err(),
+            Self::Grammar => sampling::check_grammar(text).err().map(whole),
+            Self::JsonSchema => sampling::check_schema(text).err().map(whole),
+        }
+    }
 }
 
 /// Maximum length of a name, in bytes.
@@ -90,6 +135,13 @@ impl ValueType {
             (Self::Choice(words), ConfigValue::Text(text)) => words.contains(&text.as_ref()).then(|| value.clone()),
             (Self::NameOr { .. }, ConfigValue::Text(text)) => is_name(text).then(|| value.clone()),
             (Self::Text { max }, ConfigValue::Text(text)) => (text.len() <= *max).then(|| value.clone()),
+            (Self::Code(syntax), ConfigValue::Text(text)) => match syntax.mistake(text) {
+                Some((given, why)) => return Err(self.refuse_because(&given, &why)),
+                None => Some(value.clone()),
+            },
+            (Self::Order(names), ConfigValue::Text(text)) => {
+                ordered(names, text).map(|text| ConfigValue::Text(text.into()))
+            }
             _ => None,
         };
         taken.ok_or_else(|| self.refuse(&value.to_string()))
@@ -111,7 +163,8 @@ impl ValueType {
             Self::Whole { .. } | Self::WholeOr { .. } => trimmed.parse().map_or_else(|_| plain(), ConfigValue::Whole),
             Self::Number { .. } => trimmed.parse().map_or_else(|_| plain(), ConfigValue::Number),
             Self::Choice(_) | Self::NameOr { .. } => plain(),
-            Self::Text { .. } => ConfigValue::Text(Cow::Owned(text.to_owned())),
+            Self::Order(_) => plain(),
+            Self::Text { .. } | Self::Code(_) => ConfigValue::Text(Cow::Owned(text.to_owned())),
         };
         self.check(value)
     }
@@ -126,12 +179,35 @@ impl ValueType {
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::NameOr { word } => format!("a name, or {word}"),
             Self::Text { max } => format!("a text of at most {max} bytes"),
+            Self::Code(Syntax::LogitBiases) => "a list of logit biases".to_owned(),
+            Self::Code(Syntax::Tokens) => "a list of tokens".to_owned(),
+            Self::Code(Syntax::Grammar) => "a GBNF grammar".to_owned(),
+            Self::Code(Syntax::JsonSchema) => "a JSON schema".to_owned(),
+            Self::Order(names) => format!("a list of these names, each once: {}", names.join(", ")),
         }
+    }
+
+    fn refuse_because(&self, given: &str, why: &str) -> InvalidValue {
+        let InvalidValue { given, expected } = self.refuse(given);
+        InvalidValue { given, expected: format!("{expected}: {why}") }
     }
 
     fn refuse(&self, given: &str) -> InvalidValue {
         InvalidValue { given: given.chars().take(QUOTE).collect(), expected: self.expects() }
     }
+}
+
+/// Normalizes a list of names. `None` for an unknown or repeated name.
+fn ordered(names: &[&str], text: &str) -> Option<String> {
+    let mut order: Vec<&str> = Vec::with_capacity(names.len());
+    for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        if order.contains(&name) || !names.contains(&name) {
+            return None;
+        }
+        order.push(name);
+    }
+    let missing: Vec<&str> = names.iter().copied().filter(|name| !order.contains(name)).collect();
+    Some([order, missing].concat().join(", "))
 }
 
 fn whole(value: &ConfigValue) -> Option<u32> {
@@ -227,6 +303,29 @@ mod tests {
         assert_eq!(LIMIT.read("auto"), Ok(ConfigValue::Text("auto".into())));
         for wrong in ["NaN", "inf", "2.01", "warm", ""] {
             assert!(ValueType::Number { min: 0.0, max: 2.0 }.read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_order_names_each_item_at_most_once() {
+        let order = ValueType::Order(&["dry", "top_k", "min_p"]);
+        let text = |text: &'static str| Ok(ConfigValue::Text(text.into()));
+        assert_eq!(order.read("min_p,dry"), text("min_p, dry, top_k"));
+        assert_eq!(order.read(""), text("dry, top_k, min_p"));
+        for wrong in ["dry, dry", "top_a", "top_k dry"] {
+            assert!(order.read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn code_is_refused_with_its_mistake() {
+        let refusal = ValueType::Code(Syntax::LogitBiases).read("blue = -5\nred").unwrap_err().to_string();
+        assert!(refusal.starts_with("\"red\" is not a list of logit biases: a line is a text"), "{refusal}");
+        let refusal = ValueType::Code(Syntax::Grammar).read("answer ::= x").unwrap_err().to_string();
+        assert_eq!(refusal, "\"answer ::= x\" is not a GBNF grammar: it has no rule named root");
+        for syntax in [Syntax::LogitBiases, Syntax::Tokens, Syntax::Grammar, Syntax::JsonSchema] {
+            assert!(ValueType::Code(syntax).read(" \n").is_ok(), "an empty text is off");
+            assert!(ValueType::Code(syntax).read(&"= 1\n".repeat(30_000)).is_err());
         }
     }
 

@@ -62,6 +62,8 @@ pub struct ChatMarks {
     /// Messages whose shown text was edited.
     pub edited: Vec<String>,
     pub ratings: Vec<RatedSwipe>,
+    /// Swipes with recorded token probabilities.
+    pub token_swipes: Vec<String>,
 }
 
 /// The text that a message had before an edit.

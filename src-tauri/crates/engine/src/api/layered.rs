@@ -67,6 +67,14 @@ pub enum SettingKind {
     Text {
         max: u32,
     },
+    /// A text of at most `max` bytes that follows a syntax.
+    Code {
+        max: u32,
+    },
+    /// These names in any order, separated by commas.
+    Order {
+        names: Vec<String>,
+    },
 }
 
 /// Something that a setting can name.
@@ -118,6 +126,18 @@ pub struct SettingSilencer {
     pub at_zero: bool,
 }
 
+/// Why a setting has no effect with the model in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub enum SettingInactive {
+    /// The endpoint has refused it.
+    Refused,
+    /// The endpoint accepts only the parameters of OpenAI's own API.
+    PlainApi,
+    /// It works only with local models.
+    LocalOnly,
+}
+
 /// One setting, with the value in use and the layer that it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
@@ -138,6 +158,8 @@ pub struct LayeredSetting {
     pub layers: Vec<SettingAt>,
     /// The settings that can switch it off, whatever its value is.
     pub silencers: Vec<SettingSilencer>,
+    /// Why it has no effect with the model in use, whatever its value is.
+    pub inactive: Option<SettingInactive>,
     /// The environment variable that overrides it.
     pub variable: String,
 }

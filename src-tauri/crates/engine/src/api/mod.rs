@@ -24,6 +24,7 @@ mod regenerate;
 mod search;
 mod settings;
 mod slash;
+mod token_choices;
 mod turn_options;
 
 pub use backups::*;
@@ -47,4 +48,5 @@ pub use regenerate::*;
 pub use search::*;
 pub use settings::*;
 pub use slash::*;
+pub use token_choices::*;
 pub use turn_options::*;

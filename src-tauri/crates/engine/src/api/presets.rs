@@ -149,6 +149,9 @@ pub struct SamplerPreset {
     /// Empty for a new one. The setting `sampler_preset` contains it.
     pub id: String,
     pub name: String,
+    /// It ships with the app, and can be copied but not changed.
+    #[serde(default)]
+    pub built_in: bool,
     /// By the keys of settings. Settings that are absent stay as they are.
     pub values: BTreeMap<String, SettingValue>,
 }

@@ -144,7 +144,7 @@ async fn read_prompt(
     made: BuiltPrompt,
     leave: CancellationToken,
 ) -> ApiResult<()> {
-    let sampling = Sampling { max_tokens: 0, ..answerer.sampling };
+    let sampling = Sampling { max_tokens: 0, ..answerer.sampling.clone() };
     let request = Request { cache_key, prompt: made.assembled.prompt, sampling, response_schema: None };
     let mut reading = answerer.provider.stream(request, leave);
     while let Some(event) = reading.next().await {

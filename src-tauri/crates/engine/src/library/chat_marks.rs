@@ -111,6 +111,7 @@ fn read_marks(store: &ReadTransaction<'_>, chat: ChatId) -> Result<ChatMarks, St
         branches: branches.collect(),
         checkpoints: checkpoints.collect(),
         edited: store.revisions().edited(chat)?.iter().map(ToString::to_string).collect(),
+        token_swipes: store.token_choices().swipes(chat)?.iter().map(ToString::to_string).collect(),
         ratings: ratings.collect(),
     })
 }

@@ -248,6 +248,11 @@ macro_rules! operations {
             turns.regenerate(chat: String) -> Started;
             /// Starts another swipe of the last reply with a hint or with another model, for this swipe alone.
             turns.regenerate_with(chat: String, wanted: RegenerateOptions) -> Started;
+            /// The probabilities of the tokens of a message's selected swipe; empty if they were not recorded.
+            turns.token_choices(message: String) -> TokenChoices;
+            /// Starts another swipe of the last reply: equal up to `token`, then an alternative in its place. Both count
+            /// from 0.
+            turns.continue_from_token(chat: String, token: u32, alternative: u32) -> Started;
             /// Sets the characters that take part besides the chat's own, in the order of their turns.
             library.set_members(chat: String, characters: Vec<String>) -> ();
             /// Sets how the characters of a group chat take turns.

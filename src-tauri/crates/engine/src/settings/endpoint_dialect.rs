@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::EndpointId;
 use domain::model::Endpoint;
 use futures_util::StreamExt;
-use provider::openai::{OpenAiClient, OpenAiDialect, RoleRules};
+use provider::openai::{EndpointConfig, OpenAiClient, OpenAiDialect, RoleRules};
 use provider::{EventStream, Provider, Request};
 use store::Store;
 use tokio_util::sync::CancellationToken;
@@ -18,6 +18,14 @@ pub(crate) async fn known(store: &Store, endpoint: &Endpoint) -> ApiResult<OpenA
     let (id, model) = (endpoint.id, endpoint.model.clone());
     let json = store.read(move |store| store.endpoint_dialects().get(id, &model)).await?;
     Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+}
+
+/// Adds what is known about the service at the endpoint's address.
+pub(crate) fn at_address(endpoint: &Endpoint, learned: OpenAiDialect) -> OpenAiDialect {
+    match EndpointConfig::new(&endpoint.url, String::new(), None) {
+        Ok(config) => config.with_dialect(learned).dialect().clone(),
+        Err(_) => learned,
+    }
 }
 
 /// Lists the quirks to show to the user.

@@ -17,6 +17,7 @@ use crate::api::TurnOptions;
 use crate::api::{ApiError, Changed, LayeredSettings, SettingOwner, SettingValue};
 use crate::base::convert;
 use crate::base::error::{ApiResult, bad_input, not_found};
+use crate::settings::endpoint_dialect;
 use crate::settings::handle::Configuration;
 use crate::settings::random_places;
 use crate::settings::sampler_presets;
@@ -32,7 +33,20 @@ impl Configuration {
     /// `NotFound` if the owner does not exist.
     pub(crate) async fn layered_settings(&self, owner: SettingOwner) -> ApiResult<LayeredSettings> {
         let owner = convert::owner(&owner)?;
-        Ok(view::view(&self.stack(owner).await?, &self.choices().await?))
+        self.shown(owner).await
+    }
+
+    async fn shown(&self, owner: Owner) -> ApiResult<LayeredSettings> {
+        let stack = self.stack(owner).await?;
+        let dialect = match stack.model() {
+            Some(ModelChoice::Remote(id)) => {
+                let endpoint = self.chosen_endpoint(id).await?;
+                let learned = endpoint_dialect::known(self.base().store(), &endpoint).await?;
+                Some(endpoint_dialect::at_address(&endpoint, learned))
+            }
+            Some(ModelChoice::Local(_)) | None => None,
+        };
+        Ok(view::view(&stack, &self.choices().await?, dialect.as_ref()))
     }
 
     /// Sets one setting of one owner. `None` removes the value, so that the layer below applies.
@@ -103,7 +117,7 @@ impl Configuration {
             .await?;
         self.base().events().changed(Changed::Settings, owner.id().map(|id| id.to_string()));
         // Read again: with a preset, one value can bring others.
-        Ok(view::view(&self.stack(owner).await?, &self.choices().await?))
+        self.shown(owner).await
     }
 
     /// The settings of a turn in `chat` with `model`.

@@ -1,6 +1,7 @@
 //! Settings, models, endpoints, presets and formats.
 
 pub(crate) mod app_settings;
+pub(crate) mod built_in_samplers;
 pub(crate) mod chat_formats;
 pub(crate) mod chat_template;
 pub(crate) mod choices;

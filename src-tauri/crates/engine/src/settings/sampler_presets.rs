@@ -9,6 +9,7 @@ use domain::settings::{ConfigValue, Layer, ValueType, preset_setting};
 
 use crate::api::{self, Changed};
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
+use crate::settings::built_in_samplers::{built_in, place};
 use crate::settings::handle::Configuration;
 use crate::settings::layered::refused;
 
@@ -22,11 +23,14 @@ const MAX_NAME: usize = 200;
 const MOST: usize = 500;
 
 impl Configuration {
-    /// Lists the presets by name.
+    /// Lists the user's presets by name, then the built-in ones.
     pub(crate) async fn list_sampler_presets(&self) -> ApiResult<Vec<api::SamplerPreset>> {
-        let mut all: Vec<_> = self.sampler_presets().await?.into_iter().map(shown).collect();
-        all.sort_by_cached_key(|preset| preset.name.to_lowercase());
-        Ok(all)
+        let mut own: Vec<_> = self.own_sampler_presets().await?.into_iter().map(shown).collect();
+        own.sort_by_cached_key(|preset| preset.name.to_lowercase());
+        let built_in = built_in().iter().filter(|(id, _)| own.iter().all(|one| one.id != *id));
+        let built_in: Vec<_> =
+            built_in.map(|preset| api::SamplerPreset { built_in: true, ..shown(preset.clone()) }).collect();
+        Ok([own, built_in].concat())
     }
 
     /// Adds a preset (an empty `id`) or changes one. Other data of its file stays with it.
@@ -47,14 +51,26 @@ impl Configuration {
             let value = setting.kind.check(value.into()).map_err(|refusal| refused(setting, &refusal))?;
             values.insert(key, value);
         }
-        let known = self.sampler_presets().await?;
+        let known = self.own_sampler_presets().await?;
+        if !known.contains_key(&preset.id) && place(&preset.id).is_some() {
+            return Err(bad_input("A built-in sampler preset cannot be changed.", "Duplicate it and change the copy."));
+        }
         let kept = known.get(&preset.id).map(|known| known.kept.clone()).unwrap_or_default();
         let id = if preset.id.is_empty() { free_id(&name, &known)? } else { preset.id };
         self.keep_sampler_preset(id, SamplerPreset { name, values, kept }).await
     }
 
     /// Deletes a preset. Settings that use it fall back to their own values.
+    ///
+    /// # Errors
+    /// `BadInput` for a built-in preset.
     pub(crate) async fn delete_sampler_preset(&self, id: String) -> ApiResult<()> {
+        if place(&id).is_some() && !self.own_sampler_presets().await?.contains_key(&id) {
+            return Err(bad_input(
+                "A built-in sampler preset cannot be deleted.",
+                "Choose another preset where it is used.",
+            ));
+        }
         let row = format!("{ROW}{id}");
         self.base().store().write(move |store| store.settings_mut().remove(&row)).await?;
         self.sampler_presets_changed(&id);
@@ -73,7 +89,7 @@ impl Configuration {
     /// Adds an imported preset. Cuts a name that is too long.
     pub(crate) async fn import_sampler_preset(&self, mut preset: SamplerPreset) -> ApiResult<api::SamplerPreset> {
         preset.name.truncate(preset.name.floor_char_boundary(MAX_NAME));
-        let id = free_id(&preset.name, &self.sampler_presets().await?)?;
+        let id = free_id(&preset.name, &self.own_sampler_presets().await?)?;
         self.keep_sampler_preset(id, preset).await
     }
 
@@ -81,11 +97,19 @@ impl Configuration {
     pub(crate) async fn sampler_preset(&self, id: &str) -> ApiResult<Option<SamplerPreset>> {
         let row = format!("{ROW}{id}");
         let json = self.base().store().read(move |store| store.settings().get(&row)).await?;
-        Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
+        let own = json.and_then(|json| serde_json::from_str(&json).ok());
+        Ok(own.or_else(|| built_in().get(place(id)?).map(|(_, preset)| preset.clone())))
     }
 
-    /// All presets by id. Skips unreadable ones.
+    /// All presets by id. A preset of the user hides a built-in one with the same id.
     pub(crate) async fn sampler_presets(&self) -> ApiResult<BTreeMap<String, SamplerPreset>> {
+        let mut all: BTreeMap<String, SamplerPreset> = built_in().iter().cloned().collect();
+        all.extend(self.own_sampler_presets().await?);
+        Ok(all)
+    }
+
+    /// The user's presets by id. Skips unreadable ones.
+    async fn own_sampler_presets(&self) -> ApiResult<BTreeMap<String, SamplerPreset>> {
         let rows = self.base().store().read(|store| store.settings().all()).await?;
         let read = |(row, json): (&String, &String)| {
             Some((row.strip_prefix(ROW)?.to_owned(), serde_json::from_str(json).ok()?))
@@ -119,7 +143,7 @@ fn shown((id, preset): (String, SamplerPreset)) -> api::SamplerPreset {
         Some((key, setting.kind.check(value).ok()?.into()))
     };
     let values = preset.values.into_iter().filter_map(taken).collect();
-    api::SamplerPreset { id, name: preset.name, values }
+    api::SamplerPreset { id, name: preset.name, built_in: false, values }
 }
 
 /// A free id that resembles the name and that the setting accepts.
@@ -130,7 +154,7 @@ fn free_id(name: &str, known: &BTreeMap<String, SamplerPreset>) -> ApiResult<Str
     let wanted = slug(name);
     let takes = ValueType::NameOr { word: "none" }.check(ConfigValue::Text(wanted.clone().into())).is_ok();
     let wanted = if takes && wanted != "none" { wanted } else { "preset".to_owned() };
-    let free = |id: &String| !known.contains_key(id);
+    let free = |id: &String| !known.contains_key(id) && place(id).is_none();
     let mut names = std::iter::once(wanted.clone()).chain((2..).map(|number| format!("{wanted}-{number}")));
     names.find(free).ok_or_else(|| internal("no name is free"))
 }

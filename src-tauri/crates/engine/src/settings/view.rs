@@ -1,20 +1,24 @@
 //! Converts the layered settings to API types.
 
 use domain::settings::{
-    ConfigValue, SETTINGS, Scope, Setting, SettingOrigin, SettingSection, Unit, ValueType, disablers, resolve,
+    ConfigValue, SETTINGS, Scope, Setting, SettingOrigin, SettingSection, Unit, ValueType, disablers, preset_setting,
+    resolve,
 };
+use provider::openai::{OpenAiDialect, Unsupported};
 
 use crate::api::{
-    LayeredSetting, LayeredSettings, SettingAt, SettingGroup, SettingKind, SettingLayer, SettingSilencer, SettingUnit,
-    SettingValue,
+    LayeredSetting, LayeredSettings, SettingAt, SettingGroup, SettingInactive, SettingKind, SettingLayer,
+    SettingSilencer, SettingUnit, SettingValue,
 };
 use crate::base::convert;
 use crate::settings::choices::Choices;
 use crate::settings::layer_stack::SettingsStack;
 
-pub(crate) fn view(stack: &SettingsStack, choices: &Choices) -> LayeredSettings {
+/// `dialect` is that of the endpoint in use, if there is one.
+pub(crate) fn view(stack: &SettingsStack, choices: &Choices, dialect: Option<&OpenAiDialect>) -> LayeredSettings {
+    let shown = |setting| LayeredSetting { inactive: inactive(setting, dialect), ..one(setting, stack, choices) };
     LayeredSettings {
-        settings: SETTINGS.iter().map(|setting| one(setting, stack, choices)).collect(),
+        settings: SETTINGS.iter().map(shown).collect(),
         contradictions: resolve(&stack.layers).contradictions().iter().map(ToString::to_string).collect(),
         model: stack.model().map(convert::model_ref),
         character: stack.character().map(|id| id.to_string()),
@@ -48,8 +52,18 @@ fn one(setting: &'static Setting, stack: &SettingsStack, choices: &Choices) -> L
             .iter()
             .map(|by| SettingSilencer { key: by.key.to_owned(), at_zero: by.at_zero })
             .collect(),
+        inactive: None,
         variable: setting.variable(),
     }
+}
+
+fn inactive(setting: &Setting, dialect: Option<&OpenAiDialect>) -> Option<SettingInactive> {
+    preset_setting(setting.key)?;
+    Some(match dialect?.unsupported(setting.key)? {
+        Unsupported::Refused => SettingInactive::Refused,
+        Unsupported::PlainApi => SettingInactive::PlainApi,
+        Unsupported::LocalOnly => SettingInactive::LocalOnly,
+    })
 }
 
 /// The layers that set a value or have a problem, lowest first.
@@ -80,6 +94,8 @@ fn kind(setting: &Setting, choices: &Choices) -> SettingKind {
         }
         ValueType::NameOr { word } => SettingKind::Name { word: word.to_owned(), choices: choices.of(setting.key) },
         ValueType::Text { max } => SettingKind::Text { max: max as u32 },
+        ValueType::Code(syntax) => SettingKind::Code { max: syntax.max() as u32 },
+        ValueType::Order(names) => SettingKind::Order { names: names.iter().map(|name| (*name).to_owned()).collect() },
     }
 }
 
@@ -146,7 +162,7 @@ mod tests {
     fn the_list_for_the_ui_is_up_to_date() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../ui/tests/mock/settings.json");
         let built_in =
-            super::view(&crate::settings::layer_stack::SettingsStack::default(), &super::Choices::built_in());
+            super::view(&crate::settings::layer_stack::SettingsStack::default(), &super::Choices::built_in(), None);
         let wanted = serde_json::to_string_pretty(&built_in.settings).unwrap() + "\n";
         if std::env::var_os("UPDATE_GENERATED").is_some() {
             std::fs::write(&path, &wanted).unwrap();

@@ -76,7 +76,7 @@ pub(crate) fn build(
     builder.depth_prompt();
     builder.notes();
     let mut stop: Vec<String> = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
-    let own = stop_strings(&turn.inputs.values.stop_strings);
+    let own = domain::sampling::texts(&turn.inputs.values.stop_strings);
     stop.extend(own.map(|text| builder.expand_now(&text)).filter(|text| !text.trim().is_empty()));
     let others = turn.inputs.snapshot.group.stops(&turn.inputs.snapshot.persona.name);
     stop.extend(others.into_iter().filter(|text| !composed.stop.contains(text)));
@@ -427,21 +427,4 @@ fn reason(kind: BlockKind) -> BlockReason {
         BlockKind::Note => BlockReason::Note,
         _ => BlockReason::Always,
     }
-}
-/// Parses one stop string per line. `\n` is a line break, `\\` a backslash.
-fn stop_strings(lines: &str) -> impl Iterator<Item = String> {
-    lines.lines().filter(|line| !line.is_empty()).map(|line| {
-        let (mut text, mut letters) = (String::with_capacity(line.len()), line.chars());
-        while let Some(letter) = letters.next() {
-            match (letter, letter == '\\') {
-                (_, true) => match letters.next() {
-                    Some('n') => text.push('\n'),
-                    Some('\\') | None => text.push('\\'),
-                    Some(other) => text.extend(['\\', other]),
-                },
-                (plain, false) => text.push(plain),
-            }
-        }
-        text
-    })
 }

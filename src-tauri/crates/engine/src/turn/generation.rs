@@ -6,6 +6,7 @@ use context::display::OwnMarks;
 use domain::ToolCall;
 use domain::chat::{Chat, SwipeState};
 use domain::sampling::Sampling;
+use domain::token_choice::TokenChoice;
 use futures_util::StreamExt;
 use provider::{FinishReason, GenerationEvent, ProviderErrorKind, Request, Timings, Usage};
 
@@ -74,12 +75,13 @@ impl PreparedTurn {
         let room = made.assembled.budget.limit.saturating_sub(made.assembled.total).max(1);
         let of_task = turn.task.as_ref().and_then(|task| task.reply_tokens).unwrap_or(u32::MAX);
         let max_tokens = answerer.sampling.max_tokens.min(of_task).min(room);
-        Request {
-            cache_key: turn.inputs.cache_key(),
-            prompt: turns.library().with_pictures(&made.assembled).await,
-            sampling: Sampling { max_tokens, ..answerer.sampling },
-            response_schema: None,
+        let prompt = turns.library().with_pictures(&made.assembled).await;
+        let mut sampling = Sampling { max_tokens, ..answerer.sampling.clone() };
+        if turn.task.is_some() || prompt.continues {
+            // They describe a whole reply.
+            (sampling.rules.grammar, sampling.rules.json_schema, sampling.rules.min_tokens) = (None, None, 0);
         }
+        Request { cache_key: turn.inputs.cache_key(), prompt, sampling, response_schema: None }
     }
 }
 
@@ -102,6 +104,8 @@ pub(crate) struct ReplyDraft {
     first_text: Option<Instant>,
     /// Tool calls that the model requested. None is run.
     pub(crate) tool_calls: Vec<ToolCall>,
+    /// The tokens of this turn with their probabilities, if they are recorded.
+    pub(crate) tokens: Vec<TokenChoice>,
     passages: Passages,
     /// Whether listeners receive the text while it grows, not only at the end.
     streams: bool,
@@ -161,6 +165,7 @@ impl Turns {
             saved: started,
             figures: Figures::default(),
             tool_calls: job.target.tool_calls().to_vec(),
+            tokens: Vec::new(),
             passages: Passages::going_on(job.target.base()),
             streams: true,
         };
@@ -181,7 +186,7 @@ impl Turns {
             EndReason::Cancelled | EndReason::Failed { .. } => SwipeState::Interrupted,
         };
         let whole = state == SwipeState::Finished;
-        let (reason, message) = match contained_as(DEFECT, Box::pin(self.keep_reply(&job, &draft, state))).await {
+        let (reason, message) = match contained_as(DEFECT, Box::pin(self.keep_reply(&job, &mut draft, state))).await {
             Ok(message) => (reason, message),
             Err(error) => (EndReason::Failed { error }, None),
         };
@@ -325,6 +330,7 @@ impl Turns {
                         self.take(job, draft, &answerer.name, part).await?;
                     }
                 }
+                Ok(GenerationEvent::Choices(tokens)) => draft.tokens.extend(tokens),
                 Ok(GenerationEvent::ToolCall(call)) => {
                     TurnStep::Tool.done(job.chat.id);
                     draft.tool_calls.push(call);
@@ -390,7 +396,10 @@ impl Turns {
 pub(crate) fn news(chat: &str, event: GenerationEvent) -> Option<Event> {
     let chat = chat.to_owned();
     Some(match event {
-        GenerationEvent::Text(_) | GenerationEvent::ToolCall(_) | GenerationEvent::Finished { .. } => return None,
+        GenerationEvent::Text(_)
+        | GenerationEvent::Choices(_)
+        | GenerationEvent::ToolCall(_)
+        | GenerationEvent::Finished { .. } => return None,
         GenerationEvent::Queued => Event::Queued { chat },
         GenerationEvent::Loading { fraction } => Event::Loading { chat, fraction },
         GenerationEvent::Prefill { done, total, reused } => Event::Prefill { chat, done, total, reused },

@@ -50,4 +50,5 @@ pub(crate) mod target;
 pub(crate) mod tasks;
 pub(crate) mod template_preview;
 pub(crate) mod template_variables;
+pub(crate) mod token_choices;
 pub(crate) mod xray;

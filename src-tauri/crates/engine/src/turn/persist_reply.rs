@@ -145,7 +145,7 @@ impl Turns {
     pub(crate) async fn keep_reply(
         &self,
         job: &ReplyJob,
-        draft: &ReplyDraft,
+        draft: &mut ReplyDraft,
         state: SwipeState,
     ) -> ApiResult<Option<api::Message>> {
         if !draft.inserted {
@@ -154,6 +154,7 @@ impl Turns {
         let (swipe, text) = (job.target.swipe(), draft.text.trim_end().to_owned());
         let text = self.library().stored_reply(&job.chat, job.target.base(), text).await?;
         let emotion = self.emotion_of(job, draft).await?;
+        let (tokens, stored) = (std::mem::take(&mut draft.tokens), text.clone());
         self.base()
             .store()
             .write(move |store| {
@@ -161,6 +162,7 @@ impl Turns {
                 emotion.map_or(Ok(()), |emotion| store.swipes_mut().set_emotion(swipe, &emotion))
             })
             .await?;
+        self.keep_choices(swipe, &stored, tokens).await?;
         TurnStep::Keep.done(job.chat.id);
         self.library().shown_message(job.target.message()).await.map(Some)
     }

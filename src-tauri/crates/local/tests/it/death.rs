@@ -145,8 +145,9 @@ fn worker_exits_when_stdin_closes() {
         Load { path, context: 4096, threads: 1, gpu_layers: 0, purpose: LoadPurpose::Replies, aside: 0, saved: None };
     let sampling = WireSampling { seed: 1, ..WireSampling::default() };
     let segments = vec![WireSegment { text: "1, 2, 3, 4,".into(), control: false }];
-    let (stop, max_tokens, grammar) = (vec![], 4_000, None);
-    let generate = Generate { id: 1, cache_key: "k".into(), segments, sampling, stop, max_tokens, grammar };
+    let (stop, max_tokens) = (vec![], 4_000);
+    let generate =
+        Generate { id: 1, cache_key: "k".into(), segments, sampling, stop, max_tokens, rules: Box::default() };
     worker::frame::write(&mut pipe, &WorkerRequest::Load(load)).unwrap();
     worker::frame::write(&mut pipe, &WorkerRequest::Generate(generate)).unwrap();
     while !matches!(worker::frame::read(&mut frames).unwrap().unwrap(), WorkerReply::Text { .. }) {}

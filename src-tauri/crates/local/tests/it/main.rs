@@ -10,6 +10,7 @@ mod embeddings;
 mod files;
 mod pieces;
 mod replies;
+mod samplers;
 mod saved;
 mod support;
 mod tokens;

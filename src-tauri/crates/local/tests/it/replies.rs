@@ -67,30 +67,39 @@ async fn every_sampler_works_and_is_reproducible() {
         outcome.text
     };
     let chains = [
-        plain,
-        Sampling { typical_p: 0.2, ..plain },
-        Sampling { top_n_sigma: 0.3, ..plain },
-        Sampling { frequency_penalty: 2.0, presence_penalty: 2.0, repeat_range: 1_000, ..plain },
-        Sampling { dry: Dry { multiplier: 4.0, base: 2.0, allowed_length: 1, range: 0 }, ..greedy(24) },
-        Sampling { xtc: Xtc { probability: 1.0, threshold: 0.05 }, ..plain },
-        Sampling { mirostat: Mirostat { version: 1, tau: 2.0, eta: 0.1 }, ..plain },
-        Sampling { mirostat: Mirostat { version: 2, tau: 2.0, eta: 0.1 }, ..plain },
-        Sampling { dynatemp: Dynatemp { range: 0.9, exponent: 1.0 }, ..plain },
+        plain.clone(),
+        Sampling { typical_p: 0.2, ..plain.clone() },
+        Sampling { top_n_sigma: 0.3, ..plain.clone() },
+        Sampling { frequency_penalty: 2.0, presence_penalty: 2.0, repeat_range: 1_000, ..plain.clone() },
+        Sampling {
+            dry: Dry { multiplier: 4.0, base: 2.0, allowed_length: 1, range: 0, breakers: Vec::new() },
+            ..greedy(24)
+        },
+        Sampling { xtc: Xtc { probability: 1.0, threshold: 0.05 }, ..plain.clone() },
+        Sampling { mirostat: Mirostat { version: 1, tau: 2.0, eta: 0.1 }, ..plain.clone() },
+        Sampling { mirostat: Mirostat { version: 2, tau: 2.0, eta: 0.1 }, ..plain.clone() },
+        Sampling { dynatemp: Dynatemp { range: 0.9, exponent: 1.0 }, ..plain.clone() },
     ];
     let mut texts = Vec::new();
     for (at, sampling) in chains.into_iter().enumerate() {
-        let text = drawn(format!("{at}"), sampling).await;
+        let text = drawn(format!("{at}"), sampling.clone()).await;
         assert!(!text.is_empty(), "{sampling:?}");
-        assert_eq!(drawn(format!("{at} again"), sampling).await, text, "{sampling:?}");
+        assert_eq!(drawn(format!("{at} again"), sampling.clone()).await, text, "{sampling:?}");
         texts.push(text);
     }
     assert_ne!(texts[5], texts[0], "the most likely tokens are excluded");
     let odd = Sampling {
-        dry: Dry { multiplier: 5.0, base: 0.0, allowed_length: u32::MAX, range: u32::MAX },
+        dry: Dry {
+            multiplier: 5.0,
+            base: 0.0,
+            allowed_length: u32::MAX,
+            range: u32::MAX,
+            breakers: vec!["\0".into(), String::new()],
+        },
         xtc: Xtc { probability: 9.0, threshold: -1.0 },
         repeat_range: u32::MAX,
         frequency_penalty: f32::NAN,
-        ..plain
+        ..plain.clone()
     };
     drawn("odd".to_owned(), odd).await;
 }

@@ -49,7 +49,13 @@ async fn all(engine: &Engine) -> Result<Vec<NamedPreset>, CommandError> {
     let mut all = Vec::new();
     for preset in engine.list_sampler_presets().await? {
         let whole = json!(&preset);
-        all.push(NamedPreset { id: preset.id, name: preset.name, kind: "samplerPreset", built_in: false, whole });
+        all.push(NamedPreset {
+            id: preset.id,
+            name: preset.name,
+            kind: "samplerPreset",
+            built_in: preset.built_in,
+            whole,
+        });
     }
     for format in engine.list_chat_formats().await? {
         let whole = json!(&format);

@@ -1,9 +1,12 @@
 //! Builds the request body: messages, sampling parameters and response format.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::dialect::OpenAiDialect;
-use super::samplers::{ExtraSamplers, ParameterFilter};
+use super::samplers::{ExtraSamplers, ParameterFilter, logit_bias};
 use super::turns::{RequestMessage, messages};
 use crate::Request;
 
@@ -34,6 +37,8 @@ pub(super) struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logit_bias: Option<BTreeMap<String, f32>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stop: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +58,16 @@ enum ResponseFormat<'a> {
 struct NamedSchema<'a> {
     name: &'static str,
     strict: bool,
-    schema: &'a serde_json::Value,
+    schema: Cow<'a, serde_json::Value>,
+}
+
+/// The schema of the request, else that of the user.
+fn schema(request: &Request) -> Option<Cow<'_, serde_json::Value>> {
+    match (&request.response_schema, &request.sampling.rules.json_schema) {
+        (Some(shape), _) => Some(Cow::Borrowed(&shape.schema)),
+        (None, Some(schema)) => serde_json::from_str(schema).ok().map(Cow::Owned),
+        (None, None) => None,
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -89,7 +103,7 @@ struct Extras {
 
 /// Builds the body without the parameters that `dialect` excludes.
 pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: &OpenAiDialect) -> Body<'a> {
-    let (sampling, prompt) = (request.sampling, &request.prompt);
+    let (sampling, prompt) = (&request.sampling, &request.prompt);
     let messages = messages(prompt, dialect.roles);
     let prefill = prompt.continues && messages.last().is_some_and(|last| last.role == "assistant");
     let sent = ParameterFilter { dialect };
@@ -106,18 +120,17 @@ pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: &OpenAiDia
         max_tokens: limit.filter(|_| !dialect.completion_tokens),
         max_completion_tokens: limit.filter(|_| dialect.completion_tokens),
         seed: sent.unless_refused("seed", sampling.seed),
+        logit_bias: sent.unless_refused("logit_bias", logit_bias(&sampling.rules, dialect)).flatten(),
         stop: stops(&prompt.stop, dialect),
-        response_format: request.response_schema.as_ref().filter(|_| dialect.sends("response_format")).map(|shape| {
-            ResponseFormat::JsonSchema {
-                json_schema: NamedSchema { name: "answer", strict: true, schema: &shape.schema },
-            }
+        response_format: schema(request).filter(|_| dialect.sends("response_format")).map(|schema| {
+            ResponseFormat::JsonSchema { json_schema: NamedSchema { name: "answer", strict: true, schema } }
         }),
         extras: Extras {
             top_k: sent.unless_neutral("top_k", sampling.top_k, 0),
             min_p: sent.unless_neutral("min_p", sampling.min_p, 0.0),
             repeat_penalty: sent.unless_neutral("repeat_penalty", sampling.repeat_penalty, 1.0),
             repetition_penalty: sent.unless_neutral("repetition_penalty", sampling.repeat_penalty, 1.0),
-            rare: ExtraSamplers::of(&sampling, sent),
+            rare: ExtraSamplers::of(sampling, sent),
             cache_prompt: sent.unless_refused("cache_prompt", true),
             return_progress: sent.unless_refused("return_progress", true),
             add_generation_prompt: sent.unless_refused("add_generation_prompt", false).filter(|_| prefill),
@@ -261,17 +274,17 @@ mod tests {
             repeat_range: 256,
             frequency_penalty: 0.25,
             presence_penalty: -0.5,
-            dry: Dry { multiplier: 0.75, base: 1.75, allowed_length: 3, range: 0 },
+            dry: Dry { multiplier: 0.75, base: 1.75, allowed_length: 3, range: 0, breakers: vec!["\n".into()] },
             xtc: Xtc { probability: 0.5, threshold: 0.25 },
             mirostat: Mirostat { version: 2, tau: 4.0, eta: 0.5 },
             dynatemp: Dynatemp { range: 0.25, exponent: 2.0 },
-            ..request.sampling
+            ..request.sampling.clone()
         };
         let known = sent(&request, &OpenAiDialect::default());
         let rare = json!({
             "typical_p": 0.75, "top_n_sigma": 1.5, "repeat_last_n": 256, "dry_multiplier": 0.75, "dry_base": 1.75,
             "dry_allowed_length": 3, "dry_penalty_last_n": -1, "xtc_probability": 0.5, "xtc_threshold": 0.25,
-            "mirostat": 2, "mirostat_tau": 4.0, "mirostat_eta": 0.5, "dynatemp_range": 0.25, "dynatemp_exponent": 2.0,
+            "dry_sequence_breakers": ["\n"], "mirostat": 2, "mirostat_tau": 4.0, "mirostat_eta": 0.5, "dynatemp_range": 0.25, "dynatemp_exponent": 2.0,
         });
         for (name, value) in rare.as_object().unwrap() {
             assert_eq!(&known[name], value, "{name}");
@@ -290,6 +303,39 @@ mod tests {
         );
         let fixed = learn(&plain, "'presence_penalty' is not supported with this model").unwrap();
         assert_eq!(sent(&request, &fixed).get("frequency_penalty"), None);
+    }
+
+    #[test]
+    fn sends_order_and_rules_in_known_forms() {
+        use domain::sampling::{LogitBias, SamplerOrder, TokenRules, TokenSelector};
+        let mut request = request(&[(PromptRole::User, "Hi.")]);
+        request.sampling.order = SamplerOrder::parse("temperature, typical_p");
+        let bias = |tokens, bias| LogitBias { tokens, bias };
+        request.sampling.rules = TokenRules {
+            logit_bias: vec![
+                bias(TokenSelector::Ids(vec![7, 8]), -60.0),
+                bias(TokenSelector::Ids(vec![8]), -60.0),
+                bias(TokenSelector::Word("blue".into()), 2.0),
+            ],
+            banned_strings: vec!["whisper".into()],
+            grammar: Some("root ::= \"a\"".into()),
+            json_schema: Some("{\"type\":\"object\"}".into()),
+            min_tokens: 5,
+            ban_end_token: true,
+        };
+        let known = sent(&request, &OpenAiDialect::default());
+        assert_eq!(known["logit_bias"], json!({"7": -60.0, "8": -100.0}));
+        assert_eq!(known["samplers"].as_array().unwrap()[..2], [json!("temperature"), json!("typ_p")]);
+        assert_eq!(
+            (&known["min_tokens"], &known["ignore_eos"], &known["grammar"]),
+            (&json!(5), &json!(true), &json!("root ::= \"a\""))
+        );
+        assert_eq!(known["response_format"]["json_schema"]["schema"], json!({"type": "object"}));
+        assert_eq!(known.get("banned_strings"), None, "no endpoint can go back");
+        let llama = sent(&request, &OpenAiDialect { own_defaults: true, ..OpenAiDialect::default() });
+        assert_eq!(llama["logit_bias"], json!({"7": -60.0, "8": -100.0, "blue": 2.0, " blue": 2.0}));
+        let refused = learn(&OpenAiDialect::default(), "Unknown parameter: logit_bias").unwrap();
+        assert_eq!(sent(&request, &refused).get("logit_bias"), None);
     }
 
     #[test]

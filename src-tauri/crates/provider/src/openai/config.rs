@@ -83,6 +83,11 @@ impl EndpointConfig {
         Self { dialect: self.dialect.or(learned), ..self }
     }
 
+    /// What is known about the endpoint before the next request.
+    pub fn dialect(&self) -> &OpenAiDialect {
+        &self.dialect
+    }
+
     /// Returns the same endpoint with `/v1` appended, where most servers have their API.
     pub(super) fn with_version(&self) -> Self {
         Self { url: self.call(&["v1"]), ..self.clone() }

@@ -40,7 +40,7 @@ pub enum RoleRules {
 }
 
 /// Every parameter that can be omitted.
-pub(super) const PARAMETERS: [&str; 31] = [
+pub(super) const PARAMETERS: [&str; 37] = [
     "typical_p",
     "top_n_sigma",
     "repeat_last_n",
@@ -55,6 +55,11 @@ pub(super) const PARAMETERS: [&str; 31] = [
     "mirostat_eta",
     "dynatemp_range",
     "dynatemp_exponent",
+    "dry_sequence_breakers",
+    "samplers",
+    "min_tokens",
+    "ignore_eos",
+    "grammar",
     "top_k",
     "min_p",
     "repeat_penalty",
@@ -67,6 +72,7 @@ pub(super) const PARAMETERS: [&str; 31] = [
     "top_p",
     "frequency_penalty",
     "presence_penalty",
+    "logit_bias",
     "seed",
     "stream_options",
     "response_format",
@@ -74,7 +80,7 @@ pub(super) const PARAMETERS: [&str; 31] = [
     "max_tokens",
 ];
 /// Number of leading entries of [`PARAMETERS`] that are not part of OpenAI's API.
-const EXTRAS: usize = 22;
+const EXTRAS: usize = 27;
 /// An endpoint that fixes one of these fixes all of them.
 const SAMPLING: [&str; 4] = ["temperature", "top_p", "frequency_penalty", "presence_penalty"];
 const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
@@ -257,7 +263,7 @@ impl OpenAiDialect {
         if SAMPLING.iter().any(|name| names(words, name)) {
             self.left_out.extend(SAMPLING.map(str::to_owned));
         }
-        for name in ["seed", "stream_options"] {
+        for name in ["seed", "stream_options", "logit_bias"] {
             if names(words, name) {
                 self.left_out.insert(name.to_owned());
             }

@@ -31,6 +31,7 @@ mod reply;
 mod reply_state;
 mod retry;
 mod samplers;
+mod setting_support;
 mod sse;
 mod stop_filter;
 mod text;
@@ -48,6 +49,7 @@ use crate::{EventStream, Provider, ProviderError, ProviderErrorKind, Request, tl
 pub use config::{EndpointConfig, Timeouts};
 pub use dialect::{OpenAiDialect, RoleRules};
 pub use probe::{EndpointProbe, probe};
+pub use setting_support::Unsupported;
 
 /// Client for one endpoint and one model. Clones share connections and the learned dialect.
 #[derive(Debug, Clone)]

@@ -1,6 +1,8 @@
 //! Samplers that only some servers support.
 
-use domain::sampling::Sampling;
+use std::collections::BTreeMap;
+
+use domain::sampling::{SamplerOrder, SamplerStage, Sampling, TokenRules, TokenSelector};
 use serde::Serialize;
 
 use super::dialect::OpenAiDialect;
@@ -63,11 +65,50 @@ pub(super) struct ExtraSamplers {
     dynatemp_range: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dynatemp_exponent: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_sequence_breakers: Option<Vec<String>>,
+    /// The sampler order, by llama.cpp's names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samplers: Option<Vec<&'static str>>,
+    /// Name in vLLM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ignore_eos: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grammar: Option<String>,
+}
+
+/// OpenAI's form: token ids as keys. llama.cpp also accepts texts. `None` if no bias can be sent.
+pub(super) fn logit_bias(rules: &TokenRules, dialect: &OpenAiDialect) -> Option<BTreeMap<String, f32>> {
+    let mut sums = BTreeMap::new();
+    for bias in &rules.logit_bias {
+        let keys = match &bias.tokens {
+            TokenSelector::Ids(ids) => ids.iter().map(u32::to_string).collect(),
+            TokenSelector::Text(text) if dialect.own_defaults => vec![text.clone()],
+            TokenSelector::Word(word) if dialect.own_defaults => vec![word.clone(), format!(" {word}")],
+            TokenSelector::Text(_) | TokenSelector::Word(_) => Vec::new(),
+        };
+        for key in keys {
+            let sum: &mut f32 = sums.entry(key).or_default();
+            *sum = (*sum + bias.bias).clamp(-100.0, 100.0);
+        }
+    }
+    (!sums.is_empty()).then_some(sums)
+}
+
+/// llama.cpp's name of a sampler.
+fn llama_name(stage: &SamplerStage) -> &'static str {
+    match stage {
+        SamplerStage::TypicalP => "typ_p",
+        other => other.as_str(),
+    }
 }
 
 impl ExtraSamplers {
     pub(super) fn of(sampling: &Sampling, sent: ParameterFilter<'_>) -> Self {
-        let Sampling { dry, xtc, mirostat, dynatemp, .. } = *sampling;
+        let Sampling { dry, xtc, mirostat, dynatemp, order, rules, .. } = sampling;
+        let default_breakers = dry.breakers == ["\n", ":", "\"", "*"];
         let dry_active = dry.multiplier > 0.0;
         let dry_range = if dry.range == 0 { -1 } else { i64::from(dry.range) };
         let xtc_active = xtc.probability > 0.0;
@@ -92,6 +133,19 @@ impl ExtraSamplers {
             mirostat_eta: sent.if_active("mirostat_eta", mirostat_active, mirostat.eta),
             dynatemp_range: sent.if_active("dynatemp_range", dynatemp_active, dynatemp.range),
             dynatemp_exponent: sent.if_active("dynatemp_exponent", dynatemp_active, dynatemp.exponent),
+            dry_sequence_breakers: sent.if_active(
+                "dry_sequence_breakers",
+                dry_active && !default_breakers,
+                dry.breakers.clone(),
+            ),
+            samplers: sent.if_active(
+                "samplers",
+                *order != SamplerOrder::default(),
+                order.stages().iter().map(llama_name).collect(),
+            ),
+            min_tokens: sent.if_active("min_tokens", rules.min_tokens > 0, rules.min_tokens),
+            ignore_eos: sent.if_active("ignore_eos", rules.ban_end_token, true),
+            grammar: sent.unless_refused("grammar", rules.grammar.clone()).flatten(),
         }
     }
 }

@@ -51,6 +51,7 @@ pub(crate) mod source;
 pub(crate) mod source_text;
 pub(crate) mod stale_cache;
 pub(crate) mod swipe;
+pub(crate) mod token_choice;
 pub(crate) mod token_count;
 pub(crate) mod trash;
 pub(crate) mod vector;

@@ -192,7 +192,7 @@ impl Imports {
         let samplers = convert(&name, &text).ok().and_then(|converted| converted.sampling);
         if samplers.is_some_and(|one| !one.values.is_empty()) {
             let known = self.config().list_sampler_presets().await?;
-            return Ok(known.iter().any(|known| known.name == name));
+            return Ok(known.iter().any(|known| !known.built_in && known.name == name));
         }
         let kinds = [PresetKind::Template, PresetKind::ChatFormat];
         let stored =
