@@ -3,7 +3,7 @@ import { run } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const counts = { passed: 0, failed: 0 };
-const files = ["scenes.test.mjs", "messages.test.mjs", "branches.test.mjs", "versions.test.mjs", "prompts.test.mjs", "books.test.mjs", "memory.test.mjs", "library.test.mjs", "endpoints.test.mjs", "safety.test.mjs", "help.test.mjs", "search.test.mjs", "folders.test.mjs", "groups.test.mjs", "palette.test.mjs", "personas.test.mjs", "gallery.test.mjs", "desktop.test.mjs", "path.test.mjs"].map((name) => fileURLToPath(new URL(name, import.meta.url)), "templateForm.test.mjs", "quickReplies.test.mjs", "selection.test.mjs");
+const files = ["scenes.test.mjs", "messages.test.mjs", "branches.test.mjs", "versions.test.mjs", "prompts.test.mjs", "samplers.test.mjs", "books.test.mjs", "memory.test.mjs", "library.test.mjs", "endpoints.test.mjs", "safety.test.mjs", "help.test.mjs", "search.test.mjs", "folders.test.mjs", "groups.test.mjs", "palette.test.mjs", "personas.test.mjs", "gallery.test.mjs", "desktop.test.mjs", "path.test.mjs"].map((name) => fileURLToPath(new URL(name, import.meta.url)), "templateForm.test.mjs", "quickReplies.test.mjs", "selection.test.mjs");
 // Sequential, because two browsers and a model would slow each other down.
 const stream = run({ files, concurrency: 1, timeout: 900_000 });
 

@@ -1,6 +1,7 @@
 import type { ChangedText, Chat, ChatMarks, JoinedChat, Message, Rating, Revision, StoryMessage, StoryNode, StoryTree } from "../../src/lib/api/generated";
 import * as data from "./data";
 import type { MockChat } from "./engine";
+import { hasTokens } from "./tokens";
 
 /** What branches need from the scripted engine. */
 interface Host {
@@ -44,6 +45,7 @@ export class MockBranches {
 			branches,
 			checkpoints,
 			edited: [...this.edited],
+			tokenSwipes: chat.messages.flatMap(({ swipes }) => swipes.map(({ id }) => id)).filter(hasTokens),
 			ratings: [...this.#ratings].map(([swipe, rating]) => ({ swipe, rating })),
 		};
 	};

@@ -4,6 +4,7 @@ import { MockBackups } from "./backups";
 import { MockBooks } from "./books";
 import { MockBranches } from "./branches";
 import { MockCardVersions } from "./cardVersions";
+import { MockTokens } from "./tokens";
 import { MockVersions } from "./versions";
 import { MockCardFiles } from "./cardFiles";
 import { MockScenery } from "./scenery";
@@ -69,6 +70,15 @@ export class MockEngine implements Transport {
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
 	readonly branches = new MockBranches({ chats: this.chats, chat: (id) => this.chat(id), open: (id) => this.op_open_chat({ id }), changed: (id) => this.emit({ event: "changed", what: "chats", id }) });
 	readonly versions = new MockVersions({ chat: (id) => this.chat(id), op_regenerate: (args) => this.op_regenerate(args) });
+	readonly tokens = new MockTokens({
+		find: (id) => this.chats.flatMap(({ messages }) => messages).find((message) => message.id === id) ?? this.#reply(),
+		last: (id) => this.chat(id).messages.at(-1),
+		continued: (id, text) => {
+			const started = this.op_regenerate({ chat: id });
+			this.token(this.chat(id), text);
+			return started;
+		},
+	});
 	readonly cardFiles = new MockCardFiles();
 	readonly scenery = new MockScenery();
 	readonly search = new MockSearch({ chats: this.chats, items: () => this.#searchable() });
@@ -118,7 +128,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.tokens, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;

@@ -1,4 +1,5 @@
 import type { ApiError, CardScripts, ChatFormat, Mode, RegexScriptRow, RenderedSection, RenderedTemplate, SamplerPreset, ScriptTrial, TemplateDocument, TemplateProblem, TemplateSummary, VariableDoc } from "../../src/lib/api/generated";
+import builtInSamplers from "../../../presets/samplers/samplers.json";
 import base from "../../../presets/prompts/base-roleplay.json";
 import sms from "../../../presets/prompts/sms.json";
 import summary from "../../../presets/prompts/summary.json";
@@ -41,8 +42,9 @@ export class MockPresets {
 		{ id: "chatml", name: "ChatML", jinja: "{% for message in messages %}<|im_start|>{{ message['role'] }}{% endfor %}", stop: [], builtIn: true },
 	];
 	#samplers: SamplerPreset[] = [
-		{ id: "big-o", name: "Big O", values: { temperature: 0.87, top_p: 0.99, typical_p: 0.68, repeat_penalty: 1.01 } },
-		{ id: "min-p", name: "Min-P", values: { temperature: 1.4, min_p: 0.1, top_p: 1, top_k: 0 } },
+		{ id: "big-o", name: "Big O", builtIn: false, values: { temperature: 0.87, top_p: 0.99, typical_p: 0.68, repeat_penalty: 1.01 } },
+		{ id: "min-p", name: "Min-P", builtIn: false, values: { temperature: 1.4, min_p: 0.1, top_p: 1, top_k: 0 } },
+		...(builtInSamplers as unknown as SamplerPreset[]).map(({ id, name, values }) => ({ id, name, builtIn: true, values })),
 	];
 	#modes: Mode[] = [
 		{ name: "default", text: "", builtIn: true, changed: false },

@@ -12,7 +12,7 @@ export const SCENES = [
 	"failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents",
 	"sprites", "spritesbehind", "spritesabove", "spritesgroup", "backdrop", "gallery",
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
-	"templates", "template", "templatebad", "variables", "modes", "samplers", "formats", "scripts",
+	"templates", "template", "templatebad", "variables", "modes", "samplers", "samplersorder", "samplersbuiltin", "tokens", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
 	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "health",
 	"backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete",
@@ -129,6 +129,23 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 		await until(() => app.samplers.all.length > 0 && app.samplers.settings.length > 0);
 		app.samplers.open("big-o");
 		app.samplers.set("mirostat", 2);
+	}
+	if (scene === "samplersorder" || scene === "samplersbuiltin") {
+		app.openPrompts({ tab: "samplers" });
+		await until(() => app.samplers.all.length > 0 && app.samplers.settings.length > 0);
+		app.samplers.open(scene === "samplersbuiltin" ? "gemma-3" : "min-p");
+		if (scene === "samplersorder") {
+			app.samplers.set("sampler_order", "penalties, dry, temperature, top_n_sigma, top_k, typical_p, top_p, min_p, xtc");
+			app.samplers.set("banned_strings", "barely above a whisper\nshivers down");
+			app.samplers.set("logit_bias", "blue = -5\n[1234] = -100");
+			await until(() => document.querySelector("[data-testid=order-grip]") !== null);
+			document.querySelector("[data-testid=sampler-row-sampler_order]")?.scrollIntoView();
+		}
+	}
+	if (scene === "tokens") {
+		const { chat } = app;
+		await until(() => chat?.last !== undefined && chat.marks.all.tokenSwipes.length > 0);
+		if (chat) chat.marks.tokens = chat.last ?? null;
 	}
 	if (scene === "formats") {
 		app.openPrompts({ tab: "formats" });

@@ -220,6 +220,10 @@ export function client(call: Call) {
 		regenerate: (chat: string) => call("regenerate", { chat }) as Promise<Started>,
 		/** Starts another swipe of the last reply with a hint or with another model, for this swipe alone. */
 		regenerateWith: (chat: string, wanted: RegenerateOptions) => call("regenerate_with", { chat, wanted }) as Promise<Started>,
+		/** The probabilities of the tokens of a message's selected swipe; empty if they were not recorded. */
+		tokenChoices: (message: string) => call("token_choices", { message }) as Promise<TokenChoices>,
+		/** Starts another swipe of the last reply: equal up to `token`, then an alternative in its place. Both count from 0. */
+		continueFromToken: (chat: string, token: number, alternative: number) => call("continue_from_token", { chat, token, alternative }) as Promise<Started>,
 		/** Sets the characters that take part besides the chat's own, in the order of their turns. */
 		setMembers: (chat: string, characters: string[]) => call("set_members", { chat, characters }) as Promise<void>,
 		/** Sets how the characters of a group chat take turns. */
@@ -740,6 +744,8 @@ export type ChatMarks = {
 	/**  Messages whose shown text was edited. */
 	edited: string[],
 	ratings: RatedSwipe[],
+	/**  Swipes with recorded token probabilities. */
+	tokenSwipes: string[],
 };
 
 /**  The messages of one chat that match a search, for walking from hit to hit. */
@@ -1352,6 +1358,8 @@ export type LayeredSetting = {
 	layers: SettingAt[],
 	/**  The settings that can switch it off, whatever its value is. */
 	silencers: SettingSilencer[],
+	/**  Why it has no effect with the model in use, whatever its value is. */
+	inactive: SettingInactive | null,
 	/**  The environment variable that overrides it. */
 	variable: string,
 };
@@ -2238,6 +2246,8 @@ export type SamplerPreset = {
 	/**  Empty for a new one. The setting `sampler_preset` contains it. */
 	id: string,
 	name: string,
+	/**  It ships with the app, and can be copied but not changed. */
+	builtIn?: boolean,
 	/**  By the keys of settings. Settings that are absent stay as they are. */
 	values: { [key in string]: SettingValue },
 };
@@ -2334,6 +2344,15 @@ export type SettingChoice = {
 /**  The section in which a setting is shown. */
 export type SettingGroup = "context" | "prompt" | "story" | "chat" | "sampler";
 
+/**  Why a setting has no effect with the model in use. */
+export type SettingInactive = 
+/**  The endpoint has refused it. */
+"refused" | 
+/**  The endpoint accepts only the parameters of OpenAI's own API. */
+"plainApi" | 
+/**  It works only with local models. */
+"localOnly";
+
 /**  The values that a setting accepts. Ranges include both ends. */
 export type SettingKind = { kind: "switch" } | 
 /**  A whole number, or `word` in its place, such as `auto` or `off`. */
@@ -2343,7 +2362,11 @@ export type SettingKind = { kind: "switch" } |
 /**  The choices. */
 choices: SettingChoice[] } | 
 /**  At most `max` bytes. */
-{ kind: "text"; max: number };
+{ kind: "text"; max: number } | 
+/**  A text of at most `max` bytes that follows a syntax. */
+{ kind: "code"; max: number } | 
+/**  These names in any order, separated by commas. */
+{ kind: "order"; names: string[] };
 
 /**  A layer of settings. Later ones override earlier ones. */
 export type SettingLayer = "builtIn" | 
@@ -2630,6 +2653,29 @@ export type TextCounts = {
 export type Theme = "light" | "dark" | 
 /**  White on black. */
 "contrast" | "system";
+
+/**  A token that the model considered. */
+export type TokenAlternative = {
+	text: string,
+	/**  0 to 1, before all samplers. */
+	probability: number,
+};
+
+/**  A token of a reply. */
+export type TokenChoice = {
+	text: string,
+	/**  0 to 1, before all samplers. */
+	probability: number,
+	/**  Likeliest first. May contain the token itself. */
+	alternatives: TokenAlternative[],
+};
+
+/**  The tokens of a reply. Empty if none were recorded. */
+export type TokenChoices = {
+	/**  The text before the first token. */
+	before: string,
+	tokens: TokenChoice[],
+};
 
 /**  An entry that a turn would include. */
 export type ToldEntry = {

@@ -1,5 +1,6 @@
-import type { LayeredSetting, SettingKind, SettingLayer, SettingSilencer, SettingValue } from "../api/generated";
+import type { LayeredSetting, SettingInactive, SettingKind, SettingLayer, SettingSilencer, SettingValue } from "../api/generated";
 import { number } from "./format";
+import { names } from "../state/prompts/order";
 import { type Key, t } from "./i18n.svelte";
 
 /** Screen text for a setting's key, one of its values, or another name from the engine. */
@@ -17,6 +18,12 @@ export function silent({ silencers }: LayeredSetting, value: (key: string) => Se
 	return silencer ? t(silencer.atZero ? "setting.silentAtZero" : "setting.silentWhileOn", { name: words(silencer.key) }) : "";
 }
 
+/** Why the setting has no effect with the model in use; empty if it has one. */
+export const inactive = ({ inactive: why }: LayeredSetting): string => (why ? words(`inactive.${why satisfies SettingInactive}`) : "");
+
+/** Screen text of one of the words that a setting can have. */
+export const optionLabel = ({ key }: LayeredSetting, word: string): string => words(`${key}.${word}`);
+
 /** The unit of `value`. A word instead of a number takes the plural. */
 export function unit(setting: LayeredSetting, value: SettingValue): string {
 	return setting.unit === "none" ? "" : words(`unit.${setting.unit}`, typeof value === "number" ? value : 0);
@@ -33,7 +40,8 @@ export function shown(setting: LayeredSetting, value: SettingValue): string {
 	if (typeof value === "number") return [number(value, 2), unit(setting, value)].join(" ").trim();
 	if (typeof value === "boolean") return value ? t("setting.on") : t("setting.word.off");
 	if (value === "") return t("setting.nothing");
-	if (kind.kind === "choice") return words(`${setting.key}.${value}`);
+	if (kind.kind === "choice") return optionLabel(setting, value);
+	if (kind.kind === "order") return names(value).map((name) => optionLabel(setting, name)).join(", ");
 	if ((kind.kind === "whole" || kind.kind === "name") && kind.word === value) return standIn(kind);
 	return kind.kind === "name" ? (kind.choices.find(({ name }) => name === value)?.title ?? value) : value;
 }

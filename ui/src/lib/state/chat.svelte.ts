@@ -156,6 +156,8 @@ export class ChatState {
 		else if (event.event === "thoughtsClosed") this.#replies.thoughtsClosed(event);
 		else if (event.event === "ended") {
 			this.#replies.end(event);
+			// The new swipe may have token probabilities.
+			if (event.message) void this.marks.load();
 			if (!event.following) this.auto.replied(event.message !== null && (event.reason.kind === "stop" || event.reason.kind === "length"));
 		}
 		else if (event.event === "quickReplyRan") void this.#ranAlone(event.label, event.outcomes);
@@ -200,6 +202,9 @@ export class ChatState {
 	regenerate = (): Promise<unknown> => this.#start(() => this.api.regenerate(this.id));
 
 	continueReply = (): Promise<unknown> => this.#start(() => this.api.continueReply(this.id));
+
+	/** Writes another version of the last reply that has an alternative in the place of one of its tokens. */
+	continueFromToken = (token: number, alternative: number): Promise<unknown> => this.#start(() => this.api.continueFromToken(this.id, token, alternative));
 
 	/** Lets the model write the user's next message into the empty composer. It is not sent. */
 	impersonate = async (): Promise<void> => {

@@ -12,7 +12,7 @@ export interface MarksHost {
 	reload(): Promise<void>;
 }
 
-const NONE: ChatMarks = { origin: null, branches: [], checkpoints: [], edited: [], ratings: [] };
+const NONE: ChatMarks = { origin: null, branches: [], checkpoints: [], edited: [], ratings: [], tokenSwipes: [] };
 
 /** Branches, checkpoints and ratings of a chat, and the changes of several of its messages. */
 export class Marks {
@@ -21,6 +21,9 @@ export class Marks {
 	naming = $state.raw<Message | null>(null);
 	/** The message whose earlier texts are shown. */
 	history = $state.raw<Message | null>(null);
+
+	/** The message whose token probabilities are shown. */
+	tokens = $state.raw<Message | null>(null);
 
 	constructor(
 		private readonly api: Api,
@@ -38,6 +41,8 @@ export class Marks {
 	branchesAt = (message: string) => this.all.branches.filter((branch) => branch.message === message);
 
 	isEdited = (message: string): boolean => this.all.edited.includes(message);
+
+	hasTokens = (swipe: string): boolean => this.all.tokenSwipes.includes(swipe);
 
 	rating = (swipe: string): Rating | null => this.all.ratings.find((rated) => rated.swipe === swipe)?.rating ?? null;
 

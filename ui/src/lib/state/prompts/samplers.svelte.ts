@@ -1,4 +1,4 @@
-import type { LayeredSetting, SamplerPreset, SettingValue } from "../../api/generated";
+import type { LayeredSetting, SamplerPreset, SettingOwner, SettingValue } from "../../api/generated";
 import { attempt } from "../attempt";
 import type { Api } from "../api";
 import { Drafts } from "./drafts.svelte";
@@ -16,15 +16,16 @@ export class Samplers extends Drafts<SamplerPreset, Fields> {
 	constructor(private readonly api: Api) {
 		super({
 			list: () => api.listSamplerPresets(),
-			save: (id, { name, values }) => api.saveSamplerPreset({ id, name, values }),
+			save: (id, { name, values }) => api.saveSamplerPreset({ id, name, builtIn: false, values }),
 			remove: (id) => api.deleteSamplerPreset(id),
 			fields: ({ name, values }) => ({ name, values: sorted(values) }),
 		});
 	}
 
-	loadSettings = (): Promise<boolean> =>
+	/** Loads the settings as they are for `owner`, whose model may lack some of them. */
+	loadSettings = (owner: SettingOwner = { scope: "global" }): Promise<boolean> =>
 		attempt(this, async () => {
-			const { settings } = await this.api.layeredSettings({ scope: "global" });
+			const { settings } = await this.api.layeredSettings(owner);
 			this.settings = settings.filter(({ group, key }) => group === "sampler" && key !== "sampler_preset");
 		});
 

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { FakeShell } from "../../../../tests/unit/shell";
 import list from "../../../../tests/mock/settings.json";
-import { silent } from "../../i18n/settingTexts";
+import { inactive, shown, silent } from "../../i18n/settingTexts";
 import type { ChatFormat, LayeredSetting, SamplerPreset, SettingValue } from "../../api/generated";
 import { api } from "../api";
 import { Formats } from "./formats.svelte";
 import { Samplers } from "./samplers.svelte";
 
 test("preset contains only the enabled values", async () => {
-	let stored: SamplerPreset[] = [{ id: "calm", name: "Calm", values: { temperature: 0.4 } }];
+	let stored: SamplerPreset[] = [{ id: "calm", name: "Calm", builtIn: false, values: { temperature: 0.4 } }];
 	const shell = new FakeShell({
 		list_sampler_presets: () => stored,
 		layered_settings: () => ({ settings: list, contradictions: [], model: null, character: null }),
@@ -32,7 +32,7 @@ test("preset contains only the enabled values", async () => {
 	samplers.set("temperature", null);
 	expect(samplers.dirty).toBe(true);
 	await samplers.save();
-	expect(stored).toEqual([{ id: "calm", name: "Calm", values: { min_p: 0.1 } }]);
+	expect(stored).toEqual([{ id: "calm", name: "Calm", builtIn: false, values: { min_p: 0.1 } }]);
 
 	samplers.duplicate("Calmer");
 	await samplers.save();
@@ -43,8 +43,8 @@ test("preset contains only the enabled values", async () => {
 
 test("draft of a preset stays until saved or discarded", async () => {
 	let stored: SamplerPreset[] = [
-		{ id: "calm", name: "Calm", values: { temperature: 0.4 } },
-		{ id: "wild", name: "Wild", values: { temperature: 1.6 } },
+		{ id: "calm", name: "Calm", builtIn: false, values: { temperature: 0.4 } },
+		{ id: "wild", name: "Wild", builtIn: false, values: { temperature: 1.6 } },
 	];
 	const shell = new FakeShell({ list_sampler_presets: () => stored });
 	const samplers = new Samplers(api(shell));
@@ -103,4 +103,12 @@ test("built-in chat format is changed in a copy", async () => {
 	expect(formats.all).toEqual([ships]);
 	await formats.restore(removed);
 	expect(formats.all.map(({ name }) => name)).toEqual(["Mine", "ChatML"]);
+});
+
+test("setting names why the model in use lacks it, and its order", () => {
+	const of = (key: string) => (list as LayeredSetting[]).find((setting) => setting.key === key) as LayeredSetting;
+	const order = of("sampler_order");
+	expect(inactive(order)).toBe("");
+	expect(inactive({ ...order, inactive: "localOnly" })).toContain("only with local models");
+	expect(shown(order, "temperature, dry")).toBe("Temperature, DRY");
 });
