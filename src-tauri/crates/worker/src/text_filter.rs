@@ -78,7 +78,12 @@ impl TextFilter {
                 self.starts.drain(..kept);
                 let text: String = self.held.drain(..safe).collect();
                 self.tail.push_str(&text);
-                let longest = self.banned.iter().map(Vec::len).max().unwrap_or(0);
+                let longest = self
+                    .banned
+                    .iter()
+                    .map(Vec::len)
+                    .max()
+                    .map_or(0, |longest| self.stops.iter().map(String::len).max().unwrap_or(0).max(longest));
                 let kept = self.tail.char_indices().rev().take(longest).last().map_or(self.tail.len(), |(at, _)| at);
                 self.tail.drain(..kept);
                 Released { text, found: None }
@@ -120,7 +125,9 @@ impl TextFilter {
     fn completes_tail(&self) -> Option<usize> {
         let completes = |at: usize| {
             let joined = [&self.tail[at..], &self.held].concat();
+            // A stop text cannot be cut any more, so it is avoided like a banned text.
             self.banned.iter().any(|text| folded_prefix(&joined, text).is_some())
+                || self.stops.iter().any(|stop| joined.starts_with(stop.as_str()))
         };
         self.tail.char_indices().any(|(at, _)| completes(at)).then_some(())?;
         self.starts.iter().find(|(_, start)| *start >= self.released).map(|(token, _)| *token)
