@@ -34,18 +34,11 @@ impl TokenChoices {
     /// Maximum number of tokens to store. A longer reply has none of them, because they must form its whole text.
     pub const MAX_TOKENS: usize = 4_000;
 
-    /// Places the tokens at the end of `text`. White space around them may have been removed. `None` if they do not
-    /// form that text.
+    /// Places the tokens at the end of `text`. White space at both ends of them may have been removed from it. `None` if
+    /// they do not form the end of that text.
     pub fn at_end(text: &str, mut tokens: Vec<TokenChoice>) -> Option<Self> {
         if tokens.len() > Self::MAX_TOKENS {
             return None;
-        }
-        while let Some(first) = tokens.first_mut() {
-            first.text = first.text.trim_start().to_owned();
-            if !first.text.is_empty() {
-                break;
-            }
-            tokens.remove(0);
         }
         while let Some(last) = tokens.last_mut() {
             last.text.truncate(last.text.trim_end().len());
@@ -54,6 +47,20 @@ impl TokenChoices {
             }
             tokens.pop();
         }
+        // In a continued reply, the white space in front stays.
+        Self::placed(text, tokens.clone()).or_else(|| {
+            while let Some(first) = tokens.first_mut() {
+                first.text = first.text.trim_start().to_owned();
+                if !first.text.is_empty() {
+                    break;
+                }
+                tokens.remove(0);
+            }
+            Self::placed(text, tokens)
+        })
+    }
+
+    fn placed(text: &str, tokens: Vec<TokenChoice>) -> Option<Self> {
         let start = text.len().checked_sub(tokens.iter().map(|token| token.text.len()).sum())?;
         let choices = Self { start, tokens };
         (!choices.tokens.is_empty() && choices.fits(text)).then_some(choices)
@@ -95,6 +102,8 @@ mod tests {
     fn tokens_are_placed_at_the_end_of_the_text() {
         let choices = TokenChoices::at_end("Well, the sea.", tokens(&["\n", " the", " sea", ".", "\n\n"])).unwrap();
         assert_eq!((choices.start, choices.tokens.len()), (6, 3));
+        let whole = TokenChoices::at_end("Well, the sea.", tokens(&[" the", " sea", ".", "\n\n"])).unwrap();
+        assert_eq!((whole.start, whole.tokens.len()), (5, 3));
         assert_eq!(choices.with_alternative("Well, the sea.", 1, 0).as_deref(), Some("Well, the SEA"));
         assert_eq!(choices.with_alternative("Well, the sea.", 1, 1), None);
         assert_eq!(choices.with_alternative("Well, the sea.", 9, 0), None);

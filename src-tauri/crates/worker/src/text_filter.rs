@@ -25,6 +25,8 @@ pub(crate) struct TextFilter {
     held: String,
     /// Number of bytes that were released.
     released: usize,
+    /// The end of the released text. After a rollback, other text can complete a banned text that begins in it.
+    tail: String,
     /// Tokens that begin a character, with their place in the whole text in bytes. The first one may be partly released.
     starts: Vec<(usize, usize)>,
     tokens: usize,
@@ -40,6 +42,7 @@ impl TextFilter {
             bytes: Vec::new(),
             held: String::new(),
             released: 0,
+            tail: String::new(),
             starts: Vec::new(),
             tokens: 0,
         }
@@ -55,6 +58,9 @@ impl TextFilter {
         // The first complete text wins, so that the result does not depend on token boundaries.
         let stop =
             self.stops.iter().filter_map(|stop| self.held.find(stop.as_str()).map(|at| (at + stop.len(), at))).min();
+        if let Some(token) = self.completes_tail() {
+            return Released { text: String::new(), found: Some(Found::Banned { token }) };
+        }
         let banned = self.first_banned();
         match (stop, banned) {
             (Some((end, at)), banned) if banned.is_none_or(|(other, _)| end <= other) => {
@@ -70,7 +76,17 @@ impl TextFilter {
                 self.released += safe;
                 let kept = self.starts.iter().rposition(|(_, start)| *start <= self.released).unwrap_or(0);
                 self.starts.drain(..kept);
-                Released { text: self.held.drain(..safe).collect(), found: None }
+                let text: String = self.held.drain(..safe).collect();
+                self.tail.push_str(&text);
+                let longest = self
+                    .banned
+                    .iter()
+                    .map(Vec::len)
+                    .max()
+                    .map_or(0, |longest| self.stops.iter().map(String::len).max().unwrap_or(0).max(longest));
+                let kept = self.tail.char_indices().rev().take(longest).last().map_or(self.tail.len(), |(at, _)| at);
+                self.tail.drain(..kept);
+                Released { text, found: None }
             }
         }
     }
@@ -94,12 +110,27 @@ impl TextFilter {
     /// Number of held bytes that can be released.
     fn safe(&self) -> usize {
         let stop = self.stops.iter().map(|stop| overlap(&self.held, stop)).max().unwrap_or(0);
-        let Some(banned) = self.banned.iter().filter_map(|text| may_begin(&self.held, text)).min() else {
-            return self.held.len() - stop;
-        };
+        let whole = self.held.len();
+        let banned = self.banned.iter().filter_map(|text| may_begin(&self.held, text)).min().unwrap_or(whole);
+        let safe = banned.min(whole - stop);
+        if self.banned.is_empty() || safe == whole {
+            return safe;
+        }
         // A banned text is taken back by whole tokens.
-        let (_, start) = self.token_at(banned);
-        start.saturating_sub(self.released).min(self.held.len() - stop)
+        let (_, start) = self.token_at(safe);
+        start.saturating_sub(self.released).min(safe)
+    }
+
+    /// The first token that is not released, if the held text completes a banned text that begins in the released text.
+    fn completes_tail(&self) -> Option<usize> {
+        let completes = |at: usize| {
+            let joined = [&self.tail[at..], &self.held].concat();
+            // A stop text cannot be cut any more, so it is avoided like a banned text.
+            self.banned.iter().any(|text| folded_prefix(&joined, text).is_some())
+                || self.stops.iter().any(|stop| joined.starts_with(stop.as_str()))
+        };
+        self.tail.char_indices().any(|(at, _)| completes(at)).then_some(())?;
+        self.starts.iter().find(|(_, start)| *start >= self.released).map(|(token, _)| *token)
     }
 
     /// End and start in the held text of the banned text that is complete first.

@@ -2651,6 +2651,15 @@ export type SettingInactive =
 /**  It works only with local models. */
 "localOnly";
 
+/**  Why a setting has no effect with the model in use. */
+export type SettingInactive = 
+/**  The endpoint has refused it. */
+"refused" | 
+/**  The endpoint accepts only the parameters of OpenAI's own API. */
+"plainApi" | 
+/**  It works only with local models. */
+"localOnly";
+
 /**  The values that a setting accepts. Ranges include both ends. */
 export type SettingKind = { kind: "switch" } | 
 /**  A whole number, or `word` in its place, such as `auto` or `off`. */
