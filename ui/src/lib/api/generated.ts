@@ -214,6 +214,12 @@ export function client(call: Call) {
 		quickReplySets: (chat: string) => call("quick_reply_sets", { chat }) as Promise<QuickReplySetSummary[]>,
 		/** Shows a set of quick replies in a chat, with its character or everywhere, or no longer. */
 		bindQuickReplies: (set: string, chat: string, scope: QuickReplyScope, bound: boolean) => call("bind_quick_replies", { set, chat, scope, bound }) as Promise<QuickReplySetSummary[]>,
+		/** A set of quick replies as the editor shows it. */
+		quickReplyForm: (set: string) => call("quick_reply_form", { set }) as Promise<QuickReplyForm>,
+		/** Stores a new or a changed set of quick replies. Returns its id. */
+		saveQuickReplies: (form: QuickReplyForm) => call("save_quick_replies", { form }) as Promise<string>,
+		/** Deletes a set of quick replies. */
+		deleteQuickReplies: (set: string) => call("delete_quick_replies", { set }) as Promise<void>,
 		/** Allows or forbids that the quick replies of a set run by themselves. */
 		allowQuickReplies: (set: string, allowed: boolean) => call("allow_quick_replies", { set, allowed }) as Promise<void>,
 		/** Runs a quick reply: sends its text, or runs its commands as if the user had typed them. `typed` is the text in the composer. */
@@ -2310,6 +2316,27 @@ export type QuickReply = {
 	unsupported: UnsupportedScript | null,
 };
 
+/**  A set in the editor. */
+export type QuickReplyForm = {
+	/**  `None` for a new set. */
+	id: string | null,
+	name: string,
+	replies: QuickReplyRow[],
+};
+
+/**  A quick reply in the editor. */
+export type QuickReplyRow = {
+	/**  Its place in the stored set, from 0; `None` for a new one. Fields that the editor does not show are kept. */
+	from: number | null,
+	label: string,
+	/**  Tooltip of the button. */
+	title: string,
+	/**  The text or the commands. */
+	message: string,
+	/**  It has no button. */
+	hidden: boolean,
+};
+
 /**  The effects of a quick reply. */
 export type QuickReplyRun = {
 	/**  One for each command. The last one may be a refusal, which ends the run. */
@@ -2641,15 +2668,6 @@ export type SettingChoice = {
 
 /**  The section in which a setting is shown. */
 export type SettingGroup = "context" | "prompt" | "story" | "chat" | "sampler" | "loading";
-
-/**  Why a setting has no effect with the model in use. */
-export type SettingInactive = 
-/**  The endpoint has refused it. */
-"refused" | 
-/**  The endpoint accepts only the parameters of OpenAI's own API. */
-"plainApi" | 
-/**  It works only with local models. */
-"localOnly";
 
 /**  Why a setting has no effect with the model in use. */
 export type SettingInactive = 
