@@ -1,6 +1,6 @@
 //! Estimates how many layers of a model fit the memory of graphics devices.
 
-use worker::protocol::{CacheType, Device};
+use worker::protocol::{CacheType, Device, Load};
 
 use crate::gguf::GgufHeader;
 
@@ -27,9 +27,10 @@ impl ModelSize {
         Self { layers: header.layers.unwrap_or(0), weights: bytes, cache_per_token }
     }
 
-    /// Bytes of KV cache for `context` tokens.
+    /// Bytes of KV cache for `context` tokens and the room for helper jobs.
     pub(crate) fn cache(&self, context: u32, cache_type: CacheType) -> u64 {
-        let full = self.cache_per_token.saturating_mul(context.into());
+        let cells = u64::from(context) + u64::from(Load::background_room(context));
+        let full = self.cache_per_token.saturating_mul(cells);
         match cache_type {
             CacheType::F16 => full,
             // 34 bytes for 32 values.
@@ -92,8 +93,9 @@ mod tests {
 
     #[test]
     fn quantized_cache_needs_about_half() {
-        assert_eq!(LARGE.cache(8_192, CacheType::F16), GIB);
-        assert_eq!(LARGE.cache(8_192, CacheType::Q8_0), GIB / 64 * 34);
+        // A quarter of the context is room for helper jobs.
+        assert_eq!(LARGE.cache(8_192, CacheType::F16), GIB / 4 * 5);
+        assert_eq!(LARGE.cache(8_192, CacheType::Q8_0), GIB / 4 * 5 / 64 * 34);
         let hostile = ModelSize { layers: u32::MAX - 1, weights: u64::MAX, cache_per_token: u64::MAX };
         assert!(layers_that_fit(hostile, u64::MAX, &[&card(u64::MAX)]) > 0, "no overflow");
     }

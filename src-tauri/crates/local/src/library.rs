@@ -8,6 +8,7 @@ use domain::ModelId;
 use domain::model::LocalModel;
 use sha2::{Digest, Sha256};
 use sysinfo::{MemoryRefreshKind, System};
+use worker::protocol::Load;
 
 use crate::gguf::{self, GgufError, GgufHeader};
 
@@ -132,7 +133,7 @@ pub fn default_context(trained: u32) -> u32 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fit {
     pub weights: u64,
-    /// KV cache at f16; 0 if the header lacks the figures.
+    /// KV cache at f16, with the room for helper jobs; 0 if the header lacks the figures.
     pub cache: u64,
     /// Compute buffers, by a rule of thumb.
     pub working: u64,
@@ -156,7 +157,8 @@ impl Fit {
     /// 256. `None` if the available memory or the size of the KV cache is unknown.
     pub fn largest_context(&self, most: u32) -> Option<u32> {
         let room = self.available?.saturating_sub(self.weights.saturating_add(self.working));
-        let tokens = u32::try_from(room.checked_div(self.per_token)?).unwrap_or(u32::MAX);
+        let cells = u32::try_from(room.checked_div(self.per_token)?).unwrap_or(u32::MAX);
+        let tokens = Load::context_of(cells);
         Some(if tokens >= most { most } else { tokens / 256 * 256 })
     }
 }
@@ -168,7 +170,8 @@ pub fn fit(header: &GgufHeader, bytes: u64, context: u32, available: Option<u64>
 
 /// Works like [`fit`], for a file whose header is not known.
 pub fn estimate(bytes: u64, per_token: u64, context: u32, available: Option<u64>) -> Fit {
-    let cache = per_token.saturating_mul(context.into());
+    let cells = u64::from(context) + u64::from(Load::background_room(context));
+    let cache = per_token.saturating_mul(cells);
     Fit { weights: bytes, cache, working: (64 << 20) + bytes / 20, available, per_token }
 }
 
@@ -217,7 +220,7 @@ mod tests {
     fn weights_and_cache_must_fit_available_memory() {
         // An 8B model at Q4: 5 GB of weights, 128 KiB of cache per token.
         let at = |context, available| fit(&header(131_072), 5_000_000_000, context, Some(available));
-        assert_eq!(at(8_192, 0).cache, 1 << 30);
+        assert_eq!(at(8_192, 0).cache, 10_240 * 131_072);
         assert_eq!(at(8_192, 8_000_000_000).fits(), Some(true));
         assert_eq!(at(32_768, 8_000_000_000).fits(), Some(false));
         assert_eq!(fit(&header(u64::MAX), u64::MAX, u32::MAX, Some(1)).fits(), Some(false));

@@ -104,11 +104,18 @@ pub struct Adapter {
     pub weight: f32,
 }
 
+/// Most KV cells for helper jobs.
+const MOST_ROOM: u32 = 2_048;
+
 impl Load {
     /// Number of KV cells, in tokens, that a context of `context` tokens gets beside them for helper jobs.
     pub fn background_room(context: u32) -> u32 {
-        const MOST: u32 = 2_048;
-        (context / 4).min(MOST)
+        (context / 4).min(MOST_ROOM)
+    }
+
+    /// Returns the largest context whose KV cells, with the room for helper jobs, are at most `cells`.
+    pub fn context_of(cells: u32) -> u32 {
+        (cells / 5 * 4).max(cells.saturating_sub(MOST_ROOM))
     }
 }
 

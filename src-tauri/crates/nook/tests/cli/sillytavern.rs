@@ -171,7 +171,7 @@ fn imports_pictures_with_their_owner() {
     let out = world.path("sea.png").to_str().unwrap().to_owned();
     let kept = world.json(&["list", "backgrounds"]);
     let [sea] = &kept["items"].as_array().unwrap()[..] else { panic!("kept once: {kept}") };
-    assert_eq!(sea["sceneWords"], "", "imported backgrounds belong to no scene");
+    assert_eq!(sea["scene_words"], "", "imported backgrounds belong to no scene");
     world.json(&["export", "background", sea["name"].as_str().unwrap(), "--as", "original", "--out", &out]);
     assert_eq!(std::fs::read(out).unwrap(), picture(4), "byte for byte");
 
