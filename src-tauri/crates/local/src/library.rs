@@ -246,6 +246,16 @@ mod tests {
     }
 
     #[test]
+    fn largest_context_fits_with_the_room_for_helper_jobs() {
+        for context in [1_024, 8_192, 32_768] {
+            let needed = estimate(0, 1_000, context, None).needed();
+            let largest = |available| estimate(0, 1_000, 256, Some(available)).largest_context(131_072);
+            assert_eq!(largest(needed), Some(context));
+            assert_eq!(largest(needed - 1), Some(context - 256));
+        }
+    }
+
+    #[test]
     fn name_is_one_short_line() {
         let mut header = header(0);
         assert_eq!(name(&header, Path::new("/models/Tiny-Q4.gguf")), "Tiny-Q4");

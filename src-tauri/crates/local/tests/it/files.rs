@@ -21,7 +21,8 @@ fn inspect_reads_the_model_file() {
     let golden = include_str!("../../../context/tests/chat_templates/templates/smollm2-135m-instruct.jinja");
     assert_eq!(header.chat_template.as_deref(), Some(golden));
     let fit = library::fit(header, inspected.bytes, 8192, library::available_memory());
-    assert_eq!(fit.cache, 30 * 3 * (64 + 64) * 2 * 8192);
+    // With a quarter for helper jobs.
+    assert_eq!(fit.cache, 30 * 3 * (64 + 64) * 2 * (8192 + 2048));
     assert_eq!(fit.fits(), Some(true));
     assert_eq!(library::default_context(inspected.context()), 8192);
 }
