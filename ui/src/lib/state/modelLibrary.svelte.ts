@@ -20,6 +20,8 @@ export class ModelLibrary {
 	repository = $state.raw<HubFilesState | null>(null);
 	/** Ids of suggestions whose download is being prepared. */
 	preparing = $state.raw<readonly string[]>([]);
+	/** Number of events so far. */
+	#events = 0;
 
 	constructor(
 		private readonly api: Api,
@@ -30,7 +32,11 @@ export class ModelLibrary {
 
 	/** Loads what every screen needs. */
 	async load(): Promise<void> {
-		[this.downloads, this.hint] = await Promise.all([this.api.listDownloads(), this.api.hintsAtLargerModel()]);
+		const events = this.#events;
+		const [downloads, hint] = await Promise.all([this.api.listDownloads(), this.api.hintsAtLargerModel()]);
+		// An event that came meanwhile is newer than the answer.
+		if (events !== this.#events) return this.load();
+		[this.downloads, this.hint] = [downloads, hint];
 	}
 
 	/** Loads what the models screen needs. */
@@ -40,12 +46,14 @@ export class ModelLibrary {
 
 	/** Applies an event. */
 	update(download: Download): void {
+		this.#events += 1;
 		const known = this.downloads.findIndex(({ id }) => id === download.id);
 		this.downloads = known < 0 ? [...this.downloads, download] : this.downloads.with(known, download);
 		this.hint = false;
 	}
 
 	ended(id: string): void {
+		this.#events += 1;
 		this.downloads = this.downloads.filter((download) => download.id !== id);
 		void this.callbacks.attempt(async () => (this.hint = await this.api.hintsAtLargerModel()));
 	}

@@ -25,6 +25,15 @@ test("download replaces its earlier state and hides the hint", () => {
 	expect(models.downloading("a/b")?.id).toBe("one");
 });
 
+test("download that ends while the list loads stays away", async () => {
+	const lists = [[download("one")], []];
+	const models = library({ list_downloads: () => lists.shift(), hints_at_larger_model: () => false });
+	const loading = models.load();
+	models.ended("one");
+	await loading;
+	expect(models.downloads).toEqual([]);
+});
+
 test("late page of an older search is dropped", async () => {
 	const pages: Record<string, (value: unknown) => void> = {};
 	const { search } = library({ search_hub: ({ query }: { query: string }) => new Promise((resolve) => (pages[query] = resolve)) });
