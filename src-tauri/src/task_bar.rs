@@ -58,7 +58,7 @@ impl TaskBar {
     }
 }
 
-/// What the task bar shows, with a share in percent.
+/// The state of the task bar, with a share in percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Nothing,

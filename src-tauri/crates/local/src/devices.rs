@@ -16,7 +16,7 @@ const MAX_LIST: usize = 64 * 1024;
 /// Maximum characters of a name in the list.
 const MAX_NAME: usize = 200;
 
-/// What is known about the devices.
+/// The devices, or the reason why they are not known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Devices {
     /// Nobody has asked yet.

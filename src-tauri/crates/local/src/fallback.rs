@@ -1,4 +1,4 @@
-//! What to try next when a model cannot be loaded as wished: fewer layers on the graphics device, then a smaller
+//! The next attempt after a model could not be loaded as wished: fewer layers on the graphics device, then a smaller
 //! context, then the processor alone.
 
 use provider::{ProviderError, ProviderErrorKind};

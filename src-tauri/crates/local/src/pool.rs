@@ -23,7 +23,7 @@ pub struct ModelLimits {
     pub idle: Option<Duration>,
 }
 
-/// What all workers of a host share.
+/// The parts that all workers of a host share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) devices: DeviceCache,

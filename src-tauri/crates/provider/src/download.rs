@@ -49,7 +49,7 @@ pub enum DownloadError {
     Size { expected: u64, found: u64 },
 }
 
-/// What the caller knows and wants besides the address.
+/// The expectations of the caller besides the address.
 #[derive(Default)]
 pub struct Conditions<'a> {
     /// Size that the hub states, in bytes. Another size is an error.

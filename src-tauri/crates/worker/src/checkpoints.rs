@@ -72,7 +72,7 @@ fn sliding_window(model: &LlamaModel) -> Option<u32> {
     window.parse().ok().filter(|window| *window > 0)
 }
 
-/// Where a checkpoint was made.
+/// The place of a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CheckpointKind {
     /// At the boundary of a message.

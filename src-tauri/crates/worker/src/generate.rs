@@ -15,9 +15,10 @@ use crate::chunk::ChunkSize;
 use crate::draft::{Drafter, is_near_tie};
 use crate::engine;
 use crate::inbox::{Arrived, Inbox, ReplyWriter};
+use crate::reply_text::ReplyText;
 use crate::sampler::{GrammarError, TokenSampler};
-use crate::text_filter::{Found, Released, TextFilter};
-use crate::token_choices::{ChoiceLog, Probabilities};
+use crate::text_filter::{Found, Released};
+use crate::token_choices::Probabilities;
 use crate::vocab::{TokenizedPrompt, Vocab};
 
 /// A loaded model with its context.
@@ -200,12 +201,7 @@ impl<'model> GenerationSession<'model> {
         inbox: &mut Inbox,
         replies: &ReplyWriter,
     ) -> Result<FinishReason, ReplyError> {
-        let mut text = ReplyText {
-            id: request.id,
-            filter: TextFilter::new(&request.stop, &request.rules.banned_strings),
-            choices: (request.rules.alternatives > 0).then(ChoiceLog::default),
-            replies,
-        };
+        let mut text = ReplyText::new(request, replies);
         let ended = self.generate(request, prompt, drawn, &mut text, progress, inbox);
         if !matches!(ended, Ok(StopCause::StopSequence) | Err(ReplyError::Closed | ReplyError::Pipe(_))) {
             text.finish()?;
@@ -434,38 +430,6 @@ enum StopCause {
     Turn,
     StopSequence,
     Length,
-}
-
-/// The text of a reply on its way to the supervisor.
-struct ReplyText<'a> {
-    id: u64,
-    filter: TextFilter,
-    /// Absent if the request wants no alternatives.
-    choices: Option<ChoiceLog>,
-    replies: &'a ReplyWriter,
-}
-
-impl ReplyText<'_> {
-    fn send(&mut self, text: String) -> Result<(), FrameError> {
-        if text.is_empty() {
-            return Ok(());
-        }
-        let id = self.id;
-        let tokens = self.choices.as_mut().map(|log| log.release(&text)).unwrap_or_default();
-        self.replies.send(&WorkerReply::Text { id, text })?;
-        if tokens.is_empty() { Ok(()) } else { self.replies.send(&WorkerReply::Choices { id, tokens }) }
-    }
-
-    fn roll_back(&mut self, token: usize) {
-        self.filter.roll_back(token);
-        self.choices.iter_mut().for_each(|log| log.roll_back(token));
-    }
-
-    /// Sends the held text when the reply ends without a stop text.
-    fn finish(mut self) -> Result<(), FrameError> {
-        let held = std::mem::replace(&mut self.filter, TextFilter::new(&[], &[])).finish();
-        self.send(held)
-    }
 }
 
 fn milliseconds(since: Instant) -> f64 {

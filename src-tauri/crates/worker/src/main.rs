@@ -22,6 +22,7 @@ mod generate;
 mod guard;
 mod inbox;
 mod placement;
+mod reply_text;
 mod sampler;
 mod sequence;
 mod text_filter;

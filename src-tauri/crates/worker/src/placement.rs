@@ -10,7 +10,7 @@ use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer};
 use worker::protocol::{DeviceMemory, Placement};
 
-/// What the log has said since the last [`take`].
+/// The figures of the log since the last [`take`].
 static SEEN: Mutex<Placement> = Mutex::new(Placement { layers: 0, gpu_layers: 0, memory: Vec::new() });
 
 /// Returns what was logged since the last call, and starts anew.

@@ -88,7 +88,7 @@ pub enum CacheType {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlashAttention {
-    /// Where the device supports it.
+    /// On, if the device supports it.
     #[default]
     Auto,
     On,
@@ -324,7 +324,7 @@ pub struct LoadedModelInfo {
     pub placement: Placement,
 }
 
-/// Where the parts of a loaded model are, as llama.cpp reports it.
+/// The devices and memory of a loaded model, as llama.cpp reports them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
     /// Number of layers, including the output layer; 0 if only the vocabulary is loaded.

@@ -5,7 +5,7 @@ use llama_cpp_2::token::LlamaToken;
 
 use crate::checkpoints::{CheckpointKind, Checkpoints, Rollback};
 
-/// What a sequence of the context contains.
+/// The contents of a sequence of the context.
 pub(crate) struct Sequence {
     pub(crate) id: i32,
     pub(crate) key: String,

@@ -1068,7 +1068,7 @@ export type Download = {
 	secondsLeft: number | null,
 	/**  Why it waits or failed; empty otherwise. */
 	reason: string,
-	/**  What to do about it. */
+	/**  A way to go on. */
 	hint: string,
 	/**  Seconds until the next try. */
 	retryIn: number | null,
@@ -1990,7 +1990,7 @@ export type Model = {
 	default: boolean,
 };
 
-/**  What a model is doing. */
+/**  The state of a model. */
 export type ModelActivity = "unloaded" | "loading" | "idle" | 
 /**  A reply is being generated. */
 "busy";
@@ -2912,7 +2912,7 @@ export type SuggestedModel = {
 	/**  The licence has conditions beyond naming the authors. */
 	hasTerms: boolean,
 	languages: string[],
-	/**  What it is good at, as names of screen texts. */
+	/**  Its strengths, as names of screen texts. */
 	goodAt: string[],
 	/**  Notes on its chat template, as names of screen texts. */
 	notes: string[],

@@ -5,7 +5,7 @@ import { t } from "./i18n.svelte";
 /** Memory on one device. */
 export const used = ({ weights, cache, compute }: ModelMemory): number => (weights ?? 0) + (cache ?? 0) + (compute ?? 0);
 
-/** Where a loaded model is, in one line; empty if it is not loaded. */
+/** The place of a loaded model, in one line; empty if it is not loaded. */
 export function placement(state: ModelState): string {
 	if (state.context === 0) return "";
 	const context = number(state.context);

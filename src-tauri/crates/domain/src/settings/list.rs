@@ -166,7 +166,7 @@ words! {
 
     /// Whether a local model computes attention in one fused step.
     FlashAttention {
-        /// Where the device supports it.
+        /// On, if the device supports it.
         Auto = "auto",
         On = "on",
         Off = "off",

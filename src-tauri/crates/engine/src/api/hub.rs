@@ -127,7 +127,7 @@ pub struct SuggestedModel {
     /// The licence has conditions beyond naming the authors.
     pub has_terms: bool,
     pub languages: Vec<String>,
-    /// What it is good at, as names of screen texts.
+    /// Its strengths, as names of screen texts.
     pub good_at: Vec<String>,
     /// Notes on its chat template, as names of screen texts.
     pub notes: Vec<String>,
@@ -179,7 +179,7 @@ pub struct Download {
     pub seconds_left: Option<u32>,
     /// Why it waits or failed; empty otherwise.
     pub reason: String,
-    /// What to do about it.
+    /// A way to go on.
     pub hint: String,
     /// Seconds until the next try.
     pub retry_in: Option<u32>,

@@ -44,7 +44,7 @@ pub struct ComputeDevices {
     pub failure: Option<String>,
 }
 
-/// What a model is doing.
+/// The state of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum ModelActivity {

@@ -79,7 +79,7 @@ fn speeds(test: &SpeedTest) -> String {
     rows.collect::<Vec<_>>().join("\n")
 }
 
-/// Where a model is loaded, and how that differs from what was wished.
+/// The place of a loaded model, and its differences from what was wished.
 fn placement(state: &ModelState) -> String {
     if state.activity == ModelActivity::Unloaded {
         return "not loaded".to_owned();

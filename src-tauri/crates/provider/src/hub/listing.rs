@@ -1,4 +1,4 @@
-//! What a hub lists: models, and the model files of one repository.
+//! The lists of a hub: models, and the model files of one repository.
 
 use super::names::{FilePurpose, RepoId, purpose, quantisation, split_part, strip_gguf};
 use super::wire::{WireFile, WireModel};

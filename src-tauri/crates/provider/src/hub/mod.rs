@@ -152,7 +152,7 @@ impl HubClient {
         Ok(files)
     }
 
-    /// Where the content of a file is.
+    /// The address of the content of a file.
     pub fn source(&self, repo: &RepoId, revision: &str, path: &str) -> DownloadSource {
         DownloadSource::of(self.file_url(repo, revision, path), self.token.clone())
     }

@@ -1,4 +1,4 @@
-//! What the names of a hub tell: repositories, quantisations, parts of split files, and safe names for this machine.
+//! Names on a hub: repositories, quantisations, parts of split files, and safe names for this machine.
 //! All of them are untrusted.
 
 use std::fmt;

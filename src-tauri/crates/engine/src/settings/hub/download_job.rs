@@ -83,12 +83,12 @@ impl DownloadJob {
         RepoId::parse(&self.repo)
     }
 
-    /// Where a file goes. Its name on the hub is only a hint.
+    /// The path of the complete file. Its name on the hub is only a hint.
     pub(crate) fn place(&self, file: &JobFile) -> PathBuf {
         Path::new(&self.folder).join(safe_name(&file.path))
     }
 
-    /// Where a file is until it is complete.
+    /// The path of a file until it is complete.
     pub(crate) fn part(&self, file: &JobFile) -> PathBuf {
         Path::new(&self.folder).join(format!("{}.part", safe_name(&file.path)))
     }

@@ -18,7 +18,7 @@ const FOLDER: &str = "models";
 /// Maximum number of model folders.
 const MAX_FOLDERS: usize = 32;
 
-/// What the user has changed.
+/// The values that the user has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct StoredHub {
