@@ -112,7 +112,10 @@ impl TextFilter {
         let stop = self.stops.iter().map(|stop| overlap(&self.held, stop)).max().unwrap_or(0);
         let whole = self.held.len();
         let banned = self.banned.iter().filter_map(|text| may_begin(&self.held, text)).min().unwrap_or(whole);
-        let safe = banned.min(whole - stop);
+        // The token of an unfinished character stays whole, so that it can be taken back.
+        let open = self.starts.last().filter(|_| !self.bytes.is_empty() && !self.banned.is_empty());
+        let open = open.map_or(whole, |(_, start)| start.saturating_sub(self.released));
+        let safe = banned.min(whole - stop).min(open);
         if self.banned.is_empty() || safe == whole {
             return safe;
         }
