@@ -44,4 +44,4 @@ pub use id::{
     PersonaId, SwipeId,
 };
 pub use time::Timestamp;
-pub use tool_call::{ToolArguments, ToolCall};
+pub use tool_call::{ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::tool_call::{ToolDefinition, ToolRound};
+
 /// A part of the prompt's text. Text from people, cards or models is never `control`: the worker tokenizes it as plain
 /// text, so it cannot become a control token.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -46,6 +48,26 @@ pub struct PromptPicture {
     pub url: String,
 }
 
+/// Tool rounds before a message of the prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptToolRound {
+    /// Index into [`Prompt::messages`] of the reply that the round led to; the number of messages for a round of the
+    /// reply that is being written.
+    pub before: usize,
+    pub round: ToolRound,
+}
+
+/// Tools of a prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptTools {
+    /// Empty if the model may not call tools.
+    pub definitions: Vec<ToolDefinition>,
+    /// The definitions are sent because rounds refer to them, but the model must answer with text.
+    pub answer_only: bool,
+    /// In the order of the messages and of the rounds.
+    pub rounds: Vec<PromptToolRound>,
+}
+
 /// The input of a model. Remote chat endpoints use `messages`. The local worker uses `segments`: the same messages,
 /// rendered by the model's chat template.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +77,8 @@ pub struct Prompt {
     pub segments: Vec<Segment>,
     /// In message order. Empty for models without image input.
     pub pictures: Vec<PromptPicture>,
+    #[serde(default)]
+    pub tools: PromptTools,
     /// The last message is an unfinished reply that the model continues.
     pub continues: bool,
     /// Stop sequences.

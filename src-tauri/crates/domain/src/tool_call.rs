@@ -1,14 +1,47 @@
-//! Tool calls in a model's reply.
+//! Tools: their definitions, the calls in a model's reply, and the results.
 
 use std::collections::BTreeMap;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
+/// A tool that a model may call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolDefinition {
+    /// `[a-zA-Z0-9_-]`, 1 to 64 characters: the rule that all providers share.
+    pub name: String,
+    pub description: String,
+    /// JSON Schema of an object.
+    pub parameters: serde_json::Value,
+}
+
+/// The result of one call. It is text for the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// [`ToolCall::id`] of the call.
+    pub call_id: String,
+    pub text: String,
+    /// The tool failed, was refused or does not exist; `text` gives the reason.
+    #[serde(default)]
+    pub error: bool,
+}
+
+/// One round of a reply: the model calls tools and receives their results.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolRound {
+    /// Text of the model before the calls, often empty.
+    #[serde(default)]
+    pub text: String,
+    /// Never empty; each has an id.
+    pub calls: Vec<ToolCall>,
+    /// One for each call, in the same order.
+    pub results: Vec<ToolResult>,
+}
+
 /// One tool call, as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Id from the endpoint.
+    /// Id from the endpoint. A round generates one where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     pub name: String,

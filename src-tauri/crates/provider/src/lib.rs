@@ -107,7 +107,7 @@ pub enum GenerationEvent {
     Text(String),
     /// The probabilities of the tokens of the text so far, if the request wants them. Only local models report them.
     Choices(Vec<TokenChoice>),
-    /// A complete tool call, sent after all text. Nothing executes it.
+    /// A complete tool call, sent after all text. The provider never runs it.
     ToolCall(ToolCall),
     /// The request failed before its first token and will be sent again after `after_ms`.
     Retrying { attempt: u32, after_ms: u64, why: String },

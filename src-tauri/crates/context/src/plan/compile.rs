@@ -3,7 +3,7 @@
 
 use domain::MessageId;
 use domain::chat::WindowState;
-use domain::prompt::{Prompt, PromptMessage, Segment};
+use domain::prompt::{Prompt, PromptMessage, PromptTools, Segment};
 
 use super::draft::Draft;
 use super::item::Item;
@@ -127,6 +127,7 @@ impl<'a> Draft<'a> {
                 messages,
                 segments: if local { segments.clone() } else { Vec::new() },
                 pictures: Vec::new(),
+                tools: PromptTools::default(),
                 continues,
                 stop: self.setup.stop.to_vec(),
             },
