@@ -271,9 +271,12 @@ test("new character is written, saved and exported", async () => {
 	await page.getByRole("tab", { name: "Scene" }).click();
 	await id("field-firstMessage").fill("“Careful, that one bites.”");
 	await id("save").click();
-	await page.getByRole("button", { name: "Export as JSON (V3)" }).waitFor();
+	const exportJson = async () => {
+		await id("export-card").click();
+		await page.getByRole("menuitem", { name: "Export as JSON (V3)" }).click();
+	};
 	const download = page.waitForEvent("download");
-	await page.getByRole("button", { name: "Export as JSON (V3)" }).click();
+	await exportJson();
 	const card = JSON.parse(await readFile(await (await download).path(), "utf8"));
 	assert.equal(card.spec, "chara_card_v3");
 	assert.equal(card.data.first_mes, "“Careful, that one bites.”");
@@ -284,7 +287,7 @@ test("new character is written, saved and exported", async () => {
 	await file.scrollIntoViewIfNeeded();
 	await file.locator("img").waitFor();
 	const again = page.waitForEvent("download");
-	await page.getByRole("button", { name: "Export as JSON (V3)" }).click();
+	await exportJson();
 	const { assets } = JSON.parse(await readFile(await (await again).path(), "utf8")).data;
 	assert.deepEqual(assets.map(({ type, name }) => `${type} ${name}`), ["icon main", "emotion joy"]);
 	assert.match(assets[1].uri, /^data:image\/png;base64,/);
