@@ -20,9 +20,18 @@ for (const theme of ["dark", "light", "contrast"]) {
 			found.push(...(await axe(page)).map((line) => `${scene}: ${line}`));
 			const over = await page.evaluate(() => document.documentElement.scrollHeight - innerHeight);
 			if (over > 0) found.push(`${scene}: the window itself scrolls by ${over} px`);
+			found.push(...(await page.evaluate(sideways)).map((line) => `${scene}: ${line}`));
 		}
 		assert.deepEqual(found, []);
 	});
+}
+
+/** Panels and pages that scroll sideways. Bars and code may: they are low or marked as code. */
+function sideways() {
+	const panels = [...document.querySelectorAll("*")].filter((one) => one.clientHeight > 160 && !one.closest("pre, code, [role=tree]"));
+	return panels
+		.filter((one) => ["auto", "scroll"].includes(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1)
+		.map((one) => `${one.tagName}.${one.className} is ${one.clientWidth} px wide, its content ${one.scrollWidth} px`);
 }
 
 test("picture enlarges by keyboard and returns the focus", async () => {
