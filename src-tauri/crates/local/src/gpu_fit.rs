@@ -1,7 +1,8 @@
 //! Estimates how many layers of a model fit the memory of graphics devices.
 
-use worker::protocol::{CacheType, Device, Load};
+use worker::protocol::{CacheType, Device, DeviceKind, Load};
 
+use crate::devices::Devices;
 use crate::gguf::GgufHeader;
 
 /// Memory of a device that stays free for the desktop and for other programs: this share, and at least [`SPARE`].
@@ -39,6 +40,42 @@ impl ModelSize {
     }
 }
 
+/// The part of a model that the graphics devices of this machine would compute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphicsFit {
+    pub layers: u32,
+    /// All layers, with the output layer.
+    pub of: u32,
+    /// Descriptions of the devices.
+    pub devices: Vec<String>,
+    /// Free memory of the devices, in bytes.
+    pub free: u64,
+}
+
+/// Estimates the layers of a model file of `bytes` that `devices` would compute with `context` tokens. `None` without a
+/// graphics device.
+pub fn graphics_fit(header: &GgufHeader, bytes: u64, context: u32, devices: &Devices) -> Option<GraphicsFit> {
+    let graphics = devices.graphics();
+    let size = ModelSize::of(header, bytes);
+    (!graphics.is_empty()).then(|| GraphicsFit {
+        layers: layers_that_fit(size, size.cache(context, CacheType::F16), &graphics),
+        of: size.layers + 1,
+        devices: graphics.iter().map(|device| device.description.clone()).collect(),
+        free: graphics.iter().map(|device| device.free).fold(0, u64::saturating_add),
+    })
+}
+
+/// Bytes that models may use on discrete devices. Integrated ones share the memory of the machine.
+pub fn graphics_memory(devices: &Devices) -> u64 {
+    let discrete = devices.graphics().into_iter().filter(|device| device.kind == DeviceKind::Discrete);
+    discrete.map(usable).fold(0, u64::saturating_add)
+}
+
+/// Free memory of a device without what stays free.
+fn usable(device: &Device) -> u64 {
+    device.free.saturating_sub((device.total / SPARE_SHARE).max(SPARE))
+}
+
 /// Returns the number of layers, including the output layer, whose weights and KV cache fit the free memory of `devices`.
 pub(crate) fn layers_that_fit(size: ModelSize, cache: u64, devices: &[&Device]) -> u32 {
     let all = size.layers + 1;
@@ -46,11 +83,7 @@ pub(crate) fn layers_that_fit(size: ModelSize, cache: u64, devices: &[&Device]) 
         return 0;
     }
     let compute = COMPUTE.saturating_add(size.weights / 20);
-    let usable = |device: &&Device| {
-        let spare = (device.total / SPARE_SHARE).max(SPARE);
-        device.free.saturating_sub(spare).saturating_sub(compute)
-    };
-    let room: u64 = devices.iter().map(usable).fold(0, u64::saturating_add);
+    let room = devices.iter().map(|device| usable(device).saturating_sub(compute)).fold(0, u64::saturating_add);
     // The output layer and the token table are about as large as one layer in most models, and larger in small ones.
     let per_layer = (size.weights.saturating_add(cache) / u64::from(size.layers)).max(1);
     u32::try_from(room / per_layer).unwrap_or(u32::MAX).min(all)
@@ -71,6 +104,16 @@ mod tests {
 
     /// An 8B model at Q4: 32 layers, 5 GB of weights, 128 KiB of cache per token.
     const LARGE: ModelSize = ModelSize { layers: 32, weights: 5_000_000_000, cache_per_token: 131_072 };
+
+    #[test]
+    fn only_discrete_devices_add_memory() {
+        let integrated = Device { kind: DeviceKind::Integrated, ..card(6 * GIB) };
+        assert_eq!(graphics_memory(&Devices::Known(vec![integrated.clone()])), 0);
+        let both = Devices::Known(vec![card(6 * GIB), integrated]);
+        assert_eq!(graphics_memory(&both), 6 * GIB - 8 * GIB / 12);
+        assert_eq!(graphics_memory(&Devices::Failed("lost".into())), 0);
+        assert_eq!(graphics_memory(&Devices::Known(vec![card(1)])), 0, "spare memory is not used");
+    }
 
     #[test]
     fn more_free_memory_takes_more_layers() {

@@ -88,6 +88,11 @@ impl LocalHost {
         self.pool.shared.devices.set(devices::list(&self.settings).await)
     }
 
+    /// The devices with their free memory. Asks again only if there is a graphics device.
+    pub async fn current_devices(&self) -> Devices {
+        self.pool.shared.devices.current(&self.settings).await
+    }
+
     /// The devices as they were last listed.
     pub fn known_devices(&self) -> Devices {
         self.pool.shared.devices.get()

@@ -42,6 +42,7 @@ pub use counting::{CountingMethod, REVISION as COUNTING_REVISION};
 pub use devices::{Devices, is_graphics};
 pub use fallback::LoadNote;
 pub use gguf::{GgufError, GgufHeader};
+pub use gpu_fit::{GraphicsFit, graphics_fit, graphics_memory};
 pub use host::{LocalHost, LocalProvider};
 pub use library::{Fit, Inspected, ModelError, inspect};
 pub use load_options::LoadOptions;

@@ -1293,8 +1293,10 @@ export type FitReport = {
 	/**  Compute buffers, by a rule of thumb. */
 	working: number | null,
 	needed: number | null,
-	/**  Memory that is available now; `null` if the system does not say. */
+	/**  Memory that is available now, with that of discrete graphics devices; `null` if the system does not say. */
 	available: number | null,
+	/**  The part that graphics devices would compute; `null` without one. */
+	graphics: GraphicsFit | null,
 	/**  Context in tokens that the figures are for. */
 	context: number,
 	/**  Context in tokens that the model was trained for. */
@@ -1349,6 +1351,17 @@ export type Generating = {
 	seq: number,
 	/**  Set if several characters answer one message. */
 	turn?: ReplyTurn | null,
+};
+
+/**  The part of a model that the graphics devices of this machine would compute. */
+export type GraphicsFit = {
+	layers: number,
+	/**  All layers of the model. */
+	of: number,
+	/**  Descriptions of the devices. */
+	devices: string[],
+	/**  Free memory of the devices, in bytes. */
+	free: number | null,
 };
 
 /**  A group chat. */

@@ -97,9 +97,11 @@ pub struct FitReport {
     pub working: u64,
     #[specta(type = f64)]
     pub needed: u64,
-    /// Memory that is available now; `null` if the system does not say.
+    /// Memory that is available now, with that of discrete graphics devices; `null` if the system does not say.
     #[specta(type = Option<f64>)]
     pub available: Option<u64>,
+    /// The part that graphics devices would compute; `null` without one.
+    pub graphics: Option<GraphicsFit>,
     /// Context in tokens that the figures are for.
     pub context: u32,
     /// Context in tokens that the model was trained for.
@@ -111,6 +113,20 @@ pub struct FitReport {
     pub parameters: u64,
     /// The file contains a chat template.
     pub has_template: bool,
+}
+
+/// The part of a model that the graphics devices of this machine would compute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphicsFit {
+    pub layers: u32,
+    /// All layers of the model.
+    pub of: u32,
+    /// Descriptions of the devices.
+    pub devices: Vec<String>,
+    /// Free memory of the devices, in bytes.
+    #[specta(type = f64)]
+    pub free: u64,
 }
 
 /// A model of the catalogue that comes with the app.

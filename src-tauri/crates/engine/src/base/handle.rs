@@ -80,6 +80,12 @@ impl Base {
         self.inner.home.clone().or_else(std::env::home_dir)
     }
 
+    /// The folder in an environment variable of another app; `None` if the options name a home folder.
+    pub(crate) fn folder_of_variable(&self, name: &str) -> Option<PathBuf> {
+        let own = self.inner.home.is_none().then(|| std::env::var_os(name))??;
+        Some(PathBuf::from(own)).filter(|folder| folder.is_absolute())
+    }
+
     /// The provider that answers every turn, if the options name one.
     pub(crate) fn injected_provider(&self) -> Option<Arc<dyn Provider>> {
         self.inner.provider.clone()

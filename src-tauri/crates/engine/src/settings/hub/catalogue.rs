@@ -72,7 +72,7 @@ impl Configuration {
         let hub = self.hub().await?;
         let page =
             |repo: &str| provider::hub::names::RepoId::parse(repo).map(|repo| hub.page(&repo)).unwrap_or_default();
-        Ok(suggestions(library::available_memory(), page))
+        Ok(suggestions(self.model_memory().await, page))
     }
 
     /// Downloads a model of the catalogue, and makes it the default afterwards.
@@ -84,7 +84,8 @@ impl Configuration {
         let (_, repository) = self.repository(&entry.repo).await?;
         let models = || repository.files.iter().filter(|file| file.purpose == provider::hub::names::FilePurpose::Model);
         let named = models().find(|file| file.quantisation == Some(entry.quantisation()));
-        let file = named.or_else(|| search::recommended(&repository, library::available_memory()));
+        let available = self.model_memory().await;
+        let file = named.or_else(|| search::recommended(&repository, available));
         let path = file.map(|file| file.path().to_owned()).ok_or_else(|| not_found("model file"))?;
         self.start_download(entry.repo.clone(), path, None, true).await
     }

@@ -1,9 +1,10 @@
 //! Whether a model fits into this machine's memory.
 
-use local::GgufHeader;
 use local::library::{self, Fit};
+use local::{Devices, GgufHeader, graphics_fit, graphics_memory};
 
-use crate::api::{FitReport, Fits};
+use crate::api::{FitReport, Fits, GraphicsFit};
+use crate::settings::handle::Configuration;
 
 /// Share of the weights that the KV cache of 8,192 tokens takes in common models, for files whose header is not known.
 const TYPICAL_CACHE: u64 = 5;
@@ -22,8 +23,21 @@ pub(crate) fn guessed(bytes: u64, available: Option<u64>) -> Fits {
     fits(library::estimate(bytes.saturating_add(bytes / TYPICAL_CACHE), 0, 0, available))
 }
 
+impl Configuration {
+    /// Bytes that a model may use: the machine's available memory and that of discrete graphics devices. `None` if the
+    /// system does not say.
+    pub(crate) async fn model_memory(&self) -> Option<u64> {
+        memory_with(&self.local().current_devices().await)
+    }
+}
+
+fn memory_with(devices: &Devices) -> Option<u64> {
+    Some(library::available_memory()?.saturating_add(graphics_memory(devices)))
+}
+
 /// `context` is the wanted size in tokens; without one, the default for this model.
-pub(crate) fn report(header: &GgufHeader, bytes: u64, context: Option<u32>, available: Option<u64>) -> FitReport {
+pub(crate) fn report(header: &GgufHeader, bytes: u64, context: Option<u32>, devices: &Devices) -> FitReport {
+    let available = memory_with(devices);
     let trained = header.context_length.filter(|length| *length > 0).unwrap_or(2_048);
     let context =
         context.map_or_else(|| library::default_context(trained), |wanted| wanted.clamp(256, trained.max(256)));
@@ -35,6 +49,12 @@ pub(crate) fn report(header: &GgufHeader, bytes: u64, context: Option<u32>, avai
         working: fit.working,
         needed: fit.needed(),
         available: fit.available,
+        graphics: graphics_fit(header, bytes, context, devices).map(|fit| GraphicsFit {
+            layers: fit.layers,
+            of: fit.of,
+            devices: fit.devices,
+            free: fit.free,
+        }),
         context,
         trained_context: trained,
         largest_context: fit.largest_context(trained),

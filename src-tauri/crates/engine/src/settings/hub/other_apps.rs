@@ -84,12 +84,25 @@ impl Configuration {
 
     async fn other_apps(&self) -> ApiResult<Vec<OtherApp>> {
         let Some(home) = self.base().home() else { return Ok(Vec::new()) };
-        tokio::task::spawn_blocking(move || find(&home)).await.map_err(|_| internal("other apps could not be found"))
+        let moved = Moved {
+            ollama: self.base().folder_of_variable("OLLAMA_MODELS"),
+            llama: self.base().folder_of_variable("LLAMA_CACHE"),
+        };
+        tokio::task::spawn_blocking(move || find(&home, moved))
+            .await
+            .map_err(|_| internal("other apps could not be found"))
     }
 }
 
+/// Folders that the user has moved, by the variables that the apps read themselves.
+#[derive(Default)]
+struct Moved {
+    ollama: Option<PathBuf>,
+    llama: Option<PathBuf>,
+}
+
 /// The folder of each app, by the operating system's customs and the app's own defaults.
-fn find(home: &Path) -> Vec<OtherApp> {
+fn find(home: &Path, moved: Moved) -> Vec<OtherApp> {
     let mut apps = Vec::new();
     let mut add = |name, folder: PathBuf, models: fn(&Path) -> Vec<OtherModel>| {
         let models = if folder.is_dir() { models(&folder) } else { Vec::new() };
@@ -100,7 +113,7 @@ fn find(home: &Path) -> Vec<OtherApp> {
     for folder in [".lmstudio/models", ".cache/lm-studio/models"] {
         add("LM Studio", home.join(folder), gguf_below);
     }
-    add("Ollama", home.join(".ollama/models"), ollama);
+    add("Ollama", moved.ollama.unwrap_or_else(|| home.join(".ollama/models")), ollama);
     let data = [
         ".config/Jan/data",
         ".local/share/Jan/data",
@@ -112,6 +125,9 @@ fn find(home: &Path) -> Vec<OtherApp> {
         for models in ["llamacpp/models", "models"] {
             add("Jan", home.join(folder).join(models), gguf_below);
         }
+    }
+    if let Some(folder) = moved.llama {
+        add("llama.cpp", folder, gguf_below);
     }
     for folder in [".cache/llama.cpp", "Library/Caches/llama.cpp", "AppData/Local/llama.cpp"] {
         add("llama.cpp", home.join(folder), gguf_below);
@@ -186,7 +202,14 @@ mod tests {
     }
 
     fn names(home: &Path) -> Vec<(&'static str, Vec<String>)> {
-        find(home).into_iter().map(|app| (app.name, app.models.into_iter().map(|model| model.name).collect())).collect()
+        names_with(home, Moved::default())
+    }
+
+    fn names_with(home: &Path, moved: Moved) -> Vec<(&'static str, Vec<String>)> {
+        find(home, moved)
+            .into_iter()
+            .map(|app| (app.name, app.models.into_iter().map(|model| model.name).collect()))
+            .collect()
     }
 
     #[test]
@@ -221,6 +244,22 @@ mod tests {
                 ("Jan", vec!["llama3-1b".to_owned()]),
                 ("llama.cpp", vec!["ggml-org_gemma-3-1b-it-GGUF_gemma-3-1b-it-Q4_K_M".to_owned()]),
             ]
+        );
+    }
+
+    #[test]
+    fn finds_models_in_moved_folders() {
+        let (home, disk) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let hash = "c".repeat(64);
+        let manifest =
+            format!(r#"{{"layers":[{{"mediaType":"application/vnd.ollama.image.model","digest":"sha256:{hash}"}}]}}"#);
+        write(&disk.path().join("ollama/manifests/registry.ollama.ai/library/gemma3/1b"), &manifest);
+        write(&disk.path().join(format!("ollama/blobs/sha256-{hash}")), "");
+        write(&disk.path().join("cache/Tiny-Q8_0.gguf"), "");
+        let moved = Moved { ollama: Some(disk.path().join("ollama")), llama: Some(disk.path().join("cache")) };
+        assert_eq!(
+            names_with(home.path(), moved),
+            [("Ollama", vec!["gemma3 1b".to_owned()]), ("llama.cpp", vec!["Tiny-Q8_0".to_owned()])]
         );
     }
 }

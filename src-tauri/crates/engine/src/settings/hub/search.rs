@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use local::{GgufHeader, gguf, library};
+use local::{GgufHeader, gguf};
 use provider::hub::names::{FilePurpose, RepoId, bits_per_weight};
 use provider::hub::{HubClient, HubFile, HubModel, Repository};
 
@@ -52,7 +52,7 @@ impl Configuration {
         let repository = self.known_repos().put(hub.repository(&repo_id(&repo)?).await?);
         let models = self.base().store().read(|store| store.models().list()).await?;
         let installed = models.into_iter().map(|model| model.sha256.to_ascii_lowercase()).collect();
-        Ok(shown_repository(&hub, &repository, &installed, library::available_memory()))
+        Ok(shown_repository(&hub, &repository, &installed, self.model_memory().await))
     }
 
     /// Reads the header of a file on the hub, and reports the memory that it needs. `context` in tokens; without one,
@@ -65,7 +65,8 @@ impl Configuration {
         let (hub, repository) = self.repository(&repo).await?;
         let file = file(&repository, &path)?;
         let header = self.remote_header(&hub, &repository, file).await?;
-        Ok(fit_report::report(&header, file.bytes().unwrap_or(0), context, library::available_memory()))
+        let devices = self.local().current_devices().await;
+        Ok(fit_report::report(&header, file.bytes().unwrap_or(0), context, &devices))
     }
 
     /// The repository as it was listed last, or loaded now.
