@@ -108,7 +108,7 @@ impl Configuration {
             _ => None,
         };
         let (counted_with, mean_error) = described(self.base().store(), &endpoint).await?;
-        let learned = quirks(&endpoint_dialect::known(self.base().store(), &endpoint).await?);
+        let learned = endpoint_dialect::known(self.base().store(), &endpoint).await?.beyond(endpoint.dialect);
         Ok(api::Endpoint {
             id: id.to_string(),
             name: endpoint.name,
@@ -124,7 +124,7 @@ impl Configuration {
             default_model,
             counted_with,
             mean_error,
-            learned,
+            learned: quirks(&learned),
         })
     }
 

@@ -40,6 +40,10 @@ impl Api for Anthropic {
         !dialect.no_prefill
     }
 
+    fn trims_prefill(&self) -> bool {
+        true
+    }
+
     fn models_url(&self, config: &EndpointConfig) -> Url {
         let mut url = config.call(&["models"]);
         url.query_pairs_mut().append_pair("limit", "1000");

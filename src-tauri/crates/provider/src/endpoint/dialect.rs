@@ -241,6 +241,13 @@ impl LearnedDialect {
         Self { left_out: names_of(&left_out), no_prefill, ..Self::default() }
     }
 
+    /// The refusals beyond what all endpoints with this API lack.
+    pub fn beyond(&self, api: EndpointDialect) -> Self {
+        let known = Self::of_api(api);
+        let left_out = self.left_out.difference(&known.left_out).cloned().collect();
+        Self { left_out, no_prefill: self.no_prefill && !known.no_prefill, ..self.clone() }
+    }
+
     pub(crate) fn sends(&self, parameter: &str) -> bool {
         let beyond = self.plain && is_extra(parameter);
         !beyond && !self.left_out.contains(parameter)
@@ -474,6 +481,12 @@ mod tests {
         assert!(sends(EndpointDialect::Text, "min_p") && !sends(EndpointDialect::Text, "tools"));
         let deprecated = after(&["`temperature` is deprecated for this model."]);
         assert!(!deprecated.sends("temperature"), "{deprecated:?}");
+        let learned = deprecated.or(LearnedDialect::of_api(EndpointDialect::Gemini)).beyond(EndpointDialect::Gemini);
+        assert_eq!(
+            (left_out(&learned), learned.no_prefill),
+            (vec!["frequency_penalty", "presence_penalty", "temperature", "top_p"], false),
+            "only what was learned is shown"
+        );
     }
 
     #[test]

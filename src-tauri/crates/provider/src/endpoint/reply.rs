@@ -24,7 +24,7 @@ pub(crate) fn reply(
     let request = Arc::new(request);
     stream! {
         let timeouts = shared.config.timeouts;
-        let mut tally = ReplyState::new(&request);
+        let mut tally = ReplyState::new(&request, shared.config.api().trims_prefill());
         let mut retries = 0;
         loop {
             let mut frames = pin!(exchange(Arc::clone(&shared), Arc::clone(&request)));

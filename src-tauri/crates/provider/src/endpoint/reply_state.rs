@@ -45,14 +45,15 @@ pub(crate) enum ReplyEnd {
 }
 
 impl ReplyState {
-    pub(crate) fn new(request: &Request) -> Self {
+    /// `trims_prefill` is [`Api::trims_prefill`](super::api::Api::trims_prefill).
+    pub(crate) fn new(request: &Request, trims_prefill: bool) -> Self {
         Self {
             started: Instant::now(),
             first_text: None,
             sent: 0,
             bytes: 0,
             texts: 0,
-            text: TextPipeline::of(&request.prompt),
+            text: TextPipeline::of(&request.prompt, trims_prefill),
             thinks: false,
             calls: ToolCallAssembler::default(),
             usage: Usage::default(),

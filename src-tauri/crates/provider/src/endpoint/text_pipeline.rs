@@ -13,16 +13,19 @@ pub(crate) struct TextPipeline {
     joined: DeltaAssembler,
     echo: EchoFilter,
     cutter: StopFilter,
+    /// The unfinished reply ends with whitespace that was not sent, so that at the start of the new text is dropped.
+    after_space: bool,
 }
 
 impl TextPipeline {
-    pub(crate) fn of(prompt: &Prompt) -> Self {
+    pub(crate) fn of(prompt: &Prompt, trims_prefill: bool) -> Self {
         let base = prompt.messages.last().filter(|_| prompt.continues).map_or("", |last| last.text.as_str());
         Self {
             halves: SurrogateJoiner::default(),
             joined: DeltaAssembler::default(),
             echo: EchoFilter::of(base),
             cutter: StopFilter::new(&prompt.stop),
+            after_space: trims_prefill && base.ends_with(char::is_whitespace),
         }
     }
 
@@ -40,6 +43,7 @@ impl TextPipeline {
             }
         };
         let new = self.echo.push(new);
+        let new = self.spaced(new);
         self.cutter.push(&new)
     }
 
@@ -50,9 +54,19 @@ impl TextPipeline {
         rest.push_str(&self.joined.rest());
         let mut rest = self.echo.push(rest);
         rest.push_str(&self.echo.rest());
+        let rest = self.spaced(rest);
         let mut new = self.cutter.push(&rest);
         new.push_str(&self.cutter.rest());
         new
+    }
+
+    fn spaced(&mut self, text: String) -> String {
+        if !self.after_space {
+            return text;
+        }
+        let trimmed = text.trim_start();
+        self.after_space = trimmed.is_empty();
+        trimmed.to_owned()
     }
 
     /// Whether a stop text or a control token ended the reply.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use provider::{EndpointClient, EndpointConfig, Provider, ProviderErrorKind as Kind, probe};
 use tokio_util::sync::CancellationToken;
 
-use super::service::{Service, client, config, services};
+use super::service::{Service, client, config, serve, services};
 use crate::endpoint::support::{FaultServer, KEY, Play, answer, request, stream, timeouts, watch};
 
 async fn seen(service: &Arc<dyn Service>, plays: Vec<Play>) -> (String, String, usize) {
@@ -115,6 +115,24 @@ async fn refused_prefill_is_learned() {
     let learned = serde_json::to_string(&client.dialect()).unwrap();
     let again = config(anthropic.as_ref(), server.port).with_dialect(serde_json::from_str(&learned).unwrap());
     assert!(again.dialect().no_prefill);
+}
+
+#[tokio::test]
+async fn continued_reply_has_one_space() {
+    let services = services();
+    for (service, begun, expected) in [
+        (&services[2], "Once upon a ", "time, a keeper lived[Stop]"),
+        (&services[2], "Once upon a", " time, a keeper lived[Stop]"),
+        (&services[0], "Once upon a ", " time, a keeper lived[Stop]"),
+    ] {
+        let server = serve(service.clone()).await;
+        let mut request = request();
+        let begun = domain::prompt::PromptMessage { role: domain::prompt::PromptRole::Character, text: begun.into() };
+        request.prompt.messages.push(begun);
+        request.prompt.continues = true;
+        let seen = watch(client(service.as_ref(), server.port).stream(request, CancellationToken::new())).await;
+        assert_eq!(seen.line, expected, "{:?}", service.kind());
+    }
 }
 
 #[tokio::test]
