@@ -16,7 +16,7 @@ use domain::prompt::{Prompt, PromptMessage, PromptRole, Segment};
 use domain::sampling::SamplerOptions;
 use futures_util::StreamExt;
 use local::LocalHost;
-use provider::{EndpointConfig, GenerationEvent, OpenAiClient, Provider, Request};
+use provider::{EndpointClient, EndpointConfig, GenerationEvent, Provider, Request};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
@@ -125,7 +125,7 @@ async fn worker(settings: local::WorkerSettings, model: &Path) -> (LocalHost, st
     (host, provider)
 }
 
-async fn server(model: &Path) -> (Child, OpenAiClient) {
+async fn server(model: &Path) -> (Child, EndpointClient) {
     let mut server = Command::new(python())
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../src-tauri/crates/provider/tests/openai-server/serve.py"))
         .arg(model)
@@ -138,7 +138,7 @@ async fn server(model: &Path) -> (Child, OpenAiClient) {
         .spawn()
         .unwrap();
     let address = BufReader::new(server.stdout.take().unwrap()).lines().next_line().await.unwrap().unwrap();
-    let client = OpenAiClient::new(EndpointConfig::new(&format!("{address}/v1"), "", None).unwrap()).unwrap();
+    let client = EndpointClient::new(EndpointConfig::new(&format!("{address}/v1"), "", None).unwrap()).unwrap();
     (server, client)
 }
 

@@ -44,6 +44,32 @@ test("service fills in its endpoint, links to its keys", async () => {
 	await id("endpoint").filter({ hasText: "My router" }).getByText("2 models").waitFor();
 });
 
+test("API is chosen by the address, or by hand", async () => {
+	await show("models", "dark");
+	await id("add-endpoint").click();
+	assert.equal(await id("endpoint-dialect").locator("option:checked").innerText(), "Automatic");
+	await id("endpoint-url").fill("https://api.anthropic.com/v1");
+	await id("endpoint-test").click();
+	await id("endpoint-found").getByText("Anthropic").waitFor();
+	await id("service-gemini").click();
+	assert.equal(await id("endpoint-dialect").inputValue(), "gemini");
+	await page.getByText("Gemini models of Google AI Studio.").waitFor();
+	await page.getByText("https://aistudio.google.com/apikey").waitFor();
+	await id("endpoint-dialect").selectOption("text");
+	await id("endpoint-name").fill("Plain text");
+	await id("endpoint-save").click();
+	await id("endpoint-form").waitFor({ state: "detached" });
+	await id("endpoint").filter({ hasText: "Plain text" }).getByText("Text completions").waitFor();
+});
+
+test("test shows the price of the model", async () => {
+	await show("models", "light");
+	await id("add-endpoint").click();
+	await id("service-lmstudio").click();
+	await id("endpoint-test").click();
+	await id("endpoint-found").getByText("$0.4 in and $2 out per million tokens").waitFor();
+});
+
 test("health tests an endpoint only on request", async () => {
 	await show("health", "dark");
 	const row = id("endpoint-check").filter({ hasText: "OpenRouter" });

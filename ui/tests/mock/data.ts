@@ -78,16 +78,18 @@ export const models: Model[] = [
 const offered = (endpoint: string, ...names: string[]) => names.map((name, index) => ({ id: `${endpoint}-${index}`, name, context: 32_768, typed: false }));
 
 export const services: EndpointService[] = [
-	{ id: "llamacpp", name: "llama.cpp", url: "http://127.0.0.1:8080/v1", key: "optional", keyUrl: "" },
-	{ id: "ollama", name: "Ollama", url: "http://127.0.0.1:11434/v1", key: "none", keyUrl: "" },
-	{ id: "lmstudio", name: "LM Studio", url: "http://127.0.0.1:1234/v1", key: "none", keyUrl: "" },
-	{ id: "koboldcpp", name: "KoboldCpp", url: "http://127.0.0.1:5001/v1", key: "optional", keyUrl: "" },
-	{ id: "vllm", name: "vLLM", url: "http://127.0.0.1:8000/v1", key: "optional", keyUrl: "" },
-	{ id: "openrouter", name: "OpenRouter", url: "https://openrouter.ai/api/v1", key: "required", keyUrl: "https://openrouter.ai/settings/keys" },
-	{ id: "openai", name: "OpenAI", url: "https://api.openai.com/v1", key: "required", keyUrl: "https://platform.openai.com/api-keys" },
-	{ id: "mistral", name: "Mistral", url: "https://api.mistral.ai/v1", key: "required", keyUrl: "https://console.mistral.ai/api-keys" },
-	{ id: "deepseek", name: "DeepSeek", url: "https://api.deepseek.com/v1", key: "required", keyUrl: "https://platform.deepseek.com/api_keys" },
-	{ id: "groq", name: "Groq", url: "https://api.groq.com/openai/v1", key: "required", keyUrl: "https://console.groq.com/keys" },
+	{ id: "llamacpp", name: "llama.cpp", url: "http://127.0.0.1:8080/v1", dialect: "openai", key: "optional", keyUrl: "" },
+	{ id: "ollama", name: "Ollama", url: "http://127.0.0.1:11434", dialect: "ollama", key: "none", keyUrl: "" },
+	{ id: "lmstudio", name: "LM Studio", url: "http://127.0.0.1:1234/v1", dialect: "openai", key: "none", keyUrl: "" },
+	{ id: "koboldcpp", name: "KoboldCpp", url: "http://127.0.0.1:5001/v1", dialect: "openai", key: "optional", keyUrl: "" },
+	{ id: "vllm", name: "vLLM", url: "http://127.0.0.1:8000/v1", dialect: "openai", key: "optional", keyUrl: "" },
+	{ id: "openrouter", name: "OpenRouter", url: "https://openrouter.ai/api/v1", dialect: "openai", key: "required", keyUrl: "https://openrouter.ai/settings/keys" },
+	{ id: "anthropic", name: "Anthropic", url: "https://api.anthropic.com/v1", dialect: "anthropic", key: "required", keyUrl: "https://console.anthropic.com/settings/keys" },
+	{ id: "gemini", name: "Google Gemini", url: "https://generativelanguage.googleapis.com/v1beta", dialect: "gemini", key: "required", keyUrl: "https://aistudio.google.com/apikey" },
+	{ id: "openai", name: "OpenAI", url: "https://api.openai.com/v1", dialect: "openai", key: "required", keyUrl: "https://platform.openai.com/api-keys" },
+	{ id: "mistral", name: "Mistral", url: "https://api.mistral.ai/v1", dialect: "openai", key: "required", keyUrl: "https://console.mistral.ai/api-keys" },
+	{ id: "deepseek", name: "DeepSeek", url: "https://api.deepseek.com/v1", dialect: "openai", key: "required", keyUrl: "https://platform.deepseek.com/api_keys" },
+	{ id: "groq", name: "Groq", url: "https://api.groq.com/openai/v1", dialect: "openai", key: "required", keyUrl: "https://console.groq.com/keys" },
 ];
 
 export const importRecords: ImportRecord[] = [

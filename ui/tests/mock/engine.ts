@@ -10,6 +10,7 @@ import { MockCardFiles } from "./cardFiles";
 import { MockScenery } from "./scenery";
 import { MockCommands } from "./commands";
 import * as data from "./data";
+import { guessedDialect } from "./dialects";
 import { MockFolder } from "./folder";
 import { MockFolders } from "./folders";
 import { MockHub } from "./hub";
@@ -592,7 +593,8 @@ export class MockEngine implements Transport {
 	op_save_endpoint = ({ draft }: { draft: EndpointDraft }): Endpoint => {
 		const known = this.endpoints.find(({ id }) => id === draft.id);
 		const id = known?.id ?? `endpoint${this.#next++}`;
-		const { name, dialect = "openai", url, model, context } = draft;
+		const { name, url, model, context } = draft;
+		const dialect = draft.dialect ?? known?.dialect ?? guessedDialect(url);
 		const models = draft.models?.map((one, index) => ({ id: `${id}-${index}`, ...one })) ?? known?.models ?? [];
 		const headers = draft.headers?.map((header) => header.name) ?? known?.headers ?? [];
 		const saved: Endpoint = { default: false, defaultModel: null, countedWith: "estimate", meanError: null, hasKey: draft.key !== null, keyIsForSession: true, learned: [], ...known, id, name, dialect, url, model, context, models, headers };
@@ -603,13 +605,15 @@ export class MockEngine implements Transport {
 	op_recent_models = (): ModelRef[] => [{ kind: "remote", id: "e2-5" }, { kind: "local", id: "m2" }];
 	op_refresh_endpoint = ({ id }: { id: string }) => {
 		if (id === "e2") throw { kind: "provider", class: "unauthorized", message: "https://openrouter.ai/api/v1 needs an API key (401).", hint: "Enter the key in the endpoint's settings." } satisfies ApiError;
-		return { models: this.endpoints.find((endpoint) => endpoint.id === id)?.models ?? [], context: null, tookMs: 38 };
+		return { models: this.endpoints.find((endpoint) => endpoint.id === id)?.models ?? [], context: null, price: null, dialect: "openai" as const, tookMs: 38 };
 	};
 	op_list_import_reports = () => data.importRecords;
 	op_get_import_report = () => REPORT;
 	op_remove_endpoint_tokenizer = ({ id }: { id: string }) => this.#counts(id, "estimate");
-	op_test_endpoint = ({ draft }: { draft: { url: string } }) => {
-		if (draft.url.includes("1234")) return { models: ["gemma-3-12b-it", "qwen3-8b", "mistral-small-3.2-24b-instruct"].map((name) => ({ name, context: null, typed: false })), context: 32_768, tookMs: 42 };
+	op_test_endpoint = ({ draft }: { draft: EndpointDraft }) => {
+		const dialect = draft.dialect ?? guessedDialect(draft.url);
+		if (dialect === "anthropic") return { models: [{ name: "claude-sonnet-4-5", context: 200_000, typed: false }], context: 200_000, price: null, dialect, tookMs: 61 };
+		if (draft.url.includes("1234")) return { price: { input: 0.4, output: 2 }, dialect, models: ["gemma-3-12b-it", "qwen3-8b", "mistral-small-3.2-24b-instruct"].map((name) => ({ name, context: null, typed: false })), context: 32_768, tookMs: 42 };
 		throw { kind: "provider", class: "unreachable", message: "127.0.0.1:8080 refused the connection.", hint: "Start the server, or check the port. Newer llama.cpp servers listen on 9931." } satisfies ApiError;
 	};
 

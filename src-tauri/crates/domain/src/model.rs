@@ -13,13 +13,21 @@ pub enum ModelChoice {
     Remote(EndpointId),
 }
 
-/// API dialect of an endpoint.
+/// The API that an endpoint speaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EndpointDialect {
     /// OpenAI's `POST /chat/completions`.
     #[default]
     OpenAi,
+    /// Text completions, `POST /completions`. The app's own chat format renders the prompt.
+    Text,
+    /// Anthropic's `POST /messages`.
+    Anthropic,
+    /// Google's `streamGenerateContent`.
+    Gemini,
+    /// Ollama's own `POST /api/chat`.
+    Ollama,
 }
 
 /// A remote endpoint and its default model. The OS keychain stores its key and header values under the endpoint's id.
@@ -28,7 +36,7 @@ pub struct Endpoint {
     pub id: EndpointId,
     pub name: String,
     pub dialect: EndpointDialect,
-    /// Base address including the API version, such as `http://127.0.0.1:8080/v1`.
+    /// Base address including the API version if there is one, such as `http://127.0.0.1:8080/v1`.
     pub url: String,
     /// Model name for requests; empty if the server has only one.
     pub model: String,

@@ -352,6 +352,9 @@ pub(crate) struct EndpointArgs {
     /// A known service; `endpoints services` lists them
     #[arg(long)]
     pub(crate) service: Option<String>,
+    /// The API of the server [default: by the address]
+    #[arg(long, value_name = "API", value_parser = ["openai", "text", "anthropic", "gemini", "ollama"])]
+    pub(crate) api: Option<String>,
     /// The default model
     #[arg(long)]
     pub(crate) model: Option<String>,

@@ -1,9 +1,13 @@
 //! Conformance suite for implementations of [`Provider`]. It is always compiled so that tests of other crates can use
 //! it.
 
+mod abilities;
+
 use domain::prompt::PromptRole;
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
+
+pub use abilities::{Abilities, CALLS, MEDIA_TYPE, RESULT, TOOL, calls, check_abilities, results};
 
 use crate::{EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Usage};
 
@@ -28,6 +32,8 @@ pub enum Violation {
     Reason { when: &'static str, reason: FinishReason },
     #[error("text arrived although the request was cancelled before it began")]
     TextAfterCancel,
+    #[error("expected {expected}, but got {got}")]
+    Ability { expected: &'static str, got: String },
 }
 
 /// Runs the suite against `provider`, which must be able to answer `request` with text. Sends the request several
@@ -155,6 +161,18 @@ mod tests {
     #[tokio::test]
     async fn fake_provider_conforms() {
         check(&FakeProvider::new(), &request()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn fake_provider_calls_tools_as_scripted() {
+        let fake = FakeProvider::new();
+        fake.play(ReplyScript::new().call(TOOL, "{\"sides\":6}")).reply("No.");
+        calls(&fake, &request()).await.unwrap();
+        fake.reply(RESULT);
+        results(&fake, &request()).await.unwrap();
+        assert_eq!(fake.last_request().unwrap().prompt.tools.rounds.len(), 1);
+        let error = calls(&fake, &request()).await.unwrap_err().to_string();
+        assert!(error.starts_with("expected a call"), "{error}");
     }
 
     #[tokio::test]

@@ -1,5 +1,5 @@
-//! The [`Provider`] port: requests, events and typed errors. Also a scripted fake, the client for OpenAI-compatible
-//! endpoints, the client for model hubs, and the downloader of model files. The crate `local` implements the port for local models.
+//! The [`Provider`] port: requests, events and typed errors. Also a scripted fake, the client for remote endpoints, the
+//! client for model hubs, and the downloader of model files. The crate `local` implements the port for local models.
 //!
 //! Guarantees
 //! - Text from a model is never mistaken for an event, because events are typed values.
@@ -8,16 +8,23 @@
 //!
 //! Not in this crate: prompt building, storage, settings.
 
+mod anthropic;
 pub mod calibration;
 pub mod conformance;
 pub mod download;
 mod encoding;
+pub mod endpoint;
 mod error;
 pub mod fake;
+mod gemini;
 pub mod hub;
-pub mod openai;
+mod ollama;
+mod openai;
+mod text_completion;
 pub mod tls;
 mod tokenizer_json;
+
+use std::borrow::Cow;
 
 use domain::ToolCall;
 use domain::prompt::Prompt;
@@ -29,9 +36,12 @@ use tokio_util::sync::CancellationToken;
 
 pub use calibration::Calibration;
 pub use encoding::Encoding;
+pub use endpoint::{
+    EndpointClient, EndpointConfig, EndpointProbe, LearnedDialect, ModelPrice, RoleRules, Timeouts, guess_dialect,
+    probe,
+};
 pub use error::{ProviderError, ProviderErrorKind};
 pub use fake::{FakeProvider, ReplyGate, ReplyScript};
-pub use openai::{EndpointConfig, EndpointProbe, OpenAiClient, OpenAiDialect, RoleRules, Timeouts, probe};
 /// A secret that `Debug` and serde never show. It is wiped from memory when dropped.
 pub use secrecy::SecretString;
 pub use tokenizer_json::{TokenizerJson, TokenizerJsonError};
@@ -47,6 +57,17 @@ pub struct Request {
     pub sampling: Sampling,
     /// Required form of the reply; `None` for free text.
     pub response_schema: Option<ResponseSchema>,
+}
+
+impl Request {
+    /// The schema of the request, else that of the user.
+    pub(crate) fn schema(&self) -> Option<Cow<'_, serde_json::Value>> {
+        match (&self.response_schema, &self.sampling.rules.json_schema) {
+            (Some(shape), _) => Some(Cow::Borrowed(&shape.schema)),
+            (None, Some(schema)) => serde_json::from_str(schema).ok().map(Cow::Owned),
+            (None, None) => None,
+        }
+    }
 }
 
 /// Form of a machine-readable reply. Local models apply the grammar, endpoints the schema if they support it. An

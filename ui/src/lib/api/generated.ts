@@ -1138,14 +1138,19 @@ export type Endpoint = {
 };
 
 /**  The API that an endpoint speaks. */
-export type EndpointDialect = "openai";
+export type EndpointDialect = "openai" | 
+/**  Text completions, for which the app's own chat format renders the prompt. */
+"text" | "anthropic" | "gemini" | 
+/**  Ollama's own API. */
+"ollama";
 
 /**  The contents of the endpoint form. */
 export type EndpointDraft = {
 	/**  Absent for a new one. */
 	id: string | null,
 	name: string,
-	dialect?: EndpointDialect,
+	/**  Absent keeps the stored one; for a new endpoint it is guessed from the address. */
+	dialect?: EndpointDialect | null,
 	url: string,
 	model: string,
 	context: number,
@@ -1172,6 +1177,7 @@ export type EndpointService = {
 	id: string,
 	name: string,
 	url: string,
+	dialect?: EndpointDialect,
 	key: KeyNeed,
 	/**  The page on which users get a key; empty if none is needed. */
 	keyUrl: string,
@@ -1183,6 +1189,10 @@ export type EndpointTest = {
 	models: OfferedModel[],
 	/**  The context size of the preset model, if the endpoint says so. */
 	context: number | null,
+	/**  The price of the preset model, if the endpoint says so. */
+	price: ModelPrice | null,
+	/**  The API that was used. */
+	dialect: EndpointDialect,
 	tookMs: number | null,
 };
 
@@ -2029,6 +2039,12 @@ export type ModelMemory = {
 	compute: number | null,
 	/**  All memory of the device; 0 if unknown. */
 	total: number | null,
+};
+
+/**  The price of a model in US dollars per million tokens. */
+export type ModelPrice = {
+	input: number | null,
+	output: number | null,
 };
 
 /**  Identifies a model that can answer. */

@@ -15,7 +15,7 @@ export const CUSTOM = "custom";
 
 /** The endpoint form: its contents, and the result of a test. */
 export class EndpointForm {
-	draft = $state<EndpointDraft>({ id: null, name: "", dialect: "openai", url: "", model: "", context: 8192, key: null, headers: null, models: null });
+	draft = $state<EndpointDraft>({ id: null, name: "", dialect: null, url: "", model: "", context: 8192, key: null, headers: null, models: null });
 	headers = $state<HeaderRow[]>([]);
 	/** The models that the endpoint last listed, and those that the user added. */
 	models = $state.raw<OfferedModel[]>([]);
@@ -62,6 +62,7 @@ export class EndpointForm {
 		const named = this.services.some(({ name }) => name === this.draft.name);
 		if (this.draft.name.trim() === "" || named) this.draft.name = service?.name ?? "";
 		this.draft.url = service?.url ?? "";
+		this.draft.dialect = service?.dialect ?? null;
 		this.service = service?.id ?? CUSTOM;
 		this.draft.model = "";
 		this.models = this.typed;

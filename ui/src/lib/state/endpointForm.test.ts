@@ -5,13 +5,28 @@ import { api } from "./api";
 import { EndpointForm } from "./endpointForm.svelte";
 
 const endpoint = (id: string, url: string, over: Partial<Endpoint> = {}): Endpoint => ({ id, name: id, dialect: "openai", url, model: "", context: 8192, models: [], headers: [], hasKey: false, keyIsForSession: false, default: false, defaultModel: null, countedWith: "estimate", meanError: null, learned: [], ...over });
-const LM_STUDIO: EndpointService = { id: "lmstudio", name: "LM Studio", url: "http://127.0.0.1:1234/v1", key: "none", keyUrl: "" };
+const LM_STUDIO: EndpointService = { id: "lmstudio", name: "LM Studio", url: "http://127.0.0.1:1234/v1", dialect: "openai", key: "none", keyUrl: "" };
+const CLAUDE: EndpointService = { id: "anthropic", name: "Anthropic", url: "https://api.anthropic.com/v1", dialect: "anthropic", key: "required", keyUrl: "https://example.org" };
 
 test("test fills in what the endpoint reports", async () => {
 	const form = new EndpointForm(api(new FakeShell({ test_endpoint: () => ({ models: [{ name: "gemma", context: null, typed: false }, { name: "qwen", context: 4096, typed: false }], context: 32_768, tookMs: 5 }) })), null);
 	form.use(LM_STUDIO);
 	await form.test();
 	expect(form.draft).toMatchObject({ url: "http://127.0.0.1:1234/v1", model: "gemma", context: 32_768 });
+});
+
+test("service sets the API, and other addresses choose it", async () => {
+	let saved: EndpointDraft | undefined;
+	const form = new EndpointForm(api(new FakeShell({ save_endpoint: ({ draft }: { draft: EndpointDraft }) => (saved = draft) })), null);
+	expect(form.draft.dialect).toBeNull();
+	form.use(CLAUDE);
+	await form.save();
+	expect(saved?.dialect).toBe("anthropic");
+	form.use(null);
+	await form.save();
+	expect(saved?.dialect).toBeNull();
+	const stored = new EndpointForm(api(new FakeShell({})), endpoint("far", "https://far.example/v1", { dialect: "text" }));
+	expect(stored.draft.dialect).toBe("text");
 });
 
 test("failed test shows its error until the next address", async () => {

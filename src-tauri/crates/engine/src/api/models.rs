@@ -53,6 +53,12 @@ pub struct Model {
 pub enum EndpointDialect {
     #[default]
     OpenAi,
+    /// Text completions, for which the app's own chat format renders the prompt.
+    Text,
+    Anthropic,
+    Gemini,
+    /// Ollama's own API.
+    Ollama,
 }
 
 /// A remote endpoint. Its key and the values of its headers are never shown again.
@@ -141,8 +147,9 @@ pub struct EndpointDraft {
     /// Absent for a new one.
     pub id: Option<String>,
     pub name: String,
+    /// Absent keeps the stored one; for a new endpoint it is guessed from the address.
     #[serde(default)]
-    pub dialect: EndpointDialect,
+    pub dialect: Option<EndpointDialect>,
     pub url: String,
     pub model: String,
     pub context: u32,
@@ -164,7 +171,19 @@ pub struct EndpointTest {
     pub models: Vec<OfferedModel>,
     /// The context size of the preset model, if the endpoint says so.
     pub context: Option<u32>,
+    /// The price of the preset model, if the endpoint says so.
+    pub price: Option<ModelPrice>,
+    /// The API that was used.
+    pub dialect: EndpointDialect,
     pub took_ms: f64,
+}
+
+/// The price of a model in US dollars per million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelPrice {
+    pub input: f64,
+    pub output: f64,
 }
 
 /// A common service or server, to prefill the endpoint form with.
@@ -174,6 +193,8 @@ pub struct EndpointService {
     pub id: String,
     pub name: String,
     pub url: String,
+    #[serde(default)]
+    pub dialect: EndpointDialect,
     pub key: KeyNeed,
     /// The page on which users get a key; empty if none is needed.
     pub key_url: String,

@@ -59,7 +59,7 @@ impl Learner {
     /// Whether the settings allow a call of the model.
     pub(crate) fn asks(&self) -> bool {
         match self.answerer.values.memory_learn {
-            MemoryLearning::Auto => self.answerer.template.is_some() || self.chosen,
+            MemoryLearning::Auto => self.answerer.is_local() || self.chosen,
             MemoryLearning::On => true,
             MemoryLearning::Off => false,
         }

@@ -92,7 +92,7 @@ impl Learning {
     /// The model that reads `chat` ahead: a local one, because it keeps a cache, and only if the settings allow it.
     async fn reader(&self, chat: &Chat, options: &TurnOptions) -> ApiResult<Option<ModelHandle>> {
         let answerer = self.config().answerer(chat, options).await?;
-        Ok((answerer.template.is_some() && answerer.values.read_ahead).then_some(answerer))
+        Ok((answerer.is_local() && answerer.values.read_ahead).then_some(answerer))
     }
 
     /// The user's last message. The next one is probably of similar length.

@@ -45,7 +45,7 @@ impl Learning {
         let answerer = self.config().answerer(&chat, &options).await?;
         let wanted = match answerer.values.chat_titles {
             // Idle work on an endpoint costs money.
-            ChatTitles::Auto => answerer.template.is_some(),
+            ChatTitles::Auto => answerer.is_local(),
             ChatTitles::On => true,
             ChatTitles::Off => false,
         };

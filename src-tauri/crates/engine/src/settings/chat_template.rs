@@ -30,16 +30,8 @@ pub(crate) fn parse(
     let bos = header.bos.as_deref().unwrap_or_default();
     let eos = header.eos.as_deref().unwrap_or_default();
     let date = jiff::civil::DateTime::default();
-    if let Some(OwnFormat { jinja, stop, .. }) = own {
-        let template = ChatTemplate::parse(&jinja, bos, eos, date).map_err(|error| faulty_format(&error, chosen))?;
-        return Ok(template.with_stops(stop.iter().map(String::as_str)));
-    }
-    if chosen != "auto" {
-        let format = chat_template::format(chosen).ok_or_else(|| {
-            let names: Vec<_> = chat_template::formats().iter().map(|format| format.name.as_str()).collect();
-            bad_input(format!("There is no chat format \"{chosen}\"."), format!("Choose one of: {}.", names.join(", ")))
-        })?;
-        return Ok(format.template(bos, eos, date)?);
+    if let Some(template) = selected(chosen, own, bos, eos)? {
+        return Ok(template);
     }
     if let Some(source) = &header.chat_template {
         return Ok(ChatTemplate::parse(source, bos, eos, date)?);
@@ -47,6 +39,50 @@ pub(crate) fn parse(
     match guessed(header, vocabulary) {
         Some(format) => Ok(format.template(bos, eos, date)?),
         None => Ok(ChatTemplate::chatml()),
+    }
+}
+
+/// The format that the settings select; `None` for `auto`.
+fn selected(chosen: &str, own: Option<OwnFormat>, bos: &str, eos: &str) -> ApiResult<Option<ChatTemplate>> {
+    let date = jiff::civil::DateTime::default();
+    if let Some(OwnFormat { jinja, stop, .. }) = own {
+        let template = ChatTemplate::parse(&jinja, bos, eos, date).map_err(|error| faulty_format(&error, chosen))?;
+        return Ok(Some(template.with_stops(stop.iter().map(String::as_str))));
+    }
+    if chosen == "auto" {
+        return Ok(None);
+    }
+    let format = chat_template::format(chosen).ok_or_else(|| {
+        let names: Vec<_> = chat_template::formats().iter().map(|format| format.name.as_str()).collect();
+        bad_input(format!("There is no chat format \"{chosen}\"."), format!("Choose one of: {}.", names.join(", ")))
+    })?;
+    Ok(Some(format.template(bos, eos, date)?))
+}
+
+/// The chat template of a model of which only the name is known, and a notice if it is a guess. The server adds the
+/// begin token itself.
+pub(crate) fn of_name(model: &str, chosen: &str, own: Option<OwnFormat>) -> ApiResult<(ChatTemplate, Option<String>)> {
+    let guessed = chat_template::guess("", model, &|_| false);
+    if let Some(template) = selected(chosen, own, "", end_token(chosen))? {
+        return Ok((template, None));
+    }
+    let title = guessed.map_or("ChatML", |format| &format.title);
+    let note = format!(
+        "The endpoint takes plain text, so the format \"{title}\" is assumed by the model's name. If replies look wrong, \
+         choose another chat format in Settings."
+    );
+    let template = match guessed {
+        Some(format) => format.template("", end_token(&format.name), jiff::civil::DateTime::default())?,
+        None => ChatTemplate::chatml(),
+    };
+    Ok((template, Some(note)))
+}
+
+/// The end token of the models with a built-in format, as far as the format writes it.
+fn end_token(format: &str) -> &'static str {
+    match format {
+        "deepseek" => "<｜end▁of▁sentence｜>",
+        _ => "</s>",
     }
 }
 

@@ -1,35 +1,57 @@
-//! Stores which parameters and features an endpoint refuses, so that it refuses each only once instead of every turn.
+//! The API of an endpoint, and which parameters and features it refuses. The refusals are stored, so that it refuses
+//! each only once instead of every turn.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::EndpointId;
-use domain::model::Endpoint;
+use domain::model::{Endpoint, EndpointDialect};
 use futures_util::StreamExt;
-use provider::openai::{EndpointConfig, OpenAiClient, OpenAiDialect, RoleRules};
+use provider::endpoint::{EndpointClient, EndpointConfig, LearnedDialect, RoleRules};
 use provider::{EventStream, Provider, Request};
 use store::Store;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::Quirk;
+use crate::api::{self, Quirk};
 use crate::base::error::ApiResult;
 
 /// Loads the learned dialect of `endpoint`'s model. An unreadable one resets to the default.
-pub(crate) async fn known(store: &Store, endpoint: &Endpoint) -> ApiResult<OpenAiDialect> {
+pub(crate) async fn known(store: &Store, endpoint: &Endpoint) -> ApiResult<LearnedDialect> {
     let (id, model) = (endpoint.id, endpoint.model.clone());
     let json = store.read(move |store| store.endpoint_dialects().get(id, &model)).await?;
     Ok(json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
 }
 
 /// Adds what is known about the service at the endpoint's address.
-pub(crate) fn at_address(endpoint: &Endpoint, learned: OpenAiDialect) -> OpenAiDialect {
-    match EndpointConfig::new(&endpoint.url, String::new(), None) {
+pub(crate) fn at_address(endpoint: &Endpoint, learned: LearnedDialect) -> LearnedDialect {
+    let config = EndpointConfig::new(&endpoint.url, String::new(), None);
+    match config.and_then(|config| config.speaking(endpoint.dialect)) {
         Ok(config) => config.with_dialect(learned).dialect().clone(),
         Err(_) => learned,
     }
 }
 
+pub(crate) fn shown_dialect(dialect: EndpointDialect) -> api::EndpointDialect {
+    match dialect {
+        EndpointDialect::OpenAi => api::EndpointDialect::OpenAi,
+        EndpointDialect::Text => api::EndpointDialect::Text,
+        EndpointDialect::Anthropic => api::EndpointDialect::Anthropic,
+        EndpointDialect::Gemini => api::EndpointDialect::Gemini,
+        EndpointDialect::Ollama => api::EndpointDialect::Ollama,
+    }
+}
+
+pub(crate) fn stored_dialect(dialect: api::EndpointDialect) -> EndpointDialect {
+    match dialect {
+        api::EndpointDialect::OpenAi => EndpointDialect::OpenAi,
+        api::EndpointDialect::Text => EndpointDialect::Text,
+        api::EndpointDialect::Anthropic => EndpointDialect::Anthropic,
+        api::EndpointDialect::Gemini => EndpointDialect::Gemini,
+        api::EndpointDialect::Ollama => EndpointDialect::Ollama,
+    }
+}
+
 /// Lists the quirks to show to the user.
-pub(crate) fn quirks(dialect: &OpenAiDialect) -> Vec<Quirk> {
+pub(crate) fn quirks(dialect: &LearnedDialect) -> Vec<Quirk> {
     let left_out = Quirk::LeavesOut { parameters: dialect.left_out.iter().cloned().collect() };
     let all = [
         (!dialect.left_out.is_empty(), left_out),
@@ -45,16 +67,16 @@ pub(crate) fn quirks(dialect: &OpenAiDialect) -> Vec<Quirk> {
 
 /// A remote model whose refusals are stored.
 pub(crate) struct DialectLearner {
-    client: Arc<OpenAiClient>,
+    client: Arc<EndpointClient>,
     store: Store,
     endpoint: EndpointId,
     model: String,
     /// The last stored dialect.
-    kept: Arc<Mutex<OpenAiDialect>>,
+    kept: Arc<Mutex<LearnedDialect>>,
 }
 
 impl DialectLearner {
-    pub(crate) fn new(client: Arc<OpenAiClient>, store: Store, endpoint: &Endpoint) -> Self {
+    pub(crate) fn new(client: Arc<EndpointClient>, store: Store, endpoint: &Endpoint) -> Self {
         let kept = Arc::new(Mutex::new(client.dialect()));
         Self { client, store, endpoint: endpoint.id, model: endpoint.model.clone(), kept }
     }
@@ -80,7 +102,7 @@ impl Provider for DialectLearner {
 }
 
 /// Returns the client's dialect if it has changed since the last call.
-fn news(client: &OpenAiClient, kept: &Mutex<OpenAiDialect>) -> Option<OpenAiDialect> {
+fn news(client: &EndpointClient, kept: &Mutex<LearnedDialect>) -> Option<LearnedDialect> {
     let dialect = client.dialect();
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
     if *kept == dialect {
@@ -91,7 +113,7 @@ fn news(client: &OpenAiClient, kept: &Mutex<OpenAiDialect>) -> Option<OpenAiDial
 }
 
 /// Stores the dialect. A failure is only logged, because the reply does not depend on it.
-async fn keep(store: &Store, endpoint: EndpointId, model: String, dialect: &OpenAiDialect) {
+async fn keep(store: &Store, endpoint: EndpointId, model: String, dialect: &LearnedDialect) {
     let Ok(json) = serde_json::to_string(dialect) else { return };
     let kept = store.write(move |store| store.endpoint_dialects_mut().set(endpoint, &model, &json)).await;
     if let Err(error) = kept {

@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use domain::EndpointId;
 use domain::model::{Endpoint, EndpointModel, ModelChoice};
-use provider::openai::{EndpointProbe, probe};
+use provider::endpoint::{EndpointProbe, probe};
 
-use crate::api::{self, Changed, EndpointService, EndpointTest, ModelRef, OfferedModel};
+use crate::api::{self, Changed, EndpointService, EndpointTest, ModelPrice, ModelRef, OfferedModel};
 use crate::base::clock::millis;
 use crate::base::convert;
 use crate::base::error::{ApiResult, internal, not_found};
+use crate::settings::endpoint_dialect::shown_dialect;
 use crate::settings::handle::Configuration;
 
 const SERVICES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../presets/endpoints/services.json"));
@@ -30,7 +31,7 @@ impl Configuration {
         let id = id.parse::<EndpointId>()?;
         let endpoint = self.endpoint(id).await?;
         let started = Instant::now();
-        let found = tested(probe(&self.endpoint_config(&endpoint).await?).await?, started);
+        let found = tested(probe(&self.endpoint_config(&endpoint).await?).await?, &endpoint, started);
         if !found.models.is_empty() {
             let known = self.base().store().read(move |store| store.endpoint_models().of(id)).await?;
             let typed = known.into_iter().filter(|model| model.typed).map(offered);
@@ -92,10 +93,19 @@ pub(crate) fn without_repeats(models: impl Iterator<Item = OfferedModel>) -> Vec
     rows
 }
 
-pub(crate) fn tested(found: EndpointProbe, started: Instant) -> EndpointTest {
-    let EndpointProbe { models, context, contexts, .. } = found;
+pub(crate) fn tested(found: EndpointProbe, endpoint: &Endpoint, started: Instant) -> EndpointTest {
+    let EndpointProbe { models, context, contexts, prices } = found;
+    let chosen = if endpoint.model.is_empty() { models.first() } else { Some(&endpoint.model) };
+    let price =
+        chosen.and_then(|name| prices.get(name)).map(|price| ModelPrice { input: price.input, output: price.output });
     let model = |name: String| OfferedModel { context: contexts.get(&name).copied(), name, typed: false };
-    EndpointTest { models: models.into_iter().map(model).collect(), context, took_ms: millis(started) }
+    EndpointTest {
+        models: models.into_iter().map(model).collect(),
+        context,
+        price,
+        dialect: shown_dialect(endpoint.dialect),
+        took_ms: millis(started),
+    }
 }
 
 pub(crate) fn shown_model(model: EndpointModel) -> api::EndpointModel {
@@ -111,13 +121,16 @@ fn offered(model: EndpointModel) -> OfferedModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::endpoint_dialect::stored_dialect;
 
     #[test]
     fn every_service_has_a_usable_address() {
         let services: Vec<EndpointService> = serde_json::from_str(SERVICES).unwrap();
         assert!(services.len() >= 10);
         for service in services {
-            provider::openai::EndpointConfig::new(&service.url, "", None).unwrap();
+            let config = provider::endpoint::EndpointConfig::new(&service.url, "", None).unwrap();
+            config.speaking(stored_dialect(service.dialect)).unwrap();
+            assert_eq!(stored_dialect(service.dialect), provider::guess_dialect(&service.url), "{}", service.id);
             assert_eq!(service.key == api::KeyNeed::Required, !service.key_url.is_empty(), "{}", service.id);
         }
     }

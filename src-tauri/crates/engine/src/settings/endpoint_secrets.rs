@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use domain::EndpointId;
 use domain::model::Endpoint;
 use provider::ProviderError;
-use provider::openai::EndpointConfig;
+use provider::endpoint::EndpointConfig;
 use secrecy::SecretString;
 
 use crate::api::HeaderDraft;
@@ -125,5 +125,6 @@ pub(crate) fn configured(
     key: Option<SecretString>,
     headers: Headers,
 ) -> ApiResult<EndpointConfig> {
-    Ok(headers.put_on(EndpointConfig::new(&endpoint.url, endpoint.model.clone(), key)?)?)
+    let config = EndpointConfig::new(&endpoint.url, endpoint.model.clone(), key)?.speaking(endpoint.dialect)?;
+    Ok(headers.put_on(config.with_context(endpoint.context))?)
 }

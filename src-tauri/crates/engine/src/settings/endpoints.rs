@@ -3,16 +3,16 @@
 use std::time::Instant;
 
 use domain::EndpointId;
-use domain::model::{Endpoint, EndpointDialect};
+use domain::model::Endpoint;
 use provider::ProviderError;
-use provider::openai::{EndpointConfig, probe};
+use provider::endpoint::{EndpointConfig, guess_dialect, probe};
 use secrecy::SecretString;
 use uuid::Uuid;
 
 use crate::api::{self, Changed, EndpointDraft, EndpointTest, ModelRef};
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::secrets::Secret;
-use crate::settings::endpoint_dialect::{self, quirks};
+use crate::settings::endpoint_dialect::{self, quirks, shown_dialect, stored_dialect};
 use crate::settings::endpoint_models::{shown_model, tested, without_repeats};
 use crate::settings::endpoint_secrets::{Headers, configured};
 use crate::settings::handle::Configuration;
@@ -87,7 +87,7 @@ impl Configuration {
         let ParsedDraft { endpoint, key, headers, .. } = self.parse(draft).await?;
         let started = Instant::now();
         let found = probe(&configured(&endpoint, key, headers)?).await?;
-        Ok(tested(found, started))
+        Ok(tested(found, &endpoint, started))
     }
 
     pub(crate) async fn shown_endpoint(&self, endpoint: Endpoint) -> ApiResult<api::Endpoint> {
@@ -108,13 +108,11 @@ impl Configuration {
             _ => None,
         };
         let (counted_with, mean_error) = described(self.base().store(), &endpoint).await?;
-        let learned = quirks(&endpoint_dialect::known(self.base().store(), &endpoint).await?);
+        let learned = endpoint_dialect::known(self.base().store(), &endpoint).await?.beyond(endpoint.dialect);
         Ok(api::Endpoint {
             id: id.to_string(),
             name: endpoint.name,
-            dialect: match endpoint.dialect {
-                EndpointDialect::OpenAi => api::EndpointDialect::OpenAi,
-            },
+            dialect: shown_dialect(endpoint.dialect),
             url: endpoint.url,
             model: endpoint.model,
             context: endpoint.context,
@@ -126,7 +124,7 @@ impl Configuration {
             default_model,
             counted_with,
             mean_error,
-            learned,
+            learned: quirks(&learned),
         })
     }
 
@@ -141,6 +139,9 @@ impl Configuration {
             Some(_) => self.base().store().read(move |store| store.endpoints().get(id)).await?,
             None => None,
         };
+        if let (None, Some(stored)) = (draft.dialect, &stored) {
+            endpoint.dialect = stored.dialect;
+        }
         let key = match draft.key {
             Some(key) => Some(SecretString::from(key)),
             None => {
@@ -194,9 +195,7 @@ fn row(draft: &EndpointDraft) -> ApiResult<Endpoint> {
     Ok(Endpoint {
         id,
         name: name.to_owned(),
-        dialect: match draft.dialect {
-            api::EndpointDialect::OpenAi => EndpointDialect::OpenAi,
-        },
+        dialect: draft.dialect.map_or_else(|| guess_dialect(url), stored_dialect),
         url: url.to_owned(),
         model: draft.model.trim().to_owned(),
         context: draft.context,

@@ -1,6 +1,6 @@
 //! Selects the model that answers a turn, and prepares its provider, chat template, token budget and token counter.
 
-use crate::settings::chat_template::{KnownTemplate, guess_note, parse};
+use crate::settings::chat_template::{self, KnownTemplate, guess_note, parse};
 use crate::settings::model_handle::ModelHandle;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use std::sync::Arc;
 use context::budget::Chunk;
 use context::{Budget, ChatTemplate};
 use domain::chat::Chat;
-use domain::model::{Endpoint, LocalModel, ModelChoice};
+use domain::model::{Endpoint, EndpointDialect, LocalModel, ModelChoice};
 use domain::prompt::Segment;
 use domain::sampling::Sampling;
 use domain::settings::Values;
 use domain::{EndpointId, ModelId};
 use local::gguf::{self};
 use provider::Provider;
-use provider::openai::OpenAiClient;
+use provider::endpoint::EndpointClient;
 use store::PresetKind;
 
 use crate::api::ApiError;
@@ -229,18 +229,50 @@ impl Configuration {
     async fn remote_answerer(&self, endpoint: Endpoint, asked: TurnSettings) -> ApiResult<ModelHandle> {
         let known = endpoint_dialect::known(self.base().store(), &endpoint).await?;
         let config = self.endpoint_config(&endpoint).await?.with_dialect(known);
+        let format = self.text_format(&endpoint, &asked.values.chat_format).await?;
         let key = format!("{} {}", endpoint.id, endpoint.model);
         let name = self.shown_name(&endpoint).await?;
         let model_name = if endpoint.model.is_empty() { endpoint.name.clone() } else { endpoint.model.clone() };
         let context = asked.context.unwrap_or(MAX_CONTEXT).min(endpoint.context).max(512);
         let counting = RemoteCounting::of(self.base().store(), self.tokenizer_files(), &endpoint).await?;
         let margin = counting.calibration.margin();
-        let client = DialectLearner::new(Arc::new(OpenAiClient::new(config)?), self.base().store().clone(), &endpoint);
+        let client =
+            DialectLearner::new(Arc::new(EndpointClient::new(config)?), self.base().store().clone(), &endpoint);
         let client = Arc::new(client);
         let provider = Arc::new(Calibrating::new(client, self.base().store().clone(), &endpoint, counting.clone()));
         let handle = asked.remote(name, context, provider, TokenCounting::Remote(counting));
         let margin = (handle.budget.limit as f32 * margin) as u32;
-        Ok(ModelHandle { model_name, key, budget: Budget { margin, ..handle.budget }, ..handle })
+        let budget = Budget { margin, ..handle.budget };
+        Ok(match format {
+            // A text prompt has no place for pictures.
+            Some((template, note)) => {
+                ModelHandle { model_name, key, budget, template: Some(template), note, sees: false, ..handle }
+            }
+            None => ModelHandle { model_name, key, budget, ..handle },
+        })
+    }
+
+    /// The chat format of an endpoint with text completions: the one that the settings name, else one guessed from the
+    /// model's name, with a notice. `None` for other endpoints.
+    async fn text_format(
+        &self,
+        endpoint: &Endpoint,
+        chosen: &str,
+    ) -> ApiResult<Option<(Arc<ChatTemplate>, Option<String>)>> {
+        if endpoint.dialect != EndpointDialect::Text {
+            return Ok(None);
+        }
+        let own = self.own_format(chosen).await?;
+        let id = ModelId(endpoint.id.0);
+        let key = (id, format!("{} {}", own.as_deref().unwrap_or(chosen), endpoint.model));
+        if let Some(known) = self.templates().get(&key) {
+            return Ok(Some((Arc::clone(&known.template), known.note.clone())));
+        }
+        let own = own.and_then(|document| serde_json::from_str(&document).ok());
+        let (template, note) = chat_template::of_name(&endpoint.model, chosen, own)?;
+        let known = KnownTemplate { template: Arc::new(template), uncounted: 0, parameters: 0, note };
+        self.templates().insert(key, known.clone());
+        Ok(Some((known.template, known.note)))
     }
 
     pub(crate) async fn local_model(&self, id: ModelId) -> ApiResult<LocalModel> {

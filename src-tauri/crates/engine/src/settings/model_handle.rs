@@ -18,7 +18,8 @@ pub(crate) struct ModelHandle {
     /// Identifies the model uniquely, regardless of its name.
     pub(crate) key: String,
     pub(crate) provider: Arc<dyn Provider>,
-    /// Chat template of a local model. `None` for remote endpoints, which apply their own.
+    /// Chat template of a local model, or of an endpoint with text completions. `None` for other endpoints, which apply
+    /// their own.
     pub(crate) template: Option<Arc<ChatTemplate>>,
     pub(crate) budget: Budget,
     pub(crate) sampling: Sampling,
@@ -44,6 +45,11 @@ impl ModelHandle {
             context: Some(self.budget.limit),
             response: Some(self.sampling.max_tokens),
         }
+    }
+
+    /// Whether the model runs on this computer, in the app's own worker.
+    pub(crate) fn is_local(&self) -> bool {
+        matches!(self.counting, TokenCounting::Local(_))
     }
 
     pub(crate) fn counting(&self) -> &TokenCounting {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use context::{CountTokens, Estimate};
 use domain::EndpointId;
-use domain::model::Endpoint;
+use domain::model::{Endpoint, EndpointDialect};
 use domain::prompt::{Prompt, Segment};
 use futures_util::StreamExt;
 use provider::{Calibration, Encoding, EventStream, GenerationEvent, Provider, Request, TokenizerJson};
@@ -45,8 +45,7 @@ impl Tokens {
         counted.or_else(|| Estimate.count(text)).unwrap_or(0)
     }
 
-    /// Identifies the counts, and the calibration for them.
-    pub(crate) fn key(&self) -> String {
+    fn key(&self) -> String {
         match self {
             Self::File(hash, _) => file_key(*hash),
             Self::Encoding(encoding) => encoding.name().to_owned(),
@@ -69,6 +68,8 @@ impl Tokens {
 pub(crate) struct RemoteCounting {
     pub(crate) tokens: Tokens,
     pub(crate) calibration: Calibration,
+    /// The app writes the control text itself, so it is counted like other text.
+    whole_text: bool,
 }
 
 /// A calibration as it is stored. It is valid for one tokenizer only.
@@ -88,13 +89,18 @@ impl RemoteCounting {
             None => None,
         };
         let tokens = file.unwrap_or_else(|| Tokens::of_model(&endpoint.model));
-        let calibration = calibration(store, endpoint, &tokens.key()).await?;
-        Ok(Self { tokens, calibration })
+        let calibration = calibration(store, endpoint, &key_at(endpoint, tokens.key())).await?;
+        Ok(Self { tokens, calibration, whole_text: takes_text(endpoint) })
+    }
+
+    /// Identifies the counts, and the calibration for them.
+    pub(crate) fn key(&self) -> String {
+        key_for(self.whole_text, self.tokens.key())
     }
 
     /// Tokens by the app's own count.
     pub(crate) fn raw(&self, segment: &Segment) -> u32 {
-        if segment.control { MARKER } else { self.tokens.count(segment) }
+        if segment.control && !self.whole_text { MARKER } else { self.tokens.count(segment) }
     }
 
     /// Tokens of each text by the app's own count, on a blocking thread.
@@ -113,6 +119,9 @@ impl RemoteCounting {
 
     /// Counts a prompt as the plan does, so that the calibration applies to the plan's totals.
     fn raw_prompt(&self, prompt: &Prompt) -> u32 {
+        if self.whole_text {
+            return prompt.segments.iter().map(|segment| self.raw(segment)).fold(0, u32::saturating_add);
+        }
         let texts = prompt.messages.iter().map(|message| Segment { text: message.text.clone(), control: false });
         texts.map(|text| self.raw(&text).saturating_add(MARKER)).fold(MARKER, u32::saturating_add)
     }
@@ -128,7 +137,19 @@ pub(crate) async fn described(store: &Store, endpoint: &Endpoint) -> ApiResult<(
             (tokens.key(), tokens.shown())
         }
     };
-    Ok((shown, calibration(store, endpoint, &key).await?.mean_error()))
+    Ok((shown, calibration(store, endpoint, &key_at(endpoint, key)).await?.mean_error()))
+}
+
+fn takes_text(endpoint: &Endpoint) -> bool {
+    endpoint.dialect == EndpointDialect::Text
+}
+
+fn key_at(endpoint: &Endpoint, tokens: String) -> String {
+    key_for(takes_text(endpoint), tokens)
+}
+
+fn key_for(whole_text: bool, tokens: String) -> String {
+    if whole_text { format!("text {tokens}") } else { tokens }
 }
 
 fn file_key(hash: AssetHash) -> String {
@@ -213,7 +234,7 @@ impl Lesson {
         let learned = tokio::task::spawn_blocking(move || {
             let counted = counting.raw_prompt(&prompt);
             counting.calibration.observe(counted, reported);
-            Learned { tokens: counting.tokens.key(), calibration: counting.calibration }
+            Learned { tokens: counting.key(), calibration: counting.calibration }
         });
         let Ok(learned) = learned.await else { return };
         let Ok(json) = serde_json::to_string(&learned) else { return };

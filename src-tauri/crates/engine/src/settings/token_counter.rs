@@ -35,7 +35,7 @@ impl TokenCounting {
     pub(crate) fn tokenizer(&self) -> String {
         match self {
             Self::Local(model) => model.sha256.clone(),
-            Self::Remote(remote) => remote.tokens.key(),
+            Self::Remote(remote) => remote.key(),
         }
     }
 

@@ -4,7 +4,7 @@ use domain::settings::{
     ConfigValue, SETTINGS, Scope, Setting, SettingOrigin, SettingSection, Unit, ValueType, disablers, preset_setting,
     resolve,
 };
-use provider::openai::{OpenAiDialect, Unsupported};
+use provider::endpoint::{LearnedDialect, Unsupported};
 
 use crate::api::{
     LayeredSetting, LayeredSettings, SettingAt, SettingGroup, SettingInactive, SettingKind, SettingLayer,
@@ -15,7 +15,7 @@ use crate::settings::choices::Choices;
 use crate::settings::layer_stack::SettingsStack;
 
 /// `dialect` is that of the endpoint in use, if there is one.
-pub(crate) fn view(stack: &SettingsStack, choices: &Choices, dialect: Option<&OpenAiDialect>) -> LayeredSettings {
+pub(crate) fn view(stack: &SettingsStack, choices: &Choices, dialect: Option<&LearnedDialect>) -> LayeredSettings {
     let shown = |setting| LayeredSetting { inactive: inactive(setting, dialect), ..one(setting, stack, choices) };
     LayeredSettings {
         settings: SETTINGS.iter().map(shown).collect(),
@@ -57,7 +57,7 @@ fn one(setting: &'static Setting, stack: &SettingsStack, choices: &Choices) -> L
     }
 }
 
-fn inactive(setting: &Setting, dialect: Option<&OpenAiDialect>) -> Option<SettingInactive> {
+fn inactive(setting: &Setting, dialect: Option<&LearnedDialect>) -> Option<SettingInactive> {
     preset_setting(setting.key)?;
     Some(match dialect?.unsupported(setting.key)? {
         Unsupported::Refused => SettingInactive::Refused,

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod cancel;
+mod conformance;
 mod corpus;
 mod death;
 mod devices;

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use engine::Engine;
 use engine::api::{
-    Endpoint, EndpointDraft, EndpointService, HeaderDraft, KeyNeed, ModelRef, OfferedModel, SettingsChange,
+    Endpoint, EndpointDialect, EndpointDraft, EndpointService, HeaderDraft, KeyNeed, ModelRef, OfferedModel,
+    SettingsChange,
 };
 
 use super::library::{ItemList, lines};
@@ -30,10 +31,14 @@ pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output)
             let found = engine.refresh_endpoint(find::endpoint(engine, &name).await?.id).await?;
             out.answer(&found, |found| {
                 let models = found.models.len();
+                let price = found
+                    .price
+                    .map(|price| format!("; ${:.2} in and ${:.2} out per million tokens", price.input, price.output));
                 format!(
-                    "answered in {:.0} ms; {models} model{} listed",
+                    "answered in {:.0} ms; {models} model{} listed{}",
                     found.took_ms,
-                    if models == 1 { "" } else { "s" }
+                    if models == 1 { "" } else { "s" },
+                    price.unwrap_or_default()
                 )
             })
         }
@@ -52,7 +57,7 @@ pub(crate) async fn endpoints(engine: &Engine, verb: EndpointVerb, out: &Output)
 }
 
 async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, CommandError> {
-    let EndpointArgs { name, url, service, model, context, key_from, headers_from } = args;
+    let EndpointArgs { name, url, service, api, model, context, key_from, headers_from } = args;
     let services = engine.endpoint_services().await?;
     let known = match &service {
         Some(wanted) => Some(
@@ -63,11 +68,16 @@ async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, CommandErr
         ),
         None => None,
     };
+    let dialect = match api.as_deref() {
+        Some(name) => Some(dialect(name)?),
+        None => known.as_ref().filter(|_| url.is_none()).map(|one| one.dialect),
+    };
     let url = url.or_else(|| known.as_ref().map(|one| one.url.clone())).unwrap_or_default();
     let typed = model.iter().map(|name| OfferedModel { name: name.clone(), context: None, typed: true }).collect();
     let draft = EndpointDraft {
         name: name.or_else(|| known.map(|one| one.name)).unwrap_or_else(|| url.clone()),
         url,
+        dialect,
         model: model.unwrap_or_default(),
         context,
         key: key_from.as_deref().map(secret).transpose()?,
@@ -76,6 +86,12 @@ async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, CommandErr
         ..EndpointDraft::default()
     };
     Ok(engine.save_endpoint(draft).await?)
+}
+
+/// Parses the name of an API as the engine writes it.
+fn dialect(name: &str) -> Result<EndpointDialect, CommandError> {
+    serde_json::from_value(name.into())
+        .map_err(|_| CommandError::because("badInput", format!("there is no API named \"{name}\"")))
 }
 
 /// Reads a secret from a file, or from stdin for `-`. Other users of the machine can see command-line arguments.

@@ -45,8 +45,24 @@ fn a_default_model_is_shown_by_its_name() {
 fn lists_services_with_their_key_requirement() {
     let world = World::without_model();
     let listed = world.run(&["endpoints", "services"]).out;
-    assert!(listed.contains("http://127.0.0.1:11434/v1 (no key)"), "{listed}");
+    assert!(listed.contains("http://127.0.0.1:11434 (no key)"), "{listed}");
     assert!(listed.contains("https://openrouter.ai/api/v1 (needs a key)"), "{listed}");
+}
+
+#[test]
+fn api_is_guessed_or_given() {
+    let world = World::without_model();
+    for (arguments, expected) in [
+        (&["--url", "http://127.0.0.1:1/v1"][..], "openai"),
+        (&["--url", "https://api.anthropic.com/v1"], "anthropic"),
+        (&["--service", "ollama"], "ollama"),
+        (&["--url", "http://127.0.0.1:1/v1", "--api", "text"], "text"),
+        (&["--service", "ollama", "--url", "http://127.0.0.1:1/v1"], "openai"),
+    ] {
+        let added = world.json(&[&["endpoints", "add"], arguments].concat());
+        assert_eq!(added["dialect"], expected, "{arguments:?}");
+    }
+    assert_eq!(world.run(&["endpoints", "add", "--url", "http://127.0.0.1:1", "--api", "telepathy"]).code, 2);
 }
 
 #[test]

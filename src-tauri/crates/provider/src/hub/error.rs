@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode};
 
-use crate::openai::asked_pause;
+use crate::endpoint::asked_pause;
 
 /// Kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

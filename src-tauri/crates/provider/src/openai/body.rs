@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::dialect::OpenAiDialect;
+use super::messages::{RequestMessage, WireTool, messages, tools};
 use super::samplers::{ExtraSamplers, ParameterFilter, logit_bias};
-use super::turns::{RequestMessage, messages};
 use crate::Request;
+use crate::endpoint::dialect::LearnedDialect;
 
 /// OpenAI's limit on stop texts.
 const PLAIN_STOPS: usize = 4;
@@ -16,10 +16,11 @@ const PLAIN_STOPS: usize = 4;
 const MAX_STOPS: usize = 16;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Body<'a> {
+pub(crate) struct Body<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     model: &'a str,
-    messages: Vec<RequestMessage<'a>>,
+    #[serde(flatten)]
+    input: Input<'a>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
@@ -47,6 +48,38 @@ pub(super) struct Body<'a> {
     extras: Extras,
 }
 
+/// What the model continues.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Input<'a> {
+    Chat {
+        messages: Vec<RequestMessage<'a>>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tools: Vec<WireTool<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tool_choice: Option<&'static str>,
+    },
+    /// For text completions.
+    Text { prompt: String },
+}
+
+impl<'a> Input<'a> {
+    pub(crate) fn chat(request: &'a Request, dialect: &LearnedDialect) -> Self {
+        let offered = &request.prompt.tools;
+        let tools = if dialect.sends("tools") { tools(offered) } else { Vec::new() };
+        let tool_choice = (offered.answer_only && !tools.is_empty()).then_some("none");
+        Self::Chat { messages: messages(&request.prompt, dialect), tools, tool_choice }
+    }
+
+    /// Whether the chat ends with a reply of the model.
+    fn ends_with_reply(&self) -> bool {
+        match self {
+            Self::Chat { messages, .. } => messages.last().is_some_and(|last| last.role == "assistant"),
+            Self::Text { .. } => false,
+        }
+    }
+}
+
 /// Structured output as OpenAI defines it; local servers use the same form.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -59,15 +92,6 @@ struct NamedSchema<'a> {
     name: &'static str,
     strict: bool,
     schema: Cow<'a, serde_json::Value>,
-}
-
-/// The schema of the request, else that of the user.
-fn schema(request: &Request) -> Option<Cow<'_, serde_json::Value>> {
-    match (&request.response_schema, &request.sampling.rules.json_schema) {
-        (Some(shape), _) => Some(Cow::Borrowed(&shape.schema)),
-        (None, Some(schema)) => serde_json::from_str(schema).ok().map(Cow::Owned),
-        (None, None) => None,
-    }
 }
 
 #[derive(Debug, Serialize)]
@@ -101,47 +125,48 @@ struct Extras {
     continue_final_message: Option<bool>,
 }
 
-/// Builds the body without the parameters that `dialect` excludes.
-pub(super) fn body<'a>(model: &'a str, request: &'a Request, dialect: &OpenAiDialect) -> Body<'a> {
-    let (sampling, prompt) = (&request.sampling, &request.prompt);
-    let messages = messages(prompt, dialect.roles);
-    let prefill = prompt.continues && messages.last().is_some_and(|last| last.role == "assistant");
-    let sent = ParameterFilter { dialect };
-    let limit = dialect.sends("max_tokens").then_some(sampling.max_tokens);
-    Body {
-        model,
-        messages,
-        stream: true,
-        stream_options: sent.unless_refused("stream_options", StreamOptions { include_usage: true }),
-        temperature: sent.unless_refused("temperature", sampling.temperature),
-        top_p: sent.unless_neutral("top_p", sampling.top_p, 1.0),
-        frequency_penalty: sent.unless_neutral("frequency_penalty", sampling.frequency_penalty, 0.0),
-        presence_penalty: sent.unless_neutral("presence_penalty", sampling.presence_penalty, 0.0),
-        max_tokens: limit.filter(|_| !dialect.completion_tokens),
-        max_completion_tokens: limit.filter(|_| dialect.completion_tokens),
-        seed: sent.unless_refused("seed", sampling.seed),
-        logit_bias: sent.unless_refused("logit_bias", logit_bias(&sampling.rules, dialect)).flatten(),
-        stop: stops(&prompt.stop, dialect),
-        response_format: schema(request).filter(|_| dialect.sends("response_format")).map(|schema| {
-            ResponseFormat::JsonSchema { json_schema: NamedSchema { name: "answer", strict: true, schema } }
-        }),
-        extras: Extras {
-            top_k: sent.unless_neutral("top_k", sampling.top_k, 0),
-            min_p: sent.unless_neutral("min_p", sampling.min_p, 0.0),
-            repeat_penalty: sent.unless_neutral("repeat_penalty", sampling.repeat_penalty, 1.0),
-            repetition_penalty: sent.unless_neutral("repetition_penalty", sampling.repeat_penalty, 1.0),
-            rare: ExtraSamplers::of(sampling, sent),
-            cache_prompt: sent.unless_refused("cache_prompt", true),
-            return_progress: sent.unless_refused("return_progress", true),
-            add_generation_prompt: sent.unless_refused("add_generation_prompt", false).filter(|_| prefill),
-            continue_final_message: sent.unless_refused("continue_final_message", true).filter(|_| prefill),
-        },
+impl<'a> Body<'a> {
+    /// Builds the body without the parameters that `dialect` excludes.
+    pub(crate) fn new(model: &'a str, request: &'a Request, dialect: &LearnedDialect, input: Input<'a>) -> Self {
+        let (sampling, prompt) = (&request.sampling, &request.prompt);
+        let prefill = prompt.continues && input.ends_with_reply();
+        let sent = ParameterFilter { dialect };
+        let limit = dialect.sends("max_tokens").then_some(sampling.max_tokens);
+        Body {
+            model,
+            input,
+            stream: true,
+            stream_options: sent.unless_refused("stream_options", StreamOptions { include_usage: true }),
+            temperature: sent.unless_refused("temperature", sampling.temperature),
+            top_p: sent.unless_neutral("top_p", sampling.top_p, 1.0),
+            frequency_penalty: sent.unless_neutral("frequency_penalty", sampling.frequency_penalty, 0.0),
+            presence_penalty: sent.unless_neutral("presence_penalty", sampling.presence_penalty, 0.0),
+            max_tokens: limit.filter(|_| !dialect.completion_tokens),
+            max_completion_tokens: limit.filter(|_| dialect.completion_tokens),
+            seed: sent.unless_refused("seed", sampling.seed),
+            logit_bias: sent.unless_refused("logit_bias", logit_bias(&sampling.rules, dialect)).flatten(),
+            stop: stops(&prompt.stop, dialect),
+            response_format: request.schema().filter(|_| dialect.sends("response_format")).map(|schema| {
+                ResponseFormat::JsonSchema { json_schema: NamedSchema { name: "answer", strict: true, schema } }
+            }),
+            extras: Extras {
+                top_k: sent.unless_neutral("top_k", sampling.top_k, 0),
+                min_p: sent.unless_neutral("min_p", sampling.min_p, 0.0),
+                repeat_penalty: sent.unless_neutral("repeat_penalty", sampling.repeat_penalty, 1.0),
+                repetition_penalty: sent.unless_neutral("repetition_penalty", sampling.repeat_penalty, 1.0),
+                rare: ExtraSamplers::of(sampling, sent),
+                cache_prompt: sent.unless_refused("cache_prompt", true),
+                return_progress: sent.unless_refused("return_progress", true),
+                add_generation_prompt: sent.unless_refused("add_generation_prompt", false).filter(|_| prefill),
+                continue_final_message: sent.unless_refused("continue_final_message", true).filter(|_| prefill),
+            },
+        }
     }
 }
 
 /// Returns the stop texts to send. Some endpoints refuse whitespace-only ones; the client applies all stop texts
 /// itself.
-fn stops<'a>(stops: &'a [String], dialect: &OpenAiDialect) -> Vec<&'a str> {
+fn stops<'a>(stops: &'a [String], dialect: &LearnedDialect) -> Vec<&'a str> {
     let most = match (dialect.sends("stop"), dialect.plain || dialect.few_stops) {
         (false, _) => 0,
         (true, true) => PLAIN_STOPS,
@@ -157,7 +182,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::openai::api_error::EndpointError;
+    use crate::endpoint::api_error::EndpointError;
 
     fn request(messages: &[(PromptRole, &str)]) -> Request {
         let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
@@ -170,12 +195,15 @@ mod tests {
         }
     }
 
-    fn learn(dialect: &OpenAiDialect, message: &str) -> Option<OpenAiDialect> {
+    fn learn(dialect: &LearnedDialect, message: &str) -> Option<LearnedDialect> {
         dialect.learn(&EndpointError { message: message.to_owned(), ..EndpointError::default() }, false)
     }
 
-    fn sent(request: &Request, dialect: &OpenAiDialect) -> Value {
-        serde_json::from_str(&serde_json::to_string(&body("m", request, dialect)).unwrap()).unwrap()
+    fn sent(request: &Request, dialect: &LearnedDialect) -> Value {
+        serde_json::from_str(
+            &serde_json::to_string(&Body::new("m", request, dialect, Input::chat(request, dialect))).unwrap(),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -191,7 +219,7 @@ mod tests {
             (User, "are you?"),
         ]);
         assert_eq!(
-            sent(&request, &OpenAiDialect::default())["messages"],
+            sent(&request, &LearnedDialect::default())["messages"],
             json!([
                 {"role": "system", "content": "Rules.\n\nCard."},
                 {"role": "user", "content": "Hi."},
@@ -206,12 +234,55 @@ mod tests {
         let schema = json!({"type": "object"});
         let shape = crate::ResponseSchema { grammar: "root ::= \"{}\"".to_owned(), schema: schema.clone() };
         let mut request = request(&[(PromptRole::User, "Hi.")]);
-        assert_eq!(sent(&request, &OpenAiDialect::default()).get("response_format"), None);
+        assert_eq!(sent(&request, &LearnedDialect::default()).get("response_format"), None);
         request.response_schema = Some(shape);
         let asked = json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}});
-        assert_eq!(sent(&request, &OpenAiDialect::default())["response_format"], asked);
-        let refused = learn(&OpenAiDialect::default(), "This response_format type is unavailable now").unwrap();
+        assert_eq!(sent(&request, &LearnedDialect::default())["response_format"], asked);
+        let refused = learn(&LearnedDialect::default(), "This response_format type is unavailable now").unwrap();
         assert_eq!(sent(&request, &refused).get("response_format"), None);
+    }
+
+    #[test]
+    fn sends_tools_and_rounds_with_ids() {
+        use domain::prompt::PromptToolRound;
+        use domain::{ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};
+        let mut request = request(&[(PromptRole::User, "Roll."), (PromptRole::Character, "A four!")]);
+        let parameters = json!({"type": "object", "properties": {"sides": {"type": "integer"}}});
+        let dice = ToolDefinition { name: "dice".into(), description: "Rolls.".into(), parameters: parameters.clone() };
+        let call = |id: &str, arguments: &str| ToolCall {
+            id: Some(id.into()),
+            name: "dice".into(),
+            arguments: ToolArguments::read(arguments),
+        };
+        let result = |id: &str, text: &str, error| ToolResult { call_id: id.into(), text: text.into(), error };
+        let round = ToolRound {
+            text: String::new(),
+            calls: vec![call("a", "{\"sides\":6}"), call("b", "{\"sides\":")],
+            results: vec![result("a", "4", false), result("b", "bad arguments", true)],
+        };
+        request.prompt.tools.definitions = vec![dice];
+        request.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
+        let body = sent(&request, &LearnedDialect::default());
+        let function = json!({"name": "dice", "description": "Rolls.", "parameters": parameters});
+        assert_eq!(body["tools"], json!([{"type": "function", "function": function}]));
+        assert_eq!(body.get("tool_choice"), None);
+        let called = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "dice", "arguments": arguments}});
+        assert_eq!(
+            body["messages"],
+            json!([
+                {"role": "user", "content": "Roll."},
+                {"role": "assistant", "content": null, "tool_calls": [called("a", "{\"sides\":6}"), called("b", "{}")]},
+                {"role": "tool", "content": "4", "tool_call_id": "a"},
+                {"role": "tool", "content": "Error: bad arguments", "tool_call_id": "b"},
+                {"role": "assistant", "content": "A four!"},
+            ])
+        );
+        request.prompt.tools.answer_only = true;
+        assert_eq!(sent(&request, &LearnedDialect::default())["tool_choice"], json!("none"));
+        let refused = learn(&LearnedDialect::default(), "this model does not support tools").unwrap();
+        let body = sent(&request, &refused);
+        assert_eq!((body.get("tools"), body.get("tool_choice")), (None, None));
+        assert_eq!(body["messages"].as_array().unwrap().len(), 2, "rounds need their definitions");
     }
 
     #[test]
@@ -223,7 +294,7 @@ mod tests {
         request.prompt.pictures = vec![picture(0, "data:a"), picture(0, "data:b"), picture(2, "data:c")];
         let shown = |url| json!({"type": "image_url", "image_url": {"url": url}});
         assert_eq!(
-            sent(&request, &OpenAiDialect::default())["messages"],
+            sent(&request, &LearnedDialect::default())["messages"],
             json!([
                 {"role": "user", "content": [{"type": "text", "text": "Look."}, shown("data:a"), shown("data:b")]},
                 {"role": "assistant", "content": "At what?"},
@@ -236,7 +307,7 @@ mod tests {
     fn sends_every_parameter_until_refused() {
         let request = request(&[(PromptRole::User, "Hi.")]);
         assert_eq!(
-            sent(&request, &OpenAiDialect::default()),
+            sent(&request, &LearnedDialect::default()),
             json!({
                 "model": "m", "messages": [{"role": "user", "content": "Hi."}], "stream": true,
                 "stream_options": {"include_usage": true}, "temperature": 0.8, "top_p": 0.95, "max_tokens": 512,
@@ -253,7 +324,7 @@ mod tests {
             "unknown field stream_options",
         ];
         let dialect =
-            refusals.iter().fold(OpenAiDialect::default(), |dialect, refusal| learn(&dialect, refusal).unwrap());
+            refusals.iter().fold(LearnedDialect::default(), |dialect, refusal| learn(&dialect, refusal).unwrap());
         assert_eq!(
             sent(&request, &dialect),
             json!({
@@ -281,7 +352,7 @@ mod tests {
             dynatemp: Dynatemp { range: 0.25, exponent: 2.0 },
             ..request.sampling.clone()
         };
-        let known = sent(&request, &OpenAiDialect::default());
+        let known = sent(&request, &LearnedDialect::default());
         let rare = json!({
             "typical_p": 0.75, "top_n_sigma": 1.5, "repeat_last_n": 256, "dry_multiplier": 0.75, "dry_base": 1.75,
             "dry_allowed_length": 3, "dry_penalty_last_n": -1, "xtc_probability": 0.5, "xtc_threshold": 0.25,
@@ -291,7 +362,7 @@ mod tests {
             assert_eq!(&known[name], value, "{name}");
         }
         let plain =
-            learn(&OpenAiDialect::default(), "Unrecognized request arguments supplied: mirostat_tau, top_k").unwrap();
+            learn(&LearnedDialect::default(), "Unrecognized request arguments supplied: mirostat_tau, top_k").unwrap();
         assert!(!plain.plain && !plain.sends("mirostat_tau") && plain.sends("mirostat"));
         let plain = learn(&plain, "Unknown field xtc_threshold").unwrap();
         assert_eq!(
@@ -324,7 +395,7 @@ mod tests {
             min_tokens: 5,
             ban_end_token: true,
         };
-        let known = sent(&request, &OpenAiDialect::default());
+        let known = sent(&request, &LearnedDialect::default());
         assert_eq!(known["logit_bias"], json!({"7": -60.0, "8": -100.0}));
         assert_eq!(known["samplers"].as_array().unwrap()[..2], [json!("temperature"), json!("typ_p")]);
         assert_eq!(
@@ -333,9 +404,9 @@ mod tests {
         );
         assert_eq!(known["response_format"]["json_schema"]["schema"], json!({"type": "object"}));
         assert_eq!(known.get("banned_strings"), None, "no endpoint can go back");
-        let llama = sent(&request, &OpenAiDialect { own_defaults: true, ..OpenAiDialect::default() });
+        let llama = sent(&request, &LearnedDialect { own_defaults: true, ..LearnedDialect::default() });
         assert_eq!(llama["logit_bias"], json!({"7": -60.0, "8": -100.0, "blue": 2.0, " blue": 2.0}));
-        let refused = learn(&OpenAiDialect::default(), "Unknown parameter: logit_bias").unwrap();
+        let refused = learn(&LearnedDialect::default(), "Unknown parameter: logit_bias").unwrap();
         assert_eq!(sent(&request, &refused).get("logit_bias"), None);
     }
 
@@ -352,10 +423,10 @@ mod tests {
         request.sampling = off.resolve(7);
         let names =
             ["top_p", "top_k", "min_p", "repeat_penalty", "repetition_penalty", "typical_p", "frequency_penalty"];
-        let plain = sent(&request, &OpenAiDialect::default());
+        let plain = sent(&request, &LearnedDialect::default());
         assert_eq!(names.map(|name| plain.get(name).is_some()), [false; 7]);
         // llama.cpp uses its own defaults for absent values.
-        let llama = sent(&request, &OpenAiDialect { own_defaults: true, ..OpenAiDialect::default() });
+        let llama = sent(&request, &LearnedDialect { own_defaults: true, ..LearnedDialect::default() });
         assert_eq!((&llama["top_k"], &llama["min_p"], &llama["top_p"]), (&json!(0), &json!(0.0), &json!(1.0)));
     }
 
@@ -363,15 +434,15 @@ mod tests {
     fn does_not_send_blank_stop_texts() {
         let mut request = request(&[(PromptRole::User, "Hi.")]);
         request.prompt.stop = vec!["\n".to_owned(), "\nTom:".to_owned(), " ".to_owned()];
-        assert_eq!(sent(&request, &OpenAiDialect::default())["stop"], json!(["\nTom:"]));
+        assert_eq!(sent(&request, &LearnedDialect::default())["stop"], json!(["\nTom:"]));
     }
 
     #[test]
     fn sends_an_unfinished_reply_as_prefill() {
         let mut request = request(&[(PromptRole::User, "Hi."), (PromptRole::Character, "Well,")]);
-        assert_eq!(sent(&request, &OpenAiDialect::default()).get("continue_final_message"), None);
+        assert_eq!(sent(&request, &LearnedDialect::default()).get("continue_final_message"), None);
         request.prompt.continues = true;
-        let body = sent(&request, &OpenAiDialect::default());
+        let body = sent(&request, &LearnedDialect::default());
         assert_eq!(body["messages"][1], json!({"role": "assistant", "content": "Well,"}));
         assert_eq!((&body["continue_final_message"], &body["add_generation_prompt"]), (&json!(true), &json!(false)));
     }
@@ -380,8 +451,8 @@ mod tests {
     fn strict_endpoints_get_four_stop_texts() {
         let mut request = request(&[(PromptRole::User, "Hi.")]);
         request.prompt.stop = (0..20).map(|n| format!("stop {n}")).collect();
-        assert_eq!(sent(&request, &OpenAiDialect::default())["stop"].as_array().unwrap().len(), 16);
-        let strict = learn(&OpenAiDialect::default(), "'stop': array too long. Expected maximum length 4").unwrap();
+        assert_eq!(sent(&request, &LearnedDialect::default())["stop"].as_array().unwrap().len(), 16);
+        let strict = learn(&LearnedDialect::default(), "'stop': array too long. Expected maximum length 4").unwrap();
         assert_eq!(sent(&request, &strict)["stop"].as_array().unwrap().len(), 4);
     }
 }

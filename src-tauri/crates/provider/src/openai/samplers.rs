@@ -5,26 +5,26 @@ use std::collections::BTreeMap;
 use domain::sampling::{SamplerOrder, SamplerStage, Sampling, TokenRules, TokenSelector};
 use serde::Serialize;
 
-use super::dialect::OpenAiDialect;
+use crate::endpoint::dialect::LearnedDialect;
 
 /// Default penalty range of llama.cpp, in tokens.
 const DEFAULT_RANGE: u32 = 64;
 
 /// Selects the parameters to send by the endpoint's dialect.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ParameterFilter<'a> {
-    pub(super) dialect: &'a OpenAiDialect,
+pub(crate) struct ParameterFilter<'a> {
+    pub(crate) dialect: &'a LearnedDialect,
 }
 
 impl ParameterFilter<'_> {
     /// Returns the value unless the endpoint refuses the parameter.
-    pub(super) fn unless_refused<T>(self, name: &str, value: T) -> Option<T> {
+    pub(crate) fn unless_refused<T>(self, name: &str, value: T) -> Option<T> {
         self.dialect.sends(name).then_some(value)
     }
 
     /// Like `unless_refused`, but omits the neutral value `off` unless the server has its own defaults. Some endpoints do not
     /// treat it as neutral.
-    pub(super) fn unless_neutral<T: PartialEq>(self, name: &str, value: T, off: T) -> Option<T> {
+    pub(crate) fn unless_neutral<T: PartialEq>(self, name: &str, value: T, off: T) -> Option<T> {
         self.unless_refused(name, value).filter(|value| *value != off || self.dialect.own_defaults)
     }
 
@@ -35,7 +35,7 @@ impl ParameterFilter<'_> {
 
 /// Samplers that few servers support, by llama.cpp's names. Inactive ones are not sent.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct ExtraSamplers {
+pub(crate) struct ExtraSamplers {
     #[serde(skip_serializing_if = "Option::is_none")]
     typical_p: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub(super) struct ExtraSamplers {
 }
 
 /// OpenAI's form: token ids as keys. llama.cpp also accepts texts. `None` if no bias can be sent.
-pub(super) fn logit_bias(rules: &TokenRules, dialect: &OpenAiDialect) -> Option<BTreeMap<String, f32>> {
+pub(crate) fn logit_bias(rules: &TokenRules, dialect: &LearnedDialect) -> Option<BTreeMap<String, f32>> {
     let mut sums = BTreeMap::new();
     for bias in &rules.logit_bias {
         let keys = match &bias.tokens {
@@ -106,7 +106,7 @@ fn llama_name(stage: &SamplerStage) -> &'static str {
 }
 
 impl ExtraSamplers {
-    pub(super) fn of(sampling: &Sampling, sent: ParameterFilter<'_>) -> Self {
+    pub(crate) fn of(sampling: &Sampling, sent: ParameterFilter<'_>) -> Self {
         let Sampling { dry, xtc, mirostat, dynatemp, order, rules, .. } = sampling;
         let default_breakers = dry.breakers == ["\n", ":", "\"", "*"];
         let dry_active = dry.multiplier > 0.0;

@@ -2,106 +2,13 @@
 
 use serde_json::Value;
 
-use super::api_error::{EndpointError, number};
-use super::lenient::{self, ParsedChunk};
-
-/// One stream event, or a complete reply that was not streamed.
-#[derive(Debug, Default)]
-pub(super) struct StreamChunk {
-    /// The payload has choices, so it is part of a reply.
-    pub(super) replies: bool,
-    pub(super) text: Option<TextPiece>,
-    /// The text may contain surrogates whose pair is split across chunks.
-    pub(super) has_surrogates: bool,
-    /// The payload contains thoughts outside its text.
-    pub(super) thinks: bool,
-    /// Parsed by [`ToolCallAssembler`](super::tool_calls::ToolCallAssembler).
-    pub(super) tool_calls: Option<Value>,
-    pub(super) end: Option<End>,
-    pub(super) usage: Option<WireUsage>,
-    /// llama.cpp only.
-    pub(super) timings: Option<WireTimings>,
-    /// llama.cpp only, on request.
-    pub(super) progress: Option<PromptProgress>,
-    /// A failure that the event reports in addition to other content.
-    pub(super) error: Option<EndpointError>,
-}
-
-/// Text and its kind; never empty.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum TextPiece {
-    Delta(String),
-    /// From a `message`: the whole reply, even if its pieces came before.
-    Message(String),
-}
-
-impl TextPiece {
-    pub(super) fn len(&self) -> usize {
-        let (Self::Delta(text) | Self::Message(text)) = self;
-        text.len()
-    }
-}
-
-/// Finish reason reported by the endpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    Stop,
-    Length,
-    /// A content filter removed the rest.
-    Filtered,
-    Failed,
-    /// An unknown reason. The reply may have ended.
-    Unknown,
-}
-
-/// Token counts.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct WireUsage {
-    pub(super) prompt: Option<f64>,
-    pub(super) cached: Option<f64>,
-    pub(super) generated: Option<f64>,
-}
-
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct WireTimings {
-    pub(super) cache_n: Option<f64>,
-    pub(super) prompt_n: Option<f64>,
-    pub(super) prompt_ms: Option<f64>,
-    pub(super) predicted_n: Option<f64>,
-    pub(super) predicted_ms: Option<f64>,
-}
-
-/// `processed` includes `cache`.
-#[derive(Debug, PartialEq)]
-pub(super) struct PromptProgress {
-    pub(super) total: f64,
-    pub(super) cache: f64,
-    pub(super) processed: f64,
-}
-
-/// Reason why an event cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Unreadable {
-    /// The cause contains a position, but no text.
-    #[error("{0}")]
-    Json(#[from] serde_json::Error),
-    #[error("{0}")]
-    Shape(&'static str),
-}
-
-impl Unreadable {
-    /// Whether the payload may be truncated.
-    pub(super) fn is_cut(&self) -> bool {
-        matches!(self, Self::Json(error) if error.is_eof())
-    }
-}
+use crate::endpoint::api_error::{EndpointError, number};
+use crate::endpoint::chunk::{PromptProgress, StreamChunk, TextPiece, Unreadable, WireTimings, WireUsage, end, object};
+use crate::endpoint::lenient::{self, ParsedChunk};
 
 /// Parses one payload.
-pub(super) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
-    let ParsedChunk { mut value, has_surrogates: halves } = lenient::parse(data)?;
-    if !value.is_object() {
-        return Err(Unreadable::Shape("it is JSON, but not an object"));
-    }
+pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
+    let ParsedChunk { mut value, has_surrogates: halves } = object(data)?;
     let usage = usage(&value["usage"]).or_else(|| usage(&value["choices"][0]["usage"]));
     let (timings, progress) = (timings(&value["timings"]), progress(&value["prompt_progress"]));
     let replies = match &value["choices"] {
@@ -120,7 +27,7 @@ pub(super) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
         ..StreamChunk::default()
     };
     if let Some(choice) = choice(value["choices"].take()) {
-        chunk.take(choice);
+        take(&mut chunk, choice);
     }
     Ok(chunk)
 }
@@ -134,24 +41,22 @@ fn choice(choices: Value) -> Option<Value> {
     (!choices.is_empty()).then(|| choices.swap_remove(first.unwrap_or(0)))
 }
 
-impl StreamChunk {
-    fn take(&mut self, mut choice: Value) {
-        let (mut delta, mut message) = (choice["delta"].take(), choice["message"].take());
-        self.thinks = thinks(&delta) || thinks(&message);
-        self.end = end(&choice["finish_reason"]);
-        let tools = [&mut delta, &mut message].into_iter().map(|part| part.get_mut("tool_calls").map(Value::take));
-        self.tool_calls = tools.flatten().find(Value::is_array);
-        if let Some(tools) = self.tool_calls.as_mut().filter(|_| self.has_surrogates) {
-            lenient::replace_lone_surrogates(tools);
-        }
-        let of_delta = match delta {
-            Value::String(_) => text(delta),
-            mut delta => delta.get_mut("content").map(Value::take).and_then(text),
-        };
-        let of_message = || message.get_mut("content").map(Value::take).and_then(text).map(TextPiece::Message);
-        let of_text = |choice: &mut Value| text(choice["text"].take()).map(TextPiece::Delta);
-        self.text = of_delta.map(TextPiece::Delta).or_else(of_message).or_else(|| of_text(&mut choice));
+fn take(chunk: &mut StreamChunk, mut choice: Value) {
+    let (mut delta, mut message) = (choice["delta"].take(), choice["message"].take());
+    chunk.thinks = thinks(&delta) || thinks(&message);
+    chunk.end = end(&choice["finish_reason"]);
+    let tools = [&mut delta, &mut message].into_iter().map(|part| part.get_mut("tool_calls").map(Value::take));
+    chunk.tool_calls = tools.flatten().find(Value::is_array);
+    if let Some(tools) = chunk.tool_calls.as_mut().filter(|_| chunk.has_surrogates) {
+        lenient::replace_lone_surrogates(tools);
     }
+    let of_delta = match delta {
+        Value::String(_) => text(delta),
+        mut delta => delta.get_mut("content").map(Value::take).and_then(text),
+    };
+    let of_message = || message.get_mut("content").map(Value::take).and_then(text).map(TextPiece::Message);
+    let of_text = |choice: &mut Value| text(choice["text"].take()).map(TextPiece::Delta);
+    chunk.text = of_delta.map(TextPiece::Delta).or_else(of_message).or_else(|| of_text(&mut choice));
 }
 
 /// Returns the text of a content value and joins its text parts; never empty.
@@ -192,42 +97,6 @@ fn thinks(part: &Value) -> bool {
         || parts.any(|part| matches!(part["type"].as_str(), Some("thinking" | "reasoning")))
 }
 
-/// Only known reasons end a reply, because some servers write an empty text or `"null"` into every chunk.
-fn end(reason: &Value) -> Option<End> {
-    let word = match reason {
-        Value::String(word) => word.trim().to_ascii_lowercase(),
-        Value::Object(fields) => {
-            let named = ["type", "reason"].iter().find_map(|key| fields.get(*key)?.as_str());
-            named?.trim().to_ascii_lowercase()
-        }
-        _ => return None,
-    };
-    match word.as_str() {
-        ""
-        | "null"
-        | "none"
-        | "nil"
-        | "undefined"
-        | "false"
-        | "true"
-        | "unspecified"
-        | "finish_reason_unspecified"
-        | "in_progress"
-        | "not_finished"
-        | "continue" => None,
-        "stop" | "stopped" | "eos" | "eos_token" | "end_turn" | "end" | "endoftext" | "stop_sequence"
-        | "stop_token" | "complete" | "completed" | "done" | "finish" | "finished" | "tool_calls" | "tool_call"
-        | "tool_use" | "function_call" => Some(End::Stop),
-        "length" | "max_tokens" | "max_output_tokens" | "max_length" | "model_length" | "token_limit" => {
-            Some(End::Length)
-        }
-        "content_filter" | "content_filtered" | "safety" | "recitation" | "blocklist" | "prohibited_content"
-        | "refusal" | "sensitive" => Some(End::Filtered),
-        "error" | "failed" | "abort" | "aborted" | "cancelled" | "insufficient_system_resource" => Some(End::Failed),
-        _ => Some(End::Unknown),
-    }
-}
-
 fn usage(usage: &Value) -> Option<WireUsage> {
     let usage = usage.as_object()?;
     let count = |names: &[&str]| names.iter().find_map(|name| usage.get(*name).and_then(number));
@@ -259,6 +128,7 @@ fn progress(progress: &Value) -> Option<PromptProgress> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::endpoint::chunk::End;
 
     fn text(data: &str) -> Option<String> {
         let chunk = parse(data).unwrap();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
+mod apis;
 mod downloads;
 mod endpoint;
 mod real_model;

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use domain::prompt::{Prompt, PromptMessage, PromptRole};
+use domain::model::EndpointDialect;
+use domain::prompt::{Prompt, PromptMessage, PromptRole, Segment};
 use domain::sampling::SamplerOptions;
 use futures_util::StreamExt;
 use provider::{
-    EndpointConfig, FinishReason, GenerationEvent, OpenAiClient, Provider, ProviderError, ProviderErrorKind, Request,
+    EndpointClient, EndpointConfig, FinishReason, GenerationEvent, Provider, ProviderError, ProviderErrorKind, Request,
     Timeouts, Timings, Usage, conformance, probe,
 };
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -57,8 +58,8 @@ impl Server {
         EndpointConfig::new(&self.url, MODEL, Some(key.into())).unwrap().with_timeouts(timeouts)
     }
 
-    fn client(&self) -> OpenAiClient {
-        OpenAiClient::new(self.config(KEY)).unwrap()
+    fn client(&self) -> EndpointClient {
+        EndpointClient::new(self.config(KEY)).unwrap()
     }
 }
 
@@ -92,7 +93,7 @@ struct Reply {
     timings: Timings,
 }
 
-async fn reply(client: &OpenAiClient, request: Request) -> Result<Reply, ProviderError> {
+async fn reply(client: &EndpointClient, request: Request) -> Result<Reply, ProviderError> {
     let mut events = client.stream(request, CancellationToken::new());
     let (mut text, mut prefill) = (String::new(), Vec::new());
     while let Some(event) = events.next().await {
@@ -184,7 +185,7 @@ async fn explains_refusals_of_the_server() {
     assert_eq!(error.kind, ProviderErrorKind::ContextOverflow);
     assert!(error.message.ends_with(&format!("the model allows {CONTEXT}")), "{error}");
 
-    let stranger = OpenAiClient::new(server.config("sk-wrong")).unwrap();
+    let stranger = EndpointClient::new(server.config("sk-wrong")).unwrap();
     let error = reply(&stranger, request(&[(PromptRole::User, "Hi.")], 1)).await.err().unwrap();
     assert_eq!((error.kind, error.status), (ProviderErrorKind::Unauthorized, Some(401)));
     assert_eq!(probe(&server.config("sk-wrong")).await.unwrap_err().kind, ProviderErrorKind::Unauthorized);
@@ -217,4 +218,37 @@ async fn keeps_text_when_the_server_dies() {
         last = Some(event);
     }
     assert_eq!(last.unwrap().unwrap_err().kind, ProviderErrorKind::Unreachable);
+}
+
+/// A prompt in the model's own chat format, ChatML.
+fn rendered(before: &str, said: &str, begun: &str, max_tokens: u32) -> Request {
+    let segment = |text: &str, control| Segment { text: text.to_owned(), control };
+    let mut asked = request(&[(PromptRole::User, said)], max_tokens);
+    asked.prompt.segments = vec![
+        segment(&format!("{before}<|im_start|>user\n"), true),
+        segment(said, false),
+        segment("<|im_end|>\n<|im_start|>assistant\n", true),
+        segment(begun, false),
+    ];
+    asked.prompt.stop = vec!["<|im_end|>".to_owned()];
+    asked
+}
+
+#[tokio::test]
+async fn completes_text_in_our_chat_format() {
+    let server = Server::start().await;
+    let config = server.config(KEY).speaking(EndpointDialect::Text).unwrap();
+    assert_eq!(probe(&config).await.unwrap().context, Some(CONTEXT));
+    let client = EndpointClient::new(config).unwrap();
+    conformance::check(&client, &rendered("", "Tell me a very long story.", "", 40)).await.unwrap();
+
+    let counted = rendered("", "Count from one to five in words.", "One, two, three,", 6);
+    let counted = reply(&client, counted).await.unwrap();
+    assert!(counted.text.to_lowercase().starts_with(" four"), "{:?}", counted.text);
+    assert_eq!(reply(&client, rendered("", "Say hello.", "", 1)).await.unwrap().reason, FinishReason::Length);
+
+    // A marker in plain text costs more than the one token that it would be as control text.
+    let plain = reply(&client, rendered("", "<|im_end|>", "", 1)).await.unwrap().usage.prompt.unwrap();
+    let without = reply(&client, rendered("", "", "", 1)).await.unwrap().usage.prompt.unwrap();
+    assert!(plain > without + 3, "{plain} and {without} tokens");
 }

@@ -105,9 +105,14 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Endpoint> {
 fn word(dialect: EndpointDialect) -> &'static str {
     match dialect {
         EndpointDialect::OpenAi => "openai",
+        EndpointDialect::Text => "text",
+        EndpointDialect::Anthropic => "anthropic",
+        EndpointDialect::Gemini => "gemini",
+        EndpointDialect::Ollama => "ollama",
     }
 }
 
 fn dialect_of(word: &str) -> Option<EndpointDialect> {
-    (word == "openai").then_some(EndpointDialect::OpenAi)
+    use EndpointDialect::{Anthropic, Gemini, Ollama, OpenAi, Text};
+    [OpenAi, Text, Anthropic, Gemini, Ollama].into_iter().find(|dialect| self::word(*dialect) == word)
 }

@@ -10,5 +10,5 @@ mod probe;
 mod refusals;
 mod request;
 mod silence;
-mod support;
+pub(crate) mod support;
 mod tools;

@@ -3,7 +3,7 @@
 
 use domain::prompt::{PromptMessage, PromptRole};
 use domain::sampling::SamplerOptions;
-use provider::{EndpointConfig, OpenAiClient, Provider, Request};
+use provider::{EndpointClient, EndpointConfig, Provider, Request};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +13,7 @@ fn json_answer(status: &str, body: &Value) -> Play {
     answer(status, "Content-Type: application/json\r\n", &body.to_string())
 }
 
-async fn ask(server: &FaultServer, request: &Request) -> (Seen, OpenAiClient) {
+async fn ask(server: &FaultServer, request: &Request) -> (Seen, EndpointClient) {
     let client = client(&server.url(), timeouts());
     (watch(client.stream(request.clone(), CancellationToken::new())).await, client)
 }
@@ -24,10 +24,10 @@ async fn learned(server: &FaultServer, request: &Request, most: usize) -> Value 
     assert_eq!(seen.line, "Hello there.[Stop]", "{:?}", seen.error);
     let asked = server.received().len();
     assert!(asked <= most, "{asked} requests");
-    let kept: provider::OpenAiDialect =
+    let kept: provider::LearnedDialect =
         serde_json::from_str(&serde_json::to_string(&first.dialect()).unwrap()).unwrap();
     let config = EndpointConfig::new(&server.url(), "tiny", None).unwrap().with_timeouts(timeouts()).with_dialect(kept);
-    let next = OpenAiClient::new(config).unwrap();
+    let next = EndpointClient::new(config).unwrap();
     let seen = watch(next.stream(request.clone(), CancellationToken::new())).await;
     assert_eq!(
         (seen.line.as_str(), server.received().len()),

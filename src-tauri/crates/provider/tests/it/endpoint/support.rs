@@ -7,7 +7,7 @@ use domain::prompt::{Prompt, PromptMessage, PromptRole};
 use domain::sampling::SamplerOptions;
 use futures_util::StreamExt;
 use provider::{
-    EndpointConfig, EventStream, GenerationEvent, OpenAiClient, Provider, ProviderError, ReplyGate, Request, Timeouts,
+    EndpointClient, EndpointConfig, EventStream, GenerationEvent, Provider, ProviderError, ReplyGate, Request, Timeouts,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -176,9 +176,9 @@ pub(crate) fn timeouts() -> Timeouts {
     }
 }
 
-pub(crate) fn client(url: &str, timeouts: Timeouts) -> OpenAiClient {
+pub(crate) fn client(url: &str, timeouts: Timeouts) -> EndpointClient {
     let config = EndpointConfig::new(url, "tiny", Some(KEY.into())).unwrap();
-    OpenAiClient::new(config.with_timeouts(timeouts)).unwrap()
+    EndpointClient::new(config.with_timeouts(timeouts)).unwrap()
 }
 
 pub(crate) fn request() -> Request {

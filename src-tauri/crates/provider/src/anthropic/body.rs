@@ -1,0 +1,336 @@
+//! Builds the request body: system blocks, turns, tools and cache markers.
+//!
+//! Cache markers. The provider stores the prompt up to each marker, and a later request whose blocks begin with the same
+//! ones does not pay for them again (<https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching>). A prompt of
+//! this app grows only at its end within an epoch, so three markers suffice:
+//! - at the end of the head (tools and system), which survives a new epoch,
+//! - at the end of the user's previous turn, in case that the stored end of the last prompt is too far from the new one,
+//! - at the end of the prompt, for the next turn.
+
+use domain::prompt::PromptTools;
+use domain::{ToolCall, ToolDefinition};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Request;
+use crate::endpoint::dialect::{LearnedDialect, RoleRules};
+use crate::endpoint::turns::{Turn, TurnPart, TurnRole, arguments, data_uri, turns};
+
+/// Largest temperature that the API accepts.
+const MAX_TEMPERATURE: f32 = 1.0;
+/// Maximum number of stop texts.
+const MAX_STOPS: usize = 16;
+/// Id of a call that has none.
+const NO_ID: &str = "call";
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stop_sequences: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<ToolChoice>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Marked<Block<'a>>>,
+    messages: Vec<Message<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Debug, Serialize)]
+struct ToolChoice {
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum CacheControl {
+    /// Stored for five minutes after its last use.
+    Ephemeral,
+}
+
+/// A block that may end a stored prefix.
+#[derive(Debug, Serialize)]
+struct Marked<T> {
+    #[serde(flatten)]
+    block: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Debug, Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: Vec<Marked<Block<'a>>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text { text: String },
+    Image { source: Source<'a> },
+    ToolUse { id: String, name: &'a str, input: Value },
+    ToolResult { tool_use_id: String, content: &'a str, is_error: bool },
+}
+
+#[derive(Debug, Serialize)]
+struct Source<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    media_type: &'a str,
+    data: &'a str,
+}
+
+impl<'a> Body<'a> {
+    /// Builds the body without the parameters that `dialect` excludes.
+    pub(crate) fn new(model: &'a str, request: &'a Request, dialect: &LearnedDialect) -> Self {
+        let (sampling, prompt) = (&request.sampling, &request.prompt);
+        let takes_tools = dialect.sends("tools");
+        let turns = turns(prompt, RoleRules::Strict, takes_tools);
+        let mut tools = if takes_tools { tools(&prompt.tools) } else { Vec::new() };
+        let mut system = Vec::new();
+        let mut messages: Vec<Message<'_>> = Vec::with_capacity(turns.len());
+        for turn in &turns {
+            match turn.role {
+                TurnRole::System => system = blocks(turn),
+                TurnRole::User | TurnRole::Tool => push(&mut messages, "user", turn),
+                TurnRole::Assistant => push(&mut messages, "assistant", turn),
+            }
+        }
+        if prompt.continues {
+            trim_end(&mut messages);
+        }
+        match (system.last_mut(), tools.last_mut()) {
+            (Some(last), _) => last.cache_control = Some(CacheControl::Ephemeral),
+            (None, Some(last)) => last.cache_control = Some(CacheControl::Ephemeral),
+            (None, None) => {}
+        }
+        mark(&mut messages, turns.last().is_some_and(|last| last.filler));
+        let stops = prompt.stop.iter().map(String::as_str).filter(|stop| !stop.trim().is_empty());
+        Self {
+            model,
+            max_tokens: sampling.max_tokens.max(1),
+            stream: true,
+            temperature: dialect.sends("temperature").then_some(sampling.temperature.clamp(0.0, MAX_TEMPERATURE)),
+            stop_sequences: stops.take(if dialect.sends("stop") { MAX_STOPS } else { 0 }).collect(),
+            tool_choice: (prompt.tools.answer_only && !tools.is_empty()).then_some(ToolChoice { kind: "none" }),
+            tools,
+            system,
+            messages,
+        }
+    }
+}
+
+fn tools(tools: &PromptTools) -> Vec<Tool<'_>> {
+    let of = tools.definitions.iter().map(|tool| {
+        let ToolDefinition { name, description, parameters } = tool;
+        Tool { name, description, input_schema: parameters, cache_control: None }
+    });
+    of.collect()
+}
+
+/// Appends a turn. The results of calls and the user's next message are one message.
+fn push<'a>(messages: &mut Vec<Message<'a>>, role: &'static str, turn: &Turn<'a>) {
+    let content = blocks(turn);
+    match messages.last_mut().filter(|last| last.role == role) {
+        Some(last) => last.content.extend(content),
+        None => messages.push(Message { role, content }),
+    }
+}
+
+/// Each message of the prompt stays a block of its own, so that a stored prefix never ends inside a block that grows.
+fn blocks<'a>(turn: &Turn<'a>) -> Vec<Marked<Block<'a>>> {
+    let mut after_text = false;
+    let mut blocks = Vec::with_capacity(turn.parts.len());
+    for part in &turn.parts {
+        let block = block(part, std::mem::replace(&mut after_text, matches!(part, TurnPart::Text(_))));
+        blocks.extend(block.map(|block| Marked { block, cache_control: None }));
+    }
+    blocks
+}
+
+/// Consecutive texts are paragraphs.
+fn block<'a>(part: &TurnPart<'a>, after_text: bool) -> Option<Block<'a>> {
+    Some(match part {
+        TurnPart::Text(text) if after_text => Block::Text { text: format!("\n\n{text}") },
+        TurnPart::Text(text) => Block::Text { text: (*text).to_owned() },
+        TurnPart::Picture(url) => {
+            let picture = data_uri(url)?;
+            Block::Image { source: Source { kind: "base64", media_type: picture.media_type, data: picture.data } }
+        }
+        TurnPart::Call(call) => Block::ToolUse { id: id(call), name: &call.name, input: arguments(call) },
+        TurnPart::Result { call, result } => {
+            Block::ToolResult { tool_use_id: id(call), content: &result.text, is_error: result.error }
+        }
+    })
+}
+
+/// Ids of calls from other providers may contain characters that this API refuses.
+fn id(call: &ToolCall) -> String {
+    let allowed = |letter: char| if letter.is_ascii_alphanumeric() || "_-".contains(letter) { letter } else { '_' };
+    let id: String = call.id.as_deref().unwrap_or_default().chars().map(allowed).collect();
+    if id.is_empty() { NO_ID.to_owned() } else { id }
+}
+
+/// The API refuses an unfinished reply that ends with whitespace.
+fn trim_end(messages: &mut [Message<'_>]) {
+    let last = messages.last_mut().filter(|last| last.role == "assistant").and_then(|last| last.content.last_mut());
+    if let Some(Marked { block: Block::Text { text }, .. }) = last {
+        text.truncate(text.trim_end().len());
+    }
+}
+
+/// Marks the end of the prompt and the end of the user's turn before it. A filler at the end is not part of the next
+/// prompt.
+fn mark(messages: &mut [Message<'_>], filler: bool) {
+    let end = messages.len() - usize::from(filler && !messages.is_empty());
+    let Some((last, before)) = messages[..end].split_last_mut() else { return };
+    let previous = before.iter_mut().rev().find(|message| message.role == "user");
+    for message in previous.into_iter().chain([last]) {
+        if let Some(block) = message.content.last_mut() {
+            block.cache_control = Some(CacheControl::Ephemeral);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::prompt::{Prompt, PromptMessage, PromptPicture, PromptRole, PromptToolRound};
+    use domain::sampling::SamplerOptions;
+    use domain::{ToolArguments, ToolResult, ToolRound};
+    use serde_json::json;
+
+    use super::*;
+
+    fn request(messages: &[(PromptRole, &str)]) -> Request {
+        let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
+        Request {
+            cache_key: "chat".to_owned(),
+            background: false,
+            prompt: Prompt { messages, ..Prompt::default() },
+            sampling: SamplerOptions::default().resolve(7),
+            response_schema: None,
+        }
+    }
+
+    fn sent(request: &Request) -> Value {
+        let dialect = LearnedDialect::of_api(domain::model::EndpointDialect::Anthropic);
+        serde_json::from_str(&serde_json::to_string(&Body::new("m", request, &dialect)).unwrap()).unwrap()
+    }
+
+    fn text(text: &str) -> Value {
+        json!({"type": "text", "text": text})
+    }
+
+    fn stored(text: &str) -> Value {
+        json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}})
+    }
+
+    #[test]
+    fn writes_system_blocks_and_alternating_turns() {
+        use PromptRole::{Character as C, System as S, User as U};
+        let mut request = request(&[
+            (S, "Rules."),
+            (S, "Card."),
+            (C, "Evening."),
+            (S, "It rains."),
+            (U, "Hi."),
+            (C, "Hello."),
+            (U, "You?"),
+        ]);
+        request.prompt.stop = vec!["\n".into(), "\nTom:".into()];
+        request.sampling.temperature = 1.5;
+        let body = sent(&request);
+        assert_eq!(body["system"], json!([text("Rules."), stored("\n\nCard.")]));
+        assert_eq!(
+            body["messages"],
+            json!([
+                {"role": "user", "content": [text("[The chat begins.]")]},
+                {"role": "assistant", "content": [text("Evening.")]},
+                {"role": "user", "content": [text("It rains."), stored("\n\nHi.")]},
+                {"role": "assistant", "content": [text("Hello.")]},
+                {"role": "user", "content": [stored("You?")]},
+            ])
+        );
+        assert_eq!(
+            (&body["max_tokens"], &body["temperature"], &body["stop_sequences"], body.get("top_p")),
+            (&json!(512), &json!(1.0), &json!(["\nTom:"]), None)
+        );
+    }
+
+    #[test]
+    fn marker_stays_before_a_filler() {
+        use PromptRole::{Character as C, User as U};
+        let body = sent(&request(&[(U, "Hi."), (C, "Hello.")]));
+        assert_eq!(body["messages"][1]["content"], json!([stored("Hello.")]));
+        assert_eq!(body["messages"][2]["content"], json!([text("[Go on.]")]));
+        assert_eq!(body.get("system"), None);
+    }
+
+    #[test]
+    fn unfinished_reply_has_no_space_at_its_end() {
+        let mut request = request(&[(PromptRole::User, "Hi."), (PromptRole::Character, "Well, \n")]);
+        request.prompt.continues = true;
+        assert_eq!(sent(&request)["messages"][1]["content"][0]["text"], json!("Well,"));
+    }
+
+    #[test]
+    fn writes_pictures_as_base64() {
+        let mut request = request(&[(PromptRole::User, "Look.")]);
+        let picture = |url: &str| PromptPicture { message: 0, url: url.to_owned() };
+        request.prompt.pictures = vec![picture("data:image/png;base64,aGk="), picture("https://elsewhere/a.png")];
+        let source = json!({"type": "base64", "media_type": "image/png", "data": "aGk="});
+        assert_eq!(
+            sent(&request)["messages"][0]["content"],
+            json!([text("Look."), {"type": "image", "source": source, "cache_control": {"type": "ephemeral"}}])
+        );
+    }
+
+    #[test]
+    fn writes_tools_and_results() {
+        let mut request =
+            request(&[(PromptRole::User, "Roll."), (PromptRole::Character, "A four!"), (PromptRole::User, "Again.")]);
+        let schema = json!({"type": "object"});
+        request.prompt.tools.definitions =
+            vec![ToolDefinition { name: "dice".into(), description: "Rolls.".into(), parameters: schema.clone() }];
+        let call =
+            ToolCall { id: Some("a:1".into()), name: "dice".into(), arguments: ToolArguments::read("{\"n\":1}") };
+        let result = ToolResult { call_id: "a:1".into(), text: "no dice".into(), error: true };
+        let round = ToolRound { text: "Rolling.".into(), calls: vec![call], results: vec![result] };
+        request.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
+        request.prompt.tools.answer_only = true;
+        let body = sent(&request);
+        assert_eq!(
+            body["tools"],
+            json!([{"name": "dice", "description": "Rolls.", "input_schema": schema, "cache_control": {"type": "ephemeral"}}])
+        );
+        assert_eq!(body["tool_choice"], json!({"type": "none"}));
+        let result = json!({"type": "tool_result", "tool_use_id": "a_1", "content": "no dice", "is_error": true,
+            "cache_control": {"type": "ephemeral"}});
+        assert_eq!(
+            body["messages"],
+            json!([
+                {"role": "user", "content": [text("Roll.")]},
+                {"role": "assistant", "content": [
+                    text("Rolling."), {"type": "tool_use", "id": "a_1", "name": "dice", "input": {"n": 1}}]},
+                {"role": "user", "content": [result]},
+                {"role": "assistant", "content": [text("A four!")]},
+                {"role": "user", "content": [stored("Again.")]},
+            ])
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! Anthropic's messages API: `POST {url}/messages`, with `anthropic-version: 2023-06-01`.
+//!
+//! Not supported: thinking is not requested, because a block of thoughts would have to be sent back in later rounds.
+//! Thoughts that arrive anyway are skipped.
+
+mod body;
+mod wire;
+
+use reqwest::Url;
+use serde_json::Value;
+
+use crate::Request;
+use crate::endpoint::api::{Api, ApiWords, ListedModel, json, tokens};
+use crate::endpoint::chunk::{StreamChunk, Unreadable};
+use crate::endpoint::config::EndpointConfig;
+use crate::endpoint::dialect::LearnedDialect;
+use crate::openai::models::MAX_MODELS;
+
+/// Context length of every published Claude model that the list of models does not report.
+const CONTEXT: u32 = 200_000;
+
+#[derive(Debug)]
+pub(crate) struct Anthropic;
+
+impl Api for Anthropic {
+    fn reply_url(&self, config: &EndpointConfig) -> Url {
+        config.call(&["messages"])
+    }
+
+    fn body(&self, config: &EndpointConfig, request: &Request, dialect: &LearnedDialect) -> Vec<u8> {
+        json(&body::Body::new(&config.model, request, dialect))
+    }
+
+    fn parse(&self, data: &str) -> Result<StreamChunk, Unreadable> {
+        wire::parse(data)
+    }
+
+    /// Newer models refuse it; the first refusal is learned.
+    fn prefills(&self, dialect: &LearnedDialect) -> bool {
+        !dialect.no_prefill
+    }
+
+    fn trims_prefill(&self) -> bool {
+        true
+    }
+
+    fn models_url(&self, config: &EndpointConfig) -> Url {
+        let mut url = config.call(&["models"]);
+        url.query_pairs_mut().append_pair("limit", "1000");
+        url
+    }
+
+    fn models(&self, list: &Value) -> Option<Vec<ListedModel>> {
+        let entries = list["data"].as_array()?;
+        let model = |entry: &Value| {
+            let name = entry["id"].as_str()?.to_owned();
+            let stated = [&entry["max_input_tokens"], &entry["context_window"]].into_iter().find_map(tokens);
+            let context = stated.or_else(|| name.starts_with("claude").then_some(CONTEXT));
+            Some(ListedModel { name, context, price: None })
+        };
+        Some(entries.iter().filter_map(model).take(MAX_MODELS).collect())
+    }
+
+    fn words(&self) -> ApiWords {
+        ApiWords {
+            api: "the Anthropic API",
+            reply: "a reply of the Anthropic API",
+            replies: "messages",
+            version: Some("/v1"),
+        }
+    }
+}

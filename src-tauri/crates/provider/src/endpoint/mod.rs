@@ -1,0 +1,121 @@
+//! Client for remote endpoints. The modules [`openai`](crate::openai), [`text_completion`](crate::text_completion),
+//! [`anthropic`](crate::anthropic), [`gemini`](crate::gemini) and [`ollama`](crate::ollama) write the requests of their
+//! API and read its replies. This module does the rest for all of them.
+//!
+//! Guarantees
+//! - The key is sent in one header to one origin: redirects are not followed, and no error, log or `Debug` shows it.
+//! - An endpoint is untrusted input: lines, bodies and replies have a size limit, and no input causes a panic.
+//! - A failure before the first text is retried at most twice, with a `Retrying` event, and can be cancelled. It is
+//!   never retried after the first text. Permanent errors (a wrong key, a wrong address) and our own timeouts are not
+//!   retried.
+//! - Requests to loopback endpoints never use the system's proxy.
+//! - Tool calls of a model are returned complete, even if no tools were offered, because a reply may contain nothing
+//!   else.
+//! - A reply ends at a known finish reason, a stop text, or a control token. Its text is complete and free of
+//!   repetitions, however the endpoint splits, repeats or escapes it.
+//!
+//! Not supported: thoughts outside the text, which are skipped. A reply that contains nothing else is reported as an
+//! error.
+
+pub(crate) mod api;
+pub(crate) mod api_error;
+pub(crate) mod chunk;
+pub(crate) mod config;
+mod decompress;
+mod delta_assembler;
+mod diagnose;
+pub(crate) mod dialect;
+mod exchange;
+mod guess;
+mod headers;
+mod idle_timer;
+mod json_lines;
+mod key;
+pub(crate) mod lenient;
+mod probe;
+mod reply;
+mod reply_state;
+mod retry;
+mod setting_support;
+mod sse;
+pub(crate) mod stop_filter;
+mod text_pipeline;
+mod tool_calls;
+pub(crate) mod turns;
+
+use std::sync::{Arc, Mutex};
+
+use reqwest::redirect::Policy;
+use tokio_util::sync::CancellationToken;
+
+use crate::{EventStream, Provider, ProviderError, ProviderErrorKind, Request, tls};
+
+pub use api::ModelPrice;
+pub use config::{EndpointConfig, Timeouts};
+pub use dialect::{LearnedDialect, RoleRules};
+pub use guess::guess_dialect;
+pub use probe::{EndpointProbe, probe};
+pub(crate) use retry::asked_pause;
+pub use setting_support::Unsupported;
+
+/// Client for one endpoint and one model. Clones share connections and the learned dialect.
+#[derive(Debug, Clone)]
+pub struct EndpointClient {
+    shared: Arc<ClientState>,
+}
+
+#[derive(Debug)]
+struct ClientState {
+    http: reqwest::Client,
+    config: EndpointConfig,
+    /// Known refusals of the endpoint.
+    dialect: Mutex<LearnedDialect>,
+}
+
+impl EndpointClient {
+    /// Creates the client without connecting.
+    ///
+    /// # Errors
+    /// `Tls` when the system has no usable root certificates.
+    pub fn new(config: EndpointConfig) -> Result<Self, ProviderError> {
+        Ok(Self { shared: Arc::new(ClientState::new(config)?) })
+    }
+
+    /// Returns the learned dialect, which the next client of the endpoint can reuse.
+    pub fn dialect(&self) -> LearnedDialect {
+        self.shared.dialect()
+    }
+}
+
+impl Provider for EndpointClient {
+    fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
+        Box::pin(reply::reply(Arc::clone(&self.shared), request, cancel))
+    }
+}
+
+impl ClientState {
+    fn new(config: EndpointConfig) -> Result<Self, ProviderError> {
+        tls::install();
+        let mut builder = reqwest::Client::builder()
+            .connect_timeout(config.timeouts.connect)
+            .redirect(Policy::none())
+            .user_agent(concat!("inglenook/", env!("CARGO_PKG_VERSION")));
+        if config.is_loopback() {
+            builder = builder.no_proxy();
+            if !config.is_https() {
+                // A plain HTTP address needs no certificates, so they are not loaded.
+                builder = builder.tls_certs_only([]);
+            }
+        }
+        let http = builder.build().map_err(|source| {
+            ProviderError::new(
+                ProviderErrorKind::Tls,
+                "this computer cannot set up secure connections",
+                "Check that the system's root certificates are installed.",
+            )
+            .caused_by(source.without_url())
+        })?;
+        let dialect = Mutex::new(config.dialect.clone());
+        Ok(Self { http, config, dialect })
+    }
+}

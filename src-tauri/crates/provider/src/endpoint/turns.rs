@@ -1,0 +1,279 @@
+//! Converts a chat into turns, which each API writes in its own form. `context::chat_template` does the same for local
+//! templates.
+
+use domain::prompt::{Prompt, PromptMessage, PromptRole};
+use domain::{ToolArguments, ToolCall, ToolResult};
+use serde_json::{Map, Value};
+
+use super::dialect::RoleRules;
+
+/// User message after a character's text, for endpoints that require the user last.
+const TURN: &str = "[Go on.]";
+/// User message before a greeting, for endpoints that require the user first.
+const OPENING: &str = "[The chat begins.]";
+
+/// Who speaks in a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TurnRole {
+    System,
+    User,
+    Assistant,
+    /// The results of the calls in the turn before.
+    Tool,
+}
+
+/// Consecutive messages of one role.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Turn<'a> {
+    pub(crate) role: TurnRole,
+    /// Never empty.
+    pub(crate) parts: Vec<TurnPart<'a>>,
+    /// The turn is no part of the chat; the endpoint's rules require it.
+    pub(crate) filler: bool,
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) enum TurnPart<'a> {
+    /// The text of one message; not blank.
+    Text(&'a str),
+    /// A `data:` URI.
+    Picture(&'a str),
+    Call(&'a ToolCall),
+    Result {
+        call: &'a ToolCall,
+        result: &'a ToolResult,
+    },
+}
+
+impl<'a> Turn<'a> {
+    fn new(role: TurnRole, parts: Vec<TurnPart<'a>>) -> Self {
+        Self { role, parts, filler: false }
+    }
+
+    fn filler(text: &'static str) -> Self {
+        Self { role: TurnRole::User, parts: vec![TurnPart::Text(text)], filler: true }
+    }
+}
+
+/// Merges messages into turns, because many endpoints require alternating roles and refuse empty content. Tool rounds
+/// stay turns of their own. With `tools`, rounds are included.
+pub(crate) fn turns(prompt: &Prompt, roles: RoleRules, tools: bool) -> Vec<Turn<'_>> {
+    let mut turns = Turns { merged: Vec::with_capacity(prompt.messages.len() + 1), strict: roles != RoleRules::Free };
+    let mut rounds = prompt.tools.rounds.iter().filter(|_| tools).peekable();
+    // True while only system messages have come.
+    let mut head = true;
+    for (index, message) in prompt.messages.iter().enumerate() {
+        while let Some(round) = rounds.next_if(|round| round.before <= index) {
+            head = false;
+            turns.round(&round.round);
+        }
+        let pictures: Vec<&str> = pictures_of(prompt, index).collect();
+        if message.text.trim().is_empty() && pictures.is_empty() {
+            continue;
+        }
+        head &= message.role == PromptRole::System;
+        turns.message(message, role_of(message.role, roles, head), &pictures);
+    }
+    rounds.for_each(|round| turns.round(&round.round));
+    turns.ended(prompt.continues)
+}
+
+fn role_of(role: PromptRole, roles: RoleRules, head: bool) -> TurnRole {
+    match (role, roles) {
+        (PromptRole::Character, _) => TurnRole::Assistant,
+        (PromptRole::System, RoleRules::Free) => TurnRole::System,
+        (PromptRole::System, RoleRules::Strict) if head => TurnRole::System,
+        (PromptRole::System | PromptRole::User, _) => TurnRole::User,
+    }
+}
+
+fn pictures_of(prompt: &Prompt, message: usize) -> impl Iterator<Item = &str> {
+    prompt.pictures.iter().filter(move |picture| picture.message == message).map(|picture| picture.url.as_str())
+}
+
+struct Turns<'a> {
+    merged: Vec<Turn<'a>>,
+    strict: bool,
+}
+
+impl<'a> Turns<'a> {
+    fn message(&mut self, message: &'a PromptMessage, role: TurnRole, pictures: &[&'a str]) {
+        if role == TurnRole::Assistant {
+            self.open_for_user();
+        }
+        let text = (!message.text.trim().is_empty()).then_some(TurnPart::Text(&message.text));
+        let parts = text.into_iter().chain(pictures.iter().map(|url| TurnPart::Picture(url)));
+        match self.merged.last_mut().filter(|last| last.role == role) {
+            Some(last) => last.parts.extend(parts),
+            None => self.merged.push(Turn::new(role, parts.collect())),
+        }
+    }
+
+    fn round(&mut self, round: &'a domain::ToolRound) {
+        self.open_for_user();
+        if self.strict && self.merged.last().is_some_and(|last| last.role == TurnRole::Assistant) {
+            self.merged.push(Turn::filler(TURN));
+        }
+        let text = (!round.text.trim().is_empty()).then_some(TurnPart::Text(&round.text));
+        let calls = round.calls.iter().map(TurnPart::Call);
+        self.merged.push(Turn::new(TurnRole::Assistant, text.into_iter().chain(calls).collect()));
+        let results = round.calls.iter().zip(&round.results);
+        let results = results.map(|(call, result)| TurnPart::Result { call, result });
+        self.merged.push(Turn::new(TurnRole::Tool, results.collect()));
+    }
+
+    /// Strict endpoints need the user before the first reply.
+    fn open_for_user(&mut self) {
+        if self.strict && self.merged.iter().all(|turn| turn.role == TurnRole::System) {
+            self.merged.push(Turn::filler(OPENING));
+        }
+    }
+
+    fn ended(mut self, continues: bool) -> Vec<Turn<'a>> {
+        self.open_for_user();
+        if self.strict && !continues && self.merged.last().is_some_and(|last| last.role == TurnRole::Assistant) {
+            self.merged.push(Turn::filler(TURN));
+        }
+        self.merged.retain(|turn| !turn.parts.is_empty());
+        self.merged
+    }
+}
+
+/// The arguments of a call as a JSON object; empty if the model wrote something else. The result then says so.
+pub(crate) fn arguments(call: &ToolCall) -> Value {
+    match &call.arguments {
+        ToolArguments::Object(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::Object(Map::new())),
+        ToolArguments::Malformed(_) => Value::Object(Map::new()),
+    }
+}
+
+/// The text of a result for APIs that cannot mark it as an error.
+pub(crate) fn result_text(result: &ToolResult) -> String {
+    if result.error { format!("Error: {}", result.text) } else { result.text.clone() }
+}
+
+/// A picture in a `data:` URI.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct DataUri<'a> {
+    /// Such as `image/png`.
+    pub(crate) media_type: &'a str,
+    /// In base64.
+    pub(crate) data: &'a str,
+}
+
+/// Splits a base64 `data:` URI (RFC 2397); `None` for any other address.
+pub(crate) fn data_uri(url: &str) -> Option<DataUri<'_>> {
+    let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
+    let media_type = head.strip_suffix(";base64")?.split(';').next().filter(|kind| !kind.is_empty())?;
+    Some(DataUri { media_type, data })
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ToolRound;
+    use domain::prompt::PromptToolRound;
+
+    use super::*;
+
+    fn prompt(messages: &[(PromptRole, &str)]) -> Prompt {
+        let messages = messages.iter().map(|&(role, text)| PromptMessage { role, text: text.to_owned() }).collect();
+        Prompt { messages, ..Prompt::default() }
+    }
+
+    fn line(turn: &Turn<'_>) -> String {
+        let part = |part: &TurnPart<'_>| match part {
+            TurnPart::Text(text) => (*text).to_owned(),
+            TurnPart::Picture(url) => format!("({url})"),
+            TurnPart::Call(call) => format!("{}{}", call.name, arguments(call)),
+            TurnPart::Result { result, .. } => format!("{}={}", result.call_id, result_text(result)),
+        };
+        let parts: Vec<String> = turn.parts.iter().map(part).collect();
+        format!("{:?}: {}", turn.role, parts.join(" / ")).to_lowercase()
+    }
+
+    fn shown(prompt: &Prompt, roles: RoleRules) -> Vec<String> {
+        turns(prompt, roles, true).iter().map(line).collect()
+    }
+
+    #[test]
+    fn strict_endpoints_get_alternating_turns() {
+        use PromptRole::{Character as C, System as S, User as U};
+        let chat = [
+            (S, "Rules."),
+            (S, "Card."),
+            (C, "Evening."),
+            (S, "It rains."),
+            (U, "Hi."),
+            (U, "You?"),
+            (C, "I."),
+            (S, "Be brief."),
+        ];
+        assert_eq!(
+            shown(&prompt(&chat), RoleRules::Strict),
+            [
+                "system: rules. / card.",
+                "user: [the chat begins.]",
+                "assistant: evening.",
+                "user: it rains. / hi. / you?",
+                "assistant: i.",
+                "user: be brief.",
+            ]
+        );
+        assert_eq!(shown(&prompt(&chat), RoleRules::NoSystem)[0], "user: rules. / card.");
+        assert_eq!(shown(&prompt(&chat), RoleRules::Free).len(), 6);
+        let one = |messages: &[(PromptRole, &str)], roles| shown(&prompt(messages), roles);
+        assert_eq!(one(&[(S, "Rules.")], RoleRules::Strict), ["system: rules.", "user: [the chat begins.]"]);
+        assert_eq!(one(&[(S, "Rules."), (U, "Hi.")], RoleRules::NoSystem), ["user: rules. / hi."]);
+        assert_eq!(one(&[(U, "Hi."), (C, "Ada: Oh.")], RoleRules::Strict)[2], "user: [go on.]");
+        assert_eq!(one(&[(U, " \n"), (C, "Hi.")], RoleRules::Free), ["assistant: hi."]);
+    }
+
+    fn round(before: usize, text: &str, names: &[&str]) -> PromptToolRound {
+        let calls = names.iter().map(|name| ToolCall {
+            id: Some(format!("id-{name}")),
+            name: (*name).to_owned(),
+            arguments: ToolArguments::read("{\"a\":1}"),
+        });
+        let results = names.iter().map(|name| ToolResult {
+            call_id: format!("id-{name}"),
+            text: "done".to_owned(),
+            error: *name == "late",
+        });
+        let round = ToolRound { text: text.to_owned(), calls: calls.collect(), results: results.collect() };
+        PromptToolRound { before, round }
+    }
+
+    #[test]
+    fn rounds_stay_apart_and_in_order() {
+        use PromptRole::{Character as C, System as S, User as U};
+        let mut prompt = prompt(&[(S, "Rules."), (U, "Time?"), (C, "Noon."), (C, "Sharp."), (U, "And now?")]);
+        prompt.tools.rounds =
+            vec![round(2, "Let me look.", &["clock", "late"]), round(2, "", &["dice"]), round(5, "", &["clock"])];
+        let expected = [
+            "system: rules.",
+            "user: time?",
+            "assistant: let me look. / clock{\"a\":1} / late{\"a\":1}",
+            "tool: id-clock=done / id-late=error: done",
+            "assistant: dice{\"a\":1}",
+            "tool: id-dice=done",
+            "assistant: noon. / sharp.",
+            "user: and now?",
+            "assistant: clock{\"a\":1}",
+            "tool: id-clock=done",
+        ];
+        assert_eq!(shown(&prompt, RoleRules::Free), expected);
+        assert_eq!(shown(&prompt, RoleRules::Strict), expected);
+        assert_eq!(turns(&prompt, RoleRules::Strict, false).len(), 4, "an endpoint without tools gets no rounds");
+        prompt.messages.truncate(3);
+        assert_eq!(shown(&prompt, RoleRules::Strict)[7], "user: [go on.]", "a round follows a user turn");
+    }
+
+    #[test]
+    fn reads_only_base64_data_uris() {
+        let picture = data_uri("data:image/png;base64,aGk=");
+        assert_eq!(picture, Some(DataUri { media_type: "image/png", data: "aGk=" }));
+        for other in ["https://example.com/a.png", "data:image/png,hi", "data:;base64,aGk=", "data:", "file:///a"] {
+            assert_eq!(data_uri(other), None, "{other}");
+        }
+    }
+}
