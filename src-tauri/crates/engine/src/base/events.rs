@@ -25,6 +25,11 @@ impl Announcer {
         let _ = self.sender.send(event);
     }
 
+    /// Whether anybody receives events.
+    pub(crate) fn has_listeners(&self) -> bool {
+        self.sender.receiver_count() > 0
+    }
+
     pub(crate) fn changed(&self, what: Changed, id: Option<String>) {
         self.announce(Event::Changed { what, id });
     }

@@ -26,6 +26,8 @@ use crate::turn::reply_passages::{self, Passages, ReplyPart};
 use crate::turn::slash::quick_reply::Moment;
 use crate::turn::speaker_queue::{QueuedReply, SpeakerQueue};
 use crate::turn::target::Target;
+use crate::turn::tools::progress::ToolProgress;
+use crate::turn::tools::round::AfterCalls;
 
 /// Interval at which the text of a reply is stored while it streams. A crash loses at most half a second of text.
 const CHECKPOINT: Duration = Duration::from_millis(250);
@@ -77,11 +79,23 @@ impl PreparedTurn {
         let max_tokens = answerer.sampling.max_tokens.min(of_task).min(room);
         let prompt = turns.library().with_pictures(&made.assembled).await;
         let mut sampling = Sampling { max_tokens, ..answerer.sampling.clone() };
+        if let Some(grammar) = self.call_grammar() {
+            sampling.rules.grammar = Some(grammar);
+        }
         if turn.task.is_some() || prompt.continues {
             // They describe a whole reply.
             (sampling.rules.grammar, sampling.rules.json_schema, sampling.rules.min_tokens) = (None, None, 0);
         }
         Request { cache_key: turn.inputs.cache_key(), background: false, prompt, sampling, response_schema: None }
+    }
+
+    /// The grammar for the calls of a local model, unless the user has set one of their own.
+    fn call_grammar(&self) -> Option<String> {
+        let Self { answerer, turn, .. } = self;
+        let rules = &answerer.sampling.rules;
+        let own = rules.grammar.is_some() || rules.json_schema.is_some();
+        let syntax = turn.tools.syntax.as_ref().filter(|_| turn.tools.can_call() && answerer.template.is_some())?;
+        (!own).then(|| context::tools::grammar(syntax, &turn.tools.frame.definitions))
     }
 }
 
@@ -102,8 +116,9 @@ pub(crate) struct ReplyDraft {
     pub(crate) thought: bool,
     /// When the first text arrived.
     first_text: Option<Instant>,
-    /// Tool calls that the model requested. None is run.
+    /// Tool calls that the model requested and that were not run.
     pub(crate) tool_calls: Vec<ToolCall>,
+    pub(crate) tools: ToolProgress,
     /// The tokens of this turn with their probabilities, if they are recorded.
     pub(crate) tokens: Vec<TokenChoice>,
     passages: Passages,
@@ -120,6 +135,18 @@ impl ReplyDraft {
     /// Whether the model has written text or requested a tool in this turn.
     fn said(&self, target: &Target) -> bool {
         !self.words.trim().is_empty() || self.tool_calls.len() > target.tool_calls().len()
+    }
+
+    /// Sets the figures of the reply from its last request.
+    fn measure(&mut self, finish: Option<&Finish>, made: &BuiltPrompt) {
+        let thought_ms = self.figures.thought_ms;
+        let mut rounds = std::mem::take(&mut self.tools.figures);
+        for (number, round) in (0..).zip(&mut rounds) {
+            round.tokens = made.round_tokens(number);
+        }
+        self.figures = figures(finish, made.assembled.total, self.figures.first_text_ms);
+        (self.figures.thought_ms, self.figures.tool_rounds, self.figures.tool_limit) =
+            (thought_ms, rounds, self.tools.limit);
     }
 
     /// Measures the time from the first text to the end of the thoughts.
@@ -165,6 +192,7 @@ impl Turns {
             saved: started,
             figures: Figures::default(),
             tool_calls: job.target.tool_calls().to_vec(),
+            tools: ToolProgress::of(&job.target),
             tokens: Vec::new(),
             passages: Passages::going_on(job.target.base()),
             streams: true,
@@ -239,14 +267,51 @@ impl Turns {
             () = job.place.cancel.cancelled() => return Ok(Some(Finish::cancelled())),
             prepared = preparing => prepared?,
         };
+        let mut prepared = prepared;
+        draft.streams = prepared.answerer.values.show_streaming;
+        let keeps = prepared.turn.task.is_none() && !job.options.one_off;
+        let finish = loop {
+            let finish = self.request_once(job, draft, &prepared, started).await?;
+            let Some(finish) = finish else { return Ok(None) };
+            if finish.is_err() {
+                break finish;
+            }
+            let PreparedTurn { answerer, turn, made } = &mut prepared;
+            match self.run_tools(job, draft, turn, (made, answerer)).await? {
+                AfterCalls::Nothing => break finish,
+                AfterCalls::Stopped => break Ok(Finish::cancelled()),
+                AfterCalls::CallAgain => *made = self.make(turn, answerer, &job.options).await?,
+            }
+        };
+        let PreparedTurn { answerer, turn, made } = prepared;
+        if !keeps {
+            self.library().note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals).await?;
+        }
+        self.keep_tool_calls(job, draft, &answerer.name).await?;
+        if draft.inserted {
+            draft.measure(finish.as_ref().ok(), &made);
+            self.keep_manifest(job, draft, &turn, &made, &answerer).await?;
+        }
+        finish.map(Some)
+    }
+
+    /// Calls the model once and reads its reply to the end. `None` if the endpoint has just refused to continue from the
+    /// reply's own text.
+    async fn request_once(
+        &self,
+        job: &ReplyJob,
+        draft: &mut ReplyDraft,
+        prepared: &PreparedTurn,
+        started: Instant,
+    ) -> ApiResult<Option<ApiResult<Finish>>> {
         let request = prepared.request(self).await;
         let PreparedTurn { answerer, turn, made } = prepared;
         let asks = turn.task.is_some();
-        let keeps = !asks && !job.options.one_off;
-        if keeps {
-            self.keep_plan(&turn, &made).await?;
+        if !asks && !job.options.one_off {
+            self.keep_plan(turn, made).await?;
         }
-        draft.streams = answerer.values.show_streaming;
+        self.separate_rounds(job, draft, &answerer.name).await?;
+        draft.tools.begin(&turn.tools, draft.words.len());
         let (speaker, opened) = (&turn.inputs.speaker, made.opened());
         let marks = OwnMarks::read(&answerer.values.thought_marks);
         draft.passages = match asks {
@@ -254,25 +319,24 @@ impl Turns {
             false if draft.text.is_empty() => Passages::new(speaker, opened).with_marks(marks, opened),
             false => Passages::going_on(&draft.text).with_marks_behind(marks, &draft.text),
         };
-        let finish = self.follow(job, draft, &answerer, request, started).await;
-        if !keeps {
-            self.library().note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals).await?;
-        }
-        if finish.is_err() && !asks && made.assembled.prompt.continues && self.asks_to_continue(&answerer) {
+        let finish = self.follow(job, draft, answerer, request, started).await;
+        if finish.is_err() && !asks && made.assembled.prompt.continues && self.asks_to_continue(answerer) {
             return Ok(None);
         }
         for part in draft.passages.finish() {
             self.take(job, draft, &answerer.name, part).await?;
         }
-        self.keep_tool_calls(job, draft, &answerer.name).await?;
-        if draft.inserted {
-            let total = made.assembled.total;
-            let thought_ms = draft.figures.thought_ms;
-            draft.figures = figures(finish.as_ref().ok(), total, draft.figures.first_text_ms);
-            draft.figures.thought_ms = thought_ms;
-            self.keep_manifest(job, draft, &turn, &made, &answerer).await?;
+        Ok(Some(finish))
+    }
+
+    /// Begins a new paragraph after the text before a tool round.
+    async fn separate_rounds(&self, job: &ReplyJob, draft: &mut ReplyDraft, model: &str) -> ApiResult<()> {
+        let is_new = draft.tools.rounds.len() > job.target.tool_rounds().len();
+        if !is_new || draft.words.trim().is_empty() {
+            return Ok(());
         }
-        finish.map(Some)
+        let (stored, words) = ("\n\n".to_owned(), "\n\n".to_owned());
+        self.take(job, draft, model, ReplyPart { stored, words, ..ReplyPart::default() }).await
     }
 
     /// Does everything before the model is called. May wait for a keychain to be unlocked, for a model's file to be
@@ -322,6 +386,13 @@ impl Turns {
             let Some(event) = next else { return Err(internal("a reply's stream ended early")) };
             match event {
                 Ok(GenerationEvent::Text(text)) => {
+                    let text = match &mut draft.tools.reader {
+                        Some(reader) => reader.push(&text),
+                        None => text,
+                    };
+                    if text.is_empty() {
+                        continue;
+                    }
                     if !draft.written {
                         draft.figures.first_text_ms = Some(millis(started));
                         TurnStep::Stream.done(job.chat.id);
@@ -336,6 +407,7 @@ impl Turns {
                     draft.tool_calls.push(call);
                 }
                 Ok(GenerationEvent::Finished { reason, usage, timings }) => {
+                    self.read_calls(job, draft, &answerer.name).await?;
                     TurnStep::Finish.done(job.chat.id);
                     return Ok(Finish { reason, usage, timings });
                 }
@@ -348,6 +420,20 @@ impl Turns {
                 }
             }
         }
+    }
+
+    /// Takes the calls that the model has written as text.
+    async fn read_calls(&self, job: &ReplyJob, draft: &mut ReplyDraft, model: &str) -> ApiResult<()> {
+        let Some(reader) = draft.tools.reader.take() else { return Ok(()) };
+        let (rest, calls) = reader.finish();
+        for part in draft.passages.push(&rest) {
+            self.take(job, draft, model, part).await?;
+        }
+        for call in calls {
+            TurnStep::Tool.done(job.chat.id);
+            draft.tool_calls.push(call);
+        }
+        Ok(())
     }
 
     /// Passes a piece of text to the listeners, and to the next checkpoint.
@@ -423,6 +509,8 @@ pub(crate) fn figures(finish: Option<&Finish>, total: u32, first_text_ms: Option
         first_text_ms,
         decode_ms: Some(timings.decode_ms),
         thought_ms: None,
+        tool_rounds: Vec::new(),
+        tool_limit: false,
     }
 }
 

@@ -51,4 +51,5 @@ pub(crate) mod tasks;
 pub(crate) mod template_preview;
 pub(crate) mod template_variables;
 pub(crate) mod token_choices;
+pub(crate) mod tools;
 pub(crate) mod xray;
