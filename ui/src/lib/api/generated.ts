@@ -252,6 +252,10 @@ export function client(call: Call) {
 		impersonate: (chat: string) => call("impersonate", { chat }) as Promise<void>,
 		/** Stops the reply or the draft; the text so far is kept. */
 		stop: (chat: string) => call("stop", { chat }) as Promise<void>,
+		pendingTools: (chat: string) => call("pending_tools", { chat }) as Promise<ToolRequest[]>,
+		answerTool: (request: string, decision: ToolDecision) => call("answer_tool", { request, decision }) as Promise<void>,
+		toolGrants: () => call("tool_grants", {  }) as Promise<ToolGrant[]>,
+		forgetToolGrant: (source: string, tool: string, chat: string | null) => call("forget_tool_grant", { source, tool, chat }) as Promise<void>,
 		selectSwipe: (message: string, index: number) => call("select_swipe", { message, index }) as Promise<Message>,
 		editMessage: (message: string, text: string) => call("edit_message", { message, text }) as Promise<Message>,
 		/** `restore_message` undoes it until the app ends. */
@@ -1220,6 +1224,9 @@ export type Event =
 { event: "retrying"; chat: string; attempt: number; afterMs: number | null; why: string } | 
 /**  Nothing has arrived for a while. */
 { event: "stalled"; chat: string; seconds: number } | 
+{ event: "toolsUsed"; chat: string; message: string; swipe: string; rounds: ToolRound[]; running: boolean } | 
+{ event: "toolAsked"; chat: string; request: ToolRequest } | 
+{ event: "toolAnswered"; chat: string; request: string } | 
 /**
  *  The reply has ended, complete or not, and is stored as in `message`. A failed reply without text leaves no
  *  message. `anchor` is the first message in the window; `null` if all are. `following` replies of other characters
@@ -1282,6 +1289,8 @@ export type Figures = {
 	decodeMs: number | null,
 	/**  Milliseconds from the first text to the end of the thoughts; `null` without thoughts. */
 	thoughtMs?: number | null,
+	toolRounds?: ToolRoundFigures[],
+	toolLimit?: boolean,
 };
 
 /**  Memory that a model needs, in bytes, next to the memory of this machine. */
@@ -2667,7 +2676,7 @@ export type SettingChoice = {
 };
 
 /**  The section in which a setting is shown. */
-export type SettingGroup = "context" | "prompt" | "story" | "chat" | "sampler" | "loading";
+export type SettingGroup = "context" | "prompt" | "story" | "chat" | "tools" | "sampler" | "loading";
 
 /**  Why a setting has no effect with the model in use. */
 export type SettingInactive = 
@@ -2940,6 +2949,7 @@ export type Swipe = {
 	figures: Figures | null,
 	/**  The tool calls in the reply. */
 	toolCalls: ToolCall[],
+	toolRounds?: ToolRound[],
 	/**  `null` for texts that no model of this app wrote. */
 	emotion?: Emotion | null,
 };
@@ -3080,6 +3090,13 @@ export type ToolCall = {
 	/**  Whether the arguments are a JSON object. */
 	valid: boolean,
 };
+
+export type ToolDecision = "once" | "thisChat" | "always" | "notNow" | "never";
+export type ToolGrant = { source: string, tool: string, chat: string | null, chatTitle: string | null, allowed: boolean };
+export type ToolRequest = { id: string, chat: string, speaker: string, source: string, tool: string, description: string, arguments: string };
+export type ToolRound = { text: string, calls: ToolUse[] };
+export type ToolRoundFigures = { tokens: number, modelMs: number | null, toolsMs: number | null };
+export type ToolUse = { name: string, arguments: string, result: string, error: boolean };
 
 /**  The creator's notes in one language. */
 export type TranslatedNote = {

@@ -39,6 +39,7 @@ pub(crate) mod recall_trial;
 mod regenerate;
 pub(crate) mod reply_opening;
 pub(crate) mod reply_passages;
+pub(crate) mod reply_stream;
 pub(crate) mod report;
 pub(crate) mod said_macros;
 pub(crate) mod send;

@@ -183,7 +183,7 @@ mod tests {
         let card = |extensions: Value| {
             let json = json!({ "spec": "chara_card_v2", "spec_version": "2.0",
                 "data": { "name": "Mira", "extensions": extensions } });
-            Card::from_json(&json.to_string()).unwrap().0
+            Card::from_json(json.to_string().as_bytes()).unwrap().0
         };
         assert_eq!(declared(&card(json!({}))), None);
         assert_eq!(declared(&card(json!({ "inglenook": { "tools": "all" } }))), None);

@@ -27,6 +27,8 @@ pub(crate) struct ToolProgress {
     pub(crate) asked: Instant,
     /// The emotion that a tool has set.
     pub(crate) mood: Option<String>,
+    /// The emotion that the text before a round names.
+    pub(crate) emotion_tag: Option<String>,
 }
 
 impl ToolProgress {
@@ -40,6 +42,7 @@ impl ToolProgress {
             words: 0,
             asked: Instant::now(),
             mood: None,
+            emotion_tag: None,
         }
     }
 
