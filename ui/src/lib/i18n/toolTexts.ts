@@ -7,8 +7,12 @@ type Own = (typeof OWN)[number];
 
 const isOwn = (name: string): name is Own => OWN.some((own) => own === name);
 
-/** The name of a tool on screens. */
-export const toolName = (name: string): string => (isOwn(name) ? t(`tool.${name}`) : name);
+/** The name of a tool on screens. `server__tool` is a tool of a server. */
+export function toolName(name: string): string {
+	if (isOwn(name)) return t(`tool.${name}`);
+	const at = name.indexOf("__");
+	return at > 0 ? `${name.slice(at + 2)} (${name.slice(0, at)})` : name;
+}
 
 /** One line about a call: what was used, and the beginning of its result. */
 export function toolLine({ name, result, error }: ToolUse): string {

@@ -33,7 +33,7 @@ pub struct ToolRoundFigures {
     pub tokens: u32,
     /// Milliseconds from the request to the last call.
     pub model_ms: f64,
-    /// Milliseconds that the tools took, without the wait for the user.
+    /// Milliseconds that the tools took, with the wait for the user's answers.
     pub tools_ms: f64,
 }
 
@@ -77,7 +77,7 @@ pub struct ToolGrant {
     pub tool: String,
     /// The chat in which it applies; `null` for all.
     pub chat: Option<String>,
-    /// Title of that chat, or its character's name.
+    /// Title of that chat; empty if it has none.
     pub chat_title: Option<String>,
     pub allowed: bool,
 }
