@@ -117,7 +117,12 @@ async fn answering_reads(app: &Headless, chat: &str, text: &str) -> (engine::api
 async fn secrets_reach_neither_prompt_nor_tool() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let draft = EndpointDraft { name: "Box".into(), url: "http://127.0.0.1:9/v1".into(), ..EndpointDraft::default() };
+    let draft = EndpointDraft {
+        name: "Box".into(),
+        url: "http://127.0.0.1:9/v1".into(),
+        context: 8_192,
+        ..EndpointDraft::default()
+    };
     let draft = EndpointDraft { key: Some("sk-very-secret-key".into()), ..draft };
     app.engine.save_endpoint(draft).await.unwrap();
     let lab = Lab::with(&app, &["send"], |_, arguments| ToolOutput::text(format!("{arguments:?}")));

@@ -83,8 +83,7 @@ async fn card_can_rule_tools_out_but_grant_none() {
         std::fs::write(&path, card(tools).to_string()).unwrap();
         app.engine.import_paths(vec![path]).await.unwrap();
         let characters = app.engine.list_characters().await.unwrap();
-        let ada =
-            characters.iter().filter(|character| character.name.starts_with("Ada")).next_back().unwrap().id.clone();
+        let ada = characters.iter().rfind(|character| character.name.starts_with("Ada")).unwrap().id.clone();
         let chat = app.engine.new_chat(ada.clone()).await.unwrap().id;
         switch_on(&app, &chat, &["tool_dice", "tool_table"]).await;
         app.model.reply("Hm.");

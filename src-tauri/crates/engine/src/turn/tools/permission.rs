@@ -53,6 +53,21 @@ impl OpenRequests {
     }
 }
 
+/// A question that waits. Dropping it closes the question, also when a stopped reply drops it.
+struct OpenRequest<'a> {
+    turns: &'a Turns,
+    chat: String,
+    id: String,
+}
+
+impl Drop for OpenRequest<'_> {
+    fn drop(&mut self) {
+        self.turns.tool_requests().lock().remove(&self.id);
+        let (chat, request) = (std::mem::take(&mut self.chat), std::mem::take(&mut self.id));
+        self.turns.base().events().announce(Event::ToolAnswered { chat, request });
+    }
+}
+
 impl Turns {
     /// Asks the user unless a decision exists.
     pub(crate) async fn permission(
@@ -70,7 +85,7 @@ impl Turns {
         match decided {
             Some(true) => return Ok(Permission::Granted),
             Some(false) => return Ok(Permission::Refused),
-            None if !self.base().events().has_listeners() => return Ok(Permission::Unanswered),
+            None if !self.base().events().has_front_end() => return Ok(Permission::Unanswered),
             None => {}
         }
         let request = ToolRequest {
@@ -92,14 +107,12 @@ impl Turns {
         let (id, chat) = (request.id.clone(), request.chat.clone());
         self.tool_requests().lock().insert(id.clone(), (request.clone(), sender));
         self.base().events().announce(Event::ToolAsked { chat: chat.clone(), request });
-        let answer = tokio::select! {
+        let _open = OpenRequest { turns: self, chat, id };
+        tokio::select! {
             biased;
             () = cancel.cancelled() => Err(Stopped),
             answer = tokio::time::timeout(PATIENCE, receiver) => Ok(answer.ok().and_then(Result::ok)),
-        };
-        self.tool_requests().lock().remove(&id);
-        self.base().events().announce(Event::ToolAnswered { chat, request: id });
-        answer
+        }
     }
 
     /// Stores a decision that applies beyond this call.
