@@ -43,7 +43,7 @@ test("used tools open by keyboard with arguments and result", async () => {
 	await first.focus();
 	await page.keyboard.press("Enter");
 	await page.getByText('roll_dice({"dice":"2d6"})').waitFor();
-	await page.getByText("96 tokens · 1.2 s").waitFor();
+	await page.getByText("96 tokens · 1.2 s").first().waitFor();
 	await id("tool-limit").waitFor();
 });
 
