@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use domain::Timestamp;
 use engine::api::{CharacterFields, Chat, EndReason, Event, MemoryDraft, MemoryScope, Message};
-use engine::{Clock, Engine, Events, Options};
+use engine::{Clock, Engine, Events, Options, ToolSources};
 use provider::fake::FakeProvider;
 use tempfile::TempDir;
 
@@ -20,6 +20,8 @@ pub struct Headless {
     pub engine: Engine,
     pub model: FakeProvider,
     pub dir: TempDir,
+    /// Tools besides the app's own.
+    pub tools: ToolSources,
     environment: BTreeMap<String, String>,
 }
 
@@ -39,7 +41,7 @@ impl Headless {
             ..Options::default()
         };
         let engine = Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"));
-        Self { engine, model, dir, environment: BTreeMap::new() }
+        Self { engine, model, dir, tools: ToolSources::default(), environment: BTreeMap::new() }
     }
 
     /// Starts the app for the first time, with this model hub.
@@ -52,8 +54,9 @@ impl Headless {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let model = FakeProvider::new();
         let environment = variables.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        let engine = open(&dir, &model, &environment).await;
-        Self { engine, model, dir, environment }
+        let tools = ToolSources::default();
+        let engine = open(&dir, (&model, &tools), &environment).await;
+        Self { engine, model, dir, tools, environment }
     }
 
     /// Ends the engine as on closing the window, and starts another one in the same folder.
@@ -63,12 +66,12 @@ impl Headless {
 
     /// Like [`Self::restart`], but runs `meanwhile` on the folder between the two engines.
     pub async fn restart_after(self, meanwhile: impl FnOnce(&Path)) -> Self {
-        let Self { engine, model, dir, environment } = self;
+        let Self { engine, model, dir, tools, environment } = self;
         engine.shutdown().await;
         drop(engine);
         meanwhile(dir.path());
-        let engine = open(&dir, &model, &environment).await;
-        Self { engine, model, dir, environment }
+        let engine = open(&dir, (&model, &tools), &environment).await;
+        Self { engine, model, dir, tools, environment }
     }
 
     /// Returns the chat that the first start opens.
@@ -113,13 +116,18 @@ pub async fn ended(events: &mut Events, chat: &str) -> (Option<Message>, EndReas
     }
 }
 
-async fn open(dir: &TempDir, model: &FakeProvider, environment: &BTreeMap<String, String>) -> Engine {
+async fn open(
+    dir: &TempDir,
+    (model, tools): (&FakeProvider, &ToolSources),
+    environment: &BTreeMap<String, String>,
+) -> Engine {
     let options = Options {
         data_dir: dir.path().to_owned(),
         without_keychain: true,
         clock: Clock::stopped(NOW),
         provider: Some(Arc::new(model.clone())),
         environment: environment.clone(),
+        tools: tools.clone(),
         ..Options::default()
     };
     Engine::open(options).await.unwrap_or_else(|error| panic!("{error}"))

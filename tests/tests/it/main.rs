@@ -74,6 +74,7 @@ mod steps;
 mod stories;
 mod tavern;
 mod token_choices;
+mod tools;
 mod trash;
 mod turn_ends;
 mod turn_log;

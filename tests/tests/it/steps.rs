@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use engine::api::EndReason;
+use engine::api::{EndReason, SettingOwner};
 use provider::FinishReason;
 use provider::fake::ReplyScript;
 use tests::headless::Headless;
@@ -64,6 +64,16 @@ async fn turn_runs_its_steps_in_order() {
         behind_the_call(&["Stream", "Tool", "Finish", "Keep", "Idle"]),
         "a tool's call is read before the end"
     );
+
+    let owner = SettingOwner::Chat { id: chat.clone() };
+    app.engine.set_setting_in_words(owner, "tool_dice".into(), "on".into()).await.unwrap();
+    app.engine.settle().await;
+    trace.take();
+    app.model.play(ReplyScript::new().call("roll_dice", "{\"dice\":\"d6\"}"));
+    app.model.reply("You rolled.");
+    say(&app, &chat, "Roll for me.").await;
+    let round = ["Tool", "Finish", "ToolRound", "Frame", "Plan", "Freeze", "Call", "Stream", "Finish", "Keep", "Idle"];
+    assert_eq!(trace.take(), behind_the_call(&round), "a tool round comes before the reply is stored");
 
     app.model.play(ReplyScript::new().text("Half a").cut());
     let end = say(&app, &chat, "And then?").await;

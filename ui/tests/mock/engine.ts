@@ -5,6 +5,7 @@ import { MockBooks } from "./books";
 import { MockBranches } from "./branches";
 import { MockCardVersions } from "./cardVersions";
 import { MockTokens } from "./tokens";
+import { MockTools } from "./tools";
 import { MockVersions } from "./versions";
 import { MockCardFiles } from "./cardFiles";
 import { MockScenery } from "./scenery";
@@ -83,6 +84,7 @@ export class MockEngine implements Transport {
 			return started;
 		},
 	});
+	readonly tools = new MockTools(this);
 	readonly cardFiles = new MockCardFiles();
 	readonly scenery = new MockScenery(this);
 	readonly search = new MockSearch({ chats: this.chats, items: () => this.#searchable() });
@@ -134,7 +136,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.tokens, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;

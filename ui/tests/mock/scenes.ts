@@ -9,7 +9,7 @@ import type { MockChat, MockEngine } from "./engine";
 
 export const SCENES = [
 	"chat", "crowd", "horde", "first", "empty", "nomodel", "long", "interrupted", "cutoff", "streaming", "prefill", "loading", "queued", "retrying", "stalled",
-	"failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents",
+	"failed", "unanswered", "rich", "group", "editing", "window", "command", "unknown", "overflow", "pictures", "documents", "toolrounds", "toolquestion", "toolsettings",
 	"sprites", "spritesbehind", "spritesabove", "spritesgroup", "backdrop", "gallery",
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "samplersorder", "samplersbuiltin", "tokens", "formats", "scripts",
@@ -66,6 +66,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	}
 	if ((scene.startsWith("sprites") || scene === "backdrop" || scene === "gallery") && chat) await scenery(scene, engine, chat, app);
 	if (scene === "pictures" && chat) await pictures(chat, app);
+	if (scene.startsWith("tool") && chat) await tools(scene, engine, chat, app);
 	if (scene === "documents" && chat) await documents(engine, chat, app);
 	if (scene === "rich" && chat) {
 		chat.messages.push(...RICH.map((text, index) => message(`r${index}`, index % 3 === 2 ? "user" : "character", [swipe(`r${index}s`, text)])));
@@ -370,6 +371,27 @@ async function documents(engine: MockEngine, chat: MockChat, app: App): Promise<
 	];
 	await app.chat?.documents.load();
 	app.showSetting("documents");
+}
+
+/** A reply with tool rounds, a question about a tool, or the settings of tools. */
+async function tools(scene: Scene, engine: MockEngine, chat: MockChat, app: App): Promise<void> {
+	if (scene === "toolsettings") {
+		app.showSettings({ tab: "tools", row: "tool_rounds" });
+		return;
+	}
+	const toolRounds = [
+		{ text: "", calls: [{ name: "roll_dice", arguments: '{"dice":"2d6"}', result: "2d6 = 9 (4 + 5)", error: false }, { name: "look_up_lore", arguments: '{"about":"bell"}', result: "The bell: It has not rung since the flood.\n\nThe keeper: She knows why.", error: false }] },
+		{ text: "", calls: [{ name: "files__read_file", arguments: '{"path":"/notes/mill.md"}', result: "The user does not allow this call.", error: true }] },
+	];
+	const figures = { prompt: 1840, reused: 1702, evaluated: 138, generated: 64, prefillMs: 310, firstTextMs: 900, decodeMs: 2400, thoughtMs: null, toolRounds: [{ tokens: 96, modelMs: 1200, toolsMs: 14 }, { tokens: 61, modelMs: 800, toolsMs: 3 }], toolLimit: true };
+	chat.messages.push(message("u3", "user", [swipe("u3s", "Do I hear the bell?")]));
+	chat.messages.push(message("a3", "character", [swipe("a3s", "*She listens.* “Nine. You hear it, faintly, under the water.”", { toolRounds, figures })]));
+	await app.chat?.load();
+	if (scene !== "toolquestion") return;
+	chat.messages.push(message("u4", "user", [swipe("u4s", "What do your notes say?")]));
+	await app.chat?.load();
+	engine.begin(chat);
+	engine.tools.ask(chat, "read_file", "files", { path: "/notes/mill.md", lines: [1, 40] });
 }
 
 /** Pictures in sent messages, a reply with tool calls, and a picture in the composer. */

@@ -35,6 +35,7 @@ pub mod reuse;
 pub mod scene_words;
 #[cfg(test)]
 mod test_cases;
+pub mod tools;
 mod window;
 mod wording;
 

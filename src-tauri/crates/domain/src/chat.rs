@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp, ToolCall, model::ModelChoice};
+use crate::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp, ToolCall, ToolRound, model::ModelChoice};
 
 /// The author of a message. Provider role names ("assistant", "model") exist only in the adapters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -53,8 +53,10 @@ pub struct Swipe {
     pub created: Timestamp,
     /// Name of the model that wrote it. `None` for greetings and for texts of people.
     pub model: Option<String>,
-    /// Tool calls that the model requested. None of them was run.
+    /// Tool calls that the model requested and that were not run.
     pub tool_calls: Vec<ToolCall>,
+    /// The calls that were run for this reply, with their results, in order.
+    pub tool_rounds: Vec<ToolRound>,
     /// `None` for texts that no model of this app wrote.
     pub emotion: Option<Emotion>,
 }

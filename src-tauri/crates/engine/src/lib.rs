@@ -31,6 +31,7 @@ pub use base::events::Events;
 pub use base::open_store::OpenError;
 pub use base::options::Options;
 pub use base::panics::contained;
+pub use base::tool_source::{SourceTool, ToolOutput, ToolSource, ToolSources};
 #[cfg(any(test, feature = "evaluation"))]
 pub use evaluation::{corpus, emotion, scenario};
 pub use library::assets::Asset;

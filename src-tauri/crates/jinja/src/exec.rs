@@ -10,7 +10,7 @@ use super::ast::{AssignTarget, Filter, For, Macro, Name, Stmt};
 use super::meter::{Buffer, Meter};
 use super::parse::{SyntaxError, parse};
 use super::value::{ListValue, Loop, MapValue, Value};
-use super::{RenderError, filters};
+use super::{RenderError, ToolInput, filters};
 
 /// A parsed template.
 pub struct Program {
@@ -25,6 +25,7 @@ pub struct Input<'i> {
     pub typed: bool,
     /// Without tools, `tools` is an empty list instead of none. Some templates iterate over it unconditionally.
     pub lists_tools: bool,
+    pub tools: &'i ToolInput,
     pub add_generation_prompt: bool,
     pub bos: &'i str,
     pub eos: &'i str,
@@ -52,13 +53,14 @@ fn globals(meter: &Rc<Meter>, input: &Input<'_>) -> Result<HashMap<&'static str,
     let key = |name| Value::text(meter, name);
     let (role_key, content_key) = (key("role")?, key("content")?);
     let mut messages = Vec::with_capacity(input.messages.len());
-    for (role, content) in input.messages {
+    for (index, (role, content)) in input.messages.iter().enumerate() {
         let mut content = Value::text(meter, content)?;
         if input.typed {
             let part = vec![(key("type")?, Value::text(meter, "text")?), (key("text")?, content)];
             content = Value::list(meter, vec![Value::Map(MapValue::new(meter, part)?)])?;
         }
-        let entries = vec![(role_key.clone(), Value::text(meter, role)?), (content_key.clone(), content)];
+        let mut entries = vec![(role_key.clone(), Value::text(meter, role)?), (content_key.clone(), content)];
+        entries.extend(input.tools.of_message(meter, index)?);
         messages.push(Value::Map(MapValue::new(meter, entries)?));
     }
     Ok(HashMap::from([
@@ -66,7 +68,7 @@ fn globals(meter: &Rc<Meter>, input: &Input<'_>) -> Result<HashMap<&'static str,
         ("add_generation_prompt", Value::Bool(input.add_generation_prompt)),
         ("bos_token", Value::text(meter, input.bos)?),
         ("eos_token", Value::text(meter, input.eos)?),
-        ("tools", if input.lists_tools { Value::list(meter, Vec::new())? } else { Value::None }),
+        ("tools", input.tools.definitions(meter, input.lists_tools)?),
         ("documents", Value::None),
         ("range", Value::Function(BuiltinFunction::Range)),
         ("namespace", Value::Function(BuiltinFunction::Namespace)),

@@ -24,10 +24,12 @@ mod print;
 mod printf;
 mod sequences;
 mod tests_of_values;
+mod tools;
 mod value;
 
 pub use self::exec::{Input, Program};
 pub use self::parse::SyntaxError;
+pub use self::tools::{ToolCallInput, ToolDefinitionInput, ToolInput};
 
 /// The reason why a render failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -28,6 +28,7 @@ fn rendered(source: &str) -> Result<String, String> {
         messages: &messages,
         typed: false,
         lists_tools: false,
+        tools: &super::ToolInput::default(),
         add_generation_prompt: true,
         bos: "<s>",
         eos: "</s>",

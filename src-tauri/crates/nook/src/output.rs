@@ -21,6 +21,10 @@ impl Output {
         Self { json, progress: std::io::stderr().is_terminal(), shown: Cell::new(false) }
     }
 
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// Prints one result: `value` as JSON, or its text.
     pub(crate) fn answer<T: Serialize>(&self, value: &T, text: impl FnOnce(&T) -> String) -> Result<(), CommandError> {
         if self.json { self.event(value) } else { self.print(&text(value)) }

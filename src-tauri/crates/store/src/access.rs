@@ -50,6 +50,7 @@ use crate::table::stale_cache::{StaleCaches, StaleCachesMut};
 use crate::table::swipe::{Swipes, SwipesMut};
 use crate::table::token_choice::{StoredChoices, StoredChoicesMut};
 use crate::table::token_count::{TokenCounts, TokenCountsMut};
+use crate::table::tool_grant::{ToolGrants, ToolGrantsMut};
 use crate::table::trash::{Trash, TrashMut};
 use crate::table::vector::{Vectors, VectorsMut};
 
@@ -150,6 +151,7 @@ tables! {
     presets: Presets, presets_mut: PresetsMut;
     sources: Sources, sources_mut: SourcesMut;
     stale_caches: StaleCaches, stale_caches_mut: StaleCachesMut;
+    tool_grants: ToolGrants, tool_grants_mut: ToolGrantsMut;
     trash: Trash, trash_mut: TrashMut;
     scoped_settings: ScopedSettings, scoped_settings_mut: ScopedSettingsMut;
 }

@@ -5,7 +5,7 @@ use domain::memory::{ArchiveReason, MemoryOrigin, MemoryType};
 use domain::model::ModelChoice;
 use domain::{
     CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId,
-    PersonaId, SwipeId, Timestamp, ToolCall,
+    PersonaId, SwipeId, Timestamp, ToolCall, ToolRound,
 };
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Null, ToSql, ToSqlOutput, ValueRef};
 use uuid::Uuid;
@@ -149,23 +149,44 @@ impl FromSql for Col<ModelChoice> {
     }
 }
 
+/// Stores an empty list as NULL.
+fn list_to_sql<T: serde::Serialize>(list: &[T]) -> rusqlite::Result<ToSqlOutput<'_>> {
+    if list.is_empty() {
+        return Ok(ToSqlOutput::from(Null));
+    }
+    serde_json::to_string(list)
+        .map(ToSqlOutput::from)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}
+
+fn list_from_sql<T: serde::de::DeserializeOwned>(value: ValueRef<'_>) -> FromSqlResult<Vec<T>> {
+    match value {
+        ValueRef::Null => Ok(Vec::new()),
+        json => serde_json::from_str(json.as_str()?).map_err(FromSqlError::other),
+    }
+}
+
 impl ToSql for Col<&[ToolCall]> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        if self.0.is_empty() {
-            return Ok(ToSqlOutput::from(Null));
-        }
-        serde_json::to_string(self.0)
-            .map(ToSqlOutput::from)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+        list_to_sql(self.0)
     }
 }
 
 impl FromSql for Col<Vec<ToolCall>> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        match value {
-            ValueRef::Null => Ok(Self(Vec::new())),
-            json => serde_json::from_str(json.as_str()?).map(Self).map_err(FromSqlError::other),
-        }
+        list_from_sql(value).map(Self)
+    }
+}
+
+impl ToSql for Col<&[ToolRound]> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        list_to_sql(self.0)
+    }
+}
+
+impl FromSql for Col<Vec<ToolRound>> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        list_from_sql(value).map(Self)
     }
 }
 

@@ -8,4 +8,5 @@ mod meanings_of_things;
 mod package;
 mod recall_floor;
 mod reuse;
+mod tools;
 mod turns;

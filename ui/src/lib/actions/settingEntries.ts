@@ -44,12 +44,12 @@ export function settingEntries(layered: readonly LayeredSetting[]): SettingEntry
 		entry("trash", "trash", t("settings.trash"), t("trash.about")),
 		entry("health", "health", t("settings.health")),
 		...layered.map((setting) => ({
-			tab: "writing",
+			tab: setting.group === "tools" ? "tools" : "writing",
 			row: setting.key,
 			name: texts.label(setting),
 			about: texts.about(setting),
 			words: `${synonyms(setting.key)} ${setting.key.replaceAll("_", " ")}`,
-			place: `${t("settings.writing")} · ${texts.group(setting.group)}`,
+			place: setting.group === "tools" ? t("settings.tools") : `${t("settings.writing")} · ${texts.group(setting.group)}`,
 		})),
 	];
 }

@@ -252,6 +252,13 @@ export function client(call: Call) {
 		impersonate: (chat: string) => call("impersonate", { chat }) as Promise<void>,
 		/** Stops the reply or the draft; the text so far is kept. */
 		stop: (chat: string) => call("stop", { chat }) as Promise<void>,
+		/** Questions about tools that wait for the user's answer, oldest first. The chat's reply waits as well. */
+		pendingTools: (chat: string) => call("pending_tools", { chat }) as Promise<ToolRequest[]>,
+		answerTool: (request: string, decision: ToolDecision) => call("answer_tool", { request, decision }) as Promise<void>,
+		/** The user's decisions about tools, newest first. */
+		toolGrants: () => call("tool_grants", {  }) as Promise<ToolGrant[]>,
+		/** Deletes a decision, so that the user is asked again. */
+		forgetToolGrant: (source: string, tool: string, chat: string | null) => call("forget_tool_grant", { source, tool, chat }) as Promise<void>,
 		selectSwipe: (message: string, index: number) => call("select_swipe", { message, index }) as Promise<Message>,
 		editMessage: (message: string, text: string) => call("edit_message", { message, text }) as Promise<Message>,
 		/** `restore_message` undoes it until the app ends. */
@@ -1230,6 +1237,12 @@ export type Event =
 { event: "retrying"; chat: string; attempt: number; afterMs: number | null; why: string } | 
 /**  Nothing has arrived for a while. */
 { event: "stalled"; chat: string; seconds: number } | 
+/**  Tools are called for a reply, or a round of calls has ended: the reply's rounds so far. */
+{ event: "toolsUsed"; chat: string; message: string; swipe: string; rounds: ToolRound[]; running: boolean } | 
+/**  The user is asked whether a tool may run. The reply waits. */
+{ event: "toolAsked"; chat: string; request: ToolRequest } | 
+/**  The question has been answered, or the reply was stopped. */
+{ event: "toolAnswered"; chat: string; request: string } | 
 /**
  *  The reply has ended, complete or not, and is stored as in `message`. A failed reply without text leaves no
  *  message. `anchor` is the first message in the window; `null` if all are. `following` replies of other characters
@@ -1292,6 +1305,10 @@ export type Figures = {
 	decodeMs: number | null,
 	/**  Milliseconds from the first text to the end of the thoughts; `null` without thoughts. */
 	thoughtMs?: number | null,
+	/**  One for each tool round. */
+	toolRounds?: ToolRoundFigures[],
+	/**  The reply was written without tools because it had reached its limit of rounds. */
+	toolLimit?: boolean,
 };
 
 /**  Memory that a model needs, in bytes, next to the memory of this machine. */
@@ -2696,7 +2713,7 @@ export type SettingChoice = {
 };
 
 /**  The section in which a setting is shown. */
-export type SettingGroup = "context" | "prompt" | "story" | "chat" | "sampler" | "loading";
+export type SettingGroup = "context" | "prompt" | "story" | "chat" | "tools" | "sampler" | "loading";
 
 /**  Why a setting has no effect with the model in use. */
 export type SettingInactive = 
@@ -2967,8 +2984,10 @@ export type Swipe = {
 	/**  Name of the model that wrote it. */
 	model: string | null,
 	figures: Figures | null,
-	/**  The tool calls in the reply. */
+	/**  Tool calls in the reply that were not run. */
 	toolCalls: ToolCall[],
+	/**  The calls that were run for the reply, with their results. */
+	toolRounds?: ToolRound[],
 	/**  `null` for texts that no model of this app wrote. */
 	emotion?: Emotion | null,
 };
@@ -3101,13 +3120,78 @@ export type ToldEntry = {
 	text: string,
 };
 
-/**  A tool call in a reply. No tools are offered, and none was run. */
+/**  A tool call in a reply that was not run. */
 export type ToolCall = {
 	name: string,
 	/**  Verbatim. */
 	arguments: string,
 	/**  Whether the arguments are a JSON object. */
 	valid: boolean,
+};
+
+/**  The user's answer to a [`ToolRequest`]. */
+export type ToolDecision = 
+/**  Run it now; ask again next time. */
+"once" | "thisChat" | 
+/**  In all chats. */
+"always" | 
+/**  Do not run it now; ask again next time. */
+"notNow" | 
+/**  Never run it, in any chat. */
+"never";
+
+/**  A decision about a tool that applies until it is deleted. */
+export type ToolGrant = {
+	/**  Server of the tool; empty for the app's own. */
+	source: string,
+	tool: string,
+	/**  The chat in which it applies; `null` for all. */
+	chat: string | null,
+	/**  Title of that chat; empty if it has none. */
+	chatTitle: string | null,
+	allowed: boolean,
+};
+
+/**  A question to the user: may this tool run with these arguments? The reply waits for the answer. */
+export type ToolRequest = {
+	id: string,
+	chat: string,
+	/**  Name of the speaker whose model wants to call the tool. */
+	speaker: string,
+	/**  Server of the tool; empty for the app's own. */
+	source: string,
+	tool: string,
+	description: string,
+	/**  A JSON object. */
+	arguments: string,
+};
+
+/**  A round of tool calls: the model called tools and received their results. */
+export type ToolRound = {
+	/**  What the model wrote before the calls, often empty. */
+	text: string,
+	calls: ToolUse[],
+};
+
+/**  Figures of a tool round. */
+export type ToolRoundFigures = {
+	/**  Tokens of the calls and results in the prompts after it. */
+	tokens: number,
+	/**  Milliseconds from the request to the last call. */
+	modelMs: number | null,
+	/**  Milliseconds that the tools took, with the wait for the user's answers. */
+	toolsMs: number | null,
+};
+
+/**  A call with its result. */
+export type ToolUse = {
+	name: string,
+	/**  Verbatim. */
+	arguments: string,
+	/**  The text that the model received. */
+	result: string,
+	/**  The tool failed, was refused or does not exist. */
+	error: boolean,
 };
 
 /**  The creator's notes in one language. */

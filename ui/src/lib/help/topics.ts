@@ -56,5 +56,6 @@ export const SETTING_TOPICS = {
 	sampler: "presets#samplers",
 	context: "context#settings",
 	chat: "chatting#display",
+	tools: "tools#switches",
 	loading: "models#loading",
 } satisfies Record<string, Topic>;

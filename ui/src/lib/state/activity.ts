@@ -8,6 +8,8 @@ export type Activity =
 	| { kind: "prefill"; done: number; total: number; reused: number }
 	| { kind: "retrying"; attempt: number; afterMs: number; why: string }
 	| { kind: "stalled"; seconds: number }
+	| { kind: "tools"; names: string[] }
+	| { kind: "asking" }
 	| { kind: "writing" };
 
 /** The activity that an event reports; `null` if it reports none. */
@@ -26,6 +28,10 @@ export function activityOf(event: Event): Activity | null {
 			return { kind: "retrying", attempt: event.attempt, afterMs: event.afterMs ?? 0, why: event.why };
 		case "stalled":
 			return { kind: "stalled", seconds: event.seconds };
+		case "toolsUsed":
+			return event.running ? { kind: "tools", names: event.rounds.at(-1)?.calls.map(({ name }) => name) ?? [] } : { kind: "starting" };
+		case "toolAsked":
+			return { kind: "asking" };
 		case "token":
 		case "thought":
 		case "draft":

@@ -17,10 +17,11 @@ import { draftSaver, type DraftSaver } from "./draftSaver";
 import { Debounce } from "./debounce";
 import { Marks } from "./marks.svelte";
 import { ModeChoice } from "./mode.svelte";
-import { hasSwipe, olderThan, put, putBefore, shownSwipe, withGenerating } from "./messages";
+import { hasSwipe, olderThan, put, putBefore, shownSwipe, withGenerating, withRounds } from "./messages";
 import { Reply } from "./reply.svelte";
 import { Scenery } from "./scenery.svelte";
 import { ChatTexts } from "./chatTexts.svelte";
+import { ToolQuestions } from "./toolQuestions.svelte";
 import { Versions } from "./versions.svelte";
 
 /** Events of a running reply arrive more often than this. After a longer silence, some may have been lost. */
@@ -64,6 +65,8 @@ export class ChatState {
 	readonly scenery: Scenery;
 	readonly marks: Marks;
 	readonly find: ChatFind;
+	/** Questions whether tools may run. */
+	readonly tools: ToolQuestions;
 	/** The characters talk without the user. */
 	readonly auto: AutoMode;
 	/** The name of a group, or of the only character. */
@@ -117,6 +120,7 @@ export class ChatState {
 		});
 		this.auto = new AutoMode(this.#speakNext, () => this.info?.group?.options.autoDelay ?? 0);
 		this.commands = new Commands(api, id);
+		this.tools = new ToolQuestions(api, id, (error) => callbacks.failed(error));
 		this.find = new ChatFind(api, id, (message) => this.#pages.reveal(message, true));
 		this.sections = new PromptSectionsState(api, id, callbacks);
 		this.quickReplies = new QuickReplies(api, id, (error) => callbacks.failed(error));
@@ -154,6 +158,9 @@ export class ChatState {
 		}
 		else if (event.event === "token" || event.event === "thought") this.#replies.token(event);
 		else if (event.event === "thoughtsClosed") this.#replies.thoughtsClosed(event);
+		else if (event.event === "toolsUsed") this.messages = withRounds(this.messages, event);
+		else if (event.event === "toolAsked") this.tools.asked(event);
+		else if (event.event === "toolAnswered") this.tools.answered(event);
 		else if (event.event === "ended") {
 			this.#replies.end(event);
 			// The new swipe may have token probabilities.
@@ -390,6 +397,7 @@ export class ChatState {
 		void this.#saver.now();
 		this.info = chat;
 		void this.marks.load();
+		if (generating) void this.tools.load();
 		this.prepending = false;
 		if (older.length === 0) this.more = page.more;
 		const messages = [...older, ...page.messages];

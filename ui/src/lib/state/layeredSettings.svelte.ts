@@ -3,7 +3,7 @@ import type { Api } from "./api";
 import { StoredState } from "./storedState.svelte";
 
 /** Groups of settings, the most relevant for writers first. */
-export const GROUPS = ["prompt", "story", "sampler", "context", "chat", "loading"] as const satisfies readonly LayeredSetting["group"][];
+export const GROUPS = ["prompt", "story", "sampler", "context", "chat", "tools", "loading"] as const satisfies readonly LayeredSetting["group"][];
 
 /** Settings of prompts and replies for one owner, such as a chat or a character. */
 export class LayeredSettingsState extends StoredState<LayeredSettings> {

@@ -1,4 +1,4 @@
-import type { Generating, Message, Swipe } from "../api/generated";
+import type { Event, Generating, Message, Swipe } from "../api/generated";
 
 /** The selected swipe of a message. */
 export function shownSwipe(message: Message): Swipe | undefined {
@@ -50,4 +50,10 @@ export function withGenerating(messages: Message[], generating: Generating, name
 	const at = known.swipes.findIndex((one) => one.id === swipe.id);
 	const swipes = at < 0 ? [...known.swipes, swipe] : known.swipes;
 	return put(messages, { ...known, swipes, selected: at < 0 ? swipes.length - 1 : at });
+}
+
+/** The messages with the tool rounds of a reply that is being written. */
+export function withRounds(messages: readonly Message[], { message, swipe, rounds }: Event & { event: "toolsUsed" }): Message[] {
+	const changed = (known: Swipe) => (known.id === swipe ? { ...known, toolRounds: rounds } : known);
+	return messages.map((known) => (known.id === message ? { ...known, swipes: known.swipes.map(changed) } : known));
 }

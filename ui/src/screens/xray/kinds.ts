@@ -12,6 +12,7 @@ import Notebook from "@lucide/svelte/icons/notebook";
 import Pin from "@lucide/svelte/icons/pin";
 import Quote from "@lucide/svelte/icons/quote";
 import ScrollText from "@lucide/svelte/icons/scroll-text";
+import Wrench from "@lucide/svelte/icons/wrench";
 import User from "@lucide/svelte/icons/user";
 import type { PromptReport } from "../../lib/api/generated";
 import { named } from "../../lib/i18n/i18n.svelte";
@@ -39,6 +40,7 @@ const ICONS: Record<string, typeof Bell> = {
 	note: Notebook,
 	reminder: Bell,
 	message: MessageSquare,
+	tool: Wrench,
 };
 
 export function iconOf(kind: string): typeof Bell {

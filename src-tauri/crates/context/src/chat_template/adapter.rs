@@ -41,6 +41,8 @@ pub(super) struct TemplateMessage {
     pub(super) role: PromptRole,
     /// `None` for [`OPENING`].
     pub(super) parts: Option<Vec<usize>>,
+    /// Index of the first turn in it.
+    pub(super) turn: Option<usize>,
     /// The text of the system in a user message.
     folded: bool,
 }
@@ -86,22 +88,30 @@ impl RoleShape {
 
     /// The chat in the form that the template accepts.
     pub(super) fn adapt(&self, turns: &[RenderedTurn]) -> Vec<TemplateMessage> {
+        self.adapt_with(turns, |_| false)
+    }
+
+    /// Works like [`Self::adapt`]. Turns that are `fixed` stay messages of their own.
+    pub(super) fn adapt_with(&self, turns: &[RenderedTurn], fixed: impl Fn(usize) -> bool) -> Vec<TemplateMessage> {
         let head = turns.iter().take_while(|turn| turn.role == PromptRole::System).count();
         let mut messages: Vec<TemplateMessage> = Vec::with_capacity(turns.len() + 1);
         for (index, turn) in turns.iter().enumerate() {
             let takes = if index < head { self.system } else { self.later_system };
             let folded = turn.role == PromptRole::System && !takes;
             let role = if folded { PromptRole::User } else { turn.role };
-            let message = TemplateMessage { role, parts: Some(turn.parts.clone()), folded };
+            let message = TemplateMessage { role, parts: Some(turn.parts.clone()), turn: Some(index), folded };
             match messages.last_mut() {
-                Some(last) if self.merges(last, &message) => last.take(message),
+                Some(last) if !fixed(index) && !last.turn.is_some_and(&fixed) && self.merges(last, &message) => {
+                    last.take(message);
+                }
                 _ => messages.push(message),
             }
         }
         if !self.greeting {
             let first = messages.iter().position(|message| message.role != PromptRole::System);
             if let Some(first) = first.filter(|first| messages[*first].role == PromptRole::Character) {
-                messages.insert(first, TemplateMessage { role: PromptRole::User, parts: None, folded: false });
+                messages
+                    .insert(first, TemplateMessage { role: PromptRole::User, parts: None, turn: None, folded: false });
             }
         }
         messages

@@ -20,32 +20,84 @@ fn private(char: char) -> bool {
     char as u32 >= PLANES[0]
 }
 
-/// Splits the rendered text at the placeholders and checks that each appears exactly once and in order. `parts`
-/// are the parts of each message. With `continues`, everything after the last content is dropped.
-pub(super) fn pieces(rendered: &str, parts: &[&[usize]], continues: bool) -> Result<Vec<RenderedRun>, TemplateError> {
+/// The number of a placeholder.
+fn number(placeholder: char) -> Option<usize> {
+    let code = placeholder as u32;
+    PLANES.iter().rposition(|plane| code >= *plane).map(|plane| plane * PLANE + (code - PLANES[plane]) as usize)
+}
+
+/// The parts of a message.
+pub(super) struct MessageParts<'p> {
+    pub(super) parts: &'p [usize],
+    /// The result of a tool, which some templates write as JSON.
+    pub(super) result: bool,
+}
+
+/// A text of a tool outside the messages.
+pub(super) struct ToolPart {
+    pub(super) part: usize,
+    /// It is JSON, and a template that quotes it gets it without quotes.
+    pub(super) json: bool,
+}
+
+/// Splits the rendered text at the placeholders. Checks that each appears exactly once, and those of messages in order;
+/// those of `tools` follow them in number. With `continues`, everything after the last message is dropped.
+pub(super) fn pieces(
+    rendered: &str,
+    messages: &[MessageParts<'_>],
+    tools: &[ToolPart],
+    continues: bool,
+) -> Result<Vec<RenderedRun>, TemplateError> {
     let mut pieces = Vec::new();
+    let (mut next, mut seen) = (0, vec![false; tools.len()]);
+    let mut end = None;
     let mut rest = rendered;
-    for (index, parts) in parts.iter().enumerate() {
-        let (control, after) = rest.split_once(placeholder(index)?).ok_or(TemplateError::Contents)?;
-        push_control(&mut pieces, control)?;
-        pieces.extend(parts.iter().map(|part| RenderedRun::Part(*part)));
+    while let Some((at, mark)) = rest.char_indices().find(|(_, char)| private(*char)) {
+        let (mut before, mut after) = (&rest[..at], &rest[at + mark.len_utf8()..]);
+        let quoted = before.ends_with('"') && after.starts_with('"');
+        let number = number(mark).ok_or(TemplateError::Contents)?;
+        if number == next && number < messages.len() {
+            push_control(&mut pieces, before);
+            let of = &messages[number];
+            let quoted = quoted && of.result;
+            let run = |part: &usize| if quoted { RenderedRun::Quoted(*part) } else { RenderedRun::Part(*part) };
+            pieces.extend(of.parts.iter().map(run));
+            next += 1;
+            if next == messages.len() {
+                end = Some(pieces.len());
+            }
+        } else {
+            let index = number.checked_sub(messages.len()).ok_or(TemplateError::Contents)?;
+            let tool = tools.get(index).ok_or(TemplateError::Contents)?;
+            if std::mem::replace(&mut seen[index], true) {
+                return Err(TemplateError::Contents);
+            }
+            if quoted && tool.json {
+                (before, after) = (&before[..before.len() - 1], &after[1..]);
+            }
+            push_control(&mut pieces, before);
+            let is_text = quoted && !tool.json;
+            pieces.push(if is_text { RenderedRun::Quoted(tool.part) } else { RenderedRun::Part(tool.part) });
+        }
         rest = after;
     }
-    if rest.contains(private) {
+    let dropped = continues && end.is_some_and(|end| pieces[end..].iter().any(|piece| !is_control(piece)));
+    if next != messages.len() || seen.contains(&false) || dropped {
         return Err(TemplateError::Contents);
     }
-    if !continues {
-        push_control(&mut pieces, rest)?;
+    match continues {
+        true => pieces.truncate(end.unwrap_or_default()),
+        false => push_control(&mut pieces, rest),
     }
     Ok(pieces)
 }
 
-fn push_control(pieces: &mut Vec<RenderedRun>, text: &str) -> Result<(), TemplateError> {
-    if text.contains(private) {
-        return Err(TemplateError::Contents);
-    }
+fn is_control(piece: &RenderedRun) -> bool {
+    matches!(piece, RenderedRun::Control(_))
+}
+
+fn push_control(pieces: &mut Vec<RenderedRun>, text: &str) {
     if !text.is_empty() {
         pieces.push(RenderedRun::Control(text.to_owned()));
     }
-    Ok(())
 }

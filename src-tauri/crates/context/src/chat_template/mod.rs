@@ -8,6 +8,7 @@
 mod adapter;
 mod contents;
 mod formats;
+mod tools;
 
 use std::sync::{Arc, LazyLock};
 
@@ -15,7 +16,9 @@ use domain::prompt::PromptRole;
 
 use self::adapter::{OPENING, RoleShape, TemplateMessage, Wants};
 pub use self::formats::{Format, format, formats, guess};
+pub use self::tools::{RenderedCall, RenderedDefinition, RenderedTools};
 use crate::hash;
+use crate::tools::CallSyntax;
 pub use jinja::{RenderError, SyntaxError};
 
 /// Maximum length of a source in bytes. Real templates have a few thousand.
@@ -60,6 +63,8 @@ pub struct RenderedTurn {
 pub enum RenderedRun {
     Control(String),
     Part(usize),
+    /// A part inside a JSON string, which must be escaped.
+    Quoted(usize),
 }
 
 /// A parsed chat template. Clones share the parsed program.
@@ -77,6 +82,7 @@ pub struct ChatTemplate {
     shape: RoleShape,
     append_only: bool,
     stops: Vec<String>,
+    tool_syntax: Option<CallSyntax>,
 }
 
 impl ChatTemplate {
@@ -102,6 +108,7 @@ impl ChatTemplate {
             shape: RoleShape::FREE,
             append_only: false,
             stops: Vec::new(),
+            tool_syntax: None,
         };
         template.learn()?;
         Ok(template)
@@ -114,7 +121,7 @@ impl ChatTemplate {
             if costly.is_some() {
                 return false;
             }
-            let rendered = self.run(&RoleShape::FREE.adapt(&turns(roles)), wants, false);
+            let rendered = self.run(&RoleShape::FREE.adapt(&turns(roles)), wants, &RenderedTools::default(), false);
             let taken = rendered.is_ok();
             costly = rendered.err().filter(TemplateError::is_costly);
             taken
@@ -126,6 +133,7 @@ impl ChatTemplate {
         self.append_only = self.keeps_prefixes();
         self.tells_time = self.asks_for_the_time();
         self.stops = self.find_stops();
+        self.tool_syntax = self.find_tool_syntax();
         Ok(())
     }
 
@@ -190,7 +198,20 @@ impl ChatTemplate {
     /// Errors
     /// If the template fails on the adapted turns too, exceeds a resource limit, or loses a content.
     pub fn render(&self, turns: &[RenderedTurn], continues: bool) -> Result<Vec<RenderedRun>, TemplateError> {
-        let mut pieces = self.write(turns, continues)?;
+        self.render_with(turns, &RenderedTools::default(), continues)
+    }
+
+    /// Works like [`Self::render`], with tools.
+    ///
+    /// Errors
+    /// As [`Self::render`]; also if the template does not show the tools.
+    pub fn render_with(
+        &self,
+        turns: &[RenderedTurn],
+        tools: &RenderedTools,
+        continues: bool,
+    ) -> Result<Vec<RenderedRun>, TemplateError> {
+        let mut pieces = self.write(turns, tools, continues)?;
         let written = matches!(pieces.first(), Some(RenderedRun::Control(text)) if text.starts_with(&self.bos));
         if self.leads_with_bos && !written {
             pieces.insert(0, RenderedRun::Control(self.bos.clone()));
@@ -198,15 +219,21 @@ impl ChatTemplate {
         Ok(pieces)
     }
 
-    fn write(&self, turns: &[RenderedTurn], continues: bool) -> Result<Vec<RenderedRun>, TemplateError> {
-        let rendered = self.run(&self.shape.adapt(turns), self.shape.wants, continues);
+    fn write(
+        &self,
+        turns: &[RenderedTurn],
+        tools: &RenderedTools,
+        continues: bool,
+    ) -> Result<Vec<RenderedRun>, TemplateError> {
+        let adapted = |shape: &RoleShape| shape.adapt_with(turns, |turn| tools.has_turn(turn));
+        let rendered = self.run(&adapted(&self.shape), self.shape.wants, tools, continues);
         let strict = RoleShape { wants: self.shape.wants, ..RoleShape::STRICT };
         match rendered {
             Err(ref error) if error.is_costly() => rendered,
             Err(_) if self.shape != strict => self
-                .run(&strict.adapt(turns), strict.wants, continues)
-                .or_else(|_| self.unopened(turns, continues, rendered)),
-            Err(_) => self.unopened(turns, continues, rendered),
+                .run(&adapted(&strict), strict.wants, tools, continues)
+                .or_else(|_| self.unopened(turns, tools, continues, rendered)),
+            Err(_) => self.unopened(turns, tools, continues, rendered),
             Ok(_) => rendered,
         }
     }
@@ -227,12 +254,16 @@ impl ChatTemplate {
     fn unopened(
         &self,
         turns: &[RenderedTurn],
+        tools: &RenderedTools,
         continues: bool,
         failed: Result<Vec<RenderedRun>, TemplateError>,
     ) -> Result<Vec<RenderedRun>, TemplateError> {
         match turns.split_last() {
             Some((last, before)) if continues && last.role == PromptRole::Character && !before.is_empty() => {
-                let mut pieces = self.run(&self.shape.adapt(before), self.shape.wants, false).or(failed)?;
+                let mut pieces = {
+                    let before = self.shape.adapt_with(before, |turn| tools.has_turn(turn));
+                    self.run(&before, self.shape.wants, tools, false).or(failed)?
+                };
                 pieces.extend(last.parts.iter().map(|part| RenderedRun::Part(*part)));
                 Ok(pieces)
             }
@@ -244,30 +275,38 @@ impl ChatTemplate {
         &self,
         messages: &[TemplateMessage],
         wants: Wants,
+        tools: &RenderedTools,
         continues: bool,
     ) -> Result<Vec<RenderedRun>, TemplateError> {
-        let mut parts: Vec<&[usize]> = Vec::with_capacity(messages.len());
+        let mut parts: Vec<contents::MessageParts<'_>> = Vec::with_capacity(messages.len());
         let mut given = Vec::with_capacity(messages.len());
         for message in messages {
             let content = match &message.parts {
+                Some(of_message) if of_message.is_empty() => String::new(),
                 Some(of_message) => {
-                    parts.push(of_message);
+                    let result = message.turn.is_some_and(|turn| tools.is_result(turn));
+                    parts.push(contents::MessageParts { parts: of_message, result });
                     contents::placeholder(parts.len() - 1)?.to_string()
                 }
                 None => OPENING.to_owned(),
             };
-            given.push((provider_word(message.role), content));
+            let result = message.turn.is_some_and(|turn| tools.is_result(turn));
+            given.push((if result { "tool" } else { provider_word(message.role) }, content));
         }
+        let of_tools = tools.parts();
+        let message_of = |turn| messages.iter().position(|message| message.turn == Some(turn));
+        let tools = tools.input(parts.len(), message_of)?;
         let rendered = self.program.run(&jinja::Input {
             messages: &given,
             typed: wants.typed,
             lists_tools: wants.lists_tools,
+            tools: &tools,
             add_generation_prompt: !continues,
             bos: &self.bos,
             eos: &self.eos,
             now: self.now,
         })?;
-        contents::pieces(&rendered, &parts, continues)
+        contents::pieces(&rendered, &parts, &of_tools, continues)
     }
 
     fn keeps_prefixes(&self) -> bool {
@@ -333,7 +372,9 @@ fn begins_with(long: &[RenderedRun], short: &[RenderedRun]) -> bool {
     let text = |pieces: &[RenderedRun]| {
         let shown = pieces.iter().map(|piece| match piece {
             RenderedRun::Control(text) => text.clone(),
-            RenderedRun::Part(index) => contents::placeholder(*index).map(String::from).unwrap_or_default(),
+            RenderedRun::Part(index) | RenderedRun::Quoted(index) => {
+                contents::placeholder(*index).map(String::from).unwrap_or_default()
+            }
         });
         shown.collect::<String>()
     };

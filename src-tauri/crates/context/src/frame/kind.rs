@@ -70,6 +70,8 @@ pub enum BlockKind {
     Note,
     Reminder,
     Message,
+    /// What a model may call, and the calls and results of a reply.
+    Tool,
 }
 
 impl BlockKind {
@@ -98,6 +100,7 @@ impl BlockKind {
             Self::Note => "note",
             Self::Reminder => "reminder",
             Self::Message => "message",
+            Self::Tool => "tool",
         }
     }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use domain::chat::Role;
 use domain::prompt::PromptRole;
-use domain::{MessageId, Timestamp};
+use domain::{MessageId, Timestamp, ToolRound};
 use serde::{Deserialize, Serialize};
 
 pub use kind::{BlockKind, Priority, Share, Zone};
@@ -18,6 +18,7 @@ pub use source::Source;
 use crate::frozen::FrozenBlock;
 use crate::line_ends::unix_lines;
 use crate::reason::{BlockReason, Reasons};
+use crate::tools::FrameTools;
 
 /// All candidates of one turn. The frame makes no decisions: the plan decides which ones fit and where they go.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -42,6 +43,7 @@ pub struct Frame {
     pub without_lore: Vec<InsertionPoint>,
     /// The current time, if the model should know it.
     pub clock: Option<PromptTime>,
+    pub tools: FrameTools,
 }
 
 impl Frame {
@@ -216,6 +218,8 @@ pub struct HistoryMessage {
     pub pictures: Vec<String>,
     /// Tokens of non-text content, such as pictures.
     pub extra_tokens: u32,
+    /// The tool rounds that led to the message. They stay with it.
+    pub rounds: Vec<ToolRound>,
 }
 
 impl HistoryMessage {
@@ -247,6 +251,7 @@ impl HistoryMessage {
             importance: None,
             pictures: Vec::new(),
             extra_tokens: 0,
+            rounds: Vec::new(),
         }
     }
 

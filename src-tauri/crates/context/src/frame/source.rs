@@ -67,6 +67,12 @@ pub enum Source {
     Setting {
         key: String,
     },
+    /// A round of tool calls that led to a reply; no message for the reply that is being written.
+    ToolRound {
+        message: Option<MessageId>,
+        round: u32,
+        names: String,
+    },
 }
 
 impl Source {
@@ -87,6 +93,7 @@ impl Source {
             Self::Older { count, .. } => format!("{count} older messages"),
             Self::Others { count } => format!("{count} more with lower scores"),
             Self::Document { name, .. } => format!("document {name}"),
+            Self::ToolRound { names, .. } => format!("tools: {names}"),
             Self::Clock => "date and time".to_owned(),
             Self::Mode { name } => format!("mode {name}"),
             Self::Reminder => "reminder".to_owned(),
@@ -111,6 +118,8 @@ impl Source {
             Self::Older { first, last, .. } => format!("older:{first}/{last}"),
             Self::Others { .. } => "others".to_owned(),
             Self::Document { id, passage, .. } => format!("document:{id}/{passage}"),
+            Self::ToolRound { message: Some(id), round, .. } => format!("toolRound:{id}/{round}"),
+            Self::ToolRound { message: None, round, .. } => format!("toolRound:{round}"),
             Self::Clock => "clock".to_owned(),
             Self::Mode { name } => format!("mode:{name}"),
             Self::Reminder => "reminder".to_owned(),

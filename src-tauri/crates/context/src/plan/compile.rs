@@ -11,11 +11,13 @@ use super::{AssembleError, Assembled, PlannedBlock, PlannedPicture, Retention, e
 use crate::chat_template::{RenderedRun, RenderedTurn};
 use crate::frame::{BlockKind, Zone};
 use crate::frozen::{EpochState, FrozenBlock};
+use crate::tools::ToolForm;
 
 /// A rendered prompt that may still exceed the limit.
 pub(crate) struct CompiledPrompt {
     pub(crate) blocks: Vec<PlannedBlock>,
     messages: Vec<PromptMessage>,
+    tools: PromptTools,
     segments: Vec<Segment>,
     tokens: Vec<u32>,
     pub(crate) total: u32,
@@ -25,19 +27,13 @@ pub(crate) struct CompiledPrompt {
 impl<'a> Draft<'a> {
     /// Renders the kept items.
     pub(crate) fn compile(&mut self) -> Result<CompiledPrompt, AssembleError> {
-        let sheet = self.lay_out();
-        let messages: Vec<PromptMessage> = sheet
-            .turns
-            .iter()
-            .map(|turn| {
-                let text = turn.parts.iter().map(|part| sheet.parts[*part].1.as_str()).collect();
-                PromptMessage { role: turn.role, text }
-            })
-            .collect();
+        let mut sheet = self.lay_out();
+        let tools = self.rendered_tools(&mut sheet);
+        let (messages, of_request) = self.messages(&mut sheet);
         let turns: Vec<RenderedTurn> =
             sheet.turns.into_iter().map(|turn| RenderedTurn { role: turn.role, parts: turn.parts }).collect();
         let continues = self.continues();
-        let pieces = self.layout.render(&turns, continues)?;
+        let pieces = self.layout.render_with(&turns, &tools, continues)?;
         let (mut blocks, mut parts) = (sheet.blocks, sheet.parts);
         let mut segments: Vec<Segment> = Vec::with_capacity(pieces.len());
         let mut owners = Vec::with_capacity(pieces.len());
@@ -46,6 +42,22 @@ impl<'a> Draft<'a> {
                 RenderedRun::Control(text) => {
                     segments.push(Segment { text, control: true });
                     owners.push(None);
+                }
+                RenderedRun::Quoted(part) => {
+                    let block = parts[part].0;
+                    segments.push(Segment { text: inside_quotes(&parts[part].1), control: false });
+                    blocks[block].add(&parts[part].1);
+                    owners.push(Some(block));
+                }
+                RenderedRun::Part(part) if blocks[parts[part].0].kind == BlockKind::Tool => {
+                    let (block, mut text) = (parts[part].0, std::mem::take(&mut parts[part].1));
+                    blocks[block].add(&text);
+                    if segments.last().is_some_and(|before| !before.control) {
+                        text.insert_str(0, "\n\n");
+                    }
+                    blocks[block].segment = Some(segments.len());
+                    segments.push(Segment { text, control: false });
+                    owners.push(Some(block));
                 }
                 RenderedRun::Part(part) => {
                     let (block, mut text) = (parts[part].0, std::mem::take(&mut parts[part].1));
@@ -63,9 +75,9 @@ impl<'a> Draft<'a> {
         let tokens: Vec<u32> = segments.iter().map(|segment| self.costs.of(segment)).collect();
         self.costs.settle()?;
         charge(&mut blocks, &owners, &tokens);
-        let extra = self.charge_pictures(&mut blocks);
+        let extra = self.charge_pictures(&mut blocks) + self.charge_definitions(&mut blocks);
         let total = tokens.iter().sum::<u32>() + extra;
-        Ok(CompiledPrompt { blocks, messages, segments, tokens, total, continues })
+        Ok(CompiledPrompt { blocks, messages, tools: of_request, segments, tokens, total, continues })
     }
 
     pub(crate) fn continues(&self) -> bool {
@@ -90,6 +102,17 @@ impl<'a> Draft<'a> {
         total
     }
 
+    /// Adds the tokens of definitions that are sent next to the messages.
+    fn charge_definitions(&mut self, blocks: &mut [PlannedBlock]) -> u32 {
+        if self.frame.tools.form != ToolForm::Request {
+            return 0;
+        }
+        let tokens = self.definition_tokens();
+        let is_apart = |block: &&mut PlannedBlock| block.kind == BlockKind::Tool && block.zone == Zone::Head;
+        blocks.iter_mut().filter(is_apart).for_each(|block| block.tokens = tokens);
+        tokens
+    }
+
     fn pictures(&self, blocks: &[PlannedBlock]) -> Vec<PlannedPicture> {
         let mut with =
             self.frame.history[self.start..].iter().filter(|message| !message.pictures.is_empty()).peekable();
@@ -105,7 +128,7 @@ impl<'a> Draft<'a> {
 
     /// Builds the result with its report.
     pub(crate) fn finish(mut self, compiled: CompiledPrompt) -> Assembled {
-        let CompiledPrompt { blocks, messages, segments, tokens, total, continues } = compiled;
+        let CompiledPrompt { blocks, messages, tools, segments, tokens, total, continues } = compiled;
         let window = self.window_state();
         let context_blocks = self.context_blocks();
         let pictures = self.pictures(&blocks);
@@ -127,7 +150,7 @@ impl<'a> Draft<'a> {
                 messages,
                 segments: if local { segments.clone() } else { Vec::new() },
                 pictures: Vec::new(),
-                tools: PromptTools::default(),
+                tools,
                 continues,
                 stop: self.setup.stop.to_vec(),
             },
@@ -190,6 +213,12 @@ impl<'a> Draft<'a> {
         }
         changed
     }
+}
+
+/// `text` as the inside of a JSON string.
+fn inside_quotes(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// Assigns token counts to blocks: each block pays for its text and for the control text before it. Control

@@ -14,6 +14,7 @@ use super::{AssembleError, Dropped, Placement, Retention, Setup, Shares};
 use crate::chat_template::ChatTemplate;
 use crate::frame::{BlockKind, Frame, HistoryMessage, Source};
 use crate::frozen::{EpochState, FrozenBlock};
+use crate::tools::ToolForm;
 use crate::window::Cost;
 use crate::{CountTokens, clock, wording};
 
@@ -25,6 +26,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) layout: &'a ChatTemplate,
     pub(crate) costs: Costs<'a>,
     pub(crate) overhead: Overhead,
+    /// Tokens of the definitions of tools, unless they are part of the head's text.
+    pub(crate) tool_definition_tokens: u32,
     pub(crate) head: Vec<HeadItem<'a>>,
     pub(crate) digest: Vec<Item<'a>>,
     /// Context items of this turn, kept or dropped.
@@ -60,7 +63,7 @@ impl<'a> Draft<'a> {
         let overhead = Overhead::measure(layout, &mut costs)?;
         let head = head::gather(frame, setup, &overhead, &mut costs);
         let last = frame.history.len().saturating_sub(1);
-        Ok(Self {
+        let mut draft = Self {
             frame,
             setup,
             state,
@@ -68,6 +71,7 @@ impl<'a> Draft<'a> {
             layout,
             costs,
             overhead,
+            tool_definition_tokens: 0,
             head,
             digest: Vec::new(),
             late: Vec::new(),
@@ -81,7 +85,9 @@ impl<'a> Draft<'a> {
             left: Vec::new(),
             judged: Vec::new(),
             uncovered: Vec::new(),
-        })
+        };
+        draft.tool_definition_tokens = draft.definition_tokens();
+        Ok(draft)
     }
 
     /// Makes all decisions from token counts. Rendering comes later.
@@ -128,7 +134,9 @@ impl<'a> Draft<'a> {
     pub(crate) fn take_fingerprint(&mut self) {
         let kept = self.head.iter().filter(|item| item.kept());
         let head = kept.flat_map(|item| item.texts().map(|text| (item.role, text)));
-        self.fingerprint = epoch::fingerprint(self.setup, head);
+        let definitions = wording_of_tools(self.frame);
+        let tools = definitions.iter().map(|text| (PromptRole::System, text.as_str()));
+        self.fingerprint = epoch::fingerprint(self.setup, head.chain(tools));
     }
 
     /// Starts a new epoch, unless one has already begun. Frozen blocks of the input become candidates again.
@@ -188,7 +196,8 @@ impl<'a> Draft<'a> {
         let blocks = self.sent_with(index);
         let context: u32 = wording::context_block(&blocks).into_iter().map(|part| self.costs.plain(part)).sum();
         let words = self.costs.plain(wording::paragraph(self.words(index).0, !blocks.is_empty()));
-        let tokens = context + words + self.overhead.of(prompt_role(message.role)) + message.extra_tokens;
+        let rounds = self.round_tokens(&message.rounds);
+        let tokens = context + words + self.overhead.of(prompt_role(message.role)) + message.extra_tokens + rounds;
         Cost { tokens, role: message.role }
     }
 
@@ -199,17 +208,21 @@ impl<'a> Draft<'a> {
 
     /// Tokens of the kept head items.
     pub(crate) fn head_tokens(&self) -> u32 {
-        self.head.iter().filter(|item| item.kept()).map(|item| item.tokens).sum()
+        let head: u32 = self.head.iter().filter(|item| item.kept()).map(|item| item.tokens).sum();
+        head + self.tool_definition_tokens
     }
 
     /// Tokens of the last message, including the lines before it that do not depend on retrieval.
     pub(crate) fn input_tokens(&mut self) -> u32 {
-        let Some(message) = self.frame.history.get(self.last) else { return self.overhead.closing };
+        let open = self.round_tokens(&self.frame.tools.rounds);
+        let Some(message) = self.frame.history.get(self.last) else { return self.overhead.closing + open };
         let lines = self.late.iter().filter(|item| item.kept() && item.place.is_none());
         let lines: u32 = lines.filter(|item| self.resends() || !item.retrieved()).map(|item| item.tokens).sum();
         let joined = self.late.iter().any(|item| item.kept() && item.place.is_none());
         let words = self.costs.plain(wording::paragraph(self.words(self.last).0, joined));
-        words + lines + self.overhead.of(prompt_role(message.role)) + self.overhead.closing + message.extra_tokens
+        let rounds = open + self.round_tokens(&message.rounds);
+        let around = self.overhead.of(prompt_role(message.role)) + self.overhead.closing;
+        words + lines + around + message.extra_tokens + rounds
     }
 
     /// Tokens that head and input leave for history and retrieval.
@@ -232,6 +245,13 @@ impl<'a> Draft<'a> {
             }
         }
     }
+}
+
+/// The definitions of tools that the prefix depends on but the head's texts do not contain.
+fn wording_of_tools(frame: &Frame) -> Option<String> {
+    let tools = &frame.tools;
+    let apart = !tools.definitions.is_empty() && tools.form != ToolForm::Text;
+    apart.then(|| crate::tools::wording::definitions(&tools.definitions))
 }
 
 pub(crate) fn prompt_role(role: Role) -> PromptRole {

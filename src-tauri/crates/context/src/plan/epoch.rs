@@ -11,6 +11,7 @@ use super::Setup;
 use crate::frame::HistoryMessage;
 use crate::frozen::SentMark;
 use crate::hash::Fast;
+use crate::tools::wording;
 use crate::{Budget, ChatTemplate};
 
 /// Number of newest messages whose hashes are kept. A change before them ends the epoch; a change among them,
@@ -120,6 +121,10 @@ fn add(hash: &mut Fast, message: &HistoryMessage, text: &str) {
     hash.write(id.as_bytes());
     hash.write(message.role.as_str().as_bytes());
     hash.write(text.as_bytes());
+    for round in &message.rounds {
+        hash.write(wording::calls(round).as_bytes());
+        hash.write(wording::results(round).as_bytes());
+    }
 }
 
 /// The FNV-1a hash of the texts, each terminated by a zero byte.

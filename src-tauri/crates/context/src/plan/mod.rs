@@ -11,6 +11,7 @@ mod item;
 mod overflow;
 mod price;
 mod sheet;
+mod tool_rows;
 mod what_if;
 mod window_fit;
 
@@ -230,6 +231,14 @@ impl PlannedBlock {
             own: None,
             written: None,
         }
+    }
+
+    /// Adds another text of the block, on its own line.
+    fn add(&mut self, words: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(words);
     }
 
     /// Sets the text as sent, `words`, which contains the block's own text.

@@ -83,7 +83,7 @@ impl Overhead {
         for piece in template.render(&turns, false)? {
             match piece {
                 RenderedRun::Control(text) => waiting += costs.segment(Segment { text, control: true }),
-                RenderedRun::Part(part) => {
+                RenderedRun::Part(part) | RenderedRun::Quoted(part) => {
                     let cost = overhead.slot(roles[part]);
                     *cost = (*cost).max(std::mem::take(&mut waiting));
                 }

@@ -8,6 +8,7 @@ use domain::prompt::PromptRole;
 use super::draft::{Draft, prompt_role};
 use super::head::Seat;
 use super::item::Item;
+use super::tool_rows::ToolTurn;
 use super::{Dropped, PlannedBlock, head};
 use crate::frame::{BlockKind, InsertionPoint, Priority, Source, Zone};
 use crate::frozen::FrozenBlock;
@@ -15,32 +16,51 @@ use crate::reason::BlockReason;
 use crate::wording;
 
 /// A message of the prompt while its parts are collected.
-pub(super) struct OpenTurn {
+pub(super) struct OpenTurn<'a> {
     pub(super) role: PromptRole,
     pub(super) parts: Vec<usize>,
+    pub(super) tool: Option<ToolTurn<'a>>,
 }
 
 /// Blocks in prompt order, and the messages that the kept blocks form.
 #[derive(Default)]
-pub(super) struct Sheet {
+pub(super) struct Sheet<'a> {
     pub(super) blocks: Vec<PlannedBlock>,
-    pub(super) turns: Vec<OpenTurn>,
+    pub(super) turns: Vec<OpenTurn<'a>>,
     /// The text of each part, with the index of its block.
     pub(super) parts: Vec<(usize, String)>,
 }
 
-impl Sheet {
+impl<'a> Sheet<'a> {
     /// Opens a message, or continues the last one if it has the same role and `own` is false. Returns true if
     /// it continues.
     fn turn(&mut self, role: PromptRole, own: bool) -> bool {
-        if !own && self.turns.last().is_some_and(|turn| turn.role == role) {
+        if !own && self.turns.last().is_some_and(|turn| turn.role == role && turn.tool.is_none()) {
             return true;
         }
-        self.turns.push(OpenTurn { role, parts: Vec::new() });
+        self.turns.push(OpenTurn { role, parts: Vec::new(), tool: None });
         false
     }
 
-    fn put(&mut self, mut block: PlannedBlock, text: String) {
+    /// Opens a message of a tool round.
+    pub(super) fn tool_turn(&mut self, role: PromptRole, tool: ToolTurn<'a>) {
+        self.turns.push(OpenTurn { role, parts: Vec::new(), tool: Some(tool) });
+    }
+
+    /// Adds a text that belongs to `block` but to no message.
+    pub(super) fn part(&mut self, block: usize, text: String) -> usize {
+        self.parts.push((block, text));
+        self.parts.len() - 1
+    }
+
+    /// The block of a round whose calls are in `turn`: its text before the calls, or else its first result.
+    pub(super) fn block_of_round(&self, turn: usize) -> usize {
+        let own = self.turns[turn].parts.first();
+        let result = self.turns.get(turn + 1).and_then(|turn| turn.parts.first());
+        own.or(result).map_or(0, |part| self.parts[*part].0)
+    }
+
+    pub(super) fn put(&mut self, mut block: PlannedBlock, text: String) {
         let part = self.parts.len();
         block.turn = Some(self.turns.len() - 1);
         if let Some(turn) = self.turns.last_mut() {
@@ -52,8 +72,9 @@ impl Sheet {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn lay_out(&self) -> Sheet {
+    pub(super) fn lay_out(&self) -> Sheet<'a> {
         let mut sheet = Sheet::default();
+        self.lay_out_definitions(&mut sheet);
         self.lay_out_head(&mut sheet);
         self.lay_out_digest(&mut sheet);
         self.add_older_row(&mut sheet);
@@ -69,6 +90,7 @@ impl<'a> Draft<'a> {
         if self.start >= count {
             self.insert(&mut sheet, |_| true);
         }
+        self.lay_out_rounds(&mut sheet, &self.frame.tools.rounds, None);
         if self.input().is_none() {
             let idle = self.late.iter().filter(|item| item.place.is_none());
             sheet.blocks.extend(idle.map(|item| item.report(Zone::Input, PromptRole::User, None)));
@@ -84,7 +106,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Lays out the head, with the items that classic placement inserts in this turn.
-    fn lay_out_head(&self, sheet: &mut Sheet) {
+    fn lay_out_head(&self, sheet: &mut Sheet<'a>) {
         enum Text<'s, 'a> {
             Head(&'s head::HeadItem<'a>),
             Placed(&'s Item<'a>),
@@ -124,7 +146,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn lay_out_digest(&self, sheet: &mut Sheet) {
+    fn lay_out_digest(&self, sheet: &mut Sheet<'a>) {
         let kept: Vec<&Item<'_>> = self.digest.iter().filter(|item| item.kept()).collect();
         if !kept.is_empty() {
             let joined = sheet.turn(PromptRole::System, false);
@@ -138,7 +160,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds one row for all messages before the window.
-    fn add_older_row(&self, sheet: &mut Sheet) {
+    fn add_older_row(&self, sheet: &mut Sheet<'a>) {
         let mut outside = self.outside();
         let Some(first) = outside.next().map(|message| message.id) else { return };
         let last = outside.last().map_or(first, |message| message.id);
@@ -162,8 +184,9 @@ impl<'a> Draft<'a> {
         });
     }
 
-    fn lay_out_message(&self, sheet: &mut Sheet, index: usize) {
+    fn lay_out_message(&self, sheet: &mut Sheet<'a>, index: usize) {
         let message = &self.frame.history[index];
+        self.lay_out_rounds(sheet, &message.rounds, Some(message));
         let is_input = index == self.last && !self.continues();
         let (zone, reason) = match (is_input, index == self.last) {
             (true, _) if message.task.is_some() => (Zone::Input, BlockReason::Task),
@@ -200,7 +223,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Lays out the context block of this turn. Returns true if there is one.
-    fn lay_out_context(&self, sheet: &mut Sheet, message: MessageId) -> bool {
+    fn lay_out_context(&self, sheet: &mut Sheet<'a>, message: MessageId) -> bool {
         let blocks = self.late_blocks();
         let mut parts = wording::context_block(&blocks).into_iter();
         for item in self.late.iter().filter(|item| item.place.is_none()) {
@@ -214,7 +237,7 @@ impl<'a> Draft<'a> {
         !blocks.is_empty()
     }
 
-    fn lay_out_frozen(&self, sheet: &mut Sheet, index: usize) -> bool {
+    fn lay_out_frozen(&self, sheet: &mut Sheet<'a>, index: usize) -> bool {
         let message = &self.frame.history[index];
         let blocks = self.sent_with(index);
         for (block, part) in blocks.iter().zip(wording::context_block(&blocks)) {
@@ -227,7 +250,7 @@ impl<'a> Draft<'a> {
 
     /// Inserts texts at a depth as separate messages. At one depth, character messages come first and system
     /// messages last, where they have the most effect. Texts of one role become lines of one message.
-    fn insert(&self, sheet: &mut Sheet, here: impl Fn(u32) -> bool) {
+    fn insert(&self, sheet: &mut Sheet<'a>, here: impl Fn(u32) -> bool) {
         let rank = |role| match role {
             PromptRole::Character => 0_u8,
             PromptRole::User => 1,

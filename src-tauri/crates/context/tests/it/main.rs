@@ -12,4 +12,5 @@ mod lore;
 mod prompt_template;
 mod reuse;
 mod support;
+mod tool_templates;
 mod zones;

@@ -29,6 +29,8 @@ pub enum SettingSection {
     Prompt,
     Story,
     Chat,
+    /// Tools that a model may call.
+    Tools,
     Sampler,
     /// How local models are loaded.
     Loading,
@@ -413,6 +415,33 @@ settings! {
     accent_color: String = text(""), ValueType::Text { max: 7 }, None, Chat, PEOPLE;
     /// Approximate number of tokens to load before a chat is usable.
     eager_load_tokens: u32 = ConfigValue::Whole(3_000), ValueType::Whole { min: 200, max: 100_000 }, Tokens, Chat, WINDOW;
+
+    /// Rounds of tool calls in one reply. Then the model must answer.
+    tool_rounds: u32 = ConfigValue::Whole(5), ValueType::Whole { min: 1, max: 12 }, None, Tools, PEOPLE;
+    /// Maximum length of one result of a tool. A longer one is cut, and the model is told.
+    tool_result_tokens: u32 = ConfigValue::Whole(1_000), ValueType::Whole { min: 50, max: 50_000 }, Tokens, Tools, PEOPLE;
+    /// Describes tools in the prompt to models that know none. Their calls are read from the reply's text.
+    tools_as_text: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
+    /// The model may roll dice.
+    tool_dice: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
+    /// The model may ask for date and time.
+    tool_clock: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
+    /// The model may search what is remembered about this character and persona.
+    tool_memory: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
+    /// The model may search the messages of this chat.
+    tool_chat_search: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
+    /// The model may read the lorebook entries of this chat.
+    tool_lore: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
+    /// The model may read the documents that are attached to this chat.
+    tool_documents: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
+    /// The model may draw from a table.
+    tool_table: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
+    /// Tables to draw from, one per line: name, colon, entries separated by semicolons.
+    random_tables: String = text(""), ValueType::Text { max: 20_000 }, None, Tools, PEOPLE;
+    /// The model may set the emotion that its picture shows.
+    tool_mood: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
+    /// The model may change the background of this chat.
+    tool_scene: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;
 
     /// Name of the sampler preset. Its values apply if the same layer sets none of its own. `none` is no preset.
     sampler_preset: String = text("none"), ValueType::NameOr { word: "none" }, None, Sampler, EVERYWHERE;

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{ApiError, ListPlace, ModelRef};
+use super::{ApiError, ListPlace, ModelRef, ToolRound, ToolRoundFigures};
 
 /// One row of the chat list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
@@ -61,6 +61,12 @@ pub struct Figures {
     /// Milliseconds from the first text to the end of the thoughts; `null` without thoughts.
     #[serde(default)]
     pub thought_ms: Option<f64>,
+    /// One for each tool round.
+    #[serde(default)]
+    pub tool_rounds: Vec<ToolRoundFigures>,
+    /// The reply was written without tools because it had reached its limit of rounds.
+    #[serde(default)]
+    pub tool_limit: bool,
 }
 
 /// A text without its hidden passages.
@@ -77,7 +83,7 @@ pub struct Display {
     pub ends_episode: bool,
 }
 
-/// A tool call in a reply. No tools are offered, and none was run.
+/// A tool call in a reply that was not run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
@@ -102,8 +108,11 @@ pub struct Swipe {
     /// Name of the model that wrote it.
     pub model: Option<String>,
     pub figures: Option<Figures>,
-    /// The tool calls in the reply.
+    /// Tool calls in the reply that were not run.
     pub tool_calls: Vec<ToolCall>,
+    /// The calls that were run for the reply, with their results.
+    #[serde(default)]
+    pub tool_rounds: Vec<ToolRound>,
     /// `null` for texts that no model of this app wrote.
     #[serde(default)]
     pub emotion: Option<Emotion>,

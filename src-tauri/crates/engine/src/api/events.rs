@@ -3,6 +3,7 @@ use specta::Type;
 
 use super::{
     CommandOutcome, Download, EndReason, Figures, ImportProgress, ImportReport, LoadNote, Memory, Message, ReplyTurn,
+    ToolRequest, ToolRound,
 };
 
 /// An event of the engine, sent to all listeners. An event of a chat names the chat, so that no other chat shows it.
@@ -35,6 +36,12 @@ pub enum Event {
     Retrying { chat: String, attempt: u32, after_ms: f64, why: String },
     /// Nothing has arrived for a while.
     Stalled { chat: String, seconds: u32 },
+    /// Tools are called for a reply, or a round of calls has ended: the reply's rounds so far.
+    ToolsUsed { chat: String, message: String, swipe: String, rounds: Vec<ToolRound>, running: bool },
+    /// The user is asked whether a tool may run. The reply waits.
+    ToolAsked { chat: String, request: ToolRequest },
+    /// The question has been answered, or the reply was stopped.
+    ToolAnswered { chat: String, request: String },
     /// The reply has ended, complete or not, and is stored as in `message`. A failed reply without text leaves no
     /// message. `anchor` is the first message in the window; `null` if all are. `following` replies of other characters
     /// start now, one after the other.

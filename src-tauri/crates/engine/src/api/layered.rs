@@ -103,6 +103,7 @@ pub enum SettingGroup {
     Prompt,
     Story,
     Chat,
+    Tools,
     Sampler,
     Loading,
 }

@@ -8,7 +8,7 @@ use domain::chat::{Emotion, Message, Picture, Role, Speaker, Swipe, SwipeState};
 use domain::model::ModelChoice;
 use domain::persona::Persona;
 use domain::settings::Owner;
-use domain::{CharacterId, MessageId, ToolCall};
+use domain::{CharacterId, MessageId, ToolCall, ToolRound};
 use store::{AssetHash, CharacterListItem, Listing};
 
 use crate::api;
@@ -62,6 +62,7 @@ fn swipe(role: Role, swipe: &Swipe, figures: Option<api::Figures>) -> api::Swipe
         model: swipe.model.clone(),
         figures,
         tool_calls: swipe.tool_calls.iter().map(tool_call).collect(),
+        tool_rounds: swipe.tool_rounds.iter().map(tool_round).collect(),
         emotion: swipe.emotion.clone().map(emotion),
     }
 }
@@ -73,6 +74,19 @@ fn emotion(emotion: Emotion) -> api::Emotion {
 fn tool_call(call: &ToolCall) -> api::ToolCall {
     let (arguments, valid) = (call.arguments.text().to_owned(), call.arguments.is_object());
     api::ToolCall { name: call.name.clone(), arguments, valid }
+}
+
+pub(crate) fn tool_round(round: &ToolRound) -> api::ToolRound {
+    let used = |(index, call): (usize, &ToolCall)| {
+        let result = round.results.get(index);
+        api::ToolUse {
+            name: call.name.clone(),
+            arguments: call.arguments.text().to_owned(),
+            result: result.map(|result| result.text.clone()).unwrap_or_default(),
+            error: result.is_none_or(|result| result.error),
+        }
+    };
+    api::ToolRound { text: round.text.clone(), calls: round.calls.iter().enumerate().map(used).collect() }
 }
 
 /// Speaker names of a chat's messages.

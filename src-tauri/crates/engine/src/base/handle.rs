@@ -12,6 +12,7 @@ use crate::base::events::Announcer;
 use crate::base::idle::IdleWork;
 use crate::base::options::Options;
 use crate::base::running::Running;
+use crate::base::tool_source::ToolSources;
 
 /// The store, the clock, the events and the work in progress. Clones share one state.
 #[derive(Clone)]
@@ -27,6 +28,7 @@ struct BaseState {
     idle: IdleWork,
     notices: Vec<String>,
     provider: Option<Arc<dyn Provider>>,
+    tools: ToolSources,
     home: Option<PathBuf>,
 }
 
@@ -41,6 +43,7 @@ impl Base {
             idle: IdleWork::default(),
             notices,
             provider: options.provider.clone(),
+            tools: options.tools.clone(),
             home: options.home.clone(),
         };
         Self { inner: Arc::new(inner) }
@@ -84,6 +87,11 @@ impl Base {
     pub(crate) fn folder_of_variable(&self, name: &str) -> Option<PathBuf> {
         let own = self.inner.home.is_none().then(|| std::env::var_os(name))??;
         Some(PathBuf::from(own)).filter(|folder| folder.is_absolute())
+    }
+
+    /// The sources of tools besides the app's own.
+    pub(crate) fn tools(&self) -> &ToolSources {
+        &self.inner.tools
     }
 
     /// The provider that answers every turn, if the options name one.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use provider::Provider;
 
 use crate::base::clock::Clock;
+use crate::base::tool_source::ToolSources;
 
 /// Options for [`Self::open`].
 #[derive(Clone, Default)]
@@ -24,6 +25,8 @@ pub struct Options {
     pub environment: BTreeMap<String, String>,
     /// Provider that answers every turn, regardless of the settings. For tests and previews.
     pub provider: Option<Arc<dyn Provider>>,
+    /// Tools besides the app's own.
+    pub tools: ToolSources,
     /// Folder in which other apps' models are looked for; `None` is the user's home folder.
     pub home: Option<PathBuf>,
 }

@@ -26,6 +26,8 @@ pub(crate) enum TurnStep {
     Stream,
     /// The model has requested a tool.
     Tool,
+    /// The calls of a round have been run, and their results are stored.
+    ToolRound,
     /// The last text has arrived.
     Finish,
     /// Reply and manifest are stored.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use domain::chat::{Chat, Role, Speaker, SwipeState, WindowState};
 use domain::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
-use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp};
+use domain::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp, ToolRound};
 use store::{NewMessage, NewSwipe};
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use crate::base::error::ApiResult;
 use crate::import::handle::Imports;
 use crate::import::sillytavern::folder::composed;
 use crate::library::chat_macros::StoredMacroState;
-use crate::library::foreign_chat;
+use crate::library::{exported_rounds, foreign_chat};
 
 impl Imports {
     /// Stores a chat like [`Self::keep_chat`], and applies its author's note.
@@ -96,10 +96,14 @@ impl Imports {
         };
         let (speaker, kept) = (own.speaker(&said), foreign_chat::of_message(&said));
         let (hidden, selected) = (said.hidden || said.note, u32::try_from(said.selected).unwrap_or_default());
-        let mut kept_of_swipes = Vec::new();
-        let swipe = |version: MessageVersion| {
+        let (mut kept_of_swipes, mut rounds) = (Vec::new(), Vec::new());
+        let swipe = |mut version: MessageVersion| {
             let (id, created) =
                 (SwipeId(Uuid::now_v7()), self.library().foreign_date(&version.date).unwrap_or(created));
+            let of_tools = exported_rounds::take(&mut version);
+            if !of_tools.is_empty() {
+                rounds.push((id, of_tools));
+            }
             kept_of_swipes.extend(foreign_chat::of_version(&version, created).map(|json| (id, json)));
             NewSwipe {
                 id,
@@ -112,7 +116,7 @@ impl Imports {
         let swipes = said.versions.into_iter().map(swipe).collect();
         let id = MessageId(Uuid::now_v7());
         let new = NewMessage { id, chat, role, created, swipes, selected, context_block: None };
-        ForeignMessage { new, speaker, hidden, undated, kept, kept_of_swipes }
+        ForeignMessage { new, speaker, hidden, undated, kept, kept_of_swipes, rounds }
     }
 }
 
@@ -126,12 +130,16 @@ struct ForeignMessage {
     /// Preserved data of the message as JSON. `kept_of_swipes` holds that of its versions.
     kept: Option<String>,
     kept_of_swipes: Vec<(SwipeId, String)>,
+    rounds: Vec<(SwipeId, Vec<ToolRound>)>,
 }
 
 impl ForeignMessage {
     fn insert(&self, store: &mut store::WriteTransaction<'_>) -> Result<(), store::StoreError> {
         let id = self.new.id;
         store.messages_mut().append(&self.new)?;
+        for (swipe, rounds) in &self.rounds {
+            store.swipes_mut().set_tool_rounds(*swipe, rounds)?;
+        }
         if self.hidden {
             store.messages_mut().set_hidden(id, true)?;
         }

@@ -15,6 +15,7 @@ use crate::base::error::ApiResult;
 use crate::library::bookmarks::Bookmarks;
 use crate::library::characters::{Exported, file_name};
 use crate::library::chat_macros::StoredMacroState;
+use crate::library::exported_rounds;
 use crate::library::foreign_chat::KeptChat;
 use crate::library::handle::Library;
 
@@ -125,6 +126,7 @@ impl Library {
             kept.complete_message(message.id, said);
             for (swipe, version) in message.swipes.iter().zip(&mut said.versions) {
                 kept.complete_version(swipe.id, version, message.undated, self);
+                exported_rounds::write(&swipe.tool_rounds, version);
             }
             links.complete_message(message.id, said);
         }

@@ -27,6 +27,7 @@ pub(crate) mod document_files;
 pub(crate) mod documents;
 pub(crate) mod duplicate;
 pub(crate) mod exclusion;
+pub(crate) mod exported_rounds;
 pub(crate) mod first_start;
 pub(crate) mod folders;
 pub(crate) mod foreign_chat;

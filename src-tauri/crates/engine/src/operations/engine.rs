@@ -114,7 +114,7 @@ impl Engine {
 
     /// Subscribes to all later events.
     pub fn subscribe(&self) -> Events {
-        self.base.events().subscribe()
+        self.base.events().subscribe_front_end()
     }
 
     /// Closes the engine: stops replies, stores their text, and ends the worker. Takes a few seconds at most.

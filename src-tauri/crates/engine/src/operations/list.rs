@@ -282,6 +282,13 @@ macro_rules! operations {
             turns.impersonate(chat: String) -> ();
             /// Stops the reply or the draft; the text so far is kept.
             turns.stop(chat: String) -> ();
+            /// Questions about tools that wait for the user's answer, oldest first. The chat's reply waits as well.
+            turns.pending_tools(chat: String) -> Vec<ToolRequest>;
+            turns.answer_tool(request: String, decision: ToolDecision) -> ();
+            /// The user's decisions about tools, newest first.
+            turns.tool_grants() -> Vec<ToolGrant>;
+            /// Deletes a decision, so that the user is asked again.
+            turns.forget_tool_grant(source: String, tool: String, chat: Option<String>) -> ();
             turns.select_swipe(message: String, index: u32) -> Message;
             turns.edit_message(message: String, text: String) -> Message;
             /// `restore_message` undoes it until the app ends.

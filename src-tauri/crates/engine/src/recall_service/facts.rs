@@ -158,6 +158,10 @@ impl MatchedMemory {
         (self.words + self.nearness).min(1.0)
     }
 
+    pub(crate) fn text(&self) -> &str {
+        &self.memory.text
+    }
+
     /// Whether it was learned from that message.
     pub(crate) fn is_of(&self, message: MessageId) -> bool {
         is_made_of(&self.memory, message)

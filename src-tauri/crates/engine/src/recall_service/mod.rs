@@ -13,6 +13,7 @@ pub(crate) mod handle;
 pub(crate) mod hit;
 pub(crate) mod keyframes;
 pub(crate) mod lexical;
+pub(crate) mod memory_search;
 pub(crate) mod message_mmr;
 pub(crate) mod near_cache;
 pub(crate) mod older;

@@ -341,7 +341,7 @@ impl RecallService {
     }
 }
 
-fn counting((chat, known): (&Chat, &Knowledge), persona: PersonaId, values: &Values) -> MemoryScopes {
+pub(crate) fn counting((chat, known): (&Chat, &Knowledge), persona: PersonaId, values: &Values) -> MemoryScopes {
     let company = ChatParticipants { character: known.character(chat), chat: chat.id, persona };
     let scopes = known.scopes(chat, persona);
     MemoryScopes { company, scopes, known: known.clone(), others: values.memory_other_chats }

@@ -8,8 +8,8 @@ use domain::{MessageId, ToolCall};
 
 use crate::settings::model_handle::ModelHandle;
 
-/// The note after a reply that requested tools. It is text instead of the provider's own `tool_calls`: endpoints
-/// reject a call without a result, and Inglenook runs no tools.
+/// The note after a reply with calls that were not run. It is text instead of the provider's own `tool_calls`, because
+/// endpoints reject a call without a result.
 pub(crate) fn asked_for(calls: &[ToolCall]) -> Option<String> {
     let calls: Vec<String> = calls.iter().map(|call| format!("{}({})", call.name, call.arguments.text())).collect();
     (!calls.is_empty()).then(|| format!("[Asked for tools, and there are none here: {}]", calls.join(", ")))

@@ -114,6 +114,7 @@ fn group(group: SettingSection) -> SettingGroup {
         SettingSection::Prompt => SettingGroup::Prompt,
         SettingSection::Story => SettingGroup::Story,
         SettingSection::Chat => SettingGroup::Chat,
+        SettingSection::Tools => SettingGroup::Tools,
         SettingSection::Sampler => SettingGroup::Sampler,
         SettingSection::Loading => SettingGroup::Loading,
     }

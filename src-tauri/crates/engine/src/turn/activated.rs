@@ -8,6 +8,7 @@ use crate::recall_service::recall::Recalled;
 use crate::turn::inputs::TurnInputs;
 use crate::turn::lore::Lore;
 use crate::turn::tasks::PromptTask;
+use crate::turn::tools::offered::TurnTools;
 
 /// Input of the frame.
 pub(crate) struct ActivatedTurn {
@@ -16,6 +17,7 @@ pub(crate) struct ActivatedTurn {
     pub(crate) memory: Recalled,
     /// Instruction of a job, such as a title, at the end of the prompt.
     pub(crate) task: Option<PromptTask>,
+    pub(crate) tools: TurnTools,
     /// Duration of activation and recall.
     pub(crate) activate_ms: f64,
 }

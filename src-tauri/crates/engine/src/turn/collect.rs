@@ -20,6 +20,7 @@ use crate::turn::activated::ActivatedTurn;
 use crate::turn::gather::{Gathered, ReadMessages};
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
+use crate::turn::tools::offered::TurnTools;
 
 impl Turns {
     /// Everything that the frame of a turn is built from.
@@ -64,13 +65,21 @@ impl Turns {
         let (memory, lore) =
             tokio::join!(self.recall_service().recall(&query, ahead), self.lore(&inputs, answerer, head_at));
         let lore = lore?;
-        let mut turn = ActivatedTurn { inputs, lore, memory, task: None, activate_ms: millis(started) };
+        let mut turn = ActivatedTurn {
+            inputs,
+            lore,
+            memory,
+            task: None,
+            tools: TurnTools::default(),
+            activate_ms: millis(started),
+        };
         TurnStep::Activate.done(id);
         if let Some(ask) = options.ask {
             turn.task = self.task(ask, &turn, answerer).await?;
         } else if let Some(hint) = &options.hint {
             turn.task = Some(self.hint(hint, &turn, answerer));
         }
+        turn.tools = self.offer_tools(&turn, answerer).await?;
         Ok(turn)
     }
 }

@@ -13,6 +13,7 @@ use crate::turn::generation::{self, Finish, PreparedTurn};
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
 use crate::turn::reply_passages::{Passages, ReplyPart};
+use crate::turn::reply_stream;
 
 const DEFECT: &str = "the draft could not be written";
 
@@ -106,7 +107,7 @@ impl Turns {
                 }
                 GenerationEvent::Finished { reason, usage, timings } => break Finish { reason, usage, timings },
                 event => {
-                    generation::news(&name, event).into_iter().for_each(|event| self.base().events().announce(event))
+                    reply_stream::news(&name, event).into_iter().for_each(|event| self.base().events().announce(event))
                 }
             }
         };

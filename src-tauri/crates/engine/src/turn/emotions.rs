@@ -17,6 +17,9 @@ impl Turns {
     pub(crate) async fn emotion_of(&self, job: &ReplyJob, draft: &ReplyDraft) -> ApiResult<Option<Emotion>> {
         let values = self.config().resolved(&job.chat, None, None).await?.values;
         let labels = emotion::labels(&values.emotion_labels);
+        if let Some(mood) = &draft.tools.mood {
+            return Ok(Some(Emotion { label: mood.clone(), unknown_tag: None }));
+        }
         if let Some(tag) = draft.emotion_tag() {
             return Ok(Some(emotion::of_tag(tag, &labels)));
         }

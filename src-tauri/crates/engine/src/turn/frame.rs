@@ -11,6 +11,7 @@ use context::prompt_template::{
     TemplateFlags,
 };
 use context::reason::BlockReason;
+use context::tools::{ToolForm, wording};
 use domain::Timestamp;
 use domain::overrides::{CardText, InstructionSource};
 use domain::prompt::PromptRole;
@@ -73,6 +74,7 @@ pub(crate) fn build(
         builder.section(section);
     }
     builder.emotion_tags();
+    builder.tool_instructions();
     builder.depth_prompt();
     builder.notes();
     let mut stop: Vec<String> = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
@@ -96,6 +98,7 @@ pub(crate) fn build(
             message_content::append(message, note);
         }
     }
+    built.frame.tools = turn.tools.frame.clone();
     built.frame.placed.extend(turn.lore.placed.iter().cloned());
     built.frame.without_lore = composed.without_lore.iter().filter_map(|kind| place_of(*kind)).collect();
     let recalled = |candidates: &[Candidate]| -> Vec<Candidate> {
@@ -261,6 +264,22 @@ impl<'a> Builder<'a> {
             reasons: BlockReason::Always.into(),
             role: PromptRole::System,
             text,
+            written: None,
+        });
+    }
+
+    /// Explains tools to a model that knows none.
+    fn tool_instructions(&mut self) {
+        let tools = &self.turn.tools.frame;
+        if tools.form != ToolForm::Text || tools.definitions.is_empty() {
+            return;
+        }
+        self.built.frame.head.push(HeadPart {
+            kind: BlockKind::Section,
+            source: Source::Setting { key: "tools_as_text".to_owned() },
+            reasons: BlockReason::Always.into(),
+            role: PromptRole::System,
+            text: wording::instructions(&tools.definitions),
             written: None,
         });
     }

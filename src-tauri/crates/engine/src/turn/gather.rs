@@ -7,11 +7,11 @@ use std::time::Instant;
 use context::frame::HistoryMessage;
 use context::lore::{Earlier, GenerationKind};
 use context::prompt_template::ResolvedTemplate;
-use domain::MessageId;
 use domain::card::Card;
 use domain::chat::{Chat, Message, Picture, Role};
 use domain::document::DocumentOwner;
 use domain::settings::{PlacementMode, Values};
+use domain::{MessageId, ToolRound};
 use futures_util::future::BoxFuture;
 use store::{ChatParticipants, MessageCount, StoreError, WindowMessage};
 use uuid::Uuid;
@@ -103,6 +103,7 @@ impl Turns {
         let documents = self.library().documents_in(company);
         let ReadMessages { history, mut pictures, before, newest, opening } = read.await?;
         let (template, notice) = self.turn_template(options, &values, &snapshot.group).await?;
+        let (history, open_rounds) = without_empty_reply(history, &aim);
         let kind = kind(options.ask, &aim, history.last());
         let swipes = swipes(&aim, newest.as_ref());
         let position = history.last().map_or(0, |message| message.position) + i64::from(matches!(aim, Aim::Words(_)));
@@ -134,6 +135,7 @@ impl Turns {
             replaced,
             swipes,
             notes,
+            open_rounds,
             bound: Vec::new(),
             embedding: TurnEmbedding::default(),
             history_tokens: answerer.budget.history_cap.min(answerer.budget.room()),
@@ -209,6 +211,14 @@ impl Turns {
         let named = options.template.as_ref().unwrap_or(&values.template);
         self.config().template(if named == "auto" && group.is_scene() { group::TEMPLATE } else { named }).await
     }
+}
+
+/// A reply that is to be continued but has no text yet: its rounds go on, and the message before it is answered.
+fn without_empty_reply(mut history: Vec<WindowMessage>, aim: &Aim) -> (Vec<WindowMessage>, Vec<ToolRound>) {
+    let only_rounds =
+        |last: &mut WindowMessage| *aim == Aim::Last && last.text.trim().is_empty() && !last.tool_rounds.is_empty();
+    let rounds = history.pop_if(only_rounds).map(|last| last.tool_rounds).unwrap_or_default();
+    (history, rounds)
 }
 
 /// Settings of the turn, with its own placement.

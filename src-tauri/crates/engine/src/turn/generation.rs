@@ -2,13 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use context::display::OwnMarks;
 use domain::ToolCall;
 use domain::chat::{Chat, SwipeState};
 use domain::sampling::Sampling;
 use domain::token_choice::TokenChoice;
-use futures_util::StreamExt;
-use provider::{FinishReason, GenerationEvent, ProviderErrorKind, Request, Timings, Usage};
+use provider::{FinishReason, Request, Timings, Usage};
 
 use crate::api::TurnOptions;
 use crate::api::{self, ApiError, Changed, EndReason, Event, Figures};
@@ -22,13 +20,15 @@ use crate::turn::activated::ActivatedTurn;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
 use crate::turn::made::BuiltPrompt;
-use crate::turn::reply_passages::{self, Passages, ReplyPart};
+use crate::turn::reply_passages::{Passages, ReplyPart};
 use crate::turn::slash::quick_reply::Moment;
 use crate::turn::speaker_queue::{QueuedReply, SpeakerQueue};
 use crate::turn::target::Target;
+use crate::turn::tools::progress::ToolProgress;
+use crate::turn::tools::round::AfterCalls;
 
 /// Interval at which the text of a reply is stored while it streams. A crash loses at most half a second of text.
-const CHECKPOINT: Duration = Duration::from_millis(250);
+pub(crate) const CHECKPOINT: Duration = Duration::from_millis(250);
 
 /// Shorter waits are not announced.
 const QUIET: Duration = Duration::from_millis(200);
@@ -77,11 +77,23 @@ impl PreparedTurn {
         let max_tokens = answerer.sampling.max_tokens.min(of_task).min(room);
         let prompt = turns.library().with_pictures(&made.assembled).await;
         let mut sampling = Sampling { max_tokens, ..answerer.sampling.clone() };
+        if let Some(grammar) = self.call_grammar() {
+            sampling.rules.grammar = Some(grammar);
+        }
         if turn.task.is_some() || prompt.continues {
             // They describe a whole reply.
             (sampling.rules.grammar, sampling.rules.json_schema, sampling.rules.min_tokens) = (None, None, 0);
         }
         Request { cache_key: turn.inputs.cache_key(), background: false, prompt, sampling, response_schema: None }
+    }
+
+    /// The grammar for the calls of a local model, unless the user has set one of their own.
+    fn call_grammar(&self) -> Option<String> {
+        let Self { answerer, turn, .. } = self;
+        let rules = &answerer.sampling.rules;
+        let own = rules.grammar.is_some() || rules.json_schema.is_some();
+        let syntax = turn.tools.syntax.as_ref().filter(|_| turn.tools.can_call() && answerer.template.is_some())?;
+        (!own).then(|| context::tools::grammar(syntax, &turn.tools.frame.definitions))
     }
 }
 
@@ -101,20 +113,21 @@ pub(crate) struct ReplyDraft {
     /// The reply contains thoughts from this turn.
     pub(crate) thought: bool,
     /// When the first text arrived.
-    first_text: Option<Instant>,
-    /// Tool calls that the model requested. None is run.
+    pub(super) first_text: Option<Instant>,
+    /// Tool calls that the model requested and that were not run.
     pub(crate) tool_calls: Vec<ToolCall>,
+    pub(crate) tools: ToolProgress,
     /// The tokens of this turn with their probabilities, if they are recorded.
     pub(crate) tokens: Vec<TokenChoice>,
-    passages: Passages,
+    pub(super) passages: Passages,
     /// Whether listeners receive the text while it grows, not only at the end.
-    streams: bool,
+    pub(super) streams: bool,
 }
 
 impl ReplyDraft {
     /// The emotion that the reply's own tag names, as written.
     pub(crate) fn emotion_tag(&self) -> Option<&str> {
-        self.passages.emotion()
+        self.passages.emotion().or(self.tools.emotion_tag.as_deref())
     }
 
     /// Whether the model has written text or requested a tool in this turn.
@@ -122,8 +135,20 @@ impl ReplyDraft {
         !self.words.trim().is_empty() || self.tool_calls.len() > target.tool_calls().len()
     }
 
+    /// Sets the figures of the reply from its last request.
+    fn measure(&mut self, finish: Option<&Finish>, made: &BuiltPrompt) {
+        let thought_ms = self.figures.thought_ms;
+        let mut rounds = std::mem::take(&mut self.tools.figures);
+        for (number, round) in (0..).zip(&mut rounds) {
+            round.tokens = made.round_tokens(number);
+        }
+        self.figures = figures(finish, made.assembled.total, self.figures.first_text_ms);
+        (self.figures.thought_ms, self.figures.tool_rounds, self.figures.tool_limit) =
+            (thought_ms, rounds, self.tools.limit);
+    }
+
     /// Measures the time from the first text to the end of the thoughts.
-    fn time_thoughts(&mut self, part: &ReplyPart) {
+    pub(super) fn time_thoughts(&mut self, part: &ReplyPart) {
         let begun = *self.first_text.get_or_insert_with(Instant::now);
         if part.closes_thoughts || !part.thoughts.is_empty() {
             self.figures.thought_ms = Some(millis(begun));
@@ -165,6 +190,7 @@ impl Turns {
             saved: started,
             figures: Figures::default(),
             tool_calls: job.target.tool_calls().to_vec(),
+            tools: ToolProgress::of(&job.target),
             tokens: Vec::new(),
             passages: Passages::going_on(job.target.base()),
             streams: true,
@@ -239,37 +265,29 @@ impl Turns {
             () = job.place.cancel.cancelled() => return Ok(Some(Finish::cancelled())),
             prepared = preparing => prepared?,
         };
-        let request = prepared.request(self).await;
-        let PreparedTurn { answerer, turn, made } = prepared;
-        let asks = turn.task.is_some();
-        let keeps = !asks && !job.options.one_off;
-        if keeps {
-            self.keep_plan(&turn, &made).await?;
-        }
-        draft.streams = answerer.values.show_streaming;
-        let (speaker, opened) = (&turn.inputs.speaker, made.opened());
-        let marks = OwnMarks::read(&answerer.values.thought_marks);
-        draft.passages = match asks {
-            true => Passages::behind(job.target.base(), speaker, opened).with_marks(marks, opened),
-            false if draft.text.is_empty() => Passages::new(speaker, opened).with_marks(marks, opened),
-            false => Passages::going_on(&draft.text).with_marks_behind(marks, &draft.text),
+        let mut prepared = prepared;
+        draft.streams = prepared.answerer.values.show_streaming;
+        let keeps = prepared.turn.task.is_none() && !job.options.one_off;
+        let finish = loop {
+            let finish = self.request_once(job, draft, &prepared, started).await?;
+            let Some(finish) = finish else { return Ok(None) };
+            if finish.is_err() {
+                break finish;
+            }
+            let PreparedTurn { answerer, turn, made } = &mut prepared;
+            match self.run_tools(job, draft, turn, (made, answerer)).await? {
+                AfterCalls::Nothing => break finish,
+                AfterCalls::Stopped => break Ok(Finish::cancelled()),
+                AfterCalls::CallAgain => *made = self.make(turn, answerer, &job.options).await?,
+            }
         };
-        let finish = self.follow(job, draft, &answerer, request, started).await;
+        let PreparedTurn { answerer, turn, made } = prepared;
         if !keeps {
             self.library().note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals).await?;
         }
-        if finish.is_err() && !asks && made.assembled.prompt.continues && self.asks_to_continue(&answerer) {
-            return Ok(None);
-        }
-        for part in draft.passages.finish() {
-            self.take(job, draft, &answerer.name, part).await?;
-        }
         self.keep_tool_calls(job, draft, &answerer.name).await?;
         if draft.inserted {
-            let total = made.assembled.total;
-            let thought_ms = draft.figures.thought_ms;
-            draft.figures = figures(finish.as_ref().ok(), total, draft.figures.first_text_ms);
-            draft.figures.thought_ms = thought_ms;
+            draft.measure(finish.as_ref().ok(), &made);
             self.keep_manifest(job, draft, &turn, &made, &answerer).await?;
         }
         finish.map(Some)
@@ -295,119 +313,6 @@ impl Turns {
         }
         preparing.await
     }
-
-    /// Handles the provider's events until the last one.
-    async fn follow(
-        &self,
-        job: &ReplyJob,
-        draft: &mut ReplyDraft,
-        answerer: &ModelHandle,
-        request: Request,
-        started: Instant,
-    ) -> ApiResult<Finish> {
-        let chat = job.chat.id.to_string();
-        TurnStep::Call.done(job.chat.id);
-        let mut stream = answerer.provider.stream(request, job.place.cancel.clone());
-        loop {
-            let due = tokio::time::Instant::from_std(draft.saved + CHECKPOINT);
-            let next = tokio::select! {
-                biased;
-                next = stream.next() => next,
-                // Store the text even if the stream stalls, because it is already on the screen.
-                () = tokio::time::sleep_until(due), if draft.dirty => {
-                    self.checkpoint(job, draft, &answerer.name).await?;
-                    continue;
-                }
-            };
-            let Some(event) = next else { return Err(internal("a reply's stream ended early")) };
-            match event {
-                Ok(GenerationEvent::Text(text)) => {
-                    if !draft.written {
-                        draft.figures.first_text_ms = Some(millis(started));
-                        TurnStep::Stream.done(job.chat.id);
-                    }
-                    for part in draft.passages.push(&text) {
-                        self.take(job, draft, &answerer.name, part).await?;
-                    }
-                }
-                Ok(GenerationEvent::Choices(tokens)) => draft.tokens.extend(tokens),
-                Ok(GenerationEvent::ToolCall(call)) => {
-                    TurnStep::Tool.done(job.chat.id);
-                    draft.tool_calls.push(call);
-                }
-                Ok(GenerationEvent::Finished { reason, usage, timings }) => {
-                    TurnStep::Finish.done(job.chat.id);
-                    return Ok(Finish { reason, usage, timings });
-                }
-                Ok(event) => news(&chat, event).into_iter().for_each(|event| self.base().events().announce(event)),
-                Err(error) => {
-                    if error.kind == ProviderErrorKind::NoPrefill {
-                        self.without_prefill().insert(answerer.key.clone());
-                    }
-                    return Err(error.into());
-                }
-            }
-        }
-    }
-
-    /// Passes a piece of text to the listeners, and to the next checkpoint.
-    async fn take(&self, job: &ReplyJob, draft: &mut ReplyDraft, model: &str, part: ReplyPart) -> ApiResult<()> {
-        if part.stored.is_empty() {
-            return Ok(());
-        }
-        let mut turned = None;
-        if part.closes_thoughts {
-            reply_passages::opened(job.target.base(), &mut draft.text);
-            turned = Some(std::mem::take(&mut draft.words));
-        }
-        draft.time_thoughts(&part);
-        draft.thought |= part.closes_thoughts || !part.thoughts.is_empty();
-        draft.words.push_str(&part.words);
-        draft.text.push_str(&part.stored);
-        (draft.written, draft.dirty) = (true, true);
-        let first = !draft.inserted;
-        if first || draft.saved.elapsed() >= CHECKPOINT {
-            self.checkpoint(job, draft, model).await?;
-        }
-        if !draft.streams {
-            return Ok(());
-        }
-        let chat = job.chat.id.to_string();
-        let (message, swipe) = (job.target.message().to_string(), job.target.swipe().to_string());
-        if let Some(text) = turned {
-            let seq = job.place.turn_into_thoughts(job.target.base());
-            let (chat, message, swipe) = (chat.clone(), message.clone(), swipe.clone());
-            self.base().events().announce(Event::ThoughtsClosed { chat, message, swipe, seq, text });
-        }
-        if !part.thoughts.is_empty() {
-            let seq = job.place.think(&part.thoughts);
-            let (chat, message, swipe) = (chat.clone(), message.clone(), swipe.clone());
-            self.base().events().announce(Event::Thought { chat, message, swipe, seq, text: part.thoughts });
-        }
-        if !part.words.is_empty() {
-            let seq = job.place.write(&part.words);
-            self.base().events().announce(Event::Token { chat, message, swipe, seq, text: part.words });
-        }
-        Ok(())
-    }
-}
-
-/// Converts an event that is neither text nor the end for the listeners.
-pub(crate) fn news(chat: &str, event: GenerationEvent) -> Option<Event> {
-    let chat = chat.to_owned();
-    Some(match event {
-        GenerationEvent::Text(_)
-        | GenerationEvent::Choices(_)
-        | GenerationEvent::ToolCall(_)
-        | GenerationEvent::Finished { .. } => return None,
-        GenerationEvent::Queued => Event::Queued { chat },
-        GenerationEvent::Loading { fraction } => Event::Loading { chat, fraction },
-        GenerationEvent::Prefill { done, total, reused } => Event::Prefill { chat, done, total, reused },
-        GenerationEvent::Retrying { attempt, after_ms, why } => {
-            Event::Retrying { chat, attempt, after_ms: after_ms as f64, why }
-        }
-        GenerationEvent::Stalled { seconds } => Event::Stalled { chat, seconds },
-    })
 }
 
 pub(crate) fn figures(finish: Option<&Finish>, total: u32, first_text_ms: Option<f64>) -> Figures {
@@ -423,6 +328,8 @@ pub(crate) fn figures(finish: Option<&Finish>, total: u32, first_text_ms: Option
         first_text_ms,
         decode_ms: Some(timings.decode_ms),
         thought_ms: None,
+        tool_rounds: Vec::new(),
+        tool_limit: false,
     }
 }
 

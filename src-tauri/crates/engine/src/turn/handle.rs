@@ -12,6 +12,7 @@ use crate::library::handle::Library;
 use crate::recall_service::handle::RecallService;
 use crate::settings::handle::Configuration;
 use crate::turn::lore_cache::LoreCache;
+use crate::turn::tools::permission::OpenRequests;
 
 /// Called after each complete reply; the turn's task ends after the returned future.
 pub(crate) type ReplyListener = Box<dyn Fn(ChatId, TurnOptions) -> BoxFuture<'static, ()> + Send + Sync>;
@@ -27,12 +28,18 @@ struct TurnsState {
     lore: Mutex<LoreCache>,
     without_prefill: Mutex<HashSet<String>>,
     listener: OnceLock<ReplyListener>,
+    tool_requests: OpenRequests,
 }
 
 impl Turns {
     pub(crate) fn new(recall: RecallService) -> Self {
-        let inner =
-            TurnsState { recall, lore: Mutex::default(), without_prefill: Mutex::default(), listener: OnceLock::new() };
+        let inner = TurnsState {
+            recall,
+            lore: Mutex::default(),
+            without_prefill: Mutex::default(),
+            listener: OnceLock::new(),
+            tool_requests: OpenRequests::default(),
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -65,6 +72,11 @@ impl Turns {
 
     pub(crate) fn lore_cache(&self) -> MutexGuard<'_, LoreCache> {
         self.inner.lore.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Questions about tools that wait for the user.
+    pub(crate) fn tool_requests(&self) -> &OpenRequests {
+        &self.inner.tool_requests
     }
 
     /// Keys of endpoints' models that have refused to continue an unfinished reply.

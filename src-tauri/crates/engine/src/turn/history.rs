@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use context::frame::HistoryMessage;
 use context::frozen;
 use context::regex_script::{Channel, Occasion};
-use domain::MessageId;
 use domain::chat::{Picture, Role};
 use domain::regex_script::ScriptTarget;
+use domain::{MessageId, ToolRound};
 use store::{Preset, WindowMessage};
 
 use crate::base::convert::Speakers;
@@ -79,6 +79,7 @@ pub(crate) fn in_prompt(message: WindowMessage, speakers: &Speakers) -> HistoryM
         context: message.context_block.as_deref().map(frozen::read),
         pinned: message.pinned,
         importance: message.importance,
+        rounds: message.tool_rounds,
         ..HistoryMessage::new(
             message.id,
             message.role,
@@ -105,16 +106,25 @@ pub(crate) fn near(
         open.tool_calls.clear();
     }
     history.retain(|message| {
-        let silent = message.text.trim().is_empty() && message.tool_calls.is_empty();
+        let silent = message.text.trim().is_empty() && message.tool_calls.is_empty() && message.tool_rounds.is_empty();
         !silent || pictures.contains_key(&message.id)
     });
     let mut room = limit as usize * BYTES_A_TOKEN;
     let near = history.iter().rev().take_while(|message| {
-        let left = room.checked_sub(message.text.len());
+        let left = room.checked_sub(message.text.len() + rounds_length(&message.tool_rounds));
         room = left.unwrap_or(0);
         left.is_some()
     });
     let kept = near.count().max(1).min(history.len());
     history.drain(..history.len() - kept);
     history
+}
+
+/// Bytes of calls and results.
+fn rounds_length(rounds: &[ToolRound]) -> usize {
+    let of = |round: &ToolRound| {
+        let calls: usize = round.calls.iter().map(|call| call.arguments.text().len()).sum();
+        calls + round.results.iter().map(|result| result.text.len()).sum::<usize>()
+    };
+    rounds.iter().map(of).sum()
 }

@@ -9,7 +9,7 @@ use context::lore::{Earlier, GenerationKind};
 use context::prompt_template::{Mode, ResolvedTemplate};
 use domain::card::Card;
 use domain::settings::{PlacementMode, Values};
-use domain::{MessageId, Timestamp};
+use domain::{MessageId, Timestamp, ToolRound};
 use store::BoundLorebook;
 
 use crate::base::convert::Speakers;
@@ -67,6 +67,8 @@ pub(crate) struct TurnInputs {
     pub(crate) history: Vec<HistoryMessage>,
     /// Text that the prompt adds after a message for its pictures and tool calls.
     pub(crate) notes: HashMap<MessageId, String>,
+    /// Rounds of a reply without text, which this turn continues.
+    pub(crate) open_rounds: Vec<ToolRound>,
     /// The lorebooks that apply in the chat.
     pub(crate) bound: Vec<BoundLorebook>,
     /// Embedding of the query, computed on first use.

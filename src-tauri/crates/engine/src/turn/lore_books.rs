@@ -62,6 +62,11 @@ impl Turns {
 }
 
 impl BookSet {
+    /// The entries of all books.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.books.iter().flat_map(|named| named.book.entries.iter())
+    }
+
     fn new((card, character): (&Card, CharacterId), bound: &[BoundLorebook], rows: Vec<Lorebook>) -> Self {
         let mut shelf = Self::default();
         let mut names: HashMap<LorebookId, String> = HashMap::new();

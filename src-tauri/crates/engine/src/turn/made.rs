@@ -1,6 +1,7 @@
 //! The prompt of a turn, before it is sent.
 
 use context::Assembled;
+use context::frame::Source;
 use context::macros::MacroState;
 use domain::Timestamp;
 
@@ -18,4 +19,13 @@ pub(crate) struct BuiltPrompt {
     pub(crate) variables: MacroState,
     pub(crate) head_changes: VariableChanges,
     pub(crate) timings: AssemblyTimings,
+}
+
+impl BuiltPrompt {
+    /// Tokens of a tool round of this reply, from 0.
+    pub(crate) fn round_tokens(&self, round: u32) -> u32 {
+        let of = |source: &Source| matches!(source, Source::ToolRound { message: None, round: number, .. } if *number == round);
+        let blocks = self.assembled.blocks.iter().filter(|block| block.dropped.is_none() && of(&block.source));
+        blocks.map(|block| block.tokens).sum()
+    }
 }

@@ -99,9 +99,18 @@ impl Turns {
 /// Stop strings of the frame and of the chat template, with Unix line ends.
 fn stop_strings(built: &mut Built, answerer: &ModelHandle) -> Vec<String> {
     let mut stop = std::mem::take(&mut built.stop);
+    if turn_text_tools(&built.frame.tools) {
+        // Models continue with an invented result otherwise.
+        stop.push("<tool_response>".to_owned());
+    }
     let of_format = answerer.template.iter().flat_map(|template| template.stop_strings());
     stop.extend(of_format.filter(|text| !text.trim().is_empty()).cloned());
     stop.iter().map(|text| context::unix_lines(text).into_owned()).collect()
+}
+
+/// Whether the model writes calls as text.
+fn turn_text_tools(tools: &context::tools::FrameTools) -> bool {
+    !tools.definitions.is_empty() && tools.form != context::tools::ToolForm::Request
 }
 
 fn notices(

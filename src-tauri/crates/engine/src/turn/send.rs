@@ -204,11 +204,13 @@ impl Turns {
             return Err(bad_input("There is no reply to continue.", "Send a message, or regenerate."));
         };
         let speakers = self.library().speakers(&chat).await?;
+        // After tool rounds without text there is no text to continue.
+        let ask = (!last.text().trim().is_empty() || last.swipe().tool_rounds.is_empty()).then_some(Ask::Continue);
         let job = ReplyJob {
             chat,
             aim: Aim::Last,
             target: Target::Extend { message: last },
-            options: TurnOptions { ask: Some(Ask::Continue), ..TurnOptions::default() },
+            options: TurnOptions { ask, ..TurnOptions::default() },
             place,
             queue: SpeakerQueue::default(),
         };
@@ -308,6 +310,7 @@ impl Turns {
             pinned: false,
             importance: None,
             tool_calls: Vec::new(),
+            tool_rounds: Vec::new(),
         });
         let mut turn = self.collect_first((chat, greeting, text), &answerer, &options).await?;
         let made = self.make(&mut turn, &answerer, &options).await?;

@@ -2,7 +2,7 @@
 //! swipe.
 
 use domain::chat::{Chat, Message, Speaker, Swipe, SwipeState};
-use domain::{MessageId, SwipeId, Timestamp, ToolCall};
+use domain::{MessageId, SwipeId, Timestamp, ToolCall, ToolRound};
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 
 use crate::api;
@@ -59,6 +59,14 @@ impl Target {
         }
     }
 
+    /// Tool rounds before the first new token.
+    pub(crate) fn tool_rounds(&self) -> &[ToolRound] {
+        match self {
+            Self::NewMessage { .. } | Self::NewSwipe { .. } => &[],
+            Self::Extend { message } => &message.swipe().tool_rounds,
+        }
+    }
+
     /// The message before any text is written.
     pub(crate) fn as_begun(&self, mut speakers: Speakers, now: Timestamp) -> api::Message {
         let begun = |message: MessageId, swipe| Swipe {
@@ -70,6 +78,7 @@ impl Target {
             created: now,
             model: None,
             tool_calls: Vec::new(),
+            tool_rounds: Vec::new(),
             emotion: None,
         };
         let mut whole = match self {

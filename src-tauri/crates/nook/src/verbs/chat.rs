@@ -1,13 +1,13 @@
 //! `chat`: one turn, or a conversation line by line.
 
-use std::io::{BufRead as _, IsTerminal as _, Read as _};
+use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
 use engine::api::{Chat, Picture};
 use engine::{Engine, MAX_PICTURE_BYTES, TurnOptions};
-use tokio::sync::mpsc;
 
 use super::library::shown;
+use super::tool_question::StdinLines;
 use super::turn::{Talk, TurnOutcome};
 use crate::cli::ChatArgs;
 use crate::failure::CommandError;
@@ -19,7 +19,7 @@ pub(crate) async fn chat(engine: &Engine, args: ChatArgs, out: &Output) -> Resul
     let options = options(engine, &args).await?;
     let chat = open(engine, &args).await?;
     let interrupts = Interrupts::listen()?;
-    let mut talk = Talk { engine, out, chat: chat.id.clone(), options, interrupts };
+    let mut talk = Talk { engine, out, chat: chat.id.clone(), options, interrupts, lines: StdinLines::default() };
     match args.message {
         Some(text) => talk.turn(text).await?.into_result(),
         None => converse(&mut talk, &chat).await,
@@ -87,13 +87,12 @@ async fn converse(talk: &mut Talk<'_>, chat: &Chat) -> Result<(), CommandError> 
     if let (true, Some(last)) = (on_terminal, chat.page.messages.last()) {
         talk.out.print(&format!("{}: {}\n", last.name, shown(last)))?;
     }
-    let mut lines = stdin_lines();
     loop {
         if on_terminal {
             talk.out.progress("> ");
         }
         let line = tokio::select! {
-            line = lines.recv() => line,
+            line = talk.lines.next() => line,
             _ = talk.interrupts.next() => return Ok(()),
         };
         let Some(line) = line.transpose()? else { return Ok(()) };
@@ -110,17 +109,4 @@ async fn converse(talk: &mut Talk<'_>, chat: &Chat) -> Result<(), CommandError> 
             Err(failure) => return Err(failure),
         }
     }
-}
-
-/// Reads stdin on a separate thread, because a blocked read would delay the exit of the process.
-fn stdin_lines() -> mpsc::Receiver<std::io::Result<String>> {
-    let (send, lines) = mpsc::channel(1);
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            if send.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
-    lines
 }

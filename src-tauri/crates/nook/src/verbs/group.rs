@@ -3,6 +3,7 @@
 use engine::api::{Chat, Group, GroupOptions, MemberState};
 use engine::{Engine, TurnOptions};
 
+use super::tool_question::StdinLines;
 use super::turn::{Talk, Whom};
 use crate::cli::{GroupMemberArgs, GroupVerb};
 use crate::failure::CommandError;
@@ -45,7 +46,10 @@ pub(super) async fn group(engine: &Engine, verb: GroupVerb, out: &Output) -> Res
                 None => Whom::Next,
             };
             let (options, interrupts) = (TurnOptions::default(), Interrupts::listen()?);
-            return Talk { engine, out, chat, options, interrupts }.speak(whom).await?.into_result();
+            return Talk { engine, out, chat, options, interrupts, lines: StdinLines::default() }
+                .speak(whom)
+                .await?
+                .into_result();
         }
     };
     out.answer(&engine.open_chat(chat).await?, text)

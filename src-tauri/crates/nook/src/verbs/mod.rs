@@ -26,6 +26,7 @@ mod settings;
 mod slash;
 mod story;
 mod templates;
+mod tool_question;
 mod turn;
 
 use engine::{Engine, Options};

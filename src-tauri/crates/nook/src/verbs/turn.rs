@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use engine::api::{ApiError, CommandOutcome, EndReason, Event, Figures, Message, Started, Swipe, ToolCall};
+use engine::api::{
+    ApiError, CommandOutcome, EndReason, Event, Figures, Message, Started, Swipe, ToolCall, ToolDecision, ToolRequest,
+    ToolRound,
+};
 use engine::{Engine, Events, TurnOptions};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -11,6 +14,7 @@ use crate::failure::{CommandError, ErrorReason};
 use crate::interrupts::{Interrupt, Interrupts};
 use crate::output::Output;
 use crate::verbs::slash;
+use crate::verbs::tool_question::{self, StdinLines};
 
 /// Maximum wait for a stopped reply to end.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
@@ -21,6 +25,7 @@ pub(super) struct Talk<'a> {
     pub(super) chat: String,
     pub(super) options: TurnOptions,
     pub(super) interrupts: Interrupts,
+    pub(super) lines: StdinLines,
 }
 
 /// The next speaker of a group.
@@ -127,9 +132,14 @@ impl Talk<'_> {
 
     async fn follow(&mut self, events: &mut Events) -> Result<TurnOutcome, CommandError> {
         let mut stopping = false;
+        let mut asked: Option<ToolRequest> = None;
         loop {
             let event = tokio::select! {
                 event = events.next() => event,
+                line = self.lines.next(), if asked.is_some() => {
+                    asked = self.answer(asked.take(), line).await?;
+                    continue;
+                }
                 interrupt = self.interrupts.next() => {
                     if stopping || interrupt == Interrupt::Quit {
                         return Ok(TurnOutcome::Quit);
@@ -142,11 +152,49 @@ impl Talk<'_> {
             let Some(event) = event else {
                 return Err(CommandError::because("internal", "the engine stopped"));
             };
+            match &event {
+                Event::ToolAsked { chat, request } if *chat == self.chat => {
+                    asked = self.asked(request.clone()).await?;
+                }
+                Event::ToolAnswered { chat, request } if *chat == self.chat => {
+                    asked = asked.filter(|asked| asked.id != *request);
+                }
+                _ => {}
+            }
             let event = if event == Event::Missed { self.caught_up().await? } else { Some(event) };
             if let Some(ended) = event.map(|event| self.show(event)).transpose()?.flatten() {
                 return Ok(ended);
             }
         }
+    }
+
+    /// Asks on the terminal. Returns the question that waits for an answer.
+    async fn asked(&self, request: ToolRequest) -> Result<Option<ToolRequest>, CommandError> {
+        self.out.event(&Event::ToolAsked { chat: self.chat.clone(), request: request.clone() })?;
+        if self.out.is_json() || !tool_question::can_ask() {
+            self.engine.answer_tool(request.id, ToolDecision::NotNow).await?;
+            self.out.print(&format!("(the tool {} was refused, because nobody can be asked)", request.tool))?;
+            return Ok(None);
+        }
+        self.out.print_note(&tool_question::question(&request));
+        Ok(Some(request))
+    }
+
+    /// Takes a line as the answer. Returns the question again if it is none.
+    async fn answer(
+        &self,
+        asked: Option<ToolRequest>,
+        line: Option<std::io::Result<String>>,
+    ) -> Result<Option<ToolRequest>, CommandError> {
+        let Some(request) = asked else { return Ok(None) };
+        let line = line.transpose()?.unwrap_or_default();
+        let Some(decision) = tool_question::decision(&line) else {
+            self.out.print_note(&tool_question::question(&request));
+            return Ok(Some(request));
+        };
+        // Another window may have answered.
+        let _ = self.engine.answer_tool(request.id, decision).await;
+        Ok(None)
     }
 
     /// Returns the final event if the reply ended while events were lost on a slow reader.
@@ -182,6 +230,10 @@ impl Talk<'_> {
                 self.out.event(&json!({ "event": "started", "chat": chat, "message": message.id }))?;
             }
             Event::Thought { ref chat, .. } if *chat == self.chat => self.out.event(&event)?,
+            Event::ToolsUsed { ref chat, ref rounds, running: false, .. } if *chat == self.chat => {
+                rounds.last().map_or(Ok(()), |round| self.out.print(&used(round)))?;
+                self.out.event(&event)?;
+            }
             Event::ThoughtsClosed { ref chat, .. } if *chat == self.chat => {
                 self.out.print_piece("\n(So far the model was thinking. Its reply follows.)\n\n")?;
                 self.out.event(&event)?;
@@ -216,6 +268,9 @@ impl Talk<'_> {
         self.out.event(&end_line(&self.chat, message, &reason))?;
         if let Some(figures) = figures(message) {
             self.out.print_note(&figures_line(figures));
+            if figures.tool_limit {
+                self.out.print_note("tool limit reached");
+            }
         }
         Ok(outcome(reason))
     }
@@ -238,6 +293,7 @@ fn end_line(chat: &str, message: Option<&Message>, reason: &EndReason) -> Value 
         "message": message.map(|message| &message.id),
         "text": message.map_or("", super::library::shown),
         "tool_calls": tool_calls(message),
+        "tool_rounds": swipe(message).map_or(&[][..], |swipe| &swipe.tool_rounds),
         "reason": reason,
         "usage": {
             "prompt": figures.prompt,
@@ -269,6 +325,15 @@ fn figures(message: Option<&Message>) -> Option<&Figures> {
 
 fn tool_calls(message: Option<&Message>) -> &[ToolCall] {
     swipe(message).map_or(&[], |swipe| &swipe.tool_calls)
+}
+
+/// The calls of a round, one per line.
+fn used(round: &ToolRound) -> String {
+    let line = |call: &engine::api::ToolUse| {
+        let result = call.result.lines().next().unwrap_or_default();
+        format!("\n({}({}): {result})", call.name, call.arguments)
+    };
+    round.calls.iter().map(line).collect()
 }
 
 fn swipe(message: Option<&Message>) -> Option<&Swipe> {

@@ -1,7 +1,7 @@
 //! Messages of chats, in order.
 
 use domain::chat::{Message, Role, Swipe, SwipeState};
-use domain::{ChatId, MessageId, SwipeId, Timestamp, ToolCall};
+use domain::{ChatId, MessageId, SwipeId, Timestamp, ToolCall, ToolRound};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::picture;
@@ -38,6 +38,7 @@ pub struct WindowMessage {
     /// 1 to 10; `None` if it was not rated.
     pub importance: Option<u8>,
     pub tool_calls: Vec<ToolCall>,
+    pub tool_rounds: Vec<ToolRound>,
 }
 
 /// Numbers of messages by author.
@@ -431,7 +432,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
 
 /// The columns of [`window_from_row`], in its order. A turn reads hundreds of rows, and access by name is slow.
 const WINDOW_COLUMNS: &str = "message.id, message.position, message.role, message.created, message.context_block, message.pinned, \
-                              message.importance, swipe.id, swipe.state, swipe.text, swipe.tool_calls";
+                              message.importance, swipe.id, swipe.state, swipe.text, swipe.tool_calls, swipe.tool_rounds";
 
 fn window_from_row(row: &Row<'_>) -> rusqlite::Result<WindowMessage> {
     Ok(WindowMessage {
@@ -446,5 +447,6 @@ fn window_from_row(row: &Row<'_>) -> rusqlite::Result<WindowMessage> {
         pinned: row.get(5)?,
         importance: row.get(6)?,
         tool_calls: row.get::<_, Col<_>>(10)?.0,
+        tool_rounds: row.get::<_, Col<_>>(11)?.0,
     })
 }

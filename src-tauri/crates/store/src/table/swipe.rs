@@ -1,7 +1,9 @@
 //! Swipes: the alternative texts of a message.
 
+use std::collections::HashSet;
+
 use domain::chat::{Emotion, Swipe, SwipeState};
-use domain::{ChatId, MessageId, SwipeId, Timestamp, ToolCall};
+use domain::{ChatId, MessageId, SwipeId, Timestamp, ToolCall, ToolRound};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::sql::{Col, one};
@@ -27,6 +29,20 @@ impl Swipes<'_> {
         let row =
             self.conn.prepare_cached("SELECT * FROM swipe WHERE id = ?1")?.query_row([Col(id)], from_row).optional()?;
         Ok(row)
+    }
+
+    /// The ids of all tool calls in a chat.
+    pub fn tool_call_ids(&self, chat: ChatId) -> Result<HashSet<String>, StoreError> {
+        let rounds = self
+            .conn
+            .prepare_cached(
+                "SELECT swipe.tool_rounds FROM swipe JOIN message ON message.id = swipe.message
+                 WHERE message.chat = ?1 AND swipe.tool_rounds IS NOT NULL",
+            )?
+            .query_map([Col(chat)], |row| Ok(row.get::<_, Col<Vec<ToolRound>>>(0)?.0))?
+            .collect::<Result<Vec<_>, _>>()?;
+        let calls = rounds.into_iter().flatten().flat_map(|round| round.calls);
+        Ok(calls.filter_map(|call| call.id).collect())
     }
 
     /// The rated swipes of a chat, and whether each is good.
@@ -99,6 +115,14 @@ impl SwipesMut<'_> {
         one(rows, "swipe")
     }
 
+    pub fn set_tool_rounds(&mut self, id: SwipeId, rounds: &[ToolRound]) -> Result<(), StoreError> {
+        let rows = self
+            .conn
+            .prepare_cached("UPDATE swipe SET tool_rounds = ?2 WHERE id = ?1")?
+            .execute(params![Col(id), Col(rounds)])?;
+        one(rows, "swipe")
+    }
+
     pub fn set_emotion(&mut self, id: SwipeId, emotion: &Emotion) -> Result<(), StoreError> {
         let rows = self
             .conn
@@ -143,6 +167,7 @@ impl SwipesMut<'_> {
             created: new.created,
             model: new.model.clone(),
             tool_calls: Vec::new(),
+            tool_rounds: Vec::new(),
             emotion: None,
         })
     }
@@ -189,6 +214,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Swipe> {
         created: row.get::<_, Col<_>>("created")?.0,
         model: row.get("model")?,
         tool_calls: row.get::<_, Col<_>>("tool_calls")?.0,
+        tool_rounds: row.get::<_, Col<_>>("tool_rounds")?.0,
         emotion: label.map(|label| Emotion { label, unknown_tag }),
     })
 }

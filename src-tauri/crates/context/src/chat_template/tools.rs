@@ -1,0 +1,132 @@
+//! Tools in a model's own chat template.
+//!
+//! Names are plain words and are passed as they are. Descriptions, schemas, arguments and results are texts of strangers,
+//! so the template sees a placeholder for each of them.
+
+use domain::prompt::PromptRole;
+
+use super::{ChatTemplate, RenderedRun, RenderedTurn, contents};
+use crate::tools::CallSyntax;
+
+/// The tools of a chat. Numbers without another meaning are indices of parts, as in [`RenderedTurn::parts`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RenderedTools {
+    pub definitions: Vec<RenderedDefinition>,
+    /// Index of a turn of the character, and its calls.
+    pub calls: Vec<(usize, Vec<RenderedCall>)>,
+    /// Index of a turn that is a result, with the id and the name of its call.
+    pub results: Vec<(usize, String, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenderedDefinition {
+    pub name: String,
+    pub description: usize,
+    /// JSON.
+    pub parameters: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenderedCall {
+    pub id: String,
+    pub name: String,
+    /// JSON.
+    pub arguments: usize,
+}
+
+impl RenderedTools {
+    pub(super) fn has_turn(&self, turn: usize) -> bool {
+        self.calls.iter().any(|(at, _)| *at == turn) || self.is_result(turn)
+    }
+
+    pub(super) fn is_result(&self, turn: usize) -> bool {
+        self.results.iter().any(|(at, ..)| *at == turn)
+    }
+
+    /// The parts outside messages, in the order of their placeholders, and whether each is JSON.
+    pub(super) fn parts(&self) -> Vec<contents::ToolPart> {
+        let definitions = self
+            .definitions
+            .iter()
+            .flat_map(|definition| [(definition.description, false), (definition.parameters, true)]);
+        let calls = self.calls.iter().flat_map(|(_, calls)| calls).map(|call| (call.arguments, true));
+        definitions.chain(calls).map(|(part, json)| contents::ToolPart { part, json }).collect()
+    }
+
+    /// What the template sees. The placeholders of the parts begin at number `first`; `message_of` finds the message of a
+    /// turn.
+    pub(super) fn input(
+        &self,
+        first: usize,
+        message_of: impl Fn(usize) -> Option<usize>,
+    ) -> Result<jinja::ToolInput, super::TemplateError> {
+        let mut number = first;
+        let mut next = || {
+            number += 1;
+            contents::placeholder(number - 1).map(String::from)
+        };
+        let mut input = jinja::ToolInput::default();
+        for definition in &self.definitions {
+            let (name, description, parameters) = (definition.name.clone(), next()?, next()?);
+            input.definitions.push(jinja::ToolDefinitionInput { name, description, parameters });
+        }
+        for (turn, calls) in &self.calls {
+            let mut seen = Vec::with_capacity(calls.len());
+            for call in calls {
+                let (id, name, arguments) = (call.id.clone(), call.name.clone(), next()?);
+                seen.push(jinja::ToolCallInput { id, name, arguments });
+            }
+            input.calls.extend(message_of(*turn).map(|at| (at, seen)));
+        }
+        for (turn, id, name) in &self.results {
+            let answered = jinja::ToolCallInput { id: id.clone(), name: name.clone(), arguments: String::new() };
+            input.results.extend(message_of(*turn).map(|at| (at, answered)));
+        }
+        Ok(input)
+    }
+}
+
+/// Name and id of the call in the probe. The id has the form that Mistral's templates demand.
+const NAME: &str = "inspect";
+const ID: &str = "a1b2c3d4e";
+
+impl ChatTemplate {
+    /// How the model writes calls; `None` if its template shows no tools.
+    pub fn tool_syntax(&self) -> Option<&CallSyntax> {
+        self.tool_syntax.as_ref()
+    }
+
+    /// Renders a chat with a definition, a call and a result, and reads the syntax of calls from it.
+    pub(super) fn find_tool_syntax(&self) -> Option<CallSyntax> {
+        use PromptRole::{Character, User};
+        let turn = |role, parts: &[usize]| RenderedTurn { role, parts: parts.to_vec() };
+        let turns = [turn(User, &[0]), turn(Character, &[]), turn(User, &[1])];
+        let tools = RenderedTools {
+            definitions: vec![RenderedDefinition { name: NAME.to_owned(), description: 2, parameters: 3 }],
+            calls: vec![(1, vec![RenderedCall { id: ID.to_owned(), name: NAME.to_owned(), arguments: 4 }])],
+            results: vec![(2, ID.to_owned(), NAME.to_owned())],
+        };
+        let pieces = self.render_with(&turns, &tools, false).ok()?;
+        let at = pieces.iter().position(|piece| *piece == RenderedRun::Part(4))?;
+        let (RenderedRun::Control(before), RenderedRun::Control(after)) =
+            (pieces.get(at.checked_sub(1)?)?, pieces.get(at + 1)?)
+        else {
+            return None;
+        };
+        let reply = self.render(&turns[..1], false).ok()?;
+        let opening = match reply.last()? {
+            RenderedRun::Control(text) => text.as_str(),
+            _ => "",
+        };
+        let shared = before.bytes().zip(opening.bytes()).take_while(|(one, other)| one == other).count();
+        let written = &before[before.floor_char_boundary(shared)..];
+        let (open, middle) = written.rsplit_once(NAME)?;
+        let end = self.stops.iter().filter_map(|stop| after.find(stop.as_str())).min();
+        let close = end.map_or_else(|| after.lines().next().unwrap_or_default(), |end| &after[..end]);
+        Some(CallSyntax {
+            open: open.trim_start().to_owned(),
+            middle: middle.to_owned(),
+            close: close.trim_end().to_owned(),
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! Tools in the prompt: the definitions, and the rounds of each reply in front of it.
+
+use domain::ToolRound;
+use domain::prompt::{PromptMessage, PromptRole, PromptToolRound, PromptTools};
+
+use super::PlannedBlock;
+use super::draft::Draft;
+use super::sheet::{OpenTurn, Sheet};
+use crate::chat_template::{RenderedCall, RenderedDefinition, RenderedTools};
+use crate::frame::{BlockKind, HistoryMessage, Priority, Source, Zone};
+use crate::reason::BlockReason;
+use crate::tools::{ToolForm, wording};
+
+/// What a turn of the prompt has to do with tools.
+#[derive(Clone, Copy)]
+pub(super) enum ToolTurn<'a> {
+    Calls(&'a ToolRound),
+    /// All results of the round, or one of them where the chat template has a message for each.
+    Results(&'a ToolRound, Option<usize>),
+}
+
+impl<'a> Draft<'a> {
+    /// Tokens of the definitions that are sent next to the messages.
+    pub(super) fn definition_tokens(&mut self) -> u32 {
+        let tools = &self.frame.tools;
+        match tools.form {
+            _ if tools.definitions.is_empty() => 0,
+            // They are part of the head.
+            ToolForm::Text => 0,
+            ToolForm::Request | ToolForm::Template => self.costs.plain(wording::definitions(&tools.definitions)),
+        }
+    }
+
+    /// Tokens of rounds, including the messages around them.
+    pub(super) fn round_tokens(&mut self, rounds: &[ToolRound]) -> u32 {
+        let around = self.overhead.of(PromptRole::Character) + self.overhead.of(PromptRole::User);
+        rounds
+            .iter()
+            .map(|round| self.costs.plain(wording::calls(round)) + self.costs.plain(wording::results(round)) + around)
+            .sum()
+    }
+
+    /// Lists the definitions that are sent next to the messages. A chat template turns them into parts of the prompt.
+    pub(super) fn lay_out_definitions(&self, sheet: &mut Sheet<'a>) {
+        let tools = &self.frame.tools;
+        if tools.definitions.is_empty() || tools.form == ToolForm::Text {
+            return;
+        }
+        let source = Source::Setting { key: "tools".to_owned() };
+        let block = row(Zone::Head, source, BlockReason::Always, PromptRole::System);
+        let text = match tools.form {
+            // The chat template writes them.
+            ToolForm::Template => String::new(),
+            _ => wording::definitions(&tools.definitions),
+        };
+        sheet.blocks.push(PlannedBlock { text, ..block });
+    }
+
+    /// Lays out the rounds in front of `message`, or those of the reply that is being written.
+    pub(super) fn lay_out_rounds(
+        &self,
+        sheet: &mut Sheet<'a>,
+        rounds: &'a [ToolRound],
+        message: Option<&HistoryMessage>,
+    ) {
+        let zone = if message.is_some() { Zone::Window } else { Zone::Input };
+        let id = message.map(|message| message.id);
+        for (number, round) in (0..).zip(rounds) {
+            let names = round.calls.iter().map(|call| call.name.as_str()).collect::<Vec<_>>().join(", ");
+            let source = Source::ToolRound { message: id, round: number, names };
+            let reason = if message.is_some() { BlockReason::RecentMessage } else { BlockReason::ReplyToContinue };
+            let block = |role| PlannedBlock { message: id, ..row(zone, source.clone(), reason.clone(), role) };
+            sheet.tool_turn(PromptRole::Character, ToolTurn::Calls(round));
+            match self.frame.tools.form {
+                ToolForm::Template => {
+                    if !round.text.trim().is_empty() {
+                        sheet.put(block(PromptRole::Character), round.text.trim().to_owned());
+                    }
+                    for (index, result) in round.results.iter().enumerate() {
+                        sheet.tool_turn(PromptRole::User, ToolTurn::Results(round, Some(index)));
+                        sheet.put(block(PromptRole::User), result.text.clone());
+                    }
+                }
+                ToolForm::Request | ToolForm::Text => {
+                    sheet.put(block(PromptRole::Character), wording::calls(round));
+                    sheet.tool_turn(PromptRole::User, ToolTurn::Results(round, None));
+                    sheet.put(block(PromptRole::User), wording::results(round));
+                }
+            }
+        }
+    }
+
+    /// The messages of the prompt. An endpoint gets the rounds apart from them, so blocks of later messages get other
+    /// numbers.
+    pub(super) fn messages(&self, sheet: &mut Sheet<'a>) -> (Vec<PromptMessage>, PromptTools) {
+        let tools = &self.frame.tools;
+        let apart = tools.form == ToolForm::Request;
+        let mut messages = Vec::with_capacity(sheet.turns.len());
+        let mut rounds = Vec::new();
+        let mut numbers = Vec::with_capacity(sheet.turns.len());
+        for turn in &sheet.turns {
+            numbers.push((!apart || turn.tool.is_none()).then_some(messages.len()));
+            match turn.tool {
+                Some(ToolTurn::Calls(round)) if apart => {
+                    rounds.push(PromptToolRound { before: messages.len(), round: round.clone() });
+                }
+                Some(ToolTurn::Results(..)) if apart => {}
+                _ => messages.push(PromptMessage { role: turn.role, text: text_of(turn, sheet) }),
+            }
+        }
+        for block in &mut sheet.blocks {
+            block.turn = block.turn.and_then(|turn| numbers[turn]);
+        }
+        let definitions = if apart { tools.definitions.clone() } else { Vec::new() };
+        (messages, PromptTools { definitions, answer_only: apart && tools.answer_only, rounds })
+    }
+
+    /// The tools for the chat template, with a part for each of their texts.
+    pub(super) fn rendered_tools(&self, sheet: &mut Sheet<'a>) -> RenderedTools {
+        let mut rendered = RenderedTools::default();
+        let tools = &self.frame.tools;
+        if tools.form != ToolForm::Template {
+            return rendered;
+        }
+        let of_definitions =
+            sheet.blocks.iter().position(|block| block.kind == BlockKind::Tool && block.turn.is_none());
+        if let Some(block) = of_definitions {
+            for tool in &tools.definitions {
+                let description = sheet.part(block, tool.description.clone());
+                let parameters = sheet.part(block, tool.parameters.to_string());
+                rendered.definitions.push(RenderedDefinition { name: tool.name.clone(), description, parameters });
+            }
+        }
+        for turn in 0..sheet.turns.len() {
+            match sheet.turns[turn].tool {
+                Some(ToolTurn::Calls(round)) => {
+                    let block = sheet.block_of_round(turn);
+                    let mut calls = Vec::with_capacity(round.calls.len());
+                    for call in &round.calls {
+                        let arguments = sheet.part(block, call.arguments.text().to_owned());
+                        let id = call.id.clone().unwrap_or_default();
+                        calls.push(RenderedCall { id, name: call.name.clone(), arguments });
+                    }
+                    rendered.calls.push((turn, calls));
+                }
+                Some(ToolTurn::Results(round, Some(index))) => {
+                    let id = round.results.get(index).map(|result| result.call_id.clone()).unwrap_or_default();
+                    let name = round.calls.get(index).map(|call| call.name.clone()).unwrap_or_default();
+                    rendered.results.push((turn, id, name));
+                }
+                _ => {}
+            }
+        }
+        rendered
+    }
+}
+
+fn text_of(turn: &OpenTurn<'_>, sheet: &Sheet<'_>) -> String {
+    turn.parts.iter().map(|part| sheet.parts[*part].1.as_str()).collect()
+}
+
+fn row(zone: Zone, source: Source, reason: BlockReason, role: PromptRole) -> PlannedBlock {
+    PlannedBlock {
+        zone,
+        priority: if zone == Zone::Window { Priority::Trimmable } else { Priority::Must },
+        role,
+        dropped: None,
+        tokens: 0,
+        ..PlannedBlock::left_out(BlockKind::Tool, source, reason, "")
+    }
+}

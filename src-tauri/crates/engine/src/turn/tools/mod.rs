@@ -1,0 +1,13 @@
+//! Tools that a model calls while it writes a reply.
+//!
+//! [`offered`] lists the tools of a turn. [`round`] runs the calls of one request; `generation.rs` then calls the model
+//! again. [`permission`] decides whether a tool may run: the user does, never a card, a message or a result.
+
+pub(crate) mod built_in;
+mod call_ids;
+mod cut_result;
+pub(crate) mod grants;
+pub(crate) mod offered;
+pub(crate) mod permission;
+pub(crate) mod progress;
+pub(crate) mod round;

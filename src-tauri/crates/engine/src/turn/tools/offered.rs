@@ -1,0 +1,193 @@
+//! The tools that a model may call in a turn.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use context::lore::GenerationKind;
+use context::tools::{CallSyntax, FrameTools, ToolForm, plain_name};
+use domain::ToolDefinition;
+use domain::card::Card;
+use serde_json::{Value, json};
+
+use crate::base::error::ApiResult;
+use crate::base::tool_source::{SourceTool, ToolSource};
+use crate::settings::model_handle::ModelHandle;
+use crate::turn::activated::ActivatedTurn;
+use crate::turn::handle::Turns;
+use crate::turn::tools::built_in::{self, BuiltIns, Mood};
+
+/// Name of the tool that reads on in a result that was cut.
+pub(crate) const SHOW_MORE: &str = "show_more";
+/// Maximum number of tools in one prompt. Some endpoints reject more.
+const MAX_TOOLS: usize = 128;
+
+/// A tool that the model may call.
+pub(crate) struct OfferedTool {
+    /// The name that the model uses.
+    pub(crate) name: String,
+    pub(crate) tool: SourceTool,
+    /// `None` for [`SHOW_MORE`], which the round itself answers.
+    pub(crate) source: Option<Arc<dyn ToolSource>>,
+}
+
+impl OfferedTool {
+    pub(crate) fn source_name(&self) -> &str {
+        self.source.as_ref().map_or("", |source| source.name())
+    }
+
+    /// Whether it runs without a question. A server's own claim does not count.
+    pub(crate) fn is_harmless(&self) -> bool {
+        self.source_name().is_empty() && self.tool.harmless
+    }
+}
+
+/// The tools of a turn.
+#[derive(Default)]
+pub(crate) struct TurnTools {
+    pub(crate) offered: Vec<OfferedTool>,
+    pub(crate) frame: FrameTools,
+    /// How the model writes calls; `None` if the provider reports them.
+    pub(crate) syntax: Option<CallSyntax>,
+    /// The emotion that a tool has set.
+    pub(crate) mood: Mood,
+}
+
+impl TurnTools {
+    /// Whether the model may call a tool now.
+    pub(crate) fn can_call(&self) -> bool {
+        !self.frame.definitions.is_empty() && !self.frame.answer_only
+    }
+}
+
+impl Turns {
+    /// The tools that the settings switch on and that the card does not rule out, as the model gets them.
+    pub(crate) async fn offer_tools(&self, turn: &ActivatedTurn, answerer: &ModelHandle) -> ApiResult<TurnTools> {
+        let mut tools = TurnTools::default();
+        tools.frame.rounds.clone_from(&turn.inputs.open_rounds);
+        let form = form(answerer);
+        if form.is_some() {
+            let built_ins: Arc<dyn ToolSource> = Arc::new(BuiltIns::new(self, turn, tools.mood.clone()).await?);
+            let sources = std::iter::once(built_ins).chain(self.base().tools().list());
+            tools.offered = offered(sources, declared(turn.inputs.voice().0)).await;
+        }
+        tools.frame.definitions = tools.offered.iter().map(definition).collect();
+        // Without definitions endpoints reject the fields for calls and results.
+        tools.frame.form = form.filter(|_| !tools.offered.is_empty()).unwrap_or(ToolForm::Text);
+        tools.syntax = match tools.frame.form {
+            _ if tools.offered.is_empty() => None,
+            ToolForm::Request => None,
+            ToolForm::Template => answerer.template.as_ref().and_then(|template| template.tool_syntax().cloned()),
+            ToolForm::Text => Some(CallSyntax::text()),
+        };
+        // A task or a continued text must be answered with text. The definitions stay, so that the prefix does too.
+        tools.frame.answer_only = turn.task.is_some() || turn.inputs.kind == GenerationKind::Continue;
+        Ok(tools)
+    }
+}
+
+/// How the model gets tools; `None` if it knows none and the user has not switched on the description in the prompt.
+fn form(answerer: &ModelHandle) -> Option<ToolForm> {
+    let as_text = answerer.values.tools_as_text;
+    match &answerer.template {
+        Some(template) if template.tool_syntax().is_some() => Some(ToolForm::Template),
+        None if !as_text => Some(ToolForm::Request),
+        _ => as_text.then_some(ToolForm::Text),
+    }
+}
+
+/// The tools that a card allows (`extensions.inglenook.tools`); `None` if it does not say. It can only rule tools out.
+fn declared(card: &Card) -> Option<HashSet<String>> {
+    let tools = card.extensions()?.get("inglenook")?.get("tools")?.as_array()?;
+    Some(tools.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+}
+
+async fn offered(
+    sources: impl Iterator<Item = Arc<dyn ToolSource>>,
+    declared: Option<HashSet<String>>,
+) -> Vec<OfferedTool> {
+    let (mut all, mut taken) = (Vec::new(), HashSet::from([SHOW_MORE.to_owned()]));
+    for source in sources {
+        let mut tools = source.tools().await;
+        tools.sort_by(|one, other| one.name.cmp(&other.name));
+        for tool in tools {
+            let name = unique(&full_name(source.name(), &tool.name), &mut taken);
+            if all.len() < MAX_TOOLS && declared.as_ref().is_none_or(|declared| declared.contains(&name)) {
+                all.push(OfferedTool { name, tool, source: Some(Arc::clone(&source)) });
+            }
+        }
+    }
+    let can_be_long = |offered: &OfferedTool| !offered.is_harmless() || built_in::can_be_long(&offered.tool.name);
+    if all.iter().any(can_be_long) {
+        all.push(OfferedTool { name: SHOW_MORE.to_owned(), tool: show_more(), source: None });
+    }
+    all
+}
+
+/// `server__tool`, or the name alone for the app's own tools.
+fn full_name(source: &str, tool: &str) -> String {
+    match source.is_empty() {
+        true => plain_name(tool),
+        false => plain_name(&format!("{}__{}", plain_name(source), plain_name(tool))),
+    }
+}
+
+/// The name, with a number if another tool has it.
+fn unique(name: &str, taken: &mut HashSet<String>) -> String {
+    let numbered = |number: usize| match number {
+        0 => name.to_owned(),
+        number => format!("{}_{number}", &name[..name.len().min(60)]),
+    };
+    let free = (0..).map(numbered).find(|name| !taken.contains(name)).unwrap_or_default();
+    taken.insert(free.clone());
+    free
+}
+
+fn definition(offered: &OfferedTool) -> ToolDefinition {
+    let parameters = match &offered.tool.parameters {
+        Value::Object(schema) => Value::Object(schema.clone()),
+        _ => json!({ "type": "object", "properties": {} }),
+    };
+    ToolDefinition { name: offered.name.clone(), description: offered.tool.description.clone(), parameters }
+}
+
+fn show_more() -> SourceTool {
+    SourceTool {
+        name: SHOW_MORE.to_owned(),
+        description: "Reads on in a result that was cut. The note at its end names call and position.".to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": { "call": { "type": "string" }, "from": { "type": "integer" } },
+            "required": ["call", "from"],
+        }),
+        reads_only: true,
+        harmless: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain_and_unique() {
+        let mut taken = HashSet::new();
+        assert_eq!(unique(&full_name("", "roll_dice"), &mut taken), "roll_dice");
+        assert_eq!(unique(&full_name("my files", "read"), &mut taken), "my_files__read");
+        assert_eq!(unique(&full_name("my.files", "read"), &mut taken), "my_files__read_1");
+        let long = full_name(&"s".repeat(50), &"t".repeat(50));
+        assert_eq!((long.len(), unique(&long, &mut taken).len(), unique(&long, &mut taken).len()), (64, 64, 62));
+    }
+
+    #[test]
+    fn a_card_only_rules_tools_out() {
+        let card = |extensions: Value| {
+            let json = json!({ "spec": "chara_card_v2", "spec_version": "2.0",
+                "data": { "name": "Mira", "extensions": extensions } });
+            Card::from_json(json.to_string().as_bytes()).unwrap().0
+        };
+        assert_eq!(declared(&card(json!({}))), None);
+        assert_eq!(declared(&card(json!({ "inglenook": { "tools": "all" } }))), None);
+        let some = declared(&card(json!({ "inglenook": { "tools": ["roll_dice", 7] } }))).unwrap();
+        assert_eq!(some.into_iter().collect::<Vec<_>>(), ["roll_dice"]);
+    }
+}

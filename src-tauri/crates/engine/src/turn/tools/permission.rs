@@ -1,0 +1,157 @@
+//! Decides whether a tool may run.
+//!
+//! Only the user grants anything: by a switch for the app's own tools that read this chat, otherwise by an answer to a
+//! question that shows tool, server and arguments. No text of a card, message, document or result is read here.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use domain::chat::Chat;
+use domain::{ChatId, ToolCall};
+use store::ToolGrant;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::api::{Event, ToolDecision, ToolRequest};
+use crate::base::error::{ApiResult, not_found};
+use crate::turn::handle::Turns;
+use crate::turn::tools::offered::OfferedTool;
+
+/// How long a question waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Questions that wait for the user.
+#[derive(Default)]
+pub(crate) struct OpenRequests {
+    open: Mutex<HashMap<String, (ToolRequest, oneshot::Sender<ToolDecision>)>>,
+}
+
+/// Whether a tool may run, and if not, why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Permission {
+    Granted,
+    Refused,
+    /// Nobody could be asked, or nobody answered.
+    Unanswered,
+    /// The reply was stopped.
+    Stopped,
+}
+
+impl OpenRequests {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, (ToolRequest, oneshot::Sender<ToolDecision>)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn of(&self, chat: &str) -> Vec<ToolRequest> {
+        let open = self.lock();
+        let mut found: Vec<ToolRequest> =
+            open.values().map(|(request, _)| request).filter(|request| request.chat == chat).cloned().collect();
+        found.sort_by(|one, other| one.id.cmp(&other.id));
+        found
+    }
+}
+
+/// A question that waits. Dropping it closes the question, also when a stopped reply drops it.
+struct OpenRequest<'a> {
+    turns: &'a Turns,
+    chat: String,
+    id: String,
+}
+
+impl Drop for OpenRequest<'_> {
+    fn drop(&mut self) {
+        self.turns.tool_requests().lock().remove(&self.id);
+        let (chat, request) = (std::mem::take(&mut self.chat), std::mem::take(&mut self.id));
+        self.turns.base().events().announce(Event::ToolAnswered { chat, request });
+    }
+}
+
+impl Turns {
+    /// Asks the user unless a decision exists.
+    pub(crate) async fn permission(
+        &self,
+        chat: &Chat,
+        speaker: &str,
+        (offered, call): (&OfferedTool, &ToolCall),
+        cancel: &CancellationToken,
+    ) -> ApiResult<Permission> {
+        if offered.is_harmless() {
+            return Ok(Permission::Granted);
+        }
+        let (source, tool, id) = (offered.source_name().to_owned(), offered.tool.name.clone(), chat.id);
+        let decided = self.base().store().read(move |store| store.tool_grants().decision(&source, &tool, id)).await?;
+        match decided {
+            Some(true) => return Ok(Permission::Granted),
+            Some(false) => return Ok(Permission::Refused),
+            None if !self.base().events().has_front_end() => return Ok(Permission::Unanswered),
+            None => {}
+        }
+        let request = ToolRequest {
+            id: Uuid::now_v7().to_string(),
+            chat: id.to_string(),
+            speaker: speaker.to_owned(),
+            source: offered.source_name().to_owned(),
+            tool: offered.tool.name.clone(),
+            description: offered.tool.description.clone(),
+            arguments: call.arguments.text().to_owned(),
+        };
+        let decision = self.ask(request, cancel).await;
+        self.remember(id, offered, decision).await
+    }
+
+    /// The answer of the user. `Ok(None)` if nobody answered in time, `Err` if the reply was stopped.
+    async fn ask(&self, request: ToolRequest, cancel: &CancellationToken) -> Result<Option<ToolDecision>, Stopped> {
+        let (sender, receiver) = oneshot::channel();
+        let (id, chat) = (request.id.clone(), request.chat.clone());
+        self.tool_requests().lock().insert(id.clone(), (request.clone(), sender));
+        self.base().events().announce(Event::ToolAsked { chat: chat.clone(), request });
+        let _open = OpenRequest { turns: self, chat, id };
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(Stopped),
+            answer = tokio::time::timeout(PATIENCE, receiver) => Ok(answer.ok().and_then(Result::ok)),
+        }
+    }
+
+    /// Stores a decision that applies beyond this call.
+    async fn remember(
+        &self,
+        chat: ChatId,
+        offered: &OfferedTool,
+        decision: Result<Option<ToolDecision>, Stopped>,
+    ) -> ApiResult<Permission> {
+        let (allowed, place) = match decision {
+            Err(Stopped) => return Ok(Permission::Stopped),
+            Ok(None) => return Ok(Permission::Unanswered),
+            Ok(Some(ToolDecision::Once)) => return Ok(Permission::Granted),
+            Ok(Some(ToolDecision::NotNow)) => return Ok(Permission::Refused),
+            Ok(Some(ToolDecision::ThisChat)) => (true, Some(chat)),
+            Ok(Some(ToolDecision::Always)) => (true, None),
+            Ok(Some(ToolDecision::Never)) => (false, None),
+        };
+        let (source, tool) = (offered.source_name().to_owned(), offered.tool.name.clone());
+        let grant = ToolGrant { source, tool, chat: place, allowed, created: self.base().now() };
+        self.base().store().write(move |store| store.tool_grants_mut().set(&grant)).await?;
+        Ok(if allowed { Permission::Granted } else { Permission::Refused })
+    }
+
+    /// The questions of a chat that wait for an answer, oldest first.
+    pub(crate) async fn pending_tools(&self, chat: String) -> ApiResult<Vec<ToolRequest>> {
+        Ok(self.tool_requests().of(&chat))
+    }
+
+    /// Answers a question.
+    ///
+    /// # Errors
+    /// `NotFound` if it no longer waits.
+    pub(crate) async fn answer_tool(&self, request: String, decision: ToolDecision) -> ApiResult<()> {
+        let waiting = self.tool_requests().lock().remove(&request);
+        let answered = waiting.is_some_and(|(_, sender)| sender.send(decision).is_ok());
+        if answered { Ok(()) } else { Err(not_found("question about a tool")) }
+    }
+}
+
+/// The reply was stopped while the user was asked.
+struct Stopped;
