@@ -69,6 +69,8 @@ pub enum BlockKind {
     /// The author's note.
     Note,
     Reminder,
+    /// Something around the user's message that only this turn reports.
+    Event,
     Message,
 }
 
@@ -97,6 +99,7 @@ impl BlockKind {
             Self::Mode => "mode",
             Self::Note => "note",
             Self::Reminder => "reminder",
+            Self::Event => "event",
             Self::Message => "message",
         }
     }

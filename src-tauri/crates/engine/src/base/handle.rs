@@ -12,6 +12,7 @@ use crate::base::events::Announcer;
 use crate::base::idle::IdleWork;
 use crate::base::options::Options;
 use crate::base::running::Running;
+use crate::base::vision::Vision;
 
 /// The store, the clock, the events and the work in progress. Clones share one state.
 #[derive(Clone)]
@@ -24,6 +25,7 @@ struct BaseState {
     clock: Clock,
     events: Announcer,
     running: Running,
+    vision: Vision,
     idle: IdleWork,
     notices: Vec<String>,
     provider: Option<Arc<dyn Provider>>,
@@ -38,6 +40,7 @@ impl Base {
             clock: options.clock.clone(),
             events: Announcer::default(),
             running: Running::default(),
+            vision: Vision::default(),
             idle: IdleWork::default(),
             notices,
             provider: options.provider.clone(),
@@ -65,6 +68,10 @@ impl Base {
     /// Replies in progress.
     pub(crate) fn running(&self) -> &Running {
         &self.inner.running
+    }
+
+    pub(crate) fn vision(&self) -> &Vision {
+        &self.inner.vision
     }
 
     pub(crate) fn idle(&self) -> &IdleWork {

@@ -19,3 +19,4 @@ pub(crate) mod running;
 pub(crate) mod secrets;
 pub(crate) mod step;
 pub(crate) mod text_changes;
+pub(crate) mod vision;

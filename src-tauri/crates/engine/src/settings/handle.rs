@@ -14,6 +14,7 @@ use crate::settings::count_cache::KnownCounts;
 use crate::settings::environment::Environment;
 use crate::settings::hub::downloads::Downloads;
 use crate::settings::hub::known_repos::KnownRepos;
+use crate::settings::local_api::ApiServer;
 use crate::settings::tokenizer_files::TokenizerFiles;
 
 /// Chat templates by model and chosen format: the name of a built-in one, or the JSON of a user-defined one.
@@ -37,6 +38,7 @@ struct ConfigurationState {
     counts: KnownCounts,
     downloads: Downloads,
     known_repos: KnownRepos,
+    api_server: ApiServer,
 }
 
 impl Drop for ConfigurationState {
@@ -70,6 +72,7 @@ impl Configuration {
         let inner = ConfigurationState {
             downloads: Downloads::new(base.events().clone()),
             known_repos: KnownRepos::default(),
+            api_server: ApiServer::default(),
             base,
             local,
             encoder_model,
@@ -132,6 +135,10 @@ impl Configuration {
 
     pub(crate) fn known_repos(&self) -> &KnownRepos {
         &self.inner.known_repos
+    }
+
+    pub(crate) fn api_server(&self) -> &ApiServer {
+        &self.inner.api_server
     }
 
     pub(crate) fn known_counts(&self) -> &KnownCounts {
