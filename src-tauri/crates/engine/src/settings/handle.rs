@@ -9,12 +9,12 @@ use local::LocalHost;
 use crate::api::Settings;
 use crate::base::handle::Base;
 use crate::base::secrets::Secrets;
+use crate::settings::api_server::ApiServer;
 use crate::settings::chat_template::KnownTemplate;
 use crate::settings::count_cache::KnownCounts;
 use crate::settings::environment::Environment;
 use crate::settings::hub::downloads::Downloads;
 use crate::settings::hub::known_repos::KnownRepos;
-use crate::settings::local_api::ApiServer;
 use crate::settings::tokenizer_files::TokenizerFiles;
 
 /// Chat templates by model and chosen format: the name of a built-in one, or the JSON of a user-defined one.

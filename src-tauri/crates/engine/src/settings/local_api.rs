@@ -1,28 +1,8 @@
 //! The local API as the settings page shows it: the switch, the port, and the server of the front end.
 
-use std::sync::{Mutex, PoisonError};
-
 use crate::api::{ApiServerState, Changed, LocalApi, LocalApiSettings};
 use crate::base::error::{ApiResult, bad_input};
 use crate::settings::handle::Configuration;
-
-/// What the front end reports about its server.
-#[derive(Default)]
-pub(crate) struct ApiServer(Mutex<ApiServerState>);
-
-impl ApiServer {
-    fn get(&self) -> ApiServerState {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Returns whether the state changed.
-    fn set(&self, state: ApiServerState) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let changed = *known != state;
-        *known = state;
-        changed
-    }
-}
 
 impl Configuration {
     pub(crate) async fn local_api(&self) -> ApiResult<LocalApi> {

@@ -1,6 +1,7 @@
 //! Settings, models, endpoints, presets and formats.
 
 pub(crate) mod api_keys;
+pub(crate) mod api_server;
 pub(crate) mod app_settings;
 pub(crate) mod built_in_samplers;
 pub(crate) mod chat_formats;
