@@ -64,7 +64,7 @@ pub(crate) fn router(shared: SharedState, ui: Option<&Path>) -> Router {
     // These two check the token, or the ticket, themselves.
     let others = Router::new().route("/health", get(health)).route("/api/events", get(events::events));
     // The local API checks keys itself.
-    let local_api = openai_api::routes()
+    let local_api = openai_api::routes(&shared)
         .route("/ws/chat", get(chat_socket::chat_socket))
         .layer(from_fn_with_state(Arc::clone(&shared), api_access::require_api_on));
     let rest = match ui {

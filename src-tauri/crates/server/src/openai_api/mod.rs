@@ -6,7 +6,7 @@ use axum::routing::any;
 use crate::respond::ErrorResponse;
 use crate::routes::SharedState;
 
-pub(crate) fn routes() -> Router<SharedState> {
+pub(crate) fn routes(_: &SharedState) -> Router<SharedState> {
     let nothing = || async { ErrorResponse::no_such_route() };
     Router::new().route("/v1/{*rest}", any(nothing)).route("/api/v1/{*rest}", any(nothing))
 }
