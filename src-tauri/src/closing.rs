@@ -5,6 +5,7 @@ use std::time::Duration;
 use tauri::{AppHandle, Manager, RunEvent};
 
 use crate::core::Core;
+use crate::local_api::LocalApi;
 use crate::window;
 
 /// Longer than the engine's own limit of three seconds. A process without a window must not stay longer.
@@ -27,6 +28,7 @@ fn end(app: &AppHandle, code: i32, leave: fn(&AppHandle, i32)) {
             window.hide().ok();
         }
         let end = async {
+            app.state::<LocalApi>().stop().await;
             if let Some(engine) = app.state::<Core>().take() {
                 engine.shutdown().await;
                 // The last clone closes the database, which waits for its threads.

@@ -6,7 +6,9 @@
 //! - A second start brings the first window to the front. Files that a start names are imported only after a question.
 //! - If the engine cannot open, a dialog offers remedies.
 //!
-//! Not in this crate: prompts, SQL, HTTP, and everything that another front end needs too.
+//! - The local API is off unless the settings switch it on; its server stops before the engine closes.
+//!
+//! Not in this crate: prompts, SQL, HTTP routes, and everything that another front end needs too.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
 mod arguments;
@@ -15,6 +17,7 @@ mod commands;
 mod core;
 mod dialogs;
 mod files;
+mod local_api;
 mod log;
 mod opening;
 mod openings;
@@ -35,6 +38,7 @@ use tauri::{App, Manager};
 
 use crate::arguments::AppArguments;
 use crate::core::Core;
+use crate::local_api::LocalApi;
 use crate::openings::Openings;
 use crate::shell_store::ShellStore;
 
@@ -49,6 +53,7 @@ fn main() -> anyhow::Result<()> {
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_store::Builder::new().build())
         .manage(Core::new())
+        .manage(LocalApi::default())
         .manage(Openings::default())
         .register_asynchronous_uri_scheme_protocol(pictures::SCHEME, pictures::serve)
         .invoke_handler(commands::handler())

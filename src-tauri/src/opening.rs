@@ -5,6 +5,7 @@ use engine::{Engine, Events, OpenError, Options};
 use tauri::{AppHandle, Manager};
 
 use crate::core::Core;
+use crate::local_api::LocalApi;
 use crate::task_bar::TaskBar;
 use crate::{closing, dialogs, window};
 
@@ -30,6 +31,7 @@ pub(crate) async fn open(app: AppHandle, options: Options) {
         match Engine::open(options.clone()).await {
             Ok(engine) => {
                 tauri::async_runtime::spawn(follow(app.clone(), engine.subscribe()));
+                app.state::<LocalApi>().start(engine.clone());
                 app.state::<Core>().set(engine);
                 warm_up(&app).await;
                 return;

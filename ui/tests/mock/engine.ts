@@ -1,6 +1,7 @@
 import type { ApiError, AttachedDocument, CardField, Character, CharacterFields, CharacterSummary, CharacterTags, Chat, ChatSummary, ChatText, DocumentOwner, Endpoint, EndpointDraft, EndReason, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, ModelRef, Persona, Picture, ReplyTurn, SettingOwner, Settings, SettingsChange, SettingValue, TrashRef } from "../../src/lib/api/generated";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
+import { MockLocalApi } from "./localApi";
 import { MockBooks } from "./books";
 import { MockBranches } from "./branches";
 import { MockCardVersions } from "./cardVersions";
@@ -63,6 +64,7 @@ export class MockEngine implements Transport {
 	readonly importsFolders = true;
 	readonly desktop = true;
 	readonly backups = new MockBackups();
+	readonly localApi = new MockLocalApi();
 	readonly characters: Character[];
 	readonly chats: MockChat[] = [];
 	personas = structuredClone(data.personas);
@@ -125,6 +127,7 @@ export class MockEngine implements Transport {
 		if (scene.startsWith("sprites")) this.scenery.drawn = ["c1", "c2"];
 		if (scene === "backupsnone") this.backups.clear();
 		if (scene === "backupsfailed") this.backups.fail();
+		if (scene === "localapibusy") this.localApi.busy();
 		if (scene === "trashnone") this.backups.items = [];
 		if (scene === "booksnone") this.books.clear();
 		if (scene === "memorynone") this.memories.items = [];
@@ -136,7 +139,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.localApi, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -377,6 +380,7 @@ export class MockEngine implements Transport {
 	op_get_settings = () => this.settings;
 	op_update_settings = ({ change }: { change: SettingsChange }) => {
 		this.settings = { ...this.settings, ...change } as Settings;
+		if (change.localApi) this.localApi.set(change.localApi);
 		const chosen = this.settings.defaultModel;
 		for (const model of this.models) model.default = chosen ? chosen.kind === "local" && chosen.id === model.id : model.id === "m1";
 		for (const endpoint of this.endpoints) {

@@ -14,7 +14,7 @@ export const SCENES = [
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "samplersorder", "samplersbuiltin", "tokens", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
-	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "health",
+	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "health",
 	"backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete",
 	"help", "helperror", "helpsearch", "helplist",
 ] as const;
@@ -167,9 +167,32 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "endpointedit") await editEndpoint(app);
 	if (scene === "picker" || scene === "pickersearch") await pickModel(scene);
 	if (["settings", "writing", "personas", "imports", "health"].includes(scene)) await settings(scene, app);
+	if (scene.startsWith("localapi")) await localApi(scene, app);
 	if (scene.startsWith("backups") || scene.startsWith("trash")) await safety(scene, app);
 	if (scene.startsWith("help")) await help(scene, app);
 	document.documentElement.dataset.ready = "yes";
+}
+
+/** Shows the local API: with keys, with a busy port, with the form of a key, and with a new key. */
+async function localApi(scene: Scene, app: App): Promise<void> {
+	app.go("settings");
+	await press("[data-testid=settings-localApi]");
+	await until(() => document.querySelector("[data-testid=api-key]") !== null);
+	if (scene === "localapikey") {
+		await press("[data-testid=new-key]");
+		await press("[data-testid=choice-some]");
+	}
+	if (scene === "localapimade") await makeKey();
+}
+
+async function makeKey(): Promise<void> {
+	await press("[data-testid=new-key]");
+	await until(() => document.querySelector("[data-testid=key-name]") !== null);
+	const name = document.querySelector<HTMLInputElement>("[data-testid=key-name]");
+	if (name) name.value = "Reading lamp";
+	name?.dispatchEvent(new Event("input", { bubbles: true }));
+	await press("[data-testid=save-key]:not(:disabled)");
+	await until(() => document.querySelector("[data-testid=key-secret]") !== null);
 }
 
 /** Shows the help: a page, a heading for an error, search results, and the list that a narrow window shows. */

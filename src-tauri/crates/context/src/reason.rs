@@ -22,6 +22,8 @@ pub enum BlockReason {
     AuthorNote,
     CharacterNote,
     NewDateOrTime,
+    VisionReport,
+    SpokenMessage,
     // Messages.
     RecentMessage,
     YourMessage,
@@ -136,6 +138,8 @@ impl Display for BlockReason {
             Self::AuthorNote => "the author's note",
             Self::CharacterNote => "the note of the character",
             Self::NewDateOrTime => "new date or time",
+            Self::VisionReport => "a camera reported it since the last turn",
+            Self::SpokenMessage => "the message was spoken",
             Self::RecentMessage => "recent message",
             Self::YourMessage => "your message",
             Self::ReplyToContinue => "reply to continue",

@@ -86,7 +86,8 @@ pub(crate) fn rank(kind: BlockKind) -> u8 {
         BlockKind::Mode => 10,
         BlockKind::Note => 11,
         BlockKind::Reminder => 12,
-        _ => 13,
+        BlockKind::Event => 13,
+        _ => 14,
     }
 }
 

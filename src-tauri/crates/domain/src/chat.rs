@@ -27,6 +27,34 @@ impl Role {
     }
 }
 
+/// How a message reached the chat.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MessageSource {
+    /// Written by the user, or by a model.
+    #[default]
+    Typed,
+    /// Spoken by the user. The text may contain recognition errors.
+    Voice,
+    /// Sent by another program through the local API.
+    Api,
+    /// Added by a tool.
+    Tool,
+}
+
+impl MessageSource {
+    pub const ALL: [Self; 4] = [Self::Typed, Self::Voice, Self::Api, Self::Tool];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Typed => "typed",
+            Self::Voice => "voice",
+            Self::Api => "api",
+            Self::Tool => "tool",
+        }
+    }
+}
+
 /// State of a swipe's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -92,6 +120,7 @@ pub struct Message {
     pub hidden: bool,
     /// The time is unknown. `created` only preserves the order.
     pub undated: bool,
+    pub source: MessageSource,
     /// Attached pictures, in order.
     pub pictures: Vec<Picture>,
 }

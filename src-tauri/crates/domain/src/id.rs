@@ -59,4 +59,6 @@ ids! {
     FolderId
     /// A summary of a range of messages.
     KeyframeId
+    /// A key of the local API.
+    ApiKeyId
 }

@@ -40,8 +40,8 @@ pub mod token_choice;
 pub mod tool_call;
 
 pub use id::{
-    CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId,
-    PersonaId, SwipeId,
+    ApiKeyId, CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId,
+    ModelId, PersonaId, SwipeId,
 };
 pub use time::Timestamp;
 pub use tool_call::{ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};

@@ -1,5 +1,6 @@
 //! Arguments of the command line.
 
+mod api_key;
 mod character;
 mod folders;
 mod group;
@@ -10,6 +11,7 @@ mod story;
 
 use std::path::PathBuf;
 
+pub(crate) use api_key::{ApiKeyArgs, ApiKeyVerb};
 pub(crate) use character::CharacterVerb;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use engine::api::Ask;
@@ -147,12 +149,20 @@ pub(crate) enum Verb {
         /// 127.0.0.1, ::1 or localhost
         #[arg(long, default_value = "127.0.0.1")]
         host: String,
-        /// Port; 0 selects any free port
-        #[arg(long, default_value_t = 0)]
-        port: u16,
+        /// Port; 0 selects any free port [default: 8000 with --api, else 0]
+        #[arg(long)]
+        port: Option<u16>,
         /// Serve the web UI too
         #[arg(long)]
         ui: bool,
+        /// Serve the OpenAI-compatible API and the chat socket, whatever the settings say
+        #[arg(long)]
+        api: bool,
+    },
+    /// Make, list, limit and revoke keys of the local API
+    ApiKey {
+        #[command(subcommand)]
+        verb: ApiKeyVerb,
     },
     /// Check and render prompt templates
     Template {

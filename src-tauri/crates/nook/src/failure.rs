@@ -92,6 +92,7 @@ impl From<ServeError> for CommandError {
         let kind = match error {
             ServeError::NotLoopback { .. } => "notLoopback",
             ServeError::Bind { .. } => "bind",
+            ServeError::PortInUse { .. } => "portInUse",
             ServeError::NoUi { .. } => "noUi",
         };
         Self::because(kind, error.to_string())

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::api::{
-    CharacterSummary, ChatSummary, Endpoint, Folder, FolderKind, LorebookSummary, Model, ModelRef, Persona,
+    ApiKey, CharacterSummary, ChatSummary, Endpoint, Folder, FolderKind, LorebookSummary, Model, ModelRef, Persona,
 };
 use engine::{Engine, TurnOptions};
 
@@ -49,6 +49,10 @@ pub(crate) async fn model(engine: &Engine, wanted: &str) -> Result<Model, Comman
         let names = [file.file_name(), file.file_stem()].into_iter().flatten().filter_map(|name| name.to_str());
         (&one.id, names.chain([one.name.as_str()]).collect())
     })
+}
+
+pub(crate) async fn api_key(engine: &Engine, wanted: &str) -> Result<ApiKey, CommandError> {
+    pick("API key", engine.list_api_keys().await?, wanted, |one| (&one.id, vec![&one.name]))
 }
 
 pub(crate) async fn endpoint(engine: &Engine, wanted: &str) -> Result<Endpoint, CommandError> {

@@ -42,7 +42,7 @@ pub(crate) async fn ticket(State(shared): State<SharedState>) -> Response {
 #[derive(Deserialize)]
 pub(crate) struct Admission {
     #[serde(default)]
-    ticket: String,
+    pub(crate) ticket: String,
 }
 
 pub(crate) async fn events(
@@ -52,11 +52,7 @@ pub(crate) async fn events(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ErrorResponse> {
     if !shared.tickets.redeem(&admission.ticket, Instant::now()) {
-        return Err(ErrorResponse::new(
-            StatusCode::UNAUTHORIZED,
-            "the ticket is unknown, already used or expired",
-            "Get one with `POST /api/ticket` and use it within 30 seconds.",
-        ));
+        return Err(ErrorResponse::bad_ticket());
     }
     guest.mark_authenticated().await;
     let upgrade = match upgrade {

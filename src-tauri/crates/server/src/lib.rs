@@ -4,27 +4,35 @@
 //! - It listens on loopback only, and only after [`serve`] is called.
 //! - It checks `Host`, then `Origin`, then the token. Requests from other sites, rebound names, and requests without
 //!   the token never reach a handler with data.
-//! - The token has 256 random bits and is compared in constant time. It is read only from `Authorization`. There are no
-//!   cookies and no CORS headers.
+//! - The token has 256 random bits and is compared in constant time. It is read only from `Authorization`, and from the
+//!   first frame of a chat socket. There are no cookies and no CORS headers.
+//! - The local API answers only while it is switched on. Its keys open nothing else.
 //! - Bodies, connections, listeners and waiting times have limits. Connections without the token cannot block others.
 //!   Malformed input is answered with an `ApiError`.
 //!
 //! Not in this crate: prompts, SQL, TLS, listening on other networks.
 
+mod api_access;
 mod archive;
 mod body;
+mod chat_socket;
 mod connections;
 mod events;
 mod files;
 mod guard;
+mod local_api_server;
+mod openai_api;
 mod operation;
 mod respond;
+mod root;
 mod routes;
 mod secret;
 mod serving;
 mod transfer;
 mod zip;
 
+pub use api_access::ApiSwitch;
 pub use files::find_ui;
+pub use local_api_server::LocalApiServer;
 pub use secret::{AccessToken, WeakToken};
 pub use serving::{RunningServer, ServeError, ServeOptions, serve};

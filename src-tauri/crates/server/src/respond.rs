@@ -31,6 +31,24 @@ impl ErrorResponse {
     }
 }
 
+impl ErrorResponse {
+    pub(crate) fn bad_key() -> Self {
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "the key is not valid",
+            "Make a key in Settings, Local API, and send it as `Authorization: Bearer <key>`.",
+        )
+    }
+
+    pub(crate) fn bad_ticket() -> Self {
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "the ticket is unknown, already used or expired",
+            "Get one with `POST /api/ticket` and use it within 30 seconds.",
+        )
+    }
+}
+
 impl From<ApiError> for ErrorResponse {
     fn from(error: ApiError) -> Self {
         Self { status: status(&error), error }

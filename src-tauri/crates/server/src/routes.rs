@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::{Query, Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
@@ -13,15 +13,18 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 use axum::{Extension, Router};
 use engine::Engine;
+use serde::Deserialize;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::api_access::{ApiSwitch, Caller};
 use crate::body::BodySlots;
+use crate::chat_socket::ChatSockets;
 use crate::connections::Connection;
 use crate::guard::AllowedHosts;
 use crate::respond::{ErrorResponse, json};
 use crate::secret::{AccessToken, PresentedToken, Tickets};
-use crate::{archive, events, files, operation, transfer};
+use crate::{api_access, archive, chat_socket, events, files, openai_api, operation, root, transfer};
 
 /// State shared by the handlers.
 pub(crate) struct ServerState {
@@ -31,6 +34,8 @@ pub(crate) struct ServerState {
     pub(crate) tickets: Tickets,
     pub(crate) bodies: BodySlots,
     pub(crate) listeners: Arc<Semaphore>,
+    pub(crate) chat_sockets: ChatSockets,
+    pub(crate) api: ApiSwitch,
     pub(crate) stopping: CancellationToken,
 }
 
@@ -58,11 +63,20 @@ pub(crate) fn router(shared: SharedState, ui: Option<&Path>) -> Router {
         .layer(from_fn_with_state(Arc::clone(&shared), require_token));
     // These two check the token, or the ticket, themselves.
     let others = Router::new().route("/health", get(health)).route("/api/events", get(events::events));
+    // The local API checks keys itself.
+    let local_api = openai_api::routes(&shared)
+        .route("/ws/chat", get(chat_socket::chat_socket))
+        .layer(from_fn_with_state(Arc::clone(&shared), api_access::require_api_on));
     let rest = match ui {
         Some(folder) => files::router(folder),
-        None => Router::new().fallback(no_such_route),
+        None => Router::new().route("/", get(root::page)).fallback(no_such_route),
     };
-    rest.merge(with_token).merge(others).layer(from_fn_with_state(Arc::clone(&shared), check_origin)).with_state(shared)
+    let rest = rest.layer(from_fn_with_state(Arc::clone(&shared), root::status_for_programs));
+    rest.merge(with_token)
+        .merge(others)
+        .merge(local_api)
+        .layer(from_fn_with_state(Arc::clone(&shared), check_origin))
+        .with_state(shared)
 }
 
 async fn check_origin(State(shared): State<SharedState>, request: Request, next: Next) -> Response {
@@ -93,20 +107,36 @@ async fn require_token(
     }
 }
 
-/// Without the token the response only says that the server runs, because the details describe this machine.
+#[derive(Deserialize)]
+struct HealthQuery {
+    /// Whether to contact the endpoints too.
+    #[serde(default)]
+    endpoints: bool,
+}
+
+/// The parts of the report that the holder of a key sees. The others describe this machine.
+const KEY_CHECKS: [&str; 3] = ["database", "model", "worker"];
+
+/// Without a key the response only says that the server runs, because the details describe this machine.
 async fn health(
     State(shared): State<SharedState>,
     Extension(guest): Extension<Arc<Connection>>,
+    Query(query): Query<HealthQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ErrorResponse> {
-    match shared.token.presented(&headers) {
-        PresentedToken::Token => {
-            guest.mark_authenticated().await;
-            Ok(json(&shared.engine.health().await?))
-        }
-        PresentedToken::Nothing => Ok(json(&serde_json::json!({ "ok": true }))),
-        PresentedToken::SomethingElse => Err(ErrorResponse::unauthorized()),
+    let caller = shared.caller(&headers).await?;
+    if matches!(caller, Caller::Nobody) {
+        return Ok(json(&serde_json::json!({ "ok": true })));
     }
+    guest.mark_authenticated().await;
+    let mut report = match query.endpoints {
+        true => shared.engine.health_with_endpoints().await?,
+        false => shared.engine.health().await?,
+    };
+    if matches!(caller, Caller::Key(_)) {
+        report.checks.retain(|check| KEY_CHECKS.contains(&check.name.as_str()));
+    }
+    Ok(json(&report))
 }
 
 async fn no_such_route() -> ErrorResponse {

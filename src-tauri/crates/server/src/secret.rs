@@ -44,6 +44,11 @@ impl AccessToken {
         &self.0
     }
 
+    /// Compares in constant time.
+    pub(crate) fn matches(&self, secret: &str) -> bool {
+        bool::from(secret.as_bytes().ct_eq(self.0.as_bytes()))
+    }
+
     pub(crate) fn presented(&self, headers: &HeaderMap) -> PresentedToken {
         let mut values = headers.get_all(AUTHORIZATION).iter();
         match (values.next(), values.next()) {

@@ -17,12 +17,14 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::api_access::ApiSwitch;
 use crate::body::BodySlots;
+use crate::chat_socket::ChatSockets;
 use crate::connections::{Connection, Connections};
 use crate::guard::AllowedHosts;
 use crate::routes::{ServerState, router};
 use crate::secret::{AccessToken, Tickets};
-use crate::{events, files};
+use crate::{events, files, local_api_server};
 
 /// Timeout for the head of a request, and for idle keep-alive connections.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
@@ -42,6 +44,8 @@ pub struct ServeOptions {
     pub ui: Option<PathBuf>,
     /// Access token; `None` creates a random one.
     pub token: Option<AccessToken>,
+    /// When the local API answers.
+    pub api: ApiSwitch,
 }
 
 /// Reason why the server did not start.
@@ -49,6 +53,8 @@ pub struct ServeOptions {
 pub enum ServeError {
     #[error("{host} is not a loopback address; the server listens only on 127.0.0.1, ::1 or localhost")]
     NotLoopback { host: String },
+    #[error("another program uses port {}; {}", .addr.port(), instead(*.free))]
+    PortInUse { addr: SocketAddr, free: Option<u16> },
     #[error("cannot listen on {addr}: {source}; choose another port, or 0 for any")]
     Bind { addr: SocketAddr, source: std::io::Error },
     #[error("the web UI was not found in {}; build it with `npm run build` in `ui`, or set INGLENOOK_UI to its folder", places(.searched))]
@@ -86,7 +92,13 @@ pub async fn serve(engine: Engine, options: ServeOptions) -> Result<RunningServe
     }
     let wanted = SocketAddr::new(ip, options.port);
     let bind = |source| ServeError::Bind { addr: wanted, source };
-    let listener = TcpListener::bind(wanted).await.map_err(bind)?;
+    let listener = match TcpListener::bind(wanted).await {
+        Ok(listener) => listener,
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+            return Err(ServeError::PortInUse { addr: wanted, free: local_api_server::free_port(wanted).await });
+        }
+        Err(error) => return Err(bind(error)),
+    };
     let addr = listener.local_addr().map_err(bind)?;
 
     let token = options.token.unwrap_or_else(AccessToken::random);
@@ -98,6 +110,8 @@ pub async fn serve(engine: Engine, options: ServeOptions) -> Result<RunningServe
         tickets: Tickets::default(),
         bodies: BodySlots::default(),
         listeners: Arc::new(Semaphore::new(events::LISTENERS)),
+        chat_sockets: ChatSockets::default(),
+        api: options.api,
         stopping: stopping.clone(),
     };
     let router = router(Arc::new(server), options.ui.as_deref());
@@ -158,6 +172,10 @@ async fn handle_connection(stream: TcpStream, guest: Arc<Connection>, router: Ro
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
     }
+}
+
+fn instead(free: Option<u16>) -> String {
+    free.map_or_else(|| "choose another one, or 0 for any".to_owned(), |port| format!("port {port} is free"))
 }
 
 fn places(folders: &[PathBuf]) -> String {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use crate::table::api_key::{ApiKeys, ApiKeysMut};
 use crate::table::asset::{Assets, AssetsMut};
 use crate::table::background::{Backgrounds, BackgroundsMut};
 use crate::table::bound_persona::{BoundPersonas, BoundPersonasMut};
@@ -147,6 +148,7 @@ tables! {
     endpoint_dialects: EndpointDialects, endpoint_dialects_mut: EndpointDialectsMut;
     endpoint_models: EndpointModels, endpoint_models_mut: EndpointModelsMut;
     import_reports: ImportReports, import_reports_mut: ImportReportsMut;
+    api_keys: ApiKeys, api_keys_mut: ApiKeysMut;
     settings: Settings, settings_mut: SettingsMut;
     presets: Presets, presets_mut: PresetsMut;
     sources: Sources, sources_mut: SourcesMut;

@@ -61,7 +61,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0053_model_adapters.sql"),
     include_str!("migrations/0054_token_choices.sql"),
     include_str!("migrations/0055_scene_words.sql"),
-    include_str!("migrations/0060_tools.sql"),
+    include_str!("migrations/0056_api_keys.sql"),
+    include_str!("migrations/0057_message_source.sql"),
+    include_str!("migrations/0058_tools.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

@@ -1,11 +1,10 @@
 //! Converts domain types to and from SQL columns.
 
-use domain::chat::{Role, SwipeState};
+use domain::chat::{MessageSource, Role, SwipeState};
 use domain::memory::{ArchiveReason, MemoryOrigin, MemoryType};
 use domain::model::ModelChoice;
 use domain::{
-    CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId,
-    PersonaId, SwipeId, Timestamp, ToolCall, ToolRound,
+    CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId, PersonaId, SwipeId, Timestamp, ToolCall, ToolRound, ApiKeyId,
 };
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Null, ToSql, ToSqlOutput, ValueRef};
 use uuid::Uuid;
@@ -30,7 +29,7 @@ macro_rules! id_columns {
     )*};
 }
 
-id_columns! { CharacterId ChatId DocumentId EndpointId FolderId KeyframeId LorebookId MemoryId MessageId ModelId PersonaId SwipeId }
+id_columns! { ApiKeyId CharacterId ChatId DocumentId EndpointId FolderId KeyframeId LorebookId MemoryId MessageId ModelId PersonaId SwipeId }
 
 impl ToSql for Col<Timestamp> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -70,6 +69,20 @@ impl FromSql for Col<Role> {
             .find(|role| role.as_str() == text)
             .map(Self)
             .ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl ToSql for Col<MessageSource> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.as_str()))
+    }
+}
+
+impl FromSql for Col<MessageSource> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let text = value.as_str()?;
+        let known = MessageSource::ALL.into_iter().find(|source| source.as_str() == text);
+        known.map(Self).ok_or(FromSqlError::InvalidType)
     }
 }
 

@@ -41,6 +41,9 @@ export function settingEntries(layered: readonly LayeredSetting[]): SettingEntry
 		entry("backups", "budget", t("backups.budget"), "", backups),
 		entry("backups", "folder", t("backups.folder"), "", backups),
 		entry("backups", "second", t("backups.second"), "", backups),
+		entry("localApi", "localApi", t("settings.localApi"), t("localApi.about")),
+		entry("localApi", "localApiPort", t("localApi.port"), t("localApi.portAbout"), t("settings.localApi")),
+		entry("localApi", "apiKeys", t("apiKeys.title"), t("apiKeys.about"), t("settings.localApi")),
 		entry("trash", "trash", t("settings.trash"), t("trash.about")),
 		entry("health", "health", t("settings.health")),
 		...layered.map((setting) => ({

@@ -12,6 +12,8 @@ export function client(call: Call) {
 		startup: () => call("startup", {  }) as Promise<Startup>,
 		/** Version, data folder, database, models, worker, token counts, each with a reason if it fails. No endpoint is called. */
 		health: () => call("health", {  }) as Promise<Health>,
+		/** The same, after contacting every endpoint, each for at most five seconds. */
+		healthWithEndpoints: () => call("health_with_endpoints", {  }) as Promise<Health>,
 		getSettings: () => call("get_settings", {  }) as Promise<Settings>,
 		/** Changes the fields that are present, and no others. */
 		updateSettings: (change: SettingsChange) => call("update_settings", { change }) as Promise<Settings>,
@@ -19,6 +21,16 @@ export function client(call: Call) {
 		layeredSettings: (owner: SettingOwner) => call("layered_settings", { owner }) as Promise<LayeredSettings>,
 		/** Sets one of them for `owner`; without a value the layer below applies again. */
 		setSetting: (owner: SettingOwner, key: string, value: SettingValue | null) => call("set_setting", { owner, key, value }) as Promise<LayeredSettings>,
+		/** The server of the local API: whether it is on, its address, and why it failed. */
+		localApi: () => call("local_api", {  }) as Promise<LocalApi>,
+		/** The keys of the local API, the oldest first. */
+		listApiKeys: () => call("list_api_keys", {  }) as Promise<ApiKey[]>,
+		/** Makes a key of the local API. The result has the only copy of the secret. */
+		createApiKey: (name: string, limits: ApiKeyLimits) => call("create_api_key", { name, limits }) as Promise<NewApiKey>,
+		/** Changes the name and the limits of a key. */
+		updateApiKey: (id: string, name: string, limits: ApiKeyLimits) => call("update_api_key", { id, name, limits }) as Promise<ApiKey>,
+		/** Deletes a key of the local API. Requests with it are refused from now on. */
+		revokeApiKey: (id: string) => call("revoke_api_key", { id }) as Promise<void>,
 		backups: () => call("backups", {  }) as Promise<Backups>,
 		/** Makes a backup now and verifies it. */
 		backup: () => call("backup", {  }) as Promise<Backup>,
@@ -198,6 +210,8 @@ export function client(call: Call) {
 		archiveItems: (kind: FolderKind, items: string[], archived: boolean) => call("archive_items", { kind, items, archived }) as Promise<PlacedItem[]>,
 		/** Undoes `move_to_folder`, `pin_items` or `archive_items`. */
 		restorePlaces: (kind: FolderKind, places: PlacedItem[]) => call("restore_places", { kind, places }) as Promise<void>,
+		/** Reports what a camera shows. The next turn of the chat includes it; nothing is stored before. */
+		reportVision: (chat: string, report: VisionReport) => call("report_vision", { chat, report }) as Promise<void>,
 		/** Stores the user's message, then starts the reply. */
 		sendMessage: (chat: string, text: string) => call("send_message", { chat, text }) as Promise<Started>,
 		/** Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or WebP). */
@@ -503,6 +517,28 @@ needed: number; available: number } |
 /**  A bug in this program; the log has the chain of causes. */
 { kind: "internal"; message: string };
 
+/**  A key of the local API. The key itself is not stored. */
+export type ApiKey = {
+	id: string,
+	name: string,
+	/**  The first characters of the key. */
+	start: string,
+	limits: ApiKeyLimits,
+	created: string,
+	/**  To the minute; `null` if it was never used. */
+	lastUsed: string | null,
+};
+
+/**  What the holder of a key may do. */
+export type ApiKeyLimits = {
+	/**  Ids of the only characters that it may use; `null` allows all. */
+	characters: string[] | null,
+	/**  Whether it may use models without a character. */
+	rawModels: boolean,
+	/**  It may store nothing: no message, no memory, no change. */
+	readOnly: boolean,
+};
+
 /**  Why a memory is no longer used. */
 export type Archived = {
 	/**  merged, superseded, retired, crowded. */
@@ -790,6 +826,8 @@ export type Chat = {
 	generating: Generating | null,
 	/**  The draft of the user's next message that is being written. */
 	drafting: Drafting | null,
+	/**  The last report of a program with a camera; `null` while vision is off. */
+	vision?: VisionStatus | null,
 };
 
 /**  The picture that a chat shows behind its messages. */
@@ -1259,6 +1297,8 @@ export type Event =
 { event: "remembered"; chat: string; memory: Memory } | 
 /**  The user's message asked to forget something, and it was forgotten; `restore_memory` undoes it. */
 { event: "forgot"; chat: string; memory: Memory } | 
+/**  A program with a camera has reported what the user does. */
+{ event: "vision"; chat: string; status: VisionStatus } | 
 /**  A quick reply has run by itself, with these outcomes. */
 { event: "quickReplyRan"; chat: string; label: string; outcomes: CommandOutcome[] } | 
 /**  A local model is loaded, but not as wished. Replies come nevertheless. */
@@ -1436,6 +1476,8 @@ export type Health = {
 	ok: boolean,
 	version: string,
 	checks: HealthCheck[],
+	/**  `null` in reports on the data alone. */
+	facts?: HealthFacts | null,
 };
 
 /**  One line of the health report. */
@@ -1443,6 +1485,25 @@ export type HealthCheck = {
 	name: string,
 	ok: boolean,
 	reason: string,
+};
+
+/**  Answer to a yes-or-no question, with its reason. */
+export type HealthFact = {
+	value: boolean,
+	reason: string,
+};
+
+/**
+ *  Answers for programs that watch the app. None of them makes the app unhealthy by itself: a model is loaded only when
+ *  it is needed.
+ */
+export type HealthFacts = {
+	/**  A test write has just succeeded. */
+	databaseWritable: HealthFact,
+	/**  A local model is loaded. */
+	modelLoaded: HealthFact,
+	/**  All endpoints have just answered; `null` if they were not asked. */
+	endpointReachable: HealthFact | null,
 };
 
 /**  A model file of the hub, or all parts of a split one. */
@@ -1671,6 +1732,33 @@ export type LoadNote =
 { kind: "fewerLayers"; from: number; to: number; why: string } | 
 /**  The context is smaller, in tokens. */
 { kind: "smallerContext"; from: number; to: number; why: string };
+
+/**  The local API as it is now. */
+export type LocalApi = {
+	settings: LocalApiSettings,
+	/**  Address of the server, such as `http://127.0.0.1:8000`; `null` while the API is off or the server failed. */
+	address: string | null,
+	/**  The server was started with its own port, which the settings do not change. */
+	fixedPort: boolean,
+	/**  The server was started with the API, which the settings do not switch off. */
+	alwaysOn: boolean,
+	failure: LocalApiFailure | null,
+};
+
+/**  Why the server of the local API could not start. */
+export type LocalApiFailure = {
+	message: string,
+	hint: string,
+	/**  A port that is free, if the chosen one is used by another program. */
+	freePort: number | null,
+};
+
+/**  Whether the app offers the local API, and on which port of this machine. */
+export type LocalApiSettings = {
+	enabled: boolean,
+	/**  From 1 to 65535. */
+	port: number,
+};
 
 /**  An entry of a card's lorebook, for display. */
 export type LoreEntry = {
@@ -1992,6 +2080,7 @@ export type Message = {
 	canRegenerate: boolean,
 	/**  The pictures of the message, in order. */
 	pictures: Picture[],
+	source?: MessageSource,
 	/**  The changes that an event of a group chat reports. Its text says the same in English. */
 	events?: GroupEvent[],
 };
@@ -2002,6 +2091,17 @@ export type MessagePage = {
 	/**  There are older messages. */
 	more: boolean,
 };
+
+/**  How a message reached the chat. */
+export type MessageSource = 
+/**  Written by the user, or by a model. */
+"typed" | 
+/**  Spoken by the user. The text may contain recognition errors. */
+"voice" | 
+/**  Sent by another program through the local API. */
+"api" | 
+/**  Added by a tool. */
+"tool";
 
 /**  A style of talking that can be switched during a chat. */
 export type Mode = {
@@ -2084,6 +2184,12 @@ export type ModelState = {
 	/**  How it differs from what was wished. */
 	notes: LoadNote[],
 	adapter: ModelAdapter | null,
+};
+
+/**  A new key, with the only copy of the secret. */
+export type NewApiKey = {
+	key: ApiKey,
+	secret: string,
 };
 
 /**  The role in which a card's note is sent. */
@@ -2773,6 +2879,7 @@ export type Settings = {
 	/**  Persona of new chats. */
 	defaultPersona?: string | null,
 	notifications?: Notifications,
+	localApi?: LocalApiSettings,
 };
 
 /**  Product settings to change. Fields that are absent stay as they are. */
@@ -2782,6 +2889,7 @@ export type SettingsChange = {
 	defaultModel?: ModelRef | null,
 	defaultPersona?: string | null,
 	notifications?: Notifications | null,
+	localApi?: LocalApiSettings | null,
 };
 
 /**  The severity of a problem in a template. */
@@ -3250,6 +3358,27 @@ export type VariableDoc = {
 	group: string,
 	description: string,
 	inputs: string[],
+};
+
+/**  A report. It has a state, a description, or both. */
+export type VisionReport = {
+	state?: VisionState | null,
+	/**  What the camera shows, in a few words. Never a picture. */
+	text?: string,
+};
+
+/**  What the user does in front of the camera. */
+export type VisionState = "present" | "absent" | 
+/**  Present, and looking at the screen. */
+"focused";
+
+/**  The last report for a chat, in memory only. */
+export type VisionStatus = {
+	state: VisionState | null,
+	/**  Empty if the report had none. */
+	text: string,
+	/**  When it was reported. */
+	at: string,
 };
 
 /**  Changes to try on a prompt without sending it. */

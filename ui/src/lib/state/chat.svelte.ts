@@ -167,6 +167,7 @@ export class ChatState {
 			if (event.message) void this.marks.load();
 			if (!event.following) this.auto.replied(event.message !== null && (event.reason.kind === "stop" || event.reason.kind === "length"));
 		}
+		else if (event.event === "vision") this.info = this.info && { ...this.info, vision: event.status };
 		else if (event.event === "quickReplyRan") void this.#ranAlone(event.label, event.outcomes);
 		else if (event.event === "drafting") this.#impersonation.begin();
 		else if (event.event === "draft") this.#impersonation.receive(event.seq, event.text);

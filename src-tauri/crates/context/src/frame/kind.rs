@@ -69,6 +69,8 @@ pub enum BlockKind {
     /// The author's note.
     Note,
     Reminder,
+    /// Something around the user's message that only this turn reports.
+    Event,
     Message,
     /// What a model may call, and the calls and results of a reply.
     Tool,
@@ -99,6 +101,7 @@ impl BlockKind {
             Self::Mode => "mode",
             Self::Note => "note",
             Self::Reminder => "reminder",
+            Self::Event => "event",
             Self::Message => "message",
             Self::Tool => "tool",
         }

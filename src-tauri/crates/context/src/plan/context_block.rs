@@ -154,7 +154,7 @@ impl<'a> Draft<'a> {
             let is_visible = match item.kind {
                 BlockKind::Clock => !time_is_due,
                 BlockKind::Note => visible.fresh_note && shown(),
-                BlockKind::Reminder => false,
+                BlockKind::Reminder | BlockKind::Event => false,
                 _ => match repeats {
                     Some(id) => visible.messages.contains(&id) || !repeated.insert(id),
                     None => shown() || !said.insert(hash::of(&(&*item.source, item.text))),

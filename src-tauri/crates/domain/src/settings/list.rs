@@ -355,6 +355,8 @@ settings! {
     extra_instructions: String = text(""), ValueType::Text { max: 20_000 }, None, Prompt, EVERYWHERE;
     /// Includes date and time in the prompt, and again when they change. Turn off for stories set in another time.
     tell_time: bool = ConfigValue::Switch(true), ValueType::Switch, None, Prompt, EVERYWHERE;
+    /// Accepts reports of a program with a camera. The next turn tells them to the model; no picture is stored.
+    vision: bool = ConfigValue::Switch(false), ValueType::Switch, None, Prompt, PEOPLE;
     /// Asks the model to begin each reply with a tag that names its emotion. The tag is never shown.
     emotion_tags: bool = ConfigValue::Switch(false), ValueType::Switch, None, Prompt, PEOPLE;
     /// The emotions that replies can show, separated by commas.

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::{ApiError, ListPlace, ModelRef, ToolRound, ToolRoundFigures};
+use super::{ApiError, ListPlace, ModelRef, ToolRound, ToolRoundFigures, VisionStatus};
 
 /// One row of the chat list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
@@ -29,6 +29,21 @@ pub enum Role {
     Narrator,
     Tool,
     Event,
+}
+
+/// How a message reached the chat.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "lowercase")]
+pub enum MessageSource {
+    /// Written by the user, or by a model.
+    #[default]
+    Typed,
+    /// Spoken by the user. The text may contain recognition errors.
+    Voice,
+    /// Sent by another program through the local API.
+    Api,
+    /// Added by a tool.
+    Tool,
 }
 
 /// The progress of a text.
@@ -152,6 +167,8 @@ pub struct Message {
     pub can_regenerate: bool,
     /// The pictures of the message, in order.
     pub pictures: Vec<Picture>,
+    #[serde(default)]
+    pub source: MessageSource,
     /// The changes that an event of a group chat reports. Its text says the same in English.
     #[serde(default)]
     pub events: Vec<GroupEvent>,
@@ -343,6 +360,9 @@ pub struct Chat {
     pub generating: Option<Generating>,
     /// The draft of the user's next message that is being written.
     pub drafting: Option<Drafting>,
+    /// The last report of a program with a camera; `null` while vision is off.
+    #[serde(default)]
+    pub vision: Option<VisionStatus>,
 }
 
 use super::Persona;

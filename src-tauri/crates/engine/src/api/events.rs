@@ -3,7 +3,7 @@ use specta::Type;
 
 use super::{
     CommandOutcome, Download, EndReason, Figures, ImportProgress, ImportReport, LoadNote, Memory, Message, ReplyTurn,
-    ToolRequest, ToolRound,
+    ToolRequest, ToolRound, VisionStatus,
 };
 
 /// An event of the engine, sent to all listeners. An event of a chat names the chat, so that no other chat shows it.
@@ -63,6 +63,8 @@ pub enum Event {
     Remembered { chat: String, memory: Memory },
     /// The user's message asked to forget something, and it was forgotten; `restore_memory` undoes it.
     Forgot { chat: String, memory: Memory },
+    /// A program with a camera has reported what the user does.
+    Vision { chat: String, status: VisionStatus },
     /// A quick reply has run by itself, with these outcomes.
     QuickReplyRan { chat: String, label: String, outcomes: Vec<CommandOutcome> },
     /// A local model is loaded, but not as wished. Replies come nevertheless.

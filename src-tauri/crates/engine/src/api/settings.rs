@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use super::ModelRef;
+use super::{LocalApiSettings, ModelRef};
 
 /// The colour theme of the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
@@ -40,6 +40,7 @@ pub struct Settings {
     /// Persona of new chats.
     pub default_persona: Option<String>,
     pub notifications: Notifications,
+    pub local_api: LocalApiSettings,
 }
 
 /// Product settings to change. Fields that are absent stay as they are.
@@ -51,6 +52,7 @@ pub struct SettingsChange {
     pub default_model: Option<ModelRef>,
     pub default_persona: Option<String>,
     pub notifications: Option<Notifications>,
+    pub local_api: Option<LocalApiSettings>,
 }
 
 /// One line of the health report.
@@ -62,6 +64,27 @@ pub struct HealthCheck {
     pub reason: String,
 }
 
+/// Answer to a yes-or-no question, with its reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct HealthFact {
+    pub value: bool,
+    pub reason: String,
+}
+
+/// Answers for programs that watch the app. None of them makes the app unhealthy by itself: a model is loaded only when
+/// it is needed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct HealthFacts {
+    /// A test write has just succeeded.
+    pub database_writable: HealthFact,
+    /// A local model is loaded.
+    pub model_loaded: HealthFact,
+    /// All endpoints have just answered; `null` if they were not asked.
+    pub endpoint_reachable: Option<HealthFact>,
+}
+
 /// Health of the whole app. Every failed check has a reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
@@ -69,6 +92,9 @@ pub struct Health {
     pub ok: bool,
     pub version: String,
     pub checks: Vec<HealthCheck>,
+    /// `null` in reports on the data alone.
+    #[serde(default)]
+    pub facts: Option<HealthFacts>,
 }
 
 /// The data that the window needs for its first screen.

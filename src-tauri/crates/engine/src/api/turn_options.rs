@@ -2,7 +2,7 @@
 
 use domain::sampling::SamplerOptions;
 
-use super::{Ask, ModelRef, Picture, Placement, WhatIf};
+use super::{Ask, MessageSource, ModelRef, Picture, Placement, WhatIf};
 
 /// Options of one turn. Missing values come from the chat and the settings.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +30,8 @@ pub struct TurnOptions {
     pub regenerate: bool,
     /// Pictures of the message.
     pub pictures: Vec<Picture>,
+    /// How the message reached the app.
+    pub source: MessageSource,
 }
 
 impl From<WhatIf> for TurnOptions {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use context::macros::{self, MacroScope, MacroState};
 use domain::card::Card;
-use domain::chat::{Emotion, Message, Picture, Role, Speaker, Swipe, SwipeState};
+use domain::chat::{Emotion, Message, MessageSource, Picture, Role, Speaker, Swipe, SwipeState};
 use domain::model::ModelChoice;
 use domain::persona::Persona;
 use domain::settings::Owner;
@@ -139,9 +139,29 @@ pub(crate) fn message(
         created: if message.undated { String::new() } else { rfc3339(message.created) },
         pinned: message.pinned,
         hidden: message.hidden,
+        source: source_of(message.source),
         can_regenerate: is_reply(message.role) && !is_greeting(message),
         events: if message.role == Role::Event { group_events::read(message.text()) } else { Vec::new() },
         pictures: message.pictures.iter().map(picture).collect(),
+    }
+}
+
+fn source_of(source: MessageSource) -> api::MessageSource {
+    match source {
+        MessageSource::Typed => api::MessageSource::Typed,
+        MessageSource::Voice => api::MessageSource::Voice,
+        MessageSource::Api => api::MessageSource::Api,
+        MessageSource::Tool => api::MessageSource::Tool,
+    }
+}
+
+/// The stored form of a message's source.
+pub(crate) fn stored_source(source: api::MessageSource) -> MessageSource {
+    match source {
+        api::MessageSource::Typed => MessageSource::Typed,
+        api::MessageSource::Voice => MessageSource::Voice,
+        api::MessageSource::Api => MessageSource::Api,
+        api::MessageSource::Tool => MessageSource::Tool,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::base::idle::IdleWork;
 use crate::base::options::Options;
 use crate::base::running::Running;
 use crate::base::tool_source::ToolSources;
+use crate::base::vision::Vision;
 
 /// The store, the clock, the events and the work in progress. Clones share one state.
 #[derive(Clone)]
@@ -25,6 +26,7 @@ struct BaseState {
     clock: Clock,
     events: Announcer,
     running: Running,
+    vision: Vision,
     idle: IdleWork,
     notices: Vec<String>,
     provider: Option<Arc<dyn Provider>>,
@@ -40,6 +42,7 @@ impl Base {
             clock: options.clock.clone(),
             events: Announcer::default(),
             running: Running::default(),
+            vision: Vision::default(),
             idle: IdleWork::default(),
             notices,
             provider: options.provider.clone(),
@@ -68,6 +71,10 @@ impl Base {
     /// Replies in progress.
     pub(crate) fn running(&self) -> &Running {
         &self.inner.running
+    }
+
+    pub(crate) fn vision(&self) -> &Vision {
+        &self.inner.vision
     }
 
     pub(crate) fn idle(&self) -> &IdleWork {

@@ -20,3 +20,4 @@ pub(crate) mod secrets;
 pub(crate) mod step;
 pub(crate) mod text_changes;
 pub(crate) mod tool_source;
+pub(crate) mod vision;

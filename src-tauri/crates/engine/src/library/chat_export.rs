@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use domain::chat::{Chat, Message, Role, Swipe};
+use domain::chat::{Chat, Message, MessageSource, Role, Swipe};
 use domain::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 use domain::document::DocumentOwner;
 use domain::readable_chat::{EmbeddedPicture, ReadableChat};
@@ -18,6 +18,9 @@ use crate::library::chat_macros::StoredMacroState;
 use crate::library::exported_rounds;
 use crate::library::foreign_chat::KeptChat;
 use crate::library::handle::Library;
+
+/// Field of a message's line in a chat file: how the message reached the chat, unless it was typed.
+const SOURCE: &str = "inglenook_source";
 
 /// Maximum size of the pictures in a document, in bytes.
 const MAX_PICTURES: usize = 64 << 20;
@@ -90,7 +93,7 @@ impl Library {
         }
         for (message, said) in found.messages.iter().zip(&mut document.messages).filter(|(message, _)| !message.undated)
         {
-            said.time = self.base().clock().minute(message.created);
+            said.time = self.base().clock().minute(message.created) + source_note(message.source);
         }
         let (missing, parts) = (found.pictures(), options.into());
         let (text, missing) = match format {
@@ -129,6 +132,9 @@ impl Library {
                 exported_rounds::write(&swipe.tool_rounds, version);
             }
             links.complete_message(message.id, said);
+            if message.source != MessageSource::Typed {
+                said.unused_fields.insert(SOURCE.to_owned(), message.source.as_str().into());
+            }
         }
         self.name_speakers(chat, &messages, &mut file).await?;
         kept.complete_chat(&mut file, &StoredMacroState::of(chat).variables, self);
@@ -206,6 +212,16 @@ impl Library {
             }
         }
         Ok(())
+    }
+}
+
+/// The source of a message in a document for people, after its time.
+fn source_note(source: MessageSource) -> &'static str {
+    match source {
+        MessageSource::Typed => "",
+        MessageSource::Voice => ", spoken",
+        MessageSource::Api => ", from another program",
+        MessageSource::Tool => ", from a tool",
     }
 }
 

@@ -180,6 +180,7 @@ impl Library {
         let page = self.page(&chat, None, limit).await?;
         let members = self.shown_members(id).await?;
         let group = self.shown_group(&chat).await?;
+        let vision = self.shown_vision(&chat).await?;
         let name_kept = self.name_kept_in(&chat).await?;
         let settled = self.base().store().read(move |store| store.foreign().is_name_settled(id)).await?;
         Ok(api::Chat {
@@ -199,7 +200,15 @@ impl Library {
             anchor: chat.window.anchor.map(|id| id.to_string()),
             generating,
             drafting,
+            vision,
         })
+    }
+
+    /// The last vision report, unless vision is off.
+    async fn shown_vision(&self, chat: &Chat) -> ApiResult<Option<api::VisionStatus>> {
+        let Some(status) = self.base().vision().status(chat.id) else { return Ok(None) };
+        let is_on = self.config().resolved(chat, None, None).await?.values.vision;
+        Ok(is_on.then_some(status))
     }
 
     pub(crate) async fn messages_before(&self, chat: String, before: String, limit: u32) -> ApiResult<MessagePage> {

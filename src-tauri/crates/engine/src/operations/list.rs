@@ -11,6 +11,8 @@ macro_rules! operations {
             /// Version, data folder, database, models, worker, token counts, each with a reason if it fails. No
             /// endpoint is called.
             config.health() -> Health;
+            /// The same, after contacting every endpoint, each for at most five seconds.
+            config.health_with_endpoints() -> Health;
             config.get_settings() -> Settings;
             /// Changes the fields that are present, and no others.
             config.update_settings(change: SettingsChange) -> Settings;
@@ -18,6 +20,17 @@ macro_rules! operations {
             config.layered_settings(owner: SettingOwner) -> LayeredSettings;
             /// Sets one of them for `owner`; without a value the layer below applies again.
             config.set_setting(owner: SettingOwner, key: String, value: Option<SettingValue>) -> LayeredSettings;
+
+            /// The server of the local API: whether it is on, its address, and why it failed.
+            config.local_api() -> LocalApi;
+            /// The keys of the local API, the oldest first.
+            config.list_api_keys() -> Vec<ApiKey>;
+            /// Makes a key of the local API. The result has the only copy of the secret.
+            config.create_api_key(name: String, limits: ApiKeyLimits) -> NewApiKey;
+            /// Changes the name and the limits of a key.
+            config.update_api_key(id: String, name: String, limits: ApiKeyLimits) -> ApiKey;
+            /// Deletes a key of the local API. Requests with it are refused from now on.
+            config.revoke_api_key(id: String) -> ();
 
             library.backups() -> Backups;
             /// Makes a backup now and verifies it.
@@ -224,6 +237,8 @@ macro_rules! operations {
             /// Undoes `move_to_folder`, `pin_items` or `archive_items`.
             library.restore_places(kind: FolderKind, places: Vec<PlacedItem>) -> ();
 
+            /// Reports what a camera shows. The next turn of the chat includes it; nothing is stored before.
+            turns.report_vision(chat: String, report: VisionReport) -> ();
             /// Stores the user's message, then starts the reply.
             turns.send_message(chat: String, text: String) -> Started;
             /// Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or WebP).

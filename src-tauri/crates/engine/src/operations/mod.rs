@@ -4,3 +4,4 @@ pub(crate) mod calls;
 pub(crate) mod engine;
 #[macro_use]
 pub(crate) mod list;
+pub(crate) mod local_api;

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use crate::api::{Changed, ModelRef, Settings, SettingsChange};
 use crate::base::error::{ApiResult, internal};
 use crate::settings::handle::Configuration;
+use crate::settings::local_api;
 
 /// Rows of the settings table.
 const THEME: &str = "theme";
@@ -15,6 +16,7 @@ const LANGUAGE: &str = "language";
 const DEFAULT_MODEL: &str = "default_model";
 const DEFAULT_PERSONA: &str = "default_persona";
 const NOTIFICATIONS: &str = "notifications";
+const LOCAL_API: &str = "local_api";
 pub(crate) const OPEN_CHAT: &str = "open_chat";
 pub(crate) const WELCOMED: &str = "welcomed";
 
@@ -25,12 +27,14 @@ impl Configuration {
 
     /// Writes the fields that `change` holds and no others.
     pub(crate) async fn update_settings(&self, change: SettingsChange) -> ApiResult<Settings> {
+        change.local_api.map_or(Ok(()), local_api::check)?;
         let rows = [
             (THEME, json(&change.theme)?),
             (LANGUAGE, json(&change.language)?),
             (DEFAULT_MODEL, json(&change.default_model)?),
             (DEFAULT_PERSONA, json(&change.default_persona)?),
             (NOTIFICATIONS, json(&change.notifications)?),
+            (LOCAL_API, json(&change.local_api)?),
         ];
         let played = &change.default_persona;
         let anew = played.is_some() && *played != self.settings().default_persona;
@@ -72,12 +76,13 @@ impl Configuration {
 
 impl SettingsChange {
     fn apply(self, settings: &mut Settings) {
-        let Self { theme, language, default_model, default_persona, notifications } = self;
+        let Self { theme, language, default_model, default_persona, notifications, local_api } = self;
         settings.theme = theme.unwrap_or(settings.theme);
         settings.language = language.unwrap_or_else(|| std::mem::take(&mut settings.language));
         settings.default_model = default_model.or_else(|| settings.default_model.take());
         settings.default_persona = default_persona.or_else(|| settings.default_persona.take());
         settings.notifications = notifications.unwrap_or(settings.notifications);
+        settings.local_api = local_api.unwrap_or(settings.local_api);
     }
 }
 
@@ -94,6 +99,7 @@ pub(crate) fn parse(rows: &BTreeMap<String, String>) -> Settings {
         default_model: field(rows, DEFAULT_MODEL),
         default_persona: field(rows, DEFAULT_PERSONA),
         notifications: field(rows, NOTIFICATIONS),
+        local_api: field(rows, LOCAL_API),
     }
 }
 

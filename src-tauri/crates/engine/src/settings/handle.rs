@@ -9,6 +9,7 @@ use local::LocalHost;
 use crate::api::Settings;
 use crate::base::handle::Base;
 use crate::base::secrets::Secrets;
+use crate::settings::api_server::ApiServer;
 use crate::settings::chat_template::KnownTemplate;
 use crate::settings::count_cache::KnownCounts;
 use crate::settings::environment::Environment;
@@ -37,6 +38,7 @@ struct ConfigurationState {
     counts: KnownCounts,
     downloads: Downloads,
     known_repos: KnownRepos,
+    api_server: ApiServer,
 }
 
 impl Drop for ConfigurationState {
@@ -70,6 +72,7 @@ impl Configuration {
         let inner = ConfigurationState {
             downloads: Downloads::new(base.events().clone()),
             known_repos: KnownRepos::default(),
+            api_server: ApiServer::default(),
             base,
             local,
             encoder_model,
@@ -132,6 +135,10 @@ impl Configuration {
 
     pub(crate) fn known_repos(&self) -> &KnownRepos {
         &self.inner.known_repos
+    }
+
+    pub(crate) fn api_server(&self) -> &ApiServer {
+        &self.inner.api_server
     }
 
     pub(crate) fn known_counts(&self) -> &KnownCounts {

@@ -1,17 +1,29 @@
-//! Health report: the state of each component, and a reason for each problem. It checks only this machine. Use
-//! `refresh_endpoint` to check an endpoint.
+//! Health report: the state of each component, and a reason for each problem. It checks only this machine. Endpoints are
+//! contacted only on request, each for a limited time.
 
-use crate::api::{self, Health, HealthCheck};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use local::WorkerStatus;
+
+use crate::api::{self, Health, HealthCheck, HealthFact, HealthFacts, ModelRef};
 use crate::base::error::ApiResult;
 use crate::settings::handle::Configuration;
 use crate::settings::remote_count::RemoteCounting;
+
+/// An endpoint that does not answer within this time is reported as not reachable.
+const REACH_LIMIT: Duration = Duration::from_secs(5);
+/// Setting that the test write sets and removes in one transaction.
+const TEST_SETTING: &str = "health_test";
 
 impl Configuration {
     pub(crate) async fn health(&self) -> ApiResult<Health> {
         let folder = self.base().store().dir().display().to_string();
         let mut checks = vec![check("data folder", Ok(folder))];
         let database = self.base().store().check().await.map(|()| "Checked, no problems".to_owned());
-        checks.push(check("database", database.map_err(|error| error.to_string())));
+        let written = self.test_write().await;
+        let database = database.map_err(|error| error.to_string()).and_then(|found| written.clone().map(|_| found));
+        checks.push(check("database", database));
         checks.push(check("model", self.models_health().await));
         checks.push(check("settings", self.settings_health().await));
         checks.push(check("worker", worker(&self.local().status())));
@@ -26,7 +38,72 @@ impl Configuration {
         for endpoint in self.list_endpoints().await? {
             checks.push(check(&format!("token counts of {}", endpoint.name), self.counts_health(&endpoint).await));
         }
-        Ok(report(checks))
+        let facts = HealthFacts {
+            database_writable: fact(written),
+            model_loaded: fact(self.model_loaded().await),
+            endpoint_reachable: None,
+        };
+        Ok(Health { facts: Some(facts), ..report(checks) })
+    }
+
+    /// [`Self::health`], after asking every endpoint for its models. Takes at most a few seconds.
+    pub(crate) async fn health_with_endpoints(&self) -> ApiResult<Health> {
+        let endpoints = self.list_endpoints().await?;
+        let asked = join_all(endpoints.iter().map(|endpoint| self.reach(endpoint.id.clone())));
+        let (health, asked) = tokio::join!(self.health(), asked);
+        let mut health = health?;
+        let failed: Vec<String> = endpoints
+            .iter()
+            .zip(&asked)
+            .filter_map(|(endpoint, answer)| Some(format!("{}: {}", endpoint.name, answer.as_ref().err()?)))
+            .collect();
+        let reachable = match (endpoints.len(), failed.is_empty()) {
+            (0, _) => Err("No endpoint is set up".to_owned()),
+            (count, true) => Ok(format!("{count} answered")),
+            (_, false) => Err(failed.join("; ")),
+        };
+        for (endpoint, answer) in endpoints.iter().zip(asked) {
+            health.checks.push(check(&format!("endpoint {}", endpoint.name), answer));
+        }
+        health.ok = health.checks.iter().all(|check| check.ok);
+        if let Some(facts) = &mut health.facts {
+            facts.endpoint_reachable = Some(fact(reachable));
+        }
+        Ok(health)
+    }
+
+    /// Asks an endpoint for its models.
+    async fn reach(&self, id: String) -> Result<String, String> {
+        match tokio::time::timeout(REACH_LIMIT, self.refresh_endpoint(id)).await {
+            Ok(Ok(found)) => Ok(format!("answered in {:.0} ms", found.took_ms)),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("no answer within {} seconds", REACH_LIMIT.as_secs())),
+        }
+    }
+
+    /// Writes and removes a row in one transaction, as every message does.
+    async fn test_write(&self) -> Result<String, String> {
+        let written = self.base().store().write(|store| {
+            store.settings_mut().set(TEST_SETTING, "true")?;
+            store.settings_mut().remove(TEST_SETTING)
+        });
+        written.await.map(|()| "A test write succeeded".to_owned()).map_err(|error| error.to_string())
+    }
+
+    /// Names the local models that are loaded.
+    async fn model_loaded(&self) -> Result<String, String> {
+        let models = self.list_models().await.map_err(|error| error.to_string())?;
+        let statuses = self.local().statuses();
+        let is_loaded = |status: &&WorkerStatus| status.loaded.as_ref().is_some_and(|loaded| loaded.context > 0);
+        let paths: Vec<&str> = statuses.iter().filter(is_loaded).filter_map(|status| status.model.as_deref()).collect();
+        let loaded = models.iter().filter(|model| paths.contains(&model.path.as_str()));
+        let names: Vec<&str> = loaded.map(|model| model.name.as_str()).collect();
+        match (names.is_empty(), models.is_empty(), self.settings().default_model) {
+            (false, _, _) => Ok(format!("{} is loaded", names.join(", "))),
+            (true, _, Some(ModelRef::Remote { .. })) => Err("No local model is loaded; an endpoint answers".to_owned()),
+            (true, true, _) => Err("No model is set up".to_owned()),
+            (true, false, _) => Err("No model is loaded; the next reply loads one".to_owned()),
+        }
     }
 
     /// How the tokens of an endpoint are counted, and the mean error of the counts.
@@ -101,7 +178,13 @@ fn worker(status: &local::WorkerStatus) -> Result<String, String> {
 }
 
 pub(crate) fn report(checks: Vec<HealthCheck>) -> Health {
-    Health { ok: checks.iter().all(|check| check.ok), version: env!("CARGO_PKG_VERSION").to_owned(), checks }
+    let ok = checks.iter().all(|check| check.ok);
+    Health { ok, version: env!("CARGO_PKG_VERSION").to_owned(), checks, facts: None }
+}
+
+fn fact(result: Result<String, String>) -> HealthFact {
+    let HealthCheck { ok: value, reason, .. } = check("", result);
+    HealthFact { value, reason }
 }
 
 pub(crate) fn check(name: &str, result: Result<String, String>) -> HealthCheck {

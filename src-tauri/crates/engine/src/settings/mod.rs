@@ -1,5 +1,7 @@
 //! Settings, models, endpoints, presets and formats.
 
+pub(crate) mod api_keys;
+pub(crate) mod api_server;
 pub(crate) mod app_settings;
 pub(crate) mod built_in_samplers;
 pub(crate) mod chat_formats;
@@ -19,6 +21,7 @@ pub(crate) mod hub;
 pub(crate) mod layer_stack;
 pub(crate) mod layered;
 pub(crate) mod load_options;
+pub(crate) mod local_api;
 pub(crate) mod message_content;
 pub(crate) mod model_choice;
 pub(crate) mod model_handle;

@@ -26,6 +26,7 @@ use crate::settings::message_content;
 use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::emotion_prompt;
+use crate::turn::late_events;
 use crate::turn::lore::Lore;
 use crate::turn::notes;
 use crate::turn::persona_place;
@@ -108,6 +109,10 @@ pub(crate) fn build(
     };
     built.frame.digest.extend(recalled(&turn.memory.digest));
     built.frame.context.extend(recalled(&turn.memory.context));
+    if turn.task.is_none() {
+        let events = late_events::candidates(&turn.inputs.late_events, &turn.inputs.snapshot.persona.name);
+        built.frame.context.extend(events);
+    }
     let last = turn.inputs.history.last();
     let told = last.filter(|_| turn.inputs.values.tell_time);
     built.frame.clock = told.map(|message| PromptTime { at: message.created, words: clock.spoken(message.created) });

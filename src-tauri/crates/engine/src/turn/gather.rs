@@ -8,7 +8,7 @@ use context::frame::HistoryMessage;
 use context::lore::{Earlier, GenerationKind};
 use context::prompt_template::ResolvedTemplate;
 use domain::card::Card;
-use domain::chat::{Chat, Message, Picture, Role};
+use domain::chat::{Chat, Message, MessageSource, Picture, Role};
 use domain::document::DocumentOwner;
 use domain::settings::{PlacementMode, Values};
 use domain::{MessageId, ToolRound};
@@ -31,6 +31,7 @@ use crate::settings::model_handle::ModelHandle;
 use crate::turn::handle::Turns;
 use crate::turn::history::{in_prompt, near};
 use crate::turn::inputs::{Aim, TurnInputs};
+use crate::turn::late_events::LateEvents;
 use crate::turn::prompt_sections;
 use crate::turn::template_variables;
 
@@ -104,6 +105,8 @@ impl Turns {
         let ReadMessages { history, mut pictures, before, newest, opening } = read.await?;
         let (template, notice) = self.turn_template(options, &values, &snapshot.group).await?;
         let (history, open_rounds) = without_empty_reply(history, &aim);
+        let spoken = is_spoken(&aim, newest.as_ref(), options.source);
+        let late_events = LateEvents { vision: self.new_vision(id, values.vision), spoken };
         let kind = kind(options.ask, &aim, history.last());
         let swipes = swipes(&aim, newest.as_ref());
         let position = history.last().map_or(0, |message| message.position) + i64::from(matches!(aim, Aim::Words(_)));
@@ -143,6 +146,7 @@ impl Turns {
             greeting: opening.and_then(|shown| greeting(&snapshot.card, shown)),
             user_messages: i64::from(before.of_user) + of_user,
             said: said_so_far(&history, position),
+            late_events,
             in_passing: false,
             notices: notice.into_iter().chain(template_variables::unknown_details(&values)).collect(),
             withdrawals: answerer.withdrawals,
@@ -262,6 +266,17 @@ fn sent_messages(
 fn greeting(card: &Card, shown: u32) -> Option<u32> {
     let all = std::iter::once(card.first_mes()).chain(card.alternate_greetings()).zip(0..);
     all.filter(|(greeting, _)| !greeting.trim().is_empty()).nth(shown as usize).map(|(_, index)| index)
+}
+
+/// Whether the user spoke the message that the turn answers. A previewed message has the source of the options.
+fn is_spoken(aim: &Aim, newest: Option<&Message>, preview: api::MessageSource) -> bool {
+    match aim {
+        Aim::Words(_) => preview == api::MessageSource::Voice,
+        Aim::Last | Aim::By(_) => {
+            newest.is_some_and(|message| message.role == Role::User && message.source == MessageSource::Voice)
+        }
+        Aim::Before(_) => false,
+    }
 }
 
 /// If the last message is the character's, the reply continues it.

@@ -19,6 +19,7 @@ use crate::library::presence::Knowledge;
 use crate::library::script_run::Scripts;
 use crate::recall_service::query::TurnQuery;
 use crate::recall_service::turn_embedding::TurnEmbedding;
+use crate::turn::late_events::LateEvents;
 use crate::turn::story::Story;
 
 /// The message that the reply answers.
@@ -83,6 +84,8 @@ pub(crate) struct TurnInputs {
     pub(crate) user_messages: i64,
     /// Number of messages up to the user's last one, and how many of them follow the user's message before that.
     pub(crate) said: (i64, i64),
+    /// What the context block reports about this turn alone.
+    pub(crate) late_events: LateEvents,
     /// The prompt is speculative, so its token counts are not stored.
     pub(crate) in_passing: bool,
     pub(crate) notices: Vec<String>,

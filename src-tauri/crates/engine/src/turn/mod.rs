@@ -18,6 +18,7 @@ mod history;
 pub(crate) mod inputs;
 mod join;
 pub(crate) mod knowledge;
+pub(crate) mod late_events;
 pub(crate) mod lore;
 pub(crate) mod lore_books;
 pub(crate) mod lore_cache;

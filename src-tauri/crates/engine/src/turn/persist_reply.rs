@@ -107,6 +107,7 @@ impl Turns {
                 }
             })
             .await?;
+        self.keep_late_events(id, &turn.inputs.late_events);
         if covered {
             self.base().events().changed(Changed::Memories, Some(turn.inputs.snapshot.chat.character.to_string()));
         }

@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 
 use context::macros::MacroState;
 use context::regex_script::Occasion;
-use domain::chat::{Chat, Message, Role, SwipeState};
+use domain::chat::{Chat, Message, MessageSource, Role, SwipeState};
 use domain::regex_script::ScriptTarget;
 use domain::{ChatId, MessageId, SwipeId};
 use futures_util::FutureExt;
@@ -56,7 +56,8 @@ impl Turns {
         let chat = self.library().chat(chat.parse()?).await?;
         let (message, swipe) = new_ids();
         let place = self.base().running().begin(chat.id)?;
-        let sent = self.commit(&chat, text, pictures).await?;
+        let source = convert::stored_source(options.source);
+        let sent = self.commit(&chat, text, pictures, source).await?;
         let id = chat.id;
         self.base().events().changed(Changed::Chats, Some(id.to_string()));
         let begun = async {
@@ -123,7 +124,13 @@ impl Turns {
 
     /// Stores the user's message and clears the draft. Macros are expanded only once, now, so that the history does
     /// not change under the model's cache.
-    pub(crate) async fn commit(&self, chat: &Chat, text: String, pictures: Checked) -> ApiResult<Message> {
+    pub(crate) async fn commit(
+        &self,
+        chat: &Chat,
+        text: String,
+        pictures: Checked,
+        source: MessageSource,
+    ) -> ApiResult<Message> {
         let now = self.base().now();
         let id = MessageId(Uuid::now_v7());
         let before = self.library().macro_state(chat).await?;
@@ -159,6 +166,8 @@ impl Turns {
                 store.chats_mut().set_draft(row.id, "")?;
                 macro_variables::keep(store, &row, &before, &after)?;
                 let mut message = store.messages_mut().append(&new)?;
+                store.messages_mut().set_source(id, source)?;
+                message.source = source;
                 store.pictures_mut().put(id, &pictures)?;
                 message.pictures = pictures.into_iter().map(convert::kept_picture).collect();
                 let said = CommandMessage { chat: &row, persona: &persona, message: id, text: message.text(), now };

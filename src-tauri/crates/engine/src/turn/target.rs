@@ -1,7 +1,7 @@
 //! The place where a reply's text is stored: in a new message, in a new swipe, or at the end of a
 //! swipe.
 
-use domain::chat::{Chat, Message, Speaker, Swipe, SwipeState};
+use domain::chat::{Chat, Message, Speaker, Swipe, SwipeState, MessageSource};
 use domain::{MessageId, SwipeId, Timestamp, ToolCall, ToolRound};
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 
@@ -94,6 +94,7 @@ impl Target {
                 pinned: false,
                 hidden: false,
                 undated: false,
+                source: MessageSource::Typed,
                 pictures: Vec::new(),
             },
             Self::NewSwipe { message, swipe } => {

@@ -1,6 +1,6 @@
 //! `doctor`: health checks, each with a reason if it fails.
 
-use engine::api::{ApiError, Health, HealthCheck};
+use engine::api::{Health, HealthCheck};
 use engine::{Engine, OpenError};
 
 use crate::failure::{CommandError, ErrorReason};
@@ -15,7 +15,7 @@ pub(crate) async fn doctor(
     let health = match opened {
         Ok(engine) => {
             let health = match endpoints {
-                true => with_endpoints(&engine).await,
+                true => engine.health_with_endpoints().await,
                 false => engine.health().await,
             };
             engine.shutdown().await;
@@ -24,20 +24,6 @@ pub(crate) async fn doctor(
         Err(error) => closed(error),
     };
     report(&health, out)
-}
-
-async fn with_endpoints(engine: &Engine) -> Result<Health, ApiError> {
-    let mut health = engine.health().await?;
-    for endpoint in engine.list_endpoints().await? {
-        let found = engine.refresh_endpoint(endpoint.id).await;
-        let (ok, reason) = match found {
-            Ok(found) => (true, format!("answered in {:.0} ms", found.took_ms)),
-            Err(error) => (false, error.to_string()),
-        };
-        health.checks.push(HealthCheck { name: format!("endpoint {}", endpoint.name), ok, reason });
-    }
-    health.ok = health.checks.iter().all(|check| check.ok);
-    Ok(health)
 }
 
 pub(super) fn report(health: &Health, out: &Output) -> Result<(), CommandError> {
@@ -58,7 +44,7 @@ fn closed(error: OpenError) -> Health {
         CommandError::PipeClosed => String::new(),
     };
     let check = HealthCheck { name: name.to_owned(), ok: false, reason };
-    Health { ok: false, version: env!("CARGO_PKG_VERSION").to_owned(), checks: vec![check] }
+    Health { ok: false, version: env!("CARGO_PKG_VERSION").to_owned(), checks: vec![check], facts: None }
 }
 
 fn text(health: &Health) -> String {

@@ -1,5 +1,6 @@
 //! One file per group of verbs. Each verb calls the engine once and prints the result.
 
+mod api_key;
 mod character;
 mod chat;
 mod data;
@@ -91,7 +92,10 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Character { verb } => character::character(engine, verb, out).await,
         Verb::Memory { verb } => memory::memory(engine, verb, out).await,
         Verb::Story { verb } => story::story(engine, verb, out).await,
-        Verb::Serve { host, port, ui } => serve::serve(engine, host, port, ui, out).await,
+        Verb::Serve { host, port, ui, api } => {
+            serve::serve(engine, serve::ServeArgs { host, port, ui, api }, out).await
+        }
+        Verb::ApiKey { verb } => api_key::api_key(engine, verb, out).await,
         Verb::Backup { list: true, .. } => data::list(engine, out).await,
         Verb::Backup { export: Some(file), .. } => data::export(engine, file, out).await,
         Verb::Backup { import: Some(file), .. } => data::import(engine, file, out).await,

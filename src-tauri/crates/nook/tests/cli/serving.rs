@@ -116,3 +116,40 @@ fn refuses_other_hosts_and_a_missing_ui() {
     let mut running = Running::from(child);
     assert!(running.line().starts_with("http://127.0.0.1:"));
 }
+
+#[test]
+fn key_is_made_listed_limited_and_revoked() {
+    let world = World::without_model();
+    world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
+    let made = world.json(&["api-key", "add", "Reading lamp", "--character", "mira quay", "--read-only"]);
+    assert_eq!(made["name"], "Reading lamp");
+    let secret = made["key"].as_str().unwrap();
+    assert!(secret.starts_with("inglenook_"), "{made}");
+    let listed = world.run(&["api-key", "list"]);
+    assert!(listed.out.contains("Reading lamp") && listed.out.contains("1 character, read-only; never used"));
+    assert!(!listed.out.contains(secret), "the secret is shown once");
+    let changed = world.json(&["api-key", "limit", "reading lamp", "--raw"]);
+    assert_eq!((&changed["limits"]["rawModels"], &changed["limits"]["characters"]), (&true.into(), &Value::Null));
+    world.run(&["api-key", "add", "reading LAMP", "--json"]).assert_failed("badInput");
+    world.run(&["api-key", "revoke", "Reading lamp"]);
+    assert_eq!(world.json(&["api-key", "list"])["items"], serde_json::json!([]));
+    world.run(&["api-key", "revoke", "Reading lamp", "--json"]).assert_failed("notFound");
+}
+
+#[test]
+fn api_is_served_on_request_and_names_a_free_port() {
+    let world = World::without_model();
+    let serving = serve(&world);
+    assert_eq!(serving.ask("GET /v1/models", &[], "").1["error"]["code"], "local_api_off");
+    drop(serving);
+    let busy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = busy.local_addr().unwrap().port().to_string();
+    let refused = world.run(&["serve", "--api", "--port", &port, "--json"]);
+    refused.assert_failed("portInUse");
+    let mut running = world.start(&["serve", "--api", "--port", "0", "--json"]);
+    let started: Value = serde_json::from_str(&running.line()).unwrap();
+    assert_eq!(started["api"], format!("http://{}/v1", started["addr"].as_str().unwrap()));
+    let text = |field: &str| started[field].as_str().unwrap().to_owned();
+    let serving = Serving { addr: text("addr"), token: text("token"), running };
+    assert_ne!(serving.ask("GET /v1/models", &[], "").1["error"]["code"], "local_api_off");
+}

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
+mod chat_socket;
 mod connections;
+mod local_api;
 mod matrix;
 mod routes;
 mod world;

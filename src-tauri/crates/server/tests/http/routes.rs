@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::{SinkExt as _, StreamExt as _};
 use provider::fake::{ReplyGate, ReplyScript};
 use serde_json::{Value, json};
-use server::{ServeError, ServeOptions, serve};
+use server::{ApiSwitch, ServeError, ServeOptions, serve};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -163,7 +163,9 @@ async fn health_without_token_shows_no_details() {
 #[tokio::test(flavor = "multi_thread")]
 async fn ui_has_security_headers() {
     let world = World::new().await;
-    let index = world.ask("GET", "/", b"").await;
+    let host = world.addr().to_string();
+    let headers = [("Host", host.as_str()), ("Accept", "text/html")];
+    let index = request(world.addr(), "GET", "/", &headers, b"").await;
     assert_eq!((index.status, index.header("content-type")), (200, Some("text/html")));
     assert_eq!(index.header("cache-control"), Some("no-store"));
     let policy = index.header("content-security-policy").unwrap();
@@ -461,12 +463,16 @@ async fn silent_connections_time_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn refuses_other_hosts_and_a_missing_ui() {
     let world = World::new().await;
-    let with = |host: &str, ui| ServeOptions { host: host.into(), port: 0, ui, token: None };
+    let with =
+        |host: &str, ui| ServeOptions { host: host.into(), port: 0, ui, token: None, api: ApiSwitch::BySettings };
     let refused = serve(world.engine.clone(), with("0.0.0.0", None)).await;
     assert!(matches!(refused.err(), Some(ServeError::NotLoopback { .. })));
     let refused = serve(world.engine.clone(), with("localhost", Some("/no/such/folder".into()))).await;
     assert!(matches!(refused.err(), Some(ServeError::NoUi { .. })));
     let taken = ServeOptions { port: world.addr().port(), ..with("127.0.0.1", None) };
-    assert!(matches!(serve(world.engine.clone(), taken).await.err(), Some(ServeError::Bind { .. })));
+    assert!(matches!(
+        serve(world.engine.clone(), taken).await.err(),
+        Some(ServeError::PortInUse { free: Some(_), .. })
+    ));
     world.stop().await;
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use engine::{Engine, Options};
 use provider::fake::FakeProvider;
-use server::{RunningServer, ServeOptions, serve};
+use server::{ApiSwitch, RunningServer, ServeOptions, serve};
 use tempfile::TempDir;
 
 pub(crate) struct World {
@@ -34,7 +34,8 @@ impl World {
             ..Options::default()
         });
         let engine = engine.await.unwrap();
-        let options = ServeOptions { host: "127.0.0.1".into(), port: 0, ui: Some(ui), token: None };
+        let options =
+            ServeOptions { host: "127.0.0.1".into(), port: 0, ui: Some(ui), token: None, api: ApiSwitch::BySettings };
         let serving = serve(engine.clone(), options).await.unwrap();
         Self { engine, serving, model, folder }
     }

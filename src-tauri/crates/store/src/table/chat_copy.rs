@@ -133,8 +133,8 @@ impl BranchLinksMut<'_> {
     fn copy_message(&self, range: CopiedRange, old: MessageId, new: MessageId) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
-                "INSERT INTO message (id, chat, position, role, created, selected, pinned, importance, hidden, undated)
-                 SELECT ?2, ?3, position + ?4, role, created, selected, pinned, importance, hidden, undated
+                "INSERT INTO message (id, chat, position, role, created, selected, pinned, importance, hidden, undated, source)
+                 SELECT ?2, ?3, position + ?4, role, created, selected, pinned, importance, hidden, undated, source
                  FROM message WHERE id = ?1",
             )?
             .execute(params![Col(old), Col(new), Col(range.to), range.shift])?;

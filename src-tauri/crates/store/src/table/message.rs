@@ -1,6 +1,6 @@
 //! Messages of chats, in order.
 
-use domain::chat::{Message, Role, Swipe, SwipeState};
+use domain::chat::{Message, Role, Swipe, SwipeState, MessageSource};
 use domain::{ChatId, MessageId, SwipeId, Timestamp, ToolCall, ToolRound};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
@@ -284,6 +284,7 @@ impl MessagesMut<'_> {
             pinned: false,
             hidden: false,
             undated: false,
+            source: MessageSource::Typed,
             pictures: Vec::new(),
         })
     }
@@ -340,6 +341,11 @@ impl MessagesMut<'_> {
     pub fn set_undated(&mut self, id: MessageId) -> Result<(), StoreError> {
         let rows = self.conn.prepare_cached("UPDATE message SET undated = 1 WHERE id = ?1")?.execute([Col(id)])?;
         one(rows, "message")
+    }
+
+    pub fn set_source(&mut self, id: MessageId, source: MessageSource) -> Result<(), StoreError> {
+        let sql = "UPDATE message SET source = ?2 WHERE id = ?1";
+        one(self.conn.prepare_cached(sql)?.execute(params![Col(id), Col(source)])?, "message")
     }
 
     /// Hides one message until `restore` or a purge.
@@ -426,6 +432,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
         pinned: row.get("pinned")?,
         hidden: row.get("hidden")?,
         undated: row.get("undated")?,
+        source: row.get::<_, Col<_>>("source")?.0,
         pictures: Vec::new(),
     })
 }

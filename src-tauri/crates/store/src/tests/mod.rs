@@ -1,5 +1,6 @@
 //! Test helpers: a small library with one character and one chat.
 
+mod api_keys;
 mod archives;
 mod assets;
 mod backup_kills;

@@ -1,6 +1,6 @@
 //! Messages and turns of a scenario. Messages are stored many at once, as an import does.
 
-use domain::chat::{Chat, Role, Speaker, SwipeState};
+use domain::chat::{Chat, MessageSource, Role, Speaker, SwipeState};
 use domain::persona::Persona;
 use domain::{ChatId, MessageId, SwipeId, Timestamp};
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
@@ -94,7 +94,7 @@ impl Stage {
         let name = id.unwrap_or_else(|| number.to_string());
         let chat = self.chat(&pair, &chat).await?;
         let chat = self.engine.library.chat(chat).await?;
-        let sent = self.engine.turns.commit(&chat, text, Vec::new()).await?;
+        let sent = self.engine.turns.commit(&chat, text, Vec::new(), MessageSource::Typed).await?;
         self.known.call(name.clone(), sent.id);
         let PreparedTurn { answerer, turn: activated, made } =
             self.engine.turns.prepare(&chat, Aim::Last, &TurnOptions::default()).await?;

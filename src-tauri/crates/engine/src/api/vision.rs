@@ -1,0 +1,34 @@
+//! What a program with a camera reports about the user.
+
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+/// What the user does in front of the camera.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "lowercase")]
+pub enum VisionState {
+    Present,
+    Absent,
+    /// Present, and looking at the screen.
+    Focused,
+}
+
+/// A report. It has a state, a description, or both.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct VisionReport {
+    pub state: Option<VisionState>,
+    /// What the camera shows, in a few words. Never a picture.
+    pub text: String,
+}
+
+/// The last report for a chat, in memory only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct VisionStatus {
+    pub state: Option<VisionState>,
+    /// Empty if the report had none.
+    pub text: String,
+    /// When it was reported.
+    pub at: String,
+}
