@@ -5,7 +5,7 @@ use domain::memory::{ArchiveReason, MemoryOrigin, MemoryType};
 use domain::model::ModelChoice;
 use domain::{
     CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId,
-    PersonaId, SwipeId, Timestamp, ToolCall,
+    PersonaId, SwipeId, Timestamp, ToolCall, ToolServerId,
 };
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Null, ToSql, ToSqlOutput, ValueRef};
 use uuid::Uuid;
@@ -30,7 +30,7 @@ macro_rules! id_columns {
     )*};
 }
 
-id_columns! { CharacterId ChatId DocumentId EndpointId FolderId KeyframeId LorebookId MemoryId MessageId ModelId PersonaId SwipeId }
+id_columns! { CharacterId ChatId DocumentId EndpointId FolderId KeyframeId LorebookId MemoryId MessageId ModelId PersonaId SwipeId ToolServerId }
 
 impl ToSql for Col<Timestamp> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
