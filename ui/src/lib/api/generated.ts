@@ -454,6 +454,22 @@ export function client(call: Call) {
 		refreshEndpoint: (id: string) => call("refresh_endpoint", { id }) as Promise<EndpointTest>,
 		/** Common services and servers, to prefill the endpoint form with. */
 		endpointServices: () => call("endpoint_services", {  }) as Promise<EndpointService[]>,
+		/** The servers that offer tools (MCP), with their tools as they were listed last. */
+		listToolServers: () => call("list_tool_servers", {  }) as Promise<ToolServer[]>,
+		/** Adds or changes a tool server. A new one is switched off. */
+		saveToolServer: (draft: ToolServerDraft) => call("save_tool_server", { draft }) as Promise<ToolServer>,
+		/** Adds the servers of a text, such as `{"mcpServers": {...}}`. All are switched off. */
+		addToolServers: (text: string) => call("add_tool_servers", { text }) as Promise<AddedToolServers>,
+		/** Removes a tool server with its values and permissions. */
+		deleteToolServer: (id: string) => call("delete_tool_server", { id }) as Promise<void>,
+		/** Switches a tool server on or off. It starts when it is switched on; if that fails, its state has the reason. */
+		switchToolServer: (id: string, on: boolean) => call("switch_tool_server", { id, on }) as Promise<ToolServer>,
+		/** Starts the server, also if it is off, and lists its tools and resources. */
+		testToolServer: (id: string) => call("test_tool_server", { id }) as Promise<ToolServerTest>,
+		/** Stores what the user has decided about a tool. Only `chat` needs a chat. */
+		setToolGrant: (server: string, tool: string, chat: string | null, grant: ToolGrant) => call("set_tool_grant", { server, tool, chat, grant }) as Promise<ToolServer>,
+		/** Reads a resource of a tool server that is on, as text. */
+		readServerResource: (id: string, uri: string) => call("read_server_resource", { id, uri }) as Promise<string>,
 		/** The models that chats chose, latest first. */
 		recentModels: () => call("recent_models", {  }) as Promise<ModelRef[]>,
 	};
@@ -466,6 +482,13 @@ export type AddedModels = {
 	added: string[],
 	/**  Files that cannot be used, each with the reason. */
 	refused: string[],
+};
+
+/**  The servers of a pasted text. */
+export type AddedToolServers = {
+	/**  All are switched off. */
+	added: ToolServer[],
+	skipped: SkippedToolServer[],
 };
 
 /**
@@ -493,6 +516,8 @@ needed: number; available: number } |
 { kind: "storage"; message: string; hint: string } | 
 /**  The operating system's keychain failed or is missing. */
 { kind: "keychain"; message: string; hint: string } | 
+/**  A tool server could not be started, reached or used. */
+{ kind: "toolServer"; message: string; hint: string } | 
 /**  A bug in this program; the log has the chain of causes. */
 { kind: "internal"; message: string };
 
@@ -673,7 +698,9 @@ export type Changed = "characters" | "chats" |
 /**  The folders of both lists. */
 "folders" | 
 /**  The messages of chat `id`. */
-"messages" | "personas" | "models" | "endpoints" | "settings" | 
+"messages" | "personas" | "models" | "endpoints" | 
+/**  Tool server `id`, or the list of tool servers. */
+"toolServers" | "settings" | 
 /**  Templates, modes, regex scripts. */
 "presets" | 
 /**  The memories of character `id`, or of any character without an `id`. */
@@ -2651,6 +2678,30 @@ export type SearchWord = {
 	unfinished: boolean,
 };
 
+/**  A text or file that a server offers to read. */
+export type ServerResource = {
+	uri: string,
+	name: string,
+	description: string,
+	mimeType: string | null,
+};
+
+/**  A tool of a server. */
+export type ServerTool = {
+	/**  The server's name for it. */
+	name: string,
+	title: string | null,
+	description: string,
+	/**  The name that the model sees. */
+	modelName: string,
+	/**  Names of its arguments. */
+	arguments: string[],
+	/**  The server says that it changes nothing. It may be wrong. */
+	readsOnly: boolean,
+	/**  What applies in all chats. */
+	grant: ToolGrant,
+};
+
 /**  The value of a setting on one layer. */
 export type SettingAt = {
 	layer: SettingLayer,
@@ -2787,6 +2838,12 @@ export type Skipped = {
 	/**  The id of what exists already. */
 	id: string,
 	file: string,
+	reason: string,
+};
+
+/**  A server that was not added. */
+export type SkippedToolServer = {
+	name: string,
 	reason: string,
 };
 
@@ -3079,6 +3136,77 @@ export type ToolCall = {
 	arguments: string,
 	/**  Whether the arguments are a JSON object. */
 	valid: boolean,
+};
+
+/**  What the user has decided about the calls of a tool. */
+export type ToolGrant = 
+/**  Each call asks the user. */
+"ask" | 
+/**  Allowed in one chat. */
+"chat" | "always" | "never";
+
+/**  A server that offers tools (MCP). The values of its variables and headers are never shown again. */
+export type ToolServer = {
+	id: string,
+	name: string,
+	/**  The user has switched it on. Only then does it start, when a model calls one of its tools. */
+	enabled: boolean,
+	transport: ToolServerTransport,
+	/**  Environment variables of a program, or headers of an address. */
+	values: ToolServerValue[],
+	/**  The values are kept only until the app ends, because this machine has no keychain. */
+	valuesAreForSession: boolean,
+	state: ToolServerState,
+	/**  The tools that it offered when they were last listed. */
+	tools: ServerTool[],
+};
+
+/**  A new or changed tool server. */
+export type ToolServerDraft = {
+	/**  `null` adds a server. */
+	id: string | null,
+	name: string,
+	transport: ToolServerTransport,
+	/**  All variables or headers. */
+	values: ToolServerValueDraft[],
+};
+
+/**  What a server is doing. */
+export type ToolServerState = 
+/**  Switched off. */
+{ kind: "off" } | 
+/**  It is not running; the next call starts it. */
+{ kind: "stopped" } | { kind: "starting" } | { kind: "running" } | { kind: "failed"; message: string; hint: string };
+
+/**  The answer of a server to a test. */
+export type ToolServerTest = {
+	/**  The server's name for itself. */
+	name: string,
+	version: string,
+	tookMs: number | null,
+	server: ToolServer,
+	resources: ServerResource[],
+};
+
+/**  How a server is reached. */
+export type ToolServerTransport = 
+/**  A program on this machine. */
+{ kind: "process"; command: string; args: string[] } | 
+/**  An address (streamable HTTP). */
+{ kind: "http"; url: string };
+
+/**  A variable or a header. */
+export type ToolServerValue = {
+	name: string,
+	/**  A value is stored. Otherwise the user has to enter one. */
+	stored: boolean,
+};
+
+/**  A variable or a header of a draft. */
+export type ToolServerValueDraft = {
+	name: string,
+	/**  `null` keeps the stored value. */
+	value: string | null,
 };
 
 /**  The creator's notes in one language. */

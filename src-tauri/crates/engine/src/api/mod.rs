@@ -27,6 +27,7 @@ mod search;
 mod settings;
 mod slash;
 mod token_choices;
+mod tool_servers;
 mod turn_options;
 
 pub use backups::*;
@@ -53,4 +54,5 @@ pub use search::*;
 pub use settings::*;
 pub use slash::*;
 pub use token_choices::*;
+pub use tool_servers::*;
 pub use turn_options::*;

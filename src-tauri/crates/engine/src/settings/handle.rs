@@ -15,6 +15,7 @@ use crate::settings::environment::Environment;
 use crate::settings::hub::downloads::Downloads;
 use crate::settings::hub::known_repos::KnownRepos;
 use crate::settings::tokenizer_files::TokenizerFiles;
+use crate::settings::tool_servers::RunningServers;
 
 /// Chat templates by model and chosen format: the name of a built-in one, or the JSON of a user-defined one.
 type Templates = HashMap<(ModelId, String), KnownTemplate>;
@@ -37,6 +38,7 @@ struct ConfigurationState {
     counts: KnownCounts,
     downloads: Downloads,
     known_repos: KnownRepos,
+    tool_servers: RunningServers,
 }
 
 impl Drop for ConfigurationState {
@@ -70,6 +72,7 @@ impl Configuration {
         let inner = ConfigurationState {
             downloads: Downloads::new(base.events().clone()),
             known_repos: KnownRepos::default(),
+            tool_servers: RunningServers::default(),
             base,
             local,
             encoder_model,
@@ -132,6 +135,10 @@ impl Configuration {
 
     pub(crate) fn known_repos(&self) -> &KnownRepos {
         &self.inner.known_repos
+    }
+
+    pub(crate) fn tool_servers(&self) -> &RunningServers {
+        &self.inner.tool_servers
     }
 
     pub(crate) fn known_counts(&self) -> &KnownCounts {
