@@ -2,7 +2,7 @@
 export const GROUPS = [
 	{ name: "start", pages: ["getting-started", "models", "endpoints", "importing"] },
 	{ name: "chat", pages: ["chatting", "characters", "personas", "groups", "lorebooks", "documents"] },
-	{ name: "prompt", pages: ["memory", "context", "xray", "prompt-templates", "presets", "scripts"] },
+	{ name: "prompt", pages: ["memory", "context", "xray", "prompt-templates", "presets", "scripts", "tool-servers"] },
 	{ name: "data", pages: ["backups", "privacy"] },
 	{ name: "reference", pages: ["keyboard", "command-line", "troubleshooting"] },
 ] as const;
