@@ -72,6 +72,8 @@ mod steps;
 mod stories;
 mod tavern;
 mod token_choices;
+#[cfg(unix)]
+mod tool_servers;
 mod trash;
 mod turn_ends;
 mod turn_log;
