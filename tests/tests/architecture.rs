@@ -11,7 +11,7 @@ use std::process::Command;
 const FLOORS: [&[&str]; 8] = [
     &["jinja", "domain", "worker"],
     &["context", "documents", "store", "provider"],
-    &["recall"],
+    &["recall", "mcp"],
     &["local"],
     &["engine"],
     &["server"],
@@ -94,6 +94,7 @@ fn store_and_network_are_independent() {
     assert_free_of("store", &["reqwest", "hyper", "tauri"]);
     assert_free_of("provider", &["rusqlite", "tauri"]);
     assert_free_of("local", &["rusqlite", "tauri"]);
+    assert_free_of("mcp", &["rusqlite", "tauri", "axum"]);
 }
 
 #[test]

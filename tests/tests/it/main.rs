@@ -76,6 +76,8 @@ mod stories;
 mod tavern;
 mod token_choices;
 mod tools;
+#[cfg(unix)]
+mod tool_servers;
 mod trash;
 mod turn_ends;
 mod turn_log;

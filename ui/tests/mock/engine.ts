@@ -26,6 +26,7 @@ import { MockSearch } from "./search";
 import { MockQuickReplies } from "./quickReplies";
 import { MockSections } from "./sections";
 import { MockTemplateSections } from "./templateSections";
+import { MockToolServers } from "./toolServers";
 import type { Scene } from "./scenes";
 
 export interface MockChat {
@@ -100,6 +101,7 @@ export class MockEngine implements Transport {
 	readonly quickReplies = new MockQuickReplies(this);
 	readonly sections = new MockSections();
 	readonly templateSections = new MockTemplateSections();
+	readonly toolServers = new MockToolServers((event) => this.emit(event));
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
 	drops: Drops | null = null;
@@ -130,6 +132,7 @@ export class MockEngine implements Transport {
 		if (scene === "localapibusy") this.localApi.busy();
 		if (scene === "trashnone") this.backups.items = [];
 		if (scene === "booksnone") this.books.clear();
+		if (scene === "toolserversnone") this.toolServers.all = [];
 		if (scene === "memorynone") this.memories.items = [];
 		if (scene === "memorywords") this.memories.byMeaning = false;
 		this.hub.hint = scene === "first";
@@ -139,7 +142,7 @@ export class MockEngine implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.localApi, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.localApi, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub, this.toolServers]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;

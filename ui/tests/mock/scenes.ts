@@ -14,7 +14,7 @@ export const SCENES = [
 	"xray", "xraynext", "xraymany", "xrayraw", "xraystages", "xraydiff", "xraytry", "xraypage", "xrayover", "memory", "memoryedit", "memorynone", "memorywords", "memorytry", "memoryturn", "memorytime", "memorymerge", "editormemory", "tuning", "owntexts", "deleting", "toast", "lost", "broken", "drop",
 	"templates", "template", "templatebad", "variables", "modes", "samplers", "samplersorder", "samplersbuiltin", "tokens", "formats", "scripts",
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
-	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "health",
+	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "health", "toolservers", "toolserversnone", "toolserveredit", "toolserverspaste",
 	"backups", "backupsnone", "backupsfailed", "backupsrestore", "trash", "trashnone", "trashdelete",
 	"help", "helperror", "helpsearch", "helplist",
 ] as const;
@@ -168,6 +168,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene === "picker" || scene === "pickersearch") await pickModel(scene);
 	if (["settings", "writing", "personas", "imports", "health"].includes(scene)) await settings(scene, app);
 	if (scene.startsWith("localapi")) await localApi(scene, app);
+	if (scene.startsWith("toolserver")) await toolServers(scene, app);
 	if (scene.startsWith("backups") || scene.startsWith("trash")) await safety(scene, app);
 	if (scene.startsWith("help")) await help(scene, app);
 	document.documentElement.dataset.ready = "yes";
@@ -321,6 +322,18 @@ async function pickModel(scene: Scene): Promise<void> {
 async function settings(scene: Scene, app: App): Promise<void> {
 	app.go("settings");
 	if (scene !== "settings") await press(`[data-testid=settings-${scene}]`);
+}
+
+/** The tool servers, one of them tested and open. */
+async function toolServers(scene: Scene, app: App): Promise<void> {
+	app.go("settings");
+	await press("[data-testid=settings-toolServers]");
+	if (scene === "toolserversnone") return;
+	await press("[data-testid=test-tool-server]");
+	await press("[data-testid=server-tools] summary");
+	await until(() => document.querySelector("[data-testid=server-resources]") !== null);
+	if (scene === "toolserveredit") await press("[data-testid=tool-server]:nth-child(3) [data-testid=edit-tool-server]");
+	if (scene === "toolserverspaste") await press("[data-testid=paste-tool-servers]");
 }
 
 async function safety(scene: Scene, app: App): Promise<void> {

@@ -49,6 +49,8 @@ ids! {
     PersonaId
     /// A remote, OpenAI-compatible endpoint.
     EndpointId
+    /// A server that offers tools.
+    ToolServerId
     /// A model file in the library.
     ModelId
     /// A document attached to a chat, a character or a lorebook.

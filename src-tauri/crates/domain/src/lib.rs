@@ -38,10 +38,10 @@ pub mod slash;
 pub mod time;
 pub mod token_choice;
 pub mod tool_call;
+pub mod tool_server;
 
 pub use id::{
-    ApiKeyId, CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId,
-    ModelId, PersonaId, SwipeId,
+    ApiKeyId, CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId, PersonaId, SwipeId, ToolServerId,
 };
 pub use time::Timestamp;
 pub use tool_call::{ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};

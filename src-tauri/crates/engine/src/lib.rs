@@ -42,6 +42,7 @@ pub use operations::engine::Engine;
 pub use recall_service::encoder::Encoder;
 pub use settings::environment::environment;
 pub use settings::models::TokenCount;
+pub use settings::tool_servers::{OfferedTool, ToolAnswer};
 pub use store::make_private_folder;
 
 /// A random seed for a turn without one. It is stored with the turn, so that the turn can be repeated.

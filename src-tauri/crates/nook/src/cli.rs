@@ -8,6 +8,7 @@ mod kinds;
 mod memory;
 mod readable;
 mod story;
+mod tool_servers;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ pub(crate) use memory::{MemoryArgs, MemoryVerb};
 pub(crate) use memory::{RankArgs, ScenarioArgs};
 pub(crate) use readable::ReadableArgs;
 pub(crate) use story::StoryVerb;
+pub(crate) use tool_servers::{ToolServerArgs, ToolServerVerb};
 
 /// Private character chat on this machine, from the command line.
 #[derive(Debug, Parser)]
@@ -129,6 +131,13 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: EndpointVerb,
     },
+    /// Manage the servers that offer tools to models (MCP)
+    ToolServers {
+        #[command(subcommand)]
+        verb: ToolServerVerb,
+    },
+    /// Offer the characters to another program as tools: an MCP server on stdin and stdout
+    Mcp,
     /// Copy characters, restore earlier versions of their cards, and choose their personas
     Character {
         #[command(subcommand)]

@@ -53,6 +53,7 @@ impl From<&ApiError> for ErrorReason {
             ApiError::Busy { hint, .. } => ("busy", hint.as_str()),
             ApiError::Storage { hint, .. } => ("storage", hint.as_str()),
             ApiError::Keychain { hint, .. } => ("keychain", hint.as_str()),
+            ApiError::ToolServer { hint, .. } => ("toolServer", hint.as_str()),
             ApiError::Internal { .. } => ("internal", ""),
         };
         Self::new(kind, with_hint(&error.to_string(), hint))

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::api::{
-    ApiKey, CharacterSummary, ChatSummary, Endpoint, Folder, FolderKind, LorebookSummary, Model, ModelRef, Persona,
+    ApiKey, CharacterSummary, ChatSummary, Endpoint, Folder, FolderKind, LorebookSummary, Model, ModelRef, Persona, ToolServer,
 };
 use engine::{Engine, TurnOptions};
 
@@ -57,6 +57,10 @@ pub(crate) async fn api_key(engine: &Engine, wanted: &str) -> Result<ApiKey, Com
 
 pub(crate) async fn endpoint(engine: &Engine, wanted: &str) -> Result<Endpoint, CommandError> {
     pick("endpoint", engine.list_endpoints().await?, wanted, |one| (&one.id, vec![&one.name]))
+}
+
+pub(crate) async fn tool_server(engine: &Engine, wanted: &str) -> Result<ToolServer, CommandError> {
+    pick("tool server", engine.list_tool_servers().await?, wanted, |one| (&one.id, vec![&one.name]))
 }
 
 /// Returns the endpoint that `wanted` names, and the id to select: its own, or that of the model after a slash.

@@ -52,6 +52,7 @@ use crate::table::swipe::{Swipes, SwipesMut};
 use crate::table::token_choice::{StoredChoices, StoredChoicesMut};
 use crate::table::token_count::{TokenCounts, TokenCountsMut};
 use crate::table::tool_grant::{ToolGrants, ToolGrantsMut};
+use crate::table::tool_server::{ToolServers, ToolServersMut};
 use crate::table::trash::{Trash, TrashMut};
 use crate::table::vector::{Vectors, VectorsMut};
 
@@ -147,6 +148,7 @@ tables! {
     endpoints: Endpoints, endpoints_mut: EndpointsMut;
     endpoint_dialects: EndpointDialects, endpoint_dialects_mut: EndpointDialectsMut;
     endpoint_models: EndpointModels, endpoint_models_mut: EndpointModelsMut;
+    tool_servers: ToolServers, tool_servers_mut: ToolServersMut;
     import_reports: ImportReports, import_reports_mut: ImportReportsMut;
     api_keys: ApiKeys, api_keys_mut: ApiKeysMut;
     settings: Settings, settings_mut: SettingsMut;

@@ -99,5 +99,6 @@ pub use table::swipe::{NewSwipe, Swipes, SwipesMut};
 pub use table::token_choice::{StoredChoices, StoredChoicesMut};
 pub use table::token_count::{TextHash, TokenCounts, TokenCountsMut};
 pub use table::tool_grant::{ToolGrant, ToolGrants, ToolGrantsMut};
+pub use table::tool_server::{StoredGrant, ToolServers, ToolServersMut};
 pub use table::trash::{Trash, TrashId, TrashMut, Trashed};
 pub use table::vector::{MessageContent, NewVector, QueuedText, StoredVector, VectorRevision, Vectors, VectorsMut};

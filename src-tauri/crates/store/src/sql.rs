@@ -4,7 +4,7 @@ use domain::chat::{MessageSource, Role, SwipeState};
 use domain::memory::{ArchiveReason, MemoryOrigin, MemoryType};
 use domain::model::ModelChoice;
 use domain::{
-    CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId, PersonaId, SwipeId, Timestamp, ToolCall, ToolRound, ApiKeyId,
+    CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId, PersonaId, SwipeId, Timestamp, ToolCall, ToolRound, ApiKeyId, ToolServerId,
 };
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Null, ToSql, ToSqlOutput, ValueRef};
 use uuid::Uuid;
@@ -29,7 +29,7 @@ macro_rules! id_columns {
     )*};
 }
 
-id_columns! { ApiKeyId CharacterId ChatId DocumentId EndpointId FolderId KeyframeId LorebookId MemoryId MessageId ModelId PersonaId SwipeId }
+id_columns! { ApiKeyId CharacterId ChatId DocumentId EndpointId FolderId KeyframeId LorebookId MemoryId MessageId ModelId PersonaId SwipeId ToolServerId }
 
 impl ToSql for Col<Timestamp> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {

@@ -35,6 +35,7 @@ export function settingEntries(layered: readonly LayeredSetting[]): SettingEntry
 		entry("appearance", "shortcuts", t("settings.shortcuts"), t("settings.shortcutsAbout"), look),
 		entry("appearance", "look", t("settings.look"), t("settings.lookText"), look),
 		entry("personas", "personas", t("settings.personas"), t("personas.text")),
+		entry("toolServers", "toolServers", t("toolServers.title"), t("toolServers.about"), t("settings.toolServers")),
 		entry("imports", "imports", t("imports.title"), t("imports.about"), t("settings.imports")),
 		entry("backups", "backups", backups, t("backups.about")),
 		entry("backups", "archive", t("backups.archive"), t("backups.archiveAbout"), backups),

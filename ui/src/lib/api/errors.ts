@@ -10,6 +10,7 @@ const kinds = {
 	busy: true,
 	storage: true,
 	keychain: true,
+	toolServer: true,
 	internal: true,
 } satisfies Record<ApiError["kind"], true>;
 

@@ -1,7 +1,7 @@
 /** The pages of the help by group, in the order of the list. Each is a Markdown file in `help/<language>`. */
 export const GROUPS = [
 	{ name: "start", pages: ["getting-started", "models", "endpoints", "importing"] },
-	{ name: "chat", pages: ["chatting", "characters", "personas", "groups", "lorebooks", "documents", "tools"] },
+	{ name: "chat", pages: ["chatting", "characters", "personas", "groups", "lorebooks", "documents", "tools", "tool-servers"] },
 	{ name: "prompt", pages: ["memory", "context", "xray", "prompt-templates", "presets", "scripts"] },
 	{ name: "data", pages: ["backups", "privacy"] },
 	{ name: "reference", pages: ["keyboard", "command-line", "local-api", "troubleshooting"] },

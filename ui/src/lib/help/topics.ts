@@ -11,6 +11,7 @@ const KINDS = {
 	busy: "busy",
 	storage: "storage",
 	keychain: "keychain",
+	toolServer: "tool-server",
 	internal: "internal",
 } satisfies Record<Exclude<ApiError["kind"], "provider">, string>;
 

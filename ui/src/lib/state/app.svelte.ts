@@ -23,6 +23,7 @@ import { Chats, Library } from "./library.svelte";
 import { Look } from "./look.svelte";
 import { Memories } from "./memory/memories.svelte";
 import { ModelLibrary } from "./modelLibrary.svelte";
+import { ToolServers } from "./toolServers.svelte";
 import { Models } from "./models.svelte";
 import { followOrigin } from "./origins";
 import { PersonaActions } from "./personaActions";
@@ -70,6 +71,7 @@ export class App {
 	readonly characterFolders = new Folders(this, "character");
 	readonly models: Models;
 	readonly modelLibrary: ModelLibrary;
+	readonly toolServers: ToolServers;
 	readonly settings: SettingsState;
 	readonly xray: Xray;
 	readonly memories: Memories;
@@ -130,6 +132,7 @@ export class App {
 			(character) => this.library.tagsOf(character),
 		);
 		this.models = new Models(this.api);
+		this.toolServers = new ToolServers(this.api);
 		this.modelLibrary = new ModelLibrary(this.api, { attempt: (action) => this.attempt(action) });
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.xray = new Xray(this.api);

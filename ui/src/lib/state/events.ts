@@ -73,6 +73,7 @@ export class EngineEvents {
 			else if (what === "chats") await this.#chatsChanged();
 			else if (what === "folders") await app.loadFolders();
 			else if (what === "models" || what === "endpoints") await app.models.load();
+			else if (what === "toolServers") await app.toolServers.changed();
 			else if (what === "messages") await Promise.all([chat?.id === id && !chat?.busy ? chat?.load() : undefined, app.memoriesChanged()]);
 			else if (what === "memories") await app.memoriesChanged();
 			else if (what === "lorebooks") await Promise.all([app.books.changed(id), app.memoriesChanged()]);

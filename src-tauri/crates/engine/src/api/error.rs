@@ -42,6 +42,9 @@ pub enum ApiError {
     /// The operating system's keychain failed or is missing.
     #[error("{message}")]
     Keychain { message: String, hint: String },
+    /// A tool server could not be started, reached or used.
+    #[error("{message}")]
+    ToolServer { message: String, hint: String },
     /// A bug in this program; the log has the chain of causes.
     #[error("{message}")]
     Internal { message: String },

@@ -98,6 +98,8 @@ pub enum Changed {
     Personas,
     Models,
     Endpoints,
+    /// Tool server `id`, or the list of tool servers.
+    ToolServers,
     Settings,
     /// Templates, modes, regex scripts.
     Presets,

@@ -29,6 +29,7 @@ mod settings;
 mod slash;
 mod token_choices;
 mod tools;
+mod tool_servers;
 mod turn_options;
 mod vision;
 
@@ -58,5 +59,6 @@ pub use settings::*;
 pub use slash::*;
 pub use token_choices::*;
 pub use tools::*;
+pub use tool_servers::*;
 pub use turn_options::*;
 pub use vision::*;

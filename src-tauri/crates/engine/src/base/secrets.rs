@@ -1,10 +1,10 @@
-//! Stores endpoint secrets (keys and header values) in the OS keychain. Without a keychain, they stay in memory until
+//! Stores secrets of endpoints and tool servers (keys, header values, variables) in the OS keychain. Without a keychain, they stay in memory until
 //! the app ends. They are never written to a file.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::EndpointId;
+use domain::{EndpointId, ToolServerId};
 use keyring_core::{CredentialStore, Entry, Error};
 
 use crate::api::ApiError;
@@ -18,6 +18,8 @@ pub(crate) enum Secret {
     Key(EndpointId),
     /// The endpoint's header values, as one JSON object by header name.
     Headers(EndpointId),
+    /// The values of a tool server's variables or headers, as one JSON object by name.
+    ToolServer(ToolServerId),
     /// The access token of the model hub.
     HubToken,
 }
@@ -28,6 +30,7 @@ impl Secret {
         match self {
             Self::Key(id) => id.to_string(),
             Self::Headers(id) => format!("{id}.headers"),
+            Self::ToolServer(id) => format!("{id}.tools"),
             Self::HubToken => "hub".to_owned(),
         }
     }

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use domain::ToolArguments;
+use tokio_util::sync::CancellationToken;
+
 use crate::api::{
     self, Backup, Backups, CardFormat, ChatFileFormat, Health, ImportReport, LayeredSettings, LorebookFormat, ModelRef,
     Picture, PromptReport, ReadableOptions, SettingOwner, Started, TurnOptions,
@@ -12,6 +15,7 @@ use crate::library::characters::Exported;
 use crate::library::quick_replies::QuickReplies;
 use crate::operations::engine::Engine;
 use crate::settings::models::TokenCount;
+use crate::settings::tool_servers::{OfferedTool, ToolAnswer};
 
 impl Engine {
     /// Uses this `tokenizer.json` to count the tokens of an endpoint's model.
@@ -104,6 +108,24 @@ impl Engine {
     /// `NoModel`; `Provider` if the model cannot be loaded.
     pub async fn count_tokens(&self, model: Option<ModelRef>, text: String, ids: bool) -> ApiResult<TokenCount> {
         self.config.count_tokens(model, text, ids).await
+    }
+
+    /// The tools of all tool servers that are switched on.
+    ///
+    /// # Errors
+    /// `Storage`.
+    pub async fn server_tools(&self) -> ApiResult<Vec<OfferedTool>> {
+        self.config.server_tools().await
+    }
+
+    /// Calls a tool of a tool server for the user, who needs no permission. Every failure is an answer.
+    pub async fn call_server_tool(
+        &self,
+        tool: &OfferedTool,
+        arguments: &ToolArguments,
+        cancel: &CancellationToken,
+    ) -> ToolAnswer {
+        self.config.call_server_tool(tool, arguments, cancel).await
     }
 
     /// Process id of the running worker, for tests and the health report.

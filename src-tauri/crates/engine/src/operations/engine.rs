@@ -122,6 +122,9 @@ impl Engine {
         self.base.idle().end();
         self.base.running().cancel_all();
         self.imports.importing().cancel();
+        if tokio::time::timeout(GOODBYE, self.config.tool_servers().end_all()).await.is_err() {
+            tracing::warn!("a tool server did not end in time");
+        }
         let downloads = self.config.downloads().stop_all();
         if tokio::time::timeout(GOODBYE, futures_util::future::join_all(downloads)).await.is_err() {
             tracing::warn!("a download did not end in time");

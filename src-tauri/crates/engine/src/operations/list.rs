@@ -521,6 +521,24 @@ macro_rules! operations {
             config.refresh_endpoint(id: String) -> EndpointTest;
             /// Common services and servers, to prefill the endpoint form with.
             config.endpoint_services() -> Vec<EndpointService>;
+
+            /// The servers that offer tools (MCP), with their tools as they were listed last.
+            config.list_tool_servers() -> Vec<ToolServer>;
+            /// Adds or changes a tool server. A new one is switched off.
+            config.save_tool_server(draft: ToolServerDraft) -> ToolServer;
+            /// Adds the servers of a text, such as `{"mcpServers": {...}}`. All are switched off.
+            config.add_tool_servers(text: String) -> AddedToolServers;
+            /// Removes a tool server with its values and permissions.
+            config.delete_tool_server(id: String) -> ();
+            /// Switches a tool server on or off. It starts when it is switched on; if that fails, its state has the
+            /// reason.
+            config.switch_tool_server(id: String, on: bool) -> ToolServer;
+            /// Starts the server, also if it is off, and lists its tools and resources.
+            config.test_tool_server(id: String) -> ToolServerTest;
+            /// Stores what the user has decided about a tool. Only `chat` needs a chat.
+            config.set_tool_grant(server: String, tool: String, chat: Option<String>, grant: ToolGrant) -> ToolServer;
+            /// Reads a resource of a tool server that is on, as text.
+            config.read_server_resource(id: String, uri: String) -> String;
             /// The models that chats chose, latest first.
             config.recent_models() -> Vec<ModelRef>;
         }

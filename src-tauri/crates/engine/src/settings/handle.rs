@@ -16,6 +16,7 @@ use crate::settings::environment::Environment;
 use crate::settings::hub::downloads::Downloads;
 use crate::settings::hub::known_repos::KnownRepos;
 use crate::settings::tokenizer_files::TokenizerFiles;
+use crate::settings::tool_servers::RunningServers;
 
 /// Chat templates by model and chosen format: the name of a built-in one, or the JSON of a user-defined one.
 type Templates = HashMap<(ModelId, String), KnownTemplate>;
@@ -38,7 +39,7 @@ struct ConfigurationState {
     counts: KnownCounts,
     downloads: Downloads,
     known_repos: KnownRepos,
-    api_server: ApiServer,
+    api_server: ApiServer, tool_servers: RunningServers,
 }
 
 impl Drop for ConfigurationState {
@@ -73,6 +74,7 @@ impl Configuration {
             downloads: Downloads::new(base.events().clone()),
             known_repos: KnownRepos::default(),
             api_server: ApiServer::default(),
+            tool_servers: RunningServers::default(),
             base,
             local,
             encoder_model,
@@ -139,6 +141,10 @@ impl Configuration {
 
     pub(crate) fn api_server(&self) -> &ApiServer {
         &self.inner.api_server
+    }
+
+    pub(crate) fn tool_servers(&self) -> &RunningServers {
+        &self.inner.tool_servers
     }
 
     pub(crate) fn known_counts(&self) -> &KnownCounts {

@@ -36,4 +36,5 @@ pub(crate) mod templates;
 pub(crate) mod text_counts;
 pub(crate) mod token_counter;
 pub(crate) mod tokenizer_files;
+pub(crate) mod tool_servers;
 pub(crate) mod view;

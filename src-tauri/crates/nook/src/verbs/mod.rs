@@ -12,6 +12,7 @@ mod hub;
 mod library;
 mod list_folders;
 mod lore;
+mod mcp;
 mod memory;
 mod model_load;
 mod models;
@@ -28,6 +29,7 @@ mod slash;
 mod story;
 mod templates;
 mod tool_question;
+mod tool_servers;
 mod turn;
 
 use engine::{Engine, Options};
@@ -60,6 +62,9 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
             false => data::restore(&options, file, out).await,
         };
     }
+    if let Verb::Mcp = cli.verb {
+        return mcp::mcp(options).await;
+    }
     let opened = Engine::open(options).await;
     if let Verb::Doctor { endpoints } = cli.verb {
         return doctor::doctor(opened, endpoints, out).await;
@@ -88,6 +93,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,
         Verb::Template { verb } => templates::templates(engine, verb, out).await,
         Verb::Endpoints { verb } => endpoints::endpoints(engine, verb, out).await,
+        Verb::ToolServers { verb } => tool_servers::tool_servers(engine, verb, out).await,
         Verb::Models { verb } => models::models(engine, verb, out).await,
         Verb::Character { verb } => character::character(engine, verb, out).await,
         Verb::Memory { verb } => memory::memory(engine, verb, out).await,
@@ -106,6 +112,6 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
             data::trash(engine, data::TrashActions { restore, delete, empty, backups }, out).await
         }
         Verb::Check => data::check(engine, out).await,
-        Verb::Doctor { .. } | Verb::Lore { .. } => Ok(()),
+        Verb::Doctor { .. } | Verb::Lore { .. } | Verb::Mcp => Ok(()),
     }
 }

@@ -11,6 +11,7 @@ mod hostile;
 mod hub;
 mod library;
 mod lore;
+mod mcp;
 mod memory;
 mod prompts;
 mod real_model;
@@ -19,5 +20,7 @@ mod serving;
 mod sillytavern;
 mod stories;
 mod talking;
+#[cfg(unix)]
+mod tool_servers;
 mod words;
 mod world;

@@ -1,7 +1,8 @@
 //! Tests of turns with the real worker and the default model.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::mcp::{Client, data, text};
 use crate::talking::png;
 use crate::world::{Done, World, card};
 
@@ -180,4 +181,21 @@ mod signals {
         assert_eq!(running.wait().code(), Some(0));
         assert_eq!(world.json(&["list", "chats"])["items"][0]["message_count"], 3, "the text so far is kept");
     }
+}
+
+#[tokio::test]
+async fn other_program_talks_to_a_character_over_mcp() {
+    let world = World::with_model();
+    world.json(&["import", &world.file("mira.json", card("Mira Quay"))]);
+    world.json(&["set", "max_tokens", "16"]);
+    let client = Client::start(&world).await;
+    let first = client.call("chat", json!({ "character": "Mira Quay", "message": "Hello" })).await;
+    let chat = data(&first)["chat"].as_str().unwrap().to_owned();
+    assert!(!data(&first)["reply"].as_str().unwrap().is_empty(), "{first:?}");
+    assert!(text(&first).ends_with(&format!("[To continue, pass this chat: {chat}]")), "{first:?}");
+    let next = json!({ "character": "Mira Quay", "message": "Is the lamp lit?", "chat": chat });
+    assert_eq!(data(&client.call("chat", next).await)["chat"], chat.as_str());
+    assert_eq!(client.end().await, 0);
+    let shown = world.json(&["show", "chat", &chat]);
+    assert_eq!(shown["page"]["messages"].as_array().unwrap().len(), 5);
 }

@@ -57,5 +57,6 @@ pub(crate) mod swipe;
 pub(crate) mod token_choice;
 pub(crate) mod token_count;
 pub(crate) mod tool_grant;
+pub(crate) mod tool_server;
 pub(crate) mod trash;
 pub(crate) mod vector;

@@ -26,6 +26,7 @@ mod searching;
 mod sources;
 mod texts;
 mod together;
+mod tool_servers;
 mod trash;
 mod vectors;
 mod worlds;

@@ -1,0 +1,113 @@
+//! Tools of servers for a reply: definitions and calls. Permissions are checked by the caller (`grant_of`).
+
+use domain::tool_server::{ServerTool, ToolServer};
+use domain::{ToolArguments, ToolDefinition, ToolServerId};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::view::named_tools;
+use crate::base::error::{ApiResult, sentence};
+use crate::settings::handle::Configuration;
+
+/// A tool that a model may be offered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OfferedTool {
+    pub server: ToolServerId,
+    pub server_name: String,
+    /// The tool as the server lists it.
+    pub tool: ServerTool,
+    /// The tool as the model sees it.
+    pub definition: ToolDefinition,
+}
+
+/// The result of a call, as text for the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolAnswer {
+    pub text: String,
+    /// The tool or its server failed; `text` gives the reason.
+    pub error: bool,
+}
+
+impl Configuration {
+    /// The tools of all servers that are switched on, as they were listed last. Nothing is started.
+    pub(crate) async fn server_tools(&self) -> ApiResult<Vec<OfferedTool>> {
+        let servers = self.stored_servers().await?;
+        let named = named_tools(&servers);
+        let offered = named.into_iter().filter_map(|named| {
+            let server = servers.iter().find(|server| server.id == named.server && server.enabled)?;
+            let tool = server.tools.get(named.position)?.clone();
+            let definition = tool.definition(named.model_name);
+            Some(OfferedTool { server: server.id, server_name: server.name.clone(), tool, definition })
+        });
+        Ok(offered.collect())
+    }
+
+    /// Calls a tool of a server, and starts the server if needed. A tool that the server has changed since it was listed
+    /// is not called: the user and the model know only its earlier definition. Every failure is an answer for the model.
+    pub(crate) async fn call_server_tool(
+        &self,
+        offered: &OfferedTool,
+        arguments: &ToolArguments,
+        cancel: &CancellationToken,
+    ) -> ToolAnswer {
+        match self.try_call(offered, arguments, cancel).await {
+            Ok(answer) => answer,
+            Err(error) => ToolAnswer { text: error.to_string(), error: true },
+        }
+    }
+
+    async fn try_call(
+        &self,
+        offered: &OfferedTool,
+        arguments: &ToolArguments,
+        cancel: &CancellationToken,
+    ) -> ApiResult<ToolAnswer> {
+        let refused = |text: String| Ok(ToolAnswer { text, error: true });
+        let Ok(arguments) = serde_json::from_str::<Map<String, Value>>(arguments.text()) else {
+            return refused("The arguments are not a JSON object.".to_owned());
+        };
+        let server = self.stored_server(offered.server).await?;
+        if !server.enabled {
+            return refused(format!("The tool server {} is switched off.", server.name));
+        }
+        if !self.is_unchanged(&server, offered, cancel).await? {
+            let name = &offered.tool.name;
+            return refused(format!(
+                "The tool {name} has changed, so it was not called. It is offered anew next time."
+            ));
+        }
+        let running = self.running_server(&server).await?;
+        Ok(match running.call(&offered.tool.name, arguments, cancel).await {
+            Ok(output) => ToolAnswer { text: output.text, error: output.error },
+            Err(error) => ToolAnswer { text: sentence(&error.to_string()), error: true },
+        })
+    }
+
+    /// Lists the tools again if they may have changed, and compares the definition that was offered.
+    async fn is_unchanged(
+        &self,
+        server: &ToolServer,
+        offered: &OfferedTool,
+        cancel: &CancellationToken,
+    ) -> ApiResult<bool> {
+        let running = self.running_server(server).await?;
+        let list = async {
+            let connection = running.connection().await?;
+            if connection.take_tools_changed() { running.tools().await.map(Some) } else { Ok(None) }
+        };
+        let listed = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(mcp::McpError::Cancelled),
+            listed = list => listed,
+        };
+        let listed = listed.map_err(|error| super::running::failed(&error))?;
+        let tools = match listed {
+            Some(tools) => {
+                self.keep_tools(server, tools.clone()).await?;
+                tools
+            }
+            None => server.tools.clone(),
+        };
+        Ok(tools.contains(&offered.tool))
+    }
+}

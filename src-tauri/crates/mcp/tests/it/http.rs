@@ -1,0 +1,118 @@
+//! A server at an address, made of plain sockets.
+
+use std::sync::{Arc, Mutex};
+
+use mcp::{McpError, Server, ServerConfig, ToolOutput};
+use secrecy::SecretString;
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+use crate::small;
+
+/// Starts a server that records each request and answers it with `answer(method of the call)`: status and body.
+async fn serve(answer: fn(&str) -> (&'static str, String)) -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let received = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&received);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(converse(stream, answer, Arc::clone(&kept)));
+        }
+    });
+    (url, received)
+}
+
+async fn converse(mut stream: TcpStream, answer: fn(&str) -> (&'static str, String), kept: Arc<Mutex<Vec<String>>>) {
+    let mut bytes = Vec::new();
+    loop {
+        let mut piece = [0; 4_096];
+        let Ok(read @ 1..) = stream.read(&mut piece).await else { return };
+        bytes.extend_from_slice(&piece[..read]);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        if body.len() < length.unwrap_or(0) {
+            continue;
+        }
+        let message: Value = serde_json::from_str(body).unwrap_or_default();
+        kept.lock().unwrap().push(text.clone());
+        let method = if head.starts_with("POST") { message["method"].as_str().unwrap_or_default() } else { "" };
+        let (status, result) = answer(method);
+        let body = match (status, result.as_str()) {
+            ("200 OK", result) if !result.is_empty() => {
+                let id = message["id"].clone();
+                let result: Value = serde_json::from_str(result).unwrap();
+                json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string()
+            }
+            (_, other) => other.to_owned(),
+        };
+        let place = if status.starts_with("30") { "Location: http://127.0.0.1:9/elsewhere\r\n" } else { "" };
+        let head = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\n{place}Content-Length: {}\r\n\r\n",
+            body.len()
+        );
+        if stream.write_all((head + &body).as_bytes()).await.is_err() {
+            return;
+        }
+        bytes.clear();
+    }
+}
+
+fn well(method: &str) -> (&'static str, String) {
+    let result = match method {
+        "initialize" => {
+            json!({ "protocolVersion": "2025-06-18", "capabilities": { "tools": {} }, "serverInfo": { "name": "web", "version": "1" } })
+        }
+        "tools/list" => json!({ "tools": [{ "name": "run", "inputSchema": { "type": "object" } }] }),
+        "tools/call" => json!({ "content": [{ "type": "text", "text": "done" }] }),
+        "notifications/initialized" => return ("202 Accepted", String::new()),
+        _ => return ("405 Method Not Allowed", String::new()),
+    };
+    ("200 OK", result.to_string())
+}
+
+fn server(url: &str, headers: &[(&str, &str)]) -> Arc<Server> {
+    let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value))).collect();
+    Server::new(ServerConfig::Http { url: url.to_owned(), headers }, small())
+}
+
+#[tokio::test]
+async fn calls_a_tool_at_an_address() {
+    let (url, received) = serve(well).await;
+    let server = server(&url, &[("Authorization", "Bearer secret")]);
+    assert_eq!(server.tools().await.unwrap()[0].name, "run");
+    let output = server.call("run", Map::new(), &CancellationToken::new()).await;
+    assert_eq!(output, Ok(ToolOutput { text: "done".into(), error: false }));
+    let received = received.lock().unwrap();
+    assert!(received.iter().all(|request| request.to_lowercase().contains("authorization: bearer secret")));
+}
+
+#[tokio::test]
+async fn redirect_is_not_followed() {
+    let (url, received) = serve(|_| ("307 Temporary Redirect", String::new())).await;
+    let error = server(&url, &[("X-Key", "secret")]).tools().await.unwrap_err();
+    assert!(matches!(error, McpError::Protocol { .. } | McpError::Status { .. }), "{error:?}");
+    assert_eq!(received.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn refusals_of_the_server_are_typed() {
+    let (url, _) = serve(|_| ("401 Unauthorized", "no".into())).await;
+    let error = server(&url, &[]).tools().await.unwrap_err();
+    assert!(matches!(error, McpError::Unauthorized { .. } | McpError::Protocol { .. }), "{error:?}");
+    let (url, _) = serve(|_| ("503 Service Unavailable", "later".into())).await;
+    let error = server(&url, &[]).tools().await.unwrap_err();
+    assert!(matches!(error, McpError::Status { status: 503, .. }), "{error:?}");
+    let (url, _) = serve(|_| ("200 OK", String::new())).await;
+    let error = server(&url, &[]).tools().await.unwrap_err();
+    assert!(matches!(error, McpError::Protocol { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn header_that_cannot_be_sent_is_named() {
+    let error = server("https://example.org/mcp", &[("X Bad", "1")]).tools().await.unwrap_err();
+    assert_eq!(error, McpError::BadHeader { name: "X Bad".into() });
+}

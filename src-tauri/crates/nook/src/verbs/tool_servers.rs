@@ -1,0 +1,151 @@
+//! `tool-servers`: servers that offer tools (MCP).
+
+use std::path::Path;
+
+use engine::Engine;
+use engine::api::{
+    AddedToolServers, ServerTool, ToolGrant, ToolServer, ToolServerDraft, ToolServerState, ToolServerTest,
+    ToolServerTransport, ToolServerValueDraft,
+};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::endpoints::secret;
+use super::library::{ItemList, lines};
+use crate::cli::{ToolServerArgs, ToolServerVerb};
+use crate::failure::CommandError;
+use crate::find;
+use crate::output::Output;
+
+pub(crate) async fn tool_servers(engine: &Engine, verb: ToolServerVerb, out: &Output) -> Result<(), CommandError> {
+    match verb {
+        ToolServerVerb::List => lines(ItemList { items: engine.list_tool_servers().await? }, out, line),
+        ToolServerVerb::Add(args) => out.answer(&engine.save_tool_server(draft(args)?).await?, line),
+        ToolServerVerb::Paste { file } => paste(engine, &file, out).await,
+        ToolServerVerb::On { name } => switch_on(engine, &name, out).await,
+        ToolServerVerb::Off { name } => {
+            let id = find::tool_server(engine, &name).await?.id;
+            out.answer(&engine.switch_tool_server(id, false).await?, line)
+        }
+        ToolServerVerb::Test { name } => {
+            let id = find::tool_server(engine, &name).await?.id;
+            out.answer(&engine.test_tool_server(id).await?, test)
+        }
+        ToolServerVerb::Tools { name } => {
+            lines(ItemList { items: find::tool_server(engine, &name).await?.tools }, out, tool)
+        }
+        ToolServerVerb::Grant { name, tool, grant } => {
+            let id = find::tool_server(engine, &name).await?.id;
+            let server = engine.set_tool_grant(id, tool, None, grant.into()).await?;
+            out.answer(&server, |server| server.tools.iter().map(self::tool).collect::<Vec<_>>().join("\n"))
+        }
+        ToolServerVerb::Call { name, tool, arguments } => call(engine, &name, &tool, &arguments, out).await,
+        ToolServerVerb::Read { name, uri } => {
+            let id = find::tool_server(engine, &name).await?.id;
+            let text = engine.read_server_resource(id, uri).await?;
+            out.answer(&json!({ "text": text }), |_| text.clone())
+        }
+        ToolServerVerb::Remove { name } => {
+            let found = find::tool_server(engine, &name).await?;
+            engine.delete_tool_server(found.id.clone()).await?;
+            out.answer(&found, |found| format!("removed {}", found.name))
+        }
+    }
+}
+
+fn draft(args: ToolServerArgs) -> Result<ToolServerDraft, CommandError> {
+    let ToolServerArgs { name, url, values_from, command } = args;
+    let mut command = command.into_iter();
+    let transport = match (url, command.next()) {
+        (Some(url), _) => ToolServerTransport::Http { url },
+        (None, Some(program)) => ToolServerTransport::Process { command: program, args: command.collect() },
+        (None, None) => return Err(CommandError::because("usage", "specify --url or a command after --")),
+    };
+    let values = values_from.as_deref().map(values).transpose()?.unwrap_or_default();
+    Ok(ToolServerDraft { id: None, name, transport, values })
+}
+
+/// Parses lines such as `API_KEY=abc` or `Authorization: Bearer abc`.
+fn values(file: &Path) -> Result<Vec<ToolServerValueDraft>, CommandError> {
+    let value = |line: &str| {
+        let (name, value) = line.split_once(['=', ':']).ok_or_else(|| {
+            CommandError::because("badInput", "each line needs a name and a value, such as API_KEY=abc")
+        })?;
+        Ok(ToolServerValueDraft { name: name.trim().to_owned(), value: Some(value.trim().to_owned()) })
+    };
+    secret(file)?.lines().filter(|line| !line.trim().is_empty()).map(value).collect()
+}
+
+async fn paste(engine: &Engine, file: &Path, out: &Output) -> Result<(), CommandError> {
+    let report = engine.add_tool_servers(secret(file)?).await?;
+    out.answer(&report, |AddedToolServers { added, skipped }| {
+        let skipped =
+            skipped.iter().map(|one| format!("not added: {} ({})", one.name, one.reason.trim_end_matches('.')));
+        added.iter().map(line).chain(skipped).collect::<Vec<_>>().join("\n")
+    })?;
+    match report.added.is_empty() {
+        true => Err(CommandError::reported("refused", "no server was added")),
+        false => Ok(()),
+    }
+}
+
+async fn switch_on(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
+    let id = find::tool_server(engine, name).await?.id;
+    let server = engine.switch_tool_server(id, true).await?;
+    out.answer(&server, |server| {
+        let tools = server.tools.iter().map(tool);
+        std::iter::once(line(server)).chain(tools).collect::<Vec<_>>().join("\n")
+    })?;
+    match server.state {
+        ToolServerState::Failed { message, hint } => {
+            Err(CommandError::reported("toolServer", format!("{message} {hint}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+async fn call(engine: &Engine, name: &str, tool: &str, arguments: &str, out: &Output) -> Result<(), CommandError> {
+    let server = find::tool_server(engine, name).await?;
+    if !server.enabled {
+        return Err(CommandError::because("badInput", format!("{} is switched off; switch it on first", server.name)));
+    }
+    let offered = engine.server_tools().await?;
+    let wanted = offered.iter().find(|one| one.server.to_string() == server.id && one.tool.name == tool);
+    let wanted = wanted.ok_or_else(|| CommandError::not_found(format!("{} has no tool named {tool}", server.name)))?;
+    let arguments = domain::ToolArguments::read(arguments);
+    let answer = engine.call_server_tool(wanted, &arguments, &CancellationToken::new()).await;
+    out.answer(&json!({ "text": answer.text, "error": answer.error }), |_| answer.text.clone())?;
+    match answer.error {
+        true => Err(CommandError::reported("toolServer", "the tool reported an error")),
+        false => Ok(()),
+    }
+}
+
+fn line(server: &ToolServer) -> String {
+    let how = match &server.transport {
+        ToolServerTransport::Process { command, args } => [std::slice::from_ref(command), args].concat().join(" "),
+        ToolServerTransport::Http { url } => url.clone(),
+    };
+    let state = if server.enabled { "on" } else { "off" };
+    let missing = server.values.iter().filter(|value| !value.stored).map(|value| value.name.as_str());
+    let missing = missing.collect::<Vec<_>>().join(", ");
+    let missing = if missing.is_empty() { missing } else { format!(", without {missing}") };
+    format!("{}  {}  {state}, {} tools{missing} ({how})", server.id, server.name, server.tools.len())
+}
+
+fn tool(tool: &ServerTool) -> String {
+    let grant = match tool.grant {
+        ToolGrant::Ask | ToolGrant::Chat => "asks",
+        ToolGrant::Always => "always",
+        ToolGrant::Never => "never",
+    };
+    let about = tool.description.lines().next().unwrap_or_default();
+    format!("  {}({})  [{grant}]  {about}", tool.name, tool.arguments.join(", "))
+}
+
+fn test(test: &ToolServerTest) -> String {
+    let head = format!("{} {} answered in {:.0} ms", test.name, test.version, test.took_ms);
+    let tools = test.server.tools.iter().map(tool);
+    let resources = test.resources.iter().map(|resource| format!("  {}  {}", resource.uri, resource.name));
+    std::iter::once(head).chain(tools).chain(resources).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { FakeShell } from "../../../tests/unit/shell";
+import type { ToolServer, ToolServerDraft } from "../api/generated";
+import { api } from "./api";
+import { ToolServerForm } from "./toolServerForm.svelte";
+import { ToolServers } from "./toolServers.svelte";
+
+const server = (over: Partial<ToolServer> = {}): ToolServer => ({ id: "s1", name: "Files", enabled: false, transport: { kind: "process", command: "npx", args: ["-y", "files"] }, values: [{ name: "KEY", stored: true }], valuesAreForSession: false, state: { kind: "off" }, tools: [], ...over });
+
+test("failed test keeps the list and shows the reason", async () => {
+	const refuse = () => {
+		throw { kind: "toolServer", message: "The server ended.", hint: "Check the command." };
+	};
+	const servers = new ToolServers(api(new FakeShell({ list_tool_servers: () => [server()], test_tool_server: refuse })));
+	await servers.load();
+	await servers.test(server());
+	expect(servers.tests.get("s1")).toMatchObject({ failure: { kind: "toolServer" } });
+	expect(servers.failure).toBeNull();
+	expect(servers.all).toHaveLength(1);
+	expect(servers.busy.size).toBe(0);
+});
+
+test("switch shows the server as the engine returns it", async () => {
+	const servers = new ToolServers(api(new FakeShell({ list_tool_servers: () => [server()], switch_tool_server: () => server({ enabled: true, state: { kind: "running" } }) })));
+	await servers.load();
+	await servers.switch(server(), true);
+	expect(servers.all?.[0]).toMatchObject({ enabled: true, state: { kind: "running" } });
+});
+
+test("change of another window loads a shown list only", async () => {
+	let loads = 0;
+	const servers = new ToolServers(api(new FakeShell({ list_tool_servers: () => ((loads += 1), []) })));
+	await servers.changed();
+	expect(loads).toBe(0);
+	await servers.load();
+	await servers.changed();
+	expect(loads).toBe(2);
+});
+
+test("form keeps stored values and skips empty lines", async () => {
+	let saved: ToolServerDraft | undefined;
+	const form = new ToolServerForm(api(new FakeShell({ save_tool_server: ({ draft }: { draft: ToolServerDraft }) => ((saved = draft), server()) })), server());
+	form.args = "-y\n\n files \n";
+	form.addValue();
+	form.addValue();
+	form.values[1] = { name: " NEW ", value: "n", stored: false };
+	await form.save();
+	expect(saved).toEqual({ id: "s1", name: "Files", transport: { kind: "process", command: "npx", args: ["-y", "files"] }, values: [{ name: "KEY", value: null }, { name: "NEW", value: "n" }] });
+});
+
+test("form needs a name and a command or an address", () => {
+	const form = new ToolServerForm(api(new FakeShell({})), null);
+	form.name = "Time";
+	expect(form.ready).toBe(false);
+	form.command = "uvx";
+	expect(form.ready).toBe(true);
+	form.kind = "http";
+	expect(form.ready).toBe(false);
+});
