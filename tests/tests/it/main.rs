@@ -37,6 +37,7 @@ mod layers;
 mod learning;
 mod learning_model;
 mod library;
+mod local_api;
 mod lorebooks;
 mod macros;
 mod memory;

@@ -21,7 +21,7 @@ use crate::connections::Connection;
 use crate::guard::AllowedHosts;
 use crate::respond::{ErrorResponse, json};
 use crate::secret::{AccessToken, PresentedToken, Tickets};
-use crate::{archive, events, files, operation, transfer};
+use crate::{archive, events, files, openai_api, operation, transfer};
 
 /// State shared by the handlers.
 pub(crate) struct ServerState {
@@ -62,7 +62,12 @@ pub(crate) fn router(shared: SharedState, ui: Option<&Path>) -> Router {
         Some(folder) => files::router(folder),
         None => Router::new().fallback(no_such_route),
     };
-    rest.merge(with_token).merge(others).layer(from_fn_with_state(Arc::clone(&shared), check_origin)).with_state(shared)
+    let openai = openai_api::routes(&shared);
+    rest.merge(with_token)
+        .merge(openai)
+        .merge(others)
+        .layer(from_fn_with_state(Arc::clone(&shared), check_origin))
+        .with_state(shared)
 }
 
 async fn check_origin(State(shared): State<SharedState>, request: Request, next: Next) -> Response {

@@ -20,6 +20,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::body::BodySlots;
 use crate::connections::{Connection, Connections};
 use crate::guard::AllowedHosts;
+use crate::peer::{PeerWatch, watched};
 use crate::routes::{ServerState, router};
 use crate::secret::{AccessToken, Tickets};
 use crate::{events, files};
@@ -138,6 +139,7 @@ async fn accept(listener: TcpListener, router: Router, stopping: CancellationTok
 /// Serves one connection with HTTP/1.1 only, because every wait of it can have a timeout.
 async fn handle_connection(stream: TcpStream, guest: Arc<Connection>, router: Router, stopping: CancellationToken) {
     let router = router.layer(Extension(Arc::clone(&guest)));
+    let (stream, peer) = watched(stream);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
@@ -148,7 +150,7 @@ async fn handle_connection(stream: TcpStream, guest: Arc<Connection>, router: Ro
         .with_upgrades();
     let mut connection = pin!(connection);
     let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
+        ended = with_notice(connection.as_mut(), &peer, &guest) => ended,
         () = guest.evicted() => return,
         () = stopping.cancelled() => {
             connection.as_mut().graceful_shutdown();
@@ -158,6 +160,16 @@ async fn handle_connection(stream: TcpStream, guest: Arc<Connection>, router: Ro
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
     }
+}
+
+/// Runs the connection, and notes on the way that the client has closed it.
+async fn with_notice<T>(connection: impl Future<Output = T>, peer: &PeerWatch, guest: &Connection) -> T {
+    let mut connection = pin!(connection);
+    tokio::select! {
+        ended = connection.as_mut() => return ended,
+        () = peer.closed() => guest.mark_closed(),
+    }
+    connection.await
 }
 
 fn places(folders: &[PathBuf]) -> String {

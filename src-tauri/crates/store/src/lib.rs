@@ -46,6 +46,7 @@ pub use purge::{Before, Purged, RedactManifest};
 pub use query::Query;
 pub use search::{Excerpt, register as register_search_functions};
 pub use store::Store;
+pub use table::api_chat::{ApiChats, ApiChatsMut};
 pub use table::asset::{Asset, Assets, AssetsMut};
 pub use table::background::{Background, Backgrounds, BackgroundsMut};
 pub use table::bound_persona::{BoundPersonas, BoundPersonasMut};

@@ -61,6 +61,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0053_model_adapters.sql"),
     include_str!("migrations/0054_token_choices.sql"),
     include_str!("migrations/0055_scene_words.sql"),
+    include_str!("migrations/0056_api_chat.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

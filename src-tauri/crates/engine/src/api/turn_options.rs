@@ -1,7 +1,10 @@
 //! Options of one turn.
 
+use std::sync::Arc;
+
 use domain::sampling::SamplerOptions;
 
+use super::client::ClientOptions;
 use super::{Ask, ModelRef, Picture, Placement, WhatIf};
 
 /// Options of one turn. Missing values come from the chat and the settings.
@@ -30,6 +33,8 @@ pub struct TurnOptions {
     pub regenerate: bool,
     /// Pictures of the message.
     pub pictures: Vec<Picture>,
+    /// What a program that uses the local API asks of this reply.
+    pub client: Option<Arc<ClientOptions>>,
 }
 
 impl From<WhatIf> for TurnOptions {

@@ -4,3 +4,5 @@ pub(crate) mod calls;
 pub(crate) mod engine;
 #[macro_use]
 pub(crate) mod list;
+pub(crate) mod local_api;
+pub(crate) mod local_api_keys;

@@ -58,6 +58,11 @@ impl ReadMessages {
             newest: None,
         }
     }
+
+    /// The messages that a request brings along, with the pictures of each.
+    pub(crate) fn given(history: Vec<WindowMessage>, pictures: HashMap<MessageId, Vec<Picture>>) -> Self {
+        Self { opening: None, history, pictures, before: MessageCount::default(), newest: None }
+    }
 }
 
 impl Turns {
@@ -141,6 +146,7 @@ impl Turns {
             greeting: opening.and_then(|shown| greeting(&snapshot.card, shown)),
             user_messages: i64::from(before.of_user) + of_user,
             said: said_so_far(&history, position),
+            client: options.client.clone(),
             in_passing: false,
             notices: notice.into_iter().chain(template_variables::unknown_details(&values)).collect(),
             withdrawals: answerer.withdrawals,

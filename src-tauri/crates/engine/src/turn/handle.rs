@@ -11,6 +11,8 @@ use crate::base::handle::Base;
 use crate::library::handle::Library;
 use crate::recall_service::handle::RecallService;
 use crate::settings::handle::Configuration;
+use crate::turn::client::queue::ClientQueue;
+use crate::turn::client::reports::ClientReports;
 use crate::turn::lore_cache::LoreCache;
 
 /// Called after each complete reply; the turn's task ends after the returned future.
@@ -27,12 +29,20 @@ struct TurnsState {
     lore: Mutex<LoreCache>,
     without_prefill: Mutex<HashSet<String>>,
     listener: OnceLock<ReplyListener>,
+    client_queue: ClientQueue,
+    client_reports: Mutex<ClientReports>,
 }
 
 impl Turns {
     pub(crate) fn new(recall: RecallService) -> Self {
-        let inner =
-            TurnsState { recall, lore: Mutex::default(), without_prefill: Mutex::default(), listener: OnceLock::new() };
+        let inner = TurnsState {
+            recall,
+            lore: Mutex::default(),
+            without_prefill: Mutex::default(),
+            listener: OnceLock::new(),
+            client_queue: ClientQueue::default(),
+            client_reports: Mutex::default(),
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -65,6 +75,16 @@ impl Turns {
 
     pub(crate) fn lore_cache(&self) -> MutexGuard<'_, LoreCache> {
         self.inner.lore.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Order of the local API's requests in each chat.
+    pub(crate) fn client_queue(&self) -> &ClientQueue {
+        &self.inner.client_queue
+    }
+
+    /// Prompts of requests that were not stored.
+    pub(crate) fn client_reports(&self) -> MutexGuard<'_, ClientReports> {
+        self.inner.client_reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keys of endpoints' models that have refused to continue an unfinished reply.

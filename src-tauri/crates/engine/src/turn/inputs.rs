@@ -12,6 +12,7 @@ use domain::settings::{PlacementMode, Values};
 use domain::{MessageId, Timestamp};
 use store::BoundLorebook;
 
+use crate::api::client::ClientOptions;
 use crate::base::convert::Speakers;
 use crate::library::chat_snapshot::ChatSnapshot;
 use crate::library::group::NextSpeaker;
@@ -81,6 +82,8 @@ pub(crate) struct TurnInputs {
     pub(crate) user_messages: i64,
     /// Number of messages up to the user's last one, and how many of them follow the user's message before that.
     pub(crate) said: (i64, i64),
+    /// What a program that uses the local API asks of the reply.
+    pub(crate) client: Option<Arc<ClientOptions>>,
     /// The prompt is speculative, so its token counts are not stored.
     pub(crate) in_passing: bool,
     pub(crate) notices: Vec<String>,

@@ -4,5 +4,8 @@
 
 mod connections;
 mod matrix;
+mod openai;
+mod openai_bodies;
+mod openai_streams;
 mod routes;
 mod world;
