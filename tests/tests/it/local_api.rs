@@ -78,7 +78,7 @@ async fn read_only_key_stores_nothing() {
     let read_only = ApiGrant { read_only: true, ..full() };
     let chats = app.engine.list_chats().await.unwrap();
     let (text, place) = app.client_reply(&read_only, says("mira", "Good evening.")).await.unwrap();
-    assert_eq!((text.as_str(), place), ("You said: Good evening.", None));
+    assert!(text.ends_with("Good evening.") && place.is_none(), "{text} {place:?}");
     assert_eq!(app.engine.list_chats().await.unwrap(), chats);
 
     let chat = app.first_chat().await.id;

@@ -183,12 +183,13 @@ async fn given_history_is_the_window() {
     let (world, _) = World::with_keeper().await;
     let chats = world.chats().await;
     let messages =
-        [says("user", "Where is the lantern?"), says("assistant", "In my cabin."), says("user", "Bring it, {{char}}.")];
+        [says("user", "What have you got?"), says("assistant", "A lantern."), says("user", "Bring it, {{char}}.")];
+    world.model.reply("At once.");
     let answer = world.chat(json!({ "model": "captain-nemo", "messages": messages })).await;
-    assert_eq!(content(&answer), "You said: Bring it, {{char}}.");
+    assert_eq!(content(&answer), "At once.");
     let prompt = world.last_prompt();
     let sent = whole_text(&prompt);
-    for expected in ["silver compass", "whale oil", "Where is the lantern?", "In my cabin."] {
+    for expected in ["silver compass", "whale oil", "What have you got?", "A lantern.", "Bring it, {{char}}."] {
         assert!(sent.contains(expected), "{expected} is missing: {sent}");
     }
     assert!(!sent.contains("Welcome aboard."), "the greeting is not part of the request");
@@ -196,7 +197,7 @@ async fn given_history_is_the_window() {
     let place = answer.json()["x_inglenook"].clone();
     assert_eq!((place.get("chat"), place.get("message")), (None, None));
     let report = world.call("manifest", &json!({ "swipe": place["manifest"] }).to_string()).await;
-    assert!(report.json()["text"].as_str().unwrap().contains("In my cabin."), "{report:?}");
+    assert!(report.json()["text"].as_str().unwrap().contains("A lantern."), "{report:?}");
     world.stop().await;
 }
 
@@ -385,11 +386,9 @@ async fn completions_continue_or_answer_a_text() {
         async move { world.ask("POST", "/v1/completions", body.to_string().as_bytes()).await }
     };
     for (model, prompt) in [("gpt-small", json!("Ahoy.")), ("captain-nemo", json!(["Ahoy."]))] {
+        world.model.reply("Aye.");
         let reply = ask(json!({ "model": model, "prompt": prompt, "max_tokens": 5 })).await.json();
-        assert_eq!(
-            (&reply["object"], &reply["choices"][0]["text"]),
-            (&json!("text_completion"), &json!("You said: Ahoy."))
-        );
+        assert_eq!((&reply["object"], &reply["choices"][0]["text"]), (&json!("text_completion"), &json!("Aye.")));
         assert_eq!(reply["choices"][0]["finish_reason"], "stop");
     }
     for (field, value) in
@@ -416,7 +415,7 @@ async fn fifty_requests_run_in_parallel() {
     };
     let answers = futures_util::future::join_all((0..50).map(one)).await;
     for (index, answer) in answers {
-        assert_eq!(content(&answer), format!("You said: Number {index}."));
+        assert!(content(&answer).ends_with(&format!("Number {index}.")), "{answer:?}");
     }
     world.stop().await;
 }
