@@ -101,7 +101,7 @@ def litellm_client():
 def llm_client():
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "extra-openai-models.yaml"), "w", encoding="utf-8") as file:
-            file.write(f"- model_id: inglenook\n  model_name: {MODEL}\n  api_base: {BASE}\n")
+            file.write(f"- model_id: inglenook\n  model_name: {MODEL}\n  api_base: {BASE}\n  api_key_name: inglenook\n")
         program = os.path.join(os.path.dirname(sys.executable), "llm")
         environment = {**os.environ, "LLM_USER_PATH": folder}
         for extra in [[], ["--no-stream"]]:
