@@ -136,20 +136,23 @@ pub(crate) fn allows(grant: &ApiGrant, character: CharacterId) -> bool {
     grant.characters.as_ref().is_none_or(|ids| ids.contains(&character.to_string()))
 }
 
-/// The names that are similar to `name`, best first.
+/// The names that are similar to `name`, best first: one contains the other, or at most a quarter of the shorter one and
+/// one letter differ.
 fn near(name: &str, names: &[String]) -> Vec<String> {
-    let asked: Vec<char> = name.to_lowercase().chars().take(COMPARED).collect();
-    let mut near: Vec<(usize, &String)> = names
-        .iter()
-        .map(|known| (distance(&asked, &known.to_lowercase().chars().take(COMPARED).collect::<Vec<_>>()), known))
-        .filter(|(distance, known)| {
-            let (asked, known) = (name.to_lowercase(), known.to_lowercase());
-            let contains = asked.chars().count() > 2 && (known.contains(&asked) || asked.contains(&known));
-            contains || *distance <= 1 + asked.chars().count() / 4
-        })
-        .collect();
+    let letters = |name: &str| name.to_lowercase().chars().take(COMPARED).collect::<Vec<char>>();
+    let asked = letters(name);
+    let whole: String = asked.iter().collect();
+    let compared = |known: &String| {
+        let letters = letters(known);
+        let distance = distance(&asked, &letters);
+        let text: String = letters.iter().collect();
+        let contains = asked.len() > 2 && (text.contains(&whole) || whole.contains(&text));
+        let is_near = contains || distance <= 1 + asked.len().min(letters.len()) / 4;
+        is_near.then(|| (distance, known.clone()))
+    };
+    let mut near: Vec<(usize, String)> = names.iter().filter_map(compared).collect();
     near.sort();
-    near.into_iter().take(MAX_NEAR).map(|(_, known)| known.clone()).collect()
+    near.into_iter().take(MAX_NEAR).map(|(_, known)| known).collect()
 }
 
 /// Levenshtein distance.
