@@ -38,6 +38,7 @@ mod layers;
 mod learning;
 mod learning_model;
 mod library;
+mod api_clients;
 mod local_api;
 mod lorebooks;
 mod macros;

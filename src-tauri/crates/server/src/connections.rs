@@ -31,6 +31,7 @@ pub(crate) struct Connection {
     of: Connections,
     number: u64,
     evicted: CancellationToken,
+    closed: CancellationToken,
     seat: tokio::sync::Mutex<Option<OwnedSemaphorePermit>>,
 }
 
@@ -54,7 +55,8 @@ impl Connections {
             first.cancel();
         }
         drop(unauthenticated);
-        Arc::new(Connection { of: self.clone(), number, evicted, seat: tokio::sync::Mutex::default() })
+        let closed = CancellationToken::new();
+        Arc::new(Connection { of: self.clone(), number, evicted, closed, seat: tokio::sync::Mutex::default() })
     }
 
     fn lock(&self) -> MutexGuard<'_, Unauthenticated> {
@@ -76,6 +78,16 @@ impl Connection {
     /// Resolves when a newer connection without the token has evicted this one.
     pub(crate) async fn evicted(&self) {
         self.evicted.cancelled().await;
+    }
+
+    /// The client has closed its side.
+    pub(crate) fn mark_closed(&self) {
+        self.closed.cancel();
+    }
+
+    /// Resolves when the client has closed its side.
+    pub(crate) async fn closed(&self) {
+        self.closed.cancelled().await;
     }
 
     fn leave(&self) {

@@ -1,4 +1,5 @@
-//! HTTP and WebSocket server: the engine's operations, events and pictures, and the UI for a browser.
+//! HTTP and WebSocket server: the engine's operations, events and pictures, the UI for a browser, and the API for other
+//! programs (`openai_api`).
 //!
 //! Guarantees
 //! - It listens on loopback only, and only after [`serve`] is called.
@@ -6,7 +7,9 @@
 //!   the token never reach a handler with data.
 //! - The token has 256 random bits and is compared in constant time. It is read only from `Authorization`, and from the
 //!   first frame of a chat socket. There are no cookies and no CORS headers.
-//! - The local API answers only while it is switched on. Its keys open nothing else.
+//! - The local API answers only while it is switched on. A program with a key reaches nothing else, and that as far as
+//!   its key allows.
+//! - A client that disconnects from a reply of that API stops the model.
 //! - Bodies, connections, listeners and waiting times have limits. Connections without the token cannot block others.
 //!   Malformed input is answered with an `ApiError`.
 //!
@@ -23,6 +26,7 @@ mod guard;
 mod local_api_server;
 mod openai_api;
 mod operation;
+mod peer;
 mod respond;
 mod root;
 mod routes;

@@ -29,6 +29,10 @@ impl ErrorResponse {
             "Send the token that the server printed when it started as `Authorization: Bearer <token>`.",
         )
     }
+
+    pub(crate) fn parts(self) -> (StatusCode, ApiError) {
+        (self.status, self.error)
+    }
 }
 
 impl ErrorResponse {

@@ -22,6 +22,7 @@ use crate::body::BodySlots;
 use crate::chat_socket::ChatSockets;
 use crate::connections::{Connection, Connections};
 use crate::guard::AllowedHosts;
+use crate::peer::{PeerWatch, watched};
 use crate::routes::{ServerState, router};
 use crate::secret::{AccessToken, Tickets};
 use crate::{events, files, local_api_server};
@@ -152,6 +153,7 @@ async fn accept(listener: TcpListener, router: Router, stopping: CancellationTok
 /// Serves one connection with HTTP/1.1 only, because every wait of it can have a timeout.
 async fn handle_connection(stream: TcpStream, guest: Arc<Connection>, router: Router, stopping: CancellationToken) {
     let router = router.layer(Extension(Arc::clone(&guest)));
+    let (stream, peer) = watched(stream);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
@@ -162,7 +164,7 @@ async fn handle_connection(stream: TcpStream, guest: Arc<Connection>, router: Ro
         .with_upgrades();
     let mut connection = pin!(connection);
     let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
+        ended = with_notice(connection.as_mut(), &peer, &guest) => ended,
         () = guest.evicted() => return,
         () = stopping.cancelled() => {
             connection.as_mut().graceful_shutdown();
@@ -176,6 +178,16 @@ async fn handle_connection(stream: TcpStream, guest: Arc<Connection>, router: Ro
 
 fn instead(free: Option<u16>) -> String {
     free.map_or_else(|| "choose another one, or 0 for any".to_owned(), |port| format!("port {port} is free"))
+}
+
+/// Runs the connection, and notes on the way that the client has closed it.
+async fn with_notice<T>(connection: impl Future<Output = T>, peer: &PeerWatch, guest: &Connection) -> T {
+    let mut connection = pin!(connection);
+    tokio::select! {
+        ended = connection.as_mut() => return ended,
+        () = peer.closed() => guest.mark_closed(),
+    }
+    connection.await
 }
 
 fn places(folders: &[PathBuf]) -> String {

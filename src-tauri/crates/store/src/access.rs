@@ -6,6 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::table::api_key::{ApiKeys, ApiKeysMut};
+use crate::table::api_chat::{ApiChats, ApiChatsMut};
 use crate::table::asset::{Assets, AssetsMut};
 use crate::table::background::{Backgrounds, BackgroundsMut};
 use crate::table::bound_persona::{BoundPersonas, BoundPersonasMut};
@@ -121,6 +122,7 @@ tables! {
     personas: Personas, personas_mut: PersonasMut;
     bound_personas: BoundPersonas, bound_personas_mut: BoundPersonasMut;
     chats: Chats, chats_mut: ChatsMut;
+    api_chats: ApiChats, api_chats_mut: ApiChatsMut;
     chat_texts: ChatTexts, chat_texts_mut: ChatTextsMut;
     branch_links: BranchLinks, branch_links_mut: BranchLinksMut;
     checkpoints: Checkpoints, checkpoints_mut: CheckpointsMut;

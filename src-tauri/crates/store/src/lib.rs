@@ -47,6 +47,7 @@ pub use query::Query;
 pub use search::{Excerpt, register as register_search_functions};
 pub use store::Store;
 pub use table::api_key::{ApiKey, ApiKeys, ApiKeysMut};
+pub use table::api_chat::{ApiChats, ApiChatsMut};
 pub use table::asset::{Asset, Assets, AssetsMut};
 pub use table::background::{Background, Backgrounds, BackgroundsMut};
 pub use table::bound_persona::{BoundPersonas, BoundPersonasMut};

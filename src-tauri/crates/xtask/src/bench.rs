@@ -20,6 +20,8 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum BenchName {
+    /// What the local API adds to the engine, and fifty clients at once.
+    Api,
     /// Building the prompt of one turn, without model and network.
     Assembly,
     /// Decode speed of the worker compared with llama.cpp's own server.
@@ -42,6 +44,7 @@ impl BenchName {
     /// Package, benchmark, profile.
     fn place(self) -> [&'static str; 3] {
         match self {
+            Self::Api => ["tests", "api", "bench"],
             Self::Assembly => ["tests", "assembly", "bench"],
             // A dev build is enough: only the worker is timed, and it is optimised in every profile.
             Self::Decode => ["tests", "decode", "dev"],

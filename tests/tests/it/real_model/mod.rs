@@ -1,6 +1,7 @@
 //! Tests with the real worker and the real small models.
 
 mod emotion_guess;
+mod local_api;
 mod local_prompts;
 mod meanings;
 mod meanings_of_things;

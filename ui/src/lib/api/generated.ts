@@ -2097,7 +2097,9 @@ first: string | null } | { of: "message"; id: string } |
 /**  A document that is attached to the chat, its character or one of its lorebooks. */
 { of: "document"; id: string; name: string } | { of: "clock" } | { of: "mode"; name: string } | 
 /**  The user's wish for one version of a reply. */
-{ of: "hint" } | { of: "setting"; key: string };
+{ of: "hint" } | 
+/**  A system message of a program that uses the local API. */
+{ of: "client" } | { of: "setting"; key: string };
 
 /**  Model files of another app on this machine. */
 export type OtherAppModels = {

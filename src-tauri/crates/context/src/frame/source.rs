@@ -64,6 +64,8 @@ pub enum Source {
     Note,
     /// The user's wish for one version of a reply.
     Hint,
+    /// A system message of a program that uses the local API.
+    Client,
     Setting {
         key: String,
     },
@@ -99,6 +101,7 @@ impl Source {
             Self::Reminder => "reminder".to_owned(),
             Self::Note => "author's note".to_owned(),
             Self::Hint => "hint for this reply".to_owned(),
+            Self::Client => "instruction of the API client".to_owned(),
             Self::Setting { key } => format!("setting {key}"),
         }
     }
@@ -125,6 +128,7 @@ impl Source {
             Self::Reminder => "reminder".to_owned(),
             Self::Note => "note".to_owned(),
             Self::Hint => "hint".to_owned(),
+            Self::Client => "client".to_owned(),
             Self::Setting { key } => format!("setting:{key}"),
         }
     }

@@ -7,6 +7,7 @@ mod backups;
 mod branches;
 mod card_assets;
 mod chats;
+pub mod client;
 mod error;
 mod events;
 mod folders;

@@ -78,6 +78,8 @@ pub enum Origin {
     },
     /// The user's wish for one version of a reply.
     Hint,
+    /// A system message of a program that uses the local API.
+    Client,
     Setting {
         key: String,
     },

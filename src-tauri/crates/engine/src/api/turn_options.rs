@@ -1,8 +1,11 @@
 //! Options of one turn.
 
+use std::sync::Arc;
+
 use domain::sampling::SamplerOptions;
 
 use super::{Ask, MessageSource, ModelRef, Picture, Placement, WhatIf};
+use super::client::ClientOptions;
 
 /// Options of one turn. Missing values come from the chat and the settings.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +35,8 @@ pub struct TurnOptions {
     pub pictures: Vec<Picture>,
     /// How the message reached the app.
     pub source: MessageSource,
+    /// What a program that uses the local API asks of this reply.
+    pub client: Option<Arc<ClientOptions>>,
 }
 
 impl From<WhatIf> for TurnOptions {

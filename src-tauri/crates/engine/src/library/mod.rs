@@ -61,6 +61,7 @@ pub(crate) mod quick_reply_sets;
 pub(crate) mod script_library;
 pub(crate) mod script_run;
 pub(crate) mod scripts;
+pub(crate) mod slugs;
 pub(crate) mod sprites;
 pub(crate) mod stale_caches;
 pub(crate) mod startup;

@@ -71,6 +71,11 @@ impl Library {
     pub(crate) async fn with_pictures(&self, assembled: &Assembled) -> Prompt {
         let mut prompt = assembled.prompt.clone();
         for planned in &assembled.pictures {
+            // A picture of a request that is not stored is its own address.
+            if planned.hash.starts_with("data:") {
+                prompt.pictures.push(PromptPicture { message: planned.turn, url: planned.hash.clone() });
+                continue;
+            }
             match self.asset(planned.hash.clone()).await {
                 Ok(asset) => {
                     let url = format!("data:{};base64,{}", asset.mime, BASE64_STANDARD.encode(asset.bytes));

@@ -1,7 +1,8 @@
-//! Calls of the servers of the local API.
+//! Operations for programs that use the local API. They need a key instead of a window.
 
 use crate::api::{ApiGrant, ApiServerState};
-use crate::base::error::ApiResult;
+use crate::api::client::{ClientError, ClientRequest, Embedded, ListedModel, ModelKind, ReplyStream};
+use crate::base::error::{ApiResult, internal};
 use crate::operations::engine::Engine;
 
 impl Engine {
@@ -16,5 +17,46 @@ impl Engine {
     /// Reports the server that this front end runs for the local API, so that the settings page can show it.
     pub fn set_api_server(&self, state: ApiServerState) {
         self.config.set_api_server(state)
+    }
+
+    /// The models that a key may use: characters, then models without a character.
+    ///
+    /// # Errors
+    /// `Storage`.
+    pub async fn api_models(&self, grant: &ApiGrant) -> Result<Vec<ListedModel>, ClientError> {
+        Ok(self.turns.client_models(grant).await?)
+    }
+
+    /// A model by its name, which may contain a chat.
+    ///
+    /// # Errors
+    /// `UnknownModel`, also for one that the key may not use.
+    pub async fn api_model(&self, grant: &ApiGrant, name: &str) -> Result<ListedModel, ClientError> {
+        self.turns.client_model(grant, name).await
+    }
+
+    /// Starts the reply to a client's request. A message that it stores is stored before any model is called, also if
+    /// the caller no longer waits.
+    ///
+    /// # Errors
+    /// `UnknownModel`; `Forbidden` if the key does not allow it; the errors of [`Engine::send_message`]. Later failures
+    /// are in the stream.
+    pub async fn api_reply(&self, grant: ApiGrant, request: ClientRequest) -> Result<ReplyStream, ClientError> {
+        let turns = self.turns.clone();
+        let work = tokio::spawn(async move { turns.client_reply(&grant, request).await });
+        work.await.unwrap_or_else(|_| Err(internal("a reply could not be started").into()))
+    }
+
+    /// The vectors of texts.
+    ///
+    /// # Errors
+    /// `UnknownModel` for any model but the encoder; `NoModel`; `Provider` if it fails.
+    pub async fn api_embed(&self, grant: &ApiGrant, model: &str, texts: Vec<String>) -> Result<Embedded, ClientError> {
+        let listed = self.turns.client_model(grant, model).await?;
+        if listed.kind != ModelKind::Embeddings {
+            let near = self.recall.embedding_model().into_iter().collect();
+            return Err(ClientError::UnknownModel { name: listed.id, near });
+        }
+        Ok(self.recall.embed_texts(texts).await?)
     }
 }

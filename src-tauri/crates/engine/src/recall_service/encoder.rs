@@ -117,7 +117,15 @@ impl Encoder {
     /// # Errors
     /// The file is no model, or the worker fails.
     pub(crate) async fn mean(&self, text: &str) -> Result<Vec<f32>, ProviderError> {
-        Ok(self.host.embed(&self.path, text).await?.mean)
+        Ok(self.embed(text).await?.mean)
+    }
+
+    /// The embedding of a text as it is.
+    ///
+    /// # Errors
+    /// The file is no model, or the worker fails.
+    pub(crate) async fn embed(&self, text: &str) -> Result<Embedding, ProviderError> {
+        self.host.embed(&self.path, text).await
     }
 
     /// Ends the worker.

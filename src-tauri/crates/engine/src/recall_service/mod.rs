@@ -1,6 +1,7 @@
 //! Recall: searches messages, memories and documents for a turn.
 
 pub(crate) mod branches;
+pub(crate) mod client_embeddings;
 pub(crate) mod duplicates;
 pub(crate) mod embedding;
 pub(crate) mod embedding_things;

@@ -29,6 +29,7 @@ pub(crate) mod model_load;
 pub(crate) mod models;
 pub(crate) mod modes;
 pub(crate) mod random_places;
+pub(crate) mod raw_models;
 pub(crate) mod remote_count;
 pub(crate) mod sampler_presets;
 pub(crate) mod speed_test;

@@ -51,6 +51,19 @@ impl Turns {
         self.activate(gathered, answerer, options).await
     }
 
+    /// [`Self::collect`] for a conversation that is not stored, `past`, with the character of `chat`.
+    pub(crate) async fn collect_given(
+        &self,
+        chat: Chat,
+        past: ReadMessages,
+        (answerer, options): (&ModelHandle, &TurnOptions),
+    ) -> ApiResult<ActivatedTurn> {
+        let known = self.knowledge(&chat, &Aim::Last, options).await?;
+        let read = Box::pin(future::ready(Ok(past)));
+        let gathered = self.inputs_with((chat, known), Aim::Last, (answerer, options), read).await?;
+        self.activate(gathered, answerer, options).await
+    }
+
     async fn activate(
         &self,
         (inputs, ahead): Gathered<impl Ahead<StandingFacts>, impl Ahead<Vec<DocumentOwner>>>,

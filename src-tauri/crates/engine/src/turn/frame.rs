@@ -76,6 +76,7 @@ pub(crate) fn build(
     }
     builder.emotion_tags();
     builder.tool_instructions();
+    builder.client_instructions();
     builder.depth_prompt();
     builder.notes();
     let mut stop: Vec<String> = composed.stop.iter().map(|text| builder.expand_now(text)).collect();
@@ -287,6 +288,26 @@ impl<'a> Builder<'a> {
             text: wording::instructions(&tools.definitions),
             written: None,
         });
+    }
+
+    /// The system messages of a program that uses the local API, verbatim: the first at the end of the head, later ones
+    /// with this turn's message.
+    fn client_instructions(&mut self) {
+        let Some(client) = self.turn.inputs.client.clone() else { return };
+        let (source, reasons) = (Source::Client, BlockReason::Always);
+        if !client.instructions.trim().is_empty() {
+            let (kind, role, text) = (BlockKind::Section, PromptRole::System, client.instructions.trim().to_owned());
+            self.built.frame.head.push(HeadPart { kind, source, reasons: reasons.into(), role, text, written: None });
+        }
+        if !client.late_instructions.trim().is_empty() {
+            let text = client.late_instructions.trim();
+            self.built.frame.context.push(Candidate::new(
+                BlockKind::Section,
+                Source::Client,
+                BlockReason::Always,
+                text,
+            ));
+        }
     }
 
     /// The card's note at a depth, as SillyTavern's cards store it.

@@ -59,6 +59,11 @@ impl ReadMessages {
             newest: None,
         }
     }
+
+    /// The messages that a request brings along, with the pictures of each.
+    pub(crate) fn given(history: Vec<WindowMessage>, pictures: HashMap<MessageId, Vec<Picture>>) -> Self {
+        Self { opening: None, history, pictures, before: MessageCount::default(), newest: None }
+    }
 }
 
 impl Turns {
@@ -147,6 +152,7 @@ impl Turns {
             user_messages: i64::from(before.of_user) + of_user,
             said: said_so_far(&history, position),
             late_events,
+            client: options.client.clone(),
             in_passing: false,
             notices: notice.into_iter().chain(template_variables::unknown_details(&values)).collect(),
             withdrawals: answerer.withdrawals,

@@ -17,6 +17,7 @@ use crate::base::running::ChatReservation;
 use crate::base::step::TurnStep;
 use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
+use crate::turn::client;
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
 use crate::turn::made::BuiltPrompt;
@@ -84,7 +85,12 @@ impl PreparedTurn {
             // They describe a whole reply.
             (sampling.rules.grammar, sampling.rules.json_schema, sampling.rules.min_tokens) = (None, None, 0);
         }
-        Request { cache_key: turn.inputs.cache_key(), background: false, prompt, sampling, response_schema: None }
+        let mut request =
+            Request { cache_key: turn.inputs.cache_key(), background: false, prompt, sampling, response_schema: None };
+        if let Some(client) = turn.inputs.client.as_ref().filter(|_| turn.task.is_none()) {
+            client::options::apply(client, &mut request);
+        }
+        request
     }
 
     /// The grammar for the calls of a local model, unless the user has set one of their own.

@@ -11,6 +11,8 @@ use crate::base::handle::Base;
 use crate::library::handle::Library;
 use crate::recall_service::handle::RecallService;
 use crate::settings::handle::Configuration;
+use crate::turn::client::queue::ClientQueue;
+use crate::turn::client::reports::ClientReports;
 use crate::turn::lore_cache::LoreCache;
 use crate::turn::tools::permission::OpenRequests;
 
@@ -29,6 +31,8 @@ struct TurnsState {
     without_prefill: Mutex<HashSet<String>>,
     listener: OnceLock<ReplyListener>,
     tool_requests: OpenRequests,
+    client_queue: ClientQueue,
+    client_reports: Mutex<ClientReports>,
 }
 
 impl Turns {
@@ -39,6 +43,8 @@ impl Turns {
             without_prefill: Mutex::default(),
             listener: OnceLock::new(),
             tool_requests: OpenRequests::default(),
+            client_queue: ClientQueue::default(),
+            client_reports: Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -77,6 +83,16 @@ impl Turns {
     /// Questions about tools that wait for the user.
     pub(crate) fn tool_requests(&self) -> &OpenRequests {
         &self.inner.tool_requests
+    }
+
+    /// Order of the local API's requests in each chat.
+    pub(crate) fn client_queue(&self) -> &ClientQueue {
+        &self.inner.client_queue
+    }
+
+    /// Prompts of requests that were not stored.
+    pub(crate) fn client_reports(&self) -> MutexGuard<'_, ClientReports> {
+        self.inner.client_reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keys of endpoints' models that have refused to continue an unfinished reply.

@@ -12,6 +12,7 @@ use domain::settings::{PlacementMode, Values};
 use domain::{MessageId, Timestamp, ToolRound};
 use store::BoundLorebook;
 
+use crate::api::client::ClientOptions;
 use crate::base::convert::Speakers;
 use crate::library::chat_snapshot::ChatSnapshot;
 use crate::library::group::NextSpeaker;
@@ -86,6 +87,8 @@ pub(crate) struct TurnInputs {
     pub(crate) said: (i64, i64),
     /// What the context block reports about this turn alone.
     pub(crate) late_events: LateEvents,
+    /// What a program that uses the local API asks of the reply.
+    pub(crate) client: Option<Arc<ClientOptions>>,
     /// The prompt is speculative, so its token counts are not stored.
     pub(crate) in_passing: bool,
     pub(crate) notices: Vec<String>,

@@ -2,6 +2,7 @@
 
 pub(crate) mod activated;
 pub(crate) mod branches;
+pub(crate) mod client;
 pub(crate) mod collect;
 pub(crate) mod commands;
 pub(crate) mod director;

@@ -250,6 +250,7 @@ fn origin(source: &Source, turn: &ActivatedTurn) -> api::Origin {
         Source::Reminder => api::Origin::Setting { key: "reminder".to_owned() },
         Source::Note => api::Origin::Setting { key: "author_note".to_owned() },
         Source::Hint => api::Origin::Hint,
+        Source::Client => api::Origin::Client,
         Source::Setting { key } => api::Origin::Setting { key: key.clone() },
         Source::ToolRound { message: Some(id), .. } => api::Origin::Message { id: id.to_string() },
         Source::ToolRound { message: None, .. } => api::Origin::Setting { key: "tool_rounds".to_owned() },

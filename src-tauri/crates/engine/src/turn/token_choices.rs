@@ -56,7 +56,7 @@ impl Turns {
         Ok(self.base().store().write(move |store| store.token_choices_mut().put(swipe, &choices)).await?)
     }
 
-    async fn choices_of(&self, message: &Message) -> ApiResult<Option<token_choice::TokenChoices>> {
+    pub(crate) async fn choices_of(&self, message: &Message) -> ApiResult<Option<token_choice::TokenChoices>> {
         let swipe = message.swipe().id;
         let found = self.base().store().read(move |store| store.token_choices().of(swipe)).await?;
         Ok(found.filter(|choices| choices.fits(message.text())))

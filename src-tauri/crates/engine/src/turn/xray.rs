@@ -20,6 +20,9 @@ const LINE: usize = 120;
 
 impl Turns {
     pub(crate) async fn manifest(&self, swipe: String) -> ApiResult<PromptReport> {
+        if let Some(report) = self.client_reports().get(&swipe) {
+            return Ok(report);
+        }
         let mut report = self.recorded(&swipe).await?.report;
         report.tokens.measured = self.measured(swipe.parse()?).await?;
         Ok(report)
@@ -38,6 +41,9 @@ impl Turns {
 
     /// Works like [`Self::recorded`], but fails if the texts were removed.
     pub(crate) async fn recorded_words(&self, swipe: &str) -> ApiResult<PromptReport> {
+        if let Some(report) = self.client_reports().get(swipe) {
+            return Ok(report);
+        }
         let kept = self.recorded(swipe).await?;
         if kept.bare {
             return Err(api::ApiError::NotFound { message: WORDS_GONE.to_owned() });

@@ -1,12 +1,58 @@
-//! Routes of the OpenAI-compatible API. `router` in `routes.rs` switches them on and off.
+//! The OpenAI-compatible API: models, chat completions, completions and embeddings, for programs with a key.
+//!
+//! A character is a model here. This folder only converts: the engine decides what a request means, builds the prompt
+//! and stores the reply. `src-tauri/docs/api.md` describes the API for its users.
+
+mod authorize;
+mod chat;
+mod chunk;
+mod completions;
+mod embeddings;
+mod error;
+mod fields;
+mod logprobs;
+mod message;
+mod models;
+mod options;
+mod reply;
+mod sse;
+mod tools;
+
+use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::any;
+use axum::extract::Request;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{any, get, post};
 
-use crate::respond::ErrorResponse;
 use crate::routes::SharedState;
+use error::Fault;
 
-pub(crate) fn routes(_: &SharedState) -> Router<SharedState> {
-    let nothing = || async { ErrorResponse::no_such_route() };
-    Router::new().route("/v1/{*rest}", any(nothing)).route("/api/v1/{*rest}", any(nothing))
+/// Header that names the chat to continue.
+const CHAT_HEADER: &str = "x-inglenook-chat";
+
+/// Maximum size of a request, in bytes. Pictures are inside.
+const CAP: usize = 32 * 1024 * 1024;
+
+/// The routes below `/v1`, and the same below `/api/v1`.
+pub(crate) fn routes(shared: &SharedState) -> Router<SharedState> {
+    let mut routes = Router::new();
+    for base in ["/v1", "/api/v1"] {
+        routes = routes
+            .route(&format!("{base}/models"), get(models::list).fallback(wrong_method))
+            .route(&format!("{base}/models/{{*id}}"), get(models::one).fallback(wrong_method))
+            .route(&format!("{base}/chat/completions"), post(chat::complete).fallback(wrong_method))
+            .route(&format!("{base}/completions"), post(completions::complete).fallback(wrong_method))
+            .route(&format!("{base}/embeddings"), post(embeddings::embed).fallback(wrong_method))
+            .route(&format!("{base}/{{*rest}}"), any(no_such_route));
+    }
+    routes.layer(from_fn_with_state(Arc::clone(shared), authorize::require_key))
+}
+
+async fn no_such_route(request: Request) -> Fault {
+    Fault::unknown_url(request.method().as_str(), request.uri().path())
+}
+
+async fn wrong_method(request: Request) -> Fault {
+    Fault::wrong_method(request.method().as_str(), request.uri().path())
 }

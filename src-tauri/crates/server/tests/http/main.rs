@@ -6,5 +6,8 @@ mod chat_socket;
 mod connections;
 mod local_api;
 mod matrix;
+mod openai;
+mod openai_bodies;
+mod openai_streams;
 mod routes;
 mod world;

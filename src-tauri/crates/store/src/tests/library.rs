@@ -459,3 +459,14 @@ async fn a_chat_keeps_its_texts_until_reset_or_purged() {
     store.purge(crate::Before::all(Timestamp(9)), emptied).await.unwrap();
     assert!(of(CHAT).await.is_empty());
 }
+
+#[tokio::test]
+async fn deleted_api_chat_is_not_continued() {
+    let store = furnished().await;
+    store.write(|w| w.api_chats_mut().set(CHARACTER, CHAT)).await.unwrap();
+    assert_eq!(store.read(|r| r.api_chats().of(CHARACTER)).await.unwrap(), Some(CHAT));
+    store.write(|w| w.chats_mut().soft_delete(CHAT, Timestamp(9))).await.unwrap();
+    assert_eq!(store.read(|r| r.api_chats().of(CHARACTER)).await.unwrap(), None);
+    let stray = store.write(|w| w.api_chats_mut().set(CHARACTER, ChatId(uuid(99)))).await;
+    assert!(matches!(stray, Err(StoreError::Conflict { .. })), "{stray:?}");
+}

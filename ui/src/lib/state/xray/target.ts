@@ -68,6 +68,7 @@ export function targetOf(origin: Origin): Target | null {
 			return origin.first ? { to: "message", id: origin.first } : null;
 		case "clock":
 		case "hint":
+		case "client":
 		case "builtIn":
 			return null;
 	}

@@ -1,0 +1,81 @@
+//! A reply to a conversation that the request brings along. Character, persona, lorebooks and memory are added, and
+//! nothing is stored.
+
+use std::sync::Arc;
+
+use context::display::OwnMarks;
+use domain::chat::{Chat, Role};
+use domain::prompt::PromptToolRound;
+use domain::{CharacterId, ChatId};
+use uuid::Uuid;
+
+use crate::api::TurnOptions;
+use crate::api::client::{ReplyPlace, ReplyStream};
+use crate::base::error::ApiResult;
+use crate::turn::client::calls::Conversation;
+use crate::turn::client::past;
+use crate::turn::client::stream::ReplyText;
+use crate::turn::generation::PreparedTurn;
+use crate::turn::handle::Turns;
+use crate::turn::inputs::Aim;
+use crate::turn::reply_passages::Passages;
+
+/// Distinguishes the KV sequence of such requests from that of any chat.
+const SEQUENCE: u128 = 0x6170_692d_6769_7665_6e00_0000_0000_0000;
+
+impl Turns {
+    /// # Errors
+    /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
+    pub(crate) async fn client_reply_to_given(
+        &self,
+        character: CharacterId,
+        conversation: Conversation,
+        options: &TurnOptions,
+    ) -> ApiResult<ReplyStream> {
+        let Conversation { messages, open } = conversation;
+        let (mut chat, _) = self.library().first_state(character).await?;
+        // All requests for a character share a KV sequence, so that the model reads the head once.
+        chat.id = ChatId(Uuid::from_u128(character.0.as_u128() ^ SEQUENCE));
+        let answerer = self.config().answerer(&chat, options).await?;
+        let past = past::read(messages, self.base().now());
+        let mut turn = self.collect_given(chat, past, (&answerer, options)).await?;
+        let made = self.make(&mut turn, &answerer, options).await?;
+        self.client_stream_of(PreparedTurn { answerer, turn, made }, open).await
+    }
+
+    /// A reply in a stored chat that stores nothing, to a message with this text.
+    ///
+    /// # Errors
+    /// As [`Self::client_reply_to_given`].
+    pub(crate) async fn client_reply_without_storing(
+        &self,
+        chat: &Chat,
+        text: String,
+        options: &TurnOptions,
+    ) -> ApiResult<ReplyStream> {
+        let prepared = self.prepare(chat, Aim::Words(text), options).await?;
+        self.client_stream_of(prepared, Vec::new()).await
+    }
+
+    async fn client_stream_of(&self, prepared: PreparedTurn, open: Vec<domain::ToolRound>) -> ApiResult<ReplyStream> {
+        let mut request = prepared.request(self).await;
+        let before = request.prompt.messages.len();
+        request.prompt.tools.rounds.extend(open.into_iter().map(|round| PromptToolRound { before, round }));
+        let PreparedTurn { answerer, turn, made } = prepared;
+        let id = Uuid::now_v7().to_string();
+        let character = turn.inputs.snapshot.card.display_name().to_owned();
+        let place = ReplyPlace { manifest: Some(id.clone()), character: Some(character), ..ReplyPlace::default() };
+        let (speaker, opened) = (&turn.inputs.speaker, made.opened());
+        let marks = OwnMarks::read(&answerer.values.thought_marks);
+        let continued = turn.inputs.history.last().filter(|last| last.role == Role::Character);
+        let passages = match continued {
+            Some(last) => Passages::going_on(&last.text).with_marks_behind(marks, &last.text),
+            None => Passages::new(speaker, opened).with_marks(marks, opened),
+        };
+        let text = ReplyText::Character(Box::new(passages));
+        let reply = self.client_stream(Arc::clone(&answerer.provider), request, text, place);
+        let report = made.report(&turn, &answerer, None);
+        self.client_reports().keep(id, report);
+        Ok(reply)
+    }
+}

@@ -1,0 +1,243 @@
+//! A reply that joins a stored chat. The turn is the same as in the window; this follows its events.
+
+use std::time::{Duration, Instant};
+
+use domain::MessageId;
+use domain::chat::Chat;
+use tokio::sync::OwnedMutexGuard;
+use tokio_util::sync::CancellationToken;
+
+use crate::api::client::{ReplyEnd, ReplyEvent, ReplyFinish, ReplyPlace, ReplyStream, ReplyUsage};
+use crate::api::{self, ApiError, EndReason, Event, Started, TurnOptions};
+use crate::base::error::{ApiResult, bad_input};
+use crate::base::events::Events;
+use crate::turn::client::stream::{self, EventSender};
+use crate::turn::handle::Turns;
+
+/// Maximum time that a request waits for earlier replies in its chat.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// Pause before another attempt while the window uses the chat.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Follows one reply for a client.
+struct Follower {
+    sender: EventSender,
+    chat: String,
+    message: String,
+    /// Number of the next piece.
+    seq: u32,
+    /// The shown text that was sent.
+    sent: String,
+    /// Pieces are missing, so the rest is sent at the end.
+    gap: bool,
+    /// Text that was sent turned out to be thoughts.
+    retold: bool,
+}
+
+impl Turns {
+    /// Stores `text` as the user's message, and starts the reply. Requests for one chat wait for each other.
+    ///
+    /// # Errors
+    /// The errors of [`Self::send_with`]; `BadInput` if nobody replies. `Busy` if the chat is in use for ten minutes.
+    pub(crate) async fn client_reply_in(
+        &self,
+        chat: &Chat,
+        text: String,
+        options: TurnOptions,
+        wants_tokens: bool,
+    ) -> ApiResult<ReplyStream> {
+        let place = self.client_queue().enter(chat.id).await;
+        let mut events = self.base().events().subscribe();
+        let Started { sent, reply } = self.send_when_free(chat, text, options).await?;
+        let Some(reply) = reply else {
+            return Err(match sent {
+                Some(_) => {
+                    bad_input("Nobody replies in this group chat by itself.", "Let a character reply in the app.")
+                }
+                None => failure(&mut events, &chat.id.to_string()).await,
+            });
+        };
+        let shown = ReplyPlace {
+            chat: Some(chat.id.to_string()),
+            message: Some(reply.id.clone()),
+            manifest: reply.swipes.get(reply.selected as usize).map(|swipe| swipe.id.clone()),
+            character: Some(reply.name),
+        };
+        let (sender, stop, stream) = stream::channel(self, shown);
+        let chat = chat.id.to_string();
+        let follower =
+            Follower { sender, chat, message: reply.id, seq: 0, sent: String::new(), gap: false, retold: false };
+        let (turns, at_work) = (self.clone(), self.base().idle().at_work());
+        tokio::spawn(async move {
+            turns.follow_for_client(follower, events, stop, place, wants_tokens).await;
+            drop(turns);
+            drop(at_work);
+        });
+        Ok(stream)
+    }
+
+    async fn send_when_free(&self, chat: &Chat, text: String, options: TurnOptions) -> ApiResult<Started> {
+        let begun = Instant::now();
+        loop {
+            match self.send_with(chat.id.to_string(), text.clone(), options.clone()).await {
+                Err(ApiError::Busy { .. }) if begun.elapsed() < PATIENCE => tokio::time::sleep(PAUSE).await,
+                sent => return sent,
+            }
+        }
+    }
+
+    async fn follow_for_client(
+        &self,
+        mut follower: Follower,
+        mut events: Events,
+        stop: CancellationToken,
+        place: OwnedMutexGuard<()>,
+        wants_tokens: bool,
+    ) {
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = stop.cancelled() => {
+                    if let Ok(chat) = follower.chat.parse() {
+                        self.base().running().stop(chat);
+                    }
+                    break;
+                }
+                event = events.next() => event,
+            };
+            let Some(event) = event else { break };
+            match event {
+                Event::Ended { chat, message, reason, .. } if chat == follower.chat => {
+                    // Free the chat first, so that the client's next request need not wait.
+                    drop(place);
+                    self.end_for_client(&mut follower, message, reason, wants_tokens).await;
+                    return;
+                }
+                event => follower.take(event).await,
+            }
+        }
+    }
+
+    async fn end_for_client(
+        &self,
+        follower: &mut Follower,
+        message: Option<api::Message>,
+        reason: EndReason,
+        wants_tokens: bool,
+    ) {
+        let ended = self.ended_for_client(follower, message, reason, wants_tokens).await;
+        // A client that is gone receives nothing.
+        match ended {
+            Ok(events) => {
+                for event in events {
+                    let _ = follower.sender.send(Ok(event)).await;
+                }
+            }
+            Err(error) => drop(follower.sender.send(Err(error)).await),
+        }
+    }
+
+    async fn ended_for_client(
+        &self,
+        follower: &Follower,
+        message: Option<api::Message>,
+        reason: EndReason,
+        wants_tokens: bool,
+    ) -> ApiResult<Vec<ReplyEvent>> {
+        let finish = match reason {
+            EndReason::Failed { error } => return Err(error),
+            EndReason::Length => ReplyFinish::Length,
+            EndReason::Stop | EndReason::Cancelled => ReplyFinish::Stop,
+        };
+        let Some(message) = message.filter(|message| message.id == follower.message) else {
+            let end = ReplyEnd { finish, usage: ReplyUsage::default(), text: None };
+            return Ok(vec![ReplyEvent::Ended(end)]);
+        };
+        let stored = self.library().message(message.id.parse::<MessageId>()?).await?;
+        let mut events: Vec<ReplyEvent> = Vec::new();
+        let swipe = &message.swipes[message.selected as usize];
+        let shown = swipe.display.as_ref().map_or(swipe.text.as_str(), |display| display.text.as_str());
+        events.extend(follower.rest(shown).map(|rest| ReplyEvent::Text(rest.to_owned())));
+        if wants_tokens && let Some(choices) = self.choices_of(&stored).await? {
+            events.push(ReplyEvent::Tokens(choices.tokens));
+        }
+        let calls = stored.swipe().tool_calls.clone();
+        let finish = if calls.is_empty() || finish == ReplyFinish::Length { finish } else { ReplyFinish::ToolCalls };
+        events.extend(calls.into_iter().map(ReplyEvent::ToolCall));
+        let count = |count: Option<u32>| count.unwrap_or(0);
+        let usage = swipe.figures.as_ref().map_or_else(ReplyUsage::default, |figures| ReplyUsage {
+            prompt: count(figures.prompt),
+            cached: count(figures.reused).min(count(figures.prompt)),
+            generated: count(figures.generated),
+        });
+        events.push(ReplyEvent::Ended(ReplyEnd { finish, usage, text: Some(shown.to_owned()) }));
+        Ok(events)
+    }
+}
+
+impl Follower {
+    /// Passes on an event that is about the reply.
+    async fn take(&mut self, event: Event) {
+        let passed = match event {
+            Event::Missed => {
+                self.gap = true;
+                None
+            }
+            Event::Token { message, seq, text, .. } if message == self.message => self.next(seq).then(|| {
+                self.sent.push_str(&text);
+                ReplyEvent::Text(text)
+            }),
+            Event::Thought { message, seq, text, .. } if message == self.message => {
+                self.next(seq).then_some(ReplyEvent::Thoughts(text))
+            }
+            Event::ThoughtsClosed { message, seq, .. } if message == self.message => {
+                self.retold |= self.next(seq) && !self.sent.is_empty();
+                None
+            }
+            event => self.waiting(event).map(ReplyEvent::Waiting),
+        };
+        if let Some(passed) = passed {
+            // A dropped receiver cancels `stop`, which the caller waits for.
+            let _ = self.sender.send(Ok(passed)).await;
+        }
+    }
+
+    /// Whether the piece with this number is the next one.
+    fn next(&mut self, seq: u32) -> bool {
+        self.gap |= seq != self.seq;
+        self.seq += u32::from(!self.gap);
+        !self.gap
+    }
+
+    fn waiting(&self, event: Event) -> Option<String> {
+        let (chat, text) = match event {
+            Event::Queued { chat } => (chat, "queued".to_owned()),
+            Event::Loading { chat, fraction } => (chat, format!("loading {:.0} %", fraction * 100.0)),
+            Event::Prefill { chat, done, total, .. } => (chat, format!("reading {done}/{total}")),
+            Event::Retrying { chat, attempt, .. } => (chat, format!("retrying {attempt}")),
+            Event::Stalled { chat, seconds } => (chat, format!("silent for {seconds} s")),
+            _ => return None,
+        };
+        (chat == self.chat).then_some(text)
+    }
+
+    /// The part of the stored text that was not sent, if what was sent is its beginning.
+    fn rest<'t>(&self, shown: &'t str) -> Option<&'t str> {
+        if self.retold {
+            return None;
+        }
+        shown.strip_prefix(self.sent.as_str()).filter(|rest| !rest.is_empty())
+    }
+}
+
+/// The error of a reply that could not start.
+async fn failure(events: &mut Events, chat: &str) -> ApiError {
+    while let Some(event) = events.next().await {
+        match event {
+            Event::Ended { chat: of, reason: EndReason::Failed { error }, .. } if of == chat => return error,
+            Event::Missed => break,
+            _ => {}
+        }
+    }
+    crate::base::error::internal("a reply could not start")
+}

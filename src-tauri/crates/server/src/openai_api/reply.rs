@@ -1,0 +1,90 @@
+//! Starts a reply and answers with all of it or with its stream.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::response::Response;
+use engine::api::client::{ClientRequest, ReplyEvent, ReplyStream};
+use engine::api::{ApiError, ApiGrant};
+use tokio::time::{Instant, timeout_at};
+
+use super::chunk::{Chunks, Form, WholeReply};
+use super::error::Fault;
+use super::sse;
+use crate::connections::Connection;
+use crate::respond::json;
+use crate::routes::SharedState;
+
+/// A stream waits this long for its first text. An error until then has its own HTTP status.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// How the client wants to receive the reply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Delivery {
+    pub(super) form: Form,
+    pub(super) stream: bool,
+    pub(super) include_usage: bool,
+}
+
+/// A client that disconnects gets no reply, and the model stops.
+pub(super) async fn answer(
+    shared: &SharedState,
+    client: &Arc<Connection>,
+    grant: ApiGrant,
+    request: ClientRequest,
+    delivery: Delivery,
+) -> Result<Response, Fault> {
+    let (model, alternatives) = (request.model.clone(), request.options.top_logprobs);
+    let mut reply = shared.engine.api_reply(grant, request).await?;
+    let Delivery { form, stream, include_usage } = delivery;
+    let chunks = Chunks::new(form, model, reply.place.clone(), stream && include_usage, alternatives);
+    if stream {
+        let first = first_events(&mut reply).await?;
+        return Ok(sse::stream(reply, chunks, first, (shared.stopping.clone(), Arc::clone(client))));
+    }
+    let whole = tokio::select! {
+        biased;
+        () = shared.stopping.cancelled() => return Err(Fault::stopping()),
+        () = client.closed() => return Err(ended_early()),
+        whole = collect(reply) => whole?,
+    };
+    Ok(json(&chunks.whole(whole)))
+}
+
+/// The events up to the first that is not about waiting, if it comes soon.
+async fn first_events(reply: &mut ReplyStream) -> Result<Vec<ReplyEvent>, Fault> {
+    let (mut first, deadline) = (Vec::new(), Instant::now() + GRACE);
+    while let Ok(event) = timeout_at(deadline, reply.next()).await {
+        let event = event.ok_or_else(ended_early)??;
+        let waits = matches!(event, ReplyEvent::Waiting(_));
+        first.push(event);
+        if !waits {
+            break;
+        }
+    }
+    Ok(first)
+}
+
+async fn collect(mut reply: ReplyStream) -> Result<WholeReply, Fault> {
+    let mut whole = WholeReply::default();
+    while let Some(event) = reply.next().await {
+        match event? {
+            ReplyEvent::Waiting(_) => {}
+            ReplyEvent::Text(text) => whole.text.push_str(&text),
+            ReplyEvent::Thoughts(text) => whole.thoughts.push_str(&text),
+            ReplyEvent::Tokens(tokens) => whole.tokens.extend(tokens),
+            ReplyEvent::ToolCall(call) => whole.calls.push(call),
+            ReplyEvent::Ended(mut end) => {
+                // Scripts may have changed the stored text.
+                whole.text = end.text.take().unwrap_or(whole.text);
+                whole.end = Some(end);
+                return Ok(whole);
+            }
+        }
+    }
+    Err(ended_early())
+}
+
+fn ended_early() -> Fault {
+    ApiError::Internal { message: "The reply ended early.".into() }.into()
+}

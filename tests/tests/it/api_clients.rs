@@ -1,0 +1,157 @@
+//! What a key of the local API allows, and where its requests are stored.
+
+use engine::api::client::{ClientError, ClientMessage, ClientRequest, ClientRole, ModelKind, ReplyEvent, ReplyFinish};
+use engine::api::{ApiError, ApiGrant, EndpointDraft};
+use provider::fake::{ReplyGate, ReplyScript};
+use tests::headless::Headless;
+
+fn full() -> ApiGrant {
+    ApiGrant { name: "all".into(), characters: None, raw_models: true, read_only: false }
+}
+
+fn request(model: &str, texts: &[(ClientRole, &str)]) -> ClientRequest {
+    let messages = texts.iter().map(|(role, text)| ClientMessage::new(*role, *text)).collect();
+    ClientRequest { model: model.into(), messages, ..ClientRequest::default() }
+}
+
+fn says(model: &str, text: &str) -> ClientRequest {
+    request(model, &[(ClientRole::User, text)])
+}
+
+impl Headless {
+    async fn add_raw_model(&self, name: &str) {
+        let draft = EndpointDraft {
+            name: "Lab".into(),
+            url: "http://127.0.0.1:9/v1".into(),
+            model: name.into(),
+            context: 8_192,
+            ..EndpointDraft::default()
+        };
+        self.engine.save_endpoint(draft).await.unwrap();
+    }
+
+    /// The whole reply to a client, and the chat that holds it.
+    async fn client_reply(
+        &self,
+        grant: &ApiGrant,
+        request: ClientRequest,
+    ) -> Result<(String, Option<String>), ClientError> {
+        let mut reply = self.engine.api_reply(grant.clone(), request).await?;
+        let mut text = String::new();
+        while let Some(event) = reply.next().await {
+            match event? {
+                ReplyEvent::Text(piece) => text.push_str(&piece),
+                ReplyEvent::Ended(_) => break,
+                _ => {}
+            }
+        }
+        Ok((text, reply.place.chat.clone()))
+    }
+}
+
+#[tokio::test]
+async fn key_is_limited_to_its_characters() {
+    let app = Headless::new().await;
+    app.add_raw_model("gpt-small").await;
+    let mira = app.first_chat().await.character;
+    app.character("Nemo").await;
+    let limited = ApiGrant { characters: Some(vec![mira]), raw_models: false, ..full() };
+    let names = |grant: ApiGrant| {
+        let engine = app.engine.clone();
+        async move { engine.api_models(&grant).await.unwrap().into_iter().map(|model| model.id).collect::<Vec<_>>() }
+    };
+    assert_eq!(names(limited.clone()).await, ["mira"]);
+    let all = names(full()).await;
+    assert!(all.contains(&"nemo".to_owned()) && all.contains(&"gpt-small".to_owned()), "{all:?}");
+    for forbidden in ["nemo", "gpt-small"] {
+        let refused = app.client_reply(&limited, says(forbidden, "Ahoy.")).await;
+        assert!(matches!(refused, Err(ClientError::UnknownModel { .. })), "{forbidden}: {refused:?}");
+    }
+    assert_eq!(app.model.requests().len(), 0);
+    let kind = app.engine.api_model(&full(), "gpt-small").await.unwrap().kind;
+    assert_eq!(kind, ModelKind::Endpoint);
+}
+
+#[tokio::test]
+async fn read_only_key_stores_nothing() {
+    let app = Headless::new().await;
+    let read_only = ApiGrant { read_only: true, ..full() };
+    let chats = app.engine.list_chats().await.unwrap();
+    let (text, place) = app.client_reply(&read_only, says("mira", "Good evening.")).await.unwrap();
+    assert!(text.ends_with("Good evening.") && place.is_none(), "{text} {place:?}");
+    assert_eq!(app.engine.list_chats().await.unwrap(), chats);
+
+    let chat = app.first_chat().await.id;
+    let before = app.transcript(&chat).await;
+    let named = ClientRequest { chat: Some(chat.clone()), ..says("mira", "Which lamp?") };
+    app.client_reply(&read_only, named).await.unwrap();
+    let prompt = app.model.last_request().unwrap().prompt;
+    let greeting = before[0].split_once(": ").unwrap().1.lines().next().unwrap();
+    assert!(prompt.messages.iter().any(|message| message.text.contains(greeting)), "the stored history is sent");
+    assert_eq!(app.transcript(&chat).await, before);
+
+    let store = ClientRequest { store: true, ..says("mira", "Remember this.") };
+    let refused = app.client_reply(&read_only, store).await;
+    assert!(matches!(refused, Err(ClientError::Forbidden(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn client_message_is_stored_before_the_model() {
+    let app = Headless::new().await;
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().gate(&gate).words("Late."));
+    let mut reply = app.engine.api_reply(full(), says("mira", "Are you there?")).await.unwrap();
+    gate.reached().await;
+    let chat = reply.place.chat.clone().unwrap();
+    assert_eq!(app.transcript(&chat).await.last().unwrap(), "Traveller: Are you there?");
+    gate.open();
+    let mut last = None;
+    while let Some(event) = reply.next().await {
+        last = Some(event.unwrap());
+    }
+    let Some(ReplyEvent::Ended(end)) = last else { panic!("{last:?}") };
+    assert_eq!((end.finish, end.text.as_deref()), (ReplyFinish::Stop, Some("Late.")));
+}
+
+#[tokio::test]
+async fn requests_for_one_chat_wait_for_each_other() {
+    let app = Headless::new().await;
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().gate(&gate).words("First.")).reply("Second.");
+    let grant = full();
+    let first = app.client_reply(&grant, says("mira", "One."));
+    let second = async {
+        gate.reached().await;
+        let second = app.engine.api_reply(full(), says("mira", "Two."));
+        gate.open();
+        second.await.unwrap().place.chat
+    };
+    let (first, second) = tokio::join!(first, second);
+    let (text, chat) = first.unwrap();
+    assert_eq!((text.as_str(), &chat), ("First.", &second));
+    let transcript = app.transcript(&chat.unwrap()).await;
+    assert_eq!(transcript[1..4], ["Traveller: One.", "Mira: First.", "Traveller: Two."]);
+}
+
+#[tokio::test]
+async fn deleted_api_chat_is_started_anew() {
+    let app = Headless::new().await;
+    let (_, first) = app.client_reply(&full(), says("mira", "One.")).await.unwrap();
+    let (_, again) = app.client_reply(&full(), says("mira", "Two.")).await.unwrap();
+    assert_eq!(first, again);
+    let app = app.restart().await;
+    let (_, later) = app.client_reply(&full(), says("mira", "Three.")).await.unwrap();
+    assert_eq!(first, later);
+    app.engine.delete_chat(later.unwrap()).await.unwrap();
+    let (_, anew) = app.client_reply(&full(), says("mira", "Four.")).await.unwrap();
+    assert_ne!(first, anew);
+}
+
+#[tokio::test]
+async fn request_without_a_message_is_refused() {
+    let app = Headless::new().await;
+    for messages in [&[][..], &[(ClientRole::System, "Be brief.")], &[(ClientRole::User, " ")]] {
+        let refused = app.client_reply(&full(), request("mira", messages)).await;
+        assert!(matches!(refused, Err(ClientError::Engine(ApiError::BadInput { .. }))), "{messages:?}: {refused:?}");
+    }
+}
