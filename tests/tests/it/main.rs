@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 
+mod api_clients;
 mod asks;
 mod bad_input;
 mod branches;
@@ -38,7 +39,6 @@ mod layers;
 mod learning;
 mod learning_model;
 mod library;
-mod api_clients;
 mod local_api;
 mod lorebooks;
 mod macros;
@@ -76,9 +76,9 @@ mod steps;
 mod stories;
 mod tavern;
 mod token_choices;
-mod tools;
 #[cfg(unix)]
 mod tool_servers;
+mod tools;
 mod trash;
 mod turn_ends;
 mod turn_log;

@@ -41,7 +41,8 @@ pub mod tool_call;
 pub mod tool_server;
 
 pub use id::{
-    ApiKeyId, CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId, PersonaId, SwipeId, ToolServerId,
+    ApiKeyId, CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId,
+    ModelId, PersonaId, SwipeId, ToolServerId,
 };
 pub use time::Timestamp;
 pub use tool_call::{ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound};

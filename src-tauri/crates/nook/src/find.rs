@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use engine::api::{
-    ApiKey, CharacterSummary, ChatSummary, Endpoint, Folder, FolderKind, LorebookSummary, Model, ModelRef, Persona, ToolServer,
+    ApiKey, CharacterSummary, ChatSummary, Endpoint, Folder, FolderKind, LorebookSummary, Model, ModelRef, Persona,
+    ToolServer,
 };
 use engine::{Engine, TurnOptions};
 

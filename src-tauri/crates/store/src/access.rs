@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::table::api_key::{ApiKeys, ApiKeysMut};
 use crate::table::api_chat::{ApiChats, ApiChatsMut};
+use crate::table::api_key::{ApiKeys, ApiKeysMut};
 use crate::table::asset::{Assets, AssetsMut};
 use crate::table::background::{Backgrounds, BackgroundsMut};
 use crate::table::bound_persona::{BoundPersonas, BoundPersonasMut};

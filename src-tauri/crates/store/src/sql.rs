@@ -4,7 +4,8 @@ use domain::chat::{MessageSource, Role, SwipeState};
 use domain::memory::{ArchiveReason, MemoryOrigin, MemoryType};
 use domain::model::ModelChoice;
 use domain::{
-    CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId, ModelId, PersonaId, SwipeId, Timestamp, ToolCall, ToolRound, ApiKeyId, ToolServerId,
+    ApiKeyId, CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId, MemoryId, MessageId,
+    ModelId, PersonaId, SwipeId, Timestamp, ToolCall, ToolRound, ToolServerId,
 };
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, Null, ToSql, ToSqlOutput, ValueRef};
 use uuid::Uuid;

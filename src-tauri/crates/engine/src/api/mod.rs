@@ -29,8 +29,8 @@ mod search;
 mod settings;
 mod slash;
 mod token_choices;
-mod tools;
 mod tool_servers;
+mod tools;
 mod turn_options;
 mod vision;
 
@@ -59,7 +59,7 @@ pub use search::*;
 pub use settings::*;
 pub use slash::*;
 pub use token_choices::*;
-pub use tools::*;
 pub use tool_servers::*;
+pub use tools::*;
 pub use turn_options::*;
 pub use vision::*;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use domain::sampling::SamplerOptions;
 
-use super::{Ask, MessageSource, ModelRef, Picture, Placement, WhatIf};
 use super::client::ClientOptions;
+use super::{Ask, MessageSource, ModelRef, Picture, Placement, WhatIf};
 
 /// Options of one turn. Missing values come from the chat and the settings.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,7 @@
 //! Operations for programs that use the local API. They need a key instead of a window.
 
-use crate::api::{ApiGrant, ApiServerState};
 use crate::api::client::{ClientError, ClientRequest, Embedded, ListedModel, ModelKind, ReplyStream};
+use crate::api::{ApiGrant, ApiServerState};
 use crate::base::error::{ApiResult, internal};
 use crate::operations::engine::Engine;
 

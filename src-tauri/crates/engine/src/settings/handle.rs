@@ -39,7 +39,8 @@ struct ConfigurationState {
     counts: KnownCounts,
     downloads: Downloads,
     known_repos: KnownRepos,
-    api_server: ApiServer, tool_servers: RunningServers,
+    api_server: ApiServer,
+    tool_servers: RunningServers,
 }
 
 impl Drop for ConfigurationState {

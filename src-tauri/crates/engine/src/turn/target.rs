@@ -1,7 +1,7 @@
 //! The place where a reply's text is stored: in a new message, in a new swipe, or at the end of a
 //! swipe.
 
-use domain::chat::{Chat, Message, Speaker, Swipe, SwipeState, MessageSource};
+use domain::chat::{Chat, Message, MessageSource, Speaker, Swipe, SwipeState};
 use domain::{MessageId, SwipeId, Timestamp, ToolCall, ToolRound};
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 

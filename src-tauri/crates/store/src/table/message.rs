@@ -1,6 +1,6 @@
 //! Messages of chats, in order.
 
-use domain::chat::{Message, Role, Swipe, SwipeState, MessageSource};
+use domain::chat::{Message, MessageSource, Role, Swipe, SwipeState};
 use domain::{ChatId, MessageId, SwipeId, Timestamp, ToolCall, ToolRound};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 

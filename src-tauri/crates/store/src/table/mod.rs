@@ -1,7 +1,7 @@
 //! One file per table: row type, read access and write access.
 
-pub(crate) mod api_key;
 pub(crate) mod api_chat;
+pub(crate) mod api_key;
 pub(crate) mod asset;
 pub(crate) mod background;
 pub(crate) mod bound_persona;
