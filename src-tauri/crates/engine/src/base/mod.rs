@@ -14,6 +14,7 @@ pub(crate) mod options;
 pub(crate) mod panics;
 pub(crate) mod persona_place;
 pub(crate) mod picture;
+pub(crate) mod random;
 pub(crate) mod retraction;
 pub(crate) mod running;
 pub(crate) mod secrets;

@@ -8,7 +8,7 @@ use crate::recall_service::recall::Recalled;
 use crate::turn::inputs::TurnInputs;
 use crate::turn::lore::Lore;
 use crate::turn::tasks::PromptTask;
-use crate::turn::tools::offered::TurnTools;
+use crate::turn::tools::turn_tools::TurnTools;
 
 /// Input of the frame.
 pub(crate) struct ActivatedTurn {

@@ -20,7 +20,7 @@ use crate::turn::activated::ActivatedTurn;
 use crate::turn::gather::{Gathered, ReadMessages};
 use crate::turn::handle::Turns;
 use crate::turn::inputs::Aim;
-use crate::turn::tools::offered::TurnTools;
+use crate::turn::tools::turn_tools::TurnTools;
 
 impl Turns {
     /// Everything that the frame of a turn is built from.

@@ -14,7 +14,7 @@ use crate::settings::handle::Configuration;
 use crate::turn::client::queue::ClientQueue;
 use crate::turn::client::reports::ClientReports;
 use crate::turn::lore_cache::LoreCache;
-use crate::turn::tools::permission::OpenRequests;
+use crate::turn::tools::open_requests::OpenRequests;
 
 /// Called after each complete reply; the turn's task ends after the returned future.
 pub(crate) type ReplyListener = Box<dyn Fn(ChatId, TurnOptions) -> BoxFuture<'static, ()> + Send + Sync>;

@@ -9,11 +9,11 @@ use crate::api::{
 };
 use crate::base::convert;
 use crate::base::error::ApiResult;
+use crate::base::random::random_below;
 use crate::turn::handle::Turns;
 use crate::turn::hint;
 use crate::turn::slash::choose::choose;
 use crate::turn::slash::halt::{self, Halt, argument_missing, no_message, no_reply, refused, unknown_command};
-use crate::turn::slash::messages::random_below;
 use crate::turn::slash::speakers::Participant;
 
 /// Maximum number of messages that one command hides or shows.

@@ -5,7 +5,7 @@ use domain::prompt::Segment;
 
 use crate::base::error::ApiResult;
 use crate::settings::token_counter::Counter;
-use crate::turn::tools::offered::SHOW_MORE;
+use crate::turn::tools::turn_tools::SHOW_MORE;
 
 /// Maximum size of a result in bytes, before tokens are counted.
 const MAX_BYTES: usize = 1 << 20;

@@ -8,6 +8,8 @@ mod call_ids;
 mod cut_result;
 pub(crate) mod grants;
 pub(crate) mod offered;
+pub(crate) mod open_requests;
 pub(crate) mod permission;
 pub(crate) mod progress;
 pub(crate) mod round;
+pub(crate) mod turn_tools;

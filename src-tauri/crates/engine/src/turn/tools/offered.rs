@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use context::lore::GenerationKind;
-use context::tools::{CallSyntax, FrameTools, ToolForm, plain_name};
+use context::tools::{CallSyntax, ToolForm, plain_name};
 use domain::ToolDefinition;
 use domain::card::Card;
 use serde_json::{Value, json};
@@ -14,50 +14,11 @@ use crate::base::tool_source::{SourceTool, ToolSource};
 use crate::settings::model_handle::ModelHandle;
 use crate::turn::activated::ActivatedTurn;
 use crate::turn::handle::Turns;
-use crate::turn::tools::built_in::{self, BuiltIns, Mood};
+use crate::turn::tools::built_in::{self, BuiltIns};
+use crate::turn::tools::turn_tools::{OfferedTool, SHOW_MORE, TurnTools};
 
-/// Name of the tool that reads on in a result that was cut.
-pub(crate) const SHOW_MORE: &str = "show_more";
 /// Maximum number of tools in one prompt. Some endpoints reject more.
 const MAX_TOOLS: usize = 128;
-
-/// A tool that the model may call.
-pub(crate) struct OfferedTool {
-    /// The name that the model uses.
-    pub(crate) name: String,
-    pub(crate) tool: SourceTool,
-    /// `None` for [`SHOW_MORE`], which the round itself answers.
-    pub(crate) source: Option<Arc<dyn ToolSource>>,
-}
-
-impl OfferedTool {
-    pub(crate) fn source_name(&self) -> &str {
-        self.source.as_ref().map_or("", |source| source.name())
-    }
-
-    /// Whether it runs without a question. A server's own claim does not count.
-    pub(crate) fn is_harmless(&self) -> bool {
-        self.source_name().is_empty() && self.tool.harmless
-    }
-}
-
-/// The tools of a turn.
-#[derive(Default)]
-pub(crate) struct TurnTools {
-    pub(crate) offered: Vec<OfferedTool>,
-    pub(crate) frame: FrameTools,
-    /// How the model writes calls; `None` if the provider reports them.
-    pub(crate) syntax: Option<CallSyntax>,
-    /// The emotion that a tool has set.
-    pub(crate) mood: Mood,
-}
-
-impl TurnTools {
-    /// Whether the model may call a tool now.
-    pub(crate) fn can_call(&self) -> bool {
-        !self.frame.definitions.is_empty() && !self.frame.answer_only
-    }
-}
 
 impl Turns {
     /// The tools that the settings switch on and that the card does not rule out, as the model gets them.

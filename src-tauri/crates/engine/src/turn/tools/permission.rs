@@ -3,8 +3,6 @@
 //! Only the user grants anything: by a switch for the app's own tools that read this chat, otherwise by an answer to a
 //! question that shows tool, server and arguments. No text of a card, message, document or result is read here.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::chat::Chat;
@@ -17,16 +15,10 @@ use uuid::Uuid;
 use crate::api::{Event, ToolDecision, ToolRequest};
 use crate::base::error::{ApiResult, not_found};
 use crate::turn::handle::Turns;
-use crate::turn::tools::offered::OfferedTool;
+use crate::turn::tools::turn_tools::OfferedTool;
 
 /// How long a question waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(600);
-
-/// Questions that wait for the user.
-#[derive(Default)]
-pub(crate) struct OpenRequests {
-    open: Mutex<HashMap<String, (ToolRequest, oneshot::Sender<ToolDecision>)>>,
-}
 
 /// Whether a tool may run, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,20 +31,6 @@ pub(crate) enum Permission {
     Stopped,
 }
 
-impl OpenRequests {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, (ToolRequest, oneshot::Sender<ToolDecision>)>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn of(&self, chat: &str) -> Vec<ToolRequest> {
-        let open = self.lock();
-        let mut found: Vec<ToolRequest> =
-            open.values().map(|(request, _)| request).filter(|request| request.chat == chat).cloned().collect();
-        found.sort_by(|one, other| one.id.cmp(&other.id));
-        found
-    }
-}
-
 /// A question that waits. Dropping it closes the question, also when a stopped reply drops it.
 struct OpenRequest<'a> {
     turns: &'a Turns,
@@ -62,7 +40,7 @@ struct OpenRequest<'a> {
 
 impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
-        self.turns.tool_requests().lock().remove(&self.id);
+        self.turns.tool_requests().remove(&self.id);
         let (chat, request) = (std::mem::take(&mut self.chat), std::mem::take(&mut self.id));
         self.turns.base().events().announce(Event::ToolAnswered { chat, request });
     }
@@ -105,7 +83,7 @@ impl Turns {
     async fn ask(&self, request: ToolRequest, cancel: &CancellationToken) -> Result<Option<ToolDecision>, Stopped> {
         let (sender, receiver) = oneshot::channel();
         let (id, chat) = (request.id.clone(), request.chat.clone());
-        self.tool_requests().lock().insert(id.clone(), (request.clone(), sender));
+        self.tool_requests().insert(request.clone(), sender);
         self.base().events().announce(Event::ToolAsked { chat: chat.clone(), request });
         let _open = OpenRequest { turns: self, chat, id };
         tokio::select! {
@@ -147,8 +125,8 @@ impl Turns {
     /// # Errors
     /// `NotFound` if it no longer waits.
     pub(crate) async fn answer_tool(&self, request: String, decision: ToolDecision) -> ApiResult<()> {
-        let waiting = self.tool_requests().lock().remove(&request);
-        let answered = waiting.is_some_and(|(_, sender)| sender.send(decision).is_ok());
+        let waiting = self.tool_requests().remove(&request);
+        let answered = waiting.is_some_and(|sender| sender.send(decision).is_ok());
         if answered { Ok(()) } else { Err(not_found("question about a tool")) }
     }
 }

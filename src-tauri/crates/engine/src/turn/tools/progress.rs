@@ -9,7 +9,7 @@ use domain::ToolRound;
 use crate::api::ToolRoundFigures;
 use crate::base::clock::millis;
 use crate::turn::target::Target;
-use crate::turn::tools::offered::TurnTools;
+use crate::turn::tools::turn_tools::TurnTools;
 
 /// Rounds so far, and what the next ones need.
 pub(crate) struct ToolProgress {

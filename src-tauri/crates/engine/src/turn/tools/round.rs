@@ -24,8 +24,8 @@ use crate::turn::handle::Turns;
 use crate::turn::made::BuiltPrompt;
 use crate::turn::tools::call_ids;
 use crate::turn::tools::cut_result::cut;
-use crate::turn::tools::offered::{OfferedTool, TurnTools};
 use crate::turn::tools::permission::Permission;
+use crate::turn::tools::turn_tools::{OfferedTool, TurnTools};
 
 /// Result of a call until it has ended.
 const NOT_RUN: &str = "The reply was stopped before this tool ran.";

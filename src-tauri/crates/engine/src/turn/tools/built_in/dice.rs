@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::{BuiltIn, object, reading, text};
 use crate::base::error::ApiResult;
+use crate::base::random::random_below;
 use crate::base::tool_source::{SourceTool, ToolOutput};
-use crate::turn::slash::messages::random_below;
 
 pub(super) struct Dice;
 

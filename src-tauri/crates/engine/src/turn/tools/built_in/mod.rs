@@ -10,8 +10,6 @@ mod mood;
 mod scene;
 mod table;
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use domain::settings::Values;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -30,20 +28,7 @@ use crate::turn::tools::built_in::memory::MemoryTool;
 use crate::turn::tools::built_in::mood::MoodTool;
 use crate::turn::tools::built_in::scene::SceneTool;
 use crate::turn::tools::built_in::table::Tables;
-
-/// The emotion that a tool has set for the reply.
-#[derive(Clone, Default)]
-pub(crate) struct Mood(Arc<Mutex<Option<String>>>);
-
-impl Mood {
-    pub(crate) fn get(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn set(&self, label: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(label);
-    }
-}
+use crate::turn::tools::turn_tools::Mood;
 
 /// One tool of the app, ready for a turn.
 trait BuiltIn: Send + Sync {

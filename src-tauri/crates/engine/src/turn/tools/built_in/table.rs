@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::{BuiltIn, reading, text};
 use crate::base::error::ApiResult;
+use crate::base::random::random_below;
 use crate::base::tool_source::{SourceTool, ToolOutput};
-use crate::turn::slash::messages::random_below;
 
 /// Maximum number of tables, and of entries in one.
 const MAX: usize = 500;
