@@ -12,7 +12,7 @@ export function followOrigin(app: App, origin: Origin): void {
 	else if (target?.to === "message") app.reveal(target.id);
 	else if (target?.to === "template") app.openPrompts({ tab: "templates", id: target.template, section: target.section });
 	else if (target?.to === "mode") app.openPrompts({ tab: "modes", name: target.name });
-	else if (target?.to === "setting") app.showSetting(target.key);
+	else if (target?.to === "setting") app.showSetting(target.key === "tools" ? "tool_rounds" : target.key);
 	else if (target?.to === "chatText") app.showSetting(`text-${target.field}`);
 	else if (target?.to === "document") void openDocument(app, target.id);
 	else if (target?.to === "persona") app.go("settings");

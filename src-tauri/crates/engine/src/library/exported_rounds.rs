@@ -59,7 +59,7 @@ mod tests {
         let round = ToolRound { text: String::new(), calls: vec![call], results: vec![result] };
         let mut version = MessageVersion::default();
         write(std::slice::from_ref(&round), &mut version);
-        assert_eq!(take(&mut version), [round.clone()]);
+        assert_eq!(take(&mut version), std::slice::from_ref(&round));
         assert_eq!(version, MessageVersion::default());
         let other = ToolRound { results: Vec::new(), ..round.clone() };
         write(&[other, round.clone()], &mut version);
