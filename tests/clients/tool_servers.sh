@@ -10,11 +10,10 @@ echo "The lamp is lit." >"$work/notes/lamp.txt"
 python3 -m venv "$work/python"
 "$work/python/bin/pip" install --quiet mcp-server-time
 
-# A server sees none of our variables, so what npx needs is declared.
 cat >"$work/servers.json" <<JSON
 { "mcpServers": {
-    "everything": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"], "env": { "npm_config_registry": "$(npm config get registry)" } },
-    "files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "$work/notes"], "env": { "npm_config_registry": "$(npm config get registry)" } },
+    "everything": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"] },
+    "files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "$work/notes"] },
     "time": { "command": "$work/python/bin/mcp-server-time", "args": ["--local-timezone", "Europe/Oslo"] }
 } }
 JSON

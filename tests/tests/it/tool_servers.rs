@@ -198,7 +198,7 @@ async fn another_program_inherits_no_grants() {
 }
 
 #[tokio::test]
-async fn test_lists_tools_and_resources_of_a_server_that_is_off() {
+async fn test_lists_the_tools_of_a_server_that_is_off() {
     let (app, folder) = (Headless::new().await, tempfile::tempdir().unwrap());
     let text = settings(folder.path(), "My files", "echo done", json!({}));
     let id = app.engine.add_tool_servers(text).await.unwrap().added.remove(0).id;

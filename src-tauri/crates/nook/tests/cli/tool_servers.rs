@@ -1,6 +1,6 @@
 //! Tests of `tool-servers`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -16,18 +16,25 @@ const SERVER: &str = r#"while read -r line; do
     printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
 done"#;
 
+/// Adds a server. Options precede the command of the server.
+fn add(world: &World, args: &[&str]) -> Value {
+    let done = world.run(&[&["--json", "tool-servers", "add"], args].concat());
+    assert_eq!(done.code, 0, "{done:?}");
+    done.json()
+}
+
 #[test]
 fn server_is_added_used_and_removed() {
     let world = World::without_model();
     let values = world.file("values.txt", "API_KEY=abc\n");
-    let added = world.json(&["tool-servers", "add", "Shell", "--values-from", &values, "--", "sh", "-c", SERVER]);
+    let added = add(&world, &["Shell", "--values-from", &values, "--", "sh", "-c", SERVER]);
     assert_eq!((&added["enabled"], &added["state"]["kind"]), (&json!(false), &json!("off")), "{added}");
     world.run(&["tool-servers", "call", "shell", "run", "--json"]).assert_failed("badInput");
 
     // Values last until the program ends, because the tests hide the keychain.
     world.run(&["tool-servers", "on", "Shell", "--json"]).assert_failed("badInput");
     world.json(&["tool-servers", "remove", "Shell"]);
-    world.json(&["tool-servers", "add", "Shell", "--", "sh", "-c", SERVER]);
+    add(&world, &["Shell", "--", "sh", "-c", SERVER]);
     let on = world.json(&["tool-servers", "on", "Shell"]);
     assert_eq!((&on["tools"][0]["model_name"], &on["tools"][0]["grant"]), (&json!("Shell__run"), &json!("ask")));
 
@@ -56,7 +63,7 @@ fn pasted_text_reports_what_was_not_added() {
 #[test]
 fn failed_start_is_a_failure() {
     let world = World::without_model();
-    world.json(&["tool-servers", "add", "Broken", "--", "sh", "-c", "echo lost >&2; exit 1"]);
+    add(&world, &["Broken", "--", "sh", "-c", "echo lost >&2; exit 1"]);
     let done = world.run(&["tool-servers", "on", "Broken"]);
     assert_eq!(done.code, 1);
     assert!(done.err.contains("The server ended: lost."), "{done:?}");
