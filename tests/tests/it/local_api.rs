@@ -112,6 +112,8 @@ async fn vision_enters_only_the_next_turn() {
     let block = preview.blocks.iter().find(|block| block.kind == "event").expect("the X-ray shows the block");
     assert_eq!(block.reasons[0].code, "visionReport");
 
+    // The scripted model would otherwise repeat what it was sent.
+    app.model.reply("One.").reply("Two.").reply("Three.");
     app.send(&chat, "I am back.").await;
     let first = sent(&app);
     assert!(first.contains("The camera shows: Traveller is not there. An empty chair."), "{first}");
@@ -152,6 +154,7 @@ async fn spoken_message_has_a_hint_in_its_context_block() {
     let say = async |text: &str, source| {
         let mut events = app.engine.subscribe();
         let options = TurnOptions { source, ..TurnOptions::default() };
+        app.model.reply("Yes.");
         app.engine.send_with(chat.clone(), text.into(), options).await.unwrap();
         ended(&mut events, &chat).await;
         sent(&app)

@@ -129,7 +129,7 @@ fn key_is_made_listed_limited_and_revoked() {
     assert!(listed.out.contains("Reading lamp") && listed.out.contains("1 character, read-only; never used"));
     assert!(!listed.out.contains(secret), "the secret is shown once");
     let changed = world.json(&["api-key", "limit", "reading lamp", "--raw"]);
-    assert_eq!((&changed["limits"]["rawModels"], &changed["limits"]["characters"]), (&true.into(), &Value::Null));
+    assert_eq!((&changed["limits"]["raw_models"], &changed["limits"]["characters"]), (&true.into(), &Value::Null));
     world.run(&["api-key", "add", "reading LAMP", "--json"]).assert_failed("badInput");
     world.run(&["api-key", "revoke", "Reading lamp"]);
     assert_eq!(world.json(&["api-key", "list"])["items"], serde_json::json!([]));
