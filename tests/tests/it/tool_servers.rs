@@ -7,7 +7,7 @@ use domain::ToolArguments;
 use engine::api::{
     ApiError, ToolGrant, ToolServer, ToolServerDraft, ToolServerState, ToolServerTransport, ToolServerValueDraft,
 };
-use engine::{OfferedTool, ToolAnswer};
+use engine::{OfferedServerTool, ToolOutput};
 use serde_json::json;
 use tests::headless::Headless;
 use tokio_util::sync::CancellationToken;
@@ -55,12 +55,12 @@ async fn added(app: &Headless, folder: &Path, prints: &str) -> ToolServer {
     app.engine.switch_tool_server(report.added[0].id.clone(), true).await.unwrap()
 }
 
-async fn offered(app: &Headless, tool: &str) -> OfferedTool {
+async fn offered(app: &Headless, tool: &str) -> OfferedServerTool {
     let tools = app.engine.server_tools().await.unwrap();
     tools.into_iter().find(|offered| offered.tool.name == tool).unwrap()
 }
 
-async fn call(app: &Headless, tool: &OfferedTool) -> ToolAnswer {
+async fn call(app: &Headless, tool: &OfferedServerTool) -> ToolOutput {
     app.engine.call_server_tool(tool, &ToolArguments::read("{}"), &CancellationToken::new()).await
 }
 
@@ -83,7 +83,7 @@ async fn pasted_server_starts_only_when_switched_on() {
     let names: Vec<&str> = server.tools.iter().map(|tool| tool.model_name.as_str()).collect();
     assert_eq!(names, ["My_files__read", "My_files__l_sch_alles"]);
     assert!(!started.exists(), "listing calls no tool");
-    assert_eq!(call(&app, &offered(&app, "read").await).await, ToolAnswer { text: "done".into(), error: false });
+    assert_eq!(call(&app, &offered(&app, "read").await).await, ToolOutput { text: "done".into(), error: false });
 
     let server = app.engine.switch_tool_server(server.id, false).await.unwrap();
     assert_eq!((server.state, server.tools.len()), (ToolServerState::Off, 2));

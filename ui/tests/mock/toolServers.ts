@@ -1,4 +1,4 @@
-import type { AddedToolServers, ApiError, Event, ServerTool, ToolGrant, ToolServer, ToolServerDraft, ToolServerTest } from "../../src/lib/api/generated";
+import type { AddedToolServers, ApiError, Event, ServerTool, ServerToolGrant, ToolServer, ToolServerDraft, ToolServerTest } from "../../src/lib/api/generated";
 
 const tool = (server: string, name: string, description: string, args: string[], rest: Partial<ServerTool> = {}): ServerTool => ({ name, title: null, description, modelName: `${server}__${name}`, arguments: args, readsOnly: false, grant: "ask", ...rest });
 
@@ -68,7 +68,7 @@ export class MockToolServers {
 		return { name: "secure-filesystem-server", version: "0.2.0", tookMs: 840, server, resources: RESOURCES };
 	};
 
-	op_set_tool_grant = ({ server: id, tool, grant }: { server: string; tool: string; grant: ToolGrant }): ToolServer => {
+	op_set_tool_grant = ({ server: id, tool, grant }: { server: string; tool: string; grant: ServerToolGrant }): ToolServer => {
 		const server = this.#find(id);
 		for (const one of server.tools) if (one.name === tool) one.grant = grant;
 		return server;

@@ -72,7 +72,7 @@ impl ServerTool {
 
 /// What the user has decided about the calls of a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ToolGrant {
+pub enum ServerToolGrant {
     /// Each call asks the user.
     #[default]
     Ask,

@@ -31,7 +31,7 @@ pub use base::events::Events;
 pub use base::open_store::OpenError;
 pub use base::options::Options;
 pub use base::panics::contained;
-pub use base::tool_source::{SourceTool, ToolOutput, ToolSource, ToolSources};
+pub use base::tool_source::{SourceGrants, SourceTool, ToolOutput, ToolSource, ToolSources};
 #[cfg(any(test, feature = "evaluation"))]
 pub use evaluation::{corpus, emotion, scenario};
 pub use library::assets::Asset;
@@ -42,7 +42,7 @@ pub use operations::engine::Engine;
 pub use recall_service::encoder::Encoder;
 pub use settings::environment::environment;
 pub use settings::models::TokenCount;
-pub use settings::tool_servers::{OfferedTool, ToolAnswer};
+pub use settings::tool_servers::OfferedServerTool;
 pub use store::make_private_folder;
 
 /// A random seed for a turn without one. It is stored with the turn, so that the turn can be repeated.

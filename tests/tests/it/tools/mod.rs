@@ -60,6 +60,7 @@ impl ToolSource for Lab {
 
     fn tools(&self) -> BoxFuture<'_, Vec<SourceTool>> {
         let tool = |name: &String| SourceTool {
+            model_name: None,
             name: name.clone(),
             description: format!("Does {name}."),
             parameters: json!({ "type": "object", "properties": { "at": { "type": "string" } } }),

@@ -1,6 +1,6 @@
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { AddedToolServers, ApiError, ServerTool, ToolGrant, ToolServer, ToolServerTest } from "../api/generated";
+import type { AddedToolServers, ApiError, ServerTool, ServerToolGrant, ToolServer, ToolServerTest } from "../api/generated";
 import type { Api } from "./api";
 import { attempt } from "./attempt";
 
@@ -36,7 +36,7 @@ export class ToolServers {
 			}
 		});
 
-	grant = (server: ToolServer, tool: ServerTool, grant: ToolGrant): Promise<boolean> => attempt(this, async () => this.#replace(await this.api.setToolGrant(server.id, tool.name, null, grant)));
+	grant = (server: ToolServer, tool: ServerTool, grant: ServerToolGrant): Promise<boolean> => attempt(this, async () => this.#replace(await this.api.setToolGrant(server.id, tool.name, null, grant)));
 
 	remove = (server: ToolServer): Promise<boolean> =>
 		attempt(this, async () => {

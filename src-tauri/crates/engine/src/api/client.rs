@@ -78,6 +78,8 @@ pub struct ClientOptions {
     pub tools: Vec<ToolDefinition>,
     /// The model must answer with text.
     pub no_tool_calls: bool,
+    /// The app runs its own tools for this reply, because it is stored.
+    pub runs_tools: bool,
 }
 
 /// A request for one reply.

@@ -69,13 +69,13 @@ pub struct ServerTool {
     /// The server says that it changes nothing. It may be wrong.
     pub reads_only: bool,
     /// What applies in all chats.
-    pub grant: ToolGrant,
+    pub grant: ServerToolGrant,
 }
 
 /// What the user has decided about the calls of a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
-pub enum ToolGrant {
+pub enum ServerToolGrant {
     /// Each call asks the user.
     #[default]
     Ask,

@@ -2,9 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use domain::ChatId;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
+
+use crate::api::ApiError;
 
 /// A set of tools under one name.
 pub trait ToolSource: Send + Sync {
@@ -21,12 +24,29 @@ pub trait ToolSource: Send + Sync {
         arguments: Map<String, Value>,
         cancel: CancellationToken,
     ) -> BoxFuture<'a, ToolOutput>;
+
+    /// The user's decisions about the tools, where the source keeps them itself.
+    fn grants(&self) -> Option<&dyn SourceGrants> {
+        None
+    }
+}
+
+/// The user's decisions about the tools of one source.
+pub trait SourceGrants: Send + Sync {
+    /// Whether the tool may run in the chat; `None` asks the user.
+    fn decision<'a>(&'a self, tool: &'a str, chat: ChatId) -> BoxFuture<'a, Result<Option<bool>, ApiError>>;
+
+    /// Keeps a decision for one chat, or for all.
+    fn keep<'a>(&'a self, tool: &'a str, chat: Option<ChatId>, allowed: bool) -> BoxFuture<'a, Result<(), ApiError>>;
 }
 
 /// A tool of a source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceTool {
+    /// The source's own name for it.
     pub name: String,
+    /// Name for the model; `None` makes one of the names of source and tool.
+    pub model_name: Option<String>,
     pub description: String,
     /// JSON Schema of an object.
     pub parameters: Value,

@@ -10,12 +10,13 @@ use crate::api::{
     Picture, PromptReport, ReadableOptions, SettingOwner, Started, TurnOptions,
 };
 use crate::base::error::ApiResult;
+use crate::base::tool_source::ToolOutput;
 use crate::library::assets::Asset;
 use crate::library::characters::Exported;
 use crate::library::quick_replies::QuickReplies;
 use crate::operations::engine::Engine;
 use crate::settings::models::TokenCount;
-use crate::settings::tool_servers::{OfferedTool, ToolAnswer};
+use crate::settings::tool_servers::OfferedServerTool;
 
 impl Engine {
     /// Uses this `tokenizer.json` to count the tokens of an endpoint's model.
@@ -114,17 +115,17 @@ impl Engine {
     ///
     /// # Errors
     /// `Storage`.
-    pub async fn server_tools(&self) -> ApiResult<Vec<OfferedTool>> {
+    pub async fn server_tools(&self) -> ApiResult<Vec<OfferedServerTool>> {
         self.config.server_tools().await
     }
 
     /// Calls a tool of a tool server for the user, who needs no permission. Every failure is an answer.
     pub async fn call_server_tool(
         &self,
-        tool: &OfferedTool,
+        tool: &OfferedServerTool,
         arguments: &ToolArguments,
         cancel: &CancellationToken,
-    ) -> ToolAnswer {
+    ) -> ToolOutput {
         self.config.call_server_tool(tool, arguments, cancel).await
     }
 

@@ -536,7 +536,7 @@ macro_rules! operations {
             /// Starts the server, also if it is off, and lists its tools and resources.
             config.test_tool_server(id: String) -> ToolServerTest;
             /// Stores what the user has decided about a tool. Only `chat` needs a chat.
-            config.set_tool_grant(server: String, tool: String, chat: Option<String>, grant: ToolGrant) -> ToolServer;
+            config.set_tool_grant(server: String, tool: String, chat: Option<String>, grant: ServerToolGrant) -> ToolServer;
             /// Reads a resource of a tool server that is on, as text.
             config.read_server_resource(id: String, uri: String) -> String;
             /// The models that chats chose, latest first.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use engine::api::ToolGrant;
+use engine::api::ServerToolGrant;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolServerVerb {
@@ -89,7 +89,7 @@ pub(crate) enum GrantArg {
     Never,
 }
 
-impl From<GrantArg> for ToolGrant {
+impl From<GrantArg> for ServerToolGrant {
     fn from(grant: GrantArg) -> Self {
         match grant {
             GrantArg::Ask => Self::Ask,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engine::Engine;
 use engine::api::{
-    AddedToolServers, ServerTool, ToolGrant, ToolServer, ToolServerDraft, ToolServerState, ToolServerTest,
+    AddedToolServers, ServerTool, ServerToolGrant, ToolServer, ToolServerDraft, ToolServerState, ToolServerTest,
     ToolServerTransport, ToolServerValueDraft,
 };
 use serde_json::json;
@@ -135,9 +135,9 @@ fn line(server: &ToolServer) -> String {
 
 fn tool(tool: &ServerTool) -> String {
     let grant = match tool.grant {
-        ToolGrant::Ask | ToolGrant::Chat => "asks",
-        ToolGrant::Always => "always",
-        ToolGrant::Never => "never",
+        ServerToolGrant::Ask | ServerToolGrant::Chat => "asks",
+        ServerToolGrant::Always => "always",
+        ServerToolGrant::Never => "never",
     };
     let about = tool.description.lines().next().unwrap_or_default();
     format!("  {}({})  [{grant}]  {about}", tool.name, tool.arguments.join(", "))

@@ -10,7 +10,7 @@ CREATE TABLE tool_server (
 
 -- What the user has decided about a tool: everywhere, or in one chat. `definition` identifies the definition that the
 -- user saw.
-CREATE TABLE tool_grant (
+CREATE TABLE server_tool_grant (
     server BLOB NOT NULL REFERENCES tool_server (id) ON DELETE CASCADE,
     tool TEXT NOT NULL,
     chat BLOB REFERENCES chat (id) ON DELETE CASCADE,
@@ -18,5 +18,5 @@ CREATE TABLE tool_grant (
     definition TEXT NOT NULL
 ) STRICT;
 
-CREATE UNIQUE INDEX tool_grant_place ON tool_grant (server, tool, coalesce(chat, x''));
-CREATE INDEX tool_grant_chat ON tool_grant (chat) WHERE chat IS NOT NULL;
+CREATE UNIQUE INDEX server_tool_grant_place ON server_tool_grant (server, tool, coalesce(chat, x''));
+CREATE INDEX server_tool_grant_chat ON server_tool_grant (chat) WHERE chat IS NOT NULL;

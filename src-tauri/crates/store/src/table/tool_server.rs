@@ -54,7 +54,7 @@ impl ToolServers<'_> {
         let rows = self
             .conn
             .prepare_cached(
-                "SELECT chat, allowed, definition FROM tool_grant \
+                "SELECT chat, allowed, definition FROM server_tool_grant \
                  WHERE server = ?1 AND tool = ?2 AND (chat IS NULL OR chat = ?3)",
             )?
             .query_map(params![Col(server), tool, chat.map(Col)], grant_from_row)?
@@ -117,7 +117,7 @@ impl ToolServersMut<'_> {
     pub fn insert_grant(&mut self, server: ToolServerId, tool: &str, grant: &StoredGrant) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
-                "INSERT INTO tool_grant (server, tool, chat, allowed, definition) VALUES (?1, ?2, ?3, ?4, ?5) \
+                "INSERT INTO server_tool_grant (server, tool, chat, allowed, definition) VALUES (?1, ?2, ?3, ?4, ?5) \
                  ON CONFLICT (server, tool, coalesce(chat, x'')) DO UPDATE SET allowed = excluded.allowed, \
                  definition = excluded.definition",
             )?
@@ -128,7 +128,7 @@ impl ToolServersMut<'_> {
     /// Deletes every decision about a tool, or about all tools of the server.
     pub fn delete_grants(&mut self, server: ToolServerId, tool: Option<&str>) -> Result<(), StoreError> {
         self.conn
-            .prepare_cached("DELETE FROM tool_grant WHERE server = ?1 AND (?2 IS NULL OR tool = ?2)")?
+            .prepare_cached("DELETE FROM server_tool_grant WHERE server = ?1 AND (?2 IS NULL OR tool = ?2)")?
             .execute(params![Col(server), tool])?;
         Ok(())
     }

@@ -7,11 +7,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::view::named_tools;
 use crate::base::error::{ApiResult, sentence};
+use crate::base::tool_source::ToolOutput;
 use crate::settings::handle::Configuration;
 
 /// A tool that a model may be offered.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OfferedTool {
+pub struct OfferedServerTool {
     pub server: ToolServerId,
     pub server_name: String,
     /// The tool as the server lists it.
@@ -20,24 +21,16 @@ pub struct OfferedTool {
     pub definition: ToolDefinition,
 }
 
-/// The result of a call, as text for the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolAnswer {
-    pub text: String,
-    /// The tool or its server failed; `text` gives the reason.
-    pub error: bool,
-}
-
 impl Configuration {
     /// The tools of all servers that are switched on, as they were listed last. Nothing is started.
-    pub(crate) async fn server_tools(&self) -> ApiResult<Vec<OfferedTool>> {
+    pub(crate) async fn server_tools(&self) -> ApiResult<Vec<OfferedServerTool>> {
         let servers = self.stored_servers().await?;
         let named = named_tools(&servers);
         let offered = named.into_iter().filter_map(|named| {
             let server = servers.iter().find(|server| server.id == named.server && server.enabled)?;
             let tool = server.tools.get(named.position)?.clone();
             let definition = tool.definition(named.model_name);
-            Some(OfferedTool { server: server.id, server_name: server.name.clone(), tool, definition })
+            Some(OfferedServerTool { server: server.id, server_name: server.name.clone(), tool, definition })
         });
         Ok(offered.collect())
     }
@@ -46,23 +39,23 @@ impl Configuration {
     /// is not called: the user and the model know only its earlier definition. Every failure is an answer for the model.
     pub(crate) async fn call_server_tool(
         &self,
-        offered: &OfferedTool,
+        offered: &OfferedServerTool,
         arguments: &ToolArguments,
         cancel: &CancellationToken,
-    ) -> ToolAnswer {
+    ) -> ToolOutput {
         match self.try_call(offered, arguments, cancel).await {
             Ok(answer) => answer,
-            Err(error) => ToolAnswer { text: error.to_string(), error: true },
+            Err(error) => ToolOutput { text: error.to_string(), error: true },
         }
     }
 
     async fn try_call(
         &self,
-        offered: &OfferedTool,
+        offered: &OfferedServerTool,
         arguments: &ToolArguments,
         cancel: &CancellationToken,
-    ) -> ApiResult<ToolAnswer> {
-        let refused = |text: String| Ok(ToolAnswer { text, error: true });
+    ) -> ApiResult<ToolOutput> {
+        let refused = |text: String| Ok(ToolOutput { text, error: true });
         let Ok(arguments) = serde_json::from_str::<Map<String, Value>>(arguments.text()) else {
             return refused("The arguments are not a JSON object.".to_owned());
         };
@@ -78,8 +71,8 @@ impl Configuration {
         }
         let running = self.running_server(&server).await?;
         Ok(match running.call(&offered.tool.name, arguments, cancel).await {
-            Ok(output) => ToolAnswer { text: output.text, error: output.error },
-            Err(error) => ToolAnswer { text: sentence(&error.to_string()), error: true },
+            Ok(output) => ToolOutput { text: output.text, error: output.error },
+            Err(error) => ToolOutput { text: sentence(&error.to_string()), error: true },
         })
     }
 
@@ -87,7 +80,7 @@ impl Configuration {
     async fn is_unchanged(
         &self,
         server: &ToolServer,
-        offered: &OfferedTool,
+        offered: &OfferedServerTool,
         cancel: &CancellationToken,
     ) -> ApiResult<bool> {
         let running = self.running_server(server).await?;

@@ -1,6 +1,6 @@
 //! Permissions for the tools of servers. Only the user's own actions call these functions.
 
-use domain::tool_server::{ServerTool, ToolGrant};
+use domain::tool_server::{ServerTool, ServerToolGrant};
 use domain::{ChatId, ToolServerId};
 use store::StoredGrant;
 
@@ -16,7 +16,7 @@ impl Configuration {
         server: ToolServerId,
         tool: &ServerTool,
         chat: Option<ChatId>,
-    ) -> ApiResult<ToolGrant> {
+    ) -> ApiResult<ServerToolGrant> {
         let name = tool.name.clone();
         let grants = self.base().store().read(move |store| store.tool_servers().grants(server, &name, chat)).await?;
         Ok(decided(&grants, &mcp::digest(tool)))
@@ -31,47 +31,50 @@ impl Configuration {
         server: String,
         tool: String,
         chat: Option<String>,
-        grant: api::ToolGrant,
+        grant: api::ServerToolGrant,
     ) -> ApiResult<api::ToolServer> {
         let id = server.parse::<ToolServerId>()?;
         let server = self.stored_server(id).await?;
         let known = server.tools.iter().find(|known| known.name == tool).ok_or_else(|| not_found("tool"))?;
         let definition = mcp::digest(known);
         let stored = match grant {
-            api::ToolGrant::Ask => None,
-            api::ToolGrant::Chat => {
+            api::ServerToolGrant::Ask => None,
+            api::ServerToolGrant::Chat => {
                 let chat = chat.ok_or_else(|| bad_input("A permission for a chat needs a chat.", "Name the chat."))?;
                 Some(StoredGrant { chat: Some(chat.parse()?), allowed: true, definition })
             }
-            api::ToolGrant::Always => Some(StoredGrant { chat: None, allowed: true, definition }),
-            api::ToolGrant::Never => Some(StoredGrant { chat: None, allowed: false, definition }),
+            api::ServerToolGrant::Always => Some(StoredGrant { chat: None, allowed: true, definition }),
+            api::ServerToolGrant::Never => Some(StoredGrant { chat: None, allowed: false, definition }),
         };
-        self.base()
-            .store()
-            .write(move |store| {
-                let mut servers = store.tool_servers_mut();
-                if stored.as_ref().is_none_or(|grant| grant.chat.is_none()) {
-                    servers.delete_grants(id, Some(&tool))?;
-                }
-                stored.map_or(Ok(()), |grant| servers.insert_grant(id, &tool, &grant))
-            })
-            .await?;
+        self.keep_grant(id, tool, stored).await?;
         self.base().events().changed(Changed::ToolServers, Some(id.to_string()));
         self.shown_server(server).await
+    }
+
+    /// Stores a decision. One for all chats replaces all earlier ones, `None` deletes them.
+    pub(super) async fn keep_grant(&self, id: ToolServerId, tool: String, grant: Option<StoredGrant>) -> ApiResult<()> {
+        let write = self.base().store().write(move |store| {
+            let mut servers = store.tool_servers_mut();
+            if grant.as_ref().is_none_or(|grant| grant.chat.is_none()) {
+                servers.delete_grants(id, Some(&tool))?;
+            }
+            grant.map_or(Ok(()), |grant| servers.insert_grant(id, &tool, &grant))
+        });
+        Ok(write.await?)
     }
 }
 
 /// A refusal wins, and does not depend on the definition.
-fn decided(grants: &[StoredGrant], definition: &str) -> ToolGrant {
+fn decided(grants: &[StoredGrant], definition: &str) -> ServerToolGrant {
     let allowed = |grant: &&StoredGrant| grant.allowed && grant.definition == definition;
     if grants.iter().any(|grant| !grant.allowed) {
-        return ToolGrant::Never;
+        return ServerToolGrant::Never;
     }
     let applying: Vec<_> = grants.iter().filter(allowed).collect();
     match applying.iter().any(|grant| grant.chat.is_none()) {
-        true => ToolGrant::Always,
-        false if applying.is_empty() => ToolGrant::Ask,
-        false => ToolGrant::Chat,
+        true => ServerToolGrant::Always,
+        false if applying.is_empty() => ServerToolGrant::Ask,
+        false => ServerToolGrant::Chat,
     }
 }
 
@@ -89,21 +92,21 @@ mod tests {
     #[test]
     fn refusal_wins_over_permissions() {
         let grants = [grant(true, true, "a"), grant(false, false, "old")];
-        assert_eq!(decided(&grants, "a"), ToolGrant::Never);
+        assert_eq!(decided(&grants, "a"), ServerToolGrant::Never);
     }
 
     #[test]
     fn changed_definition_asks_again() {
         for grants in [[grant(false, true, "a")], [grant(true, true, "a")]] {
-            assert_ne!(decided(&grants, "a"), ToolGrant::Ask);
-            assert_eq!(decided(&grants, "b"), ToolGrant::Ask);
+            assert_ne!(decided(&grants, "a"), ServerToolGrant::Ask);
+            assert_eq!(decided(&grants, "b"), ServerToolGrant::Ask);
         }
     }
 
     #[test]
     fn without_decision_each_call_asks() {
-        assert_eq!(decided(&[], "a"), ToolGrant::Ask);
-        assert_eq!(decided(&[grant(true, true, "a")], "a"), ToolGrant::Chat);
-        assert_eq!(decided(&[grant(true, true, "a"), grant(false, true, "a")], "a"), ToolGrant::Always);
+        assert_eq!(decided(&[], "a"), ServerToolGrant::Ask);
+        assert_eq!(decided(&[grant(true, true, "a")], "a"), ServerToolGrant::Chat);
+        assert_eq!(decided(&[grant(true, true, "a"), grant(false, true, "a")], "a"), ServerToolGrant::Always);
     }
 }

@@ -8,8 +8,9 @@ mod calls;
 mod grants;
 mod list;
 mod running;
+mod source;
 mod values;
 mod view;
 
-pub use calls::{OfferedTool, ToolAnswer};
+pub use calls::OfferedServerTool;
 pub(crate) use running::RunningServers;

@@ -1,6 +1,6 @@
 //! Tool servers as pages see them.
 
-use domain::tool_server::{ToolGrant, ToolServer, ToolServerTransport};
+use domain::tool_server::{ServerToolGrant, ToolServer, ToolServerTransport};
 use mcp::ServerState;
 use serde_json::Value;
 
@@ -85,12 +85,12 @@ pub(super) fn named_tools(servers: &[ToolServer]) -> Vec<NamedTool> {
     positions.zip(names).map(named).collect()
 }
 
-fn shown_grant(grant: ToolGrant) -> api::ToolGrant {
+fn shown_grant(grant: ServerToolGrant) -> api::ServerToolGrant {
     match grant {
-        ToolGrant::Ask => api::ToolGrant::Ask,
-        ToolGrant::Chat => api::ToolGrant::Chat,
-        ToolGrant::Always => api::ToolGrant::Always,
-        ToolGrant::Never => api::ToolGrant::Never,
+        ServerToolGrant::Ask => api::ServerToolGrant::Ask,
+        ServerToolGrant::Chat => api::ServerToolGrant::Chat,
+        ServerToolGrant::Always => api::ServerToolGrant::Always,
+        ServerToolGrant::Never => api::ServerToolGrant::Never,
     }
 }
 

@@ -41,6 +41,7 @@ pub(crate) fn read(messages: Vec<GivenMessage>, now: Timestamp) -> ReadMessages 
             pinned: false,
             importance: None,
             tool_calls: Vec::new(),
+            tool_rounds: Vec::new(),
         });
     }
     ReadMessages::given(history, pictures)

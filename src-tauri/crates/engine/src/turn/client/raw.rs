@@ -120,7 +120,7 @@ fn render(template: &ChatTemplate, prompt: &Prompt) -> ApiResult<Vec<Segment>> {
     for run in template.render(&turns, prompt.continues)? {
         segments.push(match run {
             RenderedRun::Control(text) => Segment { text, control: true },
-            RenderedRun::Part(part) => {
+            RenderedRun::Part(part) | RenderedRun::Quoted(part) => {
                 let mut segment = text_segment(&prompt.messages[part].text);
                 if segments.last().is_some_and(|before| !before.control) {
                     segment.text.insert_str(0, "\n\n");

@@ -8,7 +8,7 @@ use domain::chat::Chat;
 use domain::{CharacterId, ChatId};
 
 use crate::api::client::{ClientError, ClientMessage, ClientOptions, ClientRequest, ClientRole, ReplyStream};
-use crate::api::{ApiError, ApiGrant, Picture, TurnOptions};
+use crate::api::{ApiError, ApiGrant, MessageSource, Picture, TurnOptions};
 use crate::base::error::{ApiResult, bad_input};
 use crate::settings::raw_models::RawModel;
 use crate::turn::client::calls::conversation;
@@ -105,7 +105,8 @@ impl Turns {
         };
         let chat = self.client_chat(grant, character, chat).await?;
         let pictures = self.kept_pictures(&message.pictures).await?;
-        let options = TurnOptions { pictures, ..options };
+        let client = options.client.as_deref().map(|client| ClientOptions { runs_tools: true, ..client.clone() });
+        let options = TurnOptions { pictures, client: client.map(Arc::new), source: MessageSource::Api, ..options };
         Ok(self.client_reply_in(&chat, message.text, options, wants_tokens).await?)
     }
 

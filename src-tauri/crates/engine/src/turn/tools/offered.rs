@@ -25,10 +25,13 @@ impl Turns {
     pub(crate) async fn offer_tools(&self, turn: &ActivatedTurn, answerer: &ModelHandle) -> ApiResult<TurnTools> {
         let mut tools = TurnTools::default();
         tools.frame.rounds.clone_from(&turn.inputs.open_rounds);
-        let form = form(answerer);
+        // A client runs its own tools, and only a stored reply those of the app.
+        let runs = turn.inputs.client.as_ref().is_none_or(|client| client.runs_tools && client.tools.is_empty());
+        let form = form(answerer).filter(|_| runs);
         if form.is_some() {
             let built_ins: Arc<dyn ToolSource> = Arc::new(BuiltIns::new(self, turn, tools.mood.clone()).await?);
             let sources = std::iter::once(built_ins).chain(self.base().tools().list());
+            let sources = sources.chain(self.config().server_sources().await?);
             tools.offered = offered(sources, declared(turn.inputs.voice().0)).await;
         }
         tools.frame.definitions = tools.offered.iter().map(definition).collect();
@@ -71,7 +74,8 @@ async fn offered(
         let mut tools = source.tools().await;
         tools.sort_by(|one, other| one.name.cmp(&other.name));
         for tool in tools {
-            let name = unique(&full_name(source.name(), &tool.name), &mut taken);
+            let wanted = tool.model_name.clone().unwrap_or_else(|| full_name(source.name(), &tool.name));
+            let name = unique(&wanted, &mut taken);
             if all.len() < MAX_TOOLS && declared.as_ref().is_none_or(|declared| declared.contains(&name)) {
                 all.push(OfferedTool { name, tool, source: Some(Arc::clone(&source)) });
             }
@@ -114,6 +118,7 @@ fn definition(offered: &OfferedTool) -> ToolDefinition {
 fn show_more() -> SourceTool {
     SourceTool {
         name: SHOW_MORE.to_owned(),
+        model_name: None,
         description: "Reads on in a result that was cut. The note at its end names call and position.".to_owned(),
         parameters: json!({
             "type": "object",

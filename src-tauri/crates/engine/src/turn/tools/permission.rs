@@ -58,9 +58,8 @@ impl Turns {
         if offered.is_harmless() {
             return Ok(Permission::Granted);
         }
-        let (source, tool, id) = (offered.source_name().to_owned(), offered.tool.name.clone(), chat.id);
-        let decided = self.base().store().read(move |store| store.tool_grants().decision(&source, &tool, id)).await?;
-        match decided {
+        let id = chat.id;
+        match self.decision(offered, id).await? {
             Some(true) => return Ok(Permission::Granted),
             Some(false) => return Ok(Permission::Refused),
             None if !self.base().events().has_front_end() => return Ok(Permission::Unanswered),
@@ -77,6 +76,24 @@ impl Turns {
         };
         let decision = self.ask(request, cancel).await;
         self.remember(id, offered, decision).await
+    }
+
+    /// What the user has decided before; `None` if nothing.
+    async fn decision(&self, offered: &OfferedTool, chat: ChatId) -> ApiResult<Option<bool>> {
+        if let Some(grants) = offered.source.as_ref().and_then(|source| source.grants()) {
+            return grants.decision(&offered.tool.name, chat).await;
+        }
+        let (source, tool) = (offered.source_name().to_owned(), offered.tool.name.clone());
+        Ok(self.base().store().read(move |store| store.tool_grants().decision(&source, &tool, chat)).await?)
+    }
+
+    async fn keep_decision(&self, offered: &OfferedTool, chat: Option<ChatId>, allowed: bool) -> ApiResult<()> {
+        if let Some(grants) = offered.source.as_ref().and_then(|source| source.grants()) {
+            return grants.keep(&offered.tool.name, chat, allowed).await;
+        }
+        let (source, tool) = (offered.source_name().to_owned(), offered.tool.name.clone());
+        let grant = ToolGrant { source, tool, chat, allowed, created: self.base().now() };
+        Ok(self.base().store().write(move |store| store.tool_grants_mut().set(&grant)).await?)
     }
 
     /// The answer of the user. `Ok(None)` if nobody answered in time, `Err` if the reply was stopped.
@@ -109,9 +126,7 @@ impl Turns {
             Ok(Some(ToolDecision::Always)) => (true, None),
             Ok(Some(ToolDecision::Never)) => (false, None),
         };
-        let (source, tool) = (offered.source_name().to_owned(), offered.tool.name.clone());
-        let grant = ToolGrant { source, tool, chat: place, allowed, created: self.base().now() };
-        self.base().store().write(move |store| store.tool_grants_mut().set(&grant)).await?;
+        self.keep_decision(offered, place, allowed).await?;
         Ok(if allowed { Permission::Granted } else { Permission::Refused })
     }
 

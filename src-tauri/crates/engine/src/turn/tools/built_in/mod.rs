@@ -109,7 +109,7 @@ pub(crate) fn can_be_long(tool: &str) -> bool {
 /// A tool that reads this chat and runs without a question.
 fn reading(name: &str, description: &str, parameters: Value) -> SourceTool {
     let (name, description) = (name.to_owned(), description.to_owned());
-    SourceTool { name, description, parameters, reads_only: true, harmless: true }
+    SourceTool { name, model_name: None, description, parameters, reads_only: true, harmless: true }
 }
 
 /// A tool that changes something, so the user is asked.
