@@ -26,7 +26,7 @@ run() {
 run paste "$work/servers.json"
 for server in everything files time; do
     run test "$server"
-    run on "$server" | head -n 1
+    run on "$server" | head -n 2
 done
 run call everything echo '{"message": "hello"}'
 run call everything get-sum '{"a": 2, "b": 40}'
