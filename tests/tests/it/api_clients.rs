@@ -18,41 +18,39 @@ fn says(model: &str, text: &str) -> ClientRequest {
     request(model, &[(ClientRole::User, text)])
 }
 
-impl Headless {
-    async fn add_raw_model(&self, name: &str) {
-        let draft = EndpointDraft {
-            name: "Lab".into(),
-            url: "http://127.0.0.1:9/v1".into(),
-            model: name.into(),
-            context: 8_192,
-            ..EndpointDraft::default()
-        };
-        self.engine.save_endpoint(draft).await.unwrap();
-    }
+async fn add_raw_model(app: &Headless, name: &str) {
+    let draft = EndpointDraft {
+        name: "Lab".into(),
+        url: "http://127.0.0.1:9/v1".into(),
+        model: name.into(),
+        context: 8_192,
+        ..EndpointDraft::default()
+    };
+    app.engine.save_endpoint(draft).await.unwrap();
+}
 
-    /// The whole reply to a client, and the chat that holds it.
-    async fn client_reply(
-        &self,
-        grant: &ApiGrant,
-        request: ClientRequest,
-    ) -> Result<(String, Option<String>), ClientError> {
-        let mut reply = self.engine.api_reply(grant.clone(), request).await?;
-        let mut text = String::new();
-        while let Some(event) = reply.next().await {
-            match event? {
-                ReplyEvent::Text(piece) => text.push_str(&piece),
-                ReplyEvent::Ended(_) => break,
-                _ => {}
-            }
+/// The whole reply to a client, and the chat that holds it.
+async fn reply(
+    app: &Headless,
+    grant: &ApiGrant,
+    request: ClientRequest,
+) -> Result<(String, Option<String>), ClientError> {
+    let mut reply = app.engine.api_reply(grant.clone(), request).await?;
+    let mut text = String::new();
+    while let Some(event) = reply.next().await {
+        match event? {
+            ReplyEvent::Text(piece) => text.push_str(&piece),
+            ReplyEvent::Ended(_) => break,
+            _ => {}
         }
-        Ok((text, reply.place.chat.clone()))
     }
+    Ok((text, reply.place.chat.clone()))
 }
 
 #[tokio::test]
 async fn key_is_limited_to_its_characters() {
     let app = Headless::new().await;
-    app.add_raw_model("gpt-small").await;
+    add_raw_model(&app, "gpt-small").await;
     let mira = app.first_chat().await.character;
     app.character("Nemo").await;
     let limited = ApiGrant { characters: Some(vec![mira]), raw_models: false, ..full() };
@@ -64,7 +62,7 @@ async fn key_is_limited_to_its_characters() {
     let all = names(full()).await;
     assert!(all.contains(&"nemo".to_owned()) && all.contains(&"gpt-small".to_owned()), "{all:?}");
     for forbidden in ["nemo", "gpt-small"] {
-        let refused = app.client_reply(&limited, says(forbidden, "Ahoy.")).await;
+        let refused = reply(&app, &limited, says(forbidden, "Ahoy.")).await;
         assert!(matches!(refused, Err(ClientError::UnknownModel { .. })), "{forbidden}: {refused:?}");
     }
     assert_eq!(app.model.requests().len(), 0);
@@ -77,21 +75,21 @@ async fn read_only_key_stores_nothing() {
     let app = Headless::new().await;
     let read_only = ApiGrant { read_only: true, ..full() };
     let chats = app.engine.list_chats().await.unwrap();
-    let (text, place) = app.client_reply(&read_only, says("mira", "Good evening.")).await.unwrap();
+    let (text, place) = reply(&app, &read_only, says("mira", "Good evening.")).await.unwrap();
     assert!(text.ends_with("Good evening.") && place.is_none(), "{text} {place:?}");
     assert_eq!(app.engine.list_chats().await.unwrap(), chats);
 
     let chat = app.first_chat().await.id;
     let before = app.transcript(&chat).await;
     let named = ClientRequest { chat: Some(chat.clone()), ..says("mira", "Which lamp?") };
-    app.client_reply(&read_only, named).await.unwrap();
+    reply(&app, &read_only, named).await.unwrap();
     let prompt = app.model.last_request().unwrap().prompt;
     let greeting = before[0].split_once(": ").unwrap().1.lines().next().unwrap();
     assert!(prompt.messages.iter().any(|message| message.text.contains(greeting)), "the stored history is sent");
     assert_eq!(app.transcript(&chat).await, before);
 
     let store = ClientRequest { store: true, ..says("mira", "Remember this.") };
-    let refused = app.client_reply(&read_only, store).await;
+    let refused = reply(&app, &read_only, store).await;
     assert!(matches!(refused, Err(ClientError::Forbidden(_))), "{refused:?}");
 }
 
@@ -119,7 +117,7 @@ async fn requests_for_one_chat_wait_for_each_other() {
     let gate = ReplyGate::new();
     app.model.play(ReplyScript::new().gate(&gate).words("First.")).reply("Second.");
     let grant = full();
-    let first = app.client_reply(&grant, says("mira", "One."));
+    let first = reply(&app, &grant, says("mira", "One."));
     let second = async {
         gate.reached().await;
         let second = app.engine.api_reply(full(), says("mira", "Two."));
@@ -134,16 +132,36 @@ async fn requests_for_one_chat_wait_for_each_other() {
 }
 
 #[tokio::test]
+async fn client_that_gives_up_waiting_stores_nothing() {
+    let app = Headless::new().await;
+    let gate = ReplyGate::new();
+    app.model.play(ReplyScript::new().gate(&gate).words("First.")).reply("Third.");
+    let mut first = app.engine.api_reply(full(), says("mira", "One.")).await.unwrap();
+    gate.reached().await;
+    let second = app.engine.api_reply(full(), says("mira", "Two."));
+    tokio::select! {
+        biased;
+        reply = second => panic!("{reply:?}"),
+        () = std::future::ready(()) => {}
+    }
+    gate.open();
+    while first.next().await.is_some() {}
+    let (_, chat) = reply(&app, &full(), says("mira", "Three.")).await.unwrap();
+    let transcript = app.transcript(&chat.unwrap()).await;
+    assert_eq!(transcript[1..], ["Traveller: One.", "Mira: First.", "Traveller: Three.", "Mira: Third."]);
+}
+
+#[tokio::test]
 async fn deleted_api_chat_is_started_anew() {
     let app = Headless::new().await;
-    let (_, first) = app.client_reply(&full(), says("mira", "One.")).await.unwrap();
-    let (_, again) = app.client_reply(&full(), says("mira", "Two.")).await.unwrap();
+    let (_, first) = reply(&app, &full(), says("mira", "One.")).await.unwrap();
+    let (_, again) = reply(&app, &full(), says("mira", "Two.")).await.unwrap();
     assert_eq!(first, again);
     let app = app.restart().await;
-    let (_, later) = app.client_reply(&full(), says("mira", "Three.")).await.unwrap();
+    let (_, later) = reply(&app, &full(), says("mira", "Three.")).await.unwrap();
     assert_eq!(first, later);
     app.engine.delete_chat(later.unwrap()).await.unwrap();
-    let (_, anew) = app.client_reply(&full(), says("mira", "Four.")).await.unwrap();
+    let (_, anew) = reply(&app, &full(), says("mira", "Four.")).await.unwrap();
     assert_ne!(first, anew);
 }
 
@@ -151,7 +169,7 @@ async fn deleted_api_chat_is_started_anew() {
 async fn request_without_a_message_is_refused() {
     let app = Headless::new().await;
     for messages in [&[][..], &[(ClientRole::System, "Be brief.")], &[(ClientRole::User, " ")]] {
-        let refused = app.client_reply(&full(), request("mira", messages)).await;
-        assert!(matches!(refused, Err(ClientError::Engine(ApiError::BadInput { .. }))), "{messages:?}: {refused:?}");
+        let refused = reply(&app, &full(), request("mira", messages)).await;
+        assert!(matches!(refused, Err(ClientError::Failed(ApiError::BadInput { .. }))), "{messages:?}: {refused:?}");
     }
 }

@@ -183,5 +183,5 @@ pub enum ClientError {
     #[error("{0}")]
     Forbidden(String),
     #[error(transparent)]
-    Engine(#[from] ApiError),
+    Failed(#[from] ApiError),
 }

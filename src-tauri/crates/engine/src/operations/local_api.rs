@@ -1,5 +1,7 @@
 //! Operations for programs that use the local API. They need a key instead of a window.
 
+use tokio_util::sync::CancellationToken;
+
 use crate::api::client::{ClientError, ClientRequest, Embedded, ListedModel, ModelKind, ReplyStream};
 use crate::api::{ApiGrant, ApiServerState};
 use crate::base::error::{ApiResult, internal};
@@ -35,15 +37,17 @@ impl Engine {
         self.turns.client_model(grant, name).await
     }
 
-    /// Starts the reply to a client's request. A message that it stores is stored before any model is called, also if
-    /// the caller no longer waits.
+    /// Starts the reply to a client's request. A message that it stores is stored before any model is called. A caller
+    /// that no longer waits gives up its place in the order of its chat.
     ///
     /// # Errors
     /// `UnknownModel`; `Forbidden` if the key does not allow it; the errors of [`Engine::send_message`]. Later failures
     /// are in the stream.
     pub async fn api_reply(&self, grant: ApiGrant, request: ClientRequest) -> Result<ReplyStream, ClientError> {
-        let turns = self.turns.clone();
-        let work = tokio::spawn(async move { turns.client_reply(&grant, request).await });
+        let (turns, gone) = (self.turns.clone(), CancellationToken::new());
+        let _caller = gone.clone().drop_guard();
+        // A separate task: a message that is being stored is stored whole.
+        let work = tokio::spawn(async move { turns.client_reply(&grant, request, &gone).await });
         work.await.unwrap_or_else(|_| Err(internal("a reply could not be started").into()))
     }
 

@@ -88,7 +88,7 @@ impl From<ClientError> for Fault {
     fn from(error: ClientError) -> Self {
         let message = error.to_string();
         match error {
-            ClientError::Engine(error) => error.into(),
+            ClientError::Failed(error) => error.into(),
             ClientError::Forbidden(message) => {
                 let code = Some("insufficient_permissions");
                 Self { status: StatusCode::FORBIDDEN, code, ..Self::bad(message) }

@@ -35,7 +35,11 @@ pub(super) async fn answer(
     delivery: Delivery,
 ) -> Result<Response, Fault> {
     let (model, alternatives) = (request.model.clone(), request.options.top_logprobs);
-    let mut reply = shared.engine.api_reply(grant, request).await?;
+    let mut reply = tokio::select! {
+        biased;
+        () = client.closed() => return Err(ended_early()),
+        reply = shared.engine.api_reply(grant, request) => reply?,
+    };
     let Delivery { form, stream, include_usage } = delivery;
     let chunks = Chunks::new(form, model, reply.place.clone(), stream && include_usage, alternatives);
     if stream {

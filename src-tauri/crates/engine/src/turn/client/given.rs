@@ -37,7 +37,7 @@ impl Turns {
         // All requests for a character share a KV sequence, so that the model reads the head once.
         chat.id = ChatId(Uuid::from_u128(character.0.as_u128() ^ SEQUENCE));
         let answerer = self.config().answerer(&chat, options).await?;
-        let past = past::read(messages, self.base().now());
+        let past = past::read(messages, self.base().now(), answerer.budget.limit);
         let mut turn = self.collect_given(chat, past, (&answerer, options)).await?;
         let made = self.make(&mut turn, &answerer, options).await?;
         self.client_stream_of(PreparedTurn { answerer, turn, made }, open).await

@@ -35,7 +35,8 @@ struct Follower {
 }
 
 impl Turns {
-    /// Stores `text` as the user's message, and starts the reply. Requests for one chat wait for each other.
+    /// Stores `text` as the user's message, and starts the reply. Requests for one chat wait for each other. One whose
+    /// client is `gone` stores nothing.
     ///
     /// # Errors
     /// The errors of [`Self::send_with`]; `BadInput` if nobody replies. `Busy` if the chat is in use for ten minutes.
@@ -45,10 +46,11 @@ impl Turns {
         text: String,
         options: TurnOptions,
         wants_tokens: bool,
+        gone: &CancellationToken,
     ) -> ApiResult<ReplyStream> {
-        let place = self.client_queue().enter(chat.id).await;
+        let place = gone.run_until_cancelled(self.client_queue().enter(chat.id)).await.ok_or_else(left)?;
         let mut events = self.base().events().subscribe();
-        let Started { sent, reply } = self.send_when_free(chat, text, options).await?;
+        let Started { sent, reply } = self.send_when_free(chat, text, options, gone).await?;
         let Some(reply) = reply else {
             return Err(match sent {
                 Some(_) => {
@@ -76,9 +78,18 @@ impl Turns {
         Ok(stream)
     }
 
-    async fn send_when_free(&self, chat: &Chat, text: String, options: TurnOptions) -> ApiResult<Started> {
+    async fn send_when_free(
+        &self,
+        chat: &Chat,
+        text: String,
+        options: TurnOptions,
+        gone: &CancellationToken,
+    ) -> ApiResult<Started> {
         let begun = Instant::now();
         loop {
+            if gone.is_cancelled() {
+                return Err(left());
+            }
             match self.send_with(chat.id.to_string(), text.clone(), options.clone()).await {
                 Err(ApiError::Busy { .. }) if begun.elapsed() < PATIENCE => tokio::time::sleep(PAUSE).await,
                 sent => return sent,
@@ -228,6 +239,11 @@ impl Follower {
         }
         shown.strip_prefix(self.sent.as_str()).filter(|rest| !rest.is_empty())
     }
+}
+
+/// The error for a client that no longer waits, which nobody reads.
+fn left() -> ApiError {
+    bad_input("The client no longer waits.", "Send the request again.")
 }
 
 /// The error of a reply that could not start.

@@ -13,12 +13,14 @@ use crate::base::error::ApiResult;
 use crate::turn::client::calls::{self, GivenMessage};
 use crate::turn::gather::ReadMessages;
 use crate::turn::handle::Turns;
+use crate::turn::history::near;
 
 /// Chats that are compared with a conversation to store, newest first.
 const COMPARED_CHATS: usize = 50;
 
-/// The messages in the form in which a turn reads those of a stored chat.
-pub(crate) fn read(messages: Vec<GivenMessage>, now: Timestamp) -> ReadMessages {
+/// The messages in the form in which a turn reads those of a stored chat, without old ones that cannot fit into `limit`
+/// tokens.
+pub(crate) fn read(messages: Vec<GivenMessage>, now: Timestamp, limit: u32) -> ReadMessages {
     let (mut history, mut pictures) = (Vec::with_capacity(messages.len()), HashMap::new());
     for (given, position) in messages.into_iter().zip(0..) {
         let (id, text) = (MessageId(Uuid::now_v7()), text(&given));
@@ -44,7 +46,7 @@ pub(crate) fn read(messages: Vec<GivenMessage>, now: Timestamp) -> ReadMessages 
             tool_rounds: Vec::new(),
         });
     }
-    ReadMessages::given(history, pictures)
+    ReadMessages::given(near(history, &pictures, None, false, limit), pictures)
 }
 
 /// The address of a picture takes the place of its asset, because it is not stored.

@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use domain::chat::Chat;
 use domain::{CharacterId, ChatId};
+use tokio_util::sync::CancellationToken;
 
 use crate::api::client::{ClientError, ClientMessage, ClientOptions, ClientRequest, ClientRole, ReplyStream};
 use crate::api::{ApiError, ApiGrant, MessageSource, Picture, TurnOptions};
@@ -29,7 +30,7 @@ struct CharacterRequest {
 }
 
 impl Turns {
-    /// Starts the reply to a client's request.
+    /// Starts the reply to a client's request. `gone` is cancelled if the client no longer waits.
     ///
     /// # Errors
     /// `UnknownModel`; `Forbidden` if the key does not allow it; the errors of a turn.
@@ -37,6 +38,7 @@ impl Turns {
         &self,
         grant: &ApiGrant,
         request: ClientRequest,
+        gone: &CancellationToken,
     ) -> Result<ReplyStream, ClientError> {
         if !request.messages.iter().any(says_something) {
             return Err(bad_input("There is no message to answer.", "Send a message with the role `user`.").into());
@@ -51,7 +53,7 @@ impl Turns {
                     let message = "The model's name and the request name different chats.";
                     return Err(bad_input(message, "Name the chat once.").into());
                 }
-                self.character_reply(grant, sorted(id, name, chat.or(named), request)).await
+                self.character_reply(grant, sorted(id, name, chat.or(named), request), gone).await
             }
         }
     }
@@ -65,14 +67,19 @@ impl Turns {
         self.client_raw_reply(raw, conversation(messages), &options, plain_text).await
     }
 
-    async fn character_reply(&self, grant: &ApiGrant, request: CharacterRequest) -> Result<ReplyStream, ClientError> {
+    async fn character_reply(
+        &self,
+        grant: &ApiGrant,
+        request: CharacterRequest,
+        gone: &CancellationToken,
+    ) -> Result<ReplyStream, ClientError> {
         let own_history = request.chat.is_some() || is_single(&request.messages);
         if request.store && grant.read_only {
             let message = format!("The key \"{}\" may not store anything.", grant.name);
             return Err(ClientError::Forbidden(message));
         }
         if request.store || (own_history && !grant.read_only) {
-            return self.stored_reply(grant, request, own_history).await;
+            return self.stored_reply(grant, request, own_history, gone).await;
         }
         let CharacterRequest { character, chat, messages, options, .. } = request;
         let known = match chat {
@@ -95,6 +102,7 @@ impl Turns {
         grant: &ApiGrant,
         request: CharacterRequest,
         own_history: bool,
+        gone: &CancellationToken,
     ) -> Result<ReplyStream, ClientError> {
         let CharacterRequest { character, name, chat, messages, options, wants_tokens, .. } = request;
         let (message, before) = last_of_user(messages)?;
@@ -107,7 +115,7 @@ impl Turns {
         let pictures = self.kept_pictures(&message.pictures).await?;
         let client = options.client.as_deref().map(|client| ClientOptions { runs_tools: true, ..client.clone() });
         let options = TurnOptions { pictures, client: client.map(Arc::new), source: MessageSource::Api, ..options };
-        Ok(self.client_reply_in(&chat, message.text, options, wants_tokens).await?)
+        Ok(self.client_reply_in(&chat, message.text, options, wants_tokens, gone).await?)
     }
 
     /// A chat that the request may use.

@@ -147,7 +147,8 @@ fn near(name: &str, names: &[String]) -> Vec<String> {
         let distance = distance(&asked, &letters);
         let text: String = letters.iter().collect();
         let contains = asked.len() > 2 && (text.contains(&whole) || whole.contains(&text));
-        let is_near = contains || distance <= 1 + asked.len().min(letters.len()) / 4;
+        let shorter = asked.len().min(letters.len());
+        let is_near = contains || 4 * distance <= 4 + shorter;
         is_near.then(|| (distance, known.clone()))
     };
     let mut near: Vec<(usize, String)> = names.iter().filter_map(compared).collect();
