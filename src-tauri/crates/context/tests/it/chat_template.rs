@@ -34,7 +34,7 @@ fn shown(pieces: Vec<RenderedRun>) -> String {
         shown += match piece {
             RenderedRun::Control(text) => text,
             RenderedRun::Part(index) if after_part => format!("\n\n«{index}»"),
-            RenderedRun::Part(index) => format!("«{index}»"),
+            RenderedRun::Part(index) | RenderedRun::Quoted(index) => format!("«{index}»"),
         }
         .as_str();
         after_part = is_part;
@@ -213,7 +213,7 @@ fn segments(template: &ChatTemplate, chat: &str, texts: &[String]) -> Vec<(bool,
     let pieces = template.render(&turns(chat), false).unwrap();
     let segment = |piece| match piece {
         RenderedRun::Control(text) => (true, text),
-        RenderedRun::Part(index) => (false, texts[index].clone()),
+        RenderedRun::Part(index) | RenderedRun::Quoted(index) => (false, texts[index].clone()),
     };
     pieces.into_iter().map(segment).collect()
 }

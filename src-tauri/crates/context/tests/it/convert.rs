@@ -341,7 +341,7 @@ fn render(jinja: &str, roles: &[(&str, &str)], opening: bool) -> String {
         let pieces = template.render(&turns, false).unwrap();
         let text = |piece: RenderedRun| match piece {
             RenderedRun::Control(text) => text,
-            RenderedRun::Part(at) => roles[at].1.to_owned(),
+            RenderedRun::Part(at) | RenderedRun::Quoted(at) => roles[at].1.to_owned(),
         };
         assert_eq!(pieces.into_iter().map(text).collect::<String>(), reference);
     }

@@ -154,6 +154,7 @@ impl Story {
             lore: Vec::new(),
             without_lore: if self.look.1 % 3 == 2 { vec![InsertionPoint::AfterCharacter] } else { Vec::new() },
             clock: Some(PromptTime { at: last.created, words: format!("minute {}", last.created.0 / 60_000) }),
+            ..Frame::default()
         }
     }
 
