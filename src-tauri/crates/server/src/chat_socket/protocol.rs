@@ -166,6 +166,7 @@ impl From<ApiError> for ServerEvent {
             ApiError::NoModel { hint, .. } => ("no_model", hint),
             ApiError::Keychain { hint, .. } => ("keychain", hint),
             ApiError::Storage { hint, .. } => ("storage", hint),
+            ApiError::ToolServer { hint, .. } => ("tool_server", hint),
             ApiError::Internal { .. } => ("internal", String::new()),
         };
         Self::error(code, message, hint)

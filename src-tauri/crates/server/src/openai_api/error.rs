@@ -137,6 +137,7 @@ fn words(error: &ApiError) -> String {
         | ApiError::BadInput { message, hint }
         | ApiError::Busy { message, hint }
         | ApiError::Storage { message, hint }
+        | ApiError::ToolServer { message, hint }
         | ApiError::Keychain { message, hint } => format!("{message} {hint}"),
         ApiError::NotFound { message } | ApiError::Internal { message } => message.clone(),
     }
@@ -151,6 +152,7 @@ fn class(error: &ApiError) -> (StatusCode, &'static str) {
         ApiError::NoModel { .. } => (StatusCode::SERVICE_UNAVAILABLE, "no_model"),
         ApiError::Keychain { .. } => (StatusCode::SERVICE_UNAVAILABLE, "keychain"),
         ApiError::Storage { .. } => (StatusCode::INSUFFICIENT_STORAGE, "storage"),
+        ApiError::ToolServer { .. } => (StatusCode::BAD_GATEWAY, "tool_server"),
         ApiError::Internal { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         ApiError::Provider { class, .. } => provider(*class),
     }
