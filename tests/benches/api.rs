@@ -12,7 +12,7 @@ use engine::api::{ApiGrant, EndpointDraft};
 use futures_util::future::join_all;
 use provider::fake::ReplyScript;
 use serde_json::{Value, json};
-use server::{RunningServer, ServeOptions, serve};
+use server::{ApiSwitch, RunningServer, ServeOptions, serve};
 use tests::headless::Headless;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -40,7 +40,7 @@ async fn run() {
         ..EndpointDraft::default()
     };
     app.engine.save_endpoint(draft).await.expect("an endpoint");
-    let options = ServeOptions { host: "127.0.0.1".into(), port: 0, ui: None, token: None };
+    let options = ServeOptions { host: "127.0.0.1".into(), port: 0, ui: None, token: None, api: ApiSwitch::Always };
     let server = serve(app.engine.clone(), options).await.expect("a server");
     first_byte(&app, &server).await;
     per_token(&app, &server).await;

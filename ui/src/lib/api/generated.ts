@@ -12,6 +12,8 @@ export function client(call: Call) {
 		startup: () => call("startup", {  }) as Promise<Startup>,
 		/** Version, data folder, database, models, worker, token counts, each with a reason if it fails. No endpoint is called. */
 		health: () => call("health", {  }) as Promise<Health>,
+		/** The same, after contacting every endpoint, each for at most five seconds. */
+		healthWithEndpoints: () => call("health_with_endpoints", {  }) as Promise<Health>,
 		getSettings: () => call("get_settings", {  }) as Promise<Settings>,
 		/** Changes the fields that are present, and no others. */
 		updateSettings: (change: SettingsChange) => call("update_settings", { change }) as Promise<Settings>,
@@ -19,6 +21,16 @@ export function client(call: Call) {
 		layeredSettings: (owner: SettingOwner) => call("layered_settings", { owner }) as Promise<LayeredSettings>,
 		/** Sets one of them for `owner`; without a value the layer below applies again. */
 		setSetting: (owner: SettingOwner, key: string, value: SettingValue | null) => call("set_setting", { owner, key, value }) as Promise<LayeredSettings>,
+		/** The server of the local API: whether it is on, its address, and why it failed. */
+		localApi: () => call("local_api", {  }) as Promise<LocalApi>,
+		/** The keys of the local API, the oldest first. */
+		listApiKeys: () => call("list_api_keys", {  }) as Promise<ApiKey[]>,
+		/** Makes a key of the local API. The result has the only copy of the secret. */
+		createApiKey: (name: string, limits: ApiKeyLimits) => call("create_api_key", { name, limits }) as Promise<NewApiKey>,
+		/** Changes the name and the limits of a key. */
+		updateApiKey: (id: string, name: string, limits: ApiKeyLimits) => call("update_api_key", { id, name, limits }) as Promise<ApiKey>,
+		/** Deletes a key of the local API. Requests with it are refused from now on. */
+		revokeApiKey: (id: string) => call("revoke_api_key", { id }) as Promise<void>,
 		backups: () => call("backups", {  }) as Promise<Backups>,
 		/** Makes a backup now and verifies it. */
 		backup: () => call("backup", {  }) as Promise<Backup>,
@@ -198,6 +210,8 @@ export function client(call: Call) {
 		archiveItems: (kind: FolderKind, items: string[], archived: boolean) => call("archive_items", { kind, items, archived }) as Promise<PlacedItem[]>,
 		/** Undoes `move_to_folder`, `pin_items` or `archive_items`. */
 		restorePlaces: (kind: FolderKind, places: PlacedItem[]) => call("restore_places", { kind, places }) as Promise<void>,
+		/** Reports what a camera shows. The next turn of the chat includes it; nothing is stored before. */
+		reportVision: (chat: string, report: VisionReport) => call("report_vision", { chat, report }) as Promise<void>,
 		/** Stores the user's message, then starts the reply. */
 		sendMessage: (chat: string, text: string) => call("send_message", { chat, text }) as Promise<Started>,
 		/** Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or WebP). */
@@ -252,6 +266,13 @@ export function client(call: Call) {
 		impersonate: (chat: string) => call("impersonate", { chat }) as Promise<void>,
 		/** Stops the reply or the draft; the text so far is kept. */
 		stop: (chat: string) => call("stop", { chat }) as Promise<void>,
+		/** Questions about tools that wait for the user's answer, oldest first. The chat's reply waits as well. */
+		pendingTools: (chat: string) => call("pending_tools", { chat }) as Promise<ToolRequest[]>,
+		answerTool: (request: string, decision: ToolDecision) => call("answer_tool", { request, decision }) as Promise<void>,
+		/** The user's decisions about tools, newest first. */
+		toolGrants: () => call("tool_grants", {  }) as Promise<ToolGrant[]>,
+		/** Deletes a decision, so that the user is asked again. */
+		forgetToolGrant: (source: string, tool: string, chat: string | null) => call("forget_tool_grant", { source, tool, chat }) as Promise<void>,
 		selectSwipe: (message: string, index: number) => call("select_swipe", { message, index }) as Promise<Message>,
 		editMessage: (message: string, text: string) => call("edit_message", { message, text }) as Promise<Message>,
 		/** `restore_message` undoes it until the app ends. */
@@ -467,7 +488,7 @@ export function client(call: Call) {
 		/** Starts the server, also if it is off, and lists its tools and resources. */
 		testToolServer: (id: string) => call("test_tool_server", { id }) as Promise<ToolServerTest>,
 		/** Stores what the user has decided about a tool. Only `chat` needs a chat. */
-		setToolGrant: (server: string, tool: string, chat: string | null, grant: ToolGrant) => call("set_tool_grant", { server, tool, chat, grant }) as Promise<ToolServer>,
+		setToolGrant: (server: string, tool: string, chat: string | null, grant: ServerToolGrant) => call("set_tool_grant", { server, tool, chat, grant }) as Promise<ToolServer>,
 		/** Reads a resource of a tool server that is on, as text. */
 		readServerResource: (id: string, uri: string) => call("read_server_resource", { id, uri }) as Promise<string>,
 		/** The models that chats chose, latest first. */
@@ -520,6 +541,28 @@ needed: number; available: number } |
 { kind: "toolServer"; message: string; hint: string } | 
 /**  A bug in this program; the log has the chain of causes. */
 { kind: "internal"; message: string };
+
+/**  A key of the local API. The key itself is not stored. */
+export type ApiKey = {
+	id: string,
+	name: string,
+	/**  The first characters of the key. */
+	start: string,
+	limits: ApiKeyLimits,
+	created: string,
+	/**  To the minute; `null` if it was never used. */
+	lastUsed: string | null,
+};
+
+/**  What the holder of a key may do. */
+export type ApiKeyLimits = {
+	/**  Ids of the only characters that it may use; `null` allows all. */
+	characters: string[] | null,
+	/**  Whether it may use models without a character. */
+	rawModels: boolean,
+	/**  It may store nothing: no message, no memory, no change. */
+	readOnly: boolean,
+};
 
 /**  Why a memory is no longer used. */
 export type Archived = {
@@ -810,6 +853,8 @@ export type Chat = {
 	generating: Generating | null,
 	/**  The draft of the user's next message that is being written. */
 	drafting: Drafting | null,
+	/**  The last report of a program with a camera; `null` while vision is off. */
+	vision?: VisionStatus | null,
 };
 
 /**  The picture that a chat shows behind its messages. */
@@ -1165,14 +1210,19 @@ export type Endpoint = {
 };
 
 /**  The API that an endpoint speaks. */
-export type EndpointDialect = "openai";
+export type EndpointDialect = "openai" | 
+/**  Text completions, for which the app's own chat format renders the prompt. */
+"text" | "anthropic" | "gemini" | 
+/**  Ollama's own API. */
+"ollama";
 
 /**  The contents of the endpoint form. */
 export type EndpointDraft = {
 	/**  Absent for a new one. */
 	id: string | null,
 	name: string,
-	dialect?: EndpointDialect,
+	/**  Absent keeps the stored one; for a new endpoint it is guessed from the address. */
+	dialect?: EndpointDialect | null,
 	url: string,
 	model: string,
 	context: number,
@@ -1199,6 +1249,7 @@ export type EndpointService = {
 	id: string,
 	name: string,
 	url: string,
+	dialect?: EndpointDialect,
 	key: KeyNeed,
 	/**  The page on which users get a key; empty if none is needed. */
 	keyUrl: string,
@@ -1210,6 +1261,10 @@ export type EndpointTest = {
 	models: OfferedModel[],
 	/**  The context size of the preset model, if the endpoint says so. */
 	context: number | null,
+	/**  The price of the preset model, if the endpoint says so. */
+	price: ModelPrice | null,
+	/**  The API that was used. */
+	dialect: EndpointDialect,
 	tookMs: number | null,
 };
 
@@ -1247,6 +1302,12 @@ export type Event =
 { event: "retrying"; chat: string; attempt: number; afterMs: number | null; why: string } | 
 /**  Nothing has arrived for a while. */
 { event: "stalled"; chat: string; seconds: number } | 
+/**  Tools are called for a reply, or a round of calls has ended: the reply's rounds so far. */
+{ event: "toolsUsed"; chat: string; message: string; swipe: string; rounds: ToolRound[]; running: boolean } | 
+/**  The user is asked whether a tool may run. The reply waits. */
+{ event: "toolAsked"; chat: string; request: ToolRequest } | 
+/**  The question has been answered, or the reply was stopped. */
+{ event: "toolAnswered"; chat: string; request: string } | 
 /**
  *  The reply has ended, complete or not, and is stored as in `message`. A failed reply without text leaves no
  *  message. `anchor` is the first message in the window; `null` if all are. `following` replies of other characters
@@ -1263,6 +1324,8 @@ export type Event =
 { event: "remembered"; chat: string; memory: Memory } | 
 /**  The user's message asked to forget something, and it was forgotten; `restore_memory` undoes it. */
 { event: "forgot"; chat: string; memory: Memory } | 
+/**  A program with a camera has reported what the user does. */
+{ event: "vision"; chat: string; status: VisionStatus } | 
 /**  A quick reply has run by itself, with these outcomes. */
 { event: "quickReplyRan"; chat: string; label: string; outcomes: CommandOutcome[] } | 
 /**  A local model is loaded, but not as wished. Replies come nevertheless. */
@@ -1309,6 +1372,10 @@ export type Figures = {
 	decodeMs: number | null,
 	/**  Milliseconds from the first text to the end of the thoughts; `null` without thoughts. */
 	thoughtMs?: number | null,
+	/**  One for each tool round. */
+	toolRounds?: ToolRoundFigures[],
+	/**  The reply was written without tools because it had reached its limit of rounds. */
+	toolLimit?: boolean,
 };
 
 /**  Memory that a model needs, in bytes, next to the memory of this machine. */
@@ -1320,8 +1387,10 @@ export type FitReport = {
 	/**  Compute buffers, by a rule of thumb. */
 	working: number | null,
 	needed: number | null,
-	/**  Memory that is available now; `null` if the system does not say. */
+	/**  Memory that is available now, with that of discrete graphics devices; `null` if the system does not say. */
 	available: number | null,
+	/**  The part that graphics devices would compute; `null` without one. */
+	graphics: GraphicsFit | null,
 	/**  Context in tokens that the figures are for. */
 	context: number,
 	/**  Context in tokens that the model was trained for. */
@@ -1378,6 +1447,17 @@ export type Generating = {
 	turn?: ReplyTurn | null,
 };
 
+/**  The part of a model that the graphics devices of this machine would compute. */
+export type GraphicsFit = {
+	layers: number,
+	/**  All layers of the model. */
+	of: number,
+	/**  Descriptions of the devices. */
+	devices: string[],
+	/**  Free memory of the devices, in bytes. */
+	free: number | null,
+};
+
 /**  A group chat. */
 export type Group = {
 	options: GroupOptions,
@@ -1423,6 +1503,8 @@ export type Health = {
 	ok: boolean,
 	version: string,
 	checks: HealthCheck[],
+	/**  `null` in reports on the data alone. */
+	facts?: HealthFacts | null,
 };
 
 /**  One line of the health report. */
@@ -1430,6 +1512,25 @@ export type HealthCheck = {
 	name: string,
 	ok: boolean,
 	reason: string,
+};
+
+/**  Answer to a yes-or-no question, with its reason. */
+export type HealthFact = {
+	value: boolean,
+	reason: string,
+};
+
+/**
+ *  Answers for programs that watch the app. None of them makes the app unhealthy by itself: a model is loaded only when
+ *  it is needed.
+ */
+export type HealthFacts = {
+	/**  A test write has just succeeded. */
+	databaseWritable: HealthFact,
+	/**  A local model is loaded. */
+	modelLoaded: HealthFact,
+	/**  All endpoints have just answered; `null` if they were not asked. */
+	endpointReachable: HealthFact | null,
 };
 
 /**  A model file of the hub, or all parts of a split one. */
@@ -1658,6 +1759,33 @@ export type LoadNote =
 { kind: "fewerLayers"; from: number; to: number; why: string } | 
 /**  The context is smaller, in tokens. */
 { kind: "smallerContext"; from: number; to: number; why: string };
+
+/**  The local API as it is now. */
+export type LocalApi = {
+	settings: LocalApiSettings,
+	/**  Address of the server, such as `http://127.0.0.1:8000`; `null` while the API is off or the server failed. */
+	address: string | null,
+	/**  The server was started with its own port, which the settings do not change. */
+	fixedPort: boolean,
+	/**  The server was started with the API, which the settings do not switch off. */
+	alwaysOn: boolean,
+	failure: LocalApiFailure | null,
+};
+
+/**  Why the server of the local API could not start. */
+export type LocalApiFailure = {
+	message: string,
+	hint: string,
+	/**  A port that is free, if the chosen one is used by another program. */
+	freePort: number | null,
+};
+
+/**  Whether the app offers the local API, and on which port of this machine. */
+export type LocalApiSettings = {
+	enabled: boolean,
+	/**  From 1 to 65535. */
+	port: number,
+};
 
 /**  An entry of a card's lorebook, for display. */
 export type LoreEntry = {
@@ -1979,6 +2107,7 @@ export type Message = {
 	canRegenerate: boolean,
 	/**  The pictures of the message, in order. */
 	pictures: Picture[],
+	source?: MessageSource,
 	/**  The changes that an event of a group chat reports. Its text says the same in English. */
 	events?: GroupEvent[],
 };
@@ -1989,6 +2118,17 @@ export type MessagePage = {
 	/**  There are older messages. */
 	more: boolean,
 };
+
+/**  How a message reached the chat. */
+export type MessageSource = 
+/**  Written by the user, or by a model. */
+"typed" | 
+/**  Spoken by the user. The text may contain recognition errors. */
+"voice" | 
+/**  Sent by another program through the local API. */
+"api" | 
+/**  Added by a tool. */
+"tool";
 
 /**  A style of talking that can be switched during a chat. */
 export type Mode = {
@@ -2045,6 +2185,12 @@ export type ModelMemory = {
 	total: number | null,
 };
 
+/**  The price of a model in US dollars per million tokens. */
+export type ModelPrice = {
+	input: number | null,
+	output: number | null,
+};
+
 /**  Identifies a model that can answer. */
 export type ModelRef = { kind: "local"; id: string } | 
 /**  The id of an endpoint, which selects its preset model, or the id of one of its models. */
@@ -2065,6 +2211,12 @@ export type ModelState = {
 	/**  How it differs from what was wished. */
 	notes: LoadNote[],
 	adapter: ModelAdapter | null,
+};
+
+/**  A new key, with the only copy of the secret. */
+export type NewApiKey = {
+	key: ApiKey,
+	secret: string,
 };
 
 /**  The role in which a card's note is sent. */
@@ -2701,8 +2853,15 @@ export type ServerTool = {
 	/**  The server says that it changes nothing. It may be wrong. */
 	readsOnly: boolean,
 	/**  What applies in all chats. */
-	grant: ToolGrant,
+	grant: ServerToolGrant,
 };
+
+/**  What the user has decided about the calls of a tool. */
+export type ServerToolGrant = 
+/**  Each call asks the user. */
+"ask" | 
+/**  Allowed in one chat. */
+"chat" | "always" | "never";
 
 /**  The value of a setting on one layer. */
 export type SettingAt = {
@@ -2720,7 +2879,7 @@ export type SettingChoice = {
 };
 
 /**  The section in which a setting is shown. */
-export type SettingGroup = "context" | "prompt" | "story" | "chat" | "sampler" | "loading";
+export type SettingGroup = "context" | "prompt" | "story" | "chat" | "tools" | "sampler" | "loading";
 
 /**  Why a setting has no effect with the model in use. */
 export type SettingInactive = 
@@ -2780,6 +2939,7 @@ export type Settings = {
 	/**  Persona of new chats. */
 	defaultPersona?: string | null,
 	notifications?: Notifications,
+	localApi?: LocalApiSettings,
 };
 
 /**  Product settings to change. Fields that are absent stay as they are. */
@@ -2789,6 +2949,7 @@ export type SettingsChange = {
 	defaultModel?: ModelRef | null,
 	defaultPersona?: string | null,
 	notifications?: Notifications | null,
+	localApi?: LocalApiSettings | null,
 };
 
 /**  The severity of a problem in a template. */
@@ -2997,8 +3158,10 @@ export type Swipe = {
 	/**  Name of the model that wrote it. */
 	model: string | null,
 	figures: Figures | null,
-	/**  The tool calls in the reply. */
+	/**  Tool calls in the reply that were not run. */
 	toolCalls: ToolCall[],
+	/**  The calls that were run for the reply, with their results. */
+	toolRounds?: ToolRound[],
 	/**  `null` for texts that no model of this app wrote. */
 	emotion?: Emotion | null,
 };
@@ -3131,7 +3294,7 @@ export type ToldEntry = {
 	text: string,
 };
 
-/**  A tool call in a reply. No tools are offered, and none was run. */
+/**  A tool call in a reply that was not run. */
 export type ToolCall = {
 	name: string,
 	/**  Verbatim. */
@@ -3140,12 +3303,59 @@ export type ToolCall = {
 	valid: boolean,
 };
 
-/**  What the user has decided about the calls of a tool. */
-export type ToolGrant = 
-/**  Each call asks the user. */
-"ask" | 
-/**  Allowed in one chat. */
-"chat" | "always" | "never";
+/**  The user's answer to a [`ToolRequest`]. */
+export type ToolDecision = 
+/**  Run it now; ask again next time. */
+"once" | "thisChat" | 
+/**  In all chats. */
+"always" | 
+/**  Do not run it now; ask again next time. */
+"notNow" | 
+/**  Never run it, in any chat. */
+"never";
+
+/**  A decision about a tool that applies until it is deleted. */
+export type ToolGrant = {
+	/**  Server of the tool; empty for the app's own. */
+	source: string,
+	tool: string,
+	/**  The chat in which it applies; `null` for all. */
+	chat: string | null,
+	/**  Title of that chat; empty if it has none. */
+	chatTitle: string | null,
+	allowed: boolean,
+};
+
+/**  A question to the user: may this tool run with these arguments? The reply waits for the answer. */
+export type ToolRequest = {
+	id: string,
+	chat: string,
+	/**  Name of the speaker whose model wants to call the tool. */
+	speaker: string,
+	/**  Server of the tool; empty for the app's own. */
+	source: string,
+	tool: string,
+	description: string,
+	/**  A JSON object. */
+	arguments: string,
+};
+
+/**  A round of tool calls: the model called tools and received their results. */
+export type ToolRound = {
+	/**  What the model wrote before the calls, often empty. */
+	text: string,
+	calls: ToolUse[],
+};
+
+/**  Figures of a tool round. */
+export type ToolRoundFigures = {
+	/**  Tokens of the calls and results in the prompts after it. */
+	tokens: number,
+	/**  Milliseconds from the request to the last call. */
+	modelMs: number | null,
+	/**  Milliseconds that the tools took, with the wait for the user's answers. */
+	toolsMs: number | null,
+};
 
 /**  A server that offers tools (MCP). The values of its variables and headers are never shown again. */
 export type ToolServer = {
@@ -3211,6 +3421,17 @@ export type ToolServerValueDraft = {
 	value: string | null,
 };
 
+/**  A call with its result. */
+export type ToolUse = {
+	name: string,
+	/**  Verbatim. */
+	arguments: string,
+	/**  The text that the model received. */
+	result: string,
+	/**  The tool failed, was refused or does not exist. */
+	error: boolean,
+};
+
 /**  The creator's notes in one language. */
 export type TranslatedNote = {
 	/**  ISO 639-1, two letters. */
@@ -3267,6 +3488,27 @@ export type VariableDoc = {
 	group: string,
 	description: string,
 	inputs: string[],
+};
+
+/**  A report. It has a state, a description, or both. */
+export type VisionReport = {
+	state?: VisionState | null,
+	/**  What the camera shows, in a few words. Never a picture. */
+	text?: string,
+};
+
+/**  What the user does in front of the camera. */
+export type VisionState = "present" | "absent" | 
+/**  Present, and looking at the screen. */
+"focused";
+
+/**  The last report for a chat, in memory only. */
+export type VisionStatus = {
+	state: VisionState | null,
+	/**  Empty if the report had none. */
+	text: string,
+	/**  When it was reported. */
+	at: string,
 };
 
 /**  Changes to try on a prompt without sending it. */
