@@ -16,7 +16,7 @@ const KEEPER: &str = r#"{"spec":"chara_card_v2","spec_version":"2.0","data":{"na
 impl World {
     /// A world with Captain Nemo; returns his id.
     pub(crate) async fn with_keeper() -> (Self, String) {
-        let world = Self::new().await;
+        let world = Self::with_api().await;
         let report = world.ask("POST", "/api/import?name=nemo.json", KEEPER.as_bytes()).await;
         let id = report.json()["imported"][0]["id"].as_str().unwrap().to_owned();
         (world, id)
@@ -86,7 +86,7 @@ async fn lists_characters_and_raw_models() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_model_is_404_with_near_names() {
-    let world = World::new().await;
+    let world = World::with_api().await;
     let refused = world.chat(json!({ "model": "mra", "messages": [says("user", "Hello.")] })).await;
     assert_eq!(error(&refused), (404, json!("model_not_found"), json!("model")));
     assert!(refused.json()["error"]["message"].as_str().unwrap().contains("Did you mean `mira`?"), "{refused:?}");
@@ -97,7 +97,7 @@ async fn unknown_model_is_404_with_near_names() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_need_a_key() {
-    let world = World::new().await;
+    let world = World::with_api().await;
     let host = world.addr().to_string();
     for path in ["/v1/models", "/v1/chat/completions", "/api/v1/embeddings", "/v1/no/such/route"] {
         let without = request(world.addr(), "POST", path, &[("Host", &host)], b"{}").await;

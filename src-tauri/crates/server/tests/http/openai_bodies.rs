@@ -71,7 +71,7 @@ fn body() -> impl Strategy<Value = Vec<u8>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn malformed_requests_are_never_the_servers_fault() {
-    let world = World::new().await;
+    let world = World::with_api().await;
     let (mut runner, bodies) = (TestRunner::deterministic(), body());
     for index in 0..REQUESTS {
         let body = bodies.new_tree(&mut runner).unwrap().current();
@@ -89,7 +89,7 @@ async fn malformed_requests_are_never_the_servers_fault() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nested_and_large_bodies_are_refused() {
-    let world = World::new().await;
+    let world = World::with_api().await;
     for (body, status) in [
         (Vec::new(), 400),
         (b"\xff\xfe".to_vec(), 400),

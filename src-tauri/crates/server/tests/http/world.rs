@@ -21,6 +21,15 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn new() -> Self {
+        Self::serving(ApiSwitch::BySettings).await
+    }
+
+    /// With the local API on.
+    pub(crate) async fn with_api() -> Self {
+        Self::serving(ApiSwitch::Always).await
+    }
+
+    async fn serving(api: ApiSwitch) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let ui = folder.path().join("ui");
         write(&ui.join("index.html"), "<!doctype html><title>Inglenook</title>");
@@ -34,8 +43,7 @@ impl World {
             ..Options::default()
         });
         let engine = engine.await.unwrap();
-        let options =
-            ServeOptions { host: "127.0.0.1".into(), port: 0, ui: Some(ui), token: None, api: ApiSwitch::BySettings };
+        let options = ServeOptions { host: "127.0.0.1".into(), port: 0, ui: Some(ui), token: None, api };
         let serving = serve(engine.clone(), options).await.unwrap();
         Self { engine, serving, model, folder }
     }
