@@ -5,7 +5,7 @@ use std::path::Path;
 
 use domain::ToolArguments;
 use engine::api::{
-    ApiError, ToolGrant, ToolServer, ToolServerDraft, ToolServerState, ToolServerTransport, ToolServerValueDraft,
+    ApiError, ServerToolGrant, ToolServer, ToolServerDraft, ToolServerState, ToolServerTransport, ToolServerValueDraft,
 };
 use engine::{OfferedServerTool, ToolOutput};
 use serde_json::json;
@@ -64,7 +64,7 @@ async fn call(app: &Headless, tool: &OfferedServerTool) -> ToolOutput {
     app.engine.call_server_tool(tool, &ToolArguments::read("{}"), &CancellationToken::new()).await
 }
 
-fn grant(server: &ToolServer, tool: &str) -> ToolGrant {
+fn grant(server: &ToolServer, tool: &str) -> ServerToolGrant {
     server.tools.iter().find(|known| known.name == tool).unwrap().grant
 }
 
@@ -144,28 +144,28 @@ async fn server_receives_none_of_our_keys() {
 async fn grant_is_kept_per_tool_and_chat() {
     let (app, folder) = (Headless::new().await, tempfile::tempdir().unwrap());
     let server = added(&app, folder.path(), "echo done").await;
-    assert_eq!(grant(&server, "read"), ToolGrant::Ask);
+    assert_eq!(grant(&server, "read"), ServerToolGrant::Ask);
     let (id, chat) = (server.id.clone(), app.first_chat().await.id);
-    let set = async |tool: &str, chat: Option<String>, grant: ToolGrant| {
+    let set = async |tool: &str, chat: Option<String>, grant: ServerToolGrant| {
         app.engine.set_tool_grant(id.clone(), tool.into(), chat, grant).await
     };
-    let server = set("read", None, ToolGrant::Always).await.unwrap();
-    assert_eq!((grant(&server, "read"), grant(&server, "lösch/alles")), (ToolGrant::Always, ToolGrant::Ask));
-    let server = set("lösch/alles", None, ToolGrant::Never).await.unwrap();
-    assert_eq!(grant(&server, "lösch/alles"), ToolGrant::Never);
-    let server = set("read", None, ToolGrant::Ask).await.unwrap();
-    assert_eq!(grant(&server, "read"), ToolGrant::Ask);
-    let server = set("read", Some(chat), ToolGrant::Chat).await.unwrap();
-    assert_eq!(grant(&server, "read"), ToolGrant::Ask, "a permission for one chat is not one for all");
-    assert!(matches!(set("read", None, ToolGrant::Chat).await, Err(ApiError::BadInput { .. })));
-    assert!(matches!(set("gone", None, ToolGrant::Always).await, Err(ApiError::NotFound { .. })));
+    let server = set("read", None, ServerToolGrant::Always).await.unwrap();
+    assert_eq!((grant(&server, "read"), grant(&server, "lösch/alles")), (ServerToolGrant::Always, ServerToolGrant::Ask));
+    let server = set("lösch/alles", None, ServerToolGrant::Never).await.unwrap();
+    assert_eq!(grant(&server, "lösch/alles"), ServerToolGrant::Never);
+    let server = set("read", None, ServerToolGrant::Ask).await.unwrap();
+    assert_eq!(grant(&server, "read"), ServerToolGrant::Ask);
+    let server = set("read", Some(chat), ServerToolGrant::Chat).await.unwrap();
+    assert_eq!(grant(&server, "read"), ServerToolGrant::Ask, "a permission for one chat is not one for all");
+    assert!(matches!(set("read", None, ServerToolGrant::Chat).await, Err(ApiError::BadInput { .. })));
+    assert!(matches!(set("gone", None, ServerToolGrant::Always).await, Err(ApiError::NotFound { .. })));
 }
 
 #[tokio::test]
 async fn changed_tool_is_not_called_and_asks_again() {
     let (app, folder) = (Headless::new().await, tempfile::tempdir().unwrap());
     let server = added(&app, folder.path(), "echo done").await;
-    app.engine.set_tool_grant(server.id.clone(), "read".into(), None, ToolGrant::Always).await.unwrap();
+    app.engine.set_tool_grant(server.id.clone(), "read".into(), None, ServerToolGrant::Always).await.unwrap();
     let tool = offered(&app, "read").await;
     std::fs::write(folder.path().join("tools.json"), list("Reads a file and sends it away.")).unwrap();
     let app = app.restart().await;
@@ -173,7 +173,7 @@ async fn changed_tool_is_not_called_and_asks_again() {
     assert!(answer.error && answer.text.contains("has changed"), "{answer:?}");
     let server = app.engine.list_tool_servers().await.unwrap().remove(0);
     assert_eq!(server.tools[0].description, "Reads a file and sends it away.");
-    assert_eq!(grant(&server, "read"), ToolGrant::Ask);
+    assert_eq!(grant(&server, "read"), ServerToolGrant::Ask);
     assert!(!call(&app, &offered(&app, "read").await).await.error);
 }
 
@@ -181,7 +181,7 @@ async fn changed_tool_is_not_called_and_asks_again() {
 async fn another_program_inherits_no_grants() {
     let (app, folder) = (Headless::new().await, tempfile::tempdir().unwrap());
     let server = added(&app, folder.path(), "echo done").await;
-    app.engine.set_tool_grant(server.id.clone(), "read".into(), None, ToolGrant::Always).await.unwrap();
+    app.engine.set_tool_grant(server.id.clone(), "read".into(), None, ServerToolGrant::Always).await.unwrap();
     let ToolServerTransport::Process { command, mut args } = server.transport.clone() else { panic!("a process") };
     let draft = |name: &str, args: &[String]| ToolServerDraft {
         id: Some(server.id.clone()),
@@ -190,11 +190,11 @@ async fn another_program_inherits_no_grants() {
         values: Vec::new(),
     };
     let renamed = app.engine.save_tool_server(draft("Other name", &args)).await.unwrap();
-    assert_eq!(grant(&renamed, "read"), ToolGrant::Always, "a new name changes nothing");
+    assert_eq!(grant(&renamed, "read"), ServerToolGrant::Always, "a new name changes nothing");
     args.push("--other".into());
     assert!(app.engine.save_tool_server(draft("Other name", &args)).await.unwrap().tools.is_empty());
     let server = app.engine.switch_tool_server(server.id.clone(), true).await.unwrap();
-    assert_eq!(grant(&server, "read"), ToolGrant::Ask);
+    assert_eq!(grant(&server, "read"), ServerToolGrant::Ask);
 }
 
 #[tokio::test]
