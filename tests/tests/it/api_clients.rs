@@ -1,9 +1,16 @@
 //! What a key of the local API allows, and where its requests are stored.
 
-use engine::api::client::{ClientError, ClientMessage, ClientRequest, ClientRole, ModelKind, ReplyEvent, ReplyFinish};
+use domain::ToolDefinition;
+use engine::ToolOutput;
+use engine::api::client::{
+    ClientError, ClientMessage, ClientOptions, ClientRequest, ClientRole, ModelKind, ReplyEvent, ReplyFinish,
+};
 use engine::api::{ApiError, ApiGrant, EndpointDraft};
 use provider::fake::{ReplyGate, ReplyScript};
+use serde_json::json;
 use tests::headless::Headless;
+
+use crate::tools::{Lab, switch_on, used};
 
 fn full() -> ApiGrant {
     ApiGrant { name: "all".into(), characters: None, raw_models: true, read_only: false }
@@ -172,4 +179,27 @@ async fn request_without_a_message_is_refused() {
         let refused = reply(&app, &full(), request("mira", messages)).await;
         assert!(matches!(refused, Err(ClientError::Failed(ApiError::BadInput { .. }))), "{messages:?}: {refused:?}");
     }
+}
+
+#[tokio::test]
+async fn stored_reply_runs_allowed_tools_and_asks_nobody() {
+    let app = Headless::new().await;
+    let chat = app.first_chat().await.id;
+    switch_on(&app, &chat, &["tool_clock"]).await;
+    let lab = Lab::with(&app, &["look"], |_, _| ToolOutput::text("waves"));
+    app.model.play(ReplyScript::new().call("get_time", "{}").call("lab__look", "{}"));
+    app.model.reply("Late.");
+    let named = ClientRequest { chat: Some(chat.clone()), ..says("mira", "What time is it?") };
+    let (text, _) = reply(&app, &full(), named).await.unwrap();
+    assert_eq!(text, "Late.");
+    let stored = app.engine.whole_chat(chat.clone()).await.unwrap().page.messages;
+    let used: Vec<bool> = used(stored.last().unwrap()).iter().map(|call| call.error).collect();
+    assert_eq!((used, lab.calls().len()), (vec![false, true], 0), "nobody could allow the second tool");
+
+    let tool = ToolDefinition { name: "own".into(), description: "The client's.".into(), parameters: json!({}) };
+    let options = ClientOptions { tools: vec![tool], ..ClientOptions::default() };
+    let own = ClientRequest { chat: Some(chat), options, ..says("mira", "And now?") };
+    reply(&app, &full(), own).await.unwrap();
+    let offered = app.model.last_request().unwrap().prompt.tools.definitions;
+    assert_eq!(offered.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["own"], "a client runs its own");
 }

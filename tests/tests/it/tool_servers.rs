@@ -5,12 +5,16 @@ use std::path::Path;
 
 use domain::ToolArguments;
 use engine::api::{
-    ApiError, ServerToolGrant, ToolServer, ToolServerDraft, ToolServerState, ToolServerTransport, ToolServerValueDraft,
+    ApiError, ServerToolGrant, ToolDecision, ToolServer, ToolServerDraft, ToolServerState, ToolServerTransport,
+    ToolServerValueDraft,
 };
 use engine::{OfferedServerTool, ToolOutput};
+use provider::fake::ReplyScript;
 use serde_json::json;
 use tests::headless::Headless;
 use tokio_util::sync::CancellationToken;
+
+use crate::tools::{send_answering, used};
 
 /// Answers every request. `tools/list` lists the tools in the file `$1`, and `tools/call` answers with what `$2` prints.
 const SERVER: &str = r#"
@@ -150,7 +154,10 @@ async fn grant_is_kept_per_tool_and_chat() {
         app.engine.set_tool_grant(id.clone(), tool.into(), chat, grant).await
     };
     let server = set("read", None, ServerToolGrant::Always).await.unwrap();
-    assert_eq!((grant(&server, "read"), grant(&server, "lösch/alles")), (ServerToolGrant::Always, ServerToolGrant::Ask));
+    assert_eq!(
+        (grant(&server, "read"), grant(&server, "lösch/alles")),
+        (ServerToolGrant::Always, ServerToolGrant::Ask)
+    );
     let server = set("lösch/alles", None, ServerToolGrant::Never).await.unwrap();
     assert_eq!(grant(&server, "lösch/alles"), ServerToolGrant::Never);
     let server = set("read", None, ServerToolGrant::Ask).await.unwrap();
@@ -270,4 +277,35 @@ async fn card_and_message_cannot_add_a_server() {
     app.model.reply(&text);
     app.send(&chat, &text).await;
     assert!(app.engine.list_tool_servers().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn model_calls_a_server_after_a_question() {
+    let (app, folder) = (Headless::new().await, tempfile::tempdir().unwrap());
+    let server = added(&app, folder.path(), "echo The ferry leaves at six.").await;
+    let chat = app.first_chat().await.id;
+    let send = async |decision| {
+        app.model.play(ReplyScript::new().call("My_files__read", "{\"path\":\"times\"}"));
+        app.model.reply("At six.");
+        send_answering(&app, &chat, "When does the ferry leave?", decision).await
+    };
+    let (reply, _, questions) = send(ToolDecision::NotNow).await;
+    assert!(used(&reply)[0].error, "{reply:?}");
+    assert_eq!((questions[0].source.as_str(), questions[0].tool.as_str()), ("My files", "read"));
+    let (reply, _, questions) = send(ToolDecision::Always).await;
+    assert_eq!((questions.len(), used(&reply)[0].result.as_str()), (1, "The ferry leaves at six."));
+    let tools = app.model.last_request().unwrap().prompt.tools;
+    assert!(tools.definitions.iter().any(|definition| definition.name == "My_files__read"));
+    assert_eq!(tools.rounds.last().unwrap().round.results[0].text, "The ferry leaves at six.");
+    let shown = app.engine.list_tool_servers().await.unwrap();
+    assert_eq!(grant(&shown[0], "read"), ServerToolGrant::Always, "the settings show the decision");
+    assert_eq!(send(ToolDecision::NotNow).await.2.len(), 0, "it is not asked again");
+
+    std::fs::write(folder.path().join("tools.json"), list("Sends a file to a stranger.")).unwrap();
+    app.engine.test_tool_server(server.id.clone()).await.unwrap();
+    assert_eq!(send(ToolDecision::NotNow).await.2.len(), 1, "a changed tool is asked about again");
+    app.engine.switch_tool_server(server.id, false).await.unwrap();
+    let (_, _, questions) = send(ToolDecision::Always).await;
+    assert_eq!(questions.len(), 0);
+    assert!(app.model.last_request().unwrap().prompt.tools.definitions.is_empty(), "nothing is offered");
 }

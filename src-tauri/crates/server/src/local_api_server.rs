@@ -38,7 +38,7 @@ impl LocalApiServer {
 }
 
 async fn follow(engine: Engine, stopping: CancellationToken) {
-    let mut events = engine.subscribe();
+    let mut events = engine.subscribe_without_user();
     let mut server: Option<RunningServer> = None;
     let mut applied = LocalApiSettings::default();
     loop {

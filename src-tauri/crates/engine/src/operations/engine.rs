@@ -112,9 +112,15 @@ impl Engine {
         Library::restore(options, file).await
     }
 
-    /// Subscribes to all later events.
+    /// Subscribes to all later events, for a front end that shows the questions of tools to the user.
     pub fn subscribe(&self) -> Events {
         self.base.events().subscribe_front_end()
+    }
+
+    /// Subscribes to all later events, for a program without a user in front of it. A tool that needs a permission is
+    /// refused at once if nobody else listens.
+    pub fn subscribe_without_user(&self) -> Events {
+        self.base.events().subscribe()
     }
 
     /// Closes the engine: stops replies, stores their text, and ends the worker. Takes a few seconds at most.

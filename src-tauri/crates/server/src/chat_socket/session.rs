@@ -54,7 +54,7 @@ type Flow = ControlFlow<()>;
 
 pub(super) async fn run(shared: SharedState, socket: WebSocket, caller: Caller, place: OwnedSemaphorePermit) {
     // Subscribes first, so that no event of the first turn is missed.
-    let events = shared.engine.subscribe();
+    let events = shared.engine.subscribe_without_user();
     let (sink, stream) = socket.split();
     let (out, queue) = mpsc::channel(BACKLOG);
     let writer = tokio::spawn(write(sink, queue));

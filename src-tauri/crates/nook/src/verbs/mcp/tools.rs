@@ -1,7 +1,7 @@
 //! The tools of the server.
 
-use engine::Engine;
-use engine::api::{CharacterSummary, ChatSummary, EndReason, Event, Memory, MemoryFilter};
+use engine::api::{CharacterSummary, ChatSummary, EndReason, Event, Memory, MemoryFilter, MessageSource};
+use engine::{Engine, TurnOptions};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -142,8 +142,9 @@ async fn chat(
         None => engine.new_chat(character.id).await?.id,
     };
     // Subscribes first, so that the end of a fast reply is not missed.
-    let mut events = engine.subscribe();
-    engine.send_message(chat.clone(), message.to_owned()).await?;
+    let mut events = engine.subscribe_without_user();
+    let options = TurnOptions { source: MessageSource::Tool, ..TurnOptions::default() };
+    engine.send_with(chat.clone(), message.to_owned(), options).await?;
     let mut replies = Vec::new();
     loop {
         let event = tokio::select! {
