@@ -74,6 +74,8 @@ pub enum Source {
         message: Option<MessageId>,
         round: u32,
         names: String,
+        /// The results instead of the calls.
+        results: bool,
     },
 }
 
@@ -95,7 +97,8 @@ impl Source {
             Self::Older { count, .. } => format!("{count} older messages"),
             Self::Others { count } => format!("{count} more with lower scores"),
             Self::Document { name, .. } => format!("document {name}"),
-            Self::ToolRound { names, .. } => format!("tools: {names}"),
+            Self::ToolRound { names, results: false, .. } => format!("calls of {names}"),
+            Self::ToolRound { names, results: true, .. } => format!("results of {names}"),
             Self::Clock => "date and time".to_owned(),
             Self::Mode { name } => format!("mode {name}"),
             Self::Reminder => "reminder".to_owned(),

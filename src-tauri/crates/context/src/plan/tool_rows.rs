@@ -67,9 +67,12 @@ impl<'a> Draft<'a> {
         let id = message.map(|message| message.id);
         for (number, round) in (0..).zip(rounds) {
             let names = round.calls.iter().map(|call| call.name.as_str()).collect::<Vec<_>>().join(", ");
-            let source = Source::ToolRound { message: id, round: number, names };
             let reason = if message.is_some() { BlockReason::RecentMessage } else { BlockReason::ReplyToContinue };
-            let block = |role| PlannedBlock { message: id, ..row(zone, source.clone(), reason.clone(), role) };
+            let block = |role| {
+                let results = role == PromptRole::User;
+                let source = Source::ToolRound { message: id, round: number, names: names.clone(), results };
+                PlannedBlock { message: id, ..row(zone, source, reason.clone(), role) }
+            };
             sheet.tool_turn(PromptRole::Character, ToolTurn::Calls(round));
             match self.frame.tools.form {
                 ToolForm::Template => {
