@@ -1,4 +1,4 @@
-//! What a key of the local API allows, and where its requests are stored.
+//! Rights of a key of the local API, and the chats of its requests.
 
 use domain::ToolDefinition;
 use engine::ToolOutput;

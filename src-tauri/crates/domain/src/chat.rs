@@ -27,7 +27,7 @@ impl Role {
     }
 }
 
-/// How a message reached the chat.
+/// Source of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MessageSource {

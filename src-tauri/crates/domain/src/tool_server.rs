@@ -18,7 +18,7 @@ pub struct ToolServer {
     pub tools: Vec<ServerTool>,
 }
 
-/// How a server is reached.
+/// Transport to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum ToolServerTransport {
@@ -70,7 +70,7 @@ impl ServerTool {
     }
 }
 
-/// What the user has decided about the calls of a tool.
+/// The user's decision about the calls of a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ServerToolGrant {
     /// Each call asks the user.

@@ -43,7 +43,7 @@ pub struct ServerResource {
     pub mime_type: Option<String>,
 }
 
-/// What a server says about itself.
+/// A server's description of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerAbout {
     pub name: String,

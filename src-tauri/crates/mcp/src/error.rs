@@ -38,7 +38,7 @@ pub enum McpError {
 }
 
 impl McpError {
-    /// What the user can do.
+    /// A hint for the user.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::ProgramNotFound { .. } => {

@@ -37,7 +37,7 @@ use std::path::PathBuf;
 
 use secrecy::SecretString;
 
-/// How to reach a server.
+/// Transport to a server.
 #[derive(Debug, Clone)]
 pub enum ServerConfig {
     /// A program that speaks the protocol on its standard input and output.

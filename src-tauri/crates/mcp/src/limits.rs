@@ -11,7 +11,7 @@ pub struct Limits {
     pub request: Duration,
     /// A server that is not used for this long is stopped; the next call starts it again.
     pub idle: Duration,
-    /// How long a process may take to exit after its input was closed, before it is killed.
+    /// Time for a process to exit after its input was closed, before it is killed.
     pub farewell: Duration,
     /// Bytes of one message.
     pub message_bytes: usize,

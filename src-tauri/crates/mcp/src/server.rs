@@ -13,7 +13,7 @@ use crate::connection::{Connection, ServerResource};
 use crate::output::ToolOutput;
 use crate::{Limits, McpError, ServerConfig};
 
-/// What a server is doing.
+/// State of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerState {
     /// It is not running, and the next call starts it.

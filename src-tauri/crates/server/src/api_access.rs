@@ -23,7 +23,7 @@ pub enum ApiSwitch {
 
 const OFF: &str = "The local API is off. Switch it on in Settings, Local API, or start `nook serve --api`.";
 
-/// Who a request comes from.
+/// Sender of a request.
 pub(crate) enum Caller {
     /// The request shows nothing.
     Nobody,

@@ -20,7 +20,7 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum BenchName {
-    /// What the local API adds to the engine, and fifty clients at once.
+    /// Overhead of the local API over the engine, and fifty clients at once.
     Api,
     /// Building the prompt of one turn, without model and network.
     Assembly,

@@ -1,4 +1,4 @@
-//! What later turns, other models and files see of the rounds of a reply.
+//! Rounds of a reply in later turns, with other models and in files.
 
 use std::collections::HashSet;
 

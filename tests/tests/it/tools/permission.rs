@@ -1,4 +1,4 @@
-//! Who may allow a tool.
+//! Permissions of tools.
 
 use engine::ToolOutput;
 use engine::api::{EndReason, ToolDecision};

@@ -554,7 +554,7 @@ export type ApiKey = {
 	lastUsed: string | null,
 };
 
-/**  What the holder of a key may do. */
+/**  Limits of a key. */
 export type ApiKeyLimits = {
 	/**  Ids of the only characters that it may use; `null` allows all. */
 	characters: string[] | null,
@@ -2119,7 +2119,7 @@ export type MessagePage = {
 	more: boolean,
 };
 
-/**  How a message reached the chat. */
+/**  Source of a message. */
 export type MessageSource = 
 /**  Written by the user, or by a model. */
 "typed" | 
@@ -2852,11 +2852,11 @@ export type ServerTool = {
 	arguments: string[],
 	/**  The server says that it changes nothing. It may be wrong. */
 	readsOnly: boolean,
-	/**  What applies in all chats. */
+	/**  The decision for all chats. */
 	grant: ServerToolGrant,
 };
 
-/**  What the user has decided about the calls of a tool. */
+/**  The user's decision about the calls of a tool. */
 export type ServerToolGrant = 
 /**  Each call asks the user. */
 "ask" | 
@@ -3342,7 +3342,7 @@ export type ToolRequest = {
 
 /**  A round of tool calls: the model called tools and received their results. */
 export type ToolRound = {
-	/**  What the model wrote before the calls, often empty. */
+	/**  Text of the model before the calls, often empty. */
 	text: string,
 	calls: ToolUse[],
 };
@@ -3383,7 +3383,7 @@ export type ToolServerDraft = {
 	values: ToolServerValueDraft[],
 };
 
-/**  What a server is doing. */
+/**  State of a server. */
 export type ToolServerState = 
 /**  Switched off. */
 { kind: "off" } | 
@@ -3400,7 +3400,7 @@ export type ToolServerTest = {
 	resources: ServerResource[],
 };
 
-/**  How a server is reached. */
+/**  Transport to a server. */
 export type ToolServerTransport = 
 /**  A program on this machine. */
 { kind: "process"; command: string; args: string[] } | 
@@ -3493,11 +3493,11 @@ export type VariableDoc = {
 /**  A report. It has a state, a description, or both. */
 export type VisionReport = {
 	state?: VisionState | null,
-	/**  What the camera shows, in a few words. Never a picture. */
+	/**  Description of the scene in a few words. Never a picture. */
 	text?: string,
 };
 
-/**  What the user does in front of the camera. */
+/**  State of the user in front of the camera. */
 export type VisionState = "present" | "absent" | 
 /**  Present, and looking at the screen. */
 "focused";

@@ -53,7 +53,7 @@ impl RenderedTools {
         definitions.chain(calls).map(|(part, json)| contents::ToolPart { part, json }).collect()
     }
 
-    /// What the template sees. The placeholders of the parts begin at number `first`; `message_of` finds the message of a
+    /// Input of the template. The placeholders of the parts begin at number `first`; `message_of` finds the message of a
     /// turn.
     pub(super) fn input(
         &self,
@@ -91,7 +91,7 @@ const NAME: &str = "inspect";
 const ID: &str = "a1b2c3d4e";
 
 impl ChatTemplate {
-    /// How the model writes calls; `None` if its template shows no tools.
+    /// Syntax of the model's calls; `None` if its template shows no tools.
     pub fn tool_syntax(&self) -> Option<&CallSyntax> {
         self.tool_syntax.as_ref()
     }

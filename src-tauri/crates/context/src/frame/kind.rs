@@ -72,7 +72,7 @@ pub enum BlockKind {
     /// Something around the user's message that only this turn reports.
     Event,
     Message,
-    /// What a model may call, and the calls and results of a reply.
+    /// Definitions of tools, or the calls and results of a reply.
     Tool,
 }
 

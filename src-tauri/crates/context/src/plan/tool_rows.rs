@@ -11,7 +11,7 @@ use crate::frame::{BlockKind, HistoryMessage, Priority, Source, Zone};
 use crate::reason::BlockReason;
 use crate::tools::{ToolForm, wording};
 
-/// What a turn of the prompt has to do with tools.
+/// Role of a turn of the prompt in a tool round.
 #[derive(Clone, Copy)]
 pub(super) enum ToolTurn<'a> {
     Calls(&'a ToolRound),

@@ -15,7 +15,7 @@ pub use grammar::grammar;
 pub use reply_calls::ReplyCalls;
 pub use syntax::CallSyntax;
 
-/// How a prompt carries tools.
+/// Form in which a prompt carries tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ToolForm {

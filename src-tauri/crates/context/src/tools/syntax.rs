@@ -1,4 +1,4 @@
-//! How a model writes a call.
+//! Syntax of a model's calls.
 
 /// The text around name and arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]

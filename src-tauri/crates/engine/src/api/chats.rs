@@ -31,7 +31,7 @@ pub enum Role {
     Event,
 }
 
-/// How a message reached the chat.
+/// Source of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
 pub enum MessageSource {

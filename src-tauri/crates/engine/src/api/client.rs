@@ -20,7 +20,7 @@ pub struct ListedModel {
     pub about: String,
 }
 
-/// What answers under a model name.
+/// Kind of a model that the API lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelKind {
     Character,
@@ -29,7 +29,7 @@ pub enum ModelKind {
     Embeddings,
 }
 
-/// Who wrote a message of a client.
+/// Role of a client's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientRole {
     System,
@@ -57,7 +57,7 @@ impl ClientMessage {
     }
 }
 
-/// What a client asks of one reply besides its messages.
+/// Options of a client for one reply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClientOptions {
     /// System messages before the first other message.
@@ -113,7 +113,7 @@ pub struct ReplyUsage {
     pub generated: u32,
 }
 
-/// How a reply ended.
+/// End of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplyEnd {
     pub finish: ReplyFinish,
@@ -136,7 +136,7 @@ pub enum ReplyEvent {
     Ended(ReplyEnd),
 }
 
-/// Where a reply is recorded.
+/// Ids under which a reply is recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReplyPlace {
     /// The chat that the reply belongs to, if it is stored.

@@ -64,7 +64,7 @@ pub enum ApiServerState {
     Failed(LocalApiFailure),
 }
 
-/// What the holder of a key may do.
+/// Limits of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyLimits {
@@ -105,7 +105,7 @@ impl std::fmt::Debug for NewApiKey {
     }
 }
 
-/// What a request to the local API may do.
+/// Rights of a request to the local API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiGrant {
     /// Name of the key, for logs.

@@ -19,7 +19,7 @@ pub struct ToolServer {
     pub tools: Vec<ServerTool>,
 }
 
-/// How a server is reached.
+/// Transport to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ToolServerTransport {
@@ -38,7 +38,7 @@ pub struct ToolServerValue {
     pub stored: bool,
 }
 
-/// What a server is doing.
+/// State of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ToolServerState {
@@ -68,11 +68,11 @@ pub struct ServerTool {
     pub arguments: Vec<String>,
     /// The server says that it changes nothing. It may be wrong.
     pub reads_only: bool,
-    /// What applies in all chats.
+    /// The decision for all chats.
     pub grant: ServerToolGrant,
 }
 
-/// What the user has decided about the calls of a tool.
+/// The user's decision about the calls of a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum ServerToolGrant {

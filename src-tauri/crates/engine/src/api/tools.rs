@@ -7,7 +7,7 @@ use specta::Type;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolRound {
-    /// What the model wrote before the calls, often empty.
+    /// Text of the model before the calls, often empty.
     pub text: String,
     pub calls: Vec<ToolUse>,
 }

@@ -33,9 +33,9 @@ pub struct TurnOptions {
     pub regenerate: bool,
     /// Pictures of the message.
     pub pictures: Vec<Picture>,
-    /// How the message reached the app.
+    /// Source of the message.
     pub source: MessageSource,
-    /// What a program that uses the local API asks of this reply.
+    /// Options of a program that uses the local API.
     pub client: Option<Arc<ClientOptions>>,
 }
 

@@ -1,9 +1,9 @@
-//! What a program with a camera reports about the user.
+//! Reports of a program with a camera.
 
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-/// What the user does in front of the camera.
+/// State of the user in front of the camera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "lowercase")]
 pub enum VisionState {
@@ -18,7 +18,7 @@ pub enum VisionState {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct VisionReport {
     pub state: Option<VisionState>,
-    /// What the camera shows, in a few words. Never a picture.
+    /// Description of the scene in a few words. Never a picture.
     pub text: String,
 }
 

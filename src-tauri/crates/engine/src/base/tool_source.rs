@@ -1,4 +1,4 @@
-//! Where tools come from: the app itself, and servers of others.
+//! Sources of tools: the app itself, and servers of others.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -56,7 +56,7 @@ pub struct SourceTool {
     pub harmless: bool,
 }
 
-/// What a tool returned: text for the model.
+/// Result of a tool: text for the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolOutput {
     pub text: String,

@@ -8,7 +8,7 @@ use crate::base::error::{ApiResult, internal};
 use crate::operations::engine::Engine;
 
 impl Engine {
-    /// What the holder of `secret` may do; `None` if it is no valid key of the local API.
+    /// Rights of the key `secret`; `None` if it is not valid of the local API.
     ///
     /// # Errors
     /// `Storage` if the keys cannot be read.

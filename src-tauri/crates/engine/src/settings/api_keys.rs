@@ -89,7 +89,7 @@ impl Configuration {
         Ok(())
     }
 
-    /// What the holder of `secret` may do; `None` if it is no valid key. Every stored hash is compared in constant
+    /// Rights of the key `secret`; `None` if it is not valid. Every stored hash is compared in constant
     /// time.
     pub(crate) async fn authorize_api(&self, secret: &str) -> ApiResult<Option<ApiGrant>> {
         if secret.len() != LENGTH || !secret.starts_with(PREFIX) {

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::api::ApiServerState;
 
-/// What the front end reports about its server.
+/// State of the front end's server.
 #[derive(Default)]
 pub(crate) struct ApiServer(Mutex<ApiServerState>);
 

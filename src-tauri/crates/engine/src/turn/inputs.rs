@@ -85,9 +85,9 @@ pub(crate) struct TurnInputs {
     pub(crate) user_messages: i64,
     /// Number of messages up to the user's last one, and how many of them follow the user's message before that.
     pub(crate) said: (i64, i64),
-    /// What the context block reports about this turn alone.
+    /// Reports of the context block for this turn alone.
     pub(crate) late_events: LateEvents,
-    /// What a program that uses the local API asks of the reply.
+    /// Options of a program that uses the local API.
     pub(crate) client: Option<Arc<ClientOptions>>,
     /// The prompt is speculative, so its token counts are not stored.
     pub(crate) in_passing: bool,

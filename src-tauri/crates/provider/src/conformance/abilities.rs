@@ -21,7 +21,7 @@ pub const MEDIA_TYPE: &str = "image/png";
 const STOP: &str = "e";
 const PICTURE: &str = "data:image/png;base64,aGVsbG8=";
 
-/// What a provider can do beyond streaming text.
+/// Abilities of a provider beyond streaming text.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Abilities {
     /// Calls [`TOOL`] after [`CALLS`], and repeats [`RESULT`].

@@ -1,4 +1,4 @@
-//! What distinguishes the APIs of endpoints: how a request is written and how its reply is read. Everything else is
+//! Differences between the APIs of endpoints: how a request is written and how its reply is read. Everything else is
 //! shared.
 
 use domain::model::EndpointDialect;
@@ -47,7 +47,7 @@ pub(crate) trait Api: Send + Sync {
     /// Reads the list of models; `None` if `list` is none.
     fn models(&self, list: &Value) -> Option<Vec<ListedModel>>;
 
-    /// What the texts of errors call this API and its replies.
+    /// Name of this API and its replies in the texts of errors.
     fn words(&self) -> ApiWords;
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct ApiWords {
     pub(crate) reply: &'static str,
     /// Such as "chat completions".
     pub(crate) replies: &'static str,
-    /// How most addresses of this API end, such as `/v1`.
+    /// Usual end of this API's addresses, such as `/v1`.
     pub(crate) version: Option<&'static str>,
 }
 

@@ -138,7 +138,7 @@ impl EndpointConfig {
         Self { dialect: self.dialect.or(learned), ..self }
     }
 
-    /// What is known about the endpoint before the next request.
+    /// Facts about the endpoint that are known before the next request.
     pub fn dialect(&self) -> &LearnedDialect {
         &self.dialect
     }

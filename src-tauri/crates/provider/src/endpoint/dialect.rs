@@ -197,7 +197,7 @@ impl LearnedDialect {
         known
     }
 
-    /// What the APIs other than OpenAI's can receive. The names are those of OpenAI and llama.cpp.
+    /// Parameters that the APIs other than OpenAI's accept. The names are those of OpenAI and llama.cpp.
     pub(crate) fn of_api(api: EndpointDialect) -> Self {
         let taken: &[&str] = match api {
             EndpointDialect::OpenAi => return Self::default(),

@@ -12,7 +12,7 @@ const TURN: &str = "[Go on.]";
 /// User message before a greeting, for endpoints that require the user first.
 const OPENING: &str = "[The chat begins.]";
 
-/// Who speaks in a turn.
+/// Speaker of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TurnRole {
     System,

@@ -107,7 +107,7 @@ struct GenerationConfig<'a> {
     thinking_config: Option<ThinkingConfig>,
 }
 
-/// How little a model may think. Thoughts count towards the length of the reply.
+/// Smallest amount of thinking. Thoughts count towards the length of the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 enum ThinkingConfig {

@@ -11,7 +11,7 @@ use crate::endpoint::dialect::LearnedDialect;
 use crate::endpoint::turns::{Turn, TurnPart, TurnRole, arguments, data_uri, result_text, turns};
 use crate::openai::messages::{WireTool, tools};
 
-/// How long the model stays in memory after a reply. Ollama's own five minutes end in the middle of a chat.
+/// Time that the model stays in memory after a reply. Ollama's own five minutes end in the middle of a chat.
 const KEEP_ALIVE: &str = "30m";
 /// Maximum number of stop texts.
 const MAX_STOPS: usize = 16;

@@ -48,7 +48,7 @@ pub(crate) struct Body<'a> {
     extras: Extras,
 }
 
-/// What the model continues.
+/// Text that the model continues.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Input<'a> {

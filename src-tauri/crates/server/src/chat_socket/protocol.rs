@@ -21,7 +21,7 @@ struct Frame {
     key: Option<String>,
 }
 
-/// What the client asks for.
+/// Request of the client.
 #[derive(Debug, PartialEq)]
 pub(super) enum ClientRequest {
     /// The text of a message, or a slash command.

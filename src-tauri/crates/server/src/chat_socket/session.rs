@@ -29,7 +29,7 @@ const MESSAGES: (u32, f64) = (20, 0.5);
 /// Frames of any kind at once, and per second in the long run.
 const FRAMES: (u32, f64) = (200, 20.0);
 
-/// Who uses the socket.
+/// User of the socket.
 enum User {
     Unknown,
     Owner,

@@ -16,7 +16,7 @@ pub(super) enum Form {
     Text,
 }
 
-/// What all chunks of a reply have in common.
+/// Fields that all chunks of a reply share.
 #[derive(Debug)]
 pub(super) struct Chunks {
     form: Form,

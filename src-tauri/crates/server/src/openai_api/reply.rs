@@ -18,7 +18,7 @@ use crate::routes::SharedState;
 /// A stream waits this long for its first text. An error until then has its own HTTP status.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// How the client wants to receive the reply.
+/// Form in which the client wants the reply.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Delivery {
     pub(super) form: Form,

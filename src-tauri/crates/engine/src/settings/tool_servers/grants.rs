@@ -9,7 +9,7 @@ use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::settings::handle::Configuration;
 
 impl Configuration {
-    /// What the user has decided about a tool, in `chat` or everywhere. A decision to allow ends when the server changes
+    /// The user's decision about a tool, in `chat` or everywhere. A decision to allow ends when the server changes
     /// the definition of the tool, because the user has not seen the new one.
     pub(crate) async fn grant_of(
         &self,

@@ -31,7 +31,7 @@ impl RunningServers {
         Arc::clone(self.lock().entry(id).or_insert(server))
     }
 
-    /// What the server is doing; `None` if it was not used yet.
+    /// State of the server; `None` if it was not used yet.
     pub(super) fn state(&self, id: ToolServerId) -> Option<ServerState> {
         self.get(id).map(|server| server.state())
     }

@@ -16,7 +16,7 @@ const MAX_NEAR: usize = 5;
 /// Only this many characters of a name are compared.
 const COMPARED: usize = 64;
 
-/// What answers a request.
+/// The model or character that answers a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ClientTarget {
     Character {

@@ -49,7 +49,8 @@ impl Turns {
     }
 }
 
-/// How the model gets tools; `None` if it knows none and the user has not switched on the description in the prompt.
+/// Form in which the model gets tools; `None` if it knows none and the user has not switched on the description in the
+/// prompt.
 fn form(answerer: &ModelHandle) -> Option<ToolForm> {
     let as_text = answerer.values.tools_as_text;
     match &answerer.template {

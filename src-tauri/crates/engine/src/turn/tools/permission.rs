@@ -17,7 +17,7 @@ use crate::base::error::{ApiResult, not_found};
 use crate::turn::handle::Turns;
 use crate::turn::tools::turn_tools::OfferedTool;
 
-/// How long a question waits for an answer.
+/// Timeout of a question.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Whether a tool may run, and if not, why.
@@ -78,7 +78,7 @@ impl Turns {
         self.remember(id, offered, decision).await
     }
 
-    /// What the user has decided before; `None` if nothing.
+    /// The user's earlier decision, if any.
     async fn decision(&self, offered: &OfferedTool, chat: ChatId) -> ApiResult<Option<bool>> {
         if let Some(grants) = offered.source.as_ref().and_then(|source| source.grants()) {
             return grants.decision(&offered.tool.name, chat).await;

@@ -36,7 +36,7 @@ const MIN_TOKENS: u32 = 50;
 /// Longest time of a tool.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What follows the calls of a request.
+/// Next step after the calls of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterCalls {
     /// There were none to run: the reply is complete.

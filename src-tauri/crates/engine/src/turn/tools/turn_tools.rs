@@ -34,7 +34,7 @@ impl OfferedTool {
 pub(crate) struct TurnTools {
     pub(crate) offered: Vec<OfferedTool>,
     pub(crate) frame: FrameTools,
-    /// How the model writes calls; `None` if the provider reports them.
+    /// Syntax of the model's calls; `None` if the provider reports them.
     pub(crate) syntax: Option<CallSyntax>,
     /// The emotion that a tool has set.
     pub(crate) mood: Mood,

@@ -20,7 +20,7 @@ use self::data_folder::DataFolder;
 use crate::failure::{CommandError, ErrorReason};
 use crate::interrupts::Interrupts;
 
-/// How often the folder is checked for being idle.
+/// Interval at which the folder is checked for being idle.
 const CHECK: Duration = Duration::from_secs(5);
 
 const INSTRUCTIONS: &str = "Inglenook keeps characters for chatting, with their memories, on this computer. Call \

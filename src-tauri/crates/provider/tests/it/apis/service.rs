@@ -1,4 +1,4 @@
-//! What the scripted services have in common: the model's rule, and a server that speaks one API.
+//! Common parts of the scripted services: the model's rule, and a server that speaks one API.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) struct Asked {
     pub(crate) max_tokens: u64,
 }
 
-/// What the model answers.
+/// The model's reply.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Answer {
     /// Thoughts outside the text.
@@ -69,7 +69,7 @@ pub(crate) trait Service: Send + Sync + 'static {
     /// Reads a request.
     ///
     /// # Errors
-    /// What the service refuses.
+    /// Requests that the service refuses.
     fn read(&self, body: &Value) -> Result<Asked, String>;
 
     /// Writes the whole stream of an answer.
