@@ -207,8 +207,8 @@ fn text_of(object: &Map<String, Value>, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| scalar(object.get(*key)?))
 }
 
-/// A value such as `${input:key}`, `<YOUR_KEY>` or `YOUR_API_KEY` stands for one that the user has to enter. Our own
-/// environment is never read for it.
+/// A value such as `${input:key}`, `<YOUR_KEY>` or `YOUR_API_KEY` is a placeholder: the user has to enter the value. Our
+/// own environment is never read for it.
 fn placeholders_removed(value: &str) -> String {
     let trimmed = value.trim();
     let is_name = |text: &str| text.chars().all(|letter| letter.is_ascii_uppercase() || matches!(letter, '_' | '-'));

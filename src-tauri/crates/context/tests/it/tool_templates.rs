@@ -33,7 +33,7 @@ fn chat() -> (Vec<RenderedTurn>, RenderedTools) {
     (turns, tools)
 }
 
-/// The prompt as text. Contents stand in guillemets, so that the test sees what is control text.
+/// The prompt as text. Contents are in guillemets, so that the test can tell them from control text.
 fn shown(pieces: &[RenderedRun]) -> String {
     let text = |piece: &RenderedRun| match piece {
         RenderedRun::Control(text) => text.clone(),

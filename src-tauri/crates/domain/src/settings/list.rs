@@ -420,7 +420,7 @@ settings! {
 
     /// Rounds of tool calls in one reply. Then the model must answer.
     tool_rounds: u32 = ConfigValue::Whole(5), ValueType::Whole { min: 1, max: 12 }, None, Tools, PEOPLE;
-    /// Maximum length of one result of a tool. A longer one is cut, and the model is told.
+    /// Maximum length of one result of a tool. A longer one is cut, with a note for the model.
     tool_result_tokens: u32 = ConfigValue::Whole(1_000), ValueType::Whole { min: 50, max: 50_000 }, Tokens, Tools, PEOPLE;
     /// Describes tools in the prompt to models that know none. Their calls are read from the reply's text.
     tools_as_text: bool = ConfigValue::Switch(false), ValueType::Switch, None, Tools, PEOPLE;

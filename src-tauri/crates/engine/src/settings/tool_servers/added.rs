@@ -9,7 +9,7 @@ use crate::base::error::{ApiResult, bad_input, sentence};
 use crate::settings::handle::Configuration;
 
 impl Configuration {
-    /// Adds every server of a text. All are switched off, and values that stand for keys are missing.
+    /// Adds every server of a text. All are switched off, and placeholders of keys get no value.
     ///
     /// # Errors
     /// `BadInput` if the text contains no server. A server that cannot be added is listed with its reason.
