@@ -117,6 +117,10 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	}
 	if (scene === "editorfiles") {
 		await press("[data-testid=editor-files]");
+		await until(() => document.querySelector("[data-testid=expression]") !== null);
+		const tiles = document.querySelectorAll("[data-testid=expression]");
+		// In a narrow window they are below the fold, and pictures load once they are visible.
+		tiles.item(tiles.length - 1)?.scrollIntoView({ block: "nearest" });
 		await until(() => document.querySelectorAll("[data-testid=expression] img").length === 2);
 	}
 	if (scene === "editormemory") {
