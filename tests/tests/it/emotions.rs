@@ -100,6 +100,24 @@ async fn prompt_asks_for_tags_only_on_request() {
     assert!(prompt(&app).await.contains("<emotion=joy>"));
 }
 
+/// Without the setting, and in a group, no prompt mentions pictures. Icons and expressions are never offered.
+#[tokio::test]
+async fn model_learns_pictures_only_on_request() {
+    let app = Headless::new().await;
+    let assets = [("icon", "main"), ("emotion", "joy"), ("background", "harbour"), ("x_map", "coast")];
+    let report = app.engine.import_bytes("mira.charx".into(), charx(&assets)).await.unwrap();
+    let chat = app.engine.new_chat(report.imported[0].id.clone()).await.unwrap().id;
+    let prompt =
+        async || app.engine.preview_prompt(chat.clone(), "Hello.".into(), WhatIf::default()).await.unwrap().text;
+    assert!(!prompt().await.contains("${image."));
+    set(&app, "picture_tags", SettingValue::Switch(true)).await;
+    let text = prompt().await;
+    assert!(text.contains("${image.TAG}") && text.contains("Picture tags: harbour, coast"), "{text}");
+    let otto = app.engine.list_characters().await.unwrap().into_iter().find(|one| one.name != "Mira").unwrap().id;
+    app.engine.set_members(chat.clone(), &[otto]).await.unwrap();
+    assert!(!prompt().await.contains("${image."));
+}
+
 #[tokio::test]
 async fn sprite_falls_back_to_neutral_and_then_to_none() {
     let app = Headless::new().await;

@@ -4,10 +4,19 @@ import { readFile } from "node:fs/promises";
 const source = readFile(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const runOnly = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
-/** Runs axe on the page and returns one line per violation. */
+/** Runs axe on the page. Returns one line per violation, and one per panel, dialog or list that scrolls sideways. */
 export async function axe(page) {
 	await page.evaluate(`if (!window.axe) { ${await source} }`);
 	const { violations, passes } = await page.evaluate((options) => window.axe.run(document, options), { runOnly });
 	assert.ok(passes.some((rule) => rule.id === "color-contrast" && rule.nodes.length > 2), "axe has looked at the colours");
-	return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)} ${node.any.map((check) => check.message).join(" ")}`));
+	const faults = violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)} ${node.any.map((check) => check.message).join(" ")}`));
+	return [...faults, ...(await page.evaluate(sideways))];
+}
+
+/** Bars and code may scroll sideways: they are low or marked as code. */
+function sideways() {
+	const panels = [...document.querySelectorAll("*")].filter((one) => one.clientHeight > 100 && !one.closest("pre, code, [role=tree]"));
+	return panels
+		.filter((one) => ["auto", "scroll"].includes(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1)
+		.map((one) => `${one.tagName}.${one.className} is ${one.clientWidth} px wide, its content ${one.scrollWidth} px`);
 }

@@ -54,6 +54,14 @@ test("persona is bound to the character of a chat", async () => {
 	await eventually(async () => assert.equal(await bound(), false));
 });
 
+test("chip of the persona leads to the list of personas", async () => {
+	await show("chat");
+	await id("persona-chip").press("Enter");
+	await id("personas-manage").press("Enter");
+	await eventually(async () => assert.equal(await id("settings-personas").getAttribute("aria-selected"), "true"));
+	await eventually(async () => assert.ok(await id("new-persona").evaluate((node) => node === document.activeElement)));
+});
+
 test("persona has a position, a depth and characters", async () => {
 	await show("personas");
 	await page.getByRole("button", { name: "Edit Sam" }).click();

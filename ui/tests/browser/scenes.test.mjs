@@ -20,18 +20,9 @@ for (const theme of ["dark", "light", "contrast"]) {
 			found.push(...(await axe(page)).map((line) => `${scene}: ${line}`));
 			const over = await page.evaluate(() => document.documentElement.scrollHeight - innerHeight);
 			if (over > 0) found.push(`${scene}: the window itself scrolls by ${over} px`);
-			found.push(...(await page.evaluate(sideways)).map((line) => `${scene}: ${line}`));
 		}
 		assert.deepEqual(found, []);
 	});
-}
-
-/** Panels and pages that scroll sideways. Bars and code may: they are low or marked as code. */
-function sideways() {
-	const panels = [...document.querySelectorAll("*")].filter((one) => one.clientHeight > 160 && !one.closest("pre, code, [role=tree]"));
-	return panels
-		.filter((one) => ["auto", "scroll"].includes(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1)
-		.map((one) => `${one.tagName}.${one.className} is ${one.clientWidth} px wide, its content ${one.scrollWidth} px`);
 }
 
 test("picture enlarges by keyboard and returns the focus", async () => {
@@ -92,6 +83,15 @@ test("sprite follows the emotion of the shown reply", async () => {
 	assert.equal(await id("actor").last().getAttribute("data-emotion"), "joy", "the speaker is in front");
 	await show("chat");
 	assert.equal(await id("stage").getAttribute("data-place"), "off", "nothing changes without pictures");
+});
+
+test("composer stays below the messages beside a sprite", async () => {
+	await show("sprites");
+	await eventually(async () => assert.equal(await id("stage").getAttribute("data-place"), "beside"));
+	const middle = (selector) => page.locator(selector).first().evaluate((node) => node.getBoundingClientRect()).then(({ x, width }) => x + width / 2);
+	assert.ok(Math.abs((await middle(".composer")) - (await middle("article"))) < 24);
+	const [box, cast] = await Promise.all([id("composer").boundingBox(), id("sprites").boundingBox()]);
+	assert.ok(box.x + box.width <= cast.x, "the sprite covers no part of the composer");
 });
 
 test("image token shows a picture of the card", async () => {

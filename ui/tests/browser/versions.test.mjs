@@ -102,7 +102,10 @@ test("chats are joined, and it can be undone", async () => {
 	await page.evaluate(() => {
 		const { id } = window.app.chat;
 		const own = window.engine.chats.find((chat) => chat.id === id);
-		window.engine.chats.push({ ...structuredClone(own), id: "other", title: "Another evening" });
+		const other = { ...structuredClone(own), id: "other", title: "Another evening" };
+		const last = other.messages.at(-1);
+		last.swipes[last.selected].text = "The door bangs shut behind you. ".repeat(20);
+		window.engine.chats.push(other);
 		return window.app.chats.load();
 	});
 	await id("chat-menu").press("Enter");

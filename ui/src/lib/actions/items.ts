@@ -60,7 +60,7 @@ function personas(app: App): Item[] {
 			group: "personas",
 			name: persona.name,
 			note: chat ? t("palette.playAs") : "",
-			run: () => (chat ? chat.setPersona(persona) : app.showSettings({ tab: "personas", row: "personas" })),
+			run: () => (chat ? chat.setPersona(persona) : app.showPersonas()),
 		}),
 	);
 }

@@ -301,6 +301,10 @@ export class App {
 		this.settingsTarget = { ...at };
 	}
 
+	showPersonas(): void {
+		this.showSettings({ tab: "personas", row: "personas" });
+	}
+
 	/** Lets the header of the open chat ask a question. */
 	ask(question: ChatQuestion): void {
 		this.asked = { question };

@@ -15,7 +15,7 @@ export function followOrigin(app: App, origin: Origin): void {
 	else if (target?.to === "setting") app.showSetting(target.key === "tools" ? "tool_rounds" : target.key);
 	else if (target?.to === "chatText") app.showSetting(`text-${target.field}`);
 	else if (target?.to === "document") void openDocument(app, target.id);
-	else if (target?.to === "persona") app.go("settings");
+	else if (target?.to === "persona") app.showPersonas();
 }
 
 /** Opens the list that contains a document: of the chat, the lorebook or the character it is attached to. */

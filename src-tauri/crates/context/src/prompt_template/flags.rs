@@ -68,7 +68,9 @@ impl Flag {
             Self::HasEpisodes => "the chat has episodes",
             Self::IncludeScene => "the chat's setting \"include the scene\" is on",
             Self::HasMemories => "this turn recalled at least one memory",
-            Self::SupportsMedia => "pictures or voice are on",
+            Self::SupportsMedia => {
+                "the setting \"offer pictures of the card\" is on, and the character has pictures to show"
+            }
             Self::UseNlp => "a goal is set",
             Self::HasImageTags => "there are picture tags",
             Self::HasRating => "a content rating is set",
@@ -82,11 +84,6 @@ impl Flag {
 
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|flag| flag.name() == name)
-    }
-
-    /// False for flags that are never set: the app generates no pictures or voice.
-    pub(super) fn supplied(self) -> bool {
-        self != Self::SupportsMedia
     }
 
     /// The variables that determine the flag.

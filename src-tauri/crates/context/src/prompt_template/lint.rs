@@ -103,13 +103,9 @@ impl Lints<'_> {
     fn conditions(&mut self, section: &ResolvedSection, conditions: &[&str]) {
         let own = |name: &str| self.resolved.variables.iter().any(|own| own.name == name);
         let read: Vec<_> = conditions.iter().filter_map(|written| condition::parse(written, &own).ok()).collect();
-        let (mut never, mut changing) = (BTreeSet::new(), BTreeSet::new());
+        let mut changing = BTreeSet::new();
         for operand in read.iter().flat_map(condition::Condition::operands) {
             let name = match operand {
-                Operand::Flag(flag) if !flag.supplied() => {
-                    never.insert(flag.name());
-                    continue;
-                }
                 Operand::Flag(flag) => flag.name(),
                 Operand::Variable(name) | Operand::Size(name) => name.as_str(),
                 Operand::Text(_) => continue,
@@ -117,10 +113,6 @@ impl Lints<'_> {
             if changes(operand) && recalls::stands_in_head(section.placement) {
                 changing.insert(name);
             }
-        }
-        for name in never {
-            let message = format!("the condition `{name}` is never true: the app does not set it");
-            self.found.push(Problem::warning(Some(&section.name), Some(name), message));
         }
         for name in changing {
             let message = format!(
@@ -194,17 +186,10 @@ mod tests {
         warnings(&template.to_string())
     }
 
-    /// Built-in templates have no warnings except for the words about pictures and voice.
     #[test]
-    fn built_in_templates_have_no_other_warnings() {
+    fn built_in_templates_have_no_warnings() {
         for (id, json) in SHIPPED {
-            for warning in warnings(json) {
-                assert!(warning.contains("`supportsMedia` is never true"), "{id}: {warning}");
-            }
-        }
-        for plain in ["sms", "companion"] {
-            let json = SHIPPED.iter().find(|(id, _)| *id == plain).unwrap().1;
-            assert_eq!(warnings(json), [""; 0], "{plain}");
+            assert_eq!(warnings(json), [""; 0], "{id}");
         }
     }
 
@@ -227,7 +212,7 @@ mod tests {
             "sections": [
                 {"name": "now", "lines": ["It is {{time}}, {{user}}.", "{{nosuchthing}} {{roll:d6}}"]},
                 {"name": "late", "placement": "context", "lines": ["It is {{time}}.", "${known}"]},
-                {"name": "past", "condition": "hasMemories && !supportsMedia", "lines": ["${known}", "${user.question}", "${note}"]},
+                {"name": "past", "condition": "hasMemories", "lines": ["${known}", "${user.question}", "${note}"]},
                 {"name": "memory", "heading": "Remembered:", "lines": ["I recall: ${memory.facts}"]},
                 {"name": "world", "lines": ["World: ${lore.before}"]},
             ],
@@ -239,7 +224,6 @@ mod tests {
             "past | `${note}` is obsolete and always empty; remove it",
             "past | `${memory.facts}` is always empty in the head, because memories change from turn to turn; use it in a section of the kind `memory`",
             "past | `${user.question}` is always empty in the head, because it changes from turn to turn; use it in a section with the placement `context`",
-            "past | the condition `supportsMedia` is never true: the app does not set it",
             "past | the condition `hasMemories` changes from turn to turn; in the head that makes the model read the whole prompt again",
             "memory | this kind of section uses only its condition, heading and variables; not sent: I recall: ${memory.facts}",
             "world | `${lore.before}` is available only in a section of the kind `loreBefore` or `loreAfter`",

@@ -31,8 +31,6 @@ pub enum VariableSource {
 pub struct FlagDoc {
     pub name: &'static str,
     pub description: &'static str,
-    /// False if the app never sets it; it is then always false.
-    pub supplied: bool,
 }
 
 /// Every variable, group by group.
@@ -60,7 +58,7 @@ pub fn variable_groups() -> &'static [(&'static str, &'static str)] {
 
 /// Every flag that conditions can use.
 pub fn flag_reference() -> Vec<FlagDoc> {
-    let doc = |flag: Flag| FlagDoc { name: flag.name(), description: flag.description(), supplied: flag.supplied() };
+    let doc = |flag: Flag| FlagDoc { name: flag.name(), description: flag.description() };
     Flag::ALL.into_iter().map(doc).collect()
 }
 
@@ -111,8 +109,7 @@ mod tests {
         );
         text.push_str("texts; `list.size` counts a list.\nEmpty, `0` and `false` do not hold.\n\n| flag | holds when |\n|---|---|\n");
         for flag in flag_reference() {
-            let yet = if flag.supplied { "" } else { " *(never here)*" };
-            writeln!(text, "| `{}` | {}{yet} |", flag.name, flag.description).unwrap();
+            writeln!(text, "| `{}` | {} |", flag.name, flag.description).unwrap();
         }
         text
     }

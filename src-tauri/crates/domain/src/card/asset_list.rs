@@ -7,6 +7,13 @@ use serde_json::{Map, Value};
 use super::assets::{AssetLocation, MAX_PICTURE};
 use super::{Card, CardError, charx, png};
 
+/// Maximum number of pictures that are offered to a model.
+const MAX_PICTURE_NAMES: usize = 60;
+/// Extensions of pictures. An asset without a stated extension may be a picture.
+const PICTURE_EXTENSIONS: [&str; 8] = ["", "unknown", "png", "jpg", "jpeg", "webp", "gif", "avif"];
+/// Maximum length of a name in `${image.NAME}`, in characters. The UI has the same limit.
+const MAX_TOKEN_NAME: usize = 120;
+
 /// One asset, as the card lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CardAsset<'a> {
@@ -36,6 +43,15 @@ impl Card {
     /// Lists the card's assets. An entry that is not an object has no name and an unknown location.
     pub fn asset_list(&self) -> Vec<CardAsset<'_>> {
         self.assets().iter().map(CardAsset::of).collect()
+    }
+
+    /// The names of pictures that a reply may show with `${image.NAME}`: stored with the card, neither an icon nor an
+    /// emotion, and usable inside the braces. Without repetitions (ignoring case), at most 60.
+    pub fn picture_names(&self) -> Vec<&str> {
+        let mut known = HashSet::new();
+        let pictures = self.assets().iter().map(CardAsset::of).filter(|asset| asset.is_shown_on_request());
+        let names = pictures.map(|asset| asset.name.trim()).filter(|name| known.insert(name.to_lowercase()));
+        names.take(MAX_PICTURE_NAMES).collect()
     }
 
     /// Returns the bytes of the asset at `index`, from its `data:` URI or from `file`, the file the card came from.
@@ -149,6 +165,15 @@ impl<'a> CardAsset<'a> {
         };
         Self { kind: text("type"), name: text("name"), ext: text("ext"), uri, place }
     }
+
+    fn is_shown_on_request(&self) -> bool {
+        let name = self.name.trim();
+        let usable =
+            !name.is_empty() && name.chars().count() <= MAX_TOKEN_NAME && !name.contains(['{', '}', '\n', '\r']);
+        let stored = matches!(self.place, AssetPlace::Embedded(_) | AssetPlace::Inline);
+        let picture = PICTURE_EXTENSIONS.iter().any(|known| self.ext.eq_ignore_ascii_case(known));
+        usable && stored && picture && !matches!(self.kind, "icon" | "user_icon" | "emotion")
+    }
 }
 
 fn asset(kind: &str, name: &str, ext: &str, uri: &str) -> Value {
@@ -170,6 +195,26 @@ mod tests {
 
     fn list(card: &Card) -> Value {
         card.to_value()["data"]["assets"].take()
+    }
+
+    #[test]
+    fn names_pictures_that_a_reply_may_show() {
+        let of = |kind: &str, name: &str, ext: &str, uri: &str| json!({ "type": kind, "name": name, "ext": ext, "uri": uri });
+        let inside = "embeded://a/b.png";
+        let card = card(json!([
+            of("icon", "main", "png", "ccdefault:"),
+            of("emotion", "joy", "png", inside),
+            of("background", " harbour ", "PNG", inside),
+            of("other", "Harbour", "png", inside),
+            of("x_map", "map of the coast", "", "data:image/png;base64,AAAA"),
+            of("other", "bell", "mp3", inside),
+            of("other", "far", "png", "https://example.org/far.png"),
+            of("other", "a}b", "png", inside),
+            of("other", "", "png", inside),
+            7
+        ]));
+        assert_eq!(card.picture_names(), ["harbour", "map of the coast"]);
+        assert_eq!(Card::new("Mira").unwrap().picture_names(), [""; 0]);
     }
 
     #[test]

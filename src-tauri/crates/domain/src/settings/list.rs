@@ -363,6 +363,8 @@ settings! {
     emotion_labels: String = text(crate::emotion::DEFAULT_LABELS), ValueType::Text { max: 2_000 }, None, Prompt, PEOPLE;
     /// Guesses the emotion of a reply without a tag, if the character has pictures of emotions.
     emotion_guess: bool = ConfigValue::Switch(false), ValueType::Switch, None, Prompt, PEOPLE;
+    /// Tells the model which pictures of the card a reply can show with `${image.NAME}`. Not in groups.
+    picture_tags: bool = ConfigValue::Switch(false), ValueType::Switch, None, Prompt, PEOPLE;
     /// Text repeated periodically in the turn's context block. Empty: no reminder.
     reminder: String = text(""), ValueType::Text { max: 4_000 }, None, Prompt, PEOPLE;
     remind_every_messages: u32 = ConfigValue::Whole(6), ValueType::Whole { min: 1, max: 1_000 }, Messages, Prompt, PEOPLE;

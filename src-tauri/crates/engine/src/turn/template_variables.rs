@@ -24,6 +24,7 @@ pub(crate) fn of(turn: &ActivatedTurn) -> ApiResult<TemplateVariables> {
     let given = story.tell(given(card, persona, values, mode, memory, lore));
     let given = given.text("user.question", crate::recall_service::query_terms::last_said(&inputs.history));
     let given = instructed(group.tell(given, &inputs.speaker), snapshot.instructions().1, snapshot.post_history());
+    let given = given.list("imageTags", picture_tags(inputs).into_iter().map(str::to_owned));
     let (given, _) = given.details(&values.details);
     let unknown = |error: template::UnknownVariable| bad_input(error.to_string(), "Please report this bug.");
     // The placeholders for lore have a meaning only in the sections for lore.
@@ -85,14 +86,24 @@ fn rating(rating: ContentRating) -> &'static str {
     }
 }
 
+/// The names of pictures that the model may show. In a group, the shared head has no part of a single card.
+fn picture_tags(inputs: &TurnInputs) -> Vec<&str> {
+    let alone = !inputs.snapshot.group.is_scene();
+    if inputs.values.picture_tags && alone { inputs.snapshot.card.picture_names() } else { Vec::new() }
+}
+
 pub(crate) fn switches(inputs: &TurnInputs) -> Vec<Flag> {
     let values = &inputs.values;
     let (every, (said, since)) = (i64::from(values.remind_every_messages.max(1)), inputs.said);
     // A reminder is due if a multiple of the interval was passed since the user's previous message. In a chat of two,
     // the user may never hit an exact multiple.
     let due = said / every > (said - since) / every;
-    let all =
-        [(Flag::ReminderDue, due), (Flag::IncludeScene, values.include_scene), (Flag::Assist, values.introductions)];
+    let all = [
+        (Flag::ReminderDue, due),
+        (Flag::IncludeScene, values.include_scene),
+        (Flag::Assist, values.introductions),
+        (Flag::SupportsMedia, !picture_tags(inputs).is_empty()),
+    ];
     all.into_iter().filter(|(_, on)| *on).map(|(flag, _)| flag).collect()
 }
 

@@ -152,7 +152,7 @@ fn uses_details_and_pictures() {
     [perspective System]
     Mira sounds like this: soft, hesitant, in few words; warm and patient.
     [media System]
-    To send a picture write ${image.TAG}, to send your voice write ${audio.TEXT}.
+    To show a picture, write ${image.TAG} with one of the tags on a line of its own.
     Picture tags: smile, sea
     [examples System]
     Examples of how Mira talks:
