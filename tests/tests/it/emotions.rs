@@ -114,7 +114,7 @@ async fn model_learns_pictures_only_on_request() {
     let text = prompt().await;
     assert!(text.contains("${image.TAG}") && text.contains("Picture tags: harbour, coast"), "{text}");
     let otto = app.engine.list_characters().await.unwrap().into_iter().find(|one| one.name != "Mira").unwrap().id;
-    app.engine.set_members(chat.clone(), &[otto]).await.unwrap();
+    app.engine.set_members(chat.clone(), vec![otto]).await.unwrap();
     assert!(!prompt().await.contains("${image."));
 }
 
