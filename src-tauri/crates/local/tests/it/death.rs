@@ -185,6 +185,7 @@ fn worker_exits_when_stdin_closes() {
         aside: 0,
         saved: None,
         tuning: Tuning::default(),
+        projector: None,
     };
     let sampling = WireSampling { seed: 1, ..WireSampling::default() };
     let segments = vec![WireSegment { text: "1, 2, 3, 4,".into(), control: false }];
@@ -194,6 +195,7 @@ fn worker_exits_when_stdin_closes() {
         cache_key: "k".into(),
         background: false,
         segments,
+        pictures: Vec::new(),
         sampling,
         stop,
         max_tokens,

@@ -10,6 +10,7 @@ mod death;
 mod devices;
 mod embeddings;
 mod files;
+mod pictures;
 mod pieces;
 mod replies;
 mod samplers;
