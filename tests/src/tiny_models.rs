@@ -55,12 +55,12 @@ pub fn write(architecture: &str, folder: &Path) -> PathBuf {
     path
 }
 
-/// Writes `mmproj-<kind>.gguf`, which reads pictures for models with an embedding length of `width`, into `folder`.
+/// Writes `mmproj-f32.gguf`, which reads pictures for models with an embedding length of `width`, into `folder`.
 ///
 /// # Panics
 /// The kind is not in [`PROJECTORS`], or the file cannot be written.
 pub fn write_projector(kind: &str, width: u64, folder: &Path) -> PathBuf {
-    let path = folder.join(format!("mmproj-{kind}.gguf"));
+    let path = folder.join("mmproj-f32.gguf");
     std::fs::write(&path, projector_bytes(kind, width)).expect("the projector is written");
     path
 }

@@ -149,7 +149,7 @@ async fn model_without_projector_gets_a_note() {
     assert!(!prompt(&app).await.contains(note));
     let state = app.engine.model_states().await.unwrap().remove(0);
     let projector = state.projector.unwrap();
-    assert_eq!((projector.name.as_str(), projector.automatic), ("mmproj-qwen2vl_merger.gguf", true));
+    assert_eq!((projector.name.as_str(), projector.automatic), ("mmproj-f32.gguf", true));
     let state = app.engine.remove_model_projector(app.model.clone()).await.unwrap();
     assert!(state.projector.is_none() && state.reads_no_pictures);
     assert!(prompt(&app).await.contains(note));

@@ -6,7 +6,6 @@ use context::HistoryMessage;
 use domain::chat::Picture;
 use domain::{MessageId, ToolCall};
 
-
 /// The note after a reply with calls that were not run. It is text instead of the provider's own `tool_calls`, because
 /// endpoints reject a call without a result.
 pub(crate) fn asked_for(calls: &[ToolCall]) -> Option<String> {

@@ -62,10 +62,7 @@ impl Configuration {
     }
 
     /// The model's projector, and whether the user has chosen to have none.
-    pub(crate) async fn shown_projector(
-        &self,
-        model: &LocalModel,
-    ) -> ApiResult<(Option<api::ModelProjector>, bool)> {
+    pub(crate) async fn shown_projector(&self, model: &LocalModel) -> ApiResult<(Option<api::ModelProjector>, bool)> {
         let choice = self.projector_choice(model.id).await?;
         let projector = self.projector(model).await?.map(|path| {
             let bytes = path.metadata().map(|about| about.len()).ok();

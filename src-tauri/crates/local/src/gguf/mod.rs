@@ -108,11 +108,15 @@ pub enum GgufFault {
     MissingPart(String),
     #[error("is not an adapter (LoRA). Choose the GGUF file of an adapter that was made for this model")]
     NotAdapter,
-    #[error("is not the part of a model that reads pictures (mmproj). Choose the mmproj file that was made for this model")]
+    #[error(
+        "is not the part of a model that reads pictures (mmproj). Choose the mmproj file that was made for this model"
+    )]
     NotProjector,
     #[error("reads only sound. Choose the mmproj file that reads pictures for this model")]
     ReadsNoPictures,
-    #[error("is a projector of the kind \"{0}\", which this version does not support. Choose another model for pictures")]
+    #[error(
+        "is a projector of the kind \"{0}\", which this version does not support. Choose another model for pictures"
+    )]
     ProjectorKind(String),
     #[error("{0}")]
     Other(OtherPurpose),

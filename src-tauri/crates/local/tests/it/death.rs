@@ -10,10 +10,7 @@ use tokio_util::sync::CancellationToken;
 use worker::protocol::{Generate, Load, LoadPurpose, Tuning, WireSampling, WireSegment, WorkerReply, WorkerRequest};
 
 use crate::support::*;
-
-#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
-#[path = "../../../../../tests/src/tiny_models.rs"]
-mod tiny_models;
+use crate::tiny_models;
 
 /// Sends a signal to the worker at event number `at` of an endless reply.
 async fn killed(host: &LocalHost, provider: &dyn Provider, with: Signal, at: usize) -> Outcome {

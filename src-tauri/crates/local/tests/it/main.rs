@@ -16,5 +16,8 @@ mod replies;
 mod samplers;
 mod saved;
 mod support;
+#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
+#[path = "../../../../../tests/src/tiny_models.rs"]
+mod tiny_models;
 mod tokens;
 mod vulkan;

@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -10,14 +11,10 @@ use domain::prompt::{PromptPicture, Segment};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use local::{LoadOptions, LocalHost, LocalProvider, WorkerSettings, paired_projector, picture_size};
 use provider::{ProviderErrorKind, Request};
-use std::sync::Arc;
 use tempfile::TempDir;
 
 use crate::support::*;
-
-#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
-#[path = "../../../../../tests/src/tiny_models.rs"]
-mod tiny_models;
+use crate::tiny_models;
 
 const CONTEXT: u32 = 1_024;
 
@@ -188,7 +185,7 @@ fn projector_is_paired_by_name_and_size() {
         found.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
     };
     let add = |name: &str, bytes: Vec<u8>| std::fs::write(pair.folder.path().join(name), bytes).unwrap();
-    std::fs::remove_file(pair.folder.path().join("mmproj-mlp.gguf")).unwrap();
+    std::fs::remove_file(pair.folder.path().join("mmproj-f32.gguf")).unwrap();
     assert_eq!(paired(), None);
     add("mmproj-other-model-f16.gguf", tiny_models::projector_bytes("gemma3", tiny_models::WIDTH));
     add("mmproj-llama-f16.gguf", tiny_models::projector_bytes("gemma3", 2 * tiny_models::WIDTH));

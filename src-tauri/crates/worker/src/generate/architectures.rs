@@ -234,6 +234,11 @@ fn tiny_models_are_small_and_always_the_same() {
         assert!(model.len() < 1_500_000, "{architecture}: {} bytes", model.len());
         assert!(model == tiny_models::bytes(architecture), "{architecture}");
     }
+    for kind in tiny_models::PROJECTORS {
+        let projector = tiny_models::projector_bytes(kind, tiny_models::WIDTH);
+        assert!(projector.len() < 200_000, "{kind}: {} bytes", projector.len());
+        assert!(projector == tiny_models::projector_bytes(kind, tiny_models::WIDTH), "{kind}");
+    }
 }
 
 #[test]

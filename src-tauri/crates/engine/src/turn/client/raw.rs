@@ -90,7 +90,11 @@ fn prompt(conversation: Conversation) -> Prompt {
     for given in conversation.messages {
         let before = prompt.messages.len();
         prompt.tools.rounds.extend(given.rounds.into_iter().map(|round| PromptToolRound { before, round }));
-        prompt.pictures.extend(given.message.pictures.into_iter().map(|url| PromptPicture { message: before, segment: None, url }));
+        prompt.pictures.extend(given.message.pictures.into_iter().map(|url| PromptPicture {
+            message: before,
+            segment: None,
+            url,
+        }));
         prompt.messages.push(PromptMessage { role: role(given.message.role), text: given.message.text });
     }
     let before = prompt.messages.len();
