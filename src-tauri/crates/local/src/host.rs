@@ -63,7 +63,9 @@ impl LocalHost {
     pub async fn load(&self, model: &LocalModel, context: u32, options: LoadOptions) -> Result<(), ProviderError> {
         let (done, loaded) = oneshot::channel();
         let (path, context) = (PathBuf::from(&model.path), limited(model, context));
-        let job = LoadJob { path: path.clone(), context, options: Arc::new(options), done };
+        // The first picture loads the projector.
+        let options = Arc::new(options.without_projector());
+        let job = LoadJob { path: path.clone(), context, options, done };
         if !self.pool.send(&path, ActorCommand::Load(Box::new(job))) {
             return Err(failure::shut_down());
         }
