@@ -4,6 +4,7 @@
 use context::EpochReason;
 use domain::ChatId;
 use domain::chat::{Chat, Role};
+use domain::prompt::Prompt;
 use domain::sampling::Sampling;
 use futures_util::StreamExt;
 use provider::{GenerationEvent, Request};

@@ -81,14 +81,15 @@ impl Library {
         answerer: &ModelHandle,
         pictures: &HashMap<MessageId, Vec<Attached>>,
     ) -> ApiResult<HashMap<String, u32>> {
-        let all = pictures.values().flatten().map(|picture| &picture.hash);
+        let all = || pictures.values().flatten().map(|picture| &picture.hash);
         let Some(sight) = &answerer.sight else {
             let tokens = |hash: &String| (hash.clone(), answerer.values.image_tokens);
-            return Ok(if answerer.sees { all.map(tokens).collect() } else { HashMap::new() });
+            return Ok(if answerer.sees { all().map(tokens).collect() } else { HashMap::new() });
         };
-        let mut counts = self.config().known_picture_tokens(sight, all.cloned().collect()).await?;
-        let mut new = Vec::new();
-        for hash in all.filter(|hash| !counts.contains_key(*hash)).collect::<HashSet<_>>() {
+        let mut counts = self.config().known_picture_tokens(sight, all().cloned().collect()).await?;
+        let unknown: HashSet<&String> = all().filter(|hash| !counts.contains_key(*hash)).collect();
+        let mut new = Vec::with_capacity(unknown.len());
+        for hash in unknown {
             if let Some(size) = self.picture_size(hash).await {
                 new.push((hash.clone(), size));
             }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use domain::ModelId;
@@ -19,7 +19,9 @@ use crate::settings::token_counter;
 
 /// Projectors in the folders of models, by the model's path, with the folder's last change when it was read.
 #[derive(Debug, Default)]
-pub(crate) struct PairedProjectors(Mutex<HashMap<String, (SystemTime, Option<PathBuf>)>>);
+pub(crate) struct PairedProjectors(Mutex<Paired>);
+
+type Paired = HashMap<String, (SystemTime, Option<PathBuf>)>;
 
 impl PairedProjectors {
     /// Blocks if the folder has changed, while it reads the headers of the model and of its candidates.
@@ -34,7 +36,7 @@ impl PairedProjectors {
         found
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, (SystemTime, Option<PathBuf>)>> {
+    fn known(&self) -> MutexGuard<'_, Paired> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -121,8 +123,12 @@ impl Configuration {
         for picture in pictures {
             let hash = key(&picture, &projector);
             match of_cache(hash) {
-                Some(count) => drop(counts.insert(picture, count)),
-                None => drop(asked.insert(hash, picture)),
+                Some(count) => {
+                    counts.insert(picture, count);
+                }
+                None => {
+                    asked.insert(hash, picture);
+                }
             }
         }
         if asked.is_empty() {
