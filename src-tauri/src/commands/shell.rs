@@ -155,6 +155,21 @@ pub(crate) async fn pick_adapter(
     }
 }
 
+/// Lets the user select the file that reads pictures for a model (mmproj), which stays in its folder. Returns `null` if the
+/// dialog was cancelled.
+#[tauri::command]
+pub(crate) async fn pick_projector(
+    window: WebviewWindow,
+    core: State<'_, Core>,
+    model: String,
+) -> Result<Option<ModelState>, ApiError> {
+    let dialog = dialog(&window, "Choose a file that reads pictures").add_filter("mmproj (GGUF)", &["gguf"]);
+    match answer(|tell| dialog.pick_file(tell)).await.and_then(|file| file.into_path().ok()) {
+        Some(path) => core.engine().await.set_model_projector(model, path).await.map(Some),
+        None => Ok(None),
+    }
+}
+
 /// Lets the user select the `tokenizer.json` of an endpoint's model. Returns `null` if the dialog was cancelled.
 #[tauri::command]
 pub(crate) async fn pick_tokenizer(

@@ -70,9 +70,9 @@ export const personas: Persona[] = [
 ];
 
 export const models: Model[] = [
-	{ id: "m1", name: "SmolLM2 135M Instruct", path: "/home/sam/.local/share/inglenook/models/SmolLM2-135M-Instruct-Q4_K_M.gguf", bytes: 105_454_432, sha256: "2e8040ce", architecture: "llama", context: 8192, fits: "yes", missing: false, note: null, default: true },
-	{ id: "m2", name: "Mistral Small 24B Instruct Q4_K_M", path: "/media/models/mistral-small-24b-q4_k_m.gguf", bytes: 14_334_446_752, sha256: "77a1", architecture: "llama", context: 131_072, fits: "tight", missing: false, note: null, default: false },
-	{ id: "m3", name: "Qwen3 235B A22B", path: "/media/models/qwen3-235b.gguf", bytes: 142_000_000_000, sha256: "99b2", architecture: "qwen3moe", context: 40_960, fits: "no", missing: false, note: null, default: false },
+	{ id: "m1", name: "SmolLM2 135M Instruct", path: "/home/sam/.local/share/inglenook/models/SmolLM2-135M-Instruct-Q4_K_M.gguf", bytes: 105_454_432, sha256: "2e8040ce", architecture: "llama", context: 8192, fits: "yes", missing: false, note: null, default: true, readsPictures: false },
+	{ id: "m2", name: "Mistral Small 24B Instruct Q4_K_M", path: "/media/models/mistral-small-24b-q4_k_m.gguf", bytes: 14_334_446_752, sha256: "77a1", architecture: "llama", context: 131_072, fits: "tight", missing: false, note: null, default: false, readsPictures: false },
+	{ id: "m3", name: "Qwen3 235B A22B", path: "/media/models/qwen3-235b.gguf", bytes: 142_000_000_000, sha256: "99b2", architecture: "qwen3moe", context: 40_960, fits: "no", missing: false, note: null, default: false, readsPictures: false },
 ];
 
 const offered = (endpoint: string, ...names: string[]) => names.map((name, index) => ({ id: `${endpoint}-${index}`, name, context: 32_768, typed: false }));

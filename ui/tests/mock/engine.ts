@@ -196,6 +196,7 @@ export class MockEngine implements Transport {
 	pickModel = async () => null;
 	pickModelFolder = async () => null;
 	pickAdapter = async (id: string) => this.modelLoads.pickAdapter(id);
+	pickProjector = async (id: string) => this.modelLoads.pickProjector(id);
 	pickTokenizer = async (id: string) => this.#counts(id, "tokenizer.json");
 	exportCharacter = async () => "/home/sam/Downloads/mira.png";
 	exportMemories = async () => "/home/sam/Downloads/Mira-memories.json";
@@ -594,6 +595,8 @@ export class MockEngine implements Transport {
 	op_unload_model = ({ id }: { id: string }) => this.modelLoads.unload(id);
 	op_set_adapter_weight = ({ id, weight }: { id: string; weight: number }) => this.modelLoads.setWeight(id, weight);
 	op_remove_model_adapter = ({ id }: { id: string }) => this.modelLoads.removeAdapter(id);
+	op_remove_model_projector = ({ id }: { id: string }) => this.modelLoads.removeProjector(id);
+	op_pair_model_projector = ({ id }: { id: string }) => this.modelLoads.pairProjector(id);
 	op_measure_model = () => this.modelLoads.measure();
 	op_list_devices = () => this.modelLoads.devices;
 	op_delete_model_file = ({ id }: { id: string }) => this.#delete(this.models, id);

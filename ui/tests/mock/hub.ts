@@ -57,7 +57,7 @@ export class MockHub {
 		if (!first) return;
 		const id = `m-${first.id}`;
 		for (const model of this.host.models) model.default &&= !first.makesDefault;
-		this.host.models.push({ id, name: first.file.replace(".gguf", ""), path: `${this.settings.downloadFolder}/${first.file}`, bytes: first.total, sha256: "7c1a10d2", architecture: "qwen3", context: 32_768, fits: "yes", missing: false, note: null, default: first.makesDefault });
+		this.host.models.push({ id, name: first.file.replace(".gguf", ""), path: `${this.settings.downloadFolder}/${first.file}`, bytes: first.total, sha256: "7c1a10d2", architecture: "qwen3", context: 32_768, fits: "yes", missing: false, note: null, default: first.makesDefault, readsPictures: false });
 		this.host.emit({ event: "changed", what: "models", id });
 		this.host.emit({ event: "downloadEnded", id: first.id, name: first.file, model: id, makesDefault: first.makesDefault });
 	}

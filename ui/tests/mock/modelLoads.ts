@@ -31,7 +31,8 @@ export class MockModelLoads {
 	}
 
 	unload(id: string): ModelState {
-		this.#states.set(id, { adapter: this.#of(id).adapter });
+		const { adapter, projector, readsNoPictures } = this.#of(id);
+		this.#states.set(id, { adapter, projector, readsNoPictures });
 		this.changed();
 		return this.#of(id);
 	}
@@ -49,13 +50,25 @@ export class MockModelLoads {
 		return this.#change(id, { adapter: null });
 	}
 
+	pickProjector(id: string): ModelState {
+		return this.#change(id, { readsNoPictures: false, projector: { name: "mmproj-other-f16.gguf", path: "/home/sam/Downloads/mmproj-other-f16.gguf", bytes: 0.8 * GB, missing: false, automatic: false } });
+	}
+
+	removeProjector(id: string): ModelState {
+		return this.#change(id, { projector: null, readsNoPictures: true });
+	}
+
+	pairProjector(id: string): ModelState {
+		return this.#change(id, { projector: { name: "mmproj-f16.gguf", path: "/home/sam/models/mmproj-f16.gguf", bytes: 0.8 * GB, missing: false, automatic: true }, readsNoPictures: false });
+	}
+
 	measure(): SpeedTest {
 		const run = (threads: number, batch: number | null, prompt: number, reply: number) => ({ threads, batch, gpuLayers: 31, prompt, reply });
 		return { runs: [run(8, null, 512.4, 61.2), run(4, null, 480.1, 58.9), run(8, 256, 840.7, 61)], best: 2 };
 	}
 
 	#of(id: string): ModelState {
-		return { id, activity: "unloaded", context: 0, layers: 0, gpuLayers: 0, devices: [], notes: [], adapter: null, ...this.#states.get(id) };
+		return { id, activity: "unloaded", context: 0, layers: 0, gpuLayers: 0, devices: [], notes: [], adapter: null, projector: null, readsNoPictures: false, ...this.#states.get(id) };
 	}
 
 	#change(id: string, change: Partial<ModelState>): ModelState {

@@ -44,6 +44,9 @@ pub struct PromptMessage {
 pub struct PromptPicture {
     /// Index into [`Prompt::messages`].
     pub message: usize,
+    /// Index into [`Prompt::segments`] of the text after it; `None` if the prompt has no segments.
+    #[serde(default)]
+    pub segment: Option<usize>,
     /// A `data:` URI with the whole picture.
     pub url: String,
 }

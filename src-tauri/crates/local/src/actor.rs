@@ -19,6 +19,7 @@ pub(crate) use self::load::{Loaded, ModelNeed};
 use crate::crash_history::CrashHistory;
 use crate::failure;
 use crate::load_options::LoadOptions;
+use crate::pictures;
 use crate::pool::{Confirmation, ModelLimits, Pool, Shared};
 use crate::process::Worker;
 use crate::saved::SavedCaches;
@@ -68,6 +69,14 @@ impl WorkerReplyJob {
         let _ = self.events.send(Ok(event));
     }
 
+    /// The options for this prompt: one without pictures needs no projector.
+    fn options_of_prompt(&self) -> Arc<LoadOptions> {
+        match self.request.prompt.pictures.is_empty() {
+            true => Arc::new(self.options.without_projector()),
+            false => Arc::clone(&self.options),
+        }
+    }
+
     fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled() || self.events.is_closed()
     }
@@ -86,6 +95,17 @@ pub(crate) struct TextsJob {
     pub(crate) path: PathBuf,
     pub(crate) texts: Vec<Segment>,
     pub(crate) receiver: TextsReceiver,
+    /// Pictures to count instead of texts.
+    pub(crate) pictures: Option<PictureSizes>,
+}
+
+/// Pictures to count. The model must be loaded for replies, because only then its projector is.
+#[derive(Debug)]
+pub(crate) struct PictureSizes {
+    pub(crate) context: u32,
+    pub(crate) options: Arc<LoadOptions>,
+    /// Widths and heights in pixels.
+    pub(crate) sizes: Vec<(u32, u32)>,
 }
 
 /// Receiver of the result of a [`TextsJob`].
@@ -279,7 +299,7 @@ impl Actor {
         }
         let _turn = self.turn_of(Some(job)).await?;
         if !job.is_cancelled() {
-            let need = ModelNeed::Replies { context: job.context, options: Arc::clone(&job.options) };
+            let need = ModelNeed::Replies { context: job.context, options: job.options_of_prompt() };
             self.load(&job.path, need, Some(job)).await?;
         }
         if job.is_cancelled() {
@@ -288,7 +308,8 @@ impl Actor {
         let id = self.next_id();
         self.publish(WorkerState::Busy);
         let (start, mut first_text) = (Instant::now(), None);
-        self.send(&WorkerRequest::Generate(generate(id, &job.request))).await?;
+        let projector = job.options.projector_identity();
+        self.send(&WorkerRequest::Generate(generate(id, &job.request, &projector)?)).await?;
         let limit = self.settings.policy.reply_timeout;
         self.until(Some((job, Some(id))), limit, move |reply| match reply {
             WorkerReply::Prefill { done, total, reused, .. } => {
@@ -432,13 +453,16 @@ async fn unused(idle: Option<Duration>) {
     }
 }
 
-fn generate(id: u64, request: &Request) -> Generate {
+fn generate(id: u64, request: &Request, projector: &str) -> Result<Generate, ProviderError> {
     let sampling = &request.sampling;
-    Generate {
+    let pictures = request.prompt.pictures.iter();
+    let pictures = pictures.map(|picture| pictures::wire(picture, projector).ok_or_else(failure::unreadable_picture));
+    Ok(Generate {
         id,
         cache_key: request.cache_key.clone(),
         background: request.background,
         segments: request.prompt.segments.iter().map(segment).collect(),
+        pictures: pictures.collect::<Result<_, _>>()?,
         sampling: protocol::WireSampling {
             repeat_penalty: finite(sampling.repeat_penalty, 1.0),
             repeat_range: sampling.repeat_range,
@@ -466,7 +490,7 @@ fn generate(id: u64, request: &Request) -> Generate {
         stop: request.prompt.stop.clone(),
         max_tokens: sampling.max_tokens,
         rules: Box::new(crate::token_rules::rules(request)),
-    }
+    })
 }
 
 /// JSON has no infinity, and no sampler uses it as a value.

@@ -20,6 +20,11 @@ pub(crate) fn from_worker(code: ErrorCode, message: String) -> ProviderError {
         ),
         ErrorCode::Memory => (Kind::OutOfMemory, SMALLER),
         ErrorCode::Adapter => (Kind::BadRequest, "choose another adapter in the settings of this model, or remove it"),
+        ErrorCode::Projector => (
+            Kind::BadRequest,
+            "in the settings of this model, choose the mmproj file that was made for it, or no file for pictures",
+        ),
+        ErrorCode::Picture => (Kind::BadRequest, "send the message again without the picture, or with another one"),
         ErrorCode::ContextOverflow => {
             (Kind::ContextOverflow, "raise the context size, or shorten the chat or the card")
         }
@@ -56,6 +61,12 @@ pub(crate) fn shut_down() -> ProviderError {
 pub(crate) fn no_segments() -> ProviderError {
     let message = "the prompt has no text for a local model: it was not rendered by a chat template";
     ProviderError::new(Kind::BadRequest, message, "this is a bug in Inglenook: please report it")
+}
+
+/// A picture of the prompt is damaged, or is no picture.
+pub(crate) fn unreadable_picture() -> ProviderError {
+    let message = "a picture of the chat cannot be read: it is damaged, or is no PNG, JPEG or WebP file";
+    ProviderError::new(Kind::BadRequest, message, "remove the message with the picture, or send another picture")
 }
 
 /// How a worker process ended.

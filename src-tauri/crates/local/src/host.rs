@@ -10,7 +10,7 @@ use provider::{EventStream, FinishReason, GenerationEvent, Provider, ProviderErr
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::actor::{ActorCommand, LoadJob, TextsJob, TextsReceiver, WorkerReplyJob};
+use crate::actor::{ActorCommand, LoadJob, PictureSizes, TextsJob, TextsReceiver, WorkerReplyJob};
 use crate::counting::CountingCache;
 use crate::devices::{self, Devices};
 use crate::embedding;
@@ -63,7 +63,9 @@ impl LocalHost {
     pub async fn load(&self, model: &LocalModel, context: u32, options: LoadOptions) -> Result<(), ProviderError> {
         let (done, loaded) = oneshot::channel();
         let (path, context) = (PathBuf::from(&model.path), limited(model, context));
-        let job = LoadJob { path: path.clone(), context, options: Arc::new(options), done };
+        // The first picture loads the projector.
+        let options = Arc::new(options.without_projector());
+        let job = LoadJob { path: path.clone(), context, options, done };
         if !self.pool.send(&path, ActorCommand::Load(Box::new(job))) {
             return Err(failure::shut_down());
         }
@@ -154,6 +156,30 @@ impl LocalHost {
         embedded.pop().ok_or_else(|| embedding::malformed("the answer is empty"))
     }
 
+    /// Counts the tokens of pictures by their [`picture_size`](crate::picture_size), exactly, even during a reply. Loads the
+    /// model with the projector of `options`.
+    ///
+    /// # Errors
+    /// The options name no projector that suits the model, the model cannot be loaded, or the worker died.
+    pub async fn count_pictures(
+        &self,
+        model: &LocalModel,
+        context: u32,
+        options: LoadOptions,
+        sizes: Vec<(u32, u32)>,
+    ) -> Result<Vec<u32>, ProviderError> {
+        let path = PathBuf::from(&model.path);
+        let context = self.pool.fitting_context(&path, limited(model, context));
+        let (sender, counted) = oneshot::channel();
+        let pictures = Some(PictureSizes { context, options: Arc::new(options), sizes });
+        let receiver = TextsReceiver::Counts(sender);
+        let job = TextsJob { path: path.clone(), texts: Vec::new(), receiver, pictures };
+        if !self.pool.send(&path, ActorCommand::Texts(job)) {
+            return Err(failure::shut_down());
+        }
+        counted.await.unwrap_or_else(|_| Err(failure::shut_down()))
+    }
+
     pub(crate) fn countings(&self) -> &CountingCache {
         &self.countings
     }
@@ -193,7 +219,7 @@ impl LocalHost {
         answer: impl FnOnce(oneshot::Sender<Result<T, ProviderError>>) -> TextsReceiver,
     ) -> Result<T, ProviderError> {
         let (sender, receiver) = oneshot::channel();
-        let job = TextsJob { path: path.to_owned(), texts: texts.to_vec(), receiver: answer(sender) };
+        let job = TextsJob { path: path.to_owned(), texts: texts.to_vec(), receiver: answer(sender), pictures: None };
         if !self.pool.send(path, ActorCommand::Texts(job)) {
             return Err(failure::shut_down());
         }

@@ -1,5 +1,7 @@
 //! How to load a model for replies.
 
+use std::time::UNIX_EPOCH;
+
 use worker::protocol::{Adapter, CacheType, FlashAttention, Tuning};
 
 /// Choices of a user for one model. The default leaves everything to the app.
@@ -16,6 +18,8 @@ pub struct LoadOptions {
     pub cache_type: CacheType,
     pub flash_attention: FlashAttention,
     pub adapter: Option<Adapter>,
+    /// Absolute path of the file that reads pictures for the model (mmproj). Only prompts with pictures load it.
+    pub projector: Option<String>,
 }
 
 impl LoadOptions {
@@ -27,6 +31,25 @@ impl LoadOptions {
             flash_attention: self.flash_attention,
             adapter: self.adapter.clone(),
         }
+    }
+
+    /// The same options for a prompt without pictures.
+    pub(crate) fn without_projector(&self) -> Self {
+        Self { projector: None, ..self.clone() }
+    }
+
+    /// Whether a model that is loaded with `self` can do what `wished` needs: a projector does no harm.
+    pub(crate) fn includes(&self, wished: &Self) -> bool {
+        self == wished || wished.projector.is_none() && self.without_projector() == *wished
+    }
+
+    /// Identifies the projector for the caches of pictures; empty without one.
+    pub fn projector_identity(&self) -> String {
+        let Some(path) = &self.projector else { return String::new() };
+        let about = std::fs::metadata(path).ok();
+        let length = about.as_ref().map_or(0, std::fs::Metadata::len);
+        let changed = about.and_then(|about| about.modified().ok()?.duration_since(UNIX_EPOCH).ok());
+        format!("{path} {length} {}", changed.unwrap_or_default().as_nanos())
     }
 
     /// Identifies what changes the content of a KV cache, so that a saved cache is not used with other options. Empty

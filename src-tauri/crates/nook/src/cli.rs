@@ -495,6 +495,17 @@ pub(crate) enum ModelVerb {
         #[arg(long, conflicts_with_all = ["file", "weight"])]
         remove: bool,
     },
+    /// Show, choose or switch off the file with which a model reads pictures (mmproj)
+    Pictures {
+        name: String,
+        file: Option<PathBuf>,
+        /// Read no pictures
+        #[arg(long, conflicts_with = "file")]
+        none: bool,
+        /// Use the file in the model's folder
+        #[arg(long, conflicts_with_all = ["file", "none"])]
+        auto: bool,
+    },
     /// Measure the speed of a model for about ten seconds, and keep the fastest settings
     Speed { name: String },
     /// Verify every model file against its stored checksum

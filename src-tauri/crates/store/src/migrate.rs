@@ -66,6 +66,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0058_tools.sql"),
     include_str!("migrations/0059_tool_servers.sql"),
     include_str!("migrations/0060_api_chat.sql"),
+    include_str!("migrations/0061_model_projectors.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

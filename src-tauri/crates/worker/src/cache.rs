@@ -11,6 +11,7 @@ use llama_cpp_2::token::LlamaToken;
 
 use crate::checkpoints::{CheckpointKind, Checkpoints, INTERVAL, Rollback};
 use crate::disk::{Disk, Part};
+use crate::picture_tokens::boundary_at;
 use crate::sequence::{Sequence, common};
 
 /// The sequence of the chat. States are saved from it and restored into it.
@@ -108,7 +109,7 @@ impl SequenceCache {
     fn cut_to(&mut self, context: &mut LlamaContext<'_>, prompt: &[LlamaToken]) -> usize {
         let active = self.active_mut();
         let known = active.shared_with(prompt).min(prompt.len().saturating_sub(1));
-        active.truncate(context, known);
+        active.truncate(context, boundary_at(prompt, known));
         active.withdrawn = false;
         active.tokens.len()
     }
@@ -144,6 +145,11 @@ impl SequenceCache {
 
     pub(crate) fn len(&self) -> usize {
         self.tokens().len()
+    }
+
+    /// Number of positions in the sequence in use: the position of the next token.
+    pub(crate) fn positions(&self) -> usize {
+        self.active().positions()
     }
 
     /// Whether drafted tokens that the model rejects can be removed.

@@ -13,6 +13,8 @@ use llama_cpp_2::context::session::{LlamaStateSeqFlags, SeqState};
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 
+use crate::picture_tokens::positions;
+
 /// Distance in tokens between two checkpoints of a long text.
 pub(crate) const INTERVAL: usize = 512;
 /// Distance in tokens between two checkpoints of a reply.
@@ -144,9 +146,10 @@ impl Checkpoints {
             self.0.last().filter(|checkpoint| tokens.get(..checkpoint.position).map(hash) == Some(checkpoint.hash))?;
         let position = latest.position;
         context.state_seq_set(&latest.state, id).ok()?;
-        context.kv_cache_seq_rm(id, u32::try_from(position).ok(), None).ok()?;
-        let end = usize::try_from(context.kv_cache_seq_pos_max(id)).ok()? + 1;
-        (end == position).then_some(position)
+        let end = positions(&tokens[..position]);
+        context.kv_cache_seq_rm(id, u32::try_from(end).ok(), None).ok()?;
+        let last = usize::try_from(context.kv_cache_seq_pos_max(id)).ok()?;
+        (last + 1 == end).then_some(position)
     }
 
     /// Drops the checkpoints after `position`.

@@ -12,6 +12,7 @@ use worker::protocol::SavedCacheFolder;
 use worker::saved::{self, READING, WRITING};
 
 use crate::cache::CHAT;
+use crate::picture_tokens::positions;
 
 /// Which part of a chat's cache a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,8 +128,8 @@ impl Disk {
 fn read(context: &mut LlamaContext<'_>, path: &Path) -> Option<Vec<LlamaToken>> {
     let room = context.n_ctx() as usize;
     let (tokens, _) = context.state_seq_load_file(path, CHAT, room).ok()?;
-    let cells = usize::try_from(context.kv_cache_seq_pos_max(CHAT)).ok()? + 1;
-    (cells == tokens.len()).then_some(tokens)
+    let end = usize::try_from(context.kv_cache_seq_pos_max(CHAT)).ok()? + 1;
+    (end == positions(&tokens)).then_some(tokens)
 }
 
 #[cfg(unix)]

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use llama_cpp_2::token::LlamaToken;
 
+use crate::picture_tokens::is_picture;
+
 /// Number of tokens that must repeat before their continuation is drafted.
 const MATCH: usize = 6;
 /// Tokens of a draft. A short one costs almost as much as its tokens one by one.
@@ -44,7 +46,7 @@ impl Drafter {
         }
         let length = LENGTH.min(most);
         let Some(at) = earlier(tokens).filter(|_| length > 0 && !self.token.is_zero()) else { return Vec::new() };
-        tokens[at..].iter().take(length).copied().collect()
+        tokens[at..].iter().take(length).take_while(|token| !is_picture(**token)).copied().collect()
     }
 
     /// Records the time of a token without a draft.

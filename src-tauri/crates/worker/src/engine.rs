@@ -24,6 +24,7 @@ use crate::disk::Disk;
 use crate::embed::Embedder;
 use crate::generate::GenerationSession;
 use crate::inbox::{Inbox, ReplyWriter};
+use crate::projector::{Projector, with_beats};
 use crate::vocab::Vocab;
 use crate::{devices, placement, tuning};
 
@@ -116,10 +117,14 @@ fn without_model(inbox: &mut Inbox, replies: &ReplyWriter) -> Result<Option<Load
         let id = match request {
             WorkerRequest::Load(load) => return Ok(Some(load)),
             WorkerRequest::Shutdown => return Ok(None),
-            WorkerRequest::Cancel { .. } | WorkerRequest::Forget { .. } | WorkerRequest::KeepOffDisk { .. } => continue,
-            WorkerRequest::Count { id, .. } | WorkerRequest::Tokenize { id, .. } | WorkerRequest::Embed { id, .. } => {
-                id
-            }
+            WorkerRequest::Cancel { .. }
+            | WorkerRequest::Forget { .. }
+            | WorkerRequest::KeepOffDisk { .. }
+            | WorkerRequest::Pixels(_) => continue,
+            WorkerRequest::Count { id, .. }
+            | WorkerRequest::CountPictures { id, .. }
+            | WorkerRequest::Tokenize { id, .. }
+            | WorkerRequest::Embed { id, .. } => id,
             WorkerRequest::Generate(generate) => generate.id,
         };
         let message = "no model is loaded".to_owned();
@@ -180,12 +185,17 @@ fn with_model(
         replies.send(&WorkerReply::Loaded(loaded))?;
         return Ok(serve(&vocab, &mut LoadedModel::Vocabulary, inbox, replies)?);
     }
+    let mut projector = match open_projector(model, load, replies) {
+        Ok(projector) => projector,
+        Err(refusal) => return Ok(refuse(refusal, inbox, replies)?),
+    };
     let [chunk, most] = chunk(model, load);
+    let batch = projector.as_mut().map_or(most, |projector| projector.least_batch().max(most));
     let size = if load.context == 0 { model.n_ctx_train() } else { load.context };
     let rollback = Rollback::of(model, size);
     let params = match load.purpose {
         LoadPurpose::Embeddings => Embedder::params(model, threads(load)),
-        _ => context_params(load, size, most, rollback),
+        _ => context_params(load, size, batch, rollback),
     };
     let Ok(mut context) = model.new_context(backend, params) else {
         let message = format!("a context of {} tokens does not fit into memory", load.context);
@@ -210,11 +220,22 @@ fn with_model(
             let chunk = ChunkSize::new(chunk, most);
             // On a processor a batch costs almost as much as its tokens one by one, so drafts do not pay.
             let drafts = load.gpu_layers > 0;
-            (LoadedModel::Replies(Box::new(GenerationSession::new(&vocab, context, cache, chunk, drafts))), 0)
+            let session = GenerationSession::new(&vocab, context, cache, chunk, drafts).with_projector(projector);
+            (LoadedModel::Replies(Box::new(session)), 0)
         }
     };
     replies.send(&WorkerReply::Loaded(LoadedModelInfo { context: size, dimensions, placement, ..loaded }))?;
     Ok(serve(&vocab, &mut serving, inbox, replies)?)
+}
+
+/// Loads the file that reads pictures, if the request names one.
+fn open_projector(model: &LlamaModel, load: &Load, replies: &ReplyWriter) -> Result<Option<Projector>, WorkerError> {
+    let path = load.projector.as_ref().filter(|_| load.purpose == LoadPurpose::Replies);
+    let open = |path: &String| {
+        let still_loading = WorkerReply::Loading { fraction: 1.0 };
+        with_beats(replies, &still_loading, || Projector::open(path, model, threads(load), load.gpu_layers > 0))
+    };
+    path.map(open).transpose()
 }
 
 /// Use of the loaded model.
@@ -298,10 +319,23 @@ fn serve(
                 let message = "the model is loaded for another purpose".to_owned();
                 replies.send(&WorkerReply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
             }
+            (WorkerRequest::CountPictures { id, sizes }, LoadedModel::Replies(session)) => {
+                replies.send(&session.count_pictures(id, &sizes))?;
+            }
+            (WorkerRequest::CountPictures { id, .. }, _) => {
+                let message = "the model is loaded for another purpose".to_owned();
+                replies.send(&WorkerReply::Error { id: Some(id), code: ErrorCode::NotLoaded, message })?;
+            }
             (WorkerRequest::Count { id, texts }, _) => count(vocab, id, &texts, replies)?,
             (WorkerRequest::Tokenize { id, texts }, _) => tokenize(vocab, id, &texts, replies)?,
-            // The reply ended before the cancel arrived, or the model has no chat caches.
-            (WorkerRequest::Cancel { .. } | WorkerRequest::Forget { .. } | WorkerRequest::KeepOffDisk { .. }, _) => {}
+            // The reply ended before the cancel or the pixels arrived, or the model has no chat caches.
+            (
+                WorkerRequest::Cancel { .. }
+                | WorkerRequest::Forget { .. }
+                | WorkerRequest::KeepOffDisk { .. }
+                | WorkerRequest::Pixels(_),
+                _,
+            ) => {}
         }
     }
     Ok(None)

@@ -6,15 +6,16 @@ use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::token::LlamaToken;
 use worker::frame::FrameError;
-use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Timings, Usage, WorkerReply, WorkerRequest};
+use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Timings, Usage, WorkerReply};
 use worker::token_rules::TokenAlternative;
 
 use crate::cache::SequenceCache;
 use crate::checkpoints::{CheckpointKind, REPLY_INTERVAL};
 use crate::chunk::ChunkSize;
 use crate::draft::{Drafter, is_near_tie};
-use crate::engine;
-use crate::inbox::{Arrived, Inbox, ReplyWriter};
+use crate::generate::pictures::check_end;
+use crate::inbox::{Inbox, ReplyWriter};
+use crate::projector::Projector;
 use crate::reply_text::ReplyText;
 use crate::sampler::{GrammarError, TokenSampler};
 use crate::text_filter::{Found, Released};
@@ -29,6 +30,8 @@ pub(crate) struct GenerationSession<'model> {
     chunk: ChunkSize,
     /// Drafts text from the context; `None` if that is off, or if the model cannot remove wrong drafts.
     drafter: Option<Drafter>,
+    /// Reads pictures, if the model is loaded with a file for it.
+    projector: Option<Projector>,
 }
 
 /// Reason why a reply ends early.
@@ -68,7 +71,12 @@ impl<'model> GenerationSession<'model> {
         drafts: bool,
     ) -> Self {
         let drafter = (drafts && cache.can_draft()).then(Drafter::default);
-        Self { vocab, context, cache, chunk, drafter }
+        Self { vocab, context, cache, chunk, drafter, projector: None }
+    }
+
+    /// Lets the session read pictures.
+    pub(crate) fn with_projector(self, projector: Option<Projector>) -> Self {
+        Self { projector, ..self }
     }
 
     /// Generates one reply.
@@ -114,8 +122,10 @@ impl<'model> GenerationSession<'model> {
         inbox: &mut Inbox,
         replies: &ReplyWriter,
     ) -> Result<FinishReason, ReplyError> {
-        let prompt = self.vocab.prompt(&request.segments);
+        let pictures = self.placed_pictures(request)?;
+        let prompt = self.vocab.prompt(&request.segments, pictures);
         self.check_size(prompt.tokens.len())?;
+        check_end(&prompt)?;
         // An invalid grammar is reported before the prompt is evaluated.
         let drawn = TokenSampler::new(request, self.vocab, &prompt.tokens)?;
         let start = Instant::now();
@@ -123,7 +133,7 @@ impl<'model> GenerationSession<'model> {
         progress.timings.prefill_ms = milliseconds(start);
         read?;
         let start = Instant::now();
-        let written = self.write(request, &prompt.tokens, drawn, progress, inbox, replies);
+        let written = self.write(request, &prompt, drawn, progress, inbox, replies);
         progress.timings.decode_ms = milliseconds(start);
         written
     }
@@ -158,10 +168,16 @@ impl<'model> GenerationSession<'model> {
         while self.cache.len() < prompt.tokens.len() {
             self.check_inbox(id, inbox, replies)?;
             let start = self.cache.len();
-            let stop = self.next_stop(prompt.tokens.len(), &boundaries);
-            let clock = Instant::now();
-            self.evaluate(&prompt.tokens[start..stop], LogitsOf::Last)?;
-            self.chunk.record(stop - start, clock.elapsed());
+            match prompt.picture_at(start) {
+                Some(picture) => self.read_picture(request, (prompt, picture), progress.usage, inbox, replies)?,
+                None => {
+                    let stop = self.next_stop(prompt.end_of_text(start), &boundaries);
+                    let clock = Instant::now();
+                    self.evaluate(&prompt.tokens[start..stop], LogitsOf::Last)?;
+                    self.chunk.record(stop - start, clock.elapsed());
+                }
+            }
+            let stop = self.cache.len();
             if boundaries.contains(&stop) {
                 self.cache.checkpoint(&self.context, CheckpointKind::Message);
             } else if self.cache.is_checkpoint_due() {
@@ -195,7 +211,7 @@ impl<'model> GenerationSession<'model> {
     fn write(
         &mut self,
         request: &Generate,
-        prompt: &[LlamaToken],
+        prompt: &TokenizedPrompt,
         drawn: TokenSampler<'_>,
         progress: &mut ReplyProgress,
         inbox: &mut Inbox,
@@ -218,7 +234,7 @@ impl<'model> GenerationSession<'model> {
     fn generate(
         &mut self,
         request: &Generate,
-        prompt: &[LlamaToken],
+        prompt: &TokenizedPrompt,
         drawn: TokenSampler<'_>,
         text: &mut ReplyText<'_>,
         progress: &mut ReplyProgress,
@@ -237,7 +253,7 @@ impl<'model> GenerationSession<'model> {
         &mut self,
         known: &mut usize,
         request: &Generate,
-        prompt: &[LlamaToken],
+        prompt: &TokenizedPrompt,
         mut drawn: TokenSampler<'_>,
         text: &mut ReplyText<'_>,
         progress: &mut ReplyProgress,
@@ -268,7 +284,7 @@ impl<'model> GenerationSession<'model> {
                     let Some(reply) = drawn.roll_back(place)? else { return Ok(StopCause::StopSequence) };
                     text.roll_back(place);
                     progress.usage.generated = place as u32;
-                    self.return_to(request, &[prompt, reply].concat(), inbox, text.replies)?;
+                    self.return_to(request, prompt, reply, inbox, text.replies)?;
                     (*known, logits_at) = (self.cache.len(), LAST);
                     continue;
                 }
@@ -321,18 +337,26 @@ impl<'model> GenerationSession<'model> {
         Ok(found)
     }
 
-    /// Removes everything after `tokens` from the cache, and provides the logits of the last one.
+    /// Removes everything after the prompt and `reply` from the cache, and provides the logits of the last token.
     fn return_to(
         &mut self,
         request: &Generate,
-        tokens: &[LlamaToken],
+        prompt: &TokenizedPrompt,
+        reply: &[LlamaToken],
         inbox: &mut Inbox,
         replies: &ReplyWriter,
     ) -> Result<(), ReplyError> {
-        let known = self.open(request, tokens);
-        for chunk in tokens[known..].chunks(self.chunk.tokens()) {
+        let tokens = [&prompt.tokens, reply].concat();
+        self.open(request, &tokens);
+        while self.cache.len() < tokens.len() {
             self.check_inbox(request.id, inbox, replies)?;
-            self.evaluate(chunk, LogitsOf::Last)?;
+            let start = self.cache.len();
+            if let Some(picture) = prompt.picture_at(start) {
+                self.read_picture(request, (prompt, picture), Usage::default(), inbox, replies)?;
+                continue;
+            }
+            let end = if start < prompt.tokens.len() { prompt.end_of_text(start) } else { tokens.len() };
+            self.evaluate(&tokens[start..end.min(start + self.chunk.tokens())], LogitsOf::Last)?;
         }
         Ok(())
     }
@@ -369,8 +393,9 @@ impl<'model> GenerationSession<'model> {
     /// Evaluates tokens at the end of the sequence and provides their logits.
     fn evaluate(&mut self, tokens: &[LlamaToken], logits: LogitsOf) -> Result<(), ReplyError> {
         let mut batch = LlamaBatch::new(tokens.len(), 1);
+        let first = self.cache.positions();
         for (offset, token) in tokens.iter().enumerate() {
-            let position = (self.cache.len() + offset) as i32;
+            let position = (first + offset) as i32;
             let logits = logits == LogitsOf::All || offset + 1 == tokens.len();
             let added = batch.add(*token, position, &[self.cache.sequence()], logits);
             added.map_err(|error| ReplyError::Failed(ErrorCode::Compute, error.to_string()))?;
@@ -384,33 +409,6 @@ impl<'model> GenerationSession<'model> {
             }
         }
         Ok(())
-    }
-
-    /// Answers requests that can be answered between two steps, and detects a cancel.
-    fn check_inbox(&self, id: u64, inbox: &mut Inbox, replies: &ReplyWriter) -> Result<(), ReplyError> {
-        loop {
-            match inbox.arrived() {
-                Arrived::Nothing => return Ok(()),
-                Arrived::End => return Err(ReplyError::Closed),
-                Arrived::Request(WorkerRequest::Cancel { id: cancelled }) if cancelled == id => {
-                    return Err(ReplyError::Cancelled);
-                }
-                Arrived::Request(WorkerRequest::Cancel { id: waiting }) => {
-                    if inbox.unqueue(waiting) {
-                        replies.send(&engine::cancelled_before_start(waiting))?;
-                    }
-                }
-                Arrived::Request(WorkerRequest::Shutdown) => {
-                    inbox.queue_first(WorkerRequest::Shutdown);
-                    return Err(ReplyError::Cancelled);
-                }
-                Arrived::Request(WorkerRequest::Count { id, texts }) => engine::count(self.vocab, id, &texts, replies)?,
-                Arrived::Request(WorkerRequest::Tokenize { id, texts }) => {
-                    engine::tokenize(self.vocab, id, &texts, replies)?
-                }
-                Arrived::Request(request) => inbox.queue(request),
-            }
-        }
     }
 }
 
@@ -435,6 +433,9 @@ enum StopCause {
 fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
+
+mod pictures;
+mod requests;
 
 #[cfg(test)]
 mod architectures;

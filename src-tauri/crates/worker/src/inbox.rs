@@ -62,10 +62,15 @@ impl Inbox {
     /// Returns a request that has already arrived, without waiting.
     pub(crate) fn arrived(&self) -> Arrived {
         match self.arriving.try_recv() {
-            Ok(request) => Arrived::Request(request),
+            Ok(request) => Arrived::Request(Box::new(request)),
             Err(TryRecvError::Empty) => Arrived::Nothing,
             Err(TryRecvError::Disconnected) => Arrived::End,
         }
+    }
+
+    /// Waits for a request that has not arrived yet.
+    pub(crate) fn arriving(&self) -> Arrived {
+        self.arriving.recv().map_or(Arrived::End, |request| Arrived::Request(Box::new(request)))
     }
 
     /// Queues a request behind the others until the current one ends.
@@ -88,7 +93,7 @@ impl Inbox {
 
 /// See [`Inbox::arrived`].
 pub(crate) enum Arrived {
-    Request(WorkerRequest),
+    Request(Box<WorkerRequest>),
     Nothing,
     End,
 }

@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::token_rules::{TokenChoice, WireRules};
 
 /// Increment this when an older worker and a newer supervisor would misunderstand each other.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
+
+/// Maximum edge of a picture, in pixels. Its pixels then fit into a frame.
+pub const MAX_PICTURE_EDGE: u32 = 896;
 
 /// A run of text. Only `control` text can become control tokens such as `<|im_end|>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +27,9 @@ pub enum WorkerRequest {
     Load(Load),
     /// Answered by [`WorkerReply::Counts`], even during a reply.
     Count { id: u64, texts: Vec<WireSegment> },
+    /// Counts the tokens of pictures by their width and height in pixels. Answered by [`WorkerReply::Counts`], even during
+    /// a reply. Requires a model with a projector.
+    CountPictures { id: u64, sizes: Vec<(u32, u32)> },
     /// Answered by [`WorkerReply::Tokens`], even during a reply.
     Tokenize { id: u64, texts: Vec<WireSegment> },
     /// Answered by [`WorkerReply::Prefill`] and [`WorkerReply::Text`] frames, then [`WorkerReply::Done`] or an error. A second generation
@@ -31,6 +37,8 @@ pub enum WorkerRequest {
     Generate(Generate),
     /// Answered by [`WorkerReply::Embeddings`]. Requires a model loaded for [`LoadPurpose::Embeddings`].
     Embed { id: u64, texts: Vec<String> },
+    /// Answers [`WorkerReply::PixelsWanted`].
+    Pixels(Pixels),
     /// Ends the generation `id`, running or queued, with [`FinishReason::Cancelled`].
     Cancel { id: u64 },
     /// Drops the cache of this key from memory.
@@ -59,6 +67,9 @@ pub struct Load {
     pub saved: Option<SavedCacheFolder>,
     #[serde(default)]
     pub tuning: Tuning,
+    /// Absolute path of the file that reads pictures for the model (mmproj).
+    #[serde(default)]
+    pub projector: Option<String>,
 }
 
 /// How to compute with a model. The default leaves every choice to the worker.
@@ -151,6 +162,9 @@ pub struct Generate {
     #[serde(default)]
     pub background: bool,
     pub segments: Vec<WireSegment>,
+    /// In the order of the prompt.
+    #[serde(default)]
+    pub pictures: Vec<WirePicture>,
     pub sampling: WireSampling,
     /// Texts that end the reply and are not part of it.
     pub stop: Vec<String>,
@@ -158,6 +172,29 @@ pub struct Generate {
     pub max_tokens: u32,
     #[serde(default)]
     pub rules: Box<WireRules>,
+}
+
+/// A picture of a prompt. The worker asks for its pixels only if it must read them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WirePicture {
+    /// Index of the segment after it. A prompt does not end with a picture.
+    pub before: usize,
+    /// Identifies the pixels, such as by a checksum. Pictures with the same identity and size are the same.
+    pub identity: String,
+    /// In pixels, from 1 to [`MAX_PICTURE_EDGE`].
+    pub width: u32,
+    pub height: u32,
+}
+
+/// The pixels of a picture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pixels {
+    /// Id of the generation.
+    pub id: u64,
+    /// Index into [`Generate::pictures`].
+    pub picture: usize,
+    /// Base64 of three bytes for each pixel (red, green, blue), by rows. Empty if the picture cannot be read.
+    pub rgb: String,
 }
 
 /// Sampler settings, in the default order of application.
@@ -256,6 +293,12 @@ pub enum WorkerReply {
         done: u32,
         total: u32,
         reused: u32,
+    },
+    /// The generation `id` waits for the pixels of this picture, an index into [`Generate::pictures`]. Answered by
+    /// [`WorkerRequest::Pixels`] or [`WorkerRequest::Cancel`].
+    PixelsWanted {
+        id: u64,
+        picture: usize,
     },
     /// A piece of the reply: whole characters, and no text that may become a stop text.
     Text {
@@ -431,6 +474,10 @@ pub enum ErrorCode {
     Memory,
     /// The adapter does not belong to the model, or is damaged.
     Adapter,
+    /// The projector does not belong to the model, or is damaged.
+    Projector,
+    /// A picture cannot be read, or the model is loaded without a projector.
+    Picture,
     /// No model is loaded, or it is loaded for another purpose.
     NotLoaded,
     /// The prompt does not fit into the context.

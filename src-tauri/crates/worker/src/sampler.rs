@@ -10,6 +10,7 @@ use llama_cpp_2::token::logit_bias::LlamaLogitBias;
 use worker::protocol::{Generate, WireSampling, WireSegment};
 use worker::token_rules::{WireBias, WireRules, WireStage};
 
+use crate::picture_tokens::is_picture;
 use crate::vocab::Vocab;
 
 /// Maximum range of the penalties in tokens, because llama.cpp allocates memory for all of them.
@@ -70,7 +71,8 @@ impl<'model> TokenSampler<'model> {
         let range = sampling.repeat_range.min(MAX_PENALTY_RANGE).max(dry) as usize;
         let recent = &prompt[prompt.len().saturating_sub(range)..];
         // Penalising role markers and turn ends would make replies run on.
-        let recent: Vec<LlamaToken> = recent.iter().filter(|token| !vocab.is_control(**token)).copied().collect();
+        let recent: Vec<LlamaToken> =
+            recent.iter().filter(|token| !is_picture(**token) && !vocab.is_control(**token)).copied().collect();
         endless.accept_many(&recent);
         rest.accept_many(&recent);
         Ok(Self {

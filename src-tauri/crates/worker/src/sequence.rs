@@ -4,6 +4,7 @@ use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::token::LlamaToken;
 
 use crate::checkpoints::{CheckpointKind, Checkpoints, Rollback};
+use crate::picture_tokens::{boundary_at, positions};
 
 /// The contents of a sequence of the context.
 pub(crate) struct Sequence {
@@ -27,13 +28,21 @@ impl Sequence {
         self.rollback != Rollback::Anywhere
     }
 
-    /// Removes everything from `position` on, or more if the model can only go back to a checkpoint.
+    /// Number of positions that the tokens take.
+    pub(crate) fn positions(&self) -> usize {
+        positions(&self.tokens)
+    }
+
+    /// Removes everything from the token at `position` on, or more if the model can only go back to a checkpoint or if
+    /// the token is within a picture.
     pub(crate) fn truncate(&mut self, context: &mut LlamaContext<'_>, position: usize) {
         if position >= self.tokens.len() {
             return;
         }
-        if position > 0 && self.rollback.allows(context, self.id, position) {
-            let from = u32::try_from(position).ok();
+        let position = boundary_at(&self.tokens, position);
+        let first_removed = positions(&self.tokens[..position]);
+        if position > 0 && self.rollback.allows(context, self.id, first_removed) {
+            let from = u32::try_from(first_removed).ok();
             if context.kv_cache_seq_rm(self.id, from, None).is_ok() {
                 self.tokens.truncate(position);
                 self.checkpoints.forget_after(position);

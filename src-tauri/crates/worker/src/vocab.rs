@@ -12,8 +12,16 @@ use worker::protocol::WireSegment;
 #[derive(Debug, Default)]
 pub(crate) struct TokenizedPrompt {
     pub(crate) tokens: Vec<LlamaToken>,
-    /// Ranges of tokens that are plain text, each with control text before and after it: the messages.
+    /// Ranges of tokens that are plain text or pictures, each with control text before and after it: the messages.
     pub(crate) texts: Vec<Range<usize>>,
+    /// Ranges of the tokens of pictures, in order.
+    pub(crate) pictures: Vec<Range<usize>>,
+}
+
+/// The tokens of a picture, and the index of the segment after it.
+pub(crate) struct PlacedPicture {
+    pub(crate) before: usize,
+    pub(crate) tokens: Vec<LlamaToken>,
 }
 
 impl TokenizedPrompt {
@@ -26,6 +34,30 @@ impl TokenizedPrompt {
             Some(text) if text.end == start => text.end = end,
             _ => self.texts.push(start..end),
         }
+    }
+
+    fn push_picture(&mut self, tokens: Vec<LlamaToken>) {
+        let start = self.tokens.len();
+        self.push(tokens, false);
+        self.pictures.push(start..self.tokens.len());
+    }
+
+    /// Moves everything behind a new first token.
+    fn begin_with(&mut self, token: LlamaToken) {
+        self.tokens.insert(0, token);
+        let ranges = self.texts.iter_mut().chain(&mut self.pictures);
+        ranges.for_each(|range| *range = range.start + 1..range.end + 1);
+    }
+
+    /// Index of the picture that starts at the token `position`.
+    pub(crate) fn picture_at(&self, position: usize) -> Option<usize> {
+        self.pictures.iter().position(|picture| picture.start == position)
+    }
+
+    /// The end of the text that contains the token `position`: the next picture, or the end of the prompt.
+    pub(crate) fn end_of_text(&self, position: usize) -> usize {
+        let next = self.pictures.iter().find(|picture| picture.start > position);
+        next.map_or(self.tokens.len(), |picture| picture.start)
     }
 
     /// Positions that a later prompt is likely to share: the starts of the last messages, and the end of the last one.
@@ -108,16 +140,20 @@ impl<'model> Vocab<'model> {
         }
     }
 
-    /// Returns the tokens of a whole prompt. Adds the beginning-of-sequence token if the model requires it and the
+    /// Returns the tokens of a whole prompt with its pictures, which are in the order of their places. Adds the beginning-of-sequence token if the model requires it and the
     /// template did not write it.
-    pub(crate) fn prompt(&self, segments: &[WireSegment]) -> TokenizedPrompt {
+    pub(crate) fn prompt(&self, segments: &[WireSegment], pictures: Vec<PlacedPicture>) -> TokenizedPrompt {
         let mut prompt = TokenizedPrompt::default();
-        for segment in segments {
+        let mut pictures = pictures.into_iter().peekable();
+        for (index, segment) in segments.iter().enumerate() {
+            while let Some(picture) = pictures.next_if(|picture| picture.before <= index) {
+                prompt.push_picture(picture.tokens);
+            }
             prompt.push(self.tokenize(segment), segment.control);
         }
+        pictures.for_each(|picture| prompt.push_picture(picture.tokens));
         if let Some(bos) = self.bos.filter(|bos| prompt.tokens.first() != Some(bos)) {
-            prompt.tokens.insert(0, bos);
-            prompt.texts.iter_mut().for_each(|text| *text = text.start + 1..text.end + 1);
+            prompt.begin_with(bos);
         }
         prompt
     }

@@ -7,6 +7,7 @@ mod meanings;
 mod meanings_of_things;
 #[cfg(target_os = "linux")]
 mod package;
+mod pictures;
 mod recall_floor;
 mod reuse;
 mod tools;

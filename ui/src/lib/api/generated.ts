@@ -460,6 +460,10 @@ export function client(call: Call) {
 		setAdapterWeight: (id: string, weight: number | null) => call("set_adapter_weight", { id, weight }) as Promise<ModelState>,
 		/** Loads the model without an adapter from now on. */
 		removeModelAdapter: (id: string) => call("remove_model_adapter", { id }) as Promise<ModelState>,
+		/** The model reads no pictures from now on. */
+		removeModelProjector: (id: string) => call("remove_model_projector", { id }) as Promise<ModelState>,
+		/** The model reads pictures with the file in its folder from now on, if there is one. */
+		pairModelProjector: (id: string) => call("pair_model_projector", { id }) as Promise<ModelState>,
 		/** Measures the model for about ten seconds with several numbers of threads and batch sizes, and stores the best as settings of the model. */
 		measureModel: (id: string) => call("measure_model", { id }) as Promise<SpeedTest>,
 		/** Lists the devices that can compute models. A driver that crashes costs only the process that asks it. */
@@ -2155,6 +2159,8 @@ export type Model = {
 	note: string | null,
 	/**  Chats that choose no model use it. */
 	default: boolean,
+	/**  A file that reads pictures belongs to it. */
+	readsPictures: boolean,
 };
 
 /**  The state of a model. */
@@ -2191,6 +2197,18 @@ export type ModelPrice = {
 	output: number | null,
 };
 
+/**  The file that reads pictures for a model (mmproj). */
+export type ModelProjector = {
+	/**  File name. */
+	name: string,
+	path: string,
+	bytes: number | null,
+	/**  The file is no longer where it was. */
+	missing: boolean,
+	/**  The app has found it in the model's folder. */
+	automatic: boolean,
+};
+
 /**  Identifies a model that can answer. */
 export type ModelRef = { kind: "local"; id: string } | 
 /**  The id of an endpoint, which selects its preset model, or the id of one of its models. */
@@ -2211,6 +2229,10 @@ export type ModelState = {
 	/**  How it differs from what was wished. */
 	notes: LoadNote[],
 	adapter: ModelAdapter | null,
+	/**  `null`: the model reads no pictures. */
+	projector: ModelProjector | null,
+	/**  The user has chosen that the model reads no pictures. */
+	readsNoPictures: boolean,
 };
 
 /**  A new key, with the only copy of the secret. */

@@ -48,6 +48,7 @@ export class TauriTransport implements Transport {
 	pickModelFolder = () => ask<AddedModels | null>("pick_model_folder");
 
 	pickAdapter = (model: string) => ask<ModelState | null>("pick_adapter", { model });
+	pickProjector = (model: string) => ask<ModelState | null>("pick_projector", { model });
 
 	pickTokenizer = (endpoint: string) => ask<Endpoint | null>("pick_tokenizer", { endpoint });
 

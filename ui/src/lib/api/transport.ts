@@ -46,6 +46,8 @@ export interface Transport {
 	pickModelFolder(): Promise<AddedModels | null>;
 	/** Opens a file dialog for an adapter (LoRA) of a model; `null` if the user cancelled. */
 	pickAdapter(model: string): Promise<ModelState | null>;
+	/** Opens a file dialog for the file that reads pictures for a model (mmproj); `null` if the user cancelled. */
+	pickProjector(model: string): Promise<ModelState | null>;
 	/** Opens a file dialog for the `tokenizer.json` of an endpoint's model; `null` if the user cancelled. */
 	pickTokenizer(endpoint: string): Promise<Endpoint | null>;
 	/** Opens a web or mail address in the system's default program. */

@@ -44,7 +44,7 @@ export class ChatState {
 	failure = $state.raw<ApiError | null>(null);
 	/** Reasoning of the model is shown expanded. */
 	thoughtsOpen = $state(false);
-	/** The model is configured to accept pictures. Local models never do. */
+	/** An endpoint's model is configured to accept pictures. */
 	seesPictures = $state(false);
 	draft = $state("");
 	/** The model is writing the user's next message into the composer. */

@@ -54,6 +54,21 @@ export class ModelStates {
 		return this.attempt(async () => this.#put(await this.api.removeModelAdapter(id)));
 	}
 
+	pickProjector(id: string): Promise<unknown> {
+		return this.attempt(async () => {
+			const state = await this.api.shell.pickProjector(id);
+			if (state) this.#put(state);
+		});
+	}
+
+	removeProjector(id: string): Promise<unknown> {
+		return this.attempt(async () => this.#put(await this.api.removeModelProjector(id)));
+	}
+
+	pairProjector(id: string): Promise<unknown> {
+		return this.attempt(async () => this.#put(await this.api.pairModelProjector(id)));
+	}
+
 	async measure(id: string): Promise<void> {
 		if (this.measuring) return;
 		this.measuring = id;

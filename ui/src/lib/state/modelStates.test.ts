@@ -6,7 +6,7 @@ import { api } from "./api";
 import { ModelStates } from "./modelStates.svelte";
 
 const GB = 1_000_000_000;
-const state = (over: Partial<ModelState> = {}): ModelState => ({ id: "m", activity: "unloaded", context: 0, layers: 0, gpuLayers: 0, devices: [], notes: [], adapter: null, ...over });
+const state = (over: Partial<ModelState> = {}): ModelState => ({ id: "m", activity: "unloaded", context: 0, layers: 0, gpuLayers: 0, devices: [], notes: [], adapter: null, projector: null, readsNoPictures: false, ...over });
 const processor = { device: "", weights: 2 * GB, cache: 0.4 * GB, compute: 0.1 * GB, total: 0 };
 const card = { device: "RX 7600", weights: 2.5 * GB, cache: 0.5 * GB, compute: 0.1 * GB, total: 8 * GB };
 

@@ -8,6 +8,8 @@ export interface AnsweringModel {
 	host: string | null;
 	/** Whether the model belongs to an endpoint. */
 	endpoint: boolean;
+	/** Whether a local model reads pictures. For an endpoint, a setting says so. */
+	readsPictures: boolean;
 }
 
 /** A model in the picker. */
@@ -97,13 +99,13 @@ export class Models {
 }
 
 function ofModel(model: Model | undefined): AnsweringModel | null {
-	return model ? { name: model.name, host: null, endpoint: false } : null;
+	return model ? { name: model.name, host: null, endpoint: false, readsPictures: model.readsPictures } : null;
 }
 
 /** The name of the endpoint, plus the model if the endpoint has several. */
 function ofEndpoint(endpoint: Endpoint, model: string): AnsweringModel {
 	const several = endpoint.models.length > 1 && model !== "" && model !== endpoint.name;
-	return { name: several ? `${endpoint.name} · ${model}` : endpoint.name, host: hostOf(endpoint.url), endpoint: true };
+	return { name: several ? `${endpoint.name} · ${model}` : endpoint.name, host: hostOf(endpoint.url), endpoint: true, readsPictures: false };
 }
 
 function modelsOf(endpoint: Endpoint): ModelOption[] {

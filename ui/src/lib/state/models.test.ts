@@ -4,7 +4,7 @@ import type { Endpoint, Model } from "../api/generated";
 import { api } from "./api";
 import { hostOf, Models } from "./models.svelte";
 
-const model = (id: string, over: Partial<Model> = {}): Model => ({ id, name: id, path: "", bytes: 1, sha256: "", architecture: "llama", context: 8192, fits: "yes", missing: false, note: null, default: false, ...over });
+const model = (id: string, over: Partial<Model> = {}): Model => ({ id, name: id, path: "", bytes: 1, sha256: "", architecture: "llama", context: 8192, fits: "yes", missing: false, note: null, default: false, readsPictures: false, ...over });
 const endpoint = (id: string, url: string, over: Partial<Endpoint> = {}): Endpoint => ({ id, name: id, dialect: "openai", url, model: "", context: 8192, models: [], headers: [], hasKey: false, keyIsForSession: false, default: false, defaultModel: null, countedWith: "estimate", meanError: null, learned: [], ...over });
 
 async function models(local: Model[], endpoints: Endpoint[]) {
@@ -15,9 +15,9 @@ async function models(local: Model[], endpoints: Endpoint[]) {
 
 test("model of the chat has priority over the default", async () => {
 	const all = await models([model("small", { default: true }), model("large")], [endpoint("far", "https://far.example/v1")]);
-	expect(all.answering(null)).toEqual({ name: "small", host: null, endpoint: false });
+	expect(all.answering(null)).toEqual({ name: "small", host: null, endpoint: false, readsPictures: false });
 	expect(all.answering({ kind: "local", id: "large" })?.name).toBe("large");
-	expect(all.answering({ kind: "remote", id: "far" })).toEqual({ name: "far", host: "far.example", endpoint: true });
+	expect(all.answering({ kind: "remote", id: "far" })).toEqual({ name: "far", host: "far.example", endpoint: true, readsPictures: false });
 });
 
 test("deleted model falls back to the default", async () => {

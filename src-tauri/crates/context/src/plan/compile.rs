@@ -120,7 +120,8 @@ impl<'a> Draft<'a> {
         for block in blocks.iter().filter(|block| block.kind == BlockKind::Message) {
             let message = with.next_if(|message| Some(message.id) == block.message);
             if let (Some(message), Some(turn)) = (message, block.turn) {
-                planned.extend(message.pictures.iter().map(|hash| PlannedPicture { turn, hash: hash.clone() }));
+                let place = |hash: &String| PlannedPicture { turn, segment: block.segment, hash: hash.clone() };
+                planned.extend(message.pictures.iter().map(place));
             }
         }
         planned

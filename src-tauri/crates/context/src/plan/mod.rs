@@ -266,6 +266,8 @@ pub struct Shares {
 pub struct PlannedPicture {
     /// Index into [`Prompt::messages`].
     pub turn: usize,
+    /// Index into [`Assembled::segments`] of its message's text, which follows it.
+    pub segment: Option<usize>,
     /// Hash of its content.
     pub hash: String,
 }

@@ -149,6 +149,8 @@ fn picture_tokens_belong_to_their_message() {
     let turns: Vec<_> = two.pictures.iter().map(|picture| (picture.turn, picture.hash.as_str())).collect();
     let turn = block.turn.unwrap();
     assert_eq!(turns, [(turn, "picture 0"), (turn, "picture 1")]);
+    let text = &two.segments[two.pictures[0].segment.unwrap()].text;
+    assert_eq!(text, &block.text, "a picture stands before the text of its message");
     assert!(none.pictures.is_empty());
 }
 

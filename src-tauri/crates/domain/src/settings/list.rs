@@ -292,9 +292,11 @@ settings! {
     message_ceiling: Option<u32> = text("off"), ValueType::WholeOr { word: "off", min: 1, max: 10_000 }, Messages, Context, EVERYWHERE;
     placement: PlacementMode = text("cache-first"), ValueType::Choice(PlacementMode::WORDS), None, Context, EVERYWHERE;
     context_retention: ContextRetention = text("append-only"), ValueType::Choice(ContextRetention::WORDS), None, Context, EVERYWHERE;
-    /// The model accepts images. If off, it gets a text that mentions the picture. Local models accept no images.
+    /// The endpoint's model accepts images. If off, it gets a text that mentions the picture. A local model accepts images if
+    /// a file that reads them belongs to it.
     sees_images: bool = ConfigValue::Switch(false), ValueType::Switch, None, Context, MACHINE;
-    /// Tokens to count for a picture of any size. The default is what OpenAI's models use for 1,024 × 1,024 pixels.
+    /// Tokens to count for a picture of any size, for endpoints. The default is what OpenAI's models use for 1,024 × 1,024
+    /// pixels. Local models count exactly.
     image_tokens: u32 = ConfigValue::Whole(765), ValueType::Whole { min: 0, max: 100_000 }, Tokens, Context, MACHINE;
     /// When idle, a local model pre-reads the prefix of the next turn: the open chat after the start, and a window that
     /// is due for trimming.

@@ -72,6 +72,10 @@ pub struct ModelState {
     /// How it differs from what was wished.
     pub notes: Vec<LoadNote>,
     pub adapter: Option<ModelAdapter>,
+    /// `null`: the model reads no pictures.
+    pub projector: Option<ModelProjector>,
+    /// The user has chosen that the model reads no pictures.
+    pub reads_no_pictures: bool,
 }
 
 /// Memory of a loaded model on one device, in bytes.
@@ -115,6 +119,21 @@ pub struct ModelAdapter {
     pub weight: f32,
     /// The file is no longer where it was.
     pub missing: bool,
+}
+
+/// The file that reads pictures for a model (mmproj).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelProjector {
+    /// File name.
+    pub name: String,
+    pub path: String,
+    #[specta(type = f64)]
+    pub bytes: u64,
+    /// The file is no longer where it was.
+    pub missing: bool,
+    /// The app has found it in the model's folder.
+    pub automatic: bool,
 }
 
 /// The result of a speed test.

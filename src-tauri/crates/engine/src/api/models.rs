@@ -45,6 +45,8 @@ pub struct Model {
     pub note: Option<String>,
     /// Chats that choose no model use it.
     pub default: bool,
+    /// A file that reads pictures belongs to it.
+    pub reads_pictures: bool,
 }
 
 /// The API that an endpoint speaks.

@@ -4,6 +4,7 @@
 use context::EpochReason;
 use domain::ChatId;
 use domain::chat::{Chat, Role};
+use domain::prompt::Prompt;
 use domain::sampling::Sampling;
 use futures_util::StreamExt;
 use provider::{GenerationEvent, Request};
@@ -63,7 +64,8 @@ impl Learning {
         let Some(answerer) = self.reader(&chat, &options).await? else { return Ok(()) };
         let mut turn = self.turns().collect(chat, Aim::Last, &answerer, &options).await?;
         let made = self.turns().make(&mut turn, &answerer, &options).await?;
-        read_prompt(turn.inputs.cache_key(), &answerer, made, leave).await?;
+        let prompt = self.library().with_pictures(&made.assembled).await;
+        read_prompt(turn.inputs.cache_key(), &answerer, prompt, leave).await?;
         self.library().note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals).await
     }
 
@@ -86,7 +88,8 @@ impl Learning {
         if !shared || made.assembled.new_epoch != Some(EpochReason::Full) || !self.keep_cut(&turn, &made).await? {
             return Ok(());
         }
-        read_prompt(turn.inputs.cache_key(), &answerer, made, leave).await
+        let prompt = self.library().with_pictures(&made.assembled).await;
+        read_prompt(turn.inputs.cache_key(), &answerer, prompt, leave).await
     }
 
     /// The model that reads `chat` ahead: a local one, because it keeps a cache, and only if the settings allow it.
@@ -141,11 +144,10 @@ impl Learning {
 async fn read_prompt(
     cache_key: String,
     answerer: &ModelHandle,
-    made: BuiltPrompt,
+    prompt: Prompt,
     leave: CancellationToken,
 ) -> ApiResult<()> {
     let sampling = Sampling { max_tokens: 0, ..answerer.sampling.clone() };
-    let prompt = made.assembled.prompt;
     let request = Request { cache_key, background: false, prompt, sampling, response_schema: None };
     let mut reading = answerer.provider.stream(request, leave);
     while let Some(event) = reading.next().await {

@@ -1,8 +1,12 @@
 //! Pictures that users send with messages: checks them, stores them as assets, and adds them to prompts.
 
+use std::collections::{HashMap, HashSet};
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use context::Assembled;
+use domain::MessageId;
+use domain::chat::Picture as Attached;
 use domain::prompt::{Prompt, PromptPicture};
 use store::AssetHash;
 
@@ -10,6 +14,7 @@ use crate::api::Picture;
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::picture;
 use crate::library::handle::Library;
+use crate::settings::model_handle::ModelHandle;
 
 /// Maximum number of pictures per message.
 const MAX_PICTURES: usize = 8;
@@ -66,6 +71,43 @@ impl Library {
         Ok(checked)
     }
 
+    /// Tokens that each of `pictures` takes in a prompt of `answerer`, by its hash. A picture that the model cannot read
+    /// is missing.
+    ///
+    /// # Errors
+    /// `Provider` if a local model cannot be loaded with the file that reads pictures.
+    pub(crate) async fn picture_tokens(
+        &self,
+        answerer: &ModelHandle,
+        pictures: &HashMap<MessageId, Vec<Attached>>,
+    ) -> ApiResult<HashMap<String, u32>> {
+        let all = || pictures.values().flatten().map(|picture| &picture.hash);
+        let Some(sight) = &answerer.sight else {
+            let tokens = |hash: &String| (hash.clone(), answerer.values.image_tokens);
+            return Ok(if answerer.sees { all().map(tokens).collect() } else { HashMap::new() });
+        };
+        let mut counts = self.config().known_picture_tokens(sight, all().cloned().collect()).await?;
+        let unknown: HashSet<&String> = all().filter(|hash| !counts.contains_key(*hash)).collect();
+        let mut new = Vec::with_capacity(unknown.len());
+        for hash in unknown {
+            if let Some(size) = self.picture_size(hash).await {
+                new.push((hash.clone(), size));
+            }
+        }
+        counts.extend(self.config().count_pictures(sight, new).await?);
+        Ok(counts)
+    }
+
+    /// The size in which a local model gets a picture; `None` if it cannot be read.
+    async fn picture_size(&self, hash: &str) -> Option<(u32, u32)> {
+        // A picture of a request that is not stored is its own address.
+        let bytes = match hash.strip_prefix("data:") {
+            Some(_) => BASE64_STANDARD.decode(hash.split_once(";base64,")?.1).ok()?,
+            None => self.asset(hash.to_owned()).await.ok()?.bytes,
+        };
+        local::picture_size(&bytes)
+    }
+
     /// The prompt with its pictures. A picture whose file is missing is left out, so that the message still gets a
     /// reply.
     pub(crate) async fn with_pictures(&self, assembled: &Assembled) -> Prompt {
@@ -73,13 +115,14 @@ impl Library {
         for planned in &assembled.pictures {
             // A picture of a request that is not stored is its own address.
             if planned.hash.starts_with("data:") {
-                prompt.pictures.push(PromptPicture { message: planned.turn, url: planned.hash.clone() });
+                let url = planned.hash.clone();
+                prompt.pictures.push(PromptPicture { message: planned.turn, segment: planned.segment, url });
                 continue;
             }
             match self.asset(planned.hash.clone()).await {
                 Ok(asset) => {
                     let url = format!("data:{};base64,{}", asset.mime, BASE64_STANDARD.encode(asset.bytes));
-                    prompt.pictures.push(PromptPicture { message: planned.turn, url });
+                    prompt.pictures.push(PromptPicture { message: planned.turn, segment: planned.segment, url });
                 }
                 Err(error) => tracing::warn!(%error, "a picture could not be read and is left out of the prompt"),
             }

@@ -102,6 +102,14 @@ impl Engine {
         self.config.set_model_adapter(id, path).await
     }
 
+    /// Lets a model read pictures with this file (mmproj) from now on. The file stays in its folder.
+    ///
+    /// # Errors
+    /// `NotFound`; `BadInput` if the file reads no pictures for this model.
+    pub async fn set_model_projector(&self, id: String, path: PathBuf) -> ApiResult<api::ModelState> {
+        self.config.set_model_projector(id, path).await
+    }
+
     /// Counts the tokens of `text` with `model`, or else with the default model: exactly for local models,
     /// approximately for remote ones.
     ///

@@ -504,6 +504,10 @@ macro_rules! operations {
             config.set_adapter_weight(id: String, weight: f32) -> ModelState;
             /// Loads the model without an adapter from now on.
             config.remove_model_adapter(id: String) -> ModelState;
+            /// The model reads no pictures from now on.
+            config.remove_model_projector(id: String) -> ModelState;
+            /// The model reads pictures with the file in its folder from now on, if there is one.
+            config.pair_model_projector(id: String) -> ModelState;
             /// Measures the model for about ten seconds with several numbers of threads and batch sizes, and stores the
             /// best as settings of the model.
             config.measure_model(id: String) -> SpeedTest;

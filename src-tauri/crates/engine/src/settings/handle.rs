@@ -15,6 +15,7 @@ use crate::settings::count_cache::KnownCounts;
 use crate::settings::environment::Environment;
 use crate::settings::hub::downloads::Downloads;
 use crate::settings::hub::known_repos::KnownRepos;
+use crate::settings::projectors::PairedProjectors;
 use crate::settings::tokenizer_files::TokenizerFiles;
 use crate::settings::tool_servers::RunningServers;
 
@@ -35,6 +36,7 @@ struct ConfigurationState {
     settings: RwLock<Settings>,
     environment: Environment,
     templates: Mutex<Templates>,
+    projectors: PairedProjectors,
     tokenizers: TokenizerFiles,
     counts: KnownCounts,
     downloads: Downloads,
@@ -83,6 +85,7 @@ impl Configuration {
             settings: RwLock::new(settings),
             environment,
             templates: Mutex::default(),
+            projectors: PairedProjectors::default(),
             tokenizers: TokenizerFiles::default(),
             counts: KnownCounts::default(),
         };
@@ -95,6 +98,10 @@ impl Configuration {
 
     pub(crate) fn base(&self) -> &Base {
         &self.inner.base
+    }
+
+    pub(crate) fn paired_projectors(&self) -> &PairedProjectors {
+        &self.inner.projectors
     }
 
     pub(crate) fn local(&self) -> &LocalHost {

@@ -17,8 +17,10 @@ const WEIGHTS: std::ops::RangeInclusive<f32> = 0.0..=2.0;
 
 impl Configuration {
     /// The options of `values` for a model.
-    pub(crate) async fn load_options(&self, model: ModelId, values: &Values) -> ApiResult<LoadOptions> {
-        let adapter = self.base().store().read(move |store| store.model_adapters().get(model)).await?;
+    pub(crate) async fn load_options(&self, model: &LocalModel, values: &Values) -> ApiResult<LoadOptions> {
+        let id = model.id;
+        let adapter = self.base().store().read(move |store| store.model_adapters().get(id)).await?;
+        let projector = self.projector(model).await?;
         Ok(LoadOptions {
             gpu_layers: values.gpu_layers,
             device: Some(values.gpu_device.clone()).filter(|name| name != "auto"),
@@ -34,6 +36,7 @@ impl Configuration {
                 settings::FlashAttention::Off => FlashAttention::Off,
             },
             adapter: adapter.map(|ModelAdapter { path, weight }| local::Adapter { path, weight }),
+            projector: projector.and_then(|path| path.into_os_string().into_string().ok()),
         })
     }
 
@@ -42,7 +45,7 @@ impl Configuration {
         let values = self.resolved_for(Owner::Model(ModelChoice::Local(model.id))).await?.values;
         let default = || local::library::default_context(model.context);
         let context = values.context_limit.map_or_else(default, |tokens| tokens.min(model.context));
-        Ok((context, self.load_options(model.id, &values).await?))
+        Ok((context, self.load_options(model, &values).await?))
     }
 
     /// Loads the model with an adapter from now on. The file stays in its folder.

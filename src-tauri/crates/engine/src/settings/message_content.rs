@@ -6,8 +6,6 @@ use context::HistoryMessage;
 use domain::chat::Picture;
 use domain::{MessageId, ToolCall};
 
-use crate::settings::model_handle::ModelHandle;
-
 /// The note after a reply with calls that were not run. It is text instead of the provider's own `tool_calls`, because
 /// endpoints reject a call without a result.
 pub(crate) fn asked_for(calls: &[ToolCall]) -> Option<String> {
@@ -24,22 +22,23 @@ fn unseen(pictures: usize) -> Option<String> {
     }
 }
 
-/// Attaches each message's pictures with their token cost. A model that cannot see pictures gets a note instead.
+/// Attaches each message's pictures with their token cost, which `tokens` has for those that the model can see. The model
+/// gets a note about the others.
 pub(crate) fn add_pictures(
     history: &mut [HistoryMessage],
     notes: &mut HashMap<MessageId, String>,
     pictures: &HashMap<MessageId, Vec<Picture>>,
-    answerer: &ModelHandle,
+    tokens: &HashMap<String, u32>,
 ) {
     for message in history {
         let pictures = pictures.get(&message.id).map_or(&[][..], Vec::as_slice);
-        if answerer.sees {
-            let count = u32::try_from(pictures.len()).unwrap_or(u32::MAX);
-            message.pictures = pictures.iter().map(|picture| picture.hash.clone()).collect();
-            message.extra_tokens = answerer.values.image_tokens.saturating_mul(count);
-        } else if let Some(note) = unseen(pictures.len()) {
+        let seen = pictures.iter().filter_map(|picture| Some((picture.hash.clone(), *tokens.get(&picture.hash)?)));
+        let (hashes, costs): (Vec<String>, Vec<u32>) = seen.unzip();
+        if let Some(note) = unseen(pictures.len() - hashes.len()) {
             notes.insert(message.id, note);
         }
+        message.pictures = hashes;
+        message.extra_tokens = costs.into_iter().fold(0, u32::saturating_add);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Selects the model that answers a turn, and prepares its provider, chat template, token budget and token counter.
 
 use crate::settings::chat_template::{self, KnownTemplate, guess_note, parse};
-use crate::settings::model_handle::ModelHandle;
+use crate::settings::model_handle::{LocalSight, ModelHandle};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -63,6 +63,7 @@ impl TurnSettings {
             budget: within(Budget::remote(context, sampling.max_tokens), &values),
             sampling,
             sees: values.sees_images,
+            sight: None,
             tiny: false,
             note: None,
             values,
@@ -142,8 +143,9 @@ impl Configuration {
         let default = || local::library::default_context(model.context);
         let context = asked.context.map_or_else(default, |tokens| tokens.min(model.context));
         let TurnSettings { sampling, values, withdrawals, .. } = asked;
-        let options = self.load_options(model.id, &values).await?;
-        let provider = self.local().provider_with(&model, context, options);
+        let options = self.load_options(&model, &values).await?;
+        let provider = self.local().provider_with(&model, context, options.clone());
+        let sight = options.projector.is_some().then(|| LocalSight { model: model.clone(), context, options });
         let budget =
             within(Budget { margin: uncounted, ..Budget::local(provider.context(), sampling.max_tokens) }, &values);
         Ok(ModelHandle {
@@ -154,7 +156,8 @@ impl Configuration {
             template: Some(template),
             budget,
             sampling,
-            sees: false,
+            sees: sight.is_some(),
+            sight,
             tiny: parameters < CAPABLE,
             note,
             values,

@@ -4,10 +4,22 @@ use crate::api::{Counted, CountedWith};
 use crate::settings::token_counter::TokenCounting;
 use context::macros::ModelFacts;
 use context::{Budget, ChatTemplate};
+use domain::model::LocalModel;
 use domain::sampling::Sampling;
 use domain::settings::Values;
+use local::LoadOptions;
 use provider::Provider;
 use std::sync::Arc;
+
+/// A local model with the file that reads pictures for it.
+#[derive(Debug, Clone)]
+pub(crate) struct LocalSight {
+    pub(crate) model: LocalModel,
+    /// Context size in tokens with which the model is loaded.
+    pub(crate) context: u32,
+    /// With a projector.
+    pub(crate) options: LoadOptions,
+}
 
 /// Everything needed to call one model.
 pub(crate) struct ModelHandle {
@@ -25,6 +37,8 @@ pub(crate) struct ModelHandle {
     pub(crate) sampling: Sampling,
     /// Whether the model accepts pictures.
     pub(crate) sees: bool,
+    /// How a local model reads pictures; `None` for a model that does not, and for other models.
+    pub(crate) sight: Option<LocalSight>,
     /// Whether the model is too small for its summaries to be trusted.
     pub(crate) tiny: bool,
     /// Notice for the user, for example that the chat format is a guess.

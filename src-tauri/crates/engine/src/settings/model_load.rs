@@ -38,9 +38,11 @@ impl Configuration {
     async fn state_of(&self, model: &LocalModel) -> ApiResult<api::ModelState> {
         let id = model.id;
         let adapter = self.base().store().read(move |store| store.model_adapters().get(id)).await?;
+        let (projector, reads_no_pictures) = self.shown_projector(model).await?;
         let statuses = self.local().statuses();
         let status = statuses.iter().find(|status| status.model.as_deref() == Some(model.path.as_str()));
-        Ok(api::ModelState { adapter: adapter.map(shown_adapter), ..state(id, status) })
+        let adapter = adapter.map(shown_adapter);
+        Ok(api::ModelState { adapter, projector, reads_no_pictures, ..state(id, status) })
     }
 
     /// Loads a model with its own settings, and waits until it is loaded.
@@ -153,6 +155,8 @@ fn state(id: ModelId, status: Option<&WorkerStatus>) -> api::ModelState {
         devices: loaded.devices.into_iter().map(shown_memory).collect(),
         notes: loaded.notes.into_iter().map(shown_note).collect(),
         adapter: None,
+        projector: None,
+        reads_no_pictures: false,
     }
 }
 

@@ -33,7 +33,12 @@ impl Configuration {
     pub(crate) async fn list_models(&self) -> ApiResult<Vec<api::Model>> {
         let default = self.settings().default_model;
         let models = self.base().store().read(|store| store.models().list()).await?;
-        let shown = move || models.into_iter().map(|model| shown(model, default.as_ref())).collect();
+        let mut seeing = Vec::with_capacity(models.len());
+        for model in models {
+            let reads_pictures = self.reads_pictures(&model).await?;
+            seeing.push((model, reads_pictures));
+        }
+        let shown = move || seeing.into_iter().map(|(model, sees)| shown(model, default.as_ref(), sees)).collect();
         tokio::task::spawn_blocking(shown).await.map_err(|_| internal("the model files could not be read"))
     }
 
@@ -82,8 +87,8 @@ impl Configuration {
             self.update_settings(api::SettingsChange { default_model, ..api::SettingsChange::default() }).await?;
         }
         self.base().events().changed(Changed::Models, Some(model.id.to_string()));
-        let default = self.settings().default_model;
-        Ok(shown(model, default.as_ref()))
+        let (default, sees) = (self.settings().default_model, self.reads_pictures(&model).await?);
+        Ok(shown(model, default.as_ref(), sees))
     }
 
     /// # Errors
@@ -222,7 +227,7 @@ pub(crate) fn gguf_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn shown(model: LocalModel, default: Option<&ModelRef>) -> api::Model {
+fn shown(model: LocalModel, default: Option<&ModelRef>, reads_pictures: bool) -> api::Model {
     let path = Path::new(&model.path);
     let context = library::default_context(model.context);
     let header = panics::or_plain("a row of the models", || Some(local::gguf::read(path)), || None);
@@ -242,6 +247,7 @@ fn shown(model: LocalModel, default: Option<&ModelRef>) -> api::Model {
         sha256: model.sha256,
         architecture: model.architecture,
         context: model.context,
+        reads_pictures,
     }
 }
 

@@ -99,7 +99,7 @@ impl TokenCounting {
 }
 
 /// Stores counts without making the turn wait for the disk. They can be computed again.
-fn store(config: &Configuration, tokenizer: &str, counts: Vec<(TextHash, u32)>) {
+pub(crate) fn store(config: &Configuration, tokenizer: &str, counts: Vec<(TextHash, u32)>) {
     let key = key(tokenizer);
     let kept = config.base().store().checkpoint(move |store| store.token_counts_mut().insert_many(&key, &counts));
     tokio::spawn(async move {
@@ -190,6 +190,6 @@ pub(crate) fn hash(text: &str, control: bool) -> TextHash {
 }
 
 /// Key of a tokenizer in the store, with the revision of the counting.
-fn key(tokenizer: &str) -> String {
+pub(crate) fn key(tokenizer: &str) -> String {
     format!("{tokenizer} {}", local::COUNTING_REVISION)
 }

@@ -128,7 +128,8 @@ impl Turns {
             history.push(HistoryMessage::new(id, Role::User, name, text, self.base().now()));
             pictures.insert(id, options.pictures.iter().map(convert::stored_picture).collect());
         }
-        message_content::add_pictures(&mut history, &mut notes, &pictures, answerer);
+        let tokens = self.library().picture_tokens(answerer, &pictures).await?;
+        message_content::add_pictures(&mut history, &mut notes, &pictures, &tokens);
         let story = self.story(&snapshot.chat, &values, position).await?;
         let of_user = history.iter().filter(|message| message.role == Role::User).count() as i64;
         let mut inputs = TurnInputs {

@@ -4,16 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::worker::protocol::{CacheType, Device, Load, LoadPurpose, LoadedModelInfo, WorkerReply, WorkerRequest};
+use ::worker::protocol::{
+    CacheType, Device, ErrorCode, Load, LoadPurpose, LoadedModelInfo, WorkerReply, WorkerRequest,
+};
 use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
 
 use super::{Actor, WorkerReplyJob};
 use crate::devices::Devices;
+use crate::failure;
 use crate::fallback::{Attempt, Ladder, LoadNote};
 use crate::gguf::{self, GgufHeader};
 use crate::gpu_fit::{ModelSize, layers_that_fit};
 use crate::library;
 use crate::load_options::LoadOptions;
+use crate::projectors;
 use crate::saved::SavedCaches;
 use crate::status::WorkerState;
 
@@ -58,7 +62,7 @@ impl ModelNeed {
             (Self::Vocabulary, _) | (Self::Embeddings, Self::Embeddings) => true,
             // After a fallback, both the wished context and the one that fits are satisfied.
             (Self::Replies { context, options }, Self::Replies { context: wished, options: theirs }) => {
-                options == theirs && (context == wished || *context == loaded.info.context)
+                theirs.includes(options) && (context == wished || *context == loaded.info.context)
             }
             _ => false,
         }
@@ -92,6 +96,7 @@ impl Actor {
         let header = gguf::read(path).map_err(unusable)?;
         if let ModelNeed::Replies { options, .. } = &need {
             check_adapter(options, &header)?;
+            check_projector(options, &header)?;
         }
         let mut ladder = self.ladder(path, &need, &header).await;
         self.make_room(path, &need, &header, ladder.current).await;
@@ -160,7 +165,7 @@ impl Actor {
     async fn make_room(&self, path: &Path, need: &ModelNeed, header: &GgufHeader, attempt: Attempt) {
         let ModelNeed::Replies { context, .. } = need else { return };
         let Some(pool) = self.pool.upgrade() else { return };
-        let fit = library::fit(header, bytes(path), *context, None);
+        let fit = library::fit(header, bytes(path) + projector_bytes(need), *context, None);
         let layers = u64::from(header.layers.unwrap_or(0)) + 1;
         let on_processor = layers.saturating_sub(attempt.gpu_layers.into());
         pool.make_room(path, fit.needed() / layers * on_processor, self.settings.policy.shutdown_timeout).await;
@@ -180,7 +185,7 @@ impl Actor {
             worker.loaded = None;
         }
         self.send(&WorkerRequest::Load(load.clone())).await?;
-        let limit = self.settings.policy.reply_timeout + time_to_read(path);
+        let limit = self.settings.policy.reply_timeout + time_to_read(bytes(path) + projector_bytes(need));
         let info = self
             .until(job.map(|job| (job, None)), limit, |reply| match reply {
                 WorkerReply::Loading { fraction } => {
@@ -207,6 +212,7 @@ impl Actor {
             aside: self.settings.cache_budget,
             saved: self.saved.as_ref().filter(|_| replies).and_then(folder),
             tuning: options.tuning(),
+            projector: options.projector.filter(|_| replies),
         }
     }
 }
@@ -215,11 +221,34 @@ impl Actor {
 fn fitting(path: &Path, header: &GgufHeader, context: u32, options: &LoadOptions, devices: &[&Device]) -> u32 {
     let size = ModelSize::of(header, bytes(path));
     let cache: CacheType = options.cache_type;
-    layers_that_fit(size, size.cache(context, cache), devices)
+    let projector = options.projector.as_deref().map_or(0, |path| bytes(Path::new(path)));
+    layers_that_fit(size, size.cache(context, cache).saturating_add(projector), devices)
 }
 
 fn bytes(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |metadata| metadata.len())
+}
+
+/// Bytes of the file that reads pictures, if the job needs it.
+fn projector_bytes(need: &ModelNeed) -> u64 {
+    let ModelNeed::Replies { options, .. } = need else { return 0 };
+    options.projector.as_deref().map_or(0, |path| bytes(Path::new(path)))
+}
+
+/// Refuses a projector for another model before llama.cpp opens it.
+fn check_projector(options: &LoadOptions, header: &GgufHeader) -> Result<(), ProviderError> {
+    let Some(path) = &options.projector else { return Ok(()) };
+    let made_for = gguf::read_projector(Path::new(path))
+        .map_err(|error| failure::from_worker(ErrorCode::Projector, error.to_string()))?;
+    if projectors::suits(&made_for, header) {
+        return Ok(());
+    }
+    let message = format!(
+        "the file {path} reads pictures for models with an embedding length of {}, and this one has {}",
+        made_for.width.unwrap_or_default(),
+        header.embedding_length.unwrap_or_default()
+    );
+    Err(failure::from_worker(ErrorCode::Projector, message))
 }
 
 /// Refuses an adapter for another kind of model before llama.cpp opens it.
@@ -238,10 +267,10 @@ fn check_adapter(options: &LoadOptions, header: &GgufHeader) -> Result<(), Provi
     Err(refused(message))
 }
 
-/// Estimates how long the system reads the file into memory, during which the worker is silent. Assumes 20 MB/s, a slow
+/// Estimates how long the system reads `bytes` into memory, during which the worker is silent. Assumes 20 MB/s, a slow
 /// disk.
-fn time_to_read(path: &Path) -> Duration {
-    Duration::from_secs(bytes(path) / 20_000_000)
+fn time_to_read(bytes: u64) -> Duration {
+    Duration::from_secs(bytes / 20_000_000)
 }
 
 fn unusable(error: gguf::GgufError) -> ProviderError {

@@ -1,11 +1,13 @@
 //! Counting, tokenizing and embedding; works during a reply.
 
+use std::sync::Arc;
+
 use ::worker::protocol::{WorkerReply, WorkerRequest};
 use domain::prompt::Segment;
 use provider::ProviderError;
 
 use super::load::ModelNeed;
-use super::{Actor, TextsJob, TextsReceiver, segment};
+use super::{Actor, PictureSizes, TextsJob, TextsReceiver, segment};
 use crate::failure;
 use crate::status::WorkerState;
 
@@ -37,7 +39,10 @@ impl Actor {
         let id = self.next_id();
         let texts = |texts: &[Segment]| texts.iter().map(segment).collect();
         let frame = match job.receiver {
-            TextsReceiver::Counts(_) => WorkerRequest::Count { id, texts: texts(&job.texts) },
+            TextsReceiver::Counts(_) => match job.pictures {
+                Some(pictures) => WorkerRequest::CountPictures { id, sizes: pictures.sizes },
+                None => WorkerRequest::Count { id, texts: texts(&job.texts) },
+            },
             TextsReceiver::Tokens(_) => WorkerRequest::Tokenize { id, texts: texts(&job.texts) },
             TextsReceiver::Embeddings(_) => {
                 WorkerRequest::Embed { id, texts: job.texts.into_iter().map(|text| text.text).collect() }
@@ -87,6 +92,9 @@ impl Actor {
 impl TextsJob {
     /// The purpose for which the job needs the model.
     pub(super) fn need(&self) -> ModelNeed {
+        if let Some(PictureSizes { context, options, .. }) = &self.pictures {
+            return ModelNeed::Replies { context: *context, options: Arc::clone(options) };
+        }
         match self.receiver {
             TextsReceiver::Embeddings(_) => ModelNeed::Embeddings,
             TextsReceiver::Counts(_) | TextsReceiver::Tokens(_) | TextsReceiver::Bos(_) => ModelNeed::Vocabulary,

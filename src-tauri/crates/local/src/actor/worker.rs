@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ::worker::FrameError;
-use ::worker::protocol::{WorkerReply, WorkerRequest};
+use ::worker::protocol::{Pixels, WorkerReply, WorkerRequest};
 use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
 
 use super::load::Loaded;
@@ -13,6 +13,7 @@ use super::{Actor, ActorCommand, WorkerReplyJob};
 use crate::crash_history::CrashHistory;
 use crate::devices::Devices;
 use crate::failure;
+use crate::pictures;
 use crate::process::Worker;
 use crate::saved::SavedCaches;
 use crate::status::{LoadedModel, UsedDevice, WorkerState};
@@ -91,6 +92,10 @@ impl Actor {
             let watched = job.filter(|(_, id)| id.is_some() && !cancelled).map(|(job, _)| job);
             let quiet_until = last_frame + (policy.stall_notice * (stalls + 1)).min(limit);
             match self.turn(watched, quiet_until).await {
+                WorkerEvent::Frame(WorkerReply::PixelsWanted { id, picture }) => {
+                    (last_frame, stalls) = (tokio::time::Instant::now(), 0);
+                    self.send_pixels(job.map(|(job, _)| job), id, picture).await?;
+                }
                 WorkerEvent::Frame(reply) => {
                     (last_frame, stalls) = (tokio::time::Instant::now(), 0);
                     if let Some(outcome) = self.handle(reply, job.and_then(|(_, id)| id), &mut step) {
@@ -121,6 +126,19 @@ impl Actor {
                 return Err(failure::shut_down());
             }
         }
+    }
+
+    /// Sends the pixels of a picture of `job`; none if it cannot be read, which ends the reply with an error.
+    async fn send_pixels(
+        &mut self,
+        job: Option<&WorkerReplyJob>,
+        id: u64,
+        picture: usize,
+    ) -> Result<(), ProviderError> {
+        let wanted = job.and_then(|job| job.request.prompt.pictures.get(picture)).cloned();
+        let decoded = tokio::task::spawn_blocking(move || pictures::pixels(&wanted?)).await;
+        let rgb = decoded.ok().flatten().unwrap_or_default();
+        self.send(&WorkerRequest::Pixels(Pixels { id, picture, rgb })).await
     }
 
     async fn turn(&mut self, job: Option<&WorkerReplyJob>, quiet_until: tokio::time::Instant) -> WorkerEvent {

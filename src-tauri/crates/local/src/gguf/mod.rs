@@ -4,6 +4,7 @@
 //! Layout and types follow `ggml/include/gguf.h` and `ggml-common.h` of the llama.cpp version that the worker links.
 
 mod adapter;
+mod projector;
 mod purpose;
 mod reader;
 mod split;
@@ -16,6 +17,7 @@ use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 pub use adapter::{parse_adapter, read_adapter};
+pub use projector::{ProjectorHeader, parse_projector, read_projector};
 pub use purpose::OtherPurpose;
 use reader::GgufReader;
 pub use split::parts_of;
@@ -106,6 +108,16 @@ pub enum GgufFault {
     MissingPart(String),
     #[error("is not an adapter (LoRA). Choose the GGUF file of an adapter that was made for this model")]
     NotAdapter,
+    #[error(
+        "is not the part of a model that reads pictures (mmproj). Choose the mmproj file that was made for this model"
+    )]
+    NotProjector,
+    #[error("reads only sound. Choose the mmproj file that reads pictures for this model")]
+    ReadsNoPictures,
+    #[error(
+        "is a projector of the kind \"{0}\", which this version does not support. Choose another model for pictures"
+    )]
+    ProjectorKind(String),
     #[error("{0}")]
     Other(OtherPurpose),
 }

@@ -10,10 +10,7 @@ use tokio_util::sync::CancellationToken;
 use worker::protocol::{Generate, Load, LoadPurpose, Tuning, WireSampling, WireSegment, WorkerReply, WorkerRequest};
 
 use crate::support::*;
-
-#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
-#[path = "../../../../../tests/src/tiny_models.rs"]
-mod tiny_models;
+use crate::tiny_models;
 
 /// Sends a signal to the worker at event number `at` of an endless reply.
 async fn killed(host: &LocalHost, provider: &dyn Provider, with: Signal, at: usize) -> Outcome {
@@ -185,6 +182,7 @@ fn worker_exits_when_stdin_closes() {
         aside: 0,
         saved: None,
         tuning: Tuning::default(),
+        projector: None,
     };
     let sampling = WireSampling { seed: 1, ..WireSampling::default() };
     let segments = vec![WireSegment { text: "1, 2, 3, 4,".into(), control: false }];
@@ -194,6 +192,7 @@ fn worker_exits_when_stdin_closes() {
         cache_key: "k".into(),
         background: false,
         segments,
+        pictures: Vec::new(),
         sampling,
         stop,
         max_tokens,

@@ -10,10 +10,14 @@ mod death;
 mod devices;
 mod embeddings;
 mod files;
+mod pictures;
 mod pieces;
 mod replies;
 mod samplers;
 mod saved;
 mod support;
+#[allow(dead_code, unreachable_pub, reason = "shared with other crates")]
+#[path = "../../../../../tests/src/tiny_models.rs"]
+mod tiny_models;
 mod tokens;
 mod vulkan;

@@ -1,4 +1,4 @@
-//! `models devices`, `load`, `adapter` and `speed`: how models are loaded.
+//! `models devices`, `load`, `adapter`, `pictures` and `speed`: how models are loaded.
 
 use std::path::PathBuf;
 
@@ -58,6 +58,28 @@ pub(super) async fn adapter(
     out.answer(&state, |state| match &state.adapter {
         Some(adapter) => format!("{} is loaded with {}, weight {}", model.name, adapter.path, adapter.weight),
         None => format!("{} is loaded without an adapter", model.name),
+    })
+}
+
+/// Shows or changes the file with which a model reads pictures.
+pub(super) async fn pictures(
+    engine: &Engine,
+    name: &str,
+    (file, none, auto): (Option<PathBuf>, bool, bool),
+    out: &Output,
+) -> Result<(), CommandError> {
+    let model = find::model(engine, name).await?;
+    let changed = match file {
+        Some(file) => Some(engine.set_model_projector(model.id.clone(), file).await?),
+        None if none => Some(engine.remove_model_projector(model.id.clone()).await?),
+        None if auto => Some(engine.pair_model_projector(model.id.clone()).await?),
+        None => engine.model_states().await?.into_iter().find(|state| state.id == model.id),
+    };
+    let Some(state) = changed else { return Ok(()) };
+    out.answer(&state, |state| match &state.projector {
+        Some(projector) if projector.missing => format!("{}: the file {} is missing", model.name, projector.path),
+        Some(projector) => format!("{} reads pictures with {}", model.name, projector.path),
+        None => format!("{} reads no pictures", model.name),
     })
 }
 

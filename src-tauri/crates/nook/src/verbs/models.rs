@@ -51,6 +51,9 @@ pub(crate) async fn models(engine: &Engine, verb: ModelVerb, out: &Output) -> Re
         ModelVerb::Adapter { name, file, weight, remove } => {
             model_load::adapter(engine, &name, (file, weight, remove), out).await
         }
+        ModelVerb::Pictures { name, file, none, auto } => {
+            model_load::pictures(engine, &name, (file, none, auto), out).await
+        }
         ModelVerb::Speed { name } => model_load::speed(engine, &name, out).await,
         ModelVerb::Tokenizer { endpoint, file, .. } => tokenizer(engine, &endpoint, file, out).await,
     }

@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn writes_pictures_as_base64() {
         let mut request = request(&[(PromptRole::User, "Look.")]);
-        let picture = |url: &str| PromptPicture { message: 0, url: url.to_owned() };
+        let picture = |url: &str| PromptPicture { message: 0, segment: None, url: url.to_owned() };
         request.prompt.pictures = vec![picture("data:image/png;base64,aGk="), picture("https://elsewhere/a.png")];
         let source = json!({"type": "base64", "media_type": "image/png", "data": "aGk="});
         assert_eq!(

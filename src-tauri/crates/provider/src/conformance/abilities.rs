@@ -159,7 +159,7 @@ async fn prefill(provider: &dyn Provider, request: &Request, continues: bool) ->
 
 async fn pictures(provider: &dyn Provider, request: &Request) -> Result<(), Violation> {
     let mut asked = with(request, vec![message(PromptRole::User, "Look.")]);
-    asked.prompt.pictures = vec![PromptPicture { message: 0, url: PICTURE.to_owned() }];
+    asked.prompt.pictures = vec![PromptPicture { message: 0, segment: None, url: PICTURE.to_owned() }];
     let reply = read(provider, asked).await?;
     match reply.text.contains(MEDIA_TYPE) {
         true => Ok(()),

@@ -241,7 +241,8 @@ mod tests {
         use PromptRole::{Character as C, System as S, User as U};
         let mut request = request(&[(S, "Rules."), (C, "Evening."), (U, "Look.")]);
         request.prompt.stop = (0..9).map(|n| format!("stop {n}")).collect();
-        request.prompt.pictures = vec![PromptPicture { message: 2, url: "data:image/png;base64,aGk=".into() }];
+        request.prompt.pictures =
+            vec![PromptPicture { message: 2, segment: None, url: "data:image/png;base64,aGk=".into() }];
         let body = sent("gemini-2.0-flash", &request);
         assert_eq!(body["systemInstruction"], json!({"parts": [{"text": "Rules."}]}));
         assert_eq!(

@@ -176,7 +176,7 @@ mod tests {
             said(PromptRole::Character, "Four!"),
         ];
         let mut prompt = Prompt { messages, stop: vec!["\nTom:".into()], ..Prompt::default() };
-        prompt.pictures = vec![PromptPicture { message: 1, url: "data:image/png;base64,aGk=".into() }];
+        prompt.pictures = vec![PromptPicture { message: 1, segment: None, url: "data:image/png;base64,aGk=".into() }];
         let parameters = json!({"type": "object"});
         prompt.tools.definitions =
             vec![ToolDefinition { name: "dice".into(), description: "Rolls.".into(), parameters }];

@@ -290,7 +290,7 @@ mod tests {
         use PromptRole::{Character, User};
         let mut request =
             request(&[(User, "Look."), (Character, "At what?"), (User, ""), (User, "There."), (User, "Now.")]);
-        let picture = |message, url: &str| PromptPicture { message, url: url.to_owned() };
+        let picture = |message, url: &str| PromptPicture { message, segment: None, url: url.to_owned() };
         request.prompt.pictures = vec![picture(0, "data:a"), picture(0, "data:b"), picture(2, "data:c")];
         let shown = |url| json!({"type": "image_url", "image_url": {"url": url}});
         assert_eq!(

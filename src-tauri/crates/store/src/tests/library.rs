@@ -10,7 +10,7 @@ use domain::{CharacterId, ChatId, EndpointId, ModelId, PersonaId, Timestamp};
 use uuid::Uuid;
 
 use super::{CHARACTER, CHAT, character, chat, emptied, furnished, message, message_id, say, swipe_id};
-use crate::{AssetHash, ModelAdapter, Preset, PresetKind, Store, StoreError, TextHash};
+use crate::{AssetHash, ModelAdapter, Preset, PresetKind, ProjectorChoice, Store, StoreError, TextHash};
 
 fn uuid(number: u128) -> Uuid {
     Uuid::from_u128(number)
@@ -177,6 +177,32 @@ async fn an_adapter_is_removed_with_its_model() {
     assert_eq!(store.read(move |r| r.model_adapters().get(id)).await.unwrap(), Some(adapter));
     store.write(move |w| w.models_mut().delete(id)).await.unwrap();
     assert_eq!(store.read(move |r| r.model_adapters().get(id)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn choice_of_projector_is_removed_with_its_model() {
+    let store = Store::in_memory().unwrap();
+    let model = LocalModel {
+        id: ModelId(uuid(1)),
+        name: "Eyes".into(),
+        path: "/models/eyes.gguf".into(),
+        bytes: 1,
+        sha256: "ab".into(),
+        architecture: "llama".into(),
+        context: 8192,
+    };
+    let (id, row) = (model.id, model.clone());
+    let choice = async || store.read(move |r| r.model_projectors().get(id)).await.unwrap();
+    store.write(move |w| w.models_mut().insert(&row)).await.unwrap();
+    assert_eq!(choice().await, ProjectorChoice::Automatic);
+    let file = ProjectorChoice::File("/models/mmproj.gguf".into());
+    for next in [ProjectorChoice::None, file.clone(), ProjectorChoice::Automatic, file] {
+        let chosen = next.clone();
+        store.write(move |w| w.model_projectors_mut().set(id, &chosen)).await.unwrap();
+        assert_eq!(choice().await, next);
+    }
+    store.write(move |w| w.models_mut().delete(id)).await.unwrap();
+    assert_eq!(choice().await, ProjectorChoice::Automatic);
 }
 
 #[tokio::test]

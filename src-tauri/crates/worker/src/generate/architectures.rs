@@ -7,17 +7,19 @@ use std::sync::{Arc, OnceLock};
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
-use worker::protocol::{Load, LoadPurpose, SavedCacheFolder, Tuning, WireSampling, WireSegment};
+use worker::protocol::{Load, LoadPurpose, SavedCacheFolder, Tuning, WirePicture, WireSampling, WireSegment};
 
 use super::*;
 use crate::checkpoints::{INTERVAL, Rollback};
 use crate::disk::Disk;
+use crate::engine;
 
 #[allow(unreachable_pub, reason = "shared with other crates")]
 #[path = "../../../../../tests/src/tiny_models.rs"]
 mod tiny_models;
 
 mod drafts;
+mod sight;
 
 const CONTEXT: u32 = 3_072;
 /// Tokens of a long reply.
@@ -45,12 +47,17 @@ struct Chat<'m> {
     session: GenerationSession<'m>,
     inbox: Inbox,
     replies: Arc<ReplyWriter>,
+    shown: sight::Shown,
     sampling: WireSampling,
 }
 
 impl<'m> Chat<'m> {
     /// Saves its caches in `saved` if it ends.
     fn new(vocab: &'m Vocab<'m>, saved: Option<&Path>) -> Self {
+        Self::with_projector(vocab, saved, None)
+    }
+
+    fn with_projector(vocab: &'m Vocab<'m>, saved: Option<&Path>, mut projector: Option<Projector>) -> Self {
         const BATCH: u32 = 64;
         let load = Load {
             path: String::new(),
@@ -61,42 +68,64 @@ impl<'m> Chat<'m> {
             tuning: Tuning::default(),
             aside: 64 << 20,
             saved: saved.map(|folder| SavedCacheFolder { folder: folder.to_str().unwrap().into(), budget: 64 << 20 }),
+            projector: None,
         };
         let rollback = Rollback::of(vocab.model(), CONTEXT);
-        let params = engine::context_params(&load, CONTEXT, BATCH, rollback);
+        let batch = projector.as_mut().map_or(BATCH, |projector| projector.least_batch().max(BATCH));
+        let params = engine::context_params(&load, CONTEXT, batch, rollback);
         let context = vocab.model().new_context(backend(), params).unwrap();
         let cache = SequenceCache::new(rollback, CONTEXT, load.aside, load.saved.map(Disk::new));
         let (pipe, requests) = std::io::pipe().unwrap();
-        let replies = Arc::new(ReplyWriter::new(std::io::sink()));
-        let inbox = Inbox::read(pipe, Arc::clone(&replies));
         // A closed pipe would end this process.
-        std::mem::forget(requests);
-        Self {
-            session: GenerationSession::new(vocab, context, cache, ChunkSize::new(BATCH, BATCH), true),
-            inbox,
-            replies,
-            sampling: WireSampling::default(),
-        }
+        std::mem::forget(requests.try_clone().unwrap());
+        let shown = sight::Shown::default();
+        let replies = Arc::new(ReplyWriter::new(sight::PixelSource::new(requests, Arc::clone(&shown))));
+        let inbox = Inbox::read(pipe, Arc::clone(&replies));
+        let session = GenerationSession::new(vocab, context, cache, ChunkSize::new(BATCH, BATCH), true);
+        let session = session.with_projector(projector);
+        Self { session, inbox, replies, shown, sampling: WireSampling::default() }
     }
 
     /// Generates up to `tokens` tokens. Returns the text of the reply and the number of prompt tokens that were read.
     fn reply(&mut self, key: &str, segments: &[WireSegment], tokens: u32) -> (String, u32) {
+        self.reply_to(key, (segments, &[]), tokens)
+    }
+
+    /// Works like [`Chat::reply`], for a prompt with pictures.
+    fn reply_to(
+        &mut self,
+        key: &str,
+        (segments, pictures): (&[WireSegment], &[WirePicture]),
+        tokens: u32,
+    ) -> (String, u32) {
+        let mut progress = ReplyProgress::default();
+        let end = self.try_reply(key, (segments, pictures), tokens, &mut progress);
+        assert!(end.is_ok(), "the reply ends by itself");
+        let written = &self.session.cache.tokens()[progress.usage.prompt as usize..];
+        let bytes: Vec<u8> = written.iter().flat_map(|token| self.session.vocab.piece(*token)).collect();
+        (String::from_utf8(bytes).unwrap(), progress.usage.evaluated)
+    }
+
+    fn try_reply(
+        &mut self,
+        key: &str,
+        (segments, pictures): (&[WireSegment], &[WirePicture]),
+        tokens: u32,
+        progress: &mut ReplyProgress,
+    ) -> Result<FinishReason, ReplyError> {
         let request = Generate {
             id: 1,
             cache_key: key.to_owned(),
             background: key == "job",
             segments: segments.to_vec(),
+            pictures: pictures.to_vec(),
             sampling: self.sampling,
             stop: Vec::new(),
             max_tokens: tokens,
             rules: Box::default(),
         };
-        let mut progress = ReplyProgress::default();
-        let end = self.session.run(&request, &mut progress, &mut self.inbox, &self.replies);
-        assert!(end.is_ok(), "the reply ends by itself");
-        let written = &self.session.cache.tokens()[progress.usage.prompt as usize..];
-        let bytes: Vec<u8> = written.iter().flat_map(|token| self.session.vocab.piece(*token)).collect();
-        (String::from_utf8(bytes).unwrap(), progress.usage.evaluated)
+        pictures.clone_into(&mut self.shown.lock().unwrap());
+        self.session.run(&request, progress, &mut self.inbox, &self.replies)
     }
 
     /// Reads a prompt. Returns the logits after it and the number of tokens that were read.
@@ -205,11 +234,17 @@ fn tiny_models_are_small_and_always_the_same() {
         assert!(model.len() < 1_500_000, "{architecture}: {} bytes", model.len());
         assert!(model == tiny_models::bytes(architecture), "{architecture}");
     }
+    for kind in tiny_models::PROJECTORS {
+        let projector = tiny_models::projector_bytes(kind, tiny_models::WIDTH);
+        assert!(projector.len() < 200_000, "{kind}: {} bytes", projector.len());
+        assert!(projector == tiny_models::projector_bytes(kind, tiny_models::WIDTH), "{kind}");
+    }
 }
 
 #[test]
 fn full_attention_reads_only_new() {
     reads_only_new("llama");
+    reads_only_new("qwen2vl");
 }
 
 #[test]

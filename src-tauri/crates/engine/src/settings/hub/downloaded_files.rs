@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use domain::ModelId;
+use provider::hub::names::{self, FilePurpose};
 
 use crate::api::ApiError;
 use crate::base::error::{ApiResult, bad_input, internal};
 use crate::settings::handle::Configuration;
+use crate::settings::models::gguf_files;
 
 impl Configuration {
     /// Deletes the file of a model in the download folder, or all its parts, and removes it from the library.
@@ -38,10 +40,27 @@ fn delete(path: &Path, folder: &Path) -> ApiResult<()> {
             hint: "Choose another model first, because this one may be in use, then try again.".into(),
         })?;
     }
-    // Fails, as it should, if the folder has other files.
     let emptied: Option<PathBuf> = path.parent().map(Path::to_owned).filter(|parent| parent != folder);
     if let Some(parent) = emptied {
+        delete_lone_projectors(&parent);
+        // Fails, as it should, if the folder has other files.
         let _ = std::fs::remove_dir(parent);
     }
     Ok(())
+}
+
+/// Deletes the files that read pictures if no model that could use them is left in the folder.
+fn delete_lone_projectors(folder: &Path) {
+    let files = gguf_files(folder);
+    let is_projector = |file: &PathBuf| {
+        names::purpose(&file.file_name().unwrap_or_default().to_string_lossy()) == FilePurpose::Projector
+    };
+    if !files.iter().all(is_projector) {
+        return;
+    }
+    for file in files {
+        if let Err(error) = std::fs::remove_file(&file) {
+            tracing::warn!(%error, path = %file.display(), "a file for pictures could not be deleted");
+        }
+    }
 }

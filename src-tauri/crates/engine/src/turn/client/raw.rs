@@ -45,10 +45,15 @@ impl Turns {
         let template = answerer.template.as_ref().map(|template| template.at(now));
         let mut prompt = prompt(conversation);
         if let Some(template) = &template {
-            prompt.segments = match plain {
-                true => prompt.messages.iter().map(|message| text_segment(&message.text)).collect(),
+            let texts = || prompt.messages.iter().map(|message| text_segment(&message.text)).collect();
+            let (segments, places) = match plain {
+                true => (texts(), (0..prompt.messages.len()).map(Some).collect()),
                 false => render(template, &prompt)?,
             };
+            prompt.segments = segments;
+            for picture in &mut prompt.pictures {
+                picture.segment = places.get(picture.message).copied().flatten();
+            }
             prompt.stop.extend(template.stop_strings().iter().filter(|stop| !stop.trim().is_empty()).cloned());
         }
         let sampling = sampling(&answerer, client, &prompt);
@@ -85,7 +90,11 @@ fn prompt(conversation: Conversation) -> Prompt {
     for given in conversation.messages {
         let before = prompt.messages.len();
         prompt.tools.rounds.extend(given.rounds.into_iter().map(|round| PromptToolRound { before, round }));
-        prompt.pictures.extend(given.message.pictures.into_iter().map(|url| PromptPicture { message: before, url }));
+        prompt.pictures.extend(given.message.pictures.into_iter().map(|url| PromptPicture {
+            message: before,
+            segment: None,
+            url,
+        }));
         prompt.messages.push(PromptMessage { role: role(given.message.role), text: given.message.text });
     }
     let before = prompt.messages.len();
@@ -108,8 +117,10 @@ fn text_segment(text: &str) -> Segment {
     Segment { text: context::unix_lines(text).into_owned(), control: false }
 }
 
-/// The messages in the model's chat format.
-fn render(template: &ChatTemplate, prompt: &Prompt) -> ApiResult<Vec<Segment>> {
+/// The segments of the messages in the model's chat format, and the segment of each message.
+type Rendered = (Vec<Segment>, Vec<Option<usize>>);
+
+fn render(template: &ChatTemplate, prompt: &Prompt) -> ApiResult<Rendered> {
     let turns: Vec<RenderedTurn> = prompt
         .messages
         .iter()
@@ -117,10 +128,12 @@ fn render(template: &ChatTemplate, prompt: &Prompt) -> ApiResult<Vec<Segment>> {
         .map(|(part, message)| RenderedTurn { role: message.role, parts: vec![part] })
         .collect();
     let mut segments: Vec<Segment> = Vec::new();
+    let mut places = vec![None; prompt.messages.len()];
     for run in template.render(&turns, prompt.continues)? {
         segments.push(match run {
             RenderedRun::Control(text) => Segment { text, control: true },
             RenderedRun::Part(part) | RenderedRun::Quoted(part) => {
+                places[part] = Some(segments.len());
                 let mut segment = text_segment(&prompt.messages[part].text);
                 if segments.last().is_some_and(|before| !before.control) {
                     segment.text.insert_str(0, "\n\n");
@@ -129,7 +142,7 @@ fn render(template: &ChatTemplate, prompt: &Prompt) -> ApiResult<Vec<Segment>> {
             }
         });
     }
-    Ok(segments)
+    Ok((segments, places))
 }
 
 /// A local model uses its own sampler settings, because it has no others. An endpoint gets only what the client sent.
