@@ -19,6 +19,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod actor;
+mod adapters;
 mod counting;
 mod crash_history;
 mod devices;
@@ -30,6 +31,7 @@ mod gpu_fit;
 mod host;
 pub mod library;
 mod load_options;
+mod load_reason;
 mod pool;
 mod process;
 mod saved;
@@ -38,6 +40,7 @@ mod status;
 mod token_rules;
 pub mod tokenizer;
 
+pub use adapters::{AdapterFault, check_adapter};
 pub use counting::{CountingMethod, REVISION as COUNTING_REVISION};
 pub use devices::{Devices, is_graphics};
 pub use fallback::LoadNote;
@@ -46,6 +49,7 @@ pub use gpu_fit::{GraphicsFit, graphics_fit, graphics_memory};
 pub use host::{LocalHost, LocalProvider};
 pub use library::{Fit, Inspected, ModelError, inspect};
 pub use load_options::LoadOptions;
+pub use load_reason::LoadReason;
 pub use pool::ModelLimits;
 pub use settings::{Policy, WorkerSettings};
 pub use status::{LoadedModel, UsedDevice, WorkerState, WorkerStatus};

@@ -92,6 +92,7 @@ export class HttpTransport implements Transport {
 	pickModelFolder = async () => null;
 
 	pickAdapter = async () => null;
+	pickEmbeddingModel = async () => null;
 
 	async pickTokenizer(endpoint: string): Promise<Endpoint | null> {
 		const [file] = await chooseFiles(".json,application/json", false);

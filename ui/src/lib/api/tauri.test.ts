@@ -53,12 +53,14 @@ test("shell functions call their own commands", async () => {
 	await shell.pickImport();
 	await shell.pickModel();
 	await shell.pickAdapter("m");
+	await shell.pickEmbeddingModel();
 	await shell.pickTokenizer("e");
 	await shell.exportCharacter("c", "json-v3");
 	expect(invoke.mock.calls.map((call) => call.slice(0, 2))).toEqual([
 		["pick_import", {}],
 		["pick_model", {}],
 		["pick_adapter", { model: "m" }],
+		["pick_embedding_model", {}],
 		["pick_tokenizer", { endpoint: "e" }],
 		["export_character", { id: "c", format: "json-v3" }],
 	]);

@@ -1,4 +1,4 @@
-import type { AddedModels, Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions } from "./generated";
+import type { AddedModels, Backup, Backups, CardFormat, ChatFileFormat, EmbeddingModel, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions } from "./generated";
 
 /** State of the event connection to the engine. */
 export type Connection = "connecting" | "live" | "lost";
@@ -46,6 +46,8 @@ export interface Transport {
 	pickModelFolder(): Promise<AddedModels | null>;
 	/** Opens a file dialog for an adapter (LoRA) of a model; `null` if the user cancelled. */
 	pickAdapter(model: string): Promise<ModelState | null>;
+	/** Opens a file dialog for an embedding model; `null` if the user cancelled. */
+	pickEmbeddingModel(): Promise<EmbeddingModel | null>;
 	/** Opens a file dialog for the `tokenizer.json` of an endpoint's model; `null` if the user cancelled. */
 	pickTokenizer(endpoint: string): Promise<Endpoint | null>;
 	/** Opens a web or mail address in the system's default program. */
